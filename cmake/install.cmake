@@ -1,0 +1,27 @@
+# SPDX-FileCopyrightText: The polyhop authors
+# SPDX-License-Identifier: Apache-2.0
+# The installed package: library, headers, command, and the files by which CMake and pkg-config find them.
+
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/polyhop)
+install(TARGETS polyhop EXPORT polyhopTargets FILE_SET HEADERS)
+install(EXPORT polyhopTargets NAMESPACE polyhop:: DESTINATION ${package_dir})
+if(TARGET polyhop_app)
+  install(TARGETS polyhop_app)
+endif()
+
+configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/polyhopConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/package/polyhopConfig.cmake INSTALL_DESTINATION ${package_dir})
+# Below 1.0 a minor version may change names.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/package/polyhopConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/package/polyhopConfig.cmake
+  ${PROJECT_BINARY_DIR}/package/polyhopConfigVersion.cmake DESTINATION ${package_dir})
+
+# polyhop.pc finds its prefix from its own place, so that an install tree can be moved.
+set(prefix_from_pc ${CMAKE_INSTALL_PREFIX})
+cmake_path(RELATIVE_PATH prefix_from_pc BASE_DIRECTORY ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig)
+configure_file(${PROJECT_SOURCE_DIR}/cmake/polyhop.pc.in ${PROJECT_BINARY_DIR}/package/polyhop.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/package/polyhop.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

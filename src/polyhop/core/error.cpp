@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/core/error.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace polyhop {
+namespace {
+
+std::string compose(const std::string& path, const std::string& message, int line, const std::string& file) {
+  std::string text;
+  if (!file.empty()) text += file + ":";
+  if (line > 0) text += (file.empty() ? "line " : "") + std::to_string(line) + ":";
+  if (!text.empty()) text += " ";
+  if (!path.empty()) text += path + ": ";
+  return text + message;
+}
+
+// Levenshtein's distance, two rows at a time.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> previous(b.size() + 1);
+  std::vector<std::size_t> current(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) previous[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    current[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replace = previous[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
+      current[j] = std::min({previous[j] + 1, current[j - 1] + 1, replace});
+    }
+    std::swap(previous, current);
+  }
+  return previous[b.size()];
+}
+
+}  // namespace
+
+InputError::InputError(std::string path, std::string message, int line, std::string file)
+    : Error(compose(path, message, line, file)),
+      path_(std::move(path)),
+      message_(std::move(message)),
+      file_(std::move(file)),
+      line_(line) {}
+
+InputError InputError::in_file(const std::string& file) const {
+  return {path_, message_, line_, file_.empty() ? file : file_};
+}
+
+InputError InputError::at(const std::string& path, int line) const {
+  return {path_.empty() ? path : path_, message_, line_ > 0 ? line_ : line, file_};
+}
+
+std::string nearest_name(std::string_view name, std::span<const std::string> candidates) {
+  std::string best;
+  std::size_t best_distance = std::numeric_limits<std::size_t>::max();
+  for (const auto& candidate : candidates) {
+    const std::size_t distance = edit_distance(name, candidate);
+    if (distance < best_distance) {
+      best_distance = distance;
+      best = candidate;
+    }
+  }
+  const std::size_t allowed = std::max<std::size_t>(1, name.size() / 3);
+  return best_distance <= allowed ? best : std::string{};
+}
+
+std::string suggestion(std::string_view name, std::span<const std::string> candidates) {
+  const std::string nearest = nearest_name(name, candidates);
+  if (!nearest.empty()) return "; did you mean '" + nearest + "'?";
+  std::string text = "; allowed: ";
+  for (std::size_t i = 0; i < candidates.size(); ++i) text += (i == 0 ? "" : ", ") + candidates[i];
+  return text;
+}
+
+}  // namespace polyhop

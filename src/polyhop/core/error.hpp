@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace polyhop {
+
+/// Anything polyhop refuses or cannot do.
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Bad configuration or data: where (file, line, field path), what was found, what is allowed.
+/// `what()` reads "file:line: path: message", leaving out what is not known.
+class InputError : public Error {
+ public:
+  InputError(std::string path, std::string message, int line = 0, std::string file = {});
+
+  [[nodiscard]] const std::string& path() const { return path_; }
+  [[nodiscard]] const std::string& message() const { return message_; }
+  [[nodiscard]] const std::string& file() const { return file_; }
+  [[nodiscard]] int line() const { return line_; }
+  /// The same error, told where it came from; what is already known stays.
+  [[nodiscard]] InputError in_file(const std::string& file) const;
+  [[nodiscard]] InputError at(const std::string& path, int line) const;
+
+ private:
+  std::string path_;
+  std::string message_;
+  std::string file_;
+  int line_;
+};
+
+/// The candidate nearest to `name` by edit distance, or "" when none is near enough to be a typo.
+std::string nearest_name(std::string_view name, std::span<const std::string> candidates);
+
+/// "; did you mean 'x'?" or, when nothing is near, "; allowed: a, b, c".
+std::string suggestion(std::string_view name, std::span<const std::string> candidates);
+
+}  // namespace polyhop

@@ -1,0 +1,305 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <concepts>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "polyhop/core/error.hpp"
+#include "polyhop/core/real.hpp"
+#include "polyhop/core/value.hpp"
+
+namespace polyhop {
+
+/// What the fields of an options struct look like from outside: help pages, messages, docs.
+struct FieldInfo {
+  std::string name;
+  std::string type;           // "number", "integer", "paper | linear | tight", ...
+  std::string default_text;   // as in TOML; "required" or "-" where there is none
+  std::string constraint;     // "> 0", or ""
+  std::string help;
+};
+
+/// How a type is read from and written to a Value. Specialise it for a type of one's own:
+/// `type()` names what is allowed, `read` throws InputError with the path left empty.
+template <class T>
+struct Codec;
+
+/// The names of an enumeration, in order: specialise with `static constexpr std::array<std::pair<E, std::string_view>, n> names`.
+template <class E>
+struct EnumNames;
+
+[[noreturn]] inline void throw_mismatch(const Value& value, const std::string& wanted) {
+  throw InputError("", "found " + value.text() + ", expected " + wanted, value.line);
+}
+
+template <>
+struct Codec<bool> {
+  static std::string type() { return "true | false"; }
+  static bool read(const Value& v) {
+    if (const auto* b = v.as<bool>()) return *b;
+    throw_mismatch(v, "true or false");
+  }
+  static Value write(bool b) { return b; }
+};
+
+template <>
+struct Codec<Index> {
+  static std::string type() { return "integer"; }
+  static Index read(const Value& v) {
+    if (const auto* n = v.as<std::int64_t>()) return *n;
+    throw_mismatch(v, "an integer");
+  }
+  static Value write(Index n) { return n; }
+};
+
+template <>
+struct Codec<Real> {
+  static std::string type() { return "number"; }
+  static Real read(const Value& v) {
+    if (const auto* x = v.as<double>()) return *x;
+    if (const auto* n = v.as<std::int64_t>()) return static_cast<Real>(*n);
+    throw_mismatch(v, "a number");
+  }
+  static Value write(Real x) { return x; }
+};
+
+template <>
+struct Codec<std::string> {
+  static std::string type() { return "text"; }
+  static std::string read(const Value& v) {
+    if (const auto* s = v.as<std::string>()) return *s;
+    throw_mismatch(v, "a text in quotes");
+  }
+  static Value write(const std::string& s) { return s; }
+};
+
+/// Anything at all, read later by someone who knows more (a step table, whose keys depend on its rule).
+template <>
+struct Codec<Value> {
+  static std::string type() { return "table"; }
+  static Value read(const Value& v) { return v; }
+  static Value write(const Value& v) { return v; }
+};
+
+template <class T>
+struct Codec<std::optional<T>> {
+  static std::string type() { return Codec<T>::type(); }
+  static std::optional<T> read(const Value& v) { return Codec<T>::read(v); }
+  static Value write(const std::optional<T>& x) { return x ? Codec<T>::write(*x) : Value{}; }
+};
+
+template <class T>
+struct Codec<std::vector<T>> {
+  static std::string type() { return "list of " + Codec<T>::type(); }
+  static std::vector<T> read(const Value& v) {
+    const auto* list = v.as<Value::Array>();
+    if (list == nullptr) throw_mismatch(v, "a list");
+    std::vector<T> out;
+    for (const auto& entry : *list) out.push_back(Codec<T>::read(entry));
+    return out;
+  }
+  static Value write(const std::vector<T>& list) {
+    Value::Array out;
+    for (const auto& x : list) out.push_back(Codec<T>::write(x));
+    return out;
+  }
+};
+
+template <class E>
+concept NamedEnum = std::is_enum_v<E> && requires { EnumNames<E>::names; };
+
+template <NamedEnum E>
+std::string name_of(E e) {
+  for (const auto& [value, name] : EnumNames<E>::names) {
+    if (value == e) return std::string(name);
+  }
+  return "?";
+}
+
+template <NamedEnum E>
+struct Codec<E> {
+  static std::vector<std::string> all() {
+    std::vector<std::string> out;
+    for (const auto& [value, name] : EnumNames<E>::names) out.emplace_back(name);
+    return out;
+  }
+  static std::string type() {
+    std::string out;
+    for (const auto& name : all()) out += (out.empty() ? "" : " | ") + name;
+    return out;
+  }
+  static E read(const Value& v) {
+    const auto* text = v.as<std::string>();
+    if (text == nullptr) throw_mismatch(v, "one of " + type());
+    for (const auto& [value, name] : EnumNames<E>::names) {
+      if (name == *text) return value;
+    }
+    throw InputError("", "unknown name " + v.text() + suggestion(*text, all()), v.line);
+  }
+  static Value write(E e) { return name_of(e); }
+};
+
+/// An options struct of its own lists its fields in `static const FieldTable<T>& fields()`.
+template <class T>
+concept HasFields = requires { T::fields(); };
+
+/// A condition on one field's value, with the words that a message and the docs use for it.
+template <class T>
+struct Constraint {
+  std::string text;
+  std::function<bool(const T&)> holds;
+};
+
+inline Constraint<Real> above(Real low) {
+  return {"> " + shortest(low), [low](const Real& x) { return x > low && std::isfinite(x); }};
+}
+inline Constraint<Real> at_least(Real low) {
+  return {">= " + shortest(low), [low](const Real& x) { return x >= low && std::isfinite(x); }};
+}
+inline Constraint<Real> within(Real low, Real high) {
+  return {"in [" + shortest(low) + ", " + shortest(high) + "]", [=](const Real& x) { return x >= low && x <= high; }};
+}
+inline Constraint<Real> strictly_within(Real low, Real high) {
+  return {"in (" + shortest(low) + ", " + shortest(high) + ")", [=](const Real& x) { return x > low && x < high; }};
+}
+inline Constraint<Index> count_from(Index low) {
+  return {">= " + std::to_string(low), [low](const Index& n) { return n >= low; }};
+}
+
+/// The fields of one options struct, listed once: name, member, help, constraint. Reading, writing,
+/// help and every message come from this list.
+template <class Options>
+class FieldTable {
+ public:
+  template <class T>
+  FieldTable& add(std::string name, T Options::*member, std::string help, std::optional<Constraint<T>> constraint = {}) {
+    return insert(std::move(name), member, std::move(help), std::move(constraint), false);
+  }
+  /// A field without a default.
+  template <class T>
+  FieldTable& require(std::string name, T Options::*member, std::string help, std::optional<Constraint<T>> constraint = {}) {
+    return insert(std::move(name), member, std::move(help), std::move(constraint), true);
+  }
+  /// An optional field, whose constraint holds for the value when there is one.
+  template <class T>
+  FieldTable& add(std::string name, std::optional<T> Options::*member, std::string help, Constraint<T> constraint) {
+    const Constraint<std::optional<T>> lifted = {
+        constraint.text, [holds = constraint.holds](const std::optional<T>& x) { return !x || holds(*x); }};
+    return insert(std::move(name), member, std::move(help), std::optional(lifted), false);
+  }
+
+  /// Reads a table; keys in `also_allowed` are left to somebody else.
+  [[nodiscard]] Options read(const Value& table, const std::string& path,
+                             const std::vector<std::string>& also_allowed = {}) const {
+    Options options;
+    const auto* entries = table.as<Value::Table>();
+    if (entries == nullptr) throw InputError(path, "found " + table.text() + ", expected a table", table.line);
+    std::vector<std::string> known = names();
+    known.insert(known.end(), also_allowed.begin(), also_allowed.end());
+    for (const auto& [key, value] : *entries) {
+      const std::string where = join(path, key);
+      bool found = false;
+      for (const auto& name : also_allowed) found = found || name == key;
+      for (const auto& field : fields_) {
+        if (field.info.name != key) continue;
+        found = true;
+        try {
+          field.read(options, value, where);
+        } catch (const InputError& e) {
+          throw e.at(where, value.line);
+        }
+      }
+      if (!found) throw InputError(where, "unknown key" + suggestion(key, known), value.line);
+    }
+    for (const auto& field : fields_) {
+      if (field.required && table.find(field.info.name) == nullptr) {
+        throw InputError(join(path, field.info.name), "missing; expected " + field.info.type +
+                             (field.info.constraint.empty() ? "" : " " + field.info.constraint), table.line);
+      }
+    }
+    return options;
+  }
+
+  [[nodiscard]] Value write(const Options& options) const {
+    Value::Table table;
+    for (const auto& field : fields_) {
+      Value v = field.write(options);
+      if (!v.empty()) table.emplace_back(field.info.name, std::move(v));
+    }
+    return table;
+  }
+
+  [[nodiscard]] std::vector<FieldInfo> info() const {
+    std::vector<FieldInfo> out;
+    for (const auto& field : fields_) out.push_back(field.info);
+    return out;
+  }
+
+  [[nodiscard]] std::vector<std::string> names() const {
+    std::vector<std::string> out;
+    for (const auto& field : fields_) out.push_back(field.info.name);
+    return out;
+  }
+
+ private:
+  struct Field {
+    FieldInfo info;
+    bool required;
+    std::function<void(Options&, const Value&, const std::string&)> read;
+    std::function<Value(const Options&)> write;
+  };
+
+  static std::string join(const std::string& path, const std::string& key) {
+    return path.empty() ? key : path + "." + key;
+  }
+
+  template <class T>
+  FieldTable& insert(std::string name, T Options::*member, std::string help, std::optional<Constraint<T>> constraint,
+                     bool required) {
+    Field field;
+    field.required = required;
+    field.info.name = std::move(name);
+    field.info.help = std::move(help);
+    if (constraint) field.info.constraint = constraint->text;
+    if constexpr (HasFields<T>) {
+      field.info.type = "table";
+      field.read = [member](Options& o, const Value& v, const std::string& path) {
+        o.*member = T::fields().read(v, path);
+      };
+      field.write = [member](const Options& o) { return T::fields().write(o.*member); };
+    } else {
+      field.info.type = Codec<T>::type();
+      field.read = [member, constraint](Options& o, const Value& v, const std::string&) {
+        T x = Codec<T>::read(v);
+        if (constraint && !constraint->holds(x)) {
+          throw InputError("", "found " + v.text() + ", expected " + Codec<T>::type() + " " + constraint->text, v.line);
+        }
+        o.*member = std::move(x);
+      };
+      field.write = [member](const Options& o) { return Codec<T>::write(o.*member); };
+    }
+    if (required) {
+      field.info.default_text = "required";
+    } else if constexpr (HasFields<T>) {
+      field.info.default_text = "-";
+    } else {
+      const Value v = field.write(Options{});
+      field.info.default_text = v.empty() ? "-" : v.text();
+    }
+    fields_.push_back(std::move(field));
+    return *this;
+  }
+
+  std::vector<Field> fields_;
+};
+
+}  // namespace polyhop

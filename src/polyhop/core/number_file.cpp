@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/core/number_file.hpp"
+
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "polyhop/core/error.hpp"
+
+namespace polyhop {
+
+std::vector<Real> read_numbers(const std::string& path, const std::string& file) {
+  std::error_code failed;
+  if (!std::filesystem::is_regular_file(file, failed)) {
+    throw InputError(path, "'" + file + "' is not a file that can be read");
+  }
+  std::ifstream in(file);
+  if (!in) throw InputError(path, "cannot read '" + file + "'");
+  std::vector<Real> numbers;
+  std::string line;
+  for (int row = 1; std::getline(in, line); ++row) {
+    const char* at = line.data();
+    const char* end = at + line.size();
+    while (true) {
+      while (at != end && (*at == ',' || std::isspace(static_cast<unsigned char>(*at)) != 0)) ++at;
+      if (at == end) break;
+      Real x = 0;
+      const auto read = std::from_chars(at, end, x);
+      if (read.ec != std::errc{} || !std::isfinite(x)) {
+        throw InputError(path, "column " + std::to_string(at - line.data() + 1) + " is not a finite number", row, file);
+      }
+      numbers.push_back(x);
+      at = read.ptr;
+    }
+  }
+  return numbers;
+}
+
+}  // namespace polyhop

@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "polyhop/core/kernels.hpp"
+#include "polyhop/core/real.hpp"
+
+namespace polyhop {
+
+/// What the agents of a block hold of everybody within two hops: entry e of agent k (pattern.offset[k] <= e <
+/// pattern.offset[k+1]) is the row of one agent l, with weight b_kl, in order of l; k itself is among them.
+/// A view into the network's mail: valid until the next exchange of vectors (of numbers, if columns is 1) begins.
+struct Reach {
+  kernels::SparseView pattern;
+  Index agents = 0;   // of the block
+  Index entries = 0;  // pattern.offset[agents]
+  const Real* rows = nullptr;
+  Index stride = 0;
+  Index columns = 0;
+
+  [[nodiscard]] const Real* row(Index entry) const { return rows + pattern.slot[entry] * stride; }
+};
+
+}  // namespace polyhop

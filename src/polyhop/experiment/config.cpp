@@ -1,0 +1,260 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/experiment/config.hpp"
+
+#include <charconv>
+#include <filesystem>
+#include <set>
+#include <utility>
+
+#include "polyhop/experiment/toml_reader.hpp"
+
+namespace polyhop {
+namespace {
+
+constexpr Index most_seeds = 100000;
+
+// "3..7", both ends included.
+std::optional<Seeds> read_range(const std::string& text) {
+  const auto dots = text.find("..");
+  if (dots == std::string::npos) return {};
+  std::uint64_t first = 0;
+  std::uint64_t last = 0;
+  const char* begin = text.data();
+  const char* end = begin + text.size();
+  const auto a = std::from_chars(begin, begin + dots, first);
+  const auto b = std::from_chars(begin + dots + 2, end, last);
+  if (a.ec != std::errc{} || a.ptr != begin + dots || b.ec != std::errc{} || b.ptr != end || last < first ||
+      last - first >= static_cast<std::uint64_t>(most_seeds)) {
+    return {};
+  }
+  Seeds seeds{{}};
+  for (std::uint64_t s = first; s <= last; ++s) seeds.list.push_back(s);
+  return seeds;
+}
+
+struct MethodOptions {
+  std::string name;
+  std::string algorithm = "atc";
+  Value step;
+  bool average = true;
+  static const FieldTable<MethodOptions>& fields() {
+    using O = MethodOptions;
+    static const auto table = FieldTable<O>()
+                                  .add("name", &O::name, "how tables and files call it")
+                                  .add("algorithm", &O::algorithm, "the recursion")
+                                  .require("step", &O::step, "the step-size rule: \"gap\" or { rule = \"gap\", ... }")
+                                  .add("average", &O::average, "record the averaged iterate too");
+    return table;
+  }
+};
+
+// An option that may hold a list as its value.
+bool takes_list(const std::string& key) { return key == "optimum"; }
+
+// Replaces the first list among a method's options by each of its entries; repeated until no list is left.
+void expand(const Value& method, std::vector<Value>& out) {
+  const auto split = [&](const std::string& key, bool in_step, const Value::Array& list, int line) {
+    if (list.empty()) throw InputError("method." + key, "found an empty list", line);
+    for (const Value& entry : list) {
+      Value copy = method;
+      Value& place = in_step ? copy["step"][key] : copy[key];
+      place = entry;
+      const Value* name = method.find("name");
+      const auto* text = name != nullptr ? name->as<std::string>() : nullptr;
+      const auto* word = entry.as<std::string>();
+      copy["name"] = Value((text != nullptr ? *text + " " : "") + key + "=" + (word != nullptr ? *word : entry.text()));
+      expand(copy, out);
+    }
+  };
+  const auto search = [&](const Value::Table& table, bool in_step) {
+    for (const auto& [key, value] : table) {
+      const auto* list = value.as<Value::Array>();
+      if (list == nullptr || (in_step && takes_list(key))) continue;
+      split(key, in_step, *list, value.line);
+      return true;
+    }
+    return false;
+  };
+  const auto* table = method.as<Value::Table>();
+  if (table != nullptr && search(*table, false)) return;
+  const Value* step = method.find("step");
+  if (step != nullptr && step->as<Value::Table>() != nullptr && search(*step->as<Value::Table>(), true)) return;
+  out.push_back(method);
+}
+
+Method read_method(const Value& value, const std::string& path) {
+  const MethodOptions options = MethodOptions::fields().read(value, path);
+  Method method;
+  method.rule = read_rule(options.step, path + ".step");
+  method.name = options.name.empty() ? options.algorithm + " " + method.rule.name : options.name;
+  const Value* algorithm = value.find("algorithm");
+  method.algorithm =
+      &find_algorithm(options.algorithm, path + ".algorithm", algorithm != nullptr ? algorithm->line : value.line);
+  method.average = options.average;
+  return method;
+}
+
+std::vector<Method> read_methods(const Value& root) {
+  const Value* list = root.find("method");
+  const auto* entries = list != nullptr ? list->as<Value::Array>() : nullptr;
+  if (entries == nullptr || entries->empty()) {
+    throw InputError("method", "found none, expected at least one [[method]]", list != nullptr ? list->line : 0);
+  }
+  std::vector<Method> methods;
+  std::set<std::string> names;
+  for (std::size_t n = 0; n < entries->size(); ++n) {
+    std::vector<Value> expanded;
+    expand((*entries)[n], expanded);
+    for (const Value& value : expanded) {
+      const std::string path = "method[" + std::to_string(n) + "]";
+      methods.push_back(read_method(value, path));
+      if (!names.insert(methods.back().name).second) {
+        throw InputError(path + ".name", "two methods are called " + in_quotes(methods.back().name) + "; names tell them apart",
+                         value.line);
+      }
+    }
+  }
+  return methods;
+}
+
+// Relative file names start from the folder of the experiment file.
+void settle_file(Value& table, std::string_view key, const std::string& folder) {
+  const Value* found = table.find(key);
+  const auto* name = found != nullptr ? found->as<std::string>() : nullptr;
+  if (name == nullptr || folder.empty() || std::filesystem::path(*name).is_absolute()) return;
+  const int line = found->line;
+  Value settled((std::filesystem::path(folder) / *name).string());
+  settled.line = line;
+  table[key] = std::move(settled);
+}
+
+void settle_files(Value& root, const std::string& folder) {
+  if (root.as<Value::Table>() == nullptr) return;
+  if (root.find("graph") != nullptr && root["graph"].as<Value::Table>() != nullptr) {
+    settle_file(root["graph"], "file", folder);
+  }
+  if (const Value* start = root.find("start"); start != nullptr && start->as<std::string>() != nullptr) {
+    const auto& word = *start->as<std::string>();
+    if (word != "zero" && word != "normal") settle_file(root, "start", folder);
+  }
+  auto* methods = root.find("method") != nullptr ? root["method"].as<Value::Array>() : nullptr;
+  if (methods == nullptr) return;
+  for (Value& method : *methods) {
+    const Value* step = method.find("step");
+    const Value* optimum = step != nullptr ? step->find("optimum") : nullptr;
+    if (optimum != nullptr && optimum->find("file") != nullptr) settle_file(method["step"]["optimum"], "file", folder);
+  }
+}
+
+}  // namespace
+
+Seeds Codec<Seeds>::read(const Value& v) {
+  if (const auto* n = v.as<std::int64_t>(); n != nullptr && *n >= 0) return {{static_cast<std::uint64_t>(*n)}};
+  if (const auto* text = v.as<std::string>()) {
+    if (auto seeds = read_range(*text)) return *seeds;
+  }
+  if (const auto* list = v.as<Value::Array>(); list != nullptr && !list->empty()) {
+    Seeds seeds{{}};
+    std::set<std::int64_t> seen;
+    for (const Value& entry : *list) {
+      const auto* n = entry.as<std::int64_t>();
+      if (n == nullptr || *n < 0 || !seen.insert(*n).second) {
+        throw_mismatch(entry, "different integers >= 0 in the list of seeds");
+      }
+      seeds.list.push_back(static_cast<std::uint64_t>(*n));
+    }
+    return seeds;
+  }
+  throw_mismatch(v, "an integer >= 0, a list of them, or \"0..19\" (both ends included, at most 100000 seeds)");
+}
+
+Value Codec<Seeds>::write(const Seeds& seeds) {
+  if (seeds.list.size() == 1) return static_cast<std::int64_t>(seeds.list[0]);
+  Value::Array list;
+  bool range = true;
+  for (std::size_t n = 0; n < seeds.list.size(); ++n) {
+    range = range && seeds.list[n] == seeds.list[0] + n;
+    list.emplace_back(static_cast<std::int64_t>(seeds.list[n]));
+  }
+  if (range) return std::to_string(seeds.list.front()) + ".." + std::to_string(seeds.list.back());
+  return list;
+}
+
+RecordedAgents Codec<RecordedAgents>::read(const Value& v) {
+  using Kind = RecordedAgents::Kind;
+  if (const auto* n = v.as<std::int64_t>(); n != nullptr && *n >= 1) return {Kind::some, *n};
+  if (const auto* text = v.as<std::string>()) {
+    if (*text == "auto") return {};
+    if (*text == "all") return {Kind::all, 0};
+  }
+  throw_mismatch(v, type());
+}
+
+Value Codec<RecordedAgents>::write(const RecordedAgents& agents) {
+  if (agents.kind == RecordedAgents::Kind::some) return agents.count;
+  return agents.kind == RecordedAgents::Kind::all ? "all" : "auto";
+}
+
+const FieldTable<RecordOptions>& RecordOptions::fields() {
+  using O = RecordOptions;
+  static const auto table =
+      FieldTable<O>()
+          .add("agents", &O::agents, "whose models the excess risk is averaged over")
+          .add("steps", &O::steps, "record minimum, median and maximum of the steps, or every agent's");
+  return table;
+}
+
+const FieldTable<ExperimentOptions>& ExperimentOptions::fields() {
+  using O = ExperimentOptions;
+  static const auto table =
+      FieldTable<O>()
+          .add("name", &O::name, "how outputs call the experiment")
+          .add("seeds", &O::seeds, "one run of each method for every seed")
+          .add("iterations", &O::iterations, "of every run", {count_from(0)})
+          .add("record_every", &O::record_every, "points are recorded at 0, n, 2n, ... and at the end", {count_from(1)})
+          .add("target", &O::target, "excess risk that counts as solved", {above(0)})
+          .add("stop_at_target", &O::stop_at_target, "end a run at the first recorded point that is solved")
+          .add("start", &O::start, "\"zero\", \"normal\", or a file of M or K x M numbers")
+          .add("time_limit", &O::time_limit, "seconds of iterations after which a run ends", above(0))
+          .require("graph", &O::graph, "the network")
+          .require("problem", &O::problem, "the agents' costs")
+          .add("record", &O::record, "what is recorded");
+  return table;
+}
+
+Config read_config(Value root, const std::string& folder) {
+  settle_files(root, folder);
+  Config config;
+  config.options = ExperimentOptions::fields().read(root, "", {"method"});
+  if (config.options.name.empty()) throw InputError("name", "found an empty name");
+  config.methods = read_methods(root);
+  return config;
+}
+
+Config read_config_file(const std::string& file, const std::vector<std::string>& settings) {
+  Value root = read_toml_file(file);
+  for (const auto& setting : settings) apply_setting(root, setting);
+  try {
+    return read_config(std::move(root), std::filesystem::path(file).parent_path().string());
+  } catch (const InputError& e) {
+    throw e.in_file(file);
+  }
+}
+
+Value resolved(const Config& config) {
+  Value root = ExperimentOptions::fields().write(config.options);
+  Value::Array methods;
+  for (const Method& method : config.methods) {
+    Value step = method.rule.options;
+    step.as<Value::Table>()->insert(step.as<Value::Table>()->begin(), {"rule", Value(method.rule.name)});
+    methods.emplace_back(Value::Table{{"name", Value(method.name)},
+                                      {"algorithm", Value(method.algorithm->name)},
+                                      {"step", std::move(step)},
+                                      {"average", Value(method.average)}});
+  }
+  root["method"] = std::move(methods);
+  return root;
+}
+
+}  // namespace polyhop

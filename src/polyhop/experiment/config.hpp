@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "polyhop/core/fields.hpp"
+#include "polyhop/graph/topology.hpp"
+#include "polyhop/method/rule_table.hpp"
+#include "polyhop/problem/problem_options.hpp"
+
+namespace polyhop {
+
+/// The seeds of an experiment: a number, a list, or "0..19" with both ends.
+struct Seeds {
+  std::vector<std::uint64_t> list = {0};
+};
+template <>
+struct Codec<Seeds> {
+  static std::string type() { return "integer | list | \"first..last\""; }
+  static Seeds read(const Value& v);
+  static Value write(const Seeds& seeds);
+};
+
+/// Whose models the excess risk is averaged over: everyone's while K*K*N*M is at most 2e9 (auto), everyone's, or n.
+struct RecordedAgents {
+  enum class Kind { automatic, all, some };
+  Kind kind = Kind::automatic;
+  Index count = 0;
+};
+template <>
+struct Codec<RecordedAgents> {
+  static std::string type() { return "\"auto\" | \"all\" | integer >= 1"; }
+  static RecordedAgents read(const Value& v);
+  static Value write(const RecordedAgents& agents);
+};
+
+enum class RecordedSteps { summary, agents };
+template <>
+struct EnumNames<RecordedSteps> {
+  static constexpr std::array<std::pair<RecordedSteps, std::string_view>, 2> names = {
+      {{RecordedSteps::summary, "summary"}, {RecordedSteps::agents, "agents"}}};
+};
+
+/// The [record] table.
+struct RecordOptions {
+  RecordedAgents agents;
+  RecordedSteps steps = RecordedSteps::summary;
+  static const FieldTable<RecordOptions>& fields();
+};
+
+/// The keys outside of all tables, and [graph], [problem], [record].
+struct ExperimentOptions {
+  std::string name = "experiment";
+  Seeds seeds;
+  Index iterations = 1000;
+  Index record_every = 10;
+  Real target = 1e-6;
+  bool stop_at_target = false;
+  std::string start = "zero";
+  std::optional<Real> time_limit;
+  GraphOptions graph;
+  ProblemOptions problem;
+  RecordOptions record;
+  static const FieldTable<ExperimentOptions>& fields();
+};
+
+/// One [[method]], its rule read and its algorithm found.
+struct Method {
+  std::string name;
+  const AlgorithmEntry* algorithm = nullptr;
+  RuleSpec rule;
+  bool average = true;
+};
+
+/// A whole experiment, validated.
+struct Config {
+  ExperimentOptions options;
+  std::vector<Method> methods;
+};
+
+/// Reads a configuration from a tree of values; `folder` is where relative file names start. A list as the value of
+/// a method's option makes one method for each entry. Throws InputError.
+Config read_config(Value root, const std::string& folder = "");
+
+/// The same from a TOML file, with `settings` ("graph.agents=20") applied on top.
+Config read_config_file(const std::string& file, const std::vector<std::string>& settings = {});
+
+/// The configuration with every option spelt out.
+Value resolved(const Config& config);
+
+}  // namespace polyhop

@@ -1,0 +1,224 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/experiment/recorder.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+#include "polyhop/core/kernels.hpp"
+
+namespace polyhop {
+namespace {
+
+// What the workers add up at each point besides the risks; the steps of all agents follow.
+enum Sum : std::size_t {
+  consensus,
+  distance,
+  vectors,
+  scalars,
+  step_vectors,
+  step_scalars,
+  values,
+  gradients,
+  seconds_of_first,
+  rounds_of_first,
+  sum_count
+};
+
+std::vector<Index> watched_agents(const ExperimentOptions& options, Index agents, Index dimension) {
+  constexpr double most_work = 2e9;
+  constexpr Index sample = 16;
+  const auto k = static_cast<double>(agents);
+  const double work = k * k * static_cast<double>(options.problem.samples) * static_cast<double>(dimension);
+  Index count = agents;
+  if (options.record.agents.kind == RecordedAgents::Kind::some) count = std::min(agents, options.record.agents.count);
+  if (options.record.agents.kind == RecordedAgents::Kind::automatic && work > most_work) {
+    count = std::min(agents, sample);
+  }
+  std::vector<Index> watched;
+  for (Index n = 0; n < count; ++n) watched.push_back(n * agents / count);
+  return watched;
+}
+
+double median(std::vector<double> x) {
+  const auto middle = x.begin() + static_cast<std::ptrdiff_t>(x.size() / 2);
+  std::ranges::nth_element(x, middle);
+  if (x.size() % 2 == 1) return *middle;
+  return 0.5 * (*middle + *std::max_element(x.begin(), middle));
+}
+
+}  // namespace
+
+Recorder::Recorder(const ExperimentOptions& options, const Problem& problem, const Reference& reference, Worker& worker,
+                   Cell& cell)
+    : options_(options),
+      problem_(problem),
+      reference_(reference),
+      worker_(worker),
+      cell_(cell),
+      watched_(watched_agents(options, problem.agents(), problem.dimension())) {
+  if (worker_.number != 0) return;
+  cell_.reference_value = reference.value;
+  cell_.reference_accuracy = reference.accuracy;
+  cell_.reference_how = reference.how;
+  cell_.recorded_agents = static_cast<Index>(watched_.size());
+}
+
+bool Recorder::due(Index iteration) const {
+  return iteration % options_.record_every == 0 || iteration == options_.iterations;
+}
+
+// Brings the models to evaluate to every worker, and the mean of all models, summed in agent order.
+void Recorder::gather_points(const Algorithm& algorithm, const AveragedIterate* average) {
+  const Index m = problem_.dimension();
+  const auto watched = static_cast<Index>(watched_.size());
+  const Index count = watched * (average != nullptr ? 2 : 1) + 1;
+  if (points_.rows() != count) {
+    points_ = Rows(count, m);
+    costs_ = Rows(worker_.network.block().size(), count);
+    flat_.resize(static_cast<std::size_t>(count * m));
+  }
+  const Block block = worker_.network.block();
+  worker_.collective.in_order(flat_, [&](std::span<double> flat) {
+    for (Index n = 0; n < watched; ++n) {
+      const Index agent = watched_[static_cast<std::size_t>(n)];
+      if (!block.holds(agent)) continue;
+      std::ranges::copy(algorithm.models().row(agent - block.first), flat.begin() + n * m);
+      if (average == nullptr) continue;
+      std::ranges::copy(average->models().row(agent - block.first), flat.begin() + (watched + 1 + n) * m);
+    }
+    double* mean = flat.data() + watched * m;
+    for (Index k = 0; k < block.size(); ++k) {
+      kernels::add_scaled(1, algorithm.models().row(k).data(), mean, mean, m);
+    }
+  });
+  double* mean = flat_.data() + watched * m;
+  kernels::scale(1 / static_cast<Real>(problem_.agents()), mean, mean, m);
+  for (Index p = 0; p < count; ++p) std::copy_n(flat_.begin() + p * m, m, points_.row(p).begin());
+}
+
+// Adds up, in agent order: J_k at every point, distances, traffic, evaluations; lists all step sizes.
+void Recorder::gather_sums(const Algorithm& algorithm, const Oracle& oracle, double seconds) {
+  const Network& network = worker_.network;
+  const Block block = network.block();
+  const Index m = problem_.dimension();
+  problem_.costs(block, points_, costs_);
+  const auto risks = static_cast<std::size_t>(points_.rows());
+  const auto watched = static_cast<Index>(watched_.size());
+  sums_.resize(risks + sum_count + static_cast<std::size_t>(problem_.agents()));
+  worker_.collective.in_order(sums_, [&](std::span<double> sums) {
+    const auto extra = sums.subspan(risks);
+    for (Index k = 0; k < block.size(); ++k) {
+      for (std::size_t p = 0; p < risks; ++p) sums[p] += costs_(k, static_cast<Index>(p));
+      const Real* w = algorithm.models().row(k).data();
+      extra[consensus] += kernels::squared_distance(w, points_.row(watched).data(), m);
+      if (reference_.minimiser) extra[distance] += kernels::squared_distance(w, reference_.minimiser->data(), m);
+      extra[sum_count + static_cast<std::size_t>(block.first + k)] = algorithm.steps()[static_cast<std::size_t>(k)];
+    }
+    const Traffic& own = network.algorithm_traffic();
+    const Traffic& step = network.step_traffic();
+    extra[vectors] += static_cast<double>(own.vectors + step.vectors);
+    extra[scalars] += static_cast<double>(own.scalars + step.scalars);
+    extra[step_vectors] += static_cast<double>(step.vectors);
+    extra[step_scalars] += static_cast<double>(step.scalars);
+    extra[values] += static_cast<double>(oracle.evaluations().values);
+    extra[gradients] += static_cast<double>(oracle.evaluations().gradients);
+    if (worker_.number == 0) {
+      // Rounds and time are everybody's; the first worker's count.
+      extra[seconds_of_first] = seconds;
+      extra[rounds_of_first] = static_cast<double>(own.rounds + step.rounds);
+    }
+  });
+}
+
+double Recorder::risk(Index p) const {
+  return sums_[static_cast<std::size_t>(p)] / static_cast<double>(problem_.agents());
+}
+
+Point Recorder::point(Index iteration, bool averaged) const {
+  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+  const auto watched = static_cast<Index>(watched_.size());
+  const double optimum = reference_.value;
+  const std::span<const double> extra = std::span(sums_).subspan(static_cast<std::size_t>(points_.rows()));
+  const auto agents = static_cast<double>(problem_.agents());
+  const auto count = [&](Sum which) { return static_cast<Index>(extra[which]); };
+  const auto mean_excess = [&](Index first) {
+    double sum = 0;
+    for (Index p = first; p < first + watched; ++p) sum += risk(p) - optimum;
+    return sum / static_cast<double>(watched);
+  };
+
+  Point point;
+  point.iteration = iteration;
+  point.seconds = extra[seconds_of_first];
+  point.excess_risk = mean_excess(0);
+  point.excess_risk_worst = -std::numeric_limits<double>::infinity();
+  for (Index p = 0; p < watched; ++p) {
+    const double excess = risk(p) - optimum;
+    // A NaN is the worst there is.
+    if (!(excess <= point.excess_risk_worst)) point.excess_risk_worst = excess;
+  }
+  point.excess_risk_mean_model = risk(watched) - optimum;
+  if (averaged) point.excess_risk_averaged = mean_excess(watched + 1);
+  point.consensus_error = extra[consensus] / agents;
+  point.distance = reference_.minimiser ? extra[distance] / agents : unknown;
+  const auto steps = extra.subspan(sum_count);
+  const bool stepped = iteration > 0;
+  point.step_min = stepped ? *std::ranges::min_element(steps) : unknown;
+  point.step_median = stepped ? median({steps.begin(), steps.end()}) : unknown;
+  point.step_max = stepped ? *std::ranges::max_element(steps) : unknown;
+  point.rounds = count(rounds_of_first);
+  point.vectors = count(vectors);
+  point.scalars = count(scalars);
+  point.step_vectors = count(step_vectors);
+  point.step_scalars = count(step_scalars);
+  point.values = count(values);
+  point.gradients = count(gradients);
+  return point;
+}
+
+std::optional<Status> Recorder::observe(Index iteration, double seconds, const Algorithm& algorithm,
+                                        const AveragedIterate* average, const Oracle& oracle) {
+  gather_points(algorithm, average);
+  gather_sums(algorithm, oracle, seconds);
+  const Point now = point(iteration, average != nullptr);
+  if (worker_.number == 0) {
+    cell_.points.push_back(now);
+    if (options_.record.steps == RecordedSteps::agents) {
+      const auto first = sums_.end() - problem_.agents();
+      cell_.steps.emplace_back(first, sums_.end());
+      if (iteration == 0) std::ranges::fill(cell_.steps.back(), std::numeric_limits<double>::quiet_NaN());
+    }
+  }
+  // Far beyond anything a transient reaches; a NaN fails the comparison as well.
+  constexpr double beyond_return = 1e9;
+  if (iteration == 0) first_risk_ = std::abs(now.excess_risk + reference_.value);
+  if (!(now.excess_risk <= beyond_return * std::max(1.0, first_risk_)) || !std::isfinite(now.consensus_error)) {
+    return Status::diverged;
+  }
+  if (options_.stop_at_target && now.excess_risk <= options_.target) return Status::target;
+  if (iteration >= options_.iterations) return Status::done;
+  if (options_.time_limit && now.seconds >= *options_.time_limit) return Status::time_limit;
+  return {};
+}
+
+void Recorder::copy_models(const Rows& from, Rows& to) {
+  const Index m = problem_.dimension();
+  const Block block = worker_.network.block();
+  std::vector<double> all(static_cast<std::size_t>(problem_.agents() * m));
+  worker_.collective.in_order(all, [&](std::span<double> flat) {
+    for (Index k = 0; k < block.size(); ++k) std::ranges::copy(from.row(k), flat.begin() + (block.first + k) * m);
+  });
+  if (worker_.number != 0) return;
+  to = Rows(problem_.agents(), m);
+  for (Index k = 0; k < problem_.agents(); ++k) std::copy_n(all.begin() + k * m, m, to.row(k).begin());
+}
+
+void Recorder::finish(const Algorithm& algorithm, const AveragedIterate* average) {
+  copy_models(algorithm.models(), cell_.models);
+  if (average != nullptr) copy_models(average->models(), cell_.averaged);
+}
+
+}  // namespace polyhop

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "polyhop/core/value.hpp"
+
+namespace polyhop {
+
+/// What a TOML text may be at most: larger ones are refused before they are parsed.
+struct TomlLimits {
+  static constexpr std::size_t bytes = std::size_t{16} << 20;
+  static constexpr std::size_t brackets = 32;  // open [ and { around a value
+  static constexpr std::size_t segments = 16;  // of a dotted key such as a.b.c
+};
+
+/// Reads a TOML 1.0 text into a table. Every value carries the line it starts on (a table: the line of its header or
+/// of its first key); keys come in the order of the text. Infinity and NaN are passed on; dates and times are refused.
+/// Throws InputError with the line and the reason.
+Value read_toml(std::string_view text);
+
+/// The same for a regular file; directories, pipes and devices are refused without being read.
+/// Throws InputError with the file, the line and the reason.
+Value read_toml_file(const std::string& path);
+
+/// Applies `--set key=value` to a configuration. The key is dotted, with quotes around a part that holds a dot or an
+/// equals sign. In a list of tables a part is an index from 0 or the `name` of an entry (in quotes: always the name):
+/// `method.0.step.sweeps=5`, `method.GAP.step.sweeps=5`, `method."GAP 0.5".step.sweeps=5`. Missing tables are made.
+/// The value is read as TOML when it is TOML, else taken as a text. Throws InputError with the key and the reason.
+void apply_setting(Value& root, std::string_view setting);
+
+}  // namespace polyhop

@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "polyhop/core/real.hpp"
+#include "polyhop/graph/graph.hpp"
+#include "polyhop/graph/sparse_rows.hpp"
+
+namespace polyhop {
+
+/// Whether weights may be negative: only the best constant needs that (methods that assume a
+/// non-negative A ask `non_negative()`).
+enum class Sign { non_negative, any };
+
+/// The first thing that keeps a matrix from being a combination matrix, and the entry that shows it.
+struct MatrixFlaw {
+  Index row = 0;
+  Index column = 0;
+  std::string message;
+};
+
+/// Checks, in this order: square, finite, symmetric (1e-9), rows sum to 1 (1e-9), non-negative,
+/// connected, primitive (some a_kk > 0; a matrix with negative entries is exempt, there the builder
+/// answers for the spectrum). O(entries).
+std::optional<MatrixFlaw> first_flaw(const SparseRows& rows, Sign sign);
+
+/// A = [a_kl] of [assump:comb-mat]: symmetric, doubly stochastic, connected, primitive. What is
+/// symmetric to 1e-9 only is replaced by (A + A^T)/2, so that a_kl = a_lk holds bit by bit.
+class CombinationMatrix {
+ public:
+  /// Throws InputError naming the flaw. Zeros off the diagonal are left out, the diagonal is always there.
+  explicit CombinationMatrix(SparseRows rows, Sign sign = Sign::non_negative);
+
+  [[nodiscard]] const SparseRows& rows() const { return rows_; }
+  [[nodiscard]] Index agents() const { return rows_.rows(); }
+  [[nodiscard]] bool non_negative() const { return non_negative_; }
+
+ private:
+  SparseRows rows_;
+  bool non_negative_ = true;
+};
+
+/// The links along which a matrix has an entry other than zero.
+Graph pattern(const SparseRows& rows);
+
+/// Where `two_hop_entries` stops counting.
+inline constexpr Index two_hop_count_limit = 1'000'000'000;
+
+/// Number of entries of B = A^T A, without building it. Exact when the result is at most `limit`; above,
+/// it is a number beyond the limit that B has at least. O(edges * degree) time, O(agents) memory; an agent
+/// with a neighbour that knows everybody costs nothing, so the star is O(agents).
+Index two_hop_entries(const CombinationMatrix& a, Index limit = two_hop_count_limit);
+
+/// Rows first..last-1 of B = A^T A, the two-hop weights b_kl = sum_m a_mk a_ml, each summed in order of m.
+/// Counts before it allocates, and throws InputError when the rows need more than `memory_limit_bytes`.
+SparseRows two_hop(const CombinationMatrix& a, Index first, Index last, double memory_limit_bytes = 4e9);
+
+}  // namespace polyhop

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string_view>
+#include <vector>
+
+#include "polyhop/core/real.hpp"
+
+namespace polyhop {
+
+/// What a graph file says, before anyone asks whether it makes sense. Parsers throw InputError with the line
+/// and what was found there, the path and the file left empty.
+struct GraphText {
+  struct Entry {
+    std::int32_t row = 0;
+    std::int32_t column = 0;
+    std::int32_t line = 0;
+    Real value = no_value;
+  };
+  static constexpr Real no_value = std::numeric_limits<Real>::quiet_NaN();
+
+  Index agents = 0;
+  bool counted = true;   // the file says how many agents there are; otherwise it is the largest number plus 1
+  bool matrix = false;   // entries are a_kl, both triangles; otherwise links, a self loop being a_kk
+  std::vector<Entry> entries;
+};
+
+/// Lines "k l" or "k l weight", separated by blanks or commas, agents counted from 0; # and % start a
+/// comment. With `header`, a first line that does not start with a number is passed over.
+GraphText parse_edge_list(std::string_view text, bool header);
+
+/// Nodes in order of appearance, ids any text; the weight of an edge is its attribute `weight`, in XML or
+/// as a declared key.
+GraphText parse_graphml(std::string_view text);
+
+/// Matrix Market: coordinate; real, integer or pattern; general or symmetric.
+GraphText parse_matrix_market(std::string_view text);
+
+/// A line for each row, numbers separated by blanks or commas; # and % start a comment.
+GraphText parse_dense(std::string_view text);
+
+}  // namespace polyhop

@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "polyhop/graph/combination_matrix.hpp"
+#include "polyhop/graph/graph.hpp"
+#include "polyhop/graph/sparse_rows.hpp"
+
+namespace polyhop {
+
+/// A number that may be out of reach: when `computed`, the true value lies within `tolerance` of `value`.
+struct Estimate {
+  double value = 0;
+  double tolerance = 0;
+  bool computed = false;
+  std::string reason;  // why it was not computed
+};
+
+/// 1 - max(|lambda_2(A)|, |lambda_K(A)|), what one combination does for consensus. Dense up to 500 agents,
+/// above that Lanczos on the sparse matrix until the residual is below `tolerance` or time is up.
+/// For the eye only: nothing in a run depends on it.
+Estimate spectral_gap(const CombinationMatrix& a, double time_limit_seconds = 10, double tolerance = 1e-6);
+
+/// The largest and the smallest non-zero eigenvalue of the Laplacian of a connected graph of 2 or more agents.
+struct LaplacianRange {
+  double second = 0;
+  double largest = 0;
+};
+
+/// Absolute error 1e-10 times the largest. Dense up to 500 agents, Lanczos above; throws InputError when that
+/// does not converge.
+LaplacianRange laplacian_range(const Graph& graph);
+
+/// lambda_B = lambda_max(C), C = D^-1/2 B D^-1/2, B = A^T A, D = diag(b_kk), for the whole symmetric A.
+/// An upper bound, at most 1e-3 above the true value: Lanczos finds an estimate, and then a vector x > 0 with
+/// C x <= s x proves lambda_max(C) <= s (Perron, Collatz, Wielandt), x being the solution of (s I - C) x = 1
+/// by conjugate gradients. B is never formed: C x costs two products with A. Negative entries of A count by
+/// their magnitude, which keeps the bound but not its tightness. Plain sums in index order: same bits anywhere.
+double two_hop_scale(const SparseRows& a);
+
+}  // namespace polyhop

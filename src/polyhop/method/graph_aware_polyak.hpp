@@ -1,0 +1,145 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "polyhop/core/fields.hpp"
+#include "polyhop/method/optimum.hpp"
+#include "polyhop/method/step_size.hpp"
+
+namespace polyhop {
+
+enum class Bound { paper, linear, tight, oracle };
+enum class Damping { paper, rows, norms, graph };
+enum class Agree { none, min, mean };
+enum class Sums { mixed, own };
+enum class Exchange { lists, relay };
+
+template <>
+struct EnumNames<Bound> {
+  static constexpr std::array<std::pair<Bound, std::string_view>, 4> names = {
+      {{Bound::paper, "paper"}, {Bound::linear, "linear"}, {Bound::tight, "tight"}, {Bound::oracle, "oracle"}}};
+};
+template <>
+struct EnumNames<Damping> {
+  static constexpr std::array<std::pair<Damping, std::string_view>, 4> names = {
+      {{Damping::paper, "paper"}, {Damping::rows, "rows"}, {Damping::norms, "norms"}, {Damping::graph, "graph"}}};
+};
+template <>
+struct EnumNames<Agree> {
+  static constexpr std::array<std::pair<Agree, std::string_view>, 3> names = {
+      {{Agree::none, "none"}, {Agree::min, "min"}, {Agree::mean, "mean"}}};
+};
+template <>
+struct EnumNames<Sums> {
+  static constexpr std::array<std::pair<Sums, std::string_view>, 2> names = {
+      {{Sums::mixed, "mixed"}, {Sums::own, "own"}}};
+};
+template <>
+struct EnumNames<Exchange> {
+  static constexpr std::array<std::pair<Exchange, std::string_view>, 2> names = {
+      {{Exchange::lists, "lists"}, {Exchange::relay, "relay"}}};
+};
+
+/// T sweeps, or as many as it takes.
+struct Sweeps {
+  Index count = 2;
+  bool exact = false;
+};
+template <>
+struct Codec<Sweeps> {
+  static std::string type() { return "integer >= 1 | \"exact\""; }
+  static Sweeps read(const Value& v);
+  static Value write(const Sweeps& s) { return s.exact ? Value("exact") : Value(s.count); }
+};
+
+/// An upper limit on the steps: none, a constant, gamma/sqrt(i+1), or the distance rule.
+struct Cap {
+  enum class Kind { none, constant, decaying, distance };
+  Kind kind = Kind::none;
+  Real value = 0;  // the constant, or gamma
+};
+template <>
+struct Codec<Cap> {
+  static std::string type() { return "\"none\" | number > 0 | \"GAMMA/sqrt(i+1)\" | \"distance\""; }
+  static Cap read(const Value& v);
+  static Value write(const Cap& cap);
+};
+
+/// The options of GAP; without any it is the paper's algorithm, T = 2.
+struct GapOptions {
+  Bound bound = Bound::paper;
+  Damping damping = Damping::paper;
+  Sweeps sweeps;
+  bool project = false;
+  Real relaxation = 1;
+  Optimum optimum;
+  Agree agree = Agree::none;
+  Cap cap;
+  Sums sums = Sums::mixed;
+  Exchange exchange = Exchange::lists;
+  static const FieldTable<GapOptions>& fields();
+};
+
+/// The graph-aware Polyak rule [alg:gap]. The squared distance to w^o after an iteration,
+///   phi(u) = ||A(W~ + diag(u) G)||^2,   has gradient 2(c + Z u),
+///   z_kl = b_kl g_k.g_l,   c_k = sum_l b_kl g_k.(w^o - w_l),   B = A^T A.
+/// c is replaced by a bound cbar that needs Jhat_k(w^o) only, and Z u = -cbar is solved roughly by T sweeps
+///   mu_k <- mu_k - alpha_k (cbar_k + sum_l z_kl mu_l),   from 0   [eq:step-size-rule].
+///
+/// Cost per iteration and edge: see `docs/methods.md`, made from what is counted. With the paper's bound and damping:
+/// the two-hop lists of (w, g), 2 + 2 (deg - 1) vectors; 1 + (deg - 1) scalars a sweep after the first; as many loss
+/// values as there are agents within two hops.
+class GraphAwarePolyak final : public StepSize {
+ public:
+  /// Throws InputError for options that do not go together, a matrix with negative weights, or two-hop lists
+  /// beyond all memory.
+  GraphAwarePolyak(const GapOptions& options, const Setting& setting);
+
+  [[nodiscard]] bool needs_values() const override {
+    return options_.bound == Bound::linear || options_.bound == Bound::tight;
+  }
+  void register_state(StateRegistry& state) override;
+  /// lambda_B of `damping = "graph"`; 0 for others.
+  [[nodiscard]] Real two_hop_scale() const { return lambda_b_; }
+
+ private:
+  void do_choose(const Iterate& at, Network& network, std::span<Real> mu) override;
+  void gather(const Iterate& at, Network& network);
+  void damp(const Iterate& at, Network& network);
+  void bound(const Iterate& at, Network& network);
+  void bound_from_lists(std::span<const Real> optimal);
+  void sweep(const Iterate& at, Network& network, std::span<Real> mu);
+  void sweep_once(const Iterate& at, Network& network, std::span<Real> mu, bool first);
+  void sweep_until_exact(const Iterate& at, Network& network, std::span<Real> mu);
+  void couple(const Iterate& at, Network& network, std::span<const Real> mu);
+  void limit(const Iterate& at, Network& network, std::span<Real> mu);
+  void limit_by_distance(const Iterate& at, Network& network, std::span<Real> mu);
+  [[nodiscard]] bool holds_gradients() const {
+    return options_.damping == Damping::paper || options_.damping == Damping::rows;
+  }
+
+  GapOptions options_;
+  OptimalValues optimal_;
+  std::vector<Real> minimiser_;   // bound = "oracle" only
+  Real lambda_b_ = 0;             // damping = "graph" only
+  // Per two-hop entry: z_kl, and Jhat_k(w_l).
+  kernels::SparseView pattern_;
+  std::vector<Real> z_;
+  std::vector<Real> values_;
+  // Per agent.
+  std::vector<Real> squared_norms_, alpha_, cbar_, coupling_, scratch_;
+  Rows mixed_;                    // (B W)_k, then A(A diag(mu) G): relayed sums
+  // What cap = "distance" remembers.
+  std::vector<Real> sum_, radius_;
+  Rows start_;
+};
+
+}  // namespace polyhop

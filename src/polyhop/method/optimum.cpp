@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/method/optimum.hpp"
+
+#include <cmath>
+#include <cstddef>
+
+#include "polyhop/core/number_file.hpp"
+
+namespace polyhop {
+
+Optimum Codec<Optimum>::read(const Value& v) {
+  Optimum optimum;
+  if (const auto* text = v.as<std::string>()) {
+    if (*text == "zero") return optimum;
+    if (*text == "per-sample") {
+      optimum.kind = Optimum::Kind::per_sample;
+      return optimum;
+    }
+  } else if (v.as<double>() != nullptr || v.as<std::int64_t>() != nullptr) {
+    optimum.number = Codec<Real>::read(v);
+    if (std::isfinite(optimum.number)) return optimum;
+  } else if (v.as<Value::Array>() != nullptr) {
+    optimum.kind = Optimum::Kind::list;
+    optimum.list = Codec<std::vector<Real>>::read(v);
+    return optimum;
+  } else if (const Value* file = v.find("file"); file != nullptr && v.as<Value::Table>()->size() == 1) {
+    optimum.kind = Optimum::Kind::file;
+    optimum.file = Codec<std::string>::read(*file);
+    return optimum;
+  }
+  throw_mismatch(v, type());
+}
+
+Value Codec<Optimum>::write(const Optimum& optimum) {
+  switch (optimum.kind) {
+    case Optimum::Kind::number:
+      return optimum.number == 0 ? Value("zero") : Value(optimum.number);
+    case Optimum::Kind::list:
+      return Codec<std::vector<Real>>::write(optimum.list);
+    case Optimum::Kind::file:
+      return Value::Table{{"file", optimum.file}};
+    case Optimum::Kind::per_sample:
+      return "per-sample";
+  }
+  return {};
+}
+
+OptimalValues::OptimalValues(const Optimum& optimum, const Setting& setting) {
+  const Block block = setting.network.block();
+  values_.assign(static_cast<std::size_t>(block.size()), optimum.number);
+  if (optimum.kind == Optimum::Kind::per_sample) {
+    minimiser_ = known_minimiser(setting, "optimum = \"per-sample\"");
+    return;
+  }
+  if (optimum.kind == Optimum::Kind::number) return;
+  const auto list = optimum.kind == Optimum::Kind::file ? read_numbers("optimum.file", optimum.file) : optimum.list;
+  if (static_cast<Index>(list.size()) != setting.network.agents()) {
+    throw InputError("optimum", "found " + std::to_string(list.size()) + " values, expected one for each of the " +
+                                    std::to_string(setting.network.agents()) + " agents");
+  }
+  for (std::size_t k = 0; k < list.size(); ++k) {
+    if (!std::isfinite(list[k])) throw InputError("optimum", "the value of agent " + std::to_string(k) + " is not finite");
+  }
+  values_.assign(list.begin() + block.first, list.begin() + block.last);
+}
+
+std::span<const Real> OptimalValues::on_sample(Oracle& oracle) {
+  if (!minimiser_.empty()) oracle.values_at_point(minimiser_, values_);
+  return values_;
+}
+
+const std::vector<Real>& known_minimiser(const Setting& setting, const std::string& path) {
+  if (setting.reference == nullptr || !setting.reference->minimiser) {
+    throw InputError(path, "needs a known minimiser w^o, and there is none here (problem.reference = \"solve\" finds one "
+                           "where the cost has a minimum)");
+  }
+  return *setting.reference->minimiser;
+}
+
+}  // namespace polyhop

@@ -1,0 +1,215 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/network/network.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+
+#include "polyhop/core/error.hpp"
+#include "polyhop/graph/graph.hpp"
+
+namespace polyhop {
+
+template <class F>
+void Heard::fold(int column, std::span<Real> out, F f) const {
+  const auto a = network_.neighbourhoods();
+  for (std::size_t k = 0; k < out.size(); ++k) {
+    for (Index e = a.offset[k]; e < a.offset[k + 1]; ++e) {
+      const Real x = numbers_(a.slot[e], column);
+      out[k] = e == a.offset[k] ? f(a.weight[e], x, nullptr) : f(a.weight[e], x, &out[k]);
+    }
+  }
+}
+
+void Heard::combine(int column, std::span<Real> out) const {
+  fold(column, out, [](Real a, Real x, const Real* sum) { return std::fma(a, x, sum ? *sum : 0.0); });
+}
+void Heard::min(int column, std::span<Real> out) const {
+  fold(column, out, [](Real, Real x, const Real* best) { return best ? std::min(*best, x) : x; });
+}
+void Heard::max(int column, std::span<Real> out) const {
+  fold(column, out, [](Real, Real x, const Real* best) { return best ? std::max(*best, x) : x; });
+}
+
+Network::Network(const CombinationMatrix& matrix, Block block, Index columns)
+    : matrix_(matrix), block_(block), columns_(columns) {
+  const SparseRows& a = matrix.rows();
+  const auto degree = [&](Index agent) {
+    // The diagonal entry is always there and is nobody's message.
+    return a.offset[static_cast<std::size_t>(agent) + 1] - a.offset[static_cast<std::size_t>(agent)] - 1;
+  };
+  offset_.assign(a.offset.begin() + block.first, a.offset.begin() + block.last + 1);
+  for (Index k = 0; k < block.size(); ++k) {
+    const Index agent = block.first + k;
+    bool inside = true;
+    for (Index e = offset_[static_cast<std::size_t>(k)]; e < offset_[static_cast<std::size_t>(k) + 1]; ++e) {
+      const Index l = a.column[static_cast<std::size_t>(e)];
+      inside = inside && block.holds(l);
+      if (l == agent) continue;
+      direct_ += 1;
+      forwarded_ += degree(l) - 1;
+    }
+    (inside ? interior_ : boundary_).push_back(static_cast<std::int32_t>(k));
+  }
+}
+
+void Network::make_room(Mail& mail, const Message& message) const {
+  for (int v = 0; v < message.vectors; ++v) {
+    Rows& rows = mail.vectors[static_cast<std::size_t>(v)];
+    if (rows.rows() == 0) rows = Rows(agents(), columns_);
+  }
+  if (message.scalars > 0 && mail.scalars.rows() == 0) mail.scalars = Rows(agents(), most_scalars);
+}
+
+void Network::count(const Message& message) {
+  const Index rows = handed_over(message.hops);
+  traffic_[static_cast<std::size_t>(account_)] +=
+      {message.hops, rows * message.vectors, rows * message.scalars};
+}
+
+const Network::Mail& Network::exchange(const Message& message) {
+  begin(message);
+  count(message);
+  return finish(message);
+}
+
+void Network::send_gradient(Mail& mail, int place, Index k, const Gradients& g) const {
+  const auto slot = static_cast<std::size_t>(k);
+  kernels::scale(g.scale[slot], g.row[slot], mail.vectors[static_cast<std::size_t>(place)].row(block_.first + k).data(),
+                 columns_);
+}
+
+// Interior agents are combined while the rows of the others are on their way.
+void Network::combine_mail(Message message, Rows& out) {
+  begin(message);
+  count(message);
+  const auto part = [&](const std::vector<std::int32_t>& rows, const Rows& x) {
+    kernels::combine(neighbourhoods(), rows.data(), static_cast<Index>(rows.size()), x.data(), x.stride(), columns_,
+                     out.data(), out.stride());
+  };
+  part(interior_, outbox(message).vectors[0]);
+  part(boundary_, finish(message).vectors[0]);
+}
+
+void Network::combine(const Rows& x, Rows& out) {
+  const Message message{.hops = 1, .vectors = 1};
+  Rows& mail = outbox(message).vectors[0];
+  for (Index k = 0; k < block_.size(); ++k) std::ranges::copy(x.row(k), mail.row(block_.first + k).begin());
+  combine_mail(message, out);
+}
+
+void Network::combine(std::span<const Real> c, const Gradients& g, Rows& out) {
+  const Message message{.hops = 1, .vectors = 1};
+  Rows& mail = outbox(message).vectors[0];
+  for (Index k = 0; k < block_.size(); ++k) {
+    const auto slot = static_cast<std::size_t>(k);
+    kernels::scale(c[slot] * g.scale[slot], g.row[slot], mail.row(block_.first + k).data(), columns_);
+  }
+  combine_mail(message, out);
+}
+
+void Network::adapt_combine(Rows& w, std::span<const Real> mu, const Gradients& g) {
+  const Message message{.hops = 1, .vectors = 1};
+  Rows& mail = outbox(message).vectors[0];
+  for (Index k = 0; k < block_.size(); ++k) {
+    const auto slot = static_cast<std::size_t>(k);
+    // psi_k = w_k - mu_k g_k, [eq:atc-opt]
+    kernels::add_scaled(-mu[slot] * g.scale[slot], g.row[slot], w.row(k).data(), mail.row(block_.first + k).data(),
+                        columns_);
+  }
+  combine_mail(message, w);
+}
+
+Heard Network::hear(std::initializer_list<std::span<const Real>> numbers) {
+  const Message message{.hops = 1, .scalars = static_cast<int>(numbers.size())};
+  if (message.scalars > most_scalars) throw Error("a message holds at most 4 numbers");
+  Rows& mail = outbox(message).scalars;
+  Index column = 0;
+  for (const auto& x : numbers) {
+    for (Index k = 0; k < block_.size(); ++k) mail(block_.first + k, column) = x[static_cast<std::size_t>(k)];
+    ++column;
+  }
+  return {*this, exchange(message).scalars};
+}
+
+void Network::spread_max(std::span<Real> x) {
+  if (diameter_ < 0) diameter_ = diameter(pattern(matrix_.rows())).high;
+  for (Index round = 0; round < diameter_; ++round) hear({x}).max(0, x);
+}
+
+void Network::prepare_two_hop() {
+  if (two_hop_.rows() > 0) return;
+  two_hop_ = two_hop(matrix_, block_.first, block_.last);
+  // Entry (k, l) with l < k in the same block has the value of (l, k): rows are visited in order, so the next
+  // entry of row l that is not yet matched is (l, k).
+  mirror_.assign(two_hop_.column.size(), -1);
+  std::vector<Index> cursor(two_hop_.offset.begin(), two_hop_.offset.end() - 1);
+  for (Index k = 0; k < block_.size(); ++k) {
+    const auto begin = static_cast<std::size_t>(two_hop_.offset[static_cast<std::size_t>(k)]);
+    const auto end = static_cast<std::size_t>(two_hop_.offset[static_cast<std::size_t>(k) + 1]);
+    for (std::size_t e = begin; e < end; ++e) {
+      const Index l = two_hop_.column[e];
+      if (l >= block_.first + k) break;
+      if (!block_.holds(l)) continue;
+      Index& next = cursor[static_cast<std::size_t>(l - block_.first)];
+      while (two_hop_.column[static_cast<std::size_t>(next)] < block_.first + k) ++next;
+      mirror_[e] = next;
+    }
+  }
+}
+
+Reach Network::view(const Rows& rows, Index columns) const {
+  return {{two_hop_.offset.data(), two_hop_.column.data(), two_hop_.weight.data()},
+          block_.size(),
+          two_hop_entries(),
+          rows.data(),
+          rows.stride(),
+          columns};
+}
+
+Reach Network::reach(const Gradients& g) {
+  prepare_two_hop();
+  const Message message{.hops = 2, .vectors = 1};
+  Mail& mail = outbox(message);
+  for (Index k = 0; k < block_.size(); ++k) send_gradient(mail, 0, k, g);
+  return view(exchange(message).vectors[0], columns_);
+}
+
+Reach Network::reach(const Rows& w) {
+  prepare_two_hop();
+  const Message message{.hops = 2, .vectors = 1};
+  Mail& mail = outbox(message);
+  for (Index k = 0; k < block_.size(); ++k) std::ranges::copy(w.row(k), mail.vectors[0].row(block_.first + k).begin());
+  return view(exchange(message).vectors[0], columns_);
+}
+
+Network::PointsAndGradients Network::reach(const Rows& w, const Gradients& g) {
+  prepare_two_hop();
+  const Message message{.hops = 2, .vectors = 2};
+  Mail& mail = outbox(message);
+  for (Index k = 0; k < block_.size(); ++k) {
+    std::ranges::copy(w.row(k), mail.vectors[0].row(block_.first + k).begin());
+    send_gradient(mail, 1, k, g);
+  }
+  const Mail& received = exchange(message);
+  return {view(received.vectors[0], columns_), view(received.vectors[1], columns_)};
+}
+
+Reach Network::reach(std::span<const Real> x) {
+  prepare_two_hop();
+  const Message message{.hops = 2, .scalars = 1};
+  Rows& mail = outbox(message).scalars;
+  for (Index k = 0; k < block_.size(); ++k) mail(block_.first + k, 0) = x[static_cast<std::size_t>(k)];
+  return view(exchange(message).scalars, 1);
+}
+
+void Network::pairwise(const Reach& x, std::span<Real> out) {
+  own_rows_.resize(static_cast<std::size_t>(block_.size()));
+  for (Index k = 0; k < block_.size(); ++k) {
+    own_rows_[static_cast<std::size_t>(k)] = x.rows + (block_.first + k) * x.stride;
+  }
+  kernels::pairwise(x.pattern, x.agents, own_rows_.data(), x.rows, x.stride, x.columns, mirror_.data(), out.data());
+}
+
+}  // namespace polyhop

@@ -1,0 +1,155 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <vector>
+
+#include "polyhop/core/gradients.hpp"
+#include "polyhop/core/reach.hpp"
+#include "polyhop/core/real.hpp"
+#include "polyhop/core/rows.hpp"
+#include "polyhop/graph/combination_matrix.hpp"
+#include "polyhop/network/traffic.hpp"
+
+namespace polyhop {
+
+class Network;
+
+/// The numbers that each agent of a block heard from its neighbours, itself among them.
+/// A view into the network's mail: valid until the next exchange of numbers begins.
+class Heard {
+ public:
+  /// out[k] = sum_l a_kl x_l of the `column`-th number sent
+  void combine(int column, std::span<Real> out) const;
+  /// out[k] = min (max) over k and its neighbours
+  void min(int column, std::span<Real> out) const;
+  void max(int column, std::span<Real> out) const;
+
+ private:
+  friend class Network;
+  Heard(const Network& network, const Rows& numbers) : network_(network), numbers_(numbers) {}
+  template <class F>
+  void fold(int column, std::span<Real> out, F f) const;
+
+  const Network& network_;
+  const Rows& numbers_;
+};
+
+/// The only way from one agent to another, seen from one block of agents. The arithmetic stands here, once; a runtime
+/// says where outgoing rows are written and makes them reach the others (`begin`, `finish`). Sums over neighbours
+/// run in order of the agents' numbers. Traffic is counted where rows are handed over.
+class Network {
+ public:
+  /// Vectors have `columns` numbers.
+  Network(const CombinationMatrix& matrix, Block block, Index columns);
+  virtual ~Network() = default;
+  Network(const Network&) = delete;
+  Network& operator=(const Network&) = delete;
+
+  [[nodiscard]] const Block& block() const { return block_; }
+  [[nodiscard]] Index agents() const { return matrix_.agents(); }
+  [[nodiscard]] Index columns() const { return columns_; }
+  [[nodiscard]] const CombinationMatrix& matrix() const { return matrix_; }
+
+  /// out row k = sum_l a_kl x_l; out may be x. 1 round, 1 vector an edge.
+  void combine(const Rows& x, Rows& out);
+  /// out row k = sum_l a_kl c_l g_l. 1 round, 1 vector.
+  void combine(std::span<const Real> c, const Gradients& g, Rows& out);
+  /// w row k <- sum_l a_kl (w_l - mu_l g_l), [eq:atc-network]. 1 round, 1 vector.
+  void adapt_combine(Rows& w, std::span<const Real> mu, const Gradients& g);
+  /// Each agent sends the given numbers (at most 4) to its neighbours. 1 round, 1 scalar a number.
+  Heard hear(std::initializer_list<std::span<const Real>> numbers);
+  /// x[k] <- max over the whole network, by as many rounds as the diameter (or its bound). 1 scalar a round.
+  void spread_max(std::span<Real> x);
+
+  /// The gradients (the rows of w and the gradients) of all agents within two hops: each agent sends its own, then
+  /// forwards what it got to each other neighbour. 2 rounds; 1 + (deg - 1) vectors for each list.
+  Reach reach(const Gradients& g);
+  struct PointsAndGradients {
+    Reach points;
+    Reach gradients;
+  };
+  PointsAndGradients reach(const Rows& w, const Gradients& g);
+  Reach reach(const Rows& w);
+  /// The same for one number an agent. 2 rounds, 1 + (deg - 1) scalars.
+  Reach reach(std::span<const Real> x);
+  /// out[e] = x_k . x_l over the two-hop pattern, x the rows just received.
+  void pairwise(const Reach& x, std::span<Real> out);
+  /// Makes the two-hop pattern (b_kl); refuses where it would be too large. Called by `reach` when it is missing.
+  void prepare_two_hop();
+  [[nodiscard]] Index two_hop_entries() const { return two_hop_.entries(); }
+
+  /// What is charged to the algorithm, and apart from it what the choice of step sizes cost.
+  [[nodiscard]] const Traffic& algorithm_traffic() const { return traffic_[0]; }
+  [[nodiscard]] const Traffic& step_traffic() const { return traffic_[1]; }
+  /// While it lives, traffic is charged to the step size.
+  class StepAccount {
+   public:
+    explicit StepAccount(Network& network) : network_(network) { network_.account_ = 1; }
+    ~StepAccount() { network_.account_ = 0; }
+    StepAccount(const StepAccount&) = delete;
+    StepAccount& operator=(const StepAccount&) = delete;
+
+   private:
+    Network& network_;
+  };
+
+ protected:
+  /// What one message of each agent holds, and how far it goes.
+  struct Message {
+    int hops = 1;
+    int vectors = 0;
+    int scalars = 0;
+  };
+  /// Rows by agent number: up to two vectors and four numbers an agent.
+  struct Mail {
+    std::array<Rows, 2> vectors;
+    Rows scalars;
+  };
+  static constexpr int most_scalars = 4;
+  /// Makes the rows that a message needs, unless they are there.
+  void make_room(Mail& mail, const Message& message) const;
+
+  /// Where the block's agents write what they send, in the rows of their own numbers.
+  virtual Mail& outbox(const Message& message) = 0;
+  /// Sends what was written; what does not depend on others may be computed until `finish`.
+  virtual void begin(const Message& message) = 0;
+  /// Waits for what the block's agents are sent; the rows received stand at the senders' numbers.
+  virtual const Mail& finish(const Message& message) = 0;
+
+  /// The rows handed over to the block's agents by one message: along edges, and forwarded along edges.
+  [[nodiscard]] Index handed_over(int hops) const { return hops == 1 ? direct_ : direct_ + forwarded_; }
+  /// The neighbourhoods of the block's agents, themselves among them, with the weights a_kl.
+  [[nodiscard]] kernels::SparseView neighbourhoods() const {
+    return {offset_.data(), matrix_.rows().column.data(), matrix_.rows().weight.data()};
+  }
+
+ private:
+  friend class Heard;
+  const Mail& exchange(const Message& message);
+  void count(const Message& message);
+  void send_gradient(Mail& mail, int place, Index k, const Gradients& g) const;
+  void combine_mail(Message message, Rows& out);
+  Reach view(const Rows& rows, Index columns) const;
+
+  const CombinationMatrix& matrix_;
+  Block block_;
+  Index columns_;
+  std::vector<Index> offset_;             // of the block's rows in the whole matrix
+  std::vector<std::int32_t> interior_;    // agents of the block whose neighbours are all inside it
+  std::vector<std::int32_t> boundary_;    // the others
+  Index direct_ = 0;
+  Index forwarded_ = 0;
+  SparseRows two_hop_;
+  std::vector<Index> mirror_;             // where the same product stands already, or -1
+  std::vector<const Real*> own_rows_;
+  Index diameter_ = -1;
+  std::array<Traffic, 2> traffic_;
+  int account_ = 0;
+};
+
+}  // namespace polyhop

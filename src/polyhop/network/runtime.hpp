@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+
+#include "polyhop/core/real.hpp"
+#include "polyhop/graph/combination_matrix.hpp"
+#include "polyhop/network/collective.hpp"
+#include "polyhop/network/network.hpp"
+
+namespace polyhop {
+
+/// One of the workers that a run is dealt to: its own block's network, and the collective for its recorder.
+struct Worker {
+  Network& network;
+  Collective& collective;
+  Index number = 0;
+  Index count = 1;
+};
+
+using Body = std::function<void(Worker&)>;
+
+/// Runs `body` once, on all agents, in the calling thread.
+void launch_serial(const CombinationMatrix& matrix, Index columns, const Body& body);
+
+/// Runs `body` on `workers` threads, each with a contiguous block of agents (at most one worker an agent). The first
+/// exception of any worker ends all of them and is thrown again here.
+void launch_threads(const CombinationMatrix& matrix, Index columns, Index workers, const Body& body);
+
+/// Serial for one worker, threads for more.
+void launch(const CombinationMatrix& matrix, Index columns, Index workers, const Body& body);
+
+}  // namespace polyhop

@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "polyhop/core/real.hpp"
+#include "polyhop/core/rows.hpp"
+
+namespace polyhop {
+
+/// The samples of all agents, agent after agent: rows offset[k] .. offset[k+1] are agent k's.
+struct Dataset {
+  Rows features;
+  std::vector<Real> targets;
+  std::vector<Index> offset;
+
+  [[nodiscard]] Index agents() const { return static_cast<Index>(offset.size()) - 1; }
+  [[nodiscard]] Index first(Index k) const { return offset[static_cast<std::size_t>(k)]; }
+  [[nodiscard]] Index samples(Index k) const { return first(k + 1) - first(k); }
+};
+
+}  // namespace polyhop

@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/problem/objective.hpp"
+
+#include <cmath>
+#include <cstddef>
+#include <numeric>
+#include <utility>
+
+#include "polyhop/core/error.hpp"
+
+namespace polyhop {
+namespace {
+
+std::vector<Index> all_samples(const Objective& objective) {
+  std::vector<Index> all(static_cast<std::size_t>(objective.samples()));
+  std::iota(all.begin(), all.end(), Index{0});
+  return all;
+}
+
+using Objectives = std::vector<std::shared_ptr<const Objective>>;
+
+class ObjectiveOracle final : public Oracle {
+ public:
+  ObjectiveOracle(Objectives objectives, Sampler sampler, Index dimension)
+      : objectives_(std::move(objectives)),
+        sampler_(std::move(sampler)),
+        gradients_(static_cast<Index>(objectives_.size()), dimension) {
+    evaluation_.values.resize(objectives_.size());
+    evaluation_.gradients.columns = dimension;
+    evaluation_.gradients.scale.assign(objectives_.size(), 1.0);
+    for (Index k = 0; k < gradients_.rows(); ++k) evaluation_.gradients.row.push_back(gradients_.row(k).data());
+  }
+
+  void draw(Index i) override { sampler_.draw(i); }
+
+  void values_at_point(std::span<const Real> w, std::span<Real> out) override {
+    for (std::size_t k = 0; k < objectives_.size(); ++k) {
+      out[k] = objectives_[k]->value(w, sampler_.indices(static_cast<Index>(k)));
+    }
+  }
+
+ private:
+  const Evaluation& do_evaluate(const Rows& w, bool) override {
+    for (std::size_t k = 0; k < objectives_.size(); ++k) {
+      const auto agent = static_cast<Index>(k);
+      evaluation_.values[k] =
+          objectives_[k]->value_and_gradient(w.row(agent), sampler_.indices(agent), gradients_.row(agent));
+    }
+    return evaluation_;
+  }
+
+  void do_values_at(const Reach& reach, std::span<Real> out) override {
+    for (Index k = 0; k < reach.agents; ++k) {
+      for (Index e = reach.pattern.offset[k]; e < reach.pattern.offset[k + 1]; ++e) {
+        const std::span<const Real> point(reach.row(e), static_cast<std::size_t>(reach.columns));
+        out[static_cast<std::size_t>(e)] =
+            objectives_[static_cast<std::size_t>(k)]->value(point, sampler_.indices(k));
+      }
+    }
+  }
+
+  Objectives objectives_;
+  Sampler sampler_;
+  Rows gradients_;
+  Evaluation evaluation_;
+};
+
+}  // namespace
+
+GradientCheck check_gradient(const Objective& objective, std::span<const Real> w) {
+  const std::vector<Index> batch = all_samples(objective);
+  std::vector<Real> point(w.begin(), w.end());
+  std::vector<Real> gradient(w.size());
+  objective.value_and_gradient(point, batch, gradient);
+  GradientCheck check;
+  for (std::size_t j = 0; j < point.size(); ++j) {
+    // The cube root of the rounding unit balances truncation against cancellation.
+    const Real h = 6e-6 * std::max(1.0, std::abs(w[j]));
+    point[j] = w[j] + h;
+    const Real up = objective.value(point, batch);
+    point[j] = w[j] - h;
+    const Real down = objective.value(point, batch);
+    point[j] = w[j];
+    const Real expected = (up - down) / (2 * h);
+    const Real error = std::abs(gradient[j] - expected) / std::max(1.0, std::abs(gradient[j]));
+    // A NaN must not hide behind a comparison.
+    if (!(error <= check.worst_error)) {
+      check = {std::isnan(error) ? HUGE_VAL : error, static_cast<Index>(j), gradient[j], expected};
+    }
+  }
+  return check;
+}
+
+ObjectiveProblem::ObjectiveProblem(Objectives objectives, Batch batch, Sampling sampling)
+    : objectives_(std::move(objectives)), batch_(batch), sampling_(sampling) {
+  if (objectives_.empty()) throw InputError("objectives", "found none, expected at least one agent");
+  for (std::size_t k = 0; k < objectives_.size(); ++k) {
+    if (objectives_[k]->dimension() != dimension()) {
+      throw InputError("objectives", "agent " + std::to_string(k) + " has dimension " +
+                                         std::to_string(objectives_[k]->dimension()) + ", agent 0 has " +
+                                         std::to_string(dimension()));
+    }
+    if (objectives_[k]->samples() < 1) throw InputError("objectives", "agent " + std::to_string(k) + " has no samples");
+  }
+}
+
+std::unique_ptr<Oracle> ObjectiveProblem::oracle(Block block, std::uint64_t seed) const {
+  Objectives own(objectives_.begin() + block.first, objectives_.begin() + block.last);
+  std::vector<Index> samples;
+  for (const auto& objective : own) samples.push_back(objective->samples());
+  return std::make_unique<ObjectiveOracle>(std::move(own), Sampler(block, samples, batch_, sampling_, seed),
+                                           dimension());
+}
+
+void ObjectiveProblem::costs(Block block, const Rows& points, Rows& out) const {
+  for (Index k = 0; k < block.size(); ++k) {
+    const Objective& objective = *objectives_[static_cast<std::size_t>(block.first + k)];
+    const std::vector<Index> batch = all_samples(objective);
+    for (Index p = 0; p < points.rows(); ++p) out(k, p) = objective.value(points.row(p), batch);
+  }
+}
+
+}  // namespace polyhop

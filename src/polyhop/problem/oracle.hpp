@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "polyhop/core/gradients.hpp"
+#include "polyhop/core/reach.hpp"
+#include "polyhop/core/real.hpp"
+#include "polyhop/core/rows.hpp"
+#include "polyhop/core/state.hpp"
+
+namespace polyhop {
+
+/// What an oracle tells about the current point: Jhat_k(w_k), where asked for, and the gradients.
+struct Evaluation {
+  std::vector<Real> values;
+  Gradients gradients;
+};
+
+/// How often agents' costs were evaluated: one count is one agent's batch at one point.
+struct Evaluations {
+  Index values = 0;
+  Index gradients = 0;
+};
+
+/// A block's view of the problem. `draw` fixes the sample of each agent; everything asked until the next draw is
+/// answered on that sample, so that a step size and its gradient share it.
+class Oracle {
+ public:
+  virtual ~Oracle() = default;
+
+  /// Draws the samples x_{k,i} of iteration i = 0, 1, ...
+  virtual void draw(Index i) = 0;
+
+  /// Gradients at the rows of w and, if `with_values`, the values; valid until the next call.
+  const Evaluation& evaluate(const Rows& w, bool with_values) {
+    evaluations_.gradients += w.rows();
+    if (with_values) evaluations_.values += w.rows();
+    return do_evaluate(w, with_values);
+  }
+
+  /// out[e] = Jhat_k(w_l) for every entry e = (k, l) of the reach: agent k's own sample at the points within two hops.
+  void values_at(const Reach& reach, std::span<Real> out) {
+    evaluations_.values += reach.entries;
+    do_values_at(reach, out);
+  }
+
+  /// out[k] = Jhat_k(w) at one point for all: for studies with a known optimum, so it is not charged.
+  virtual void values_at_point(std::span<const Real> w, std::span<Real> out) = 0;
+
+  /// out[k] = a constant L_k such that Jhat_k of the current sample is L_k-smooth; false when none is known.
+  virtual bool smoothness(std::span<Real> /*out*/) { return false; }
+
+  /// True when Jhat_k(w) = (1/2) mean (h.w - y)^2, with nothing added.
+  [[nodiscard]] virtual bool is_quadratic() const { return false; }
+
+  /// Registers what survives an iteration; samples drawn as a function of the iteration need nothing.
+  virtual void register_state(StateRegistry& /*state*/) {}
+
+  [[nodiscard]] const Evaluations& evaluations() const { return evaluations_; }
+
+ protected:
+  virtual const Evaluation& do_evaluate(const Rows& w, bool with_values) = 0;
+  virtual void do_values_at(const Reach& reach, std::span<Real> out) = 0;
+
+ private:
+  Evaluations evaluations_;
+};
+
+}  // namespace polyhop

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "polyhop/core/real.hpp"
+#include "polyhop/core/rows.hpp"
+#include "polyhop/problem/oracle.hpp"
+
+namespace polyhop {
+
+/// A minimiser w^o of J and its cost, and how well they are known.
+struct Reference {
+  std::optional<std::vector<Real>> minimiser;  // none where J has no minimum, or nobody solved for it
+  double value = 0;                            // J(w^o), or the infimum
+  double accuracy = std::numeric_limits<double>::quiet_NaN();  // estimate of J(minimiser) - min J
+  std::string how;                             // the words for a report
+};
+
+/// The costs J_1 .. J_K of all agents: what an experiment runs on.
+class Problem {
+ public:
+  virtual ~Problem() = default;
+  [[nodiscard]] virtual Index agents() const = 0;
+  [[nodiscard]] virtual Index dimension() const = 0;
+  /// The view of one block; `seed` is that of the sampling.
+  [[nodiscard]] virtual std::unique_ptr<Oracle> oracle(Block block, std::uint64_t seed) const = 0;
+  /// out(k, p) = J_k(point p), k over the block's agents: the whole cost, not a batch. One matrix product for linear models.
+  virtual void costs(Block block, const Rows& points, Rows& out) const = 0;
+};
+
+}  // namespace polyhop

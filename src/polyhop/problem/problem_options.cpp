@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/problem/problem_options.hpp"
+
+#include <cmath>
+
+#include "polyhop/problem/reference_optimum.hpp"
+#include "polyhop/problem/synthetic.hpp"
+
+namespace polyhop {
+
+ReferenceChoice Codec<ReferenceChoice>::read(const Value& v) {
+  if (const auto* text = v.as<std::string>()) {
+    if (*text == "solve") return {};
+    if (*text == "none") return {false, {}};
+  } else if (v.as<double>() != nullptr || v.as<std::int64_t>() != nullptr) {
+    const Real x = Codec<Real>::read(v);
+    if (std::isfinite(x)) return {false, x};
+  }
+  throw_mismatch(v, type());
+}
+
+Value Codec<ReferenceChoice>::write(const ReferenceChoice& choice) {
+  if (choice.value) return *choice.value;
+  return choice.solve ? "solve" : "none";
+}
+
+const FieldTable<ProblemOptions>& ProblemOptions::fields() {
+  using O = ProblemOptions;
+  static const auto table =
+      FieldTable<O>()
+          .add("loss", &O::loss, "the loss of the linear model")
+          .add("l2", &O::l2, "adds (l2/2)||w||^2 to every agent's cost", {at_least(0)})
+          .add("delta", &O::delta, "where the Huber loss turns from a square into a line", {above(0)})
+          .add("source", &O::source, "where the data come from")
+          .require("dimension", &O::dimension, "M, the number of features", {count_from(1)})
+          .require("samples", &O::samples, "N, the samples of each agent", {count_from(1)})
+          .add("noise", &O::noise, "standard deviation added to the targets (before the sign, for classes)", {at_least(0)})
+          .add("scale_spread", &O::scale_spread, "sigma of a log-normal factor on an agent's features", {at_least(0)})
+          .add("minimiser_spread", &O::minimiser_spread, "how far agents' own minimisers lie from the common one",
+               {at_least(0)})
+          .add("batch", &O::batch, "samples an agent takes in an iteration")
+          .add("sampling", &O::sampling, "how they are chosen")
+          .add("reference", &O::reference, "how J(w^o) is known")
+          .add("seed", &O::seed, "fixes the data, whatever the experiment's seed", count_from(0));
+  return table;
+}
+
+std::unique_ptr<LinearProblem> make_problem(const ProblemOptions& options, Index agents, std::uint64_t seed) {
+  constexpr double most_bytes = 16e9;
+  const double bytes = static_cast<double>(agents) * static_cast<double>(options.samples) *
+                       static_cast<double>(options.dimension) * static_cast<double>(sizeof(Real));
+  if (bytes > most_bytes) {
+    throw InputError("problem", std::to_string(agents) + " agents x " + std::to_string(options.samples) + " samples x " +
+                                    std::to_string(options.dimension) + " features need " + shortest(bytes / 1e9) +
+                                    " GB; at most 16 GB are allowed");
+  }
+  std::shared_ptr<const Loss> loss = make_loss(options.loss, options.delta);
+  const SyntheticData synthetic = {options.dimension, options.samples, options.noise, options.scale_spread,
+                                   options.minimiser_spread};
+  const std::uint64_t data_seed = options.seed ? static_cast<std::uint64_t>(*options.seed) : seed;
+  Dataset data = synthesise(synthetic, agents, loss->is_classification(), data_seed);
+  return std::make_unique<LinearProblem>(std::move(data), std::move(loss), options.l2, options.batch, options.sampling);
+}
+
+Reference make_reference(const ProblemOptions& options, const LinearProblem& problem) {
+  if (options.reference.solve) return solve_reference(problem);
+  Reference reference;
+  reference.value = options.reference.value.value_or(0);
+  reference.how = options.reference.value ? "given" : "none: excess risk is the risk itself";
+  return reference;
+}
+
+}  // namespace polyhop

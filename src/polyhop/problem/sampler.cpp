@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/problem/sampler.hpp"
+
+#include <numeric>
+#include <utility>
+
+#include "polyhop/core/random.hpp"
+
+namespace polyhop {
+
+Batch Codec<Batch>::read(const Value& v) {
+  if (const auto* n = v.as<std::int64_t>(); n != nullptr && *n >= 1) return {*n, false};
+  if (const auto* text = v.as<std::string>(); text != nullptr && *text == "all") return {0, true};
+  throw_mismatch(v, "an integer >= 1 or \"all\"");
+}
+
+Sampler::Sampler(Block block, std::vector<Index> samples, Batch batch, Sampling sampling, std::uint64_t seed)
+    : block_(block), samples_(std::move(samples)), batch_(batch), sampling_(sampling), seed_(seed), offset_{0} {
+  for (const Index n : samples_) offset_.push_back(offset_.back() + (batch_.all ? n : batch_.size));
+  chosen_.resize(static_cast<std::size_t>(offset_.back()));
+  if (batch_.all) {
+    for (Index k = 0; k < block_.size(); ++k) {
+      std::iota(chosen_.begin() + offset(k), chosen_.begin() + offset(k + 1), Index{0});
+    }
+  } else if (sampling_ == Sampling::shuffle) {
+    epoch_.assign(samples_.size(), -1);
+    for (const Index n : samples_) order_.emplace_back(static_cast<std::size_t>(n));
+  }
+}
+
+void Sampler::draw(Index i) {
+  if (batch_.all) return;
+  for (Index k = 0; k < block_.size(); ++k) {
+    const Index n = samples_[static_cast<std::size_t>(k)];
+    Index* chosen = chosen_.data() + offset(k);
+    if (sampling_ == Sampling::uniform) {
+      Stream stream(seed_, Purpose::sampling, block_.first + k, i);
+      for (Index j = 0; j < batch_.size; ++j) chosen[j] = stream.below(n);
+      continue;
+    }
+    for (Index j = 0; j < batch_.size; ++j) {
+      const Index position = i * batch_.size + j;
+      chosen[j] = sampling_ == Sampling::cyclic ? position % n : shuffled(k, position);
+    }
+  }
+}
+
+Index Sampler::shuffled(Index k, Index position) {
+  const auto slot = static_cast<std::size_t>(k);
+  auto& order = order_[slot];
+  const Index n = samples_[slot];
+  if (const Index epoch = position / n; epoch != epoch_[slot]) {
+    std::iota(order.begin(), order.end(), 0);
+    Stream stream(seed_, Purpose::shuffle, block_.first + k, epoch);
+    for (Index last = n - 1; last > 0; --last) {
+      std::swap(order[static_cast<std::size_t>(last)], order[static_cast<std::size_t>(stream.below(last + 1))]);
+    }
+    epoch_[slot] = epoch;
+  }
+  return order[static_cast<std::size_t>(position % n)];
+}
+
+}  // namespace polyhop

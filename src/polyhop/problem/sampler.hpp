@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "polyhop/core/fields.hpp"
+#include "polyhop/core/real.hpp"
+
+namespace polyhop {
+
+/// uniform: b samples drawn independently, with replacement. shuffle: a new random order of the agent's samples every
+/// epoch, taken b at a time, a batch may reach into the next epoch. cyclic: iteration i takes (i b + j) mod N, j < b.
+enum class Sampling { uniform, shuffle, cyclic };
+
+template <>
+struct EnumNames<Sampling> {
+  static constexpr std::array<std::pair<Sampling, std::string_view>, 3> names = {{
+      {Sampling::uniform, "uniform"},
+      {Sampling::shuffle, "shuffle"},
+      {Sampling::cyclic, "cyclic"},
+  }};
+};
+
+/// How many samples an iteration takes of each agent: a number, or "all".
+struct Batch {
+  Index size = 1;
+  bool all = false;
+};
+
+template <>
+struct Codec<Batch> {
+  static std::string type() { return "integer >= 1 | \"all\""; }
+  static Batch read(const Value& v);
+  static Value write(const Batch& b) { return b.all ? Value("all") : Value(b.size); }
+};
+
+/// Chooses the samples of each agent in each iteration: a function of (seed, agent, iteration), with nothing to save.
+class Sampler {
+ public:
+  /// `samples[k]` is how many samples agent `block.first + k` has.
+  Sampler(Block block, std::vector<Index> samples, Batch batch, Sampling sampling, std::uint64_t seed);
+
+  /// Chooses the samples of iteration i for every agent of the block.
+  void draw(Index i);
+  /// The chosen samples of the block's k-th agent, as numbers within the agent's own samples.
+  [[nodiscard]] std::span<const Index> indices(Index k) const {
+    return {chosen_.data() + offset_[static_cast<std::size_t>(k)],
+            chosen_.data() + offset_[static_cast<std::size_t>(k) + 1]};
+  }
+  /// The place of the block's k-th agent in a flat list of all chosen samples.
+  [[nodiscard]] Index offset(Index k) const { return offset_[static_cast<std::size_t>(k)]; }
+  [[nodiscard]] Index total() const { return offset_.back(); }
+
+ private:
+  Index shuffled(Index k, Index position);
+
+  Block block_;
+  std::vector<Index> samples_;
+  Batch batch_;
+  Sampling sampling_;
+  std::uint64_t seed_;
+  std::vector<Index> offset_;
+  std::vector<Index> chosen_;
+  // The current epoch's order of each agent (shuffle only): a cache, made anew from (seed, agent, epoch).
+  std::vector<std::vector<std::int32_t>> order_;
+  std::vector<Index> epoch_;
+};
+
+}  // namespace polyhop

@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/problem/synthetic.hpp"
+
+#include <cstddef>
+#include <vector>
+
+#include "polyhop/core/elementary.hpp"
+#include "polyhop/core/kernels.hpp"
+#include "polyhop/core/random.hpp"
+
+namespace polyhop {
+
+Dataset synthesise(const SyntheticData& data, Index agents, bool classes, std::uint64_t seed) {
+  const Index m = data.dimension;
+  std::vector<Real> common(static_cast<std::size_t>(m));
+  Stream(seed, Purpose::minimiser).normals(common);
+
+  Dataset out;
+  out.features = Rows(agents * data.samples, m);
+  out.offset = {0};
+  std::vector<Real> own(common.size());
+  for (Index k = 0; k < agents; ++k) {
+    Stream(seed, Purpose::minimiser_shift, k).normals(own, data.minimiser_spread);
+    for (std::size_t j = 0; j < own.size(); ++j) own[j] += common[j];
+    const Real factor = elementary::exp(data.scale_spread * Stream(seed, Purpose::feature_scale, k).normal());
+    Stream features(seed, Purpose::features, k);
+    Stream noise(seed, Purpose::noise, k);
+    for (Index n = 0; n < data.samples; ++n) {
+      auto h = out.features.row(out.offset.back() + n);
+      features.normals(h, factor);
+      const Real y = kernels::dot(h.data(), own.data(), m) + data.noise * noise.normal();
+      out.targets.push_back(classes ? (y < 0 ? -1.0 : 1.0) : y);
+    }
+    out.offset.push_back(out.offset.back() + data.samples);
+  }
+  return out;
+}
+
+}  // namespace polyhop

@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "polyhop/problem/dataset.hpp"
+
+namespace polyhop {
+
+/// The paper's experiment and its relatives. Agent k holds `samples` pairs (h, y) with
+///   h = f_k x,  x standard normal,  f_k = exp(scale_spread * normal),
+///   y = h.(w + minimiser_spread * d_k) + noise * normal,  w and d_k standard normal vectors,
+/// or the sign of that y where targets are classes. Everything is a function of (seed, agent).
+struct SyntheticData {
+  Index dimension = 0;
+  Index samples = 0;
+  Real noise = 0;
+  Real scale_spread = 0;
+  Real minimiser_spread = 0;
+};
+
+Dataset synthesise(const SyntheticData& data, Index agents, bool classes, std::uint64_t seed);
+
+}  // namespace polyhop

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "polyhop/core/real.hpp"
+#include "polyhop/report/atomic_file.hpp"
+
+namespace polyhop {
+
+/// Writes arrays for `numpy.load`: a zip file with one member NAME.npy (format 1.0, little-endian float64, C order,
+/// not compressed) for each array. The same arrays give the same bytes: time stamps are fixed.
+/// The file is opened at once and appears on `close`, as a whole; without `close` nothing is left behind.
+/// Keeps a copy of every array until then, and `close` holds them twice.
+/// Throws Error when the file cannot be written, a name is taken, or a shape does not fit its data.
+class NpzWriter {
+ public:
+  explicit NpzWriter(std::string path);
+
+  /// Names may hold slashes: "GAP tight/3" and "GAP tight/3/averaged" are two arrays.
+  void add(const std::string& name, std::span<const Real> data, const std::vector<Index>& shape);
+  void close();
+
+ private:
+  AtomicFile file_;
+  std::vector<std::pair<std::string, std::string>> members_;  // name and bytes
+  std::set<std::string> names_;
+};
+
+}  // namespace polyhop

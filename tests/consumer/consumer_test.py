@@ -1,0 +1,94 @@
+# SPDX-FileCopyrightText: The polyhop authors
+# SPDX-License-Identifier: Apache-2.0
+"""Uses polyhop as a stranger's project would: installed and found by CMake or pkg-config, and as a subdirectory.
+
+usage: consumer_test.py SOURCE_DIR BUILD_DIR CMAKE
+"""
+
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import unittest
+
+SOURCE, BUILD, CMAKE = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3]
+HERE = SOURCE / "tests" / "consumer"
+WORK = BUILD / "consumer"
+PREFIX = WORK / "prefix"
+
+
+def run(*command, env=None):
+    """The command's output; a failure shows all of it."""
+    done = subprocess.run([str(c) for c in command], text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          env={**os.environ, **(env or {})})
+    if done.returncode != 0:
+        raise AssertionError(f"{shlex.join(map(str, command))} ended with {done.returncode}:\n{done.stdout}")
+    return done.stdout
+
+
+def cache(name):
+    """A setting of the build under test."""
+    found = re.search(rf"^{name}:\w+=(.*)$", (BUILD / "CMakeCache.txt").read_text(), re.MULTILINE)
+    return found.group(1) if found else ""
+
+
+def build(folder, *settings):
+    """Builds one of the projects beside this file the way polyhop was built, and returns what its program prints."""
+    tree = WORK / folder
+    same = [f"-D{name}={cache(name)}" for name in ("CMAKE_BUILD_TYPE", "CMAKE_CXX_COMPILER", "CMAKE_MAKE_PROGRAM")]
+    launcher = cache("CCACHE")
+    if launcher and not launcher.endswith("-NOTFOUND"):
+        same.append(f"-DCMAKE_CXX_COMPILER_LAUNCHER={launcher}")
+    run(CMAKE, "-S", HERE / folder, "-B", tree, "-G", cache("CMAKE_GENERATOR"), *same, *settings)
+    run(CMAKE, "--build", tree)
+    return run(tree / "consumer")
+
+
+class Consumer(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        shutil.rmtree(PREFIX, ignore_errors=True)
+        run(CMAKE, "--install", BUILD, "--prefix", PREFIX)
+        headers = sorted(str(p.relative_to(PREFIX / "include")) for p in PREFIX.glob("include/**/*.hpp"))
+        cls.headers = headers
+        cls.all_headers = WORK / "all_headers.cpp"
+        text = "".join(f"#include <{h}>\n" for h in headers)
+        if not cls.all_headers.exists() or cls.all_headers.read_text() != text:
+            cls.all_headers.write_text(text)
+
+    def assert_works(self, output):
+        self.assertIn("a standard normal: ", output)
+
+    def test_every_header_is_installed(self):
+        there = sorted(str(p.relative_to(SOURCE / "src")) for p in SOURCE.glob("src/polyhop/**/*.hpp"))
+        self.assertEqual(there, self.headers)
+
+    def test_find_package(self):
+        self.assert_works(build("find_package", f"-DCMAKE_PREFIX_PATH={PREFIX}", f"-DALL_HEADERS={self.all_headers}"))
+
+    def test_add_subdirectory(self):
+        self.assert_works(build("subdirectory", f"-DPOLYHOP_SOURCE_DIR={SOURCE}",
+                                f"-DPOLYHOP_WERROR={cache('POLYHOP_WERROR')}"))
+
+    def test_pkg_config(self):
+        folder = next(PREFIX.glob("**/polyhop.pc")).parent
+        flags = shlex.split(run("pkg-config", "--static", "--cflags", "--libs", "polyhop",
+                                env={"PKG_CONFIG_PATH": str(folder)}))
+        at = flags.index("-lpolyhop")
+        flags[at:at + 1] = ["-Wl,--whole-archive", "-lpolyhop", "-Wl,--no-whole-archive"]
+        program = WORK / "by_pkg_config"
+        run(cache("CMAKE_CXX_COMPILER"), "-std=c++20", HERE / "main.cpp", "-o", program, *flags)
+        self.assert_works(run(program))
+
+    def test_the_installed_command_runs(self):
+        if not (BUILD / "bin" / "polyhop").exists():
+            self.skipTest("built without the command line")
+        self.assertIn("polyhop", run(PREFIX / "bin" / "polyhop", "--version"))
+
+
+if __name__ == "__main__":
+    WORK.mkdir(parents=True, exist_ok=True)
+    unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -1,0 +1,209 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/report/atomic_file.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include "polyhop/core/error.hpp"
+
+namespace polyhop {
+namespace {
+
+namespace fs = std::filesystem;
+
+class AtomicFileTest : public testing::Test {
+ protected:
+  AtomicFileTest() {
+    std::string name = (fs::temp_directory_path() / "polyhop_file_XXXXXX").string();
+    folder_ = ::mkdtemp(name.data());
+  }
+  ~AtomicFileTest() override { fs::remove_all(folder_); }
+
+  [[nodiscard]] std::string file(const std::string& name) const { return (folder_ / name).string(); }
+  [[nodiscard]] long entries() const { return std::distance(fs::directory_iterator(folder_), {}); }
+
+  static std::string content(const std::string& path) {
+    std::ifstream in(path, std::ios::binary);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  static void put(const std::string& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
+
+  template <class Action>
+  static void expect_error(Action action, const std::string& path, const std::string& reason) {
+    try {
+      action();
+      ADD_FAILURE() << "no error for " << path;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find("'" + path + "'"), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what()).find(reason), std::string::npos) << error.what();
+    }
+  }
+  static void expect_no_open(const std::string& path, const std::string& reason) {
+    expect_error([&] { const AtomicFile out(path); }, path, reason);
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(AtomicFileTest, AppearsAsAWholeOnCommit) {
+  AtomicFile out(file("curves.csv"));
+  out.write("a,b\n");
+  out.write(std::string("\0\xff", 2));
+  EXPECT_FALSE(fs::exists(file("curves.csv")));
+  out.commit();
+  EXPECT_EQ(content(file("curves.csv")), std::string("a,b\n\0\xff", 6));
+  EXPECT_EQ(entries(), 1);
+}
+
+TEST_F(AtomicFileTest, LeavesNothingBehindWithoutCommit) {
+  put(file("old"), "old");
+  {
+    AtomicFile fresh(file("new"));
+    AtomicFile replacement(file("old"));
+    fresh.write("half");
+    replacement.write(std::string(1000000, 'x'));
+    EXPECT_EQ(entries(), 3);
+  }
+  EXPECT_EQ(entries(), 1);
+  EXPECT_EQ(content(file("old")), "old");
+}
+
+TEST_F(AtomicFileTest, ReplacesAFileAndKeepsItsPermissions) {
+  put(file("old"), "old");
+  ASSERT_EQ(::chmod(file("old").c_str(), 0640), 0);
+  AtomicFile out(file("old"));
+  out.write("new");
+  out.commit();
+  EXPECT_EQ(content(file("old")), "new");
+  EXPECT_EQ(fs::status(file("old")).permissions(), fs::perms{0640});
+}
+
+TEST_F(AtomicFileTest, GivesANewFileThePermissionsOfTheUmask) {
+  const mode_t before = ::umask(027);
+  AtomicFile out(file("new"));
+  out.commit();
+  ::umask(before);
+  EXPECT_EQ(fs::status(file("new")).permissions(), fs::perms{0640});
+}
+
+TEST_F(AtomicFileTest, FollowsASymbolicLink) {
+  fs::create_directory(file("real"));
+  put(file("real/data"), "old");
+  fs::create_symlink("real/data", file("link"));
+  AtomicFile out(file("link"));
+  out.write("new");
+  out.commit();
+  EXPECT_TRUE(fs::is_symlink(file("link")));
+  EXPECT_EQ(content(file("real/data")), "new");
+}
+
+TEST_F(AtomicFileTest, CanBeMoved) {
+  AtomicFile first(file("a"));
+  first.write("one ");
+  AtomicFile second(std::move(first));
+  second.write("two");
+  second.commit();
+  EXPECT_EQ(content(file("a")), "one two");
+}
+
+TEST_F(AtomicFileTest, TwoWritersOfOneFileDoNotMix) {
+  AtomicFile first(file("a"));
+  AtomicFile second(file("a"));
+  first.write("first");
+  second.write("2nd");
+  first.commit();
+  EXPECT_EQ(content(file("a")), "first");
+  second.commit();
+  EXPECT_EQ(content(file("a")), "2nd");
+  EXPECT_EQ(entries(), 1);
+}
+
+TEST_F(AtomicFileTest, RefusesImpossiblePathsBeforeAnythingIsWritten) {
+  fs::create_directory(file("folder"));
+  put(file("plain"), "");
+  expect_no_open(file("missing/a"), "No such file or directory");
+  expect_no_open(file("folder"), "Is a directory");
+  expect_no_open(file("folder/"), "Is a directory");
+  expect_no_open(file("new/"), "Is a directory");
+  expect_no_open(file("plain/a"), "Not a directory");
+  expect_no_open("", "No such file or directory");
+  expect_no_open(file(std::string(300, 'x')), "File name too long");
+  EXPECT_EQ(entries(), 2);
+}
+
+TEST_F(AtomicFileTest, TakesTheLongestNameThatTheSystemAllows) {
+  AtomicFile out(file(std::string(255, 'x')));
+  out.commit();
+  EXPECT_TRUE(fs::exists(file(std::string(255, 'x'))));
+}
+
+TEST_F(AtomicFileTest, RefusesWhatIsReadOnly) {
+  if (::geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
+  put(file("fixed"), "old");
+  ASSERT_EQ(::chmod(file("fixed").c_str(), 0444), 0);
+  expect_no_open(file("fixed"), "Permission denied");
+  ASSERT_EQ(::chmod(folder_.c_str(), 0555), 0);
+  expect_no_open(file("new"), "Permission denied");
+  ASSERT_EQ(::chmod(folder_.c_str(), 0755), 0);
+}
+
+TEST_F(AtomicFileTest, WritesToDevicesAsTheyAre) {
+  AtomicFile out("/dev/null");
+  out.write("gone");
+  out.commit();
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+}
+
+TEST_F(AtomicFileTest, ReportsAFullDisk) {
+  AtomicFile small("/dev/full");
+  small.write("x");
+  expect_error([&] { small.commit(); }, "/dev/full", "No space left on device");
+  AtomicFile large("/dev/full");
+  expect_error([&] { large.write(std::string(1000000, 'x')); }, "/dev/full", "No space left on device");
+}
+
+TEST_F(AtomicFileTest, LeavesNothingBehindWhenWritingFails) {
+  put(file("old"), "old");
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit small = before;
+  small.rlim_cur = 100000;
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &small), 0);
+  AtomicFile out(file("old"));
+  expect_error([&] { out.write(std::string(1000000, 'x')); }, file("old"), "File too large");
+  ASSERT_EQ(::setrlimit(RLIMIT_FSIZE, &before), 0);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_EQ(content(file("old")), "old");
+  EXPECT_EQ(entries(), 1);
+  EXPECT_THROW(out.commit(), Error);
+}
+
+TEST_F(AtomicFileTest, ReportsThatTheFolderHasGone) {
+  fs::create_directory(file("folder"));
+  AtomicFile out(file("folder/a"));
+  fs::remove_all(file("folder"));
+  expect_error([&] { out.commit(); }, file("folder/a"), "No such file or directory");
+}
+
+TEST_F(AtomicFileTest, RefusesToBeUsedAfterCommit) {
+  AtomicFile out(file("a"));
+  out.commit();
+  EXPECT_THROW(out.write("x"), Error);
+  EXPECT_THROW(out.commit(), Error);
+  EXPECT_EQ(content(file("a")), "");
+}
+
+}  // namespace
+}  // namespace polyhop

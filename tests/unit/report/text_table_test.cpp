@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/report/text_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <sstream>
+#include <string>
+
+#include "polyhop/core/error.hpp"
+
+namespace polyhop {
+namespace {
+
+using Align = TextTable::Align;
+
+TextTable example() {
+  TextTable table({{"method", Align::left}, {"risk", Align::right}, {"status", Align::left}});
+  table.add({"GAP", "1.2e-07", "done"});
+  table.add({"constant 0.1", "3", ""});
+  return table;
+}
+
+TEST(TextTable, AlignsColumnsAndEndsNoLineInBlanks) {
+  EXPECT_EQ(example().text(),
+            "method           risk  status\n"
+            "------------  -------  ------\n"
+            "GAP           1.2e-07  done\n"
+            "constant 0.1        3\n");
+}
+
+TEST(TextTable, FillsShortRowsAndRefusesLongOnes) {
+  TextTable table({{"a", Align::left}, {"b", Align::left}});
+  table.add({"1"});
+  table.add({});
+  EXPECT_EQ(table.text(), "a  b\n-  -\n1\n\n");
+  EXPECT_EQ(table.rows(), 2);
+  EXPECT_THROW(table.add({"1", "2", "3"}), Error);
+}
+
+TEST(TextTable, CountsColumnsNotBytes) {
+  TextTable table({{"größe", Align::right}, {"x", Align::left}});
+  table.add({"1", "é"});
+  table.add({"漢字", "e\u0301"});
+  EXPECT_EQ(table.text(),
+            "größe  x\n"
+            "-----  -\n"
+            "    1  é\n"
+            " 漢字  e\u0301\n");
+}
+
+TEST(TextTable, ShowsControlCharactersAsEscapes) {
+  TextTable table({{"na\x1b[31mme", Align::left}});
+  table.add({"a\nb\t\x7f\xc2\x9b\xff"});
+  EXPECT_EQ(table.text(), "na\\x1b[31mme\n--------------------\na\\nb\\t\\x7f\\u009b\\xff\n");
+}
+
+TEST(TextTable, CutsTheWidestColumnsToFitTheTerminal) {
+  EXPECT_EQ(example().text(25),
+            "method       risk  status\n"
+            "--------  -------  ------\n"
+            "GAP       1.2e-07  done\n"
+            "constan…        3\n");
+  for (Index width = 1; width < 40; ++width) {
+    std::istringstream lines(example().text(width));
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), width) << line;
+  }
+}
+
+TEST(TextTable, OfNoColumnsIsEmptyLines) { EXPECT_EQ(TextTable({}).text(80), "\n\n"); }
+
+TEST(Printable, KeepsWhatIsHarmlessAndEscapesTheRest) {
+  EXPECT_EQ(printable("Größe 漢字 😀 \\n"), "Größe 漢字 😀 \\n");
+  EXPECT_EQ(printable("\x1b]0;x\x07"), "\\x1b]0;x\\x07");
+  EXPECT_EQ(printable(std::string_view("a\0b", 3)), "a\\x00b");
+  EXPECT_EQ(printable("\u202e\u2066\u200b\ufeff"), "\\u202e\\u2066\\u200b\\ufeff");
+  EXPECT_EQ(printable("\xe2\x82 \xed\xa0\x80 \xc0\xaf"), "\\xe2\\x82 \\xed\\xa0\\x80 \\xc0\\xaf");
+  EXPECT_EQ(printable("\xf5\x80\x80\x80\xf4\x90\x80\x80"), "\\xf5\\x80\\x80\\x80\\xf4\\x90\\x80\\x80");
+}
+
+TEST(Shortened, CutsBetweenCharacters) {
+  EXPECT_EQ(shortened("abcdef", 6), "abcdef");
+  EXPECT_EQ(shortened("abcdef", 5), "abcd…");
+  EXPECT_EQ(shortened("漢字漢字", 5), "漢字…");
+  EXPECT_EQ(shortened("漢字漢字", 4), "漢…");
+  EXPECT_EQ(shortened("abc", 1), "…");
+  EXPECT_EQ(shortened("abc", 0), "");
+}
+
+TEST(Significant, KeepsTheDigitsThatMatter) {
+  EXPECT_EQ(significant(1.2345e-7, 3), "1.23e-07");
+  EXPECT_EQ(significant(0.0012345, 3), "0.00123");
+  EXPECT_EQ(significant(587, 3), "587");
+  EXPECT_EQ(significant(12345, 3), "1.23e+04");
+  EXPECT_EQ(significant(0.5, 3), "0.5");
+  EXPECT_EQ(significant(-2, 3), "-2");
+  EXPECT_EQ(significant(-0.0, 3), "0");
+  EXPECT_EQ(significant(std::numeric_limits<double>::infinity(), 3), "inf");
+  EXPECT_EQ(significant(-std::numeric_limits<double>::infinity(), 3), "-inf");
+  EXPECT_EQ(significant(std::numeric_limits<double>::quiet_NaN(), 3), "nan");
+}
+
+TEST(Number, WritesThousandsShort) {
+  EXPECT_EQ(number(587, 3), "587");
+  EXPECT_EQ(number(999.4, 3), "999");
+  EXPECT_EQ(number(999.6, 3), "1k");
+  EXPECT_EQ(number(1000, 3), "1k");
+  EXPECT_EQ(number(12345, 3), "12.3k");
+  EXPECT_EQ(number(-12345, 4), "-12.35k");
+  EXPECT_EQ(number(999999, 3), "1M");
+  EXPECT_EQ(number(4.56e6, 3), "4.56M");
+  EXPECT_EQ(number(2e9, 3), "2G");
+  EXPECT_EQ(number(7.25e12, 3), "7.25T");
+  EXPECT_EQ(number(1e15, 3), "1e+15");
+  EXPECT_EQ(number(1.23e-7, 3), "1.23e-07");
+  EXPECT_EQ(number(0, 3), "0");
+  EXPECT_EQ(number(std::numeric_limits<double>::infinity(), 3), "inf");
+  EXPECT_EQ(number(std::numeric_limits<double>::quiet_NaN(), 3), "nan");
+}
+
+}  // namespace
+}  // namespace polyhop
