@@ -9,7 +9,10 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <system_error>
+#include <utility>
 #include <vector>
 
 #include "polyhop/core/error.hpp"
@@ -28,9 +31,9 @@ enum ExitCode { done = 0, internal_error = 1, usage_error = 2, bad_input = 3 };
 
 struct RunArguments {
   std::string file;
-  std::string output;
+  std::optional<std::string> output;
   std::vector<std::string> settings;
-  std::string seeds;
+  std::optional<std::string> seeds;
   Index threads = 0;
   bool quiet = false;
 };
@@ -64,6 +67,55 @@ class Progress {
   Index told_ = 0;
 };
 
+// A folder made with its parents. Those that had to be made go again when nothing is in them at the end.
+class OutputFolder {
+ public:
+  explicit OutputFolder(std::filesystem::path path) : path_(std::move(path)) {
+    std::error_code failed;
+    for (auto p = path_; !p.empty() && !std::filesystem::exists(p, failed) && p != p.parent_path(); p = p.parent_path()) {
+      made_.push_back(p);
+    }
+    std::filesystem::create_directories(path_, failed);
+    if (!failed) return;
+    remove_empty();
+    throw Error("cannot make the folder '" + path_.string() + "': " + failed.message());
+  }
+  ~OutputFolder() { remove_empty(); }
+  OutputFolder(const OutputFolder&) = delete;
+  OutputFolder& operator=(const OutputFolder&) = delete;
+
+  [[nodiscard]] std::string file(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  void remove_empty() const {
+    std::error_code ignored;
+    for (const auto& p : made_) std::filesystem::remove(p, ignored);
+  }
+  std::filesystem::path path_;
+  std::vector<std::filesystem::path> made_;  // deepest first
+};
+
+// What a run writes, opened before it starts; nothing stays of it when the run fails.
+struct Outputs {
+  explicit Outputs(const std::filesystem::path& place) try
+      : folder(place), curves(folder.file("curves.csv")), models(folder.file("models.npz")) {
+  } catch (const Error& e) {
+    throw InputError("-o", e.what());
+  }
+  OutputFolder folder;
+  AtomicFile curves;
+  NpzWriter models;
+};
+
+std::filesystem::path output_folder(const RunArguments& arguments, const std::string& name) {
+  if (arguments.output) return *arguments.output;
+  const std::filesystem::path folder(name);
+  if (folder.filename() != folder || name == "." || name == "..") {
+    throw InputError("name", in_quotes(name) + " cannot be the name of a folder; choose one with -o", 0, arguments.file);
+  }
+  return std::filesystem::path("out") / folder;
+}
+
 void write_models(const Record& record, NpzWriter& out) {
   const auto add = [&](const std::string& name, const Rows& models) {
     if (models.rows() == 0) return;
@@ -78,31 +130,52 @@ void write_models(const Record& record, NpzWriter& out) {
   }
 }
 
-int run_command(RunArguments arguments) {
-  if (!arguments.seeds.empty()) arguments.settings.push_back("seeds=" + arguments.seeds);
-  const Config config = read_config_file(arguments.file, arguments.settings);
-  const std::filesystem::path folder =
-      arguments.output.empty() ? std::filesystem::path("out") / config.options.name : std::filesystem::path(arguments.output);
-  // The first instance is made before anything is written, so that a file that cannot run leaves no trace.
-  (void)make_instance(config.options, config.options.seeds.list.front());
-  std::error_code failed;
-  std::filesystem::create_directories(folder, failed);
-  if (failed) throw InputError("-o", "cannot make the folder '" + folder.string() + "': " + failed.message());
-  AtomicFile curves((folder / "curves.csv").string());
-  NpzWriter models((folder / "models.npz").string());
+Record run_config(const Config& config, const RunArguments& arguments) {
+  try {
+    return run(config, {arguments.threads, Progress(arguments.quiet)});
+  } catch (const InputError& e) {
+    throw e.in_file(arguments.file);
+  }
+}
 
-  const Record record = run(config, {arguments.threads, Progress(arguments.quiet)});
-  write_curves(record, [&](std::string_view text) { curves.write(text); });
-  curves.commit();
-  write_models(record, models);
-  models.close();
+int run_command(RunArguments arguments) {
+  if (arguments.seeds) arguments.settings.push_back("seeds=" + *arguments.seeds);
+  const Config config = read_config_file(arguments.file, arguments.settings);
+  Outputs outputs(output_folder(arguments, config.options.name));
+
+  const Record record = run_config(config, arguments);
+  write_models(record, outputs.models);
+  outputs.models.close();
+  write_curves(record, [&](std::string_view text) { outputs.curves.write(text); });
+  outputs.curves.commit();
 
   const auto runs = static_cast<Index>(record.cells.size());
   fmt::print("{}: {} runs, medians over {} seeds; iterations, vectors, evaluations and seconds are those to reach {}\n",
              printable(record.name), runs, config.options.seeds.list.size(), significant(record.target, 3));
   fmt::print("{}", ranking_text(record, terminal_width()));
-  fmt::print("\nWritten: {}\n         {}\n", (folder / "curves.csv").string(), (folder / "models.npz").string());
+  fmt::print("\nWritten: {}\n         {}\n", printable(outputs.folder.file("curves.csv")),
+             printable(outputs.folder.file("models.npz")));
+  if (std::fflush(stdout) != 0) throw Error("cannot write the results to the standard output");
   return done;
+}
+
+// What is wrong with the arguments; for a command or flag that does not exist, with the nearest that does.
+std::string usage_message(const CLI::App& app, const CLI::App& command, const std::string& otherwise) {
+  const std::vector<std::string> unknown = app.remaining(true);
+  if (!command.parsed() && !unknown.empty() && !unknown.front().starts_with('-')) {
+    std::vector<std::string> names;
+    for (const auto* subcommand : app.get_subcommands({})) names.push_back(subcommand->get_name());
+    return "unknown command '" + unknown.front() + "'" + suggestion(unknown.front(), names);
+  }
+  std::vector<std::string> names;
+  for (const auto* option : (command.parsed() ? command : app).get_options()) {
+    for (const auto& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  for (const auto& argument : unknown) {
+    const std::string name = argument.substr(0, argument.find('='));
+    if (argument.size() > 1 && argument.starts_with('-')) return "unknown flag '" + name + "'" + suggestion(name, names);
+  }
+  return otherwise;
 }
 
 int parse_and_run(int argc, char** argv) {
@@ -113,15 +186,17 @@ int parse_and_run(int argc, char** argv) {
   auto* run = app.add_subcommand("run", "run an experiment file and rank its methods");
   run->add_option("FILE", arguments.file, "the experiment, a TOML file")->required();
   run->add_option("-o,--output", arguments.output, "folder for curves.csv and models.npz (default: out/NAME)");
-  run->add_option("--set", arguments.settings, "change a key: --set graph.agents=20 --set method.GAP.step.sweeps=5");
+  run->add_option("--set", arguments.settings, "change a key: --set graph.agents=20 --set method.GAP.step.sweeps=5")
+      ->allow_extra_args(false);
   run->add_option("--seeds", arguments.seeds, "instead of the file's: 3, \"[1, 5]\" or 0..19");
-  run->add_option("--threads", arguments.threads, "how many to use (default: all cores)")->check(CLI::PositiveNumber);
+  run->add_option("--threads", arguments.threads, "how many to use (default: all cores)")->check(CLI::Range(1, 4096));
   run->add_flag("--quiet", arguments.quiet, "no progress on the standard error");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    const int code = app.exit(e);
-    return code == 0 ? done : usage_error;
+    if (e.get_exit_code() == 0) return app.exit(e);
+    fmt::print(stderr, "polyhop: {}\nRun with --help for more information.\n", printable(usage_message(app, *run, e.what())));
+    return usage_error;
   }
   return run_command(arguments);
 }

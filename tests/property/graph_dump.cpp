@@ -51,13 +51,14 @@ std::string entries_text(const SparseRows& a) {
 }
 
 std::string describe(const NetworkGraph& network, bool brief) {
-  std::string out = "{\"agents\":" + std::to_string(network.graph.agents()) +
-                    ",\"links\":" + std::to_string(network.graph.edges());
+  std::string out =
+      "{\"agents\":" + std::to_string(network.graph.agents()) + ",\"links\":" + std::to_string(network.graph.edges());
   if (!brief) {
     const Diameter d = diameter(network.graph);
     const Estimate gap = spectral_gap(network.matrix);
     out += ",\"diameter\":[" + std::to_string(d.low) + "," + std::to_string(d.high) + "]";
-    out += ",\"gap\":" + (gap.computed ? shortest(gap.value) : "null") + ",\"gap_tolerance\":" + shortest(gap.tolerance);
+    out +=
+        ",\"gap\":" + (gap.computed ? shortest(gap.value) : "null") + ",\"gap_tolerance\":" + shortest(gap.tolerance);
     out += ",\"two_hop_entries\":" + std::to_string(two_hop_entries(network.matrix));
     out += ",\"two_hop_scale\":" + shortest(two_hop_scale(network.matrix.rows()));
     out += ",\"matrix\":" + entries_text(network.matrix.rows());

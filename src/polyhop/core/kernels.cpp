@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "polyhop/core/kernels.hpp"
 
-#include <algorithm>
 #include <cmath>
+#include <cstring>
+
+#include "polyhop/core/rows.hpp"
 
 // One source, three instruction sets, chosen at load time. The arithmetic is the same fused multiply-add in
 // each, so the bits are too. Sanitizers run before the choice can be made, other compilers lack the attribute.
@@ -14,46 +16,87 @@
 #endif
 // Pieces of a cloned function must be compiled for the clone's instruction set: never called, always inlined.
 #define POLYHOP_INLINE inline __attribute__((always_inline))
+// No vector crosses a real function call, so that its calling convention does not matter.
+#pragma GCC diagnostic ignored "-Wpsabi"
 
 namespace polyhop::kernels {
 namespace {
 
-// Adds the lanes of a partial sum by the fixed tree.
-POLYHOP_INLINE double add_lanes(double* sum) {
-  for (int width = lanes / 2; width > 0; width /= 2) {
-    for (int l = 0; l < width; ++l) sum[l] += sum[l + width];
-  }
-  return sum[0];
+// Four lanes in one register. The compiler's own vectors, because plain loops over an array of lanes end up in
+// memory or in scalar code as soon as they stand inside other loops (g++ 12).
+constexpr int width = 4;
+using Quad = double __attribute__((vector_size(width * sizeof(double))));
+static_assert(4 * width == lanes && 2 * width == Rows::line);
+
+POLYHOP_INLINE Quad load(const Real* x) {
+  Quad quad;
+  std::memcpy(&quad, x, sizeof quad);
+  return quad;
 }
 
-POLYHOP_INLINE double lane_dot(const Real* x, const Real* y, Index n) {
-  double sum[lanes] = {};
-  Index j = 0;
-  for (; j + lanes <= n; j += lanes) {
-    for (int l = 0; l < lanes; ++l) sum[l] = std::fma(x[j + l], y[j + l], sum[l]);
+POLYHOP_INLINE void store(const Quad& quad, Real* x) { std::memcpy(x, &quad, sizeof quad); }
+
+POLYHOP_INLINE Quad fma(const Quad& a, const Quad& b, const Quad& c) {
+  Quad out;
+  for (int l = 0; l < width; ++l) out[l] = std::fma(a[l], b[l], c[l]);
+  return out;
+}
+
+// The partial sums of a reduction: lanes 0-3, 4-7, 8-11, 12-15.
+struct Lanes {
+  Quad a = {};
+  Quad b = {};
+  Quad c = {};
+  Quad d = {};
+
+  POLYHOP_INLINE void add_products(const Real* x, const Real* y) {
+    a = fma(load(x), load(y), a);
+    b = fma(load(x + width), load(y + width), b);
+    c = fma(load(x + 2 * width), load(y + 2 * width), c);
+    d = fma(load(x + 3 * width), load(y + 3 * width), d);
   }
-  for (int l = 0; j + l < n; ++l) sum[l] = std::fma(x[j + l], y[j + l], sum[l]);
-  return add_lanes(sum);
+  // For the last line of a row whose number of lines is odd.
+  POLYHOP_INLINE void add_half(const Real* x, const Real* y) {
+    a = fma(load(x), load(y), a);
+    b = fma(load(x + width), load(y + width), b);
+  }
+  // By the fixed tree.
+  [[nodiscard]] POLYHOP_INLINE double total() const {
+    const Quad s = (a + c) + (b + d);
+    return (s[0] + s[2]) + (s[1] + s[3]);
+  }
+};
+
+POLYHOP_INLINE double row_dot(const Real* x, const Real* y, Index n) {
+  const Index end = Rows::padded(n);
+  Lanes sum;
+  Index j = 0;
+  for (; j + lanes <= end; j += lanes) sum.add_products(x + j, y + j);
+  if (j < end) sum.add_half(x + j, y + j);
+  return sum.total();
 }
 
 }  // namespace
 
-POLYHOP_CLONES double dot(const Real* x, const Real* y, Index n) { return lane_dot(x, y, n); }
+POLYHOP_CLONES double dot(const Real* x, const Real* y, Index n) { return row_dot(x, y, n); }
 
 POLYHOP_CLONES double squared_distance(const Real* x, const Real* y, Index n) {
-  double sum[lanes] = {};
+  const Index end = Rows::padded(n);
+  Lanes sum;
+  Real difference[lanes];
+  const auto subtract = [&](Index j, int count) __attribute__((always_inline)) {
+    for (int l = 0; l < count; l += width) store(load(x + j + l) - load(y + j + l), difference + l);
+  };
   Index j = 0;
-  for (; j + lanes <= n; j += lanes) {
-    for (int l = 0; l < lanes; ++l) {
-      const double d = x[j + l] - y[j + l];
-      sum[l] = std::fma(d, d, sum[l]);
-    }
+  for (; j + lanes <= end; j += lanes) {
+    subtract(j, lanes);
+    sum.add_products(difference, difference);
   }
-  for (int l = 0; j + l < n; ++l) {
-    const double d = x[j + l] - y[j + l];
-    sum[l] = std::fma(d, d, sum[l]);
+  if (j < end) {
+    subtract(j, lanes / 2);
+    sum.add_half(difference, difference);
   }
-  return add_lanes(sum);
+  return sum.total();
 }
 
 POLYHOP_CLONES void scale(Real a, const Real* x, Real* out, Index n) {
@@ -64,25 +107,40 @@ POLYHOP_CLONES void add_scaled(Real a, const Real* x, const Real* y, Real* out, 
   for (Index j = 0; j < n; ++j) out[j] = std::fma(a, x[j], y[j]);
 }
 
+namespace {
+
+// `quads` * width columns of one row of out, kept in registers over all entries.
+template <int quads>
+POLYHOP_INLINE void combine_columns(const SparseView& a, Index begin, Index end, const Real* x, Index x_stride,
+                                    Real* out) {
+  Quad sum[quads] = {};
+  for (Index e = begin; e < end; ++e) {
+    const Real w = a.weight[e];
+    const Quad weight = {w, w, w, w};
+    const Real* source = x + a.slot[e] * x_stride;
+#pragma GCC unroll 8
+    for (int q = 0; q < quads; ++q) sum[q] = fma(weight, load(source + q * width), sum[q]);
+  }
+#pragma GCC unroll 8
+  for (int q = 0; q < quads; ++q) store(sum[q], out + q * width);
+}
+
+}  // namespace
+
 POLYHOP_CLONES void combine(const SparseView& a, const std::int32_t* rows, Index count, const Real* x, Index x_stride,
                             Index columns, Real* out, Index out_stride) {
-  constexpr Index width = 32;  // partial sums that stay in registers
+  constexpr int quads = 8;
+  const Index right = Rows::padded(columns);
   for (Index n = 0; n < count; ++n) {
     const Index r = rows[n];
-    for (Index j = 0; j < columns; j += width) {
-      const Index rest = std::min(width, columns - j);
-      Real sum[width] = {};
-      for (Index e = a.offset[r]; e < a.offset[r + 1]; ++e) {
-        const Real w = a.weight[e];
-        const Real* source = x + a.slot[e] * x_stride + j;
-        if (rest == width) {
-          for (Index l = 0; l < width; ++l) sum[l] = std::fma(w, source[l], sum[l]);
-        } else {
-          for (Index l = 0; l < rest; ++l) sum[l] = std::fma(w, source[l], sum[l]);
-        }
-      }
-      std::copy_n(sum, rest, out + r * out_stride + j);
+    const Index begin = a.offset[r];
+    const Index end = a.offset[r + 1];
+    Real* to = out + r * out_stride;
+    Index j = 0;
+    for (; j + quads * width <= right; j += quads * width) {
+      combine_columns<quads>(a, begin, end, x + j, x_stride, to + j);
     }
+    for (; j < right; j += Rows::line) combine_columns<2>(a, begin, end, x + j, x_stride, to + j);
   }
 }
 
@@ -91,26 +149,32 @@ POLYHOP_CLONES void pairwise(const SparseView& pattern, Index rows, const Real* 
   for (Index r = 0; r < rows; ++r) {
     for (Index e = pattern.offset[r]; e < pattern.offset[r + 1]; ++e) {
       const bool known = mirror != nullptr && mirror[e] >= 0;
-      out[e] = known ? out[mirror[e]] : lane_dot(x[r], y + pattern.slot[e] * y_stride, columns);
+      out[e] = known ? out[mirror[e]] : row_dot(x[r], y + pattern.slot[e] * y_stride, columns);
     }
   }
 }
 
 namespace {
 
+// A tile of `height` rows and product_tile points.
 template <int height>
 POLYHOP_INLINE void product_tile_of(const Real* h, Index h_stride, const Real* wt, Index wt_stride, Index columns,
                                     Real* out, Index out_stride) {
-  double sum[height][product_tile] = {};
+  constexpr int quads = product_tile / width;
+  Quad sum[height][quads] = {};
   for (Index j = 0; j < columns; ++j) {
-    const Real* w = wt + j * wt_stride;
+#pragma GCC unroll 8
     for (int r = 0; r < height; ++r) {
       const Real a = h[r * h_stride + j];
-      for (Index p = 0; p < product_tile; ++p) sum[r][p] = std::fma(a, w[p], sum[r][p]);
+      const Quad feature = {a, a, a, a};
+#pragma GCC unroll 8
+      for (int q = 0; q < quads; ++q) sum[r][q] = fma(feature, load(wt + j * wt_stride + q * width), sum[r][q]);
     }
   }
+#pragma GCC unroll 8
   for (int r = 0; r < height; ++r) {
-    for (Index p = 0; p < product_tile; ++p) out[r * out_stride + p] = sum[r][p];
+#pragma GCC unroll 8
+    for (int q = 0; q < quads; ++q) store(sum[r][q], out + r * out_stride + q * width);
   }
 }
 
@@ -118,12 +182,14 @@ POLYHOP_INLINE void product_tile_of(const Real* h, Index h_stride, const Real* w
 
 POLYHOP_CLONES void products(const Real* h, Index h_stride, Index rows, const Real* wt, Index wt_stride, Index points,
                              Index columns, Real* out, Index out_stride) {
+  constexpr int height = 3;
   for (Index p = 0; p < points; p += product_tile) {
     Index r = 0;
-    for (; r + 2 <= rows; r += 2) {
-      product_tile_of<2>(h + r * h_stride, h_stride, wt + p, wt_stride, columns, out + r * out_stride + p, out_stride);
+    for (; r + height <= rows; r += height) {
+      product_tile_of<height>(h + r * h_stride, h_stride, wt + p, wt_stride, columns, out + r * out_stride + p,
+                              out_stride);
     }
-    if (r < rows) {
+    for (; r < rows; ++r) {
       product_tile_of<1>(h + r * h_stride, h_stride, wt + p, wt_stride, columns, out + r * out_stride + p, out_stride);
     }
   }

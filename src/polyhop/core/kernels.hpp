@@ -11,14 +11,18 @@
 ///    j mod lanes, in order of j; the lanes are then added pairwise, lane l with lane l + lanes/2, and so on;
 ///  - every other output element is one chain of fused multiply-adds in the order of the formula.
 /// So nothing depends on alignment, block, tile or CPU. tests/unit/core/plain_kernels.hpp holds the plain twins.
+///
+/// A row is a row of Rows: n numbers, then zeros up to a multiple of Rows::line. `dot`, `squared_distance`, `pairwise`
+/// and `combine` run over the zeros too (which changes no sum and spares them every ragged end); `scale` and
+/// `add_scaled` touch exactly n numbers and take any array.
 namespace polyhop::kernels {
 
 inline constexpr int lanes = 16;
 
-/// x . y
+/// x . y of two rows
 double dot(const Real* x, const Real* y, Index n);
 
-/// ||x - y||^2
+/// ||x - y||^2 of two rows
 double squared_distance(const Real* x, const Real* y, Index n);
 
 /// out = a x

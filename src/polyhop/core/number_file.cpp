@@ -5,6 +5,7 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 
@@ -16,6 +17,12 @@ std::vector<Real> read_numbers(const std::string& path, const std::string& file)
   std::error_code failed;
   if (!std::filesystem::is_regular_file(file, failed)) {
     throw InputError(path, "'" + file + "' is not a file that can be read");
+  }
+  constexpr std::uintmax_t most_bytes = 1'000'000'000;
+  const std::uintmax_t size = std::filesystem::file_size(file, failed);
+  if (failed) throw InputError(path, "cannot read '" + file + "': " + failed.message());
+  if (size > most_bytes) {
+    throw InputError(path, "'" + file + "' has " + std::to_string(size) + " bytes, expected at most 1000000000");
   }
   std::ifstream in(file);
   if (!in) throw InputError(path, "cannot read '" + file + "'");

@@ -13,15 +13,20 @@
 namespace polyhop {
 
 /// A row-major matrix with one agent (or one sample) per row: the shape of all state in polyhop.
-/// Every row starts on a cache line, so `stride()` may exceed `columns()`; no result depends on it.
+/// Every row starts on a cache line and is followed by zeros up to the next one, which kernels read and leave zero.
 class Rows {
  public:
-  static constexpr Index line = 64 / sizeof(Real);
+  /// Numbers in a cache line: what rows are padded to a multiple of.
+  static constexpr Index line = 8;
+  static constexpr Index padded(Index columns) { return (columns + line - 1) / line * line; }
 
   Rows() = default;
   Rows(Index rows, Index columns, Real fill = 0)
-      : rows_(rows), columns_(columns), stride_((columns + line - 1) / line * line), data_(allocate(rows * stride_)) {
-    std::fill_n(data_, rows_ * stride_, fill);
+      : rows_(rows), columns_(columns), stride_(padded(columns)), data_(allocate(rows * stride_)) {
+    std::fill_n(data_, rows_ * stride_, Real{0});
+    if (fill != 0) {
+      for (Index r = 0; r < rows_; ++r) std::ranges::fill(row(r), fill);
+    }
   }
   Rows(const Rows& other) : Rows(other.rows_, other.columns_) { std::copy_n(other.data_, rows_ * stride_, data_); }
   Rows(Rows&& other) noexcept { swap(*this, other); }

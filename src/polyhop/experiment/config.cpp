@@ -4,6 +4,7 @@
 
 #include <charconv>
 #include <filesystem>
+#include <limits>
 #include <set>
 #include <utility>
 
@@ -24,8 +25,9 @@ std::optional<Seeds> read_range(const std::string& text) {
   const char* end = begin + text.size();
   const auto a = std::from_chars(begin, begin + dots, first);
   const auto b = std::from_chars(begin + dots + 2, end, last);
+  constexpr std::uint64_t largest = std::numeric_limits<std::int64_t>::max();  // what TOML can hold
   if (a.ec != std::errc{} || a.ptr != begin + dots || b.ec != std::errc{} || b.ptr != end || last < first ||
-      last - first >= static_cast<std::uint64_t>(most_seeds)) {
+      last > largest || last - first >= static_cast<std::uint64_t>(most_seeds)) {
     return {};
   }
   Seeds seeds{{}};

@@ -59,6 +59,10 @@ Recorder::Recorder(const ExperimentOptions& options, const Problem& problem, con
       worker_(worker),
       cell_(cell),
       watched_(watched_agents(options, problem.agents(), problem.dimension())) {
+  if (reference.minimiser) {
+    minimiser_ = Rows(1, problem.dimension());
+    std::ranges::copy(*reference.minimiser, minimiser_.row(0).begin());
+  }
   if (worker_.number != 0) return;
   cell_.reference_value = reference.value;
   cell_.reference_accuracy = reference.accuracy;
@@ -114,7 +118,7 @@ void Recorder::gather_sums(const Algorithm& algorithm, const Oracle& oracle, dou
       for (std::size_t p = 0; p < risks; ++p) sums[p] += costs_(k, static_cast<Index>(p));
       const Real* w = algorithm.models().row(k).data();
       extra[consensus] += kernels::squared_distance(w, points_.row(watched).data(), m);
-      if (reference_.minimiser) extra[distance] += kernels::squared_distance(w, reference_.minimiser->data(), m);
+      if (minimiser_.rows() > 0) extra[distance] += kernels::squared_distance(w, minimiser_.data(), m);
       extra[sum_count + static_cast<std::size_t>(block.first + k)] = algorithm.steps()[static_cast<std::size_t>(k)];
     }
     const Traffic& own = network.algorithm_traffic();
@@ -163,7 +167,7 @@ Point Recorder::point(Index iteration, bool averaged) const {
   point.excess_risk_mean_model = risk(watched) - optimum;
   if (averaged) point.excess_risk_averaged = mean_excess(watched + 1);
   point.consensus_error = extra[consensus] / agents;
-  point.distance = reference_.minimiser ? extra[distance] / agents : unknown;
+  point.distance = minimiser_.rows() > 0 ? extra[distance] / agents : unknown;
   const auto steps = extra.subspan(sum_count);
   const bool stepped = iteration > 0;
   point.step_min = stepped ? *std::ranges::min_element(steps) : unknown;

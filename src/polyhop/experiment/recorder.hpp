@@ -40,6 +40,7 @@ class Recorder {
   const Reference& reference_;
   Worker& worker_;
   Cell& cell_;
+  Rows minimiser_;              // w^o as a row, or empty
   std::vector<Index> watched_;  // the agents whose models are evaluated
   Rows points_;                 // watched models, the mean model, watched averaged models
   Rows costs_;                  // J_k at those points, for the block's agents

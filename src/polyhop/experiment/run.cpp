@@ -22,6 +22,25 @@
 namespace polyhop {
 namespace {
 
+// A rule's objections, with the method's name before them.
+std::unique_ptr<StepSize> build_rule(const Method& method, const Setting& setting) {
+  try {
+    return method.rule.build(setting);
+  } catch (const InputError& e) {
+    throw InputError("method." + in_quotes(method.name) + ".step." + e.path(), e.message(), e.line(), e.file());
+  }
+}
+
+// Builds everything once, so that what does not fit the instance shows before any work is done.
+void check(const Config& config, const Instance& instance, std::uint64_t seed) {
+  const Index agents = instance.problem->agents();
+  const Index dimension = instance.problem->dimension();
+  (void)first_models(config.options, {0, agents}, dimension, agents, seed);
+  launch_serial(instance.network.matrix, dimension, [&](Worker& worker) {
+    for (const Method& method : config.methods) (void)build_rule(method, {worker.network, &instance.reference});
+  });
+}
+
 // One worker's share of a run: observe, step, and again.
 void work(const ExperimentOptions& options, const Method& method, const Instance& instance, std::uint64_t seed,
           Worker& worker, Cell& cell) {
@@ -30,7 +49,7 @@ void work(const ExperimentOptions& options, const Method& method, const Instance
   const Block block = network.block();
   const Rows start = first_models(options, block, problem.dimension(), problem.agents(), seed);
   const auto oracle = problem.oracle(block, seed);
-  const auto rule = method.rule.build({network, &instance.reference});
+  const auto rule = build_rule(method, {network, &instance.reference});
   const auto algorithm = method.algorithm->build(start);
   std::optional<AveragedIterate> average;
   if (method.average) average.emplace(start);
@@ -167,7 +186,9 @@ Record run(const Config& config, const RunOptions& run_options) {
     ++finished;
     if (run_options.on_cell) run_options.on_cell(place, finished, total);
   };
-  const Index agents = instances[0].get(options, options.seeds.list[0]).problem->agents();
+  const Instance& first = instances[0].get(options, options.seeds.list[0]);
+  check(config, first, options.seeds.list[0]);
+  const Index agents = first.problem->agents();
   if (agents * options.problem.dimension >= large_state || total == 1) {
     const Index workers = agents * options.problem.dimension >= large_state ? threads : 1;
     for (Index n = 0; n < total; ++n) cell(n, workers);

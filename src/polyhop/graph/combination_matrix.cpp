@@ -30,9 +30,10 @@ std::optional<MatrixFlaw> shape_flaw(const SparseRows& a) {
     std::int32_t previous = -1;
     for (const std::int32_t l : a.columns_of(k)) {
       if (l <= previous || l >= a.rows()) {
-        return MatrixFlaw{k, l, "row " + std::to_string(k) + " has an entry in column " + std::to_string(l) +
-                                    ", expected ascending columns of a square matrix with " +
-                                    std::to_string(a.rows()) + " rows"};
+        return MatrixFlaw{k, l,
+                          "row " + std::to_string(k) + " has an entry in column " + std::to_string(l) +
+                              ", expected ascending columns of a square matrix with " + std::to_string(a.rows()) +
+                              " rows"};
       }
       previous = l;
     }
@@ -77,8 +78,8 @@ std::optional<MatrixFlaw> sum_flaw(const SparseRows& a) {
     Real sum = 0;
     for (const Real value : a.weights_of(k)) sum += value;
     if (std::abs(sum - 1) <= tolerance) continue;
-    return MatrixFlaw{k, k, "row " + std::to_string(k) + " (counted from 0) sums to " + shortest(sum) +
-                                ", expected 1 to 1e-9"};
+    return MatrixFlaw{
+        k, k, "row " + std::to_string(k) + " (counted from 0) sums to " + shortest(sum) + ", expected 1 to 1e-9"};
   }
   return std::nullopt;
 }
@@ -179,6 +180,15 @@ std::string gigabytes(double bytes) {
   return text.data();
 }
 
+[[noreturn]] void refuse_two_hop(Index first, Index last, Index entries, double memory_limit_bytes) {
+  throw InputError("graph", "the two-hop lists of agents " + std::to_string(first) + " to " + std::to_string(last - 1) +
+                                " have " + std::to_string(entries) + " entries or more and would take at least " +
+                                gigabytes(static_cast<double>(entries) * bytes_an_entry) + ", above the limit of " +
+                                gigabytes(memory_limit_bytes) +
+                                "; damping \"norms\" or \"graph\" with bound \"linear\" or \"tight\" needs no "
+                                "two-hop lists");
+}
+
 }  // namespace
 
 std::optional<MatrixFlaw> first_flaw(const SparseRows& a, Sign sign) {
@@ -209,23 +219,13 @@ Graph pattern(const SparseRows& rows) {
   return Graph::from_edges(rows.rows(), edges);
 }
 
-Index two_hop_entries(const CombinationMatrix& a, Index limit) {
-  return count_entries(a.rows(), 0, a.agents(), limit);
-}
+Index two_hop_entries(const CombinationMatrix& a, Index limit) { return count_entries(a.rows(), 0, a.agents(), limit); }
 
 SparseRows two_hop(const CombinationMatrix& matrix, Index first, Index last, double memory_limit_bytes) {
   const SparseRows& a = matrix.rows();
   const auto limit = static_cast<Index>(std::min(memory_limit_bytes / bytes_an_entry, 1e18));
   const Index entries = count_entries(a, first, last, limit);
-  if (entries > limit) {
-    throw InputError("graph", "the two-hop lists of agents " + std::to_string(first) + " to " +
-                                  std::to_string(last - 1) + " have " + std::to_string(entries) +
-                                  " entries or more and would take at least " +
-                                  gigabytes(static_cast<double>(entries) * bytes_an_entry) + ", above the limit of " +
-                                  gigabytes(memory_limit_bytes) +
-                                  "; damping \"norms\" or \"graph\" with bound \"linear\" or \"tight\" needs no "
-                                  "two-hop lists");
-  }
+  if (entries > limit) refuse_two_hop(first, last, entries, memory_limit_bytes);
   SparseRows b;
   b.offset.reserve(static_cast<std::size_t>(last - first) + 1);
   b.column.reserve(static_cast<std::size_t>(entries));

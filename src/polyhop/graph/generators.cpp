@@ -83,7 +83,9 @@ class Cells {
   }
 
  private:
-  [[nodiscard]] Index place(double x) const { return std::min(side_ - 1, static_cast<Index>(x * static_cast<double>(side_))); }
+  [[nodiscard]] Index place(double x) const {
+    return std::min(side_ - 1, static_cast<Index>(x * static_cast<double>(side_)));
+  }
   [[nodiscard]] Index cell(const Point& p) const { return place(p.y) * side_ + place(p.x); }
 
   Index side_;

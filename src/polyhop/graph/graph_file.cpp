@@ -45,7 +45,8 @@ std::string read_text(const std::string& file) {
 
 GraphText parse(const std::string& file) {
   std::string kind = std::filesystem::path(file).extension().string();
-  std::transform(kind.begin(), kind.end(), kind.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(kind.begin(), kind.end(), kind.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   const auto is = [&](std::initializer_list<const char*> kinds) {
     return std::any_of(kinds.begin(), kinds.end(), [&](const char* k) { return kind == k; });
   };
@@ -72,7 +73,8 @@ void settle_agents(GraphText& graph, std::optional<Index> agents) {
     for (const Entry& e : graph.entries) {
       if (std::max(e.row, e.column) < *agents) continue;
       refuse("found agent " + std::to_string(std::max(e.row, e.column)) + ", expected 0 to " +
-                 std::to_string(*agents - 1) + " as graph.agents is " + std::to_string(*agents), e.line);
+                 std::to_string(*agents - 1) + " as graph.agents is " + std::to_string(*agents),
+             e.line);
     }
     graph.agents = *agents;
   }

@@ -167,7 +167,8 @@ struct MarketHeader {
 
 MarketHeader market_header(std::string_view text) {
   std::string line(text.substr(0, text.find('\n')));
-  std::transform(line.begin(), line.end(), line.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(line.begin(), line.end(), line.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   std::vector<std::string> words;
   for (std::size_t i = 0; i < line.size();) {
     const std::size_t end = std::min(line.find_first_of(" \t\r", i), line.size());
@@ -175,7 +176,8 @@ MarketHeader market_header(std::string_view text) {
     i = end + 1;
   }
   const auto is = [&](std::size_t i, std::initializer_list<const char*> allowed) {
-    return i < words.size() && std::any_of(allowed.begin(), allowed.end(), [&](const char* a) { return words[i] == a; });
+    return i < words.size() &&
+           std::any_of(allowed.begin(), allowed.end(), [&](const char* a) { return words[i] == a; });
   };
   if (words.size() != 5 || !is(0, {"%%matrixmarket"}) || !is(1, {"matrix"}) || !is(2, {"coordinate"}) ||
       !is(3, {"real", "double", "integer", "pattern"}) || !is(4, {"general", "symmetric"})) {
@@ -195,7 +197,8 @@ GraphText parse_edge_list(std::string_view text, bool header) {
     const auto& words = lines.words();
     if (first && header && !to_integer(words[0])) continue;
     if (words.size() < 2 || words.size() > 3) {
-      refuse(lines.number(), "found " + std::to_string(words.size()) + " columns, expected two agents and perhaps a weight");
+      refuse(lines.number(),
+             "found " + std::to_string(words.size()) + " columns, expected two agents and perhaps a weight");
     }
     const std::int32_t k = to_agent(words[0], lines.number(), 0, most_agents - 1);
     const std::int32_t l = to_agent(words[1], lines.number(), 0, most_agents - 1);
@@ -292,7 +295,8 @@ GraphText parse_dense(std::string_view text) {
       refuse(lines.number(), "row " + std::to_string(row) + " has " + std::to_string(columns) +
                                  " numbers, the rows above have " + std::to_string(out.agents));
     }
-    if (row == out.agents) refuse(lines.number(), "more rows than the " + std::to_string(columns) + " columns, expected a square matrix");
+    if (row == out.agents)
+      refuse(lines.number(), "more rows than the " + std::to_string(columns) + " columns, expected a square matrix");
     for (Index l = 0; l < columns; ++l) {
       const Real value = to_number(words[static_cast<std::size_t>(l)], lines.number(), "a value");
       if (value != 0 || l == row) out.entries.push_back(entry(row, l, lines.number(), value));

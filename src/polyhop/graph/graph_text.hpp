@@ -23,8 +23,8 @@ struct GraphText {
   static constexpr Real no_value = std::numeric_limits<Real>::quiet_NaN();
 
   Index agents = 0;
-  bool counted = true;   // the file says how many agents there are; otherwise it is the largest number plus 1
-  bool matrix = false;   // entries are a_kl, both triangles; otherwise links, a self loop being a_kk
+  bool counted = true;  // the file says how many agents there are; otherwise it is the largest number plus 1
+  bool matrix = false;  // entries are a_kl, both triangles; otherwise links, a self loop being a_kk
   std::vector<Entry> entries;
 };
 

@@ -9,7 +9,7 @@
 
 namespace polyhop {
 
-double dot(const std::vector<double>& x, const std::vector<double>& y) {
+double Lanczos::dot(const Vector& x, const Vector& y) {
   double sum = 0;
   for (std::size_t i = 0; i < x.size(); ++i) sum += x[i] * y[i];
   return sum;
@@ -67,7 +67,8 @@ double Lanczos::largest_eigenvalue(double sign) const {
   // Bisection: an eigenvalue exceeds x unless all pivots of x I - sign T are positive.
   const auto exceeds = [&](double x) {
     double pivot = x - sign * diagonal_[0];
-    for (std::size_t i = 1; i < n && pivot > 0; ++i) pivot = x - sign * diagonal_[i] - off_[i - 1] * off_[i - 1] / pivot;
+    for (std::size_t i = 1; i < n && pivot > 0; ++i)
+      pivot = x - sign * diagonal_[i] - off_[i - 1] * off_[i - 1] / pivot;
     return pivot <= 0;
   };
   while (high - low > 1e-15 * scale) {

@@ -116,8 +116,9 @@ Estimate spectral_gap(const CombinationMatrix& matrix, double time_limit_seconds
     const Lanczos::Ritz rate = mixing_rate(lanczos);
     if (rate.residual <= tolerance || !more) return {1 - rate.value, rate.residual + 1e-14, true, ""};
   }
-  return {0, 0, false, "the Lanczos iteration did not converge to " + shortest(tolerance) + " within " +
-                           shortest(time_limit_seconds) + " s and " + std::to_string(lanczos.steps()) + " steps"};
+  return {0, 0, false,
+          "the Lanczos iteration did not converge to " + shortest(tolerance) + " within " +
+              shortest(time_limit_seconds) + " s and " + std::to_string(lanczos.steps()) + " steps"};
 }
 
 LaplacianRange laplacian_range(const Graph& graph) {
@@ -135,8 +136,9 @@ LaplacianRange laplacian_range(const Graph& graph) {
     const Lanczos::Ritz bottom = lanczos.smallest();
     if (!more || std::max(top.residual, bottom.residual) <= tolerance * top.value) return {bottom.value, top.value};
   }
-  throw InputError("graph.weights", "\"best-constant\": the eigenvalues of this graph's Laplacian did not converge in " +
-                                        std::to_string(most_steps) + " Lanczos steps; \"metropolis\" needs none");
+  throw InputError("graph.weights",
+                   "\"best-constant\": the eigenvalues of this graph's Laplacian did not converge in " +
+                       std::to_string(most_steps) + " Lanczos steps; \"metropolis\" needs none");
 }
 
 }  // namespace polyhop

@@ -60,7 +60,8 @@ void check_keys(const GraphOptions& options) {
   for (const std::string& key : GraphOptions::fields().names()) {
     const bool used = std::find(own.begin(), own.end(), key) != own.end();
     const bool shared = std::find(common.begin(), common.end(), key) != common.end();
-    if (used && !is_given(key)) throw InputError("graph." + key, "missing; topology " + topology_text(options) + " needs it");
+    if (used && !is_given(key))
+      throw InputError("graph." + key, "missing; topology " + topology_text(options) + " needs it");
     if (!used && !shared && is_given(key)) {
       throw InputError("graph." + key, "topology " + topology_text(options) + " does not use this key");
     }
@@ -73,12 +74,13 @@ Index agents_of(const GraphOptions& options) {
     constexpr Index most = 1'000'000'000;
     if (*options.rows > most || *options.columns > most) {
       throw InputError("graph.rows", "found " + std::to_string(*options.rows) + " rows and " +
-                                         std::to_string(*options.columns) + " columns, expected at most 1000000000 of each");
+                                         std::to_string(*options.columns) +
+                                         " columns, expected at most 1000000000 of each");
     }
     const Index agents = *options.rows * *options.columns;
     if (options.agents && *options.agents != agents) {
-      throw InputError("graph.agents", "found " + std::to_string(*options.agents) + ", expected rows * columns = " +
-                                           std::to_string(agents) + ", or nothing");
+      throw InputError("graph.agents", "found " + std::to_string(*options.agents) +
+                                           ", expected rows * columns = " + std::to_string(agents) + ", or nothing");
     }
     return agents;
   }
@@ -101,7 +103,8 @@ void check_numbers(const GraphOptions& o, Index agents) {
   if (o.degree && *o.degree >= agents) refuse("degree", *o.degree, below);
   if (o.attach && *o.attach >= agents) refuse("attach", *o.attach, below);
   if (o.attach && *o.attach == 0 && agents > 1) refuse("attach", 0, "at least 1");
-  if (o.blocks && *o.blocks > agents) refuse("blocks", *o.blocks, "at most the number of agents, " + std::to_string(agents));
+  if (o.blocks && *o.blocks > agents)
+    refuse("blocks", *o.blocks, "at most the number of agents, " + std::to_string(agents));
   if (o.topology == Topology::watts_strogatz && *o.degree % 2 != 0) {
     refuse("degree", *o.degree, "an even number for topology \"watts-strogatz\"");
   }
@@ -205,7 +208,8 @@ std::string advice(const GraphOptions& o, Index agents) {
     case Topology::erdos_renyi:
       return "raise probability above log(agents)/agents = " + three_digits(std::log(n) / n);
     case Topology::random_geometric:
-      return "raise radius above sqrt(log(agents)/(pi agents)) = " + three_digits(std::sqrt(std::log(n) / (3.14159265 * n)));
+      return "raise radius above sqrt(log(agents)/(pi agents)) = " +
+             three_digits(std::sqrt(std::log(n) / (3.14159265 * n)));
     case Topology::stochastic_block:
       return "raise within or between: an agent needs more than log(agents) = " + three_digits(std::log(n)) +
              " links on average, and blocks need links between them";
@@ -251,7 +255,8 @@ const FieldTable<GraphOptions>& GraphOptions::fields() {
     t.add("within", &O::within, "stochastic-block: probability of a link inside a group", polyhop::within(0, 1));
     t.add("between", &O::between, "stochastic-block: probability of a link between groups", polyhop::within(0, 1));
     t.add("file", &O::file,
-          "file: edge list (.txt .edges .csv), GraphML (.graphml .xml), Matrix Market (.mtx), dense matrix (.mat .dense)");
+          "file: edge list (.txt .edges .csv), GraphML (.graphml .xml), Matrix Market (.mtx), dense matrix (.mat "
+          ".dense)");
     t.add("weights", &O::weights, "rule for the combination matrix");
     t.add("seed", &O::seed, "fixes the graph whatever the run's seed", count_from(0));
     return t;

@@ -87,11 +87,11 @@ std::optional<double> certify(ScaledTwoHop& c, double s) {
   Vector r(x.size(), 1.0);
   Vector p = r;
   Vector q(x.size());
-  double r_r = dot(r, r);
+  double r_r = Lanczos::dot(r, r);
   for (int i = 0; i < most_steps; ++i) {
     c.apply(p, q);
     for (std::size_t k = 0; k < q.size(); ++k) q[k] = s * p[k] - q[k];
-    const double curvature = dot(p, q);
+    const double curvature = Lanczos::dot(p, q);
     if (!(curvature > 0)) return std::nullopt;
     const double alpha = r_r / curvature;
     double worst = 0;
@@ -102,7 +102,7 @@ std::optional<double> certify(ScaledTwoHop& c, double s) {
     }
     // C x = s x - 1 + r < s x as soon as every entry of r is below 1.
     if (worst < 0.5) return collatz_wielandt(c, x, q);
-    const double r_r_next = dot(r, r);
+    const double r_r_next = Lanczos::dot(r, r);
     for (std::size_t k = 0; k < p.size(); ++k) p[k] = r[k] + r_r_next / r_r * p[k];
     r_r = r_r_next;
   }

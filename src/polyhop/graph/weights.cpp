@@ -20,9 +20,9 @@ SparseRows from_links(const Graph& graph, Weight weight) {
   a.column.reserve(static_cast<std::size_t>(graph.agents() + 2 * graph.edges()));
   a.weight.reserve(a.column.capacity());
   for (Index k = 0; k < graph.agents(); ++k) {
-    const auto own = static_cast<Index>(a.column.size()) +
-                     (std::lower_bound(graph.neighbours(k).begin(), graph.neighbours(k).end(), k) -
-                      graph.neighbours(k).begin());
+    const auto own =
+        static_cast<Index>(a.column.size()) +
+        (std::lower_bound(graph.neighbours(k).begin(), graph.neighbours(k).end(), k) - graph.neighbours(k).begin());
     Real sum = 0;
     for (const std::int32_t l : graph.neighbours(k)) {
       if (static_cast<Index>(a.column.size()) == own) a.add(static_cast<std::int32_t>(k), 0);
@@ -38,9 +38,8 @@ SparseRows from_links(const Graph& graph, Weight weight) {
 }
 
 SparseRows metropolis(const Graph& graph) {
-  return from_links(graph, [&](Index k, Index l) {
-    return 1 / (1 + static_cast<Real>(std::max(graph.degree(k), graph.degree(l))));
-  });
+  return from_links(
+      graph, [&](Index k, Index l) { return 1 / (1 + static_cast<Real>(std::max(graph.degree(k), graph.degree(l)))); });
 }
 
 SparseRows constant(const Graph& graph, Real alpha) {
@@ -68,8 +67,7 @@ SparseRows uniform(const Graph& graph) {
   if (graph.edges() != agents * (agents - 1) / 2) {
     throw InputError("graph.weights", "\"uniform\" needs the complete graph with " +
                                           std::to_string(agents * (agents - 1) / 2) + " links, found " +
-                                          std::to_string(graph.edges()) +
-                                          "; \"metropolis\" suits any connected graph");
+                                          std::to_string(graph.edges()) + "; \"metropolis\" suits any connected graph");
   }
   SparseRows a = constant(graph, 1 / static_cast<Real>(agents));
   std::fill(a.weight.begin(), a.weight.end(), 1 / static_cast<Real>(agents));

@@ -90,6 +90,11 @@ GraphAwarePolyak::GraphAwarePolyak(const GapOptions& options, const Setting& set
     values_.resize(static_cast<std::size_t>(options.bound == Bound::paper ? network.two_hop_entries() : 0));
   }
   const Index agents = network.block().size();
+  for (Index k = 0; k < agents; ++k) {
+    Real sum = 0;  // b_kk = sum_m a_mk^2, A being symmetric
+    for (const Real a : network.matrix().rows().weights_of(network.block().first + k)) sum += a * a;
+    b_kk_.push_back(sum);
+  }
   for (auto* scalars : {&squared_norms_, &alpha_, &cbar_, &coupling_, &scratch_}) {
     scalars->resize(static_cast<std::size_t>(agents));
   }
@@ -144,13 +149,6 @@ void GraphAwarePolyak::gather(const Iterate& at, Network& network) {
 
 // alpha_k: how far an agent moves along its own row of Z u = -cbar. 0 where there is no gradient.
 void GraphAwarePolyak::damp(const Iterate&, Network& network) {
-  const Block block = network.block();
-  const SparseRows& a = network.matrix().rows();
-  const auto b_kk = [&](std::size_t k) {  // sum_m a_mk^2, A being symmetric
-    Real sum = 0;
-    for (const Real weight : a.weights_of(block.first + static_cast<Index>(k))) sum = std::fma(weight, weight, sum);
-    return sum;
-  };
   if (options_.damping == Damping::norms) {
     for (std::size_t k = 0; k < alpha_.size(); ++k) scratch_[k] = std::sqrt(squared_norms_[k]);
     network.hear({scratch_}).combine(0, scratch_);
@@ -163,14 +161,15 @@ void GraphAwarePolyak::damp(const Iterate&, Network& network) {
       continue;
     }
     Real sum = 0;
+    const Real per_norm = 1 / std::sqrt(g2);
     switch (options_.damping) {
       case Damping::paper:
         // b_kk ||g_k||^2 / sum_l (b_kl g_k.g_l)^2, divided through by ||g_k||^2 so that ||g_k||^4 never appears.
         for (Index e = pattern_.offset[k]; e < pattern_.offset[k + 1]; ++e) {
-          const Real x = z_[static_cast<std::size_t>(e)] / std::sqrt(g2);
-          sum = std::fma(x, x, sum);
+          const Real x = z_[static_cast<std::size_t>(e)] * per_norm;
+          sum += x * x;
         }
-        alpha_[k] = b_kk(k) / sum;
+        alpha_[k] = b_kk_[k] / sum;
         break;
       case Damping::rows:
         for (Index e = pattern_.offset[k]; e < pattern_.offset[k + 1]; ++e) {
@@ -179,10 +178,10 @@ void GraphAwarePolyak::damp(const Iterate&, Network& network) {
         alpha_[k] = 1 / sum;
         break;
       case Damping::norms:
-        alpha_[k] = 1 / (std::sqrt(g2) * scratch_[k]);
+        alpha_[k] = per_norm / scratch_[k];
         break;
       case Damping::graph:
-        alpha_[k] = 1 / (lambda_b_ * b_kk(k) * g2);
+        alpha_[k] = 1 / (lambda_b_ * b_kk_[k] * g2);
         break;
     }
   }
@@ -229,7 +228,7 @@ void GraphAwarePolyak::bound_from_lists(std::span<const Real> optimal) {
   for (std::size_t k = 0; k < cbar_.size(); ++k) {
     Real sum = 0;
     for (Index e = pattern_.offset[k]; e < pattern_.offset[k + 1]; ++e) {
-      sum = std::fma(pattern_.weight[e], optimal[k] - values_[static_cast<std::size_t>(e)], sum);
+      sum += pattern_.weight[e] * (optimal[k] - values_[static_cast<std::size_t>(e)]);
     }
     cbar_[k] = sum;
   }
@@ -262,7 +261,7 @@ void GraphAwarePolyak::couple(const Iterate& at, Network& network, std::span<con
     for (std::size_t k = 0; k < mu.size(); ++k) {
       Real sum = 0;
       for (Index e = pattern_.offset[k]; e < pattern_.offset[k + 1]; ++e) {
-        sum = std::fma(z_[static_cast<std::size_t>(e)], *steps.row(e), sum);
+        sum += z_[static_cast<std::size_t>(e)] * *steps.row(e);
       }
       coupling_[k] = sum;
     }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "polyhop/method/optimum.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 
@@ -66,16 +67,18 @@ OptimalValues::OptimalValues(const Optimum& optimum, const Setting& setting) {
 }
 
 std::span<const Real> OptimalValues::on_sample(Oracle& oracle) {
-  if (!minimiser_.empty()) oracle.values_at_point(minimiser_, values_);
+  if (minimiser_.rows() > 0) oracle.values_at_point(minimiser_, values_);
   return values_;
 }
 
-const std::vector<Real>& known_minimiser(const Setting& setting, const std::string& path) {
+Rows known_minimiser(const Setting& setting, const std::string& path) {
   if (setting.reference == nullptr || !setting.reference->minimiser) {
     throw InputError(path, "needs a known minimiser w^o, and there is none here (problem.reference = \"solve\" finds one "
                            "where the cost has a minimum)");
   }
-  return *setting.reference->minimiser;
+  Rows row(1, setting.network.columns());
+  std::ranges::copy(*setting.reference->minimiser, row.row(0).begin());
+  return row;
 }
 
 }  // namespace polyhop

@@ -38,10 +38,10 @@ class OptimalValues {
 
  private:
   std::vector<Real> values_;
-  std::vector<Real> minimiser_;  // empty unless per-sample
+  Rows minimiser_;  // one row; empty unless per-sample
 };
 
-/// The known minimiser, or an InputError that says why `path` needs one.
-const std::vector<Real>& known_minimiser(const Setting& setting, const std::string& path);
+/// The known minimiser as a row, or an InputError that says why `path` needs one.
+Rows known_minimiser(const Setting& setting, const std::string& path);
 
 }  // namespace polyhop

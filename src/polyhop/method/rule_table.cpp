@@ -49,7 +49,9 @@ const std::vector<RuleEntry>& rules() {
 RuleSpec read_rule(const Value& step, const std::string& path) {
   Value table = step;
   if (const auto* name = step.as<std::string>()) {
-    table = Value(Value::Table{{"rule", Value(*name)}});
+    Value named(*name);
+    named.line = step.line;
+    table = Value(Value::Table{{"rule", std::move(named)}});
     table.line = step.line;
   }
   const Value* rule = table.find("rule");

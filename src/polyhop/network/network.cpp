@@ -3,7 +3,6 @@
 #include "polyhop/network/network.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 
 #include "polyhop/core/error.hpp"
@@ -23,7 +22,7 @@ void Heard::fold(int column, std::span<Real> out, F f) const {
 }
 
 void Heard::combine(int column, std::span<Real> out) const {
-  fold(column, out, [](Real a, Real x, const Real* sum) { return std::fma(a, x, sum ? *sum : 0.0); });
+  fold(column, out, [](Real a, Real x, const Real* sum) { return a * x + (sum ? *sum : 0.0); });
 }
 void Heard::min(int column, std::span<Real> out) const {
   fold(column, out, [](Real, Real x, const Real* best) { return best ? std::min(*best, x) : x; });

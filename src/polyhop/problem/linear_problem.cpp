@@ -42,7 +42,7 @@ class LinearOracle final : public Oracle {
     }
   }
 
-  void values_at_point(std::span<const Real> w, std::span<Real> out) override {
+  void values_at_point(const Rows& w, std::span<Real> out) override {
     predict([&](Index) { return w.data(); });
     batch_values([&](Index) { return w.data(); }, out);
   }

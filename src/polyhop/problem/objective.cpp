@@ -34,9 +34,9 @@ class ObjectiveOracle final : public Oracle {
 
   void draw(Index i) override { sampler_.draw(i); }
 
-  void values_at_point(std::span<const Real> w, std::span<Real> out) override {
+  void values_at_point(const Rows& w, std::span<Real> out) override {
     for (std::size_t k = 0; k < objectives_.size(); ++k) {
-      out[k] = objectives_[k]->value(w, sampler_.indices(static_cast<Index>(k)));
+      out[k] = objectives_[k]->value(w.row(0), sampler_.indices(static_cast<Index>(k)));
     }
   }
 

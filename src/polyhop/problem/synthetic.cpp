@@ -2,9 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "polyhop/problem/synthetic.hpp"
 
-#include <cstddef>
-#include <vector>
-
 #include "polyhop/core/elementary.hpp"
 #include "polyhop/core/kernels.hpp"
 #include "polyhop/core/random.hpp"
@@ -13,16 +10,16 @@ namespace polyhop {
 
 Dataset synthesise(const SyntheticData& data, Index agents, bool classes, std::uint64_t seed) {
   const Index m = data.dimension;
-  std::vector<Real> common(static_cast<std::size_t>(m));
-  Stream(seed, Purpose::minimiser).normals(common);
+  Rows common(1, m);
+  Stream(seed, Purpose::minimiser).normals(common.row(0));
 
   Dataset out;
   out.features = Rows(agents * data.samples, m);
   out.offset = {0};
-  std::vector<Real> own(common.size());
+  Rows own(1, m);
   for (Index k = 0; k < agents; ++k) {
-    Stream(seed, Purpose::minimiser_shift, k).normals(own, data.minimiser_spread);
-    for (std::size_t j = 0; j < own.size(); ++j) own[j] += common[j];
+    Stream(seed, Purpose::minimiser_shift, k).normals(own.row(0), data.minimiser_spread);
+    kernels::add_scaled(1, common.data(), own.data(), own.data(), m);
     const Real factor = elementary::exp(data.scale_spread * Stream(seed, Purpose::feature_scale, k).normal());
     Stream features(seed, Purpose::features, k);
     Stream noise(seed, Purpose::noise, k);

@@ -42,7 +42,7 @@ std::string headline(const Record& record, const std::vector<Standing>& standing
   }
   std::string text = printable(best.method) + " reached an excess risk of " + goal + " first, in " +
                      amount(best.iterations.median) + " iterations";
-  if (standings.size() > 1 && std::isfinite(standings[1].iterations.median)) {
+  if (standings.size() > 1 && std::isfinite(standings[1].iterations.median) && standings[1].iterations.median > 0) {
     text += ", " + significant(best.iterations.median / standings[1].iterations.median, 2) + "x those of " +
             printable(standings[1].method);
   }

@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "polyhop/core/value.hpp"
+#include "polyhop/method/rule_table.hpp"
+
+namespace polyhop::test {
+
+using Options = std::vector<std::pair<std::string, Value>>;
+
+/// step = { rule = ..., ... }
+inline Value step_of(const char* rule, const Options& options = {}) {
+  Value step;
+  step["rule"] = rule;
+  for (const auto& [key, value] : options) step[key] = value;
+  return step;
+}
+inline Value gap(const Options& options = {}) { return step_of("gap", options); }
+
+inline bool is_exact(const Value& step) {
+  const Value* sweeps = step.find("sweeps");
+  return sweeps != nullptr && sweeps->as<std::string>() != nullptr;
+}
+
+/// GAP with every bound, every damping, and every way to sweep.
+inline std::vector<Value> gap_sets() {
+  std::vector<Value> sets;
+  for (const char* bound : {"paper", "linear", "tight", "oracle"}) {
+    const bool paper = std::string(bound) == "paper";
+    for (const char* damping : {"paper", "rows", "norms", "graph"}) {
+      const Options base = {{"bound", bound}, {"damping", damping}};
+      const auto add = [&](const Options& more) {
+        Options all = base;
+        all.insert(all.end(), more.begin(), more.end());
+        sets.push_back(gap(all));
+      };
+      add({{"sweeps", 1}});
+      add({{"sweeps", 3}});
+      add({{"sweeps", 3}, {"exchange", "relay"}, {"project", true}, {"relaxation", 1.5}});
+      if (!paper) add({{"sweeps", "exact"}, {"exchange", "lists"}});
+    }
+  }
+  return sets;
+}
+
+/// What is done to GAP's steps after the sweeps, with and without two-hop lists.
+inline std::vector<Value> limited_sets() {
+  std::vector<Value> sets;
+  for (const char* damping : {"rows", "norms"}) {
+    const Options base = {{"bound", "tight"}, {"damping", damping}, {"project", true}};
+    const auto add = [&](const Options& more) {
+      Options all = base;
+      all.insert(all.end(), more.begin(), more.end());
+      sets.push_back(gap(all));
+    };
+    add({{"cap", 0.02}});
+    add({{"cap", "0.1/sqrt(i+1)"}});
+    add({{"cap", "distance"}});
+    add({{"cap", "distance"}, {"sums", "own"}});
+    add({{"agree", "min"}});
+    add({{"agree", "mean"}});
+    add({{"agree", "mean"}, {"cap", "distance"}, {"relaxation", 1.5}});
+  }
+  sets.push_back(gap({{"cap", "distance"}}));
+  sets.push_back(gap({{"cap", "distance"}, {"sums", "own"}, {"exchange", "relay"}}));
+  sets.push_back(gap({{"optimum", "per-sample"}}));
+  sets.push_back(gap({{"optimum", 0.01}, {"bound", "linear"}, {"damping", "graph"}}));
+  return sets;
+}
+
+/// Every other rule.
+inline std::vector<Value> simple_sets() {
+  return {step_of("constant", {{"value", 0.05}}),
+          step_of("decay", {{"value", 0.2}, {"power", 0.75}}),
+          step_of("polyak"),
+          step_of("polyak", {{"max", 0.05}, {"c", 2.0}}),
+          step_of("polyak", {{"optimum", "per-sample"}}),
+          step_of("sps"),
+          step_of("sps", {{"max", 0.1}, {"optimum", 0.01}})};
+}
+
+/// Every rule of the table is among them, as rule_table_test.cpp sees to.
+inline std::vector<Value> all_sets() {
+  std::vector<Value> sets = gap_sets();
+  for (const auto& more : {limited_sets(), simple_sets()}) sets.insert(sets.end(), more.begin(), more.end());
+  return sets;
+}
+
+}  // namespace polyhop::test

@@ -1,0 +1,220 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "polyhop/core/rows.hpp"
+#include "polyhop/core/state.hpp"
+#include "polyhop/method/averaged_iterate.hpp"
+#include "polyhop/method/diffusion.hpp"
+#include "polyhop/method/rule_table.hpp"
+#include "polyhop/network/runtime.hpp"
+#include "polyhop/problem/linear_problem.hpp"
+#include "polyhop/problem/problem_options.hpp"
+#include "polyhop/problem/synthetic.hpp"
+#include "support/networks.hpp"
+
+namespace polyhop::test {
+
+inline Rows rows_of(const Dense& x) {
+  Rows rows(static_cast<Index>(x.size()), static_cast<Index>(x.front().size()));
+  for (std::size_t k = 0; k < x.size(); ++k) std::copy(x[k].begin(), x[k].end(), rows.row(static_cast<Index>(k)).begin());
+  return rows;
+}
+
+inline Dense dense(const Rows& rows) {
+  Dense out;
+  for (Index k = 0; k < rows.rows(); ++k) out.emplace_back(rows.row(k).begin(), rows.row(k).end());
+  return out;
+}
+
+/// Samples by hand: samples[k] are agent k's, each its features and then its target.
+inline Dataset data_of(const std::vector<Dense>& samples) {
+  Index count = 0;
+  for (const auto& own : samples) count += static_cast<Index>(own.size());
+  Dataset data;
+  data.features = Rows(count, static_cast<Index>(samples[0][0].size()) - 1);
+  data.offset = {0};
+  Index n = 0;
+  for (const auto& own : samples) {
+    for (const auto& sample : own) {
+      std::copy(sample.begin(), sample.end() - 1, data.features.row(n++).begin());
+      data.targets.push_back(sample.back());
+    }
+    data.offset.push_back(n);
+  }
+  return data;
+}
+
+inline std::unique_ptr<LinearProblem> problem_of(const std::vector<Dense>& samples,
+                                                 LossName loss = LossName::least_squares, Real l2 = 0, Batch batch = {},
+                                                 Sampling sampling = Sampling::cyclic) {
+  return std::make_unique<LinearProblem>(data_of(samples), make_loss(loss), l2, batch, sampling);
+}
+
+/// A linear model on synthetic data, with its minimiser where there is one.
+struct Instance {
+  CombinationMatrix matrix;
+  std::unique_ptr<LinearProblem> problem;
+  Reference reference;
+};
+
+inline Instance synthetic_instance(CombinationMatrix matrix, const ProblemOptions& options, std::uint64_t seed) {
+  auto problem = make_problem(options, matrix.agents(), seed);
+  Reference reference = make_reference(options, *problem);
+  return {std::move(matrix), std::move(problem), std::move(reference)};
+}
+
+/// Models that differ between agents, the same on any machine.
+inline Rows normal_models(Block block, Index dimension, std::uint64_t seed) {
+  Rows start(block.size(), dimension);
+  for (Index k = 0; k < block.size(); ++k) Stream(seed, Purpose::start, block.first + k).normals(start.row(k));
+  return start;
+}
+
+/// Everything that survives an iteration, on one worker.
+struct Solver {
+  Solver(const Problem& problem, const Reference* reference, const Value& step, Network& network, const Rows& start,
+       std::uint64_t seed)
+      : oracle(problem.oracle(network.block(), seed)),
+        rule(read_rule(step, "step").build({network, reference})),
+        diffusion(start),
+        average(start) {
+    diffusion.register_state(state);
+    rule->register_state(state);
+    oracle->register_state(state);
+    average.register_state(state);
+  }
+  void iterate(Index i, Network& network) {
+    diffusion.step(i, *oracle, *rule, network);
+    average.update(i, diffusion.models());
+  }
+
+  std::unique_ptr<Oracle> oracle;
+  std::unique_ptr<StepSize> rule;
+  Diffusion diffusion;
+  AveragedIterate average;
+  StateRegistry state;
+};
+
+/// A runtime: runs the body on every worker.
+using Launch = std::function<void(const CombinationMatrix&, Index, const Body&)>;
+inline Launch serial() { return launch_serial; }
+inline Launch threads(Index workers) {
+  return [workers](const CombinationMatrix& matrix, Index columns, const Body& body) {
+    launch_threads(matrix, columns, workers, body);
+  };
+}
+
+/// The state of all agents after each iteration, and what each worker sent.
+struct Path {
+  std::vector<Snapshot> states;  // before iteration 0, 1, ..., and after the last
+  std::vector<Traffic> traffic;  // of each worker, algorithm and step size together
+};
+
+/// Runs `iterations` iterations from normal models; with `resume`, from that state and its iteration on.
+inline Path follow(const Instance& instance, const Value& step, Index iterations, const Launch& launch,
+                   std::uint64_t seed, const Snapshot* resume = nullptr, Index first = 0) {
+  const Index agents = instance.matrix.agents();
+  const Index dimension = instance.problem->dimension();
+  Path path;
+  path.traffic.resize(static_cast<std::size_t>(agents));
+  {
+    // The shape is the same for every block.
+    launch_serial(instance.matrix, dimension, [&](Worker& worker) {
+      const Solver solver(*instance.problem, &instance.reference, step, worker.network,
+                      normal_models(worker.network.block(), dimension, seed), seed);
+      path.states.assign(static_cast<std::size_t>(iterations - first + 1), solver.state.shape(agents));
+    });
+  }
+  launch(instance.matrix, dimension, [&](Worker& worker) {
+    const Block block = worker.network.block();
+    // Where a state is taken up, what the run started from must not matter.
+    const Rows start = resume != nullptr ? Rows(block.size(), dimension, std::nan("")) : normal_models(block, dimension, seed);
+    Solver solver(*instance.problem, &instance.reference, step, worker.network, start, seed);
+    if (resume != nullptr) solver.state.restore(block, *resume);
+    solver.state.save(block, path.states[0]);
+    for (Index i = first; i < iterations; ++i) {
+      solver.iterate(i, worker.network);
+      solver.state.save(block, path.states[static_cast<std::size_t>(i - first + 1)]);
+    }
+    Traffic& traffic = path.traffic[static_cast<std::size_t>(worker.number)];
+    traffic += worker.network.algorithm_traffic();
+    traffic += worker.network.step_traffic();
+  });
+  return path;
+}
+
+inline bool same_bits(std::span<const Real> x, std::span<const Real> y) {
+  if (x.size() != y.size()) return false;
+  for (std::size_t n = 0; n < x.size(); ++n) {
+    if (std::bit_cast<std::uint64_t>(x[n]) != std::bit_cast<std::uint64_t>(y[n])) return false;
+  }
+  return true;
+}
+
+inline bool same_bits(const Snapshot& x, const Snapshot& y) {
+  if (x.entries.size() != y.entries.size()) return false;
+  for (std::size_t n = 0; n < x.entries.size(); ++n) {
+    if (x.entries[n].name != y.entries[n].name || !same_bits(x.entries[n].data, y.entries[n].data)) return false;
+  }
+  return true;
+}
+
+inline bool same_bits(const Rows& x, const Rows& y) {
+  if (x.rows() != y.rows() || x.columns() != y.columns()) return false;
+  for (Index k = 0; k < x.rows(); ++k) {
+    if (!same_bits(x.row(k), y.row(k))) return false;
+  }
+  return true;
+}
+
+inline bool is_finite(const Snapshot& state) {
+  for (const auto& entry : state.entries) {
+    for (const Real x : entry.data) {
+      if (!std::isfinite(x)) return false;
+    }
+  }
+  return true;
+}
+
+/// What one iteration of ATC-diffusion did.
+struct OneStep {
+  std::vector<Real> mu;
+  Rows w;
+  Traffic algorithm;
+  Traffic step;
+};
+
+/// Iteration `i` alone, from the rows of `start`.
+inline OneStep one_step(const CombinationMatrix& matrix, const Problem& problem, const Value& step, const Rows& start,
+                        const Reference* reference = nullptr, Index i = 0) {
+  OneStep out;
+  launch_serial(matrix, problem.dimension(), [&](Worker& worker) {
+    Solver solver(problem, reference, step, worker.network, start, 0);
+    solver.iterate(i, worker.network);
+    out.mu.assign(solver.diffusion.steps().begin(), solver.diffusion.steps().end());
+    out.w = solver.diffusion.models();
+    out.algorithm = worker.network.algorithm_traffic();
+    out.step = worker.network.step_traffic();
+  });
+  return out;
+}
+
+/// A reference that says: this is w^o.
+inline Reference known(std::vector<Real> minimiser) {
+  Reference reference;
+  reference.minimiser = std::move(minimiser);
+  return reference;
+}
+
+}  // namespace polyhop::test

@@ -1,0 +1,74 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/core/error.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace polyhop {
+namespace {
+
+TEST(InputError, SaysFileLinePathAndMessage) {
+  const InputError error("graph.agents", "found 0, expected integer >= 1", 7, "exp.toml");
+  EXPECT_STREQ(error.what(), "exp.toml:7: graph.agents: found 0, expected integer >= 1");
+  EXPECT_EQ(error.path(), "graph.agents");
+  EXPECT_EQ(error.message(), "found 0, expected integer >= 1");
+  EXPECT_EQ(error.file(), "exp.toml");
+  EXPECT_EQ(error.line(), 7);
+}
+
+TEST(InputError, LeavesOutWhatIsNotKnown) {
+  EXPECT_STREQ(InputError("a.b", "is bad").what(), "a.b: is bad");
+  EXPECT_STREQ(InputError("", "is bad").what(), "is bad");
+  EXPECT_STREQ(InputError("a.b", "is bad", 3).what(), "line 3: a.b: is bad");
+  EXPECT_STREQ(InputError("a.b", "is bad", 0, "f").what(), "f: a.b: is bad");
+  EXPECT_STREQ(InputError("", "is bad", 3, "f").what(), "f:3: is bad");
+}
+
+TEST(InputError, IsToldWhereItCameFromUnlessItKnows) {
+  const InputError bare("", "is bad");
+  EXPECT_STREQ(bare.at("a.b", 4).in_file("f").what(), "f:4: a.b: is bad");
+  const InputError full("x.y", "is bad", 9, "g");
+  EXPECT_STREQ(full.at("a.b", 4).in_file("f").what(), "g:9: x.y: is bad");
+}
+
+TEST(InputError, IsAnErrorAndARuntimeError) {
+  EXPECT_THROW(throw InputError("a", "b"), Error);
+  EXPECT_THROW(throw Error("b"), std::runtime_error);
+}
+
+const std::vector<std::string> rules = {"constant", "polyak", "gap", "tuned"};
+
+TEST(NearestName, FindsATypo) {
+  EXPECT_EQ(nearest_name("polyack", rules), "polyak");
+  EXPECT_EQ(nearest_name("constnt", rules), "constant");
+  EXPECT_EQ(nearest_name("gpa2", {rules.data() + 2, 1}), "");
+  EXPECT_EQ(nearest_name("gab", rules), "gap");
+}
+
+TEST(NearestName, AllowsOneEditInThreeLetters) {
+  // Two edits of six letters are a typo, three are not.
+  EXPECT_EQ(nearest_name("pollak", rules), "polyak");
+  EXPECT_EQ(nearest_name("pullak", rules), "polyak");
+  EXPECT_EQ(nearest_name("pullek", rules), "");
+  // A short name may still be off by one.
+  EXPECT_EQ(nearest_name("ga", rules), "gap");
+  EXPECT_EQ(nearest_name("g", rules), "");
+}
+
+TEST(NearestName, TakesTheFirstOfEquallyNear) {
+  const std::vector<std::string> names = {"rows", "cows"};
+  EXPECT_EQ(nearest_name("tows", names), "rows");
+}
+
+TEST(NearestName, FindsNothingAmongNothing) { EXPECT_EQ(nearest_name("gap", {}), ""); }
+
+TEST(Suggestion, NamesTheNearestOrAll) {
+  EXPECT_EQ(suggestion("polyack", rules), "; did you mean 'polyak'?");
+  EXPECT_EQ(suggestion("newton", rules), "; allowed: constant, polyak, gap, tuned");
+}
+
+}  // namespace
+}  // namespace polyhop

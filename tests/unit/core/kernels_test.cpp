@@ -1,0 +1,306 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/core/kernels.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "polyhop/core/random.hpp"
+#include "unit/core/plain_kernels.hpp"
+
+namespace polyhop {
+namespace {
+
+// Every remainder of the lanes and of the widest tile, and a few long rows.
+std::vector<Index> sizes() {
+  std::vector<Index> out;
+  for (Index n = 0; n <= 70; ++n) out.push_back(n);
+  out.insert(out.end(), {100, 1000, 1023});
+  return out;
+}
+
+// Numbers of very different size and of both signs, so that another order of summation shows in the bits.
+std::vector<Real> numbers(Index count, Index which) {
+  Stream stream(1, Purpose::features, which);
+  std::vector<Real> out(static_cast<std::size_t>(count));
+  for (auto& x : out) {
+    x = stream.normal();
+    x = std::ldexp(x, static_cast<int>(stream.below(41)) - 20);
+  }
+  return out;
+}
+
+std::uint64_t bits(Real x) { return std::bit_cast<std::uint64_t>(x); }
+
+std::vector<std::uint64_t> bits(const std::vector<Real>& x) {
+  std::vector<std::uint64_t> out;
+  for (const Real v : x) out.push_back(bits(v));
+  return out;
+}
+
+constexpr Real untouched = -12345.0;
+
+TEST(Kernels, DotAddsCoordinatesOfOneLaneInOrderAndLanesByTheTree) {
+  const Real big = 0x1p53;
+  const std::vector<Real> ones(32, 1.0);
+  std::vector<Real> x(32, 0.0);
+  // Coordinates 0 and 16 share a lane and cancel there; from left to right the 1 would be lost.
+  x[0] = big;
+  x[1] = 1;
+  x[16] = -big;
+  EXPECT_EQ(kernels::dot(x.data(), ones.data(), 32), 1.0);
+  // Lanes 0 and 8 meet first.
+  std::ranges::fill(x, 0.0);
+  x[0] = big;
+  x[1] = 1;
+  x[8] = -big;
+  EXPECT_EQ(kernels::dot(x.data(), ones.data(), 32), 1.0);
+  // Lanes 0 and 4 meet before lanes 0 and 1, so here the 1 is lost.
+  std::ranges::fill(x, 0.0);
+  x[0] = big;
+  x[1] = -big;
+  x[4] = 1;
+  EXPECT_EQ(kernels::dot(x.data(), ones.data(), 32), 0.0);
+}
+
+TEST(Kernels, DotMultipliesAndAddsWithOneRounding) {
+  // (1 + 2^-52)^2 - (1 + 2^-51) = 2^-104, which two roundings would make 0.
+  std::vector<Real> x(17, 0.0);
+  std::vector<Real> y(17, 0.0);
+  x[0] = -1;
+  y[0] = 1 + 0x1p-51;
+  x[16] = y[16] = 1 + 0x1p-52;
+  EXPECT_EQ(kernels::dot(x.data(), y.data(), 17), 0x1p-104);
+}
+
+TEST(Kernels, DotEqualsItsPlainTwinForAllSizesAndAlignments) {
+  const auto x = numbers(1040, 0);
+  const auto y = numbers(1040, 1);
+  for (const Index n : sizes()) {
+    for (const Index shift : {0, 1, 2, 3, 7}) {
+      const Real* a = x.data() + shift;
+      const Real* b = y.data() + (3 * shift) % 8;
+      EXPECT_EQ(bits(kernels::dot(a, b, n)), bits(plain::dot(a, b, n))) << n << " shifted by " << shift;
+    }
+  }
+}
+
+TEST(Kernels, DotDoesNotDependOnWhereItsOperandsLie) {
+  const auto x = numbers(1023, 0);
+  const auto y = numbers(1023, 1);
+  for (const Index n : sizes()) {
+    const auto expected = bits(kernels::dot(x.data(), y.data(), n));
+    for (Index shift = 1; shift < 8; ++shift) {
+      std::vector<Real> moved(static_cast<std::size_t>(n + shift), untouched);
+      std::copy_n(x.begin(), n, moved.begin() + shift);
+      EXPECT_EQ(bits(kernels::dot(moved.data() + shift, y.data(), n)), expected) << n << " shifted by " << shift;
+    }
+  }
+}
+
+TEST(Kernels, DotIsSymmetricToTheBit) {
+  const auto x = numbers(1023, 0);
+  const auto y = numbers(1023, 1);
+  for (const Index n : sizes()) {
+    EXPECT_EQ(bits(kernels::dot(x.data(), y.data(), n)), bits(kernels::dot(y.data(), x.data(), n))) << n;
+  }
+}
+
+TEST(Kernels, DotPassesOnWhatIsNotFinite) {
+  std::vector<Real> x(20, 1.0);
+  const std::vector<Real> ones(20, 1.0);
+  x[17] = std::numeric_limits<Real>::infinity();
+  EXPECT_EQ(kernels::dot(x.data(), ones.data(), 20), std::numeric_limits<Real>::infinity());
+  x[3] = std::numeric_limits<Real>::quiet_NaN();
+  EXPECT_TRUE(std::isnan(kernels::dot(x.data(), ones.data(), 20)));
+}
+
+TEST(Kernels, SquaredDistanceEqualsItsPlainTwinForAllSizesAndAlignments) {
+  const auto x = numbers(1040, 2);
+  const auto y = numbers(1040, 3);
+  for (const Index n : sizes()) {
+    for (const Index shift : {0, 1, 2, 5}) {
+      const Real* a = x.data() + shift;
+      const Real* b = y.data() + (3 * shift) % 8;
+      EXPECT_EQ(bits(kernels::squared_distance(a, b, n)), bits(plain::squared_distance(a, b, n)))
+          << n << " shifted by " << shift;
+    }
+  }
+}
+
+TEST(Kernels, SquaredDistanceOfThreeFourIsTwentyFive) {
+  const std::vector<Real> x = {1, 2};
+  const std::vector<Real> y = {4, -2};
+  EXPECT_EQ(kernels::squared_distance(x.data(), y.data(), 2), 25.0);
+  EXPECT_EQ(kernels::squared_distance(x.data(), x.data(), 2), 0.0);
+}
+
+TEST(Kernels, ScaleEqualsItsPlainTwinAndStopsAtTheEnd) {
+  const auto x = numbers(1040, 4);
+  for (const Index n : sizes()) {
+    for (const Index shift : {0, 1, 3}) {
+      std::vector<Real> got(static_cast<std::size_t>(n + 9), untouched);
+      std::vector<Real> expected = got;
+      kernels::scale(-1.0 / 3, x.data() + shift, got.data() + 1, n);
+      plain::scale(-1.0 / 3, x.data() + shift, expected.data() + 1, n);
+      EXPECT_EQ(bits(got), bits(expected)) << n << " shifted by " << shift;
+    }
+  }
+}
+
+TEST(Kernels, AddScaledEqualsItsPlainTwinAndStopsAtTheEnd) {
+  const auto x = numbers(1040, 5);
+  const auto y = numbers(1040, 6);
+  for (const Index n : sizes()) {
+    for (const Index shift : {0, 1, 3}) {
+      std::vector<Real> got(static_cast<std::size_t>(n + 9), untouched);
+      std::vector<Real> expected = got;
+      kernels::add_scaled(1.0 / 3, x.data() + shift, y.data() + 2 * shift, got.data() + 1, n);
+      plain::add_scaled(1.0 / 3, x.data() + shift, y.data() + 2 * shift, expected.data() + 1, n);
+      EXPECT_EQ(bits(got), bits(expected)) << n << " shifted by " << shift;
+    }
+  }
+}
+
+TEST(Kernels, AddScaledMayWriteOverItsSecondOperand) {
+  const auto x = numbers(1023, 5);
+  for (const Index n : sizes()) {
+    auto y = numbers(n, 6);
+    std::vector<Real> expected(y.size());
+    plain::add_scaled(0.7, x.data(), y.data(), expected.data(), n);
+    kernels::add_scaled(0.7, x.data(), y.data(), y.data(), n);
+    EXPECT_EQ(bits(y), bits(expected)) << n;
+  }
+}
+
+// Four rows over five sources: with no entry, one, two and five of them.
+struct SparseExample {
+  std::vector<Index> offset = {0, 0, 1, 3, 8};
+  std::vector<std::int32_t> slot = {4, 0, 3, 0, 1, 2, 3, 4};
+  std::vector<Real> weight = {1.0 / 3, 0.7, 0.3, 0.2, 1e-3, -0.4, 0.11, 5.0};
+  [[nodiscard]] kernels::SparseView view() const { return {offset.data(), slot.data(), weight.data()}; }
+};
+
+TEST(Kernels, CombineEqualsItsPlainTwinAndWritesOnlyTheRowsAskedFor) {
+  const SparseExample a;
+  const std::vector<std::int32_t> every = {0, 1, 2, 3};
+  const std::vector<std::int32_t> some = {3, 1};
+  for (const Index columns : sizes()) {
+    for (const Index pad : {0, 1, 8}) {
+      const Index x_stride = columns + pad;
+      const Index out_stride = columns + 2 * pad + 1;
+      const auto x = numbers(5 * x_stride + 1, 7);
+      for (const auto* rows : {&every, &some}) {
+        std::vector<Real> got(static_cast<std::size_t>(4 * out_stride), untouched);
+        std::vector<Real> expected = got;
+        const auto count = static_cast<Index>(rows->size());
+        kernels::combine(a.view(), rows->data(), count, x.data() + 1, x_stride, columns, got.data(), out_stride);
+        plain::combine(a.view(), rows->data(), count, x.data() + 1, x_stride, columns, expected.data(), out_stride);
+        EXPECT_EQ(bits(got), bits(expected)) << columns << " columns, padded by " << pad;
+      }
+    }
+  }
+}
+
+TEST(Kernels, CombineOfAnAveragingMatrixIsTheAverage) {
+  const std::vector<Index> offset = {0, 2, 4};
+  const std::vector<std::int32_t> slot = {0, 1, 0, 1};
+  const std::vector<Real> weight = {0.5, 0.5, 0.25, 0.75};
+  const std::vector<std::int32_t> rows = {0, 1};
+  const std::vector<Real> x = {1, 2, 3, 5, 6, 7};
+  std::vector<Real> out(6);
+  kernels::combine({offset.data(), slot.data(), weight.data()}, rows.data(), 2, x.data(), 3, 3, out.data(), 3);
+  EXPECT_EQ(out, (std::vector<Real>{3, 4, 5, 4, 5, 6}));
+}
+
+TEST(Kernels, PairwiseEqualsItsPlainTwin) {
+  const SparseExample pattern;
+  for (const Index columns : sizes()) {
+    for (const Index pad : {0, 1, 8}) {
+      const Index stride = columns + pad;
+      const auto own = numbers(4 * stride + 1, 8);
+      const auto y = numbers(5 * stride + 1, 9);
+      std::vector<const Real*> x;
+      for (Index r = 0; r < 4; ++r) x.push_back(own.data() + 1 + r * stride);
+      std::vector<Real> got(9, untouched);
+      std::vector<Real> expected = got;
+      kernels::pairwise(pattern.view(), 4, x.data(), y.data() + 1, stride, columns, nullptr, got.data());
+      plain::pairwise(pattern.view(), 4, x.data(), y.data() + 1, stride, columns, expected.data());
+      EXPECT_EQ(bits(got), bits(expected)) << columns << " columns, padded by " << pad;
+    }
+  }
+}
+
+TEST(Kernels, PairwiseWithAMirrorEqualsPairwiseWithout) {
+  // All nine pairs of three rows; (k, l) with l < k is the mirror of (l, k).
+  const std::vector<Index> offset = {0, 3, 6, 9};
+  const std::vector<std::int32_t> slot = {0, 1, 2, 0, 1, 2, 0, 1, 2};
+  const std::vector<Index> mirror = {-1, -1, -1, 1, -1, -1, 2, 5, -1};
+  for (const Index columns : sizes()) {
+    const auto rows = numbers(3 * (columns + 3), 10);
+    std::vector<const Real*> x;
+    for (Index r = 0; r < 3; ++r) x.push_back(rows.data() + r * (columns + 3));
+    std::vector<Real> got(9, untouched);
+    std::vector<Real> expected(9, untouched);
+    const kernels::SparseView pattern = {offset.data(), slot.data(), nullptr};
+    kernels::pairwise(pattern, 3, x.data(), rows.data(), columns + 3, columns, mirror.data(), got.data());
+    plain::pairwise(pattern, 3, x.data(), rows.data(), columns + 3, columns, expected.data());
+    EXPECT_EQ(bits(got), bits(expected)) << columns;
+  }
+}
+
+TEST(Kernels, PairwiseCopiesWhatTheMirrorNames) {
+  const std::vector<Index> offset = {0, 2};
+  const std::vector<std::int32_t> slot = {0, 1};
+  const std::vector<Index> mirror = {-1, 0};
+  const std::vector<Real> y = {2, 3};
+  const Real three = 3;
+  const Real* x = &three;
+  std::vector<Real> out(2);
+  kernels::pairwise({offset.data(), slot.data(), nullptr}, 1, &x, y.data(), 1, 1, mirror.data(), out.data());
+  EXPECT_EQ(out, (std::vector<Real>{6, 6})) << "the second entry is a copy of the first, not 9";
+}
+
+TEST(Kernels, ProductsEqualTheirPlainTwinForAllTileRemainders) {
+  for (Index rows = 0; rows <= 7; ++rows) {
+    for (Index points = 0; points <= 3 * kernels::product_tile; points += kernels::product_tile) {
+      for (const Index columns : {0, 1, 2, 3, 15, 16, 17, 33, 100}) {
+        for (const Index pad : {0, 1, 8}) {
+          const Index h_stride = columns + pad;
+          const Index wt_stride = points + pad;
+          const Index out_stride = points + pad;
+          const auto h = numbers(rows * h_stride + 1, 11);
+          const auto wt = numbers(columns * wt_stride + 1, 12);
+          std::vector<Real> got(static_cast<std::size_t>(rows * out_stride + 1), untouched);
+          std::vector<Real> expected = got;
+          kernels::products(h.data() + 1, h_stride, rows, wt.data() + 1, wt_stride, points, columns, got.data() + 1,
+                            out_stride);
+          plain::products(h.data() + 1, h_stride, rows, wt.data() + 1, wt_stride, points, columns, expected.data() + 1,
+                          out_stride);
+          EXPECT_EQ(bits(got), bits(expected))
+              << rows << " rows, " << points << " points, " << columns << " columns, padded by " << pad;
+        }
+      }
+    }
+  }
+}
+
+TEST(Kernels, ProductsOfALongRowEqualTheirPlainTwin) {
+  const Index points = kernels::product_tile;
+  const auto h = numbers(3 * 1023, 13);
+  const auto wt = numbers(1023 * points, 14);
+  std::vector<Real> got(static_cast<std::size_t>(3 * points));
+  std::vector<Real> expected = got;
+  kernels::products(h.data(), 1023, 3, wt.data(), points, points, 1023, got.data(), points);
+  plain::products(h.data(), 1023, 3, wt.data(), points, points, 1023, expected.data(), points);
+  EXPECT_EQ(bits(got), bits(expected));
+}
+
+}  // namespace
+}  // namespace polyhop

@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstddef>
+
+#include "polyhop/core/kernels.hpp"
+#include "polyhop/core/real.hpp"
+
+/// The kernels once more, written straight from the contract in polyhop/core/kernels.hpp: no tiles, no unrolling.
+/// A vector version must give the same bits.
+namespace polyhop::plain {
+
+/// Lane l with lane l + 8, then l + 4, l + 2, l + 1.
+inline double add_lanes(const std::array<double, kernels::lanes>& lane) {
+  static_assert(kernels::lanes == 16);
+  std::array<double, 8> eight{};
+  std::array<double, 4> four{};
+  for (std::size_t l = 0; l < 8; ++l) eight[l] = lane[l] + lane[l + 8];
+  for (std::size_t l = 0; l < 4; ++l) four[l] = eight[l] + eight[l + 4];
+  return ((four[0] + four[2]) + (four[1] + four[3]));
+}
+
+inline double dot(const Real* x, const Real* y, Index n) {
+  std::array<double, kernels::lanes> lane{};
+  for (Index j = 0; j < n; ++j) {
+    double& sum = lane[static_cast<std::size_t>(j % kernels::lanes)];
+    sum = std::fma(x[j], y[j], sum);
+  }
+  return add_lanes(lane);
+}
+
+inline double squared_distance(const Real* x, const Real* y, Index n) {
+  std::array<double, kernels::lanes> lane{};
+  for (Index j = 0; j < n; ++j) {
+    double& sum = lane[static_cast<std::size_t>(j % kernels::lanes)];
+    sum = std::fma(x[j] - y[j], x[j] - y[j], sum);
+  }
+  return add_lanes(lane);
+}
+
+inline void scale(Real a, const Real* x, Real* out, Index n) {
+  for (Index j = 0; j < n; ++j) out[j] = a * x[j];
+}
+
+inline void add_scaled(Real a, const Real* x, const Real* y, Real* out, Index n) {
+  for (Index j = 0; j < n; ++j) out[j] = std::fma(a, x[j], y[j]);
+}
+
+inline void combine(const kernels::SparseView& a, const std::int32_t* rows, Index count, const Real* x, Index x_stride,
+                    Index columns, Real* out, Index out_stride) {
+  for (Index n = 0; n < count; ++n) {
+    for (Index j = 0; j < columns; ++j) {
+      Real sum = 0;
+      for (Index e = a.offset[rows[n]]; e < a.offset[rows[n] + 1]; ++e) {
+        sum = std::fma(a.weight[e], x[a.slot[e] * x_stride + j], sum);
+      }
+      out[rows[n] * out_stride + j] = sum;
+    }
+  }
+}
+
+/// Without any mirror: every product is formed.
+inline void pairwise(const kernels::SparseView& pattern, Index rows, const Real* const* x, const Real* y,
+                     Index y_stride, Index columns, Real* out) {
+  for (Index r = 0; r < rows; ++r) {
+    for (Index e = pattern.offset[r]; e < pattern.offset[r + 1]; ++e) {
+      out[e] = dot(x[r], y + pattern.slot[e] * y_stride, columns);
+    }
+  }
+}
+
+inline void products(const Real* h, Index h_stride, Index rows, const Real* wt, Index wt_stride, Index points,
+                     Index columns, Real* out, Index out_stride) {
+  for (Index r = 0; r < rows; ++r) {
+    for (Index p = 0; p < points; ++p) {
+      Real sum = 0;
+      for (Index j = 0; j < columns; ++j) sum = std::fma(h[r * h_stride + j], wt[j * wt_stride + p], sum);
+      out[r * out_stride + p] = sum;
+    }
+  }
+}
+
+}  // namespace polyhop::plain

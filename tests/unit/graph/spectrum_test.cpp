@@ -1,0 +1,128 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/graph/spectrum.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Eigenvalues>
+#include <cmath>
+#include <vector>
+
+#include "polyhop/core/error.hpp"
+#include "polyhop/graph/generators.hpp"
+#include "polyhop/graph/lanczos.hpp"
+#include "polyhop/graph/topology.hpp"
+
+namespace polyhop {
+namespace {
+
+constexpr double pi = 3.14159265358979323846;
+
+CombinationMatrix matrix_of(Topology topology, Index agents, Weights weights = Weights::metropolis) {
+  GraphOptions options;
+  options.topology = topology;
+  options.agents = agents;
+  options.weights = weights;
+  return make_network(options, 0).matrix;
+}
+
+double dense_scale(const SparseRows& a) {
+  Eigen::MatrixXd dense = Eigen::MatrixXd::Zero(a.rows(), a.rows());
+  for (Index k = 0; k < a.rows(); ++k) {
+    for (Index e = a.offset[k]; e < a.offset[k + 1]; ++e) dense(k, a.column[e]) = a.weight[e];
+  }
+  const Eigen::MatrixXd b = dense.transpose() * dense;
+  const Eigen::VectorXd root = b.diagonal().cwiseSqrt().cwiseInverse();
+  const Eigen::MatrixXd scaled = root.asDiagonal() * b * root.asDiagonal();
+  return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>(scaled).eigenvalues()[a.rows() - 1];
+}
+
+TEST(SpectralGap, IsOneForUniformAveragingAndForOneAgent) {
+  EXPECT_NEAR(spectral_gap(matrix_of(Topology::complete, 5, Weights::uniform)).value, 1, 1e-14);
+  EXPECT_EQ(spectral_gap(matrix_of(Topology::ring, 1)).value, 1);
+}
+
+TEST(SpectralGap, OfTheRingIsKnown) {
+  // lambda_2 = 1/3 + 2/3 cos(2 pi/K), lambda_K >= -1/3.
+  for (const Index agents : {5, 600}) {
+    const Estimate gap = spectral_gap(matrix_of(Topology::ring, agents));
+    ASSERT_TRUE(gap.computed);
+    EXPECT_NEAR(gap.value, 2. / 3 * (1 - std::cos(2 * pi / static_cast<double>(agents))), gap.tolerance);
+    EXPECT_LE(gap.tolerance, 1.1e-6);
+  }
+}
+
+TEST(SpectralGap, SaysWhyItWasNotComputed) {
+  const Estimate gap = spectral_gap(matrix_of(Topology::ring, 20000), 0.0);
+  EXPECT_FALSE(gap.computed);
+  EXPECT_EQ(gap.reason, "the Lanczos iteration did not converge to 1e-06 within 0 s and 0 steps");
+}
+
+TEST(LaplacianRange, IsKnownForRingAndStar) {
+  // Ring: 2 - 2 cos(2 pi/K) and 4 (even K). Star: 1 and K.
+  for (const Index agents : {4, 1000}) {
+    const LaplacianRange ring = laplacian_range(Graph::from_edges(agents, generate::ring(agents)));
+    EXPECT_NEAR(ring.second, 2 - 2 * std::cos(2 * pi / static_cast<double>(agents)), 1e-9);
+    EXPECT_NEAR(ring.largest, 4, 1e-9);
+    const LaplacianRange star = laplacian_range(Graph::from_edges(agents, generate::star(agents)));
+    EXPECT_NEAR(star.second, 1, 1e-6);
+    EXPECT_NEAR(star.largest, static_cast<double>(agents), 1e-6);
+  }
+}
+
+TEST(TwoHopScale, IsTheNumberOfAgentsForUniformAveraging) {
+  // B = A with all entries 1/K, so C has all entries 1.
+  EXPECT_NEAR(two_hop_scale(matrix_of(Topology::complete, 4, Weights::uniform).rows()), 4, 1e-9);
+  EXPECT_NEAR(two_hop_scale(matrix_of(Topology::ring, 1).rows()), 1, 1e-9);
+}
+
+TEST(TwoHopScale, IsATightUpperBound) {
+  for (const Topology topology :
+       {Topology::ring, Topology::path, Topology::star, Topology::binary_tree, Topology::exponential}) {
+    for (const Index agents : {2, 3, 5, 64}) {
+      for (const Weights weights : {Weights::metropolis, Weights::lazy}) {
+        const SparseRows a = matrix_of(topology, agents, weights).rows();
+        const double exact = dense_scale(a);
+        EXPECT_GE(two_hop_scale(a), exact * (1 - 1e-14));
+        EXPECT_LE(two_hop_scale(a), exact * (1 + 1e-3));
+      }
+    }
+  }
+}
+
+TEST(TwoHopScale, StaysABoundWithNegativeWeights) {
+  const SparseRows a = matrix_of(Topology::star, 6, Weights::best_constant).rows();
+  EXPECT_GE(two_hop_scale(a), dense_scale(a));
+}
+
+TEST(TwoHopScale, RefusesAnEmptyRow) {
+  SparseRows a;
+  a.end_row();
+  EXPECT_THROW(static_cast<void>(two_hop_scale(a)), Error);
+}
+
+TEST(Lanczos, FindsBothEndsOfADiagonalMatrix) {
+  const auto product = [](const Lanczos::Vector& x, Lanczos::Vector& y) {
+    for (std::size_t k = 0; k < x.size(); ++k) y[k] = (static_cast<double>(k) - 1) * x[k];
+  };
+  Lanczos lanczos(product, {1, 1, 1, 1});
+  while (lanczos.step() && lanczos.steps() < 4) {
+  }
+  lanczos.look();
+  EXPECT_NEAR(lanczos.largest().value, 2, 1e-12);
+  EXPECT_NEAR(lanczos.smallest().value, -1, 1e-12);
+  EXPECT_LT(lanczos.largest().residual, 1e-10);
+}
+
+TEST(Lanczos, KnowsHowFarItIs) {
+  // One step from (1, 1)/sqrt(2) on diag(0, 2): the Ritz value 1 is 1 away from both eigenvalues.
+  const auto product = [](const Lanczos::Vector& x, Lanczos::Vector& y) { y = {0, 2 * x[1]}; };
+  Lanczos lanczos(product, {1, 1});
+  lanczos.step();
+  lanczos.look();
+  EXPECT_NEAR(lanczos.largest().value, 1, 1e-14);
+  EXPECT_NEAR(lanczos.largest().residual, 1, 1e-14);
+}
+
+}  // namespace
+}  // namespace polyhop

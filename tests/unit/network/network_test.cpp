@@ -1,0 +1,260 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/network/network.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "polyhop/core/error.hpp"
+#include "polyhop/network/runtime.hpp"
+#include "support/networks.hpp"
+#include "support/trial.hpp"
+
+namespace polyhop {
+namespace {
+
+using test::Dense;
+using test::dense;
+using test::network_of;
+using test::rows_of;
+
+// Agent 0 is linked with 1, 2 and 3. Metropolis: 1/4 along links, 1/4 for the hub itself, 3/4 for a leaf itself.
+const Topology star = Topology::star;
+
+// Gradients that stand in rows, times a number each.
+Gradients gradients_of(const Rows& rows, const std::vector<Real>& scale) {
+  Gradients g;
+  g.columns = rows.columns();
+  g.scale = scale;
+  for (Index k = 0; k < rows.rows(); ++k) g.row.push_back(rows.row(k).data());
+  return g;
+}
+
+void expect_near(const Dense& found, const Dense& expected) {
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t k = 0; k < found.size(); ++k) {
+    ASSERT_EQ(found[k].size(), expected[k].size());
+    for (std::size_t j = 0; j < found[k].size(); ++j) EXPECT_NEAR(found[k][j], expected[k][j], 1e-14) << k << ", " << j;
+  }
+}
+
+// Runs the body on one worker that holds all agents, with vectors of two numbers.
+void on_star(const std::function<void(Network&)>& body) {
+  launch_serial(network_of(star, 4), 2, [&](Worker& worker) { body(worker.network); });
+}
+
+void expect_traffic(const Traffic& traffic, Index rounds, Index vectors, Index scalars) {
+  EXPECT_EQ(traffic.rounds, rounds);
+  EXPECT_EQ(traffic.vectors, vectors);
+  EXPECT_EQ(traffic.scalars, scalars);
+}
+
+TEST(Network, CombineAveragesWithTheWeightsOfTheLinks) {
+  on_star([](Network& network) {
+    const Rows x = rows_of({{4, 8}, {0, 4}, {8, 0}, {-4, 12}});
+    Rows out(4, 2);
+    network.combine(x, out);
+    expect_near(dense(out), {{2, 6}, {1, 5}, {7, 2}, {-2, 11}});
+    expect_near(dense(out), test::product(dense(network.matrix()), dense(x)));
+  });
+}
+
+TEST(Network, CombineKeepsTheMean) {
+  on_star([](Network& network) {
+    Rows x = rows_of({{1, 0.1}, {2, -0.7}, {3, 1e3}, {10, 3}});
+    for (int round = 0; round < 20; ++round) network.combine(x, x);
+    for (Index j = 0; j < 2; ++j) {
+      const Real mean = j == 0 ? 4.0 : (0.1 - 0.7 + 1e3 + 3) / 4;
+      EXPECT_NEAR((x(0, j) + x(1, j) + x(2, j) + x(3, j)) / 4, mean, 1e-14 * 1e3);
+    }
+  });
+}
+
+TEST(Network, CombineTakesGradientsTimesNumbers) {
+  on_star([](Network& network) {
+    const Rows h = rows_of({{1, 0}, {0, 1}, {1, 1}, {2, 0}});
+    Rows out(4, 2);
+    // c_l times the scale: 4, 4, 8, -4
+    network.combine(std::vector<Real>{2, 4, 1, 1}, gradients_of(h, {2, 1, 8, -4}), out);
+    expect_near(dense(out), {{(4 + 8 - 8) / 4.0, (4 + 8) / 4.0}, {1, 3}, {1 + 6, 6}, {1 - 6, 0}});
+  });
+}
+
+TEST(Network, AdaptCombineStepsDownTheGradientsFirst) {
+  on_star([](Network& network) {
+    Rows w = rows_of({{4, 8}, {0, 4}, {8, 0}, {0, 12}});
+    const Rows h = rows_of({{1, 0}, {0, 1}, {1, 1}, {2, 0}});
+    // psi = (4 - 2, 8), (0, 4 + 4), (8 - 0, 0 - 0), (0 - 4, 12): only the last gradient's scale is not 1
+    network.adapt_combine(w, std::vector<Real>{2, -4, 0, 0.5}, gradients_of(h, {1, 1, 1, 4}));
+    expect_near(dense(w), {{(2 + 0 + 8 - 4) / 4.0, (8 + 8 + 0 + 12) / 4.0}, {0.5, 8}, {6.5, 2}, {-2.5, 11}});
+  });
+}
+
+TEST(Network, HearGivesTheNeighbourhoodsMinimumMaximumAndMean) {
+  on_star([](Network& network) {
+    const std::vector<Real> x = {4, 0, 8, -4};
+    const std::vector<Real> y = {1, 2, 3, 4};
+    std::vector<Real> out(4);
+    const Heard heard = network.hear({x, y});
+    heard.min(0, out);
+    EXPECT_EQ(out, (std::vector<Real>{-4, 0, 4, -4}));
+    heard.max(1, out);
+    EXPECT_EQ(out, (std::vector<Real>{4, 2, 3, 4}));
+    heard.combine(0, out);
+    EXPECT_EQ(out, (std::vector<Real>{2, 1, 7, -2}));
+  });
+}
+
+TEST(Network, HearTakesAtMostFourNumbers) {
+  on_star([](Network& network) {
+    const std::vector<Real> x = {1, 2, 3, 4};
+    std::vector<Real> out(4);
+    network.hear({x, x, x, x}).max(3, out);
+    EXPECT_EQ(out, (std::vector<Real>{4, 2, 3, 4}));
+    EXPECT_THROW(network.hear({x, x, x, x, x}), Error);
+  });
+}
+
+TEST(Network, SpreadMaxReachesEverybodyInAsManyRoundsAsTheDiameter) {
+  // From one end of a path to the other it takes every one of the 4 rounds.
+  launch_serial(network_of(Topology::path, 5), 1, [](Worker& worker) {
+    std::vector<Real> x = {7, -1, -2, -3, -4};
+    worker.network.spread_max(x);
+    EXPECT_EQ(x, (std::vector<Real>(5, 7.0)));
+    expect_traffic(worker.network.algorithm_traffic(), 4, 0, 4 * 8);
+  });
+  on_star([](Network& network) {
+    std::vector<Real> x = {-7, -5, -6, -8};
+    network.spread_max(x);
+    EXPECT_EQ(x, (std::vector<Real>(4, -5.0)));
+    EXPECT_EQ(network.algorithm_traffic().rounds, 2);
+  });
+}
+
+TEST(Network, ReachHoldsTheTwoHopWeightsAndRows) {
+  for (const auto& [topology, agents] : {std::pair{Topology::path, Index{5}}, {star, 4}, {Topology::ring, 5}}) {
+    const CombinationMatrix matrix = network_of(topology, agents);
+    const Dense b = test::two_hop_weights(matrix);
+    launch_serial(matrix, 2, [&](Worker& worker) {
+      Rows x(matrix.agents(), 2);
+      for (Index k = 0; k < x.rows(); ++k) x(k, 0) = static_cast<Real>(k + 1);
+      const Reach reach = worker.network.reach(x);
+      Dense found = test::zeros(matrix.agents(), matrix.agents());
+      for (std::size_t k = 0; k < b.size(); ++k) {
+        for (Index e = reach.pattern.offset[k]; e < reach.pattern.offset[k + 1]; ++e) {
+          const auto l = static_cast<std::size_t>(reach.row(e)[0]) - 1;
+          found[k][l] = reach.pattern.weight[e];
+        }
+      }
+      expect_near(found, b);
+      EXPECT_EQ(reach.entries, worker.network.two_hop_entries());
+    });
+  }
+  // On a path of 5 the ends reach 3 agents, their neighbours 4, the middle all 5.
+  launch_serial(network_of(Topology::path, 5), 1, [](Worker& worker) {
+    worker.network.prepare_two_hop();
+    EXPECT_EQ(worker.network.two_hop_entries(), 3 + 4 + 5 + 4 + 3);
+  });
+}
+
+TEST(Network, PairwiseIsTheGramMatrixOverTheTwoHopPattern) {
+  const CombinationMatrix matrix = network_of(Topology::path, 5);
+  const Rows h = rows_of({{1, 2}, {3, 4}, {5, 6}, {7, 8}, {9, 10}});
+  const std::vector<Real> scale = {1, -1, 2, 0.5, 1};
+  launch_serial(matrix, 2, [&](Worker& worker) {
+    const Reach reach = worker.network.reach(gradients_of(h, scale));
+    std::vector<Real> products(static_cast<std::size_t>(reach.entries));
+    worker.network.pairwise(reach, products);
+    for (std::size_t k = 0; k < 5; ++k) {
+      for (Index e = reach.pattern.offset[k]; e < reach.pattern.offset[k + 1]; ++e) {
+        const auto l = static_cast<std::size_t>(reach.pattern.slot[e]);
+        const auto row = [&](std::size_t n) { return h.row(static_cast<Index>(n)); };
+        const Real dot = row(k)[0] * row(l)[0] + row(k)[1] * row(l)[1];
+        EXPECT_EQ(products[static_cast<std::size_t>(e)], scale[k] * scale[l] * dot) << k << ", " << l;
+      }
+    }
+  });
+}
+
+TEST(Network, ReachOfPointsAndGradientsIsBothListsAtOnce) {
+  on_star([](Network& network) {
+    const Rows w = rows_of({{1, 2}, {3, 4}, {5, 6}, {7, 8}});
+    const auto lists = network.reach(w, gradients_of(w, {10, 10, 10, 10}));
+    for (Index e = 0; e < lists.points.entries; ++e) {
+      EXPECT_EQ(10 * lists.points.row(e)[1], lists.gradients.row(e)[1]);
+    }
+    EXPECT_EQ(lists.points.entries, 16);
+    const std::vector<Real> x = {1, 2, 3, 4};
+    const Reach numbers = network.reach(x);
+    for (Index e = 0; e < numbers.entries; ++e) {
+      EXPECT_EQ(*numbers.row(e), static_cast<Real>(numbers.pattern.slot[e] + 1));
+    }
+  });
+}
+
+// The star of 4 has 3 links, so a message goes over 6 directed edges. Of what the hub got it forwards to each of its 3
+// neighbours the rows of the 2 others, and a leaf has nobody to forward to: 6 rows more.
+TEST(Network, CountsEachRowThatIsHandedOver) {
+  const Rows w = rows_of({{1, 2}, {3, 4}, {5, 6}, {7, 8}});
+  const std::vector<Real> x = {1, 2, 3, 4};
+  const Gradients g = gradients_of(w, x);
+  const auto cost = [](const std::function<void(Network&)>& call) {
+    Traffic traffic;
+    on_star([&](Network& network) {
+      call(network);
+      traffic = network.algorithm_traffic();
+      expect_traffic(network.step_traffic(), 0, 0, 0);
+    });
+    return traffic;
+  };
+  Rows out(4, 2);
+  expect_traffic(cost([&](Network& network) { network.combine(w, out); }), 1, 6, 0);
+  expect_traffic(cost([&](Network& network) { network.combine(x, g, out); }), 1, 6, 0);
+  expect_traffic(cost([&](Network& network) { network.adapt_combine(out, x, g); }), 1, 6, 0);
+  expect_traffic(cost([&](Network& network) { network.hear({x}); }), 1, 0, 6);
+  expect_traffic(cost([&](Network& network) { network.hear({x, x, x}); }), 1, 0, 18);
+  expect_traffic(cost([&](Network& network) { network.reach(g); }), 2, 6 + 6, 0);
+  expect_traffic(cost([&](Network& network) { network.reach(w); }), 2, 6 + 6, 0);
+  expect_traffic(cost([&](Network& network) { network.reach(w, g); }), 2, 2 * (6 + 6), 0);
+  expect_traffic(cost([&](Network& network) { network.reach(x); }), 2, 0, 6 + 6);
+  std::vector<Real> products(16);
+  expect_traffic(cost([&](Network& network) { network.pairwise(network.reach(g), products); }), 2, 6 + 6, 0);
+}
+
+TEST(Network, ChargesTheStepSizeApart) {
+  on_star([](Network& network) {
+    const std::vector<Real> x = {1, 2, 3, 4};
+    network.hear({x});
+    {
+      const Network::StepAccount account(network);
+      network.hear({x, x});
+    }
+    network.hear({x});
+    expect_traffic(network.algorithm_traffic(), 2, 0, 12);
+    expect_traffic(network.step_traffic(), 1, 0, 12);
+  });
+}
+
+TEST(Network, OfOneAgentSendsNothing) {
+  launch_serial(network_of(star, 1), 2, [](Worker& worker) {
+    const Rows x = rows_of({{3, 5}});
+    Rows out(1, 2);
+    worker.network.combine(x, out);
+    expect_near(dense(out), {{3, 5}});
+    const Reach reach = worker.network.reach(x);
+    EXPECT_EQ(reach.entries, 1);
+    EXPECT_EQ(reach.pattern.weight[0], 1);
+    std::vector<Real> number = {2};
+    worker.network.spread_max(number);
+    EXPECT_EQ(number[0], 2);
+    EXPECT_EQ(worker.network.algorithm_traffic().vectors, 0);
+    EXPECT_EQ(worker.network.algorithm_traffic().scalars, 0);
+  });
+}
+
+}  // namespace
+}  // namespace polyhop

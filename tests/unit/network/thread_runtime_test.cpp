@@ -1,0 +1,205 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "polyhop/experiment/run.hpp"
+#include "polyhop/network/runtime.hpp"
+#include "support/networks.hpp"
+#include "support/option_sets.hpp"
+#include "support/trial.hpp"
+
+namespace polyhop {
+namespace {
+
+using test::network_of;
+using test::same_bits;
+
+// Every column of a point but the time, which no two runs share.
+std::vector<std::uint64_t> bits(const Point& p) {
+  const auto count = [](Index n) { return static_cast<std::uint64_t>(n); };
+  const auto number = [](double x) { return std::bit_cast<std::uint64_t>(x); };
+  return {count(p.iteration),          number(p.excess_risk),     number(p.excess_risk_worst),
+          number(p.excess_risk_mean_model), number(p.excess_risk_averaged), number(p.consensus_error),
+          number(p.distance),          number(p.step_min),        number(p.step_median),
+          number(p.step_max),          count(p.rounds),           count(p.vectors),
+          count(p.scalars),            count(p.step_vectors),     count(p.step_scalars),
+          count(p.values),             count(p.gradients)};
+}
+
+void expect_same(const Cell& found, const Cell& expected) {
+  EXPECT_EQ(found.status, expected.status);
+  ASSERT_EQ(found.points.size(), expected.points.size());
+  for (std::size_t n = 0; n < found.points.size(); ++n) {
+    EXPECT_EQ(bits(found.points[n]), bits(expected.points[n])) << "iteration " << expected.points[n].iteration;
+    EXPECT_TRUE(same_bits(found.steps[n], expected.steps[n])) << "steps of iteration " << expected.points[n].iteration;
+  }
+  EXPECT_TRUE(same_bits(found.models, expected.models));
+  EXPECT_TRUE(same_bits(found.averaged, expected.averaged));
+}
+
+struct Conditions {
+  LossName loss;
+  Batch batch;
+  Sampling sampling;
+};
+
+// The 27 ways to combine losses, batches and samplings.
+std::vector<Conditions> all_conditions() {
+  std::vector<Conditions> all;
+  for (const LossName loss : {LossName::least_squares, LossName::logistic, LossName::huber}) {
+    for (const Batch batch : {Batch{1, false}, Batch{3, false}, Batch{0, true}}) {
+      for (const Sampling sampling : {Sampling::uniform, Sampling::shuffle, Sampling::cyclic}) {
+        all.push_back({loss, batch, sampling});
+      }
+    }
+  }
+  return all;
+}
+
+ExperimentOptions experiment(const Conditions& conditions, Index agents, Index dimension, bool exact) {
+  ExperimentOptions options;
+  options.iterations = exact ? 20 : 55;
+  options.record_every = 9;
+  options.start = "normal";
+  options.record.steps = RecordedSteps::agents;
+  options.graph.topology = Topology::erdos_renyi;
+  options.graph.agents = agents;
+  options.graph.probability = 0.3;
+  options.problem.loss = conditions.loss;
+  // A minimiser exists, for the options that study one.
+  options.problem.l2 = conditions.loss == LossName::logistic ? 0.1 : 0;
+  options.problem.dimension = dimension;
+  options.problem.samples = 4;
+  options.problem.batch = conditions.batch;
+  options.problem.sampling = conditions.sampling;
+  return options;
+}
+
+void expect_same_for_any_workers(const ExperimentOptions& options, const std::vector<Value>& steps,
+                                 const std::vector<Index>& workers) {
+  const Instance instance = make_instance(options, 5);
+  for (const Value& step : steps) {
+    const Method method{"it", &algorithms().front(), read_rule(step, "step"), true};
+    const Cell alone = run_cell(options, method, instance, 5, 1);
+    for (const Index count : workers) {
+      SCOPED_TRACE(step.text() + ", " + std::to_string(count) + " workers, loss " + name_of(options.problem.loss) +
+                   ", sampling " + name_of(options.problem.sampling));
+
+      if (alone.status!=Status::done) std::cout<<"DIV "<<step.text()<<name_of(options.problem.loss)<<alone.points.back().iteration<<"\n";
+      expect_same(run_cell(options, method, instance, 5, count), alone);
+    }
+  }
+}
+
+TEST(ThreadRuntime, GivesTheSameRecordForAnyNumberOfWorkersWithEveryRule) {
+  const auto conditions = all_conditions();
+  const auto steps = test::all_sets();
+  // The rules take turns with the conditions, and with two sizes.
+  for (std::size_t n = 0; n < steps.size(); ++n) {
+    const bool exact = test::is_exact(steps[n]);
+    const auto options =
+        experiment(conditions[n % conditions.size()], n % 2 == 0 ? 11 : 13, n % 2 == 0 ? 33 : 101, exact);
+    expect_same_for_any_workers(options, {steps[n]}, {2, 3, 8});
+  }
+}
+
+TEST(ThreadRuntime, GivesTheSameRecordForAnyNumberOfWorkersUnderAllConditions) {
+  const std::vector<Value> steps = {
+      test::gap(), test::gap({{"bound", "tight"}, {"damping", "norms"}, {"cap", "distance"}}), test::step_of("polyak")};
+  for (const Conditions& conditions : all_conditions()) {
+    expect_same_for_any_workers(experiment(conditions, 11, 33, false), steps, {3});
+  }
+}
+
+TEST(ThreadRuntime, DealsEveryAgentToOneWorker) {
+  for (const Index workers : {1, 2, 3, 5}) {
+    std::vector<std::atomic<int>> owners(5);
+    std::atomic<Index> count = 0;
+    launch_threads(network_of(Topology::ring, 5), 1, workers, [&](Worker& worker) {
+      EXPECT_EQ(worker.count, workers);
+      for (Index k = worker.network.block().first; k < worker.network.block().last; ++k) {
+        ++owners[static_cast<std::size_t>(k)];
+      }
+      ++count;
+    });
+    EXPECT_EQ(count, workers);
+    for (const auto& owner : owners) EXPECT_EQ(owner, 1);
+  }
+}
+
+TEST(ThreadRuntime, UsesAtMostOneWorkerAnAgent) {
+  std::atomic<Index> count = 0;
+  launch_threads(network_of(Topology::path, 3), 2, 8, [&](Worker& worker) {
+    EXPECT_EQ(worker.count, 3);
+    EXPECT_EQ(worker.network.block().size(), 1);
+    ++count;
+    Rows x(1, 2, static_cast<Real>(worker.number));
+    worker.network.combine(x, x);
+    // Metropolis on a path of 3: 2/3, 1/3 at the ends, thirds in the middle.
+    EXPECT_NEAR(x(0, 1), worker.number == 0 ? 1.0 / 3 : worker.number == 1 ? 1.0 : 5.0 / 3, 1e-15);
+  });
+  EXPECT_EQ(count, 3);
+}
+
+TEST(ThreadRuntime, EndsAllWorkersWhenOneFails) {
+  for (const Index guilty : {0, 2}) {
+    std::atomic<int> ended = 0;
+    const auto body = [&](Worker& worker) {
+      struct Farewell {
+        std::atomic<int>& count;
+        ~Farewell() { ++count; }
+      };
+      const Farewell farewell{ended};
+      std::vector<Real> x(static_cast<std::size_t>(worker.network.block().size()));
+      for (int round = 0;; ++round) {
+        if (worker.number == guilty && round == 7) throw std::invalid_argument("not this one");
+        worker.network.hear({x}).max(0, x);
+      }
+    };
+    EXPECT_THROW(launch_threads(network_of(Topology::ring, 5), 1, 3, body), std::invalid_argument);
+    EXPECT_EQ(ended, 3);
+  }
+}
+
+TEST(ThreadRuntime, EndsAllWorkersWhenOneFailsInTheCollective) {
+  const auto body = [](Worker& worker) {
+    std::vector<double> numbers(1);
+    for (;;) {
+      worker.collective.in_order(numbers, [&](std::span<double>) {
+        if (worker.number == 1) throw std::out_of_range("too far");
+      });
+    }
+  };
+  EXPECT_THROW(launch_threads(network_of(Topology::ring, 5), 1, 3, body), std::out_of_range);
+}
+
+TEST(ThreadRuntime, SumsInOrderOfTheAgents) {
+  // In this order the sum is 2; in most others rounding makes it 0 or 1.
+  const std::vector<double> terms = {1e16, 1, -1e16, 1, 1};
+  double expected = 0;
+  for (const double term : terms) expected += term;
+  ASSERT_EQ(expected, 2);
+  for (const Index workers : {1, 2, 3, 5}) {
+    launch(network_of(Topology::ring, 5), 1, workers, [&](Worker& worker) {
+      const Block block = worker.network.block();
+      for (int again = 0; again < 3; ++again) {
+        std::vector<double> sum = {99};
+        worker.collective.in_order(sum, [&](std::span<double> numbers) {
+          for (Index k = block.first; k < block.last; ++k) numbers[0] += terms[static_cast<std::size_t>(k)];
+        });
+        EXPECT_EQ(sum[0], expected) << workers << " workers";
+      }
+    });
+  }
+}
+
+}  // namespace
+}  // namespace polyhop
