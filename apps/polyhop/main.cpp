@@ -72,7 +72,8 @@ class OutputFolder {
  public:
   explicit OutputFolder(std::filesystem::path path) : path_(std::move(path)) {
     std::error_code failed;
-    for (auto p = path_; !p.empty() && !std::filesystem::exists(p, failed) && p != p.parent_path(); p = p.parent_path()) {
+    for (auto p = path_; !p.empty() && !std::filesystem::exists(p, failed) && p != p.parent_path();
+         p = p.parent_path()) {
       made_.push_back(p);
     }
     std::filesystem::create_directories(path_, failed);
@@ -111,7 +112,8 @@ std::filesystem::path output_folder(const RunArguments& arguments, const std::st
   if (arguments.output) return *arguments.output;
   const std::filesystem::path folder(name);
   if (folder.filename() != folder || name == "." || name == "..") {
-    throw InputError("name", in_quotes(name) + " cannot be the name of a folder; choose one with -o", 0, arguments.file);
+    throw InputError("name", in_quotes(name) + " cannot be the name of a folder; choose one with -o", 0,
+                     arguments.file);
   }
   return std::filesystem::path("out") / folder;
 }
@@ -173,7 +175,8 @@ std::string usage_message(const CLI::App& app, const CLI::App& command, const st
   }
   for (const auto& argument : unknown) {
     const std::string name = argument.substr(0, argument.find('='));
-    if (argument.size() > 1 && argument.starts_with('-')) return "unknown flag '" + name + "'" + suggestion(name, names);
+    if (argument.size() > 1 && argument.starts_with('-'))
+      return "unknown flag '" + name + "'" + suggestion(name, names);
   }
   return otherwise;
 }
@@ -195,7 +198,8 @@ int parse_and_run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);
-    fmt::print(stderr, "polyhop: {}\nRun with --help for more information.\n", printable(usage_message(app, *run, e.what())));
+    fmt::print(stderr, "polyhop: {}\nRun with --help for more information.\n",
+               printable(usage_message(app, *run, e.what())));
     return usage_error;
   }
   return run_command(arguments);

@@ -9,7 +9,8 @@
 namespace polyhop {
 
 /// The gradients of a block: agent k's is scale[k] times row[k]. A dense gradient has scale 1; the gradient of a
-/// linear model on one sample is a number times that sample's features, and is never written out.
+/// linear model on one sample is a number times that sample's features, and is never written out. The rows are rows
+/// of Rows, with zeros behind them.
 struct Gradients {
   std::vector<const Real*> row;
   std::vector<Real> scale;

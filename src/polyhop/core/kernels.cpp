@@ -26,6 +26,7 @@ namespace {
 // memory or in scalar code as soon as they stand inside other loops (g++ 12).
 constexpr int width = 4;
 using Quad = double __attribute__((vector_size(width * sizeof(double))));
+using Pair = double __attribute__((vector_size(2 * sizeof(double))));
 static_assert(4 * width == lanes && 2 * width == Rows::line);
 
 POLYHOP_INLINE Quad load(const Real* x) {
@@ -63,7 +64,8 @@ struct Lanes {
   // By the fixed tree.
   [[nodiscard]] POLYHOP_INLINE double total() const {
     const Quad s = (a + c) + (b + d);
-    return (s[0] + s[2]) + (s[1] + s[3]);
+    const Pair p = __builtin_shufflevector(s, s, 0, 1) + __builtin_shufflevector(s, s, 2, 3);
+    return p[0] + p[1];
   }
 };
 

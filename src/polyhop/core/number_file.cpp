@@ -12,6 +12,11 @@
 #include "polyhop/core/error.hpp"
 
 namespace polyhop {
+namespace {
+
+bool separates(char c) { return c == ',' || std::isspace(static_cast<unsigned char>(c)) != 0; }
+
+}  // namespace
 
 std::vector<Real> read_numbers(const std::string& path, const std::string& file) {
   std::error_code failed;
@@ -32,11 +37,13 @@ std::vector<Real> read_numbers(const std::string& path, const std::string& file)
     const char* at = line.data();
     const char* end = at + line.size();
     while (true) {
-      while (at != end && (*at == ',' || std::isspace(static_cast<unsigned char>(*at)) != 0)) ++at;
+      while (at != end && separates(*at)) ++at;
       if (at == end) break;
       Real x = 0;
       const auto read = std::from_chars(at, end, x);
-      if (read.ec != std::errc{} || !std::isfinite(x)) {
+      // "1.2.3" is not 1.2 and then .3.
+      const bool ends = read.ptr == end || separates(*read.ptr);
+      if (read.ec != std::errc{} || !std::isfinite(x) || !ends) {
         throw InputError(path, "column " + std::to_string(at - line.data() + 1) + " is not a finite number", row, file);
       }
       numbers.push_back(x);

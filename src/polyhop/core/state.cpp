@@ -78,6 +78,11 @@ void StateRegistry::restore(const Block& block, const Snapshot& snapshot) {
     if (entry.name != item.name || entry.columns != item.columns) {
       throw Error("the saved state has '" + entry.name + "' where this run has '" + item.name + "'");
     }
+    const bool per_agent = item.kind == Kind::rows || item.kind == Kind::scalars;
+    const bool fits = per_agent ? entry.rows >= block.last : entry.rows == 1;
+    if (!fits || static_cast<Index>(entry.data.size()) != entry.rows * entry.columns) {
+      throw Error("the saved state's '" + entry.name + "' has another shape than this run's");
+    }
     const Real* in = entry.data.data();
     switch (item.kind) {
       case Kind::rows: {

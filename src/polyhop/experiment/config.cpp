@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "polyhop/experiment/config.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <filesystem>
 #include <limits>
@@ -85,11 +86,23 @@ void expand(const Value& method, std::vector<Value>& out) {
   out.push_back(method);
 }
 
+// Names stand in tables, files and archives, not all of which can hold control characters.
+void check_name(const std::string& name, const std::string& path, const Value& table) {
+  const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+  const Value* value = table.find("name");
+  const int line = value != nullptr && value->line > 0 ? value->line : table.line;
+  if (name.empty()) throw InputError(path, "found an empty name", line);
+  if (std::ranges::any_of(name, is_control)) {
+    throw InputError(path, "found " + in_quotes(name) + ", expected a name without control characters", line);
+  }
+}
+
 Method read_method(const Value& value, const std::string& path) {
   const MethodOptions options = MethodOptions::fields().read(value, path);
   Method method;
   method.rule = read_rule(options.step, path + ".step");
   method.name = options.name.empty() ? options.algorithm + " " + method.rule.name : options.name;
+  check_name(method.name, path + ".name", value);
   const Value* algorithm = value.find("algorithm");
   method.algorithm =
       &find_algorithm(options.algorithm, path + ".algorithm", algorithm != nullptr ? algorithm->line : value.line);
@@ -229,7 +242,7 @@ Config read_config(Value root, const std::string& folder) {
   settle_files(root, folder);
   Config config;
   config.options = ExperimentOptions::fields().read(root, "", {"method"});
-  if (config.options.name.empty()) throw InputError("name", "found an empty name");
+  check_name(config.options.name, "name", root);
   config.methods = read_methods(root);
   return config;
 }

@@ -161,8 +161,8 @@ Point Recorder::point(Index iteration, bool averaged) const {
   point.excess_risk_worst = -std::numeric_limits<double>::infinity();
   for (Index p = 0; p < watched; ++p) {
     const double excess = risk(p) - optimum;
-    // A NaN is the worst there is.
-    if (!(excess <= point.excess_risk_worst)) point.excess_risk_worst = excess;
+    // A NaN is the worst there is, and stays.
+    if (excess > point.excess_risk_worst || std::isnan(excess)) point.excess_risk_worst = excess;
   }
   point.excess_risk_mean_model = risk(watched) - optimum;
   if (averaged) point.excess_risk_averaged = mean_excess(watched + 1);

@@ -86,14 +86,18 @@ GraphAwarePolyak::GraphAwarePolyak(const GapOptions& options, const Setting& set
   if (options.damping == Damping::graph) lambda_b_ = polyhop::two_hop_scale(network.matrix().rows());
   if (options.bound == Bound::paper || holds_gradients()) {
     network.prepare_two_hop();
-    z_.resize(static_cast<std::size_t>(holds_gradients() ? network.two_hop_entries() : 0));
-    values_.resize(static_cast<std::size_t>(options.bound == Bound::paper ? network.two_hop_entries() : 0));
+    z_.resize(static_cast<std::size_t>(holds_gradients() ? network.two_hop().entries() : 0));
+    values_.resize(static_cast<std::size_t>(options.bound == Bound::paper ? network.two_hop().entries() : 0));
   }
   const Index agents = network.block().size();
   for (Index k = 0; k < agents; ++k) {
     Real sum = 0;  // b_kk = sum_m a_mk^2, A being symmetric
     for (const Real a : network.matrix().rows().weights_of(network.block().first + k)) sum += a * a;
     b_kk_.push_back(sum);
+    if (!holds_gradients()) continue;
+    const auto near = network.two_hop().columns_of(k);
+    diagonal_.push_back(network.two_hop().offset[static_cast<std::size_t>(k)] +
+                        (std::ranges::lower_bound(near, network.block().first + k) - near.begin()));
   }
   for (auto* scalars : {&squared_norms_, &alpha_, &cbar_, &coupling_, &scratch_}) {
     scalars->resize(static_cast<std::size_t>(agents));
@@ -143,8 +147,12 @@ void GraphAwarePolyak::gather(const Iterate& at, Network& network) {
     pattern_ = list.pattern;
     network.pairwise(list, z_);
   }
+  for (std::size_t k = 0; k < alpha_.size(); ++k) {
+    // The lists hold g_k.g_k already.
+    const Real g2 = holds_gradients() ? z_[static_cast<std::size_t>(diagonal_[k])] : squared_norm(g, static_cast<Index>(k));
+    squared_norms_[k] = g2 < vanishing_gradient ? 0 : g2;
+  }
   for (std::size_t e = 0; e < z_.size(); ++e) z_[e] *= pattern_.weight[e];
-  for (std::size_t k = 0; k < alpha_.size(); ++k) squared_norms_[k] = squared_norm(g, static_cast<Index>(k));
 }
 
 // alpha_k: how far an agent moves along its own row of Z u = -cbar. 0 where there is no gradient.

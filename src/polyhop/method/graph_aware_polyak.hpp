@@ -134,7 +134,8 @@ class GraphAwarePolyak final : public StepSize {
   kernels::SparseView pattern_;
   std::vector<Real> z_;
   std::vector<Real> values_;
-  // Per agent.
+  // Per agent: where z_kk stands, and numbers.
+  std::vector<Index> diagonal_;
   std::vector<Real> b_kk_, squared_norms_, alpha_, cbar_, coupling_, scratch_;
   Rows mixed_;                    // (B W)_k, then A(A diag(mu) G): relayed sums
   // What cap = "distance" remembers.

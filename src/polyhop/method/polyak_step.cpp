@@ -35,15 +35,14 @@ void PolyakStep::do_choose(const Iterate& at, Network&, std::span<Real> mu) {
   const auto optimal = optimal_.on_sample(at.oracle);
   for (std::size_t k = 0; k < mu.size(); ++k) {
     const Real g2 = squared_norm(at.at_w.gradients, static_cast<Index>(k));
-    mu[k] = g2 > 0 ? std::max((at.at_w.values[k] - optimal[k]) / (options_.c * g2), 0.0) : 0.0;
+    mu[k] = g2 >= vanishing_gradient ? std::max((at.at_w.values[k] - optimal[k]) / (options_.c * g2), 0.0) : 0.0;
     if (options_.max) mu[k] = std::min(mu[k], *options_.max);
   }
 }
 
 Real squared_norm(const Gradients& g, Index k) {
   const auto slot = static_cast<std::size_t>(k);
-  const Real norm = g.scale[slot] * g.scale[slot] * kernels::dot(g.row[slot], g.row[slot], g.columns);
-  return norm < 1e-280 ? 0 : norm;
+  return g.scale[slot] * g.scale[slot] * kernels::dot(g.row[slot], g.row[slot], g.columns);
 }
 
 }  // namespace polyhop

@@ -39,7 +39,10 @@ class PolyakStep final : public StepSize {
   OptimalValues optimal_;
 };
 
-/// ||g_k||^2 of the block's k-th agent; 0 when it is so small (below 1e-280) that it counts as no gradient at all.
+/// A squared norm below this counts as no gradient at all: the step is 0.
+inline constexpr Real vanishing_gradient = 1e-280;
+
+/// ||g_k||^2 of the block's k-th agent.
 Real squared_norm(const Gradients& g, Index k);
 
 }  // namespace polyhop

@@ -32,7 +32,7 @@ void Heard::max(int column, std::span<Real> out) const {
 }
 
 Network::Network(const CombinationMatrix& matrix, Block block, Index columns)
-    : matrix_(matrix), block_(block), columns_(columns) {
+    : matrix_(matrix), block_(block), columns_(columns), padded_(Rows::padded(columns)) {
   const SparseRows& a = matrix.rows();
   const auto degree = [&](Index agent) {
     // The diagonal entry is always there and is nobody's message.
@@ -73,10 +73,14 @@ const Network::Mail& Network::exchange(const Message& message) {
   return finish(message);
 }
 
+void Network::copy_block(const Rows& x, Rows& mail) const {
+  std::copy_n(x.data(), block_.size() * padded_, mail.row(block_.first).data());
+}
+
 void Network::send_gradient(Mail& mail, int place, Index k, const Gradients& g) const {
   const auto slot = static_cast<std::size_t>(k);
   kernels::scale(g.scale[slot], g.row[slot], mail.vectors[static_cast<std::size_t>(place)].row(block_.first + k).data(),
-                 columns_);
+                 padded_);
 }
 
 // Interior agents are combined while the rows of the others are on their way.
@@ -94,7 +98,7 @@ void Network::combine_mail(Message message, Rows& out) {
 void Network::combine(const Rows& x, Rows& out) {
   const Message message{.hops = 1, .vectors = 1};
   Rows& mail = outbox(message).vectors[0];
-  for (Index k = 0; k < block_.size(); ++k) std::ranges::copy(x.row(k), mail.row(block_.first + k).begin());
+  copy_block(x, mail);
   combine_mail(message, out);
 }
 
@@ -103,7 +107,7 @@ void Network::combine(std::span<const Real> c, const Gradients& g, Rows& out) {
   Rows& mail = outbox(message).vectors[0];
   for (Index k = 0; k < block_.size(); ++k) {
     const auto slot = static_cast<std::size_t>(k);
-    kernels::scale(c[slot] * g.scale[slot], g.row[slot], mail.row(block_.first + k).data(), columns_);
+    kernels::scale(c[slot] * g.scale[slot], g.row[slot], mail.row(block_.first + k).data(), padded_);
   }
   combine_mail(message, out);
 }
@@ -115,7 +119,7 @@ void Network::adapt_combine(Rows& w, std::span<const Real> mu, const Gradients& 
     const auto slot = static_cast<std::size_t>(k);
     // psi_k = w_k - mu_k g_k, [eq:atc-opt]
     kernels::add_scaled(-mu[slot] * g.scale[slot], g.row[slot], w.row(k).data(), mail.row(block_.first + k).data(),
-                        columns_);
+                        padded_);
   }
   combine_mail(message, w);
 }
@@ -139,7 +143,7 @@ void Network::spread_max(std::span<Real> x) {
 
 void Network::prepare_two_hop() {
   if (two_hop_.rows() > 0) return;
-  two_hop_ = two_hop(matrix_, block_.first, block_.last);
+  two_hop_ = polyhop::two_hop(matrix_, block_.first, block_.last);
   // Entry (k, l) with l < k in the same block has the value of (l, k): rows are visited in order, so the next
   // entry of row l that is not yet matched is (l, k).
   mirror_.assign(two_hop_.column.size(), -1);
@@ -161,7 +165,7 @@ void Network::prepare_two_hop() {
 Reach Network::view(const Rows& rows, Index columns) const {
   return {{two_hop_.offset.data(), two_hop_.column.data(), two_hop_.weight.data()},
           block_.size(),
-          two_hop_entries(),
+          two_hop_.entries(),
           rows.data(),
           rows.stride(),
           columns};
@@ -179,7 +183,7 @@ Reach Network::reach(const Rows& w) {
   prepare_two_hop();
   const Message message{.hops = 2, .vectors = 1};
   Mail& mail = outbox(message);
-  for (Index k = 0; k < block_.size(); ++k) std::ranges::copy(w.row(k), mail.vectors[0].row(block_.first + k).begin());
+  copy_block(w, mail.vectors[0]);
   return view(exchange(message).vectors[0], columns_);
 }
 
@@ -187,10 +191,8 @@ Network::PointsAndGradients Network::reach(const Rows& w, const Gradients& g) {
   prepare_two_hop();
   const Message message{.hops = 2, .vectors = 2};
   Mail& mail = outbox(message);
-  for (Index k = 0; k < block_.size(); ++k) {
-    std::ranges::copy(w.row(k), mail.vectors[0].row(block_.first + k).begin());
-    send_gradient(mail, 1, k, g);
-  }
+  copy_block(w, mail.vectors[0]);
+  for (Index k = 0; k < block_.size(); ++k) send_gradient(mail, 1, k, g);
   const Mail& received = exchange(message);
   return {view(received.vectors[0], columns_), view(received.vectors[1], columns_)};
 }

@@ -81,7 +81,8 @@ class Network {
   void pairwise(const Reach& x, std::span<Real> out);
   /// Makes the two-hop pattern (b_kl); refuses where it would be too large. Called by `reach` when it is missing.
   void prepare_two_hop();
-  [[nodiscard]] Index two_hop_entries() const { return two_hop_.entries(); }
+  /// B = A^T A, the block's rows; empty until prepared.
+  [[nodiscard]] const SparseRows& two_hop() const { return two_hop_; }
 
   /// What is charged to the algorithm, and apart from it what the choice of step sizes cost.
   [[nodiscard]] const Traffic& algorithm_traffic() const { return traffic_[0]; }
@@ -132,6 +133,7 @@ class Network {
   friend class Heard;
   const Mail& exchange(const Message& message);
   void count(const Message& message);
+  void copy_block(const Rows& x, Rows& mail) const;
   void send_gradient(Mail& mail, int place, Index k, const Gradients& g) const;
   void combine_mail(Message message, Rows& out);
   Reach view(const Rows& rows, Index columns) const;
@@ -139,6 +141,7 @@ class Network {
   const CombinationMatrix& matrix_;
   Block block_;
   Index columns_;
+  Index padded_;                          // columns with the zeros behind them
   std::vector<Index> offset_;             // of the block's rows in the whole matrix
   std::vector<std::int32_t> interior_;    // agents of the block whose neighbours are all inside it
   std::vector<std::int32_t> boundary_;    // the others

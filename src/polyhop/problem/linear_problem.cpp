@@ -154,9 +154,9 @@ class LinearOracle final : public Oracle {
       }
     }
     for (Index k = 0; k < block_.size(); ++k) {
-      const auto count = static_cast<double>(sampler_.indices(k).size());
+      const Real share = 1 / static_cast<Real>(sampler_.indices(k).size());
       for (Index e = reach.pattern.offset[k]; e < reach.pattern.offset[k + 1]; ++e) {
-        out[static_cast<std::size_t>(e)] = out[static_cast<std::size_t>(e)] / count + penalty(reach.row(e));
+        out[static_cast<std::size_t>(e)] = share * out[static_cast<std::size_t>(e)] + penalty(reach.row(e));
       }
     }
   }

@@ -44,7 +44,6 @@ const std::vector<std::string> rules = {"constant", "polyak", "gap", "tuned"};
 TEST(NearestName, FindsATypo) {
   EXPECT_EQ(nearest_name("polyack", rules), "polyak");
   EXPECT_EQ(nearest_name("constnt", rules), "constant");
-  EXPECT_EQ(nearest_name("gpa2", {rules.data() + 2, 1}), "");
   EXPECT_EQ(nearest_name("gab", rules), "gap");
 }
 

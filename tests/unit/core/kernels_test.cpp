@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "polyhop/core/random.hpp"
+#include "polyhop/core/rows.hpp"
 #include "unit/core/plain_kernels.hpp"
 
 namespace polyhop {
@@ -46,6 +47,30 @@ std::vector<std::uint64_t> bits(const std::vector<Real>& x) {
 
 constexpr Real untouched = -12345.0;
 
+// Rows as kernels expect them, zeros up to the next line after each, but `shift` numbers off a cache line and with
+// `gap` numbers between them that nobody may read.
+class LooseRows {
+ public:
+  LooseRows(Index rows, Index columns, Index shift, Index gap, Index which)
+      : stride_(Rows::padded(columns) + gap),
+        shift_(shift),
+        data_(static_cast<std::size_t>(shift + rows * stride_), std::numeric_limits<Real>::quiet_NaN()) {
+    const auto content = numbers(rows * columns, which);
+    for (Index r = 0; r < rows; ++r) {
+      std::fill_n(row(r), Rows::padded(columns), 0.0);
+      std::copy_n(content.data() + r * columns, columns, row(r));
+    }
+  }
+  [[nodiscard]] Index stride() const { return stride_; }
+  [[nodiscard]] Real* row(Index r) { return data_.data() + shift_ + r * stride_; }
+  [[nodiscard]] const Real* row(Index r) const { return data_.data() + shift_ + r * stride_; }
+
+ private:
+  Index stride_;
+  Index shift_;
+  std::vector<Real> data_;
+};
+
 TEST(Kernels, DotAddsCoordinatesOfOneLaneInOrderAndLanesByTheTree) {
   const Real big = 0x1p53;
   const std::vector<Real> ones(32, 1.0);
@@ -71,74 +96,60 @@ TEST(Kernels, DotAddsCoordinatesOfOneLaneInOrderAndLanesByTheTree) {
 
 TEST(Kernels, DotMultipliesAndAddsWithOneRounding) {
   // (1 + 2^-52)^2 - (1 + 2^-51) = 2^-104, which two roundings would make 0.
-  std::vector<Real> x(17, 0.0);
-  std::vector<Real> y(17, 0.0);
-  x[0] = -1;
-  y[0] = 1 + 0x1p-51;
-  x[16] = y[16] = 1 + 0x1p-52;
-  EXPECT_EQ(kernels::dot(x.data(), y.data(), 17), 0x1p-104);
+  Rows rows(2, 17);
+  rows(0, 0) = -1;
+  rows(1, 0) = 1 + 0x1p-51;
+  rows(0, 16) = rows(1, 16) = 1 + 0x1p-52;
+  EXPECT_EQ(kernels::dot(rows.row(0).data(), rows.row(1).data(), 17), 0x1p-104);
 }
 
 TEST(Kernels, DotEqualsItsPlainTwinForAllSizesAndAlignments) {
-  const auto x = numbers(1040, 0);
-  const auto y = numbers(1040, 1);
   for (const Index n : sizes()) {
     for (const Index shift : {0, 1, 2, 3, 7}) {
-      const Real* a = x.data() + shift;
-      const Real* b = y.data() + (3 * shift) % 8;
-      EXPECT_EQ(bits(kernels::dot(a, b, n)), bits(plain::dot(a, b, n))) << n << " shifted by " << shift;
-    }
-  }
-}
-
-TEST(Kernels, DotDoesNotDependOnWhereItsOperandsLie) {
-  const auto x = numbers(1023, 0);
-  const auto y = numbers(1023, 1);
-  for (const Index n : sizes()) {
-    const auto expected = bits(kernels::dot(x.data(), y.data(), n));
-    for (Index shift = 1; shift < 8; ++shift) {
-      std::vector<Real> moved(static_cast<std::size_t>(n + shift), untouched);
-      std::copy_n(x.begin(), n, moved.begin() + shift);
-      EXPECT_EQ(bits(kernels::dot(moved.data() + shift, y.data(), n)), expected) << n << " shifted by " << shift;
+      const LooseRows x(1, n, shift, 1, 0);
+      const LooseRows y(1, n, (3 * shift) % 8, 1, 1);
+      EXPECT_EQ(bits(kernels::dot(x.row(0), y.row(0), n)), bits(plain::dot(x.row(0), y.row(0), n)))
+          << n << " shifted by " << shift;
     }
   }
 }
 
 TEST(Kernels, DotIsSymmetricToTheBit) {
-  const auto x = numbers(1023, 0);
-  const auto y = numbers(1023, 1);
   for (const Index n : sizes()) {
-    EXPECT_EQ(bits(kernels::dot(x.data(), y.data(), n)), bits(kernels::dot(y.data(), x.data(), n))) << n;
+    const LooseRows rows(2, n, 0, 0, 2);
+    EXPECT_EQ(bits(kernels::dot(rows.row(0), rows.row(1), n)), bits(kernels::dot(rows.row(1), rows.row(0), n))) << n;
   }
 }
 
 TEST(Kernels, DotPassesOnWhatIsNotFinite) {
-  std::vector<Real> x(20, 1.0);
-  const std::vector<Real> ones(20, 1.0);
-  x[17] = std::numeric_limits<Real>::infinity();
+  Rows x(1, 20, 1.0);
+  const Rows ones(1, 20, 1.0);
+  x(0, 17) = std::numeric_limits<Real>::infinity();
   EXPECT_EQ(kernels::dot(x.data(), ones.data(), 20), std::numeric_limits<Real>::infinity());
-  x[3] = std::numeric_limits<Real>::quiet_NaN();
+  x(0, 3) = std::numeric_limits<Real>::quiet_NaN();
   EXPECT_TRUE(std::isnan(kernels::dot(x.data(), ones.data(), 20)));
 }
 
 TEST(Kernels, SquaredDistanceEqualsItsPlainTwinForAllSizesAndAlignments) {
-  const auto x = numbers(1040, 2);
-  const auto y = numbers(1040, 3);
   for (const Index n : sizes()) {
     for (const Index shift : {0, 1, 2, 5}) {
-      const Real* a = x.data() + shift;
-      const Real* b = y.data() + (3 * shift) % 8;
-      EXPECT_EQ(bits(kernels::squared_distance(a, b, n)), bits(plain::squared_distance(a, b, n)))
+      const LooseRows x(1, n, shift, 1, 3);
+      const LooseRows y(1, n, (3 * shift) % 8, 1, 4);
+      EXPECT_EQ(bits(kernels::squared_distance(x.row(0), y.row(0), n)),
+                bits(plain::squared_distance(x.row(0), y.row(0), n)))
           << n << " shifted by " << shift;
     }
   }
 }
 
 TEST(Kernels, SquaredDistanceOfThreeFourIsTwentyFive) {
-  const std::vector<Real> x = {1, 2};
-  const std::vector<Real> y = {4, -2};
-  EXPECT_EQ(kernels::squared_distance(x.data(), y.data(), 2), 25.0);
-  EXPECT_EQ(kernels::squared_distance(x.data(), x.data(), 2), 0.0);
+  Rows rows(2, 2);
+  rows(0, 0) = 1;
+  rows(0, 1) = 2;
+  rows(1, 0) = 4;
+  rows(1, 1) = -2;
+  EXPECT_EQ(kernels::squared_distance(rows.row(0).data(), rows.row(1).data(), 2), 25.0);
+  EXPECT_EQ(kernels::squared_distance(rows.row(0).data(), rows.row(0).data(), 2), 0.0);
 }
 
 TEST(Kernels, ScaleEqualsItsPlainTwinAndStopsAtTheEnd) {
@@ -192,17 +203,16 @@ TEST(Kernels, CombineEqualsItsPlainTwinAndWritesOnlyTheRowsAskedFor) {
   const std::vector<std::int32_t> every = {0, 1, 2, 3};
   const std::vector<std::int32_t> some = {3, 1};
   for (const Index columns : sizes()) {
-    for (const Index pad : {0, 1, 8}) {
-      const Index x_stride = columns + pad;
-      const Index out_stride = columns + 2 * pad + 1;
-      const auto x = numbers(5 * x_stride + 1, 7);
+    for (const Index gap : {0, 1, 8}) {
+      const LooseRows x(5, columns, gap, gap, 7);
+      const Index stride = Rows::padded(columns) + 2 * gap;
       for (const auto* rows : {&every, &some}) {
-        std::vector<Real> got(static_cast<std::size_t>(4 * out_stride), untouched);
+        std::vector<Real> got(static_cast<std::size_t>(4 * stride + 1), untouched);
         std::vector<Real> expected = got;
         const auto count = static_cast<Index>(rows->size());
-        kernels::combine(a.view(), rows->data(), count, x.data() + 1, x_stride, columns, got.data(), out_stride);
-        plain::combine(a.view(), rows->data(), count, x.data() + 1, x_stride, columns, expected.data(), out_stride);
-        EXPECT_EQ(bits(got), bits(expected)) << columns << " columns, padded by " << pad;
+        kernels::combine(a.view(), rows->data(), count, x.row(0), x.stride(), columns, got.data() + 1, stride);
+        plain::combine(a.view(), rows->data(), count, x.row(0), x.stride(), columns, expected.data() + 1, stride);
+        EXPECT_EQ(bits(got), bits(expected)) << columns << " columns, " << gap << " numbers between rows";
       }
     }
   }
@@ -213,26 +223,28 @@ TEST(Kernels, CombineOfAnAveragingMatrixIsTheAverage) {
   const std::vector<std::int32_t> slot = {0, 1, 0, 1};
   const std::vector<Real> weight = {0.5, 0.5, 0.25, 0.75};
   const std::vector<std::int32_t> rows = {0, 1};
-  const std::vector<Real> x = {1, 2, 3, 5, 6, 7};
-  std::vector<Real> out(6);
-  kernels::combine({offset.data(), slot.data(), weight.data()}, rows.data(), 2, x.data(), 3, 3, out.data(), 3);
-  EXPECT_EQ(out, (std::vector<Real>{3, 4, 5, 4, 5, 6}));
+  Rows x(2, 3);
+  std::ranges::copy(std::vector<Real>{1, 2, 3}, x.row(0).begin());
+  std::ranges::copy(std::vector<Real>{5, 6, 7}, x.row(1).begin());
+  Rows out(2, 3, untouched);
+  kernels::combine({offset.data(), slot.data(), weight.data()}, rows.data(), 2, x.data(), x.stride(), 3, out.data(),
+                   out.stride());
+  EXPECT_EQ(std::vector<Real>(out.row(0).begin(), out.row(0).end()), (std::vector<Real>{3, 4, 5}));
+  EXPECT_EQ(std::vector<Real>(out.row(1).begin(), out.row(1).end()), (std::vector<Real>{4, 5, 6}));
 }
 
 TEST(Kernels, PairwiseEqualsItsPlainTwin) {
   const SparseExample pattern;
   for (const Index columns : sizes()) {
-    for (const Index pad : {0, 1, 8}) {
-      const Index stride = columns + pad;
-      const auto own = numbers(4 * stride + 1, 8);
-      const auto y = numbers(5 * stride + 1, 9);
-      std::vector<const Real*> x;
-      for (Index r = 0; r < 4; ++r) x.push_back(own.data() + 1 + r * stride);
+    for (const Index gap : {0, 1, 8}) {
+      const LooseRows own(4, columns, gap, gap, 8);
+      const LooseRows y(5, columns, 1, gap, 9);
+      const std::vector<const Real*> x = {own.row(0), own.row(1), own.row(2), own.row(3)};
       std::vector<Real> got(9, untouched);
       std::vector<Real> expected = got;
-      kernels::pairwise(pattern.view(), 4, x.data(), y.data() + 1, stride, columns, nullptr, got.data());
-      plain::pairwise(pattern.view(), 4, x.data(), y.data() + 1, stride, columns, expected.data());
-      EXPECT_EQ(bits(got), bits(expected)) << columns << " columns, padded by " << pad;
+      kernels::pairwise(pattern.view(), 4, x.data(), y.row(0), y.stride(), columns, nullptr, got.data());
+      plain::pairwise(pattern.view(), 4, x.data(), y.row(0), y.stride(), columns, expected.data());
+      EXPECT_EQ(bits(got), bits(expected)) << columns << " columns, " << gap << " numbers between rows";
     }
   }
 }
@@ -243,14 +255,13 @@ TEST(Kernels, PairwiseWithAMirrorEqualsPairwiseWithout) {
   const std::vector<std::int32_t> slot = {0, 1, 2, 0, 1, 2, 0, 1, 2};
   const std::vector<Index> mirror = {-1, -1, -1, 1, -1, -1, 2, 5, -1};
   for (const Index columns : sizes()) {
-    const auto rows = numbers(3 * (columns + 3), 10);
-    std::vector<const Real*> x;
-    for (Index r = 0; r < 3; ++r) x.push_back(rows.data() + r * (columns + 3));
+    const LooseRows y(3, columns, 0, 3, 10);
+    const std::vector<const Real*> x = {y.row(0), y.row(1), y.row(2)};
     std::vector<Real> got(9, untouched);
     std::vector<Real> expected(9, untouched);
     const kernels::SparseView pattern = {offset.data(), slot.data(), nullptr};
-    kernels::pairwise(pattern, 3, x.data(), rows.data(), columns + 3, columns, mirror.data(), got.data());
-    plain::pairwise(pattern, 3, x.data(), rows.data(), columns + 3, columns, expected.data());
+    kernels::pairwise(pattern, 3, x.data(), y.row(0), y.stride(), columns, mirror.data(), got.data());
+    plain::pairwise(pattern, 3, x.data(), y.row(0), y.stride(), columns, expected.data());
     EXPECT_EQ(bits(got), bits(expected)) << columns;
   }
 }
@@ -259,11 +270,13 @@ TEST(Kernels, PairwiseCopiesWhatTheMirrorNames) {
   const std::vector<Index> offset = {0, 2};
   const std::vector<std::int32_t> slot = {0, 1};
   const std::vector<Index> mirror = {-1, 0};
-  const std::vector<Real> y = {2, 3};
-  const Real three = 3;
-  const Real* x = &three;
+  Rows y(2, 1);
+  y(0, 0) = 2;
+  y(1, 0) = 3;
+  const Rows three(1, 1, 3);
+  const Real* x = three.data();
   std::vector<Real> out(2);
-  kernels::pairwise({offset.data(), slot.data(), nullptr}, 1, &x, y.data(), 1, 1, mirror.data(), out.data());
+  kernels::pairwise({offset.data(), slot.data(), nullptr}, 1, &x, y.data(), y.stride(), 1, mirror.data(), out.data());
   EXPECT_EQ(out, (std::vector<Real>{6, 6})) << "the second entry is a copy of the first, not 9";
 }
 

@@ -54,7 +54,7 @@ TEST_F(NumberFile, AnEmptyFileHasNoNumbers) {
 TEST_F(NumberFile, SaysLineAndColumnOfABadNumber) {
   expect_refused("1 2\n3 four 5\n", "2: start: column 3");
   expect_refused("x", "1: start: column 1");
-  expect_refused("1\n\n  2;3\n", "3: start: column 4");
+  expect_refused("1\n\n  2;3\n", "3: start: column 3");
 }
 
 TEST_F(NumberFile, RefusesWhatIsNotFinite) {

@@ -5,12 +5,14 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 
 #include "polyhop/core/kernels.hpp"
 #include "polyhop/core/real.hpp"
+#include "polyhop/core/rows.hpp"
 
-/// The kernels once more, written straight from the contract in polyhop/core/kernels.hpp: no tiles, no unrolling.
-/// A vector version must give the same bits.
+/// The kernels once more, written straight from the contract in polyhop/core/kernels.hpp: no tiles, no unrolling, and
+/// no look at what stands behind the end of a row. The real ones must give the same bits.
 namespace polyhop::plain {
 
 /// Lane l with lane l + 8, then l + 4, l + 2, l + 1.
@@ -20,7 +22,7 @@ inline double add_lanes(const std::array<double, kernels::lanes>& lane) {
   std::array<double, 4> four{};
   for (std::size_t l = 0; l < 8; ++l) eight[l] = lane[l] + lane[l + 8];
   for (std::size_t l = 0; l < 4; ++l) four[l] = eight[l] + eight[l + 4];
-  return ((four[0] + four[2]) + (four[1] + four[3]));
+  return (four[0] + four[2]) + (four[1] + four[3]);
 }
 
 inline double dot(const Real* x, const Real* y, Index n) {
@@ -49,6 +51,7 @@ inline void add_scaled(Real a, const Real* x, const Real* y, Real* out, Index n)
   for (Index j = 0; j < n; ++j) out[j] = std::fma(a, x[j], y[j]);
 }
 
+/// A row of out is a row again, with zeros up to its line's end.
 inline void combine(const kernels::SparseView& a, const std::int32_t* rows, Index count, const Real* x, Index x_stride,
                     Index columns, Real* out, Index out_stride) {
   for (Index n = 0; n < count; ++n) {
@@ -59,6 +62,7 @@ inline void combine(const kernels::SparseView& a, const std::int32_t* rows, Inde
       }
       out[rows[n] * out_stride + j] = sum;
     }
+    for (Index j = columns; j < Rows::padded(columns); ++j) out[rows[n] * out_stride + j] = 0;
   }
 }
 

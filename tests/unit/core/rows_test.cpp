@@ -40,14 +40,18 @@ TEST(Rows, StrideIsTheNumberOfColumnsRoundedUpToALine) {
   EXPECT_EQ(Rows(2, 1).stride(), 8);
   EXPECT_EQ(Rows(2, 8).stride(), 8);
   EXPECT_EQ(Rows(2, 9).stride(), 16);
+  EXPECT_EQ(Rows::padded(0), 0);
+  EXPECT_EQ(Rows::padded(17), 24);
 }
 
-TEST(Rows, StartFilledPaddingIncluded) {
-  const Rows zeros(2, 3);
+TEST(Rows, StartFilledWithZerosBehindEachRow) {
   const Rows sevens(2, 3, 7);
-  for (Index n = 0; n < 2 * zeros.stride(); ++n) {
-    EXPECT_EQ(zeros.data()[n], 0);
-    EXPECT_EQ(sevens.data()[n], 7);
+  const Rows nothing(2, 3);
+  for (Index r = 0; r < 2; ++r) {
+    for (Index c = 0; c < sevens.stride(); ++c) {
+      EXPECT_EQ(sevens.data()[r * sevens.stride() + c], c < 3 ? 7 : 0) << r << ", " << c;
+      EXPECT_EQ(nothing.data()[r * nothing.stride() + c], 0) << r << ", " << c;
+    }
   }
 }
 
@@ -64,6 +68,7 @@ TEST(Rows, ACopyIsEqualAndIndependent) {
   Rows first = counted(3, 10);
   Rows second = first;
   expect_counted(second, 3, 10);
+  EXPECT_EQ(second.data()[second.stride() - 1], 0) << "zeros behind the row are copied too";
   second(0, 0) = -1;
   EXPECT_EQ(first(0, 0), 0);
   first(2, 9) = -2;

@@ -50,7 +50,7 @@ TEST(Shortest, NamesWhatIsNotFinite) {
 TEST(InQuotes, EscapesWhatTomlAndJsonForbid) {
   EXPECT_EQ(in_quotes("plain"), R"("plain")");
   EXPECT_EQ(in_quotes(""), R"("")");
-  EXPECT_EQ(in_quotes(R"(a "b" \c)"), R"("a \"b\" \c")");
+  EXPECT_EQ(in_quotes(R"(a "b" \c)"), R"("a \"b\" \\c")");
   EXPECT_EQ(in_quotes("a\nb\tc"), R"("a\u000ab\u0009c")");
   EXPECT_EQ(in_quotes(std::string("\0\x1f\x7f", 3)), R"("\u0000\u001f\u007f")");
 }

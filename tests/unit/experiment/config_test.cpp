@@ -132,7 +132,8 @@ TEST(Config, NamesAMethodWithoutNameAfterAlgorithmAndRule) {
 }
 
 TEST(Config, MakesOneMethodForEachEntryOfAList) {
-  const Config config = read(experiment("", "[[method]]\nname = \"c\"\nstep = { rule = \"constant\", value = [0.1, 1, 2e-3] }\n"));
+  const Config config =
+      read(experiment("", "[[method]]\nname = \"c\"\nstep = { rule = \"constant\", value = [0.1, 1, 2e-3] }\n"));
   ASSERT_EQ(names(config), (std::vector<std::string>{"GAP", "c value=0.1", "c value=1", "c value=0.002"}));
   EXPECT_EQ(option(config.methods[1], "value"), "0.1");
   EXPECT_EQ(option(config.methods[2], "value"), "1.0");
@@ -140,13 +141,16 @@ TEST(Config, MakesOneMethodForEachEntryOfAList) {
 }
 
 TEST(Config, CombinesTheListsOfAMethod) {
-  const Config config = read(experiment("", "[[method]]\nname = \"g\"\naverage = [true, false]\n"
-                                            "step = { rule = \"gap\", sweeps = [1, \"exact\"], bound = [\"linear\", \"tight\"] }\n"));
+  const Config config =
+      read(experiment("",
+                      "[[method]]\nname = \"g\"\naverage = [true, false]\n"
+                      "step = { rule = \"gap\", sweeps = [1, \"exact\"], bound = [\"linear\", \"tight\"] }\n"));
   ASSERT_EQ(names(config),
-            (std::vector<std::string>{"GAP", "g average=true sweeps=1 bound=linear", "g average=true sweeps=1 bound=tight",
-                                      "g average=true sweeps=exact bound=linear", "g average=true sweeps=exact bound=tight",
-                                      "g average=false sweeps=1 bound=linear", "g average=false sweeps=1 bound=tight",
-                                      "g average=false sweeps=exact bound=linear", "g average=false sweeps=exact bound=tight"}));
+            (std::vector<std::string>{
+                "GAP", "g average=true sweeps=1 bound=linear", "g average=true sweeps=1 bound=tight",
+                "g average=true sweeps=exact bound=linear", "g average=true sweeps=exact bound=tight",
+                "g average=false sweeps=1 bound=linear", "g average=false sweeps=1 bound=tight",
+                "g average=false sweeps=exact bound=linear", "g average=false sweeps=exact bound=tight"}));
   EXPECT_TRUE(config.methods[4].average);
   EXPECT_EQ(option(config.methods[4], "sweeps"), "\"exact\"");
   EXPECT_EQ(option(config.methods[4], "bound"), "\"tight\"");
@@ -170,13 +174,14 @@ TEST(Config, KeepsAListOfOptimaAsOneValue) {
 }
 
 TEST(Config, RefusesAnEmptyList) {
-  expect_refused(experiment("", "[[method]]\nname = \"c\"\nstep = { rule = \"constant\", value = [] }\n"), "method.value", 12,
-                 "an empty list");
+  expect_refused(experiment("", "[[method]]\nname = \"c\"\nstep = { rule = \"constant\", value = [] }\n"),
+                 "method.value", 12, "an empty list");
 }
 
 TEST(Config, TellsWhichEntryOfAListIsWrong) {
-  expect_refused(experiment("", "[[method]]\nname = \"c\"\n[method.step]\nrule = \"constant\"\nvalue = [\n0.1,\n-1,\n]\n"),
-                 "method[1].step.value", 16, "found -1, expected number > 0");
+  expect_refused(
+      experiment("", "[[method]]\nname = \"c\"\n[method.step]\nrule = \"constant\"\nvalue = [\n0.1,\n-1,\n]\n"),
+      "method[1].step.value", 16, "found -1, expected number > 0");
 }
 
 TEST(Config, RefusesTwoMethodsOfOneName) {
@@ -186,6 +191,17 @@ TEST(Config, RefusesTwoMethodsOfOneName) {
                  "two methods are called \"atc polyak\"");
   expect_refused(experiment("", "[[method]]\nstep = { rule = \"constant\", value = [1, 1] }\n"), "method[1].name", 10,
                  "two methods are called \"value=1\"");
+}
+
+TEST(Config, RefusesControlCharactersInNames) {
+  for (const char* control : {"\\u001b", "\\n", "\\t", "\\u007f"}) {
+    const std::string name = std::string("\"a") + control + "\"";
+    expect_refused(experiment("name = " + name + "\n"), "name", 1, "expected a name without control characters");
+    expect_refused(experiment("", "[[method]]\nname = " + name + "\nstep = \"polyak\"\n"), "method[1].name", 11,
+                   "expected a name without control characters");
+  }
+  EXPECT_EQ(names(read(experiment("", "[[method]]\nname = \"µ, \\\"größer\\\" / 漢字\"\nstep = \"polyak\"\n")))[1],
+            "µ, \"größer\" / 漢字");
 }
 
 TEST(Config, ReadsSeedsAsANumberAListOrARange) {
@@ -198,11 +214,33 @@ TEST(Config, ReadsSeedsAsANumberAListOrARange) {
 }
 
 TEST(Config, RefusesMalformedSeeds) {
-  for (const char* value :
-       {"-1", "1.0", "true", "{}", "[]", "\"\"", "\"..\"", "\"3\"", "\"3..\"", "\"..3\"", "\"6..3\"", "\"0...3\"", "\"0..3..5\"",
-        "\"-1..3\"", "\"0..-3\"", "\"+0..3\"", "\" 0..3\"", "\"0..3 \"", "\"0 .. 3\"", "\"a..b\"", "\"0..0x3\"", "\"0..1e1\"",
-        "\"0..100000\"", "\"0..18446744073709551615\"", "\"18446744073709551615..18446744073709551615\"",
-        "\"9223372036854775808..9223372036854775808\"", "\"99999999999999999999..99999999999999999999\""}) {
+  for (const char* value : {"-1",
+                            "1.0",
+                            "true",
+                            "{}",
+                            "[]",
+                            "\"\"",
+                            "\"..\"",
+                            "\"3\"",
+                            "\"3..\"",
+                            "\"..3\"",
+                            "\"6..3\"",
+                            "\"0...3\"",
+                            "\"0..3..5\"",
+                            "\"-1..3\"",
+                            "\"0..-3\"",
+                            "\"+0..3\"",
+                            "\" 0..3\"",
+                            "\"0..3 \"",
+                            "\"0 .. 3\"",
+                            "\"a..b\"",
+                            "\"0..0x3\"",
+                            "\"0..1e1\"",
+                            "\"0..100000\"",
+                            "\"0..18446744073709551615\"",
+                            "\"18446744073709551615..18446744073709551615\"",
+                            "\"9223372036854775808..9223372036854775808\"",
+                            "\"99999999999999999999..99999999999999999999\""}) {
     SCOPED_TRACE(value);
     expect_refused(experiment(std::string("seeds = ") + value + "\n"), "seeds", 1, "an integer >= 0, a list of them");
   }
@@ -230,8 +268,10 @@ TEST(Config, ListsWhatIsAllowedWhereNothingIsNear) {
 }
 
 TEST(Config, SuggestsTheNearestName) {
-  expect_refused("[graph]\ntopology = \"rings\"\n", "graph.topology", 2, "unknown name \"rings\"; did you mean 'ring'?");
-  expect_refused(experiment("", "algorithm = \"atcc\"\n"), "method[0].algorithm", 10, "unknown name \"atcc\"; did you mean 'atc'?");
+  expect_refused("[graph]\ntopology = \"rings\"\n", "graph.topology", 2,
+                 "unknown name \"rings\"; did you mean 'ring'?");
+  expect_refused(experiment("", "algorithm = \"atcc\"\n"), "method[0].algorithm", 10,
+                 "unknown name \"atcc\"; did you mean 'atc'?");
   expect_refused(experiment("", "[[method]]\nstep = \"pap\"\n"), "method[1].step.rule", 11,
                  "unknown name \"pap\"; did you mean 'gap'?");
 }
@@ -259,12 +299,14 @@ TEST(Config, RefusesWrongTypesAndRanges) {
   expect_refused(experiment("target = nan\n"), "target", 1, "found nan, expected number > 0");
   expect_refused(experiment("time_limit = inf\n"), "time_limit", 1, "found inf, expected number > 0");
   expect_refused(experiment("stop_at_target = 1\n"), "stop_at_target", 1, "found 1, expected true or false");
-  expect_refused(experiment("name = \"\"\n"), "name", 0, "an empty name");
+  expect_refused(experiment("name = \"\"\n"), "name", 1, "an empty name");
   expect_refused(experiment("graph = 3\n").substr(0, 10), "graph", 1, "found 3, expected a table");
   expect_refused(experiment("record = { agents = 0 }\n"), "record.agents", 1, "\"auto\" | \"all\" | integer >= 1");
-  expect_refused(experiment("record = { agents = \"some\" }\n"), "record.agents", 1, "\"auto\" | \"all\" | integer >= 1");
+  expect_refused(experiment("record = { agents = \"some\" }\n"), "record.agents", 1,
+                 "\"auto\" | \"all\" | integer >= 1");
   expect_refused(experiment("", "[[method]]\nstep = 3\n"), "method[1].step", 11, "expected a rule");
-  expect_refused(experiment("method = [3]\n").substr(0, 13) + "[graph]\ntopology = \"ring\"\nagents = 3\n[problem]\ndimension = 2\nsamples = 4\n",
+  expect_refused(experiment("method = [3]\n").substr(0, 13) +
+                     "[graph]\ntopology = \"ring\"\nagents = 3\n[problem]\ndimension = 2\nsamples = 4\n",
                  "method[0]", 1, "expected a table");
 }
 
@@ -277,8 +319,9 @@ TEST(Config, ReadsWhoseModelsAreRecorded) {
 }
 
 TEST(Config, SettlesRelativeFileNamesAgainstTheFolder) {
-  const std::string text = "start = \"first.txt\"\n[graph]\ntopology = \"file\"\nfile = \"../g.mtx\"\n[problem]\ndimension = 2\n"
-                           "samples = 4\n[[method]]\nstep = { rule = \"polyak\", optimum = { file = \"best.txt\" } }\n";
+  const std::string text =
+      "start = \"first.txt\"\n[graph]\ntopology = \"file\"\nfile = \"../g.mtx\"\n[problem]\ndimension = 2\n"
+      "samples = 4\n[[method]]\nstep = { rule = \"polyak\", optimum = { file = \"best.txt\" } }\n";
   const Config settled = read(text, "/data/exp");
   EXPECT_EQ(settled.options.start, "/data/exp/first.txt");
   EXPECT_EQ(settled.options.graph.file, "/data/exp/../g.mtx");
@@ -290,7 +333,9 @@ TEST(Config, SettlesRelativeFileNamesAgainstTheFolder) {
 }
 
 TEST(Config, LeavesAbsoluteFileNamesAndTheNamesOfStarts) {
-  const std::string text = "[graph]\ntopology = \"file\"\nfile = \"/g.mtx\"\n[problem]\ndimension = 2\nsamples = 4\n[[method]]\nstep = \"gap\"\n";
+  const std::string text =
+      "[graph]\ntopology = \"file\"\nfile = \"/g.mtx\"\n[problem]\ndimension = 2\nsamples = 4\n[[method]]\nstep = "
+      "\"gap\"\n";
   EXPECT_EQ(read(text, "/data").options.graph.file, "/g.mtx");
   EXPECT_EQ(read("start = \"zero\"\n" + text, "/data").options.start, "zero");
   EXPECT_EQ(read("start = \"normal\"\n" + text, "/data").options.start, "normal");
@@ -390,8 +435,8 @@ TEST_F(ConfigFile, TellsTheFileOfAnError) {
 
 TEST_F(ConfigFile, TakesSettingsOnTop) {
   put(experiment("iterations = 3\n"));
-  const Config config =
-      read_config_file(file_, {"iterations=7", "graph.agents=5", "name=other", "method.GAP.step={ rule = \"gap\", sweeps = 4 }"});
+  const Config config = read_config_file(
+      file_, {"iterations=7", "graph.agents=5", "name=other", "method.GAP.step={ rule = \"gap\", sweeps = 4 }"});
   EXPECT_EQ(config.options.iterations, 7);
   EXPECT_EQ(config.options.graph.agents, 5);
   EXPECT_EQ(config.options.name, "other");

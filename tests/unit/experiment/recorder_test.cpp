@@ -298,7 +298,8 @@ TEST(Recorder, EvaluatesAllAgentsWhileTheWorkIsAtMostTwoBillion) {
   const Observed sampled = observe(what);
   EXPECT_EQ(sampled.cell.recorded_agents, 16);
   double sum = 0;
-  for (const Index k : {0, 1, 2, 3, 5, 6, 7, 8, 10, 11, 12, 13, 15, 16, 17, 18}) sum += risk(what.models.row(k), 20) - 5.0 / 6;
+  for (const Index k : {0, 1, 2, 3, 5, 6, 7, 8, 10, 11, 12, 13, 15, 16, 17, 18})
+    sum += risk(what.models.row(k), 20) - 5.0 / 6;
   EXPECT_NEAR(sampled.point().excess_risk, sum / 16, 1e-12);
   what.options.record.agents.kind = RecordedAgents::Kind::all;
   EXPECT_EQ(observe(what).cell.recorded_agents, 20);

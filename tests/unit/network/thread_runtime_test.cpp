@@ -66,8 +66,8 @@ std::vector<Conditions> all_conditions() {
 
 ExperimentOptions experiment(const Conditions& conditions, Index agents, Index dimension, bool exact) {
   ExperimentOptions options;
-  options.iterations = exact ? 20 : 55;
-  options.record_every = 9;
+  options.iterations = exact ? 4 : 55;
+  options.record_every = exact ? 1 : 9;
   options.start = "normal";
   options.record.steps = RecordedSteps::agents;
   options.graph.topology = Topology::erdos_renyi;
@@ -92,8 +92,6 @@ void expect_same_for_any_workers(const ExperimentOptions& options, const std::ve
     for (const Index count : workers) {
       SCOPED_TRACE(step.text() + ", " + std::to_string(count) + " workers, loss " + name_of(options.problem.loss) +
                    ", sampling " + name_of(options.problem.sampling));
-
-      if (alone.status!=Status::done) std::cout<<"DIV "<<step.text()<<name_of(options.problem.loss)<<alone.points.back().iteration<<"\n";
       expect_same(run_cell(options, method, instance, 5, count), alone);
     }
   }

@@ -1,0 +1,382 @@
+# SPDX-FileCopyrightText: The polyhop authors
+# SPDX-License-Identifier: Apache-2.0
+"""errors_test.py POLYHOP: what `polyhop` refuses, with which code and words, and that it leaves nothing behind."""
+
+import os
+import shutil
+import subprocess
+
+import _polyhop
+from _polyhop import CommandTest
+
+
+class Usage(CommandTest):
+    def refused(self, *arguments, says):
+        result = self.polyhop(*arguments)
+        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assertEqual(result.stdout, "")
+        self.assertTrue(result.stderr.startswith("polyhop: "), result.stderr)
+        self.assertIn(says, result.stderr)
+        self.assertIn("--help", result.stderr)
+        self.assertEqual(self.listing().keys(), {"e.toml"})
+
+    def test_no_command(self):
+        self.refused(says="subcommand is required")
+
+    def test_unknown_command_suggests_the_nearest(self):
+        self.refused("rnu", "e.toml", says="unknown command 'rnu'")
+        self.refused("runs", "e.toml", says="unknown command 'runs'; did you mean 'run'?")
+        self.refused("", says="unknown command ''")
+
+    def test_no_file(self):
+        self.refused("run", says="FILE is required")
+
+    def test_unknown_flag_suggests_the_nearest(self):
+        self.refused("--verion", says="unknown flag '--verion'; did you mean '--version'?")
+        self.refused("run", "--treads", "2", "e.toml", says="unknown flag '--treads'; did you mean '--threads'?")
+        self.refused("run", "e.toml", "--thread=2", says="unknown flag '--thread'; did you mean '--threads'?")
+        self.refused("run", "--quit", says="unknown flag '--quit'; did you mean '--quiet'?")
+        self.refused("run", "e.toml", "-x", says="unknown flag '-x'; allowed: --help, --output, --set")
+
+    def test_too_many_arguments(self):
+        self.refused("run", "e.toml", "e.toml", says="not expected: e.toml")
+
+    def test_threads_out_of_range(self):
+        for threads in ("0", "-1", "x", "1.5", "", "99999999999999999999"):
+            self.refused("run", "e.toml", "--threads", threads, says="--threads")
+
+    def test_a_flag_without_its_value(self):
+        for flag in ("-o", "--set", "--seeds", "--threads"):
+            self.refused("run", "e.toml", flag, says=flag)
+
+    def test_arguments_cannot_steer_the_terminal(self):
+        for arguments in (["run", "e.toml", "\x1b[31mx"], ["run", "e.toml", "--\x1b[31mx"], ["\x1b[31mx"]):
+            result = self.polyhop(*arguments)
+            self.assertEqual(result.returncode, 2)
+            self.assertNotIn("\x1b", result.stderr)
+            self.assertIn("\\x1b[31mx", result.stderr)
+
+
+class BadInput(CommandTest):
+    def refused(self, text, *says, arguments=(), file="e.toml"):
+        """Refused with code 3 and one line of words, and nothing is written: to a new folder, or to an old one."""
+        if text is not None:
+            self.put(file, text)
+        (self.folder / "old").mkdir(exist_ok=True)
+        self.put("old/curves.csv", "kept")
+        before = self.listing()
+        for folder in ("new", "new/deeper", "old", "old/deeper"):
+            result = self.polyhop("run", file, "-o", folder, *arguments)
+            self.assertEqual(result.returncode, 3, f"{result.returncode}: {result.stderr}")
+            self.assertEqual(result.stdout, "")
+            self.assertRegex(result.stderr, r"\Apolyhop: [^\n]+\n\Z")
+            for part in says:
+                self.assertIn(part, result.stderr)
+            self.assertEqual(self.listing(), before)
+
+    def test_no_such_file(self):
+        self.refused(None, "nowhere.toml: cannot open the file", file="nowhere.toml")
+        self.refused(None, "cannot open the file", file="")
+
+    def test_a_folder(self):
+        (self.folder / "sub").mkdir()
+        self.refused(None, "sub: this is a directory", file="sub")
+
+    def test_not_a_regular_file(self):
+        os.mkfifo(self.folder / "pipe")
+        self.refused(None, "polyhop: pipe: ", file="pipe")
+        self.refused(None, "polyhop: /dev/zero: ", file="/dev/zero")
+
+    def test_a_file_of_many_gigabytes(self):
+        with open(self.folder / "huge.toml", "wb") as file:
+            file.truncate(50 * 10**9)  # sparse: takes no room
+        self.refused(None, "huge.toml: the file is larger than 16 MB", file="huge.toml")
+
+    def test_a_file_that_may_not_be_read(self):
+        os.chmod(self.folder / "e.toml", 0)
+        result = self.unprivileged("run", "e.toml", "-o", "new")
+        self.assertEqual(result.returncode, 3, result.stderr)
+        self.assertIn("e.toml: cannot open the file: Permission denied", result.stderr)
+        self.assertFalse((self.folder / "new").exists())
+
+    def unprivileged(self, *arguments):
+        """Root may read and write everywhere; this runs a copy of the command as somebody who may not."""
+        if os.geteuid() != 0:
+            return self.polyhop(*arguments)
+        nobody = 65534
+        os.chmod(self.folder, 0o755)
+        command = self.folder / "polyhop"
+        shutil.copy(_polyhop.COMMAND, command)
+        return self.polyhop(*arguments, command=command, user=nobody, group=nobody, extra_groups=[])
+
+    def test_texts_that_break_toml_parsers(self):
+        self.refused(b"[)", "e.toml:1: ")
+        self.refused(b"a = 1\n[)\n", "e.toml:2: ")
+        for prefix in (b"", b"a = ", b"a", b"[", b"a = 1 ", b"a = [", b"a = 1\n"):
+            self.refused(prefix + b"\xef\xba\xbf", "e.toml:")
+
+    def test_bytes_that_are_no_text(self):
+        self.refused(b"name = \"\xff\"\n", "e.toml:1: ", "UTF-8")
+        self.refused(b"name = \"a\0b\"\n", "e.toml:1: ", "NUL")
+        self.refused(bytes(range(256)), "e.toml:")
+        self.refused(b"\x7fELF\x02\x01\x01", "e.toml:1: ")
+
+    def test_nesting_without_end(self):
+        self.refused(b"a = " + b"[" * 100000, "e.toml:1: ")
+        self.refused(b"a" + b".a" * 100000 + b" = 1", "e.toml:1: ")
+
+    def test_an_empty_file(self):
+        self.refused("", "e.toml", "graph: missing")
+
+    def test_a_misspelt_key(self):
+        self.refused(self.changed(("iterations", "iteration")),
+                     "e.toml:3: iteration: unknown key; did you mean 'iterations'?")
+        self.refused(self.changed(("agents", "agent")), "e.toml:9: graph.agent: unknown key; did you mean 'agents'?")
+        self.refused(self.changed(("samples", "sample")),
+                     "e.toml:13: problem.sample: unknown key; did you mean 'samples'?")
+        self.refused(self.changed(("bound", "bond")),
+                     "e.toml:17: method[0].step.bond: unknown key; did you mean 'bound'?")
+        self.refused(self.changed(("average", "averages")),
+                     "e.toml:21: method[1].averages: unknown key; did you mean 'average'?")
+
+    def test_a_misspelt_name(self):
+        self.refused(self.changed(('"path"', '"paths"')),
+                     "e.toml:8: graph.topology: unknown name \"paths\"; did you mean 'path'?")
+        self.refused(self.changed(('"gap"', '"gab"')),
+                     "e.toml:17: method[0].step.rule: unknown name \"gab\"; did you mean 'gap'?")
+        self.refused(self.changed(('"tight"', '"tigt"')),
+                     "e.toml:17: method[0].step.bound: unknown name \"tigt\"; did you mean 'tight'?")
+
+    def test_a_wrong_type(self):
+        self.refused(self.changed(("agents = 4", 'agents = "four"')),
+                     'e.toml:9: graph.agents: found "four", expected an integer')
+        self.refused(self.changed(("iterations = 20", "iterations = 20.0")),
+                     "e.toml:3: iterations: found 20.0, expected an integer")
+        self.refused(self.changed(('name = "tiny"', "name = 1")), "e.toml:1: name: found 1, expected a text in quotes")
+
+    def test_out_of_range(self):
+        self.refused(self.changed(("agents = 4", "agents = 0")),
+                     "e.toml:9: graph.agents: found 0, expected integer >= 1")
+        self.refused(self.changed(("agents = 4", "agents = -1")),
+                     "e.toml:9: graph.agents: found -1, expected integer >= 1")
+        self.refused(self.changed(("dimension = 3", "dimension = 0")),
+                     "e.toml:12: problem.dimension: found 0, expected integer >= 1")
+        self.refused(self.changed(("value = 1e6", "value = -1")),
+                     "e.toml:22: method[1].step.value: found -1, expected number > 0")
+        self.refused(self.changed(("value = 1e6", "value = nan")),
+                     "e.toml:22: method[1].step.value: found nan, expected number > 0")
+        self.refused(self.changed(("target = 1e-200", "target = 0")), "e.toml:5: target: found 0, expected number > 0")
+        self.refused(self.changed(("record_every = 7", "record_every = 0")),
+                     "e.toml:4: record_every: found 0, expected integer >= 1")
+
+    def test_too_large_for_any_memory(self):
+        self.refused(self.changed(("dimension = 3", "dimension = 1000000000000")), "e.toml: problem: ", "at most 16 GB")
+        self.refused(self.changed(('"path"', '"complete"'), ("agents = 4", "agents = 1000000")),
+                     "e.toml: graph.agents: ", "the limit is 4 GB")
+
+    def test_no_methods(self):
+        tables = _polyhop.EXPERIMENT.split("[[method]]")[0]
+        self.refused(tables, "e.toml: method: found none, expected at least one [[method]]")
+
+    def test_two_methods_of_one_name(self):
+        self.refused(self.changed(('name = "far"', 'name = "GAP"')),
+                     'e.toml:19: method[1].name: two methods are called "GAP"')
+
+    def test_control_characters_in_names(self):
+        self.refused(self.changed(('"GAP"', r'"G\u001b[2JP"')),
+                     r'e.toml:16: method[0].name: found "G\u001b[2JP"', "without control characters")
+        self.refused(self.changed(('"tiny"', r'"t\n"')), "e.toml:1: name: found ", "without control characters")
+
+    def test_seeds(self):
+        most = 2**64 - 1
+        for seeds in ('"3..1"', "-1", "[]", "[1, 1]", f'"0..{most}"', f'"{most}..{most}"'):
+            self.refused(self.changed(('"0..1"', seeds)), "e.toml:2: seeds: found ")
+        for seeds in ("3..1", "x", "", "-1"):
+            self.refused(_polyhop.EXPERIMENT, "e.toml: seeds: found ", arguments=("--seeds", seeds))
+
+    def test_settings(self):
+        self.refused(_polyhop.EXPERIMENT, "graph.agent: unknown key; did you mean 'agents'?",
+                     arguments=("--set", "graph.agent=3"))
+        self.refused(_polyhop.EXPERIMENT, "nothing", arguments=("--set", "nothing"))
+        self.refused(_polyhop.EXPERIMENT, "nobody", arguments=("--set", "method.nobody.average=true"))
+
+    def test_a_graph_that_stays_disconnected(self):
+        self.refused(self.changed(('"path"', '"erdos-renyi"\nprobability = 0.0')),
+                     "e.toml: graph.topology: ", "is connected; raise probability")
+
+    def test_a_graph_file_that_is_not_connected(self):
+        text = self.changed(('"path"', '"file"\nfile = "g.txt"'), ("agents = 4", "agents = 5"))
+        self.put("g.txt", "0 1\n1 2\n2 0\n3 4\n")
+        self.refused(text, "g.txt: graph.file: not connected: agent 3 cannot be reached from agent 0")
+
+    def test_keys_a_topology_lacks_or_does_not_use(self):
+        self.refused(self.changed(('"path"', '"erdos-renyi"')), "e.toml: graph.probability: missing")
+        self.refused(self.changed(('"path"', '"path"\nradius = 0.5')),
+                     "e.toml: graph.radius: ", "does not use this key")
+
+    def given(self, matrix, *says):
+        text = self.changed(('"path"', '"file"\nfile = "a.mat"\nweights = "given"'), ("agents = 4\n", ""))
+        self.put("a.mat", matrix)
+        self.refused(text, "a.mat:", *says)
+
+    def test_given_weights_that_are_not_symmetric(self):
+        self.given("0.5 0.5 0\n0.25 0.5 0.25\n0.25 0 0.75\n", "symmetric")
+
+    def test_given_weights_that_are_not_doubly_stochastic(self):
+        self.given("0.5 0.4\n0.4 0.5\n", "sum")
+
+    def test_given_weights_that_are_negative(self):
+        self.given("1.5 -0.5\n-0.5 1.5\n", "-0.5", "negative")
+
+    def test_given_weights_that_are_not_finite(self):
+        for weight in ("nan", "inf", "-inf", "1e999"):
+            self.given(f"{weight} 0.5\n0.5 0.5\n", "finite")
+
+    def test_given_weights_that_are_not_square(self):
+        self.given("0.5 0.5\n0.5 0.5\n0 0\n")
+        self.given("0.5 0.5\n1\n")
+
+    def test_given_weights_that_are_not_connected(self):
+        self.given("1 0\n0 1\n", "connected")
+
+    def test_given_weights_that_are_periodic(self):
+        self.given("0 1\n1 0\n")
+
+    def test_given_weights_without_a_file(self):
+        self.refused(self.changed(('"path"', '"path"\nweights = "given"')),
+                     'e.toml: graph.weights: "given" needs topology "file"')
+
+    def test_a_graph_file_that_cannot_be_read(self):
+        text = self.changed(('"path"', '"file"\nfile = "g.txt"'), ("agents = 4\n", ""))
+        self.refused(text, "g.txt: graph.file: no such file")
+        self.put("g.txt", "")
+        self.refused(text, "g.txt: graph.file: is empty")
+        self.put("g.txt", "0 one\n")
+        self.refused(text, "g.txt:1: graph.file: ")
+        with open(self.folder / "g.txt", "wb") as file:
+            file.truncate(50 * 10**9)
+        self.refused(text, "g.txt: graph.file: has 50000000000 bytes")
+        os.remove(self.folder / "g.txt")
+        (self.folder / "g.txt").mkdir()
+        self.refused(text, "g.txt: graph.file: is a directory")
+
+    def test_an_optimum_of_the_wrong_length(self):
+        self.refused(self.changed(('"rows"', '"rows", optimum = [1, 2]')),
+                     'e.toml: method."GAP".step.optimum: found 2 values, expected one for each of the 4 agents')
+        self.put("best.txt", "1 2 3 4 5\n")
+        self.refused(self.changed(('"rows"', '"rows", optimum = { file = "best.txt" }')),
+                     'method."GAP".step.optimum: found 5 values')
+        self.put("best.txt", "1 2 three 4\n")
+        self.refused(self.changed(('"rows"', '"rows", optimum = { file = "best.txt" }')),
+                     "best.txt:1: ", "column 5 is not a finite number")
+
+    def test_a_start_of_the_wrong_size(self):
+        self.put("w.txt", "1 2\n")
+        self.refused('start = "w.txt"\n' + _polyhop.EXPERIMENT, "e.toml: start: ",
+                     "holds 2 numbers, expected 3 (one model for all) or 12")
+        self.refused('start = "zeros"\n' + _polyhop.EXPERIMENT, "e.toml: start: ", "zeros")
+        with open(self.folder / "w.txt", "wb") as file:
+            file.truncate(50 * 10**9)
+        self.refused('start = "w.txt"\n' + _polyhop.EXPERIMENT, "e.toml: start: ", "has 50000000000 bytes")
+
+    def test_gap_on_weights_that_may_be_negative(self):
+        # The centre of a star of 4 keeps 1 - 3 * 2/5 < 0 for itself.
+        text = self.changed(('"path"', '"star"\nweights = "best-constant"'))
+        self.refused(text, 'e.toml: method."GAP".step.rule = "gap": ', "negative weights")
+
+    def test_options_of_gap_that_do_not_go_together(self):
+        self.refused(self.changed(('"tight"', '"paper", sweeps = "exact"')),
+                     'method."GAP".step.sweeps: "exact" is refused with bound = "paper"')
+        self.refused(self.changed(('"tight"', '"oracle"'), ("samples = 5", 'samples = 5\nreference = "none"')),
+                     'method."GAP".step.bound = "oracle": needs a known minimiser')
+
+    def test_messages_cannot_steer_the_terminal(self):
+        self.put("e.toml", self.changed(('"path"', r'"pa\u001b[31mth"')))
+        result = self.polyhop("run", "e.toml", "-o", "new")
+        self.assertEqual(result.returncode, 3)
+        self.assertNotIn("\x1b", result.stderr)
+        self.put("x\x1b[31m.toml", "[)")
+        result = self.polyhop("run", "x\x1b[31m.toml", "-o", "new")
+        self.assertEqual(result.returncode, 3)
+        self.assertNotIn("\x1b", result.stderr)
+        self.assertIn(r"x\x1b[31m.toml:1: ", result.stderr)
+
+    def test_an_impossible_output_folder(self):
+        for folder in ("e.toml", "e.toml/x", "/proc/polyhop", ""):
+            before = self.listing()
+            result = self.polyhop("run", "e.toml", "-o", folder)
+            self.assertEqual(result.returncode, 3, result.stderr)
+            self.assertEqual(result.stdout, "")
+            # No progress either: nothing has run.
+            self.assertRegex(result.stderr, r"\Apolyhop: -o: [^\n]+\n\Z")
+            self.assertIn(f"cannot make the folder '{folder}': ", result.stderr)
+            self.assertEqual(self.listing(), before)
+
+    def test_an_output_that_is_a_folder(self):
+        (self.folder / "old/models.npz").mkdir(parents=True)
+        result = self.polyhop("run", "e.toml", "-o", "old")
+        self.assertEqual(result.returncode, 3, result.stderr)
+        self.assertEqual(result.stderr, "polyhop: -o: cannot write 'old/models.npz': Is a directory\n")
+        self.assertEqual(self.listing("old").keys(), {"models.npz"})
+
+    def test_a_read_only_output_folder(self):
+        (self.folder / "fixed").mkdir()
+        os.chmod(self.folder / "fixed", 0o555)
+        for folder, message in (
+            ("fixed", "cannot write 'fixed/curves.csv'"),
+            ("fixed/new", "cannot make the folder 'fixed/new'"),
+        ):
+            result = self.unprivileged("run", "e.toml", "-o", folder)
+            self.assertEqual(result.returncode, 3, result.stderr)
+            self.assertEqual(result.stderr, f"polyhop: -o: {message}: Permission denied\n")
+            self.assertEqual(os.listdir(self.folder / "fixed"), [])
+
+    def test_a_read_only_output_file(self):
+        (self.folder / "old").mkdir()
+        self.put("old/curves.csv", "kept")
+        os.chmod(self.folder / "old/curves.csv", 0o444)
+        os.chmod(self.folder / "old", 0o777)
+        result = self.unprivileged("run", "e.toml", "-o", "old")
+        self.assertEqual(result.returncode, 3, result.stderr)
+        self.assertIn("-o: cannot write 'old/curves.csv': Permission denied", result.stderr)
+        self.assertEqual(self.listing("old"), {"curves.csv": b"kept"})
+
+    def test_a_name_that_leaves_the_output_folder(self):
+        for name in ("../up", "a/b", "/abs", ".", "..", "dir/"):
+            self.put("e.toml", self.changed(('"tiny"', f'"{name}"')))
+            before = self.listing()
+            result = self.polyhop("run", "e.toml")
+            self.assertEqual(result.returncode, 3, result.stderr)
+            self.assertIn(f'e.toml: name: "{name}" cannot be the name of a folder; choose one with -o', result.stderr)
+            self.assertEqual(self.listing(), before)
+        self.done("run", "e.toml", "--quiet", "-o", "out")
+        self.assertEqual(self.curves()[0]["experiment"], "dir/")
+
+
+class Failing(CommandTest):
+    def test_a_seed_that_fails_after_others_have_run_leaves_nothing(self):
+        # Two agents and 1000 draws of a link with probability 1/1000: about one seed in three stays without.
+        self.put("e.toml", self.changed(('"path"', '"erdos-renyi"\nprobability = 1e-3'), ("agents = 4", "agents = 2")))
+        codes = [self.polyhop("run", "e.toml", "-o", f"single{s}", "--seeds", str(s)).returncode for s in range(12)]
+        good = [seed for seed, code in enumerate(codes) if code == 0]
+        bad = [seed for seed, code in enumerate(codes) if code == 3]
+        self.assertEqual(len(good) + len(bad), 12)
+        self.assertTrue(good and bad)
+        before = self.listing()
+        seeds = f"[{good[0]}, {bad[0]}]"
+        result = self.polyhop("run", "e.toml", "--threads", "1", "-o", "new/deeper", "--seeds", seeds)
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("2/4 runs", result.stderr)
+        self.assertIn("e.toml: graph.topology: none of 1000 draws", result.stderr)
+        self.assertEqual(self.listing(), before)
+
+    def test_a_standard_output_that_is_full_is_an_error(self):
+        with open("/dev/full", "wb") as full:
+            result = subprocess.run([_polyhop.COMMAND, "run", "e.toml", "--quiet", "-o", "out"], cwd=self.folder,
+                                    stdout=full, stderr=subprocess.PIPE, text=True, timeout=250, check=False)
+        self.assertEqual(result.returncode, 1)
+        self.assertRegex(result.stderr, r"\Apolyhop: [^\n]*standard output[^\n]*\n\Z")
+
+
+if __name__ == "__main__":
+    _polyhop.main()

@@ -1,0 +1,239 @@
+# SPDX-FileCopyrightText: The polyhop authors
+# SPDX-License-Identifier: Apache-2.0
+"""run_test.py POLYHOP: what `polyhop run` prints and writes when all is well."""
+
+import math
+import os
+import pty
+import subprocess
+
+import numpy as np
+
+import _polyhop
+from _polyhop import CommandTest
+
+
+class Run(CommandTest):
+    def models(self, folder):
+        return (self.folder / folder / "models.npz").read_bytes()
+
+    def curves_without_seconds(self, folder):
+        return [{name: x for name, x in row.items() if name != "seconds"} for row in self.curves(folder)]
+
+    def run_tiny(self, *arguments, folder="out"):
+        return self.done("run", "e.toml", "-o", folder, *arguments)
+
+    def test_results_go_to_stdout_and_progress_to_stderr(self):
+        loud = self.run_tiny()
+        quiet = self.run_tiny("--quiet")
+        self.assertEqual(quiet.stderr, "")
+        self.assertEqual(loud.stdout, quiet.stdout)
+        self.assertIn("GAP", loud.stdout)
+        self.assertIn("tiny: 4 runs, medians over 2 seeds", loud.stdout)
+        self.assertIn("out/curves.csv", loud.stdout)
+        self.assertIn("out/models.npz", loud.stdout)
+        self.assertNotIn("seed 0:", loud.stdout)
+        lines = loud.stderr.splitlines()
+        self.assertEqual([line[:9] for line in lines], [" 25%  1/4", " 50%  2/4", " 75%  3/4", "100%  4/4"])
+        self.assertNotIn("\x1b", loud.stdout + loud.stderr)
+        self.assertNotIn("\r", loud.stdout + loud.stderr)
+
+    def test_curves_have_the_columns_and_points_of_the_interface(self):
+        self.run_tiny("--quiet")
+        text = (self.folder / "out/curves.csv").read_text(encoding="utf-8")
+        self.assertEqual(text.splitlines()[0], _polyhop.COLUMNS)
+        rows = [row for row in self.curves() if row["method"] == "GAP"]
+        self.assertEqual([(r["seed"], r["iteration"]) for r in rows],
+                         [(seed, i) for seed in "01" for i in ("0", "7", "14", "20")])
+        for row in rows:
+            self.assertEqual(row["experiment"], "tiny")
+            self.assertEqual(row["status"], "done")
+            for name in ("excess_risk", "excess_risk_worst", "excess_risk_mean_model", "excess_risk_averaged",
+                         "consensus_error", "distance"):
+                self.assertTrue(math.isfinite(float(row[name])), name)
+            self.assertGreaterEqual(float(row["excess_risk_worst"]), float(row["excess_risk"]))
+            self.assertEqual(math.isnan(float(row["step_median"])), row["iteration"] == "0")
+            # One vector for each of the 6 directed edges in an iteration of the recursion itself.
+            self.assertEqual(int(row["vectors"]) - int(row["step_vectors"]), 6 * int(row["iteration"]))
+            self.assertEqual(int(row["gradients"]), 4 * int(row["iteration"]))
+
+    def test_models_load_with_numpy_and_match_the_curves(self):
+        self.run_tiny("--quiet")
+        last = {(r["method"], r["seed"]): r for r in self.curves()}
+        with np.load(self.folder / "out/models.npz", allow_pickle=False) as models:
+            self.assertEqual(sorted(models.files),
+                             sorted(["GAP/0", "GAP/0/averaged", "GAP/1", "GAP/1/averaged", "far/0", "far/1"]))
+            for name in models.files:
+                self.assertEqual(models[name].shape, (4, 3), name)
+                self.assertEqual(models[name].dtype, np.float64)
+            for seed in "01":
+                w = models[f"GAP/{seed}"]
+                self.assertTrue(np.isfinite(w).all())
+                self.assertTrue(np.isfinite(models[f"GAP/{seed}/averaged"]).all())
+                consensus = np.mean(np.sum((w - w.mean(axis=0)) ** 2, axis=1))
+                np.testing.assert_allclose(consensus, float(last["GAP", seed]["consensus_error"]), rtol=1e-9)
+
+    def test_a_method_that_diverges_is_a_result(self):
+        result = self.run_tiny()
+        line = next(line for line in result.stdout.splitlines() if line.split()[1:2] == ["far"])
+        self.assertTrue(line.endswith("  diverged"), line)
+        self.assertIn("far seed 0: diverged", result.stderr)
+        rows = [row for row in self.curves() if row["method"] == "far"]
+        self.assertEqual({row["status"] for row in rows}, {"diverged"})
+        self.assertEqual([row["iteration"] for row in rows if row["seed"] == "0"], ["0", "7"])
+
+    def test_numbers_that_overflow_are_written_as_such(self):
+        self.put("e.toml", self.changed(("value = 1e6", "value = 1e300")))
+        self.run_tiny("--quiet")
+        last = [row for row in self.curves() if row["method"] == "far"][-1]
+        self.assertEqual(last["status"], "diverged")
+        self.assertFalse(math.isfinite(float(last["excess_risk"])))
+        self.assertFalse(math.isfinite(float(last["excess_risk_worst"])))
+
+    def test_threads_change_nothing_but_the_seconds(self):
+        self.run_tiny("--quiet", "--threads", "1", folder="one")
+        for threads in ("2", "5"):
+            self.run_tiny("--quiet", "--threads", threads, folder=threads)
+            self.assertEqual(self.curves_without_seconds(threads), self.curves_without_seconds("one"))
+            self.assertEqual(self.models(threads), self.models("one"))
+
+    def test_a_cell_on_many_threads_is_the_same_too(self):
+        # 100,000 numbers of state: every run takes all threads.
+        big = ["--quiet", "--seeds", "0", "--set", "problem.dimension=25000", "--set", "iterations=8"]
+        self.run_tiny(*big, "--threads", "1", folder="one")
+        self.run_tiny(*big, "--threads", "3", folder="three")
+        self.assertEqual(self.curves_without_seconds("three"), self.curves_without_seconds("one"))
+        self.assertEqual(self.models("three"), self.models("one"))
+
+    def test_set_changes_keys(self):
+        settings = ("iterations=3", "graph.agents=2", 'method.far.step={rule="polyak"}')
+        self.run_tiny("--quiet", *(argument for setting in settings for argument in ("--set", setting)))
+        self.assertEqual({r["iteration"] for r in self.curves()}, {"0", "3"})
+        self.assertEqual({r["status"] for r in self.curves()}, {"done"})
+        with np.load(self.folder / "out/models.npz") as models:
+            self.assertEqual(models["GAP/0"].shape, (2, 3))
+
+    def test_set_takes_one_value_so_that_the_file_may_follow(self):
+        self.done("run", "--quiet", "--set", "iterations=3", "e.toml", "-o", "out")
+        self.assertEqual(self.curves()[-1]["iteration"], "3")
+
+    def test_seeds_replace_those_of_the_file(self):
+        for argument, expected in (("7", {"7"}), ("[1, 5]", {"1", "5"}), ("2..4", {"2", "3", "4"})):
+            self.run_tiny("--quiet", "--seeds", argument)
+            self.assertEqual({r["seed"] for r in self.curves()}, expected)
+
+    def test_a_second_run_overwrites_its_own_outputs(self):
+        self.run_tiny("--quiet")
+        before = self.listing("out")
+        self.run_tiny("--quiet", "--set", "iterations=3")
+        after = self.listing("out")
+        self.assertEqual(sorted(after), ["curves.csv", "models.npz"])
+        self.assertEqual(self.curves()[-1]["iteration"], "3")
+        self.assertNotEqual(after["models.npz"], before["models.npz"])
+
+    def test_other_files_of_the_folder_stay(self):
+        (self.folder / "out").mkdir()
+        self.put("out/notes.txt", "mine")
+        self.run_tiny("--quiet")
+        self.assertEqual(sorted(self.listing("out")), ["curves.csv", "models.npz", "notes.txt"])
+        self.assertEqual(self.listing("out")["notes.txt"], b"mine")
+
+    def test_outputs_go_to_a_folder_of_the_experiments_name(self):
+        self.done("run", "e.toml", "--quiet")
+        self.assertEqual(sorted(self.listing("out/tiny")), ["curves.csv", "models.npz"])
+
+    def test_folders_are_made_with_their_parents(self):
+        self.run_tiny("--quiet", folder="a/b/c")
+        self.assertEqual(sorted(self.listing("a/b/c")), ["curves.csv", "models.npz"])
+
+    def test_one_agent_works(self):
+        self.run_tiny("--quiet", "--set", "graph.agents=1")
+        last = [r for r in self.curves() if r["method"] == "GAP"][-1]
+        self.assertEqual((last["status"], last["vectors"], float(last["consensus_error"])), ("done", "0", 0))
+        with np.load(self.folder / "out/models.npz") as models:
+            self.assertEqual(models["GAP/0"].shape, (1, 3))
+
+    def test_no_iterations_work(self):
+        self.run_tiny("--quiet", "--set", "iterations=0")
+        self.assertEqual({r["iteration"] for r in self.curves()}, {"0"})
+        with np.load(self.folder / "out/models.npz") as models:
+            self.assertTrue((models["GAP/0"] == 0).all())
+
+    def test_files_are_found_beside_the_experiment(self):
+        (self.folder / "deep").mkdir()
+        self.put("deep/e.toml", self.changed(('"path"', '"file"\nfile = "g.txt"'), ("agents = 4\n", "")))
+        self.put("deep/g.txt", "0 1\n1 2\n")
+        self.done("run", "deep/e.toml", "--quiet", "-o", "out")
+        with np.load(self.folder / "out/models.npz") as models:
+            self.assertEqual(models["GAP/0"].shape, (3, 3))
+
+    def test_given_weights_work(self):
+        self.put("e.toml", self.changed(('topology = "path"', 'topology = "file"\nfile = "a.mat"\nweights = "given"'),
+                                        ("agents = 4\n", "")))
+        self.put("a.mat", "0.5 0.5 0\n0.5 0.25 0.25\n0 0.25 0.75\n")
+        self.run_tiny("--quiet")
+        # Two links: 4 directed edges.
+        last = [r for r in self.curves() if r["method"] == "far"][-1]
+        self.assertEqual(int(last["vectors"]), 4 * int(last["iteration"]))
+
+    def test_names_from_the_file_cannot_steer_the_terminal(self):
+        # U+009B begins an escape sequence, U+202E turns the direction of writing.
+        self.put("e.toml", self.changed(('name = "tiny"', r'name = "t\u009b31m"'),
+                                        ('name = "GAP"', r'name = "G\u009b2J\u202eP"')))
+        result = self.done("run", "e.toml")
+        for stream in (result.stdout, result.stderr):
+            for bad in "\x1b\x9b\u202e":
+                self.assertNotIn(bad, stream)
+        self.assertIn(r"\u202eP", result.stdout)
+        self.assertIn(r"\u202eP seed 0: done", result.stderr)
+        # Files keep the names as they are.
+        self.assertEqual(self.curves("out/t\x9b31m")[0]["method"], "G\x9b2J\u202eP")
+        with np.load(self.folder / "out/t\x9b31m/models.npz") as models:
+            self.assertIn("G\x9b2J\u202eP/0", models.files)
+
+    def test_names_that_need_quoting_survive_in_the_curves(self):
+        self.put("e.toml", self.changed(('name = "GAP"', r'name = "a, \"b\" c/d µ"')))
+        self.run_tiny("--quiet")
+        self.assertEqual(self.curves()[0]["method"], 'a, "b" c/d µ')
+        with np.load(self.folder / "out/models.npz") as models:
+            self.assertIn('a, "b" c/d µ/0', models.files)
+
+    def test_a_list_makes_one_method_for_each_value(self):
+        self.put("e.toml", self.changed(('damping = "rows"', 'damping = "rows", sweeps = [1, 3]')))
+        self.run_tiny("--quiet")
+        self.assertEqual({r["method"] for r in self.curves()}, {"GAP sweeps=1", "GAP sweeps=3", "far"})
+
+    def test_progress_stays_in_one_line_on_a_terminal(self):
+        main, other = pty.openpty()
+        with os.fdopen(main, "rb", buffering=0) as screen:
+            result = subprocess.run([_polyhop.COMMAND, "run", "e.toml", "-o", "out"], cwd=self.folder,
+                                    stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=other, timeout=250,
+                                    check=False)
+            os.close(other)
+            shown = screen.read(65536).decode()
+        self.assertEqual(result.returncode, 0)
+        self.assertEqual(shown.count("\n"), 1)
+        self.assertEqual(shown.count("\r\x1b[K"), 4)
+        self.assertNotIn(b"\x1b", result.stdout)
+
+
+class Help(CommandTest):
+    def test_version(self):
+        result = self.done("--version")
+        self.assertRegex(result.stdout, r"\Apolyhop \d+\.\d+\.\d+\n\Z")
+        self.assertEqual(result.stderr, "")
+
+    def test_help_lists_the_commands(self):
+        result = self.done("--help")
+        self.assertIn("run ", result.stdout)
+        self.assertEqual(result.stderr, "")
+
+    def test_help_of_run_lists_its_flags(self):
+        result = self.done("run", "--help")
+        for flag in ("-o", "--set", "--seeds", "--threads", "--quiet"):
+            self.assertIn(flag, result.stdout)
+        self.assertEqual(self.listing().keys(), {"e.toml"})
+
+
+if __name__ == "__main__":
+    _polyhop.main()

@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+// No allocation inside an iteration. This program's operator new counts how often it is called.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+#include <string>
+
+#include "polyhop/network/thread_barrier.hpp"
+#include "support/networks.hpp"
+#include "support/option_sets.hpp"
+#include "support/trial.hpp"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define POLYHOP_COUNTS_ALLOCATIONS 0
+#else
+#define POLYHOP_COUNTS_ALLOCATIONS 1
+#endif
+
+namespace {
+
+std::atomic<long> allocations = 0;
+
+}  // namespace
+
+#if POLYHOP_COUNTS_ALLOCATIONS
+// The forms for arrays and without exceptions end in these. Inlined, a pair of them looks like a mismatch to g++.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  ++allocations;
+  if (void* place = std::malloc(size > 0 ? size : 1)) return place;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void* operator new(std::size_t size, std::align_val_t alignment) {
+  ++allocations;
+  const auto line = static_cast<std::size_t>(alignment);
+  // The size is a multiple of the alignment, and not zero.
+  if (void* place = std::aligned_alloc(line, (size / line + 1) * line)) return place;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* place) noexcept { std::free(place); }
+[[gnu::noinline]] void operator delete(void* place, std::size_t) noexcept { std::free(place); }
+[[gnu::noinline]] void operator delete(void* place, std::align_val_t) noexcept { std::free(place); }
+[[gnu::noinline]] void operator delete(void* place, std::size_t, std::align_val_t) noexcept { std::free(place); }
+#endif
+
+namespace polyhop {
+namespace {
+
+constexpr Index warm_up = 60;  // beyond iteration 50, where cap = "distance" begins
+constexpr Index measured = 50;
+
+// How often anyone allocated during the measured iterations.
+long allocated(const test::Instance& instance, const Value& step, Index workers) {
+  const Index dimension = instance.problem->dimension();
+  const Index first = test::is_exact(step) ? 2 : warm_up;
+  const Index last = first + (test::is_exact(step) ? 2 : measured);
+  ThreadBarrier barrier(workers);
+  long before = 0;
+  long after = 0;
+  launch(instance.matrix, dimension, workers, [&](Worker& worker) {
+    test::Solver solver(*instance.problem, &instance.reference, step, worker.network,
+                        test::normal_models(worker.network.block(), dimension, 1), 1);
+    for (Index i = 0; i < first; ++i) solver.iterate(i, worker.network);
+    barrier.arrive_and_wait();
+    if (worker.number == 0) before = allocations;
+    barrier.arrive_and_wait();
+    for (Index i = first; i < last; ++i) solver.iterate(i, worker.network);
+    barrier.arrive_and_wait();
+    if (worker.number == 0) after = allocations;
+    barrier.arrive_and_wait();
+  });
+  return after - before;
+}
+
+TEST(Allocation, IsCounted) {
+  if (!POLYHOP_COUNTS_ALLOCATIONS) GTEST_SKIP() << "the sanitizer brings its own operator new";
+  const long before = allocations;
+  const Rows rows(3, 5);
+  const std::string text(100, 'x');
+  EXPECT_EQ(allocations - before, 2) << rows.rows() << text.size();
+}
+
+TEST(Allocation, HappensInNoIterationOfAnyRule) {
+  if (!POLYHOP_COUNTS_ALLOCATIONS) GTEST_SKIP() << "the sanitizer brings its own operator new";
+  const Sampling samplings[] = {Sampling::uniform, Sampling::shuffle, Sampling::cyclic};
+  const Batch batches[] = {{1, false}, {2, false}, {0, true}};
+  const LossName losses[] = {LossName::least_squares, LossName::logistic, LossName::huber};
+  const auto steps = test::all_sets();
+  for (std::size_t n = 0; n < steps.size(); ++n) {
+    ProblemOptions options;
+    options.loss = losses[n % 3];
+    options.l2 = options.loss == LossName::logistic ? 0.1 : 0;
+    options.dimension = 9;
+    options.samples = 3;
+    options.sampling = samplings[n / 3 % 3];
+    options.batch = batches[n / 9 % 3];
+    const auto instance = test::synthetic_instance(test::network_of(Topology::ring, 5), options, 2);
+    for (const Index workers : {1, 3}) {
+      EXPECT_EQ(allocated(instance, steps[n], workers), 0) << steps[n].text() << ", " << workers << " workers";
+    }
+  }
+}
+
+}  // namespace
+}  // namespace polyhop

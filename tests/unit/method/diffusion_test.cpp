@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/method/diffusion.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "polyhop/method/averaged_iterate.hpp"
+#include "polyhop/problem/reference_optimum.hpp"
+#include "support/networks.hpp"
+#include "support/option_sets.hpp"
+#include "support/trial.hpp"
+
+namespace polyhop {
+namespace {
+
+using test::network_of;
+using test::one_step;
+using test::problem_of;
+using test::rows_of;
+using test::step_of;
+
+TEST(Diffusion, AdaptsThenCombines) {
+  // Two agents, weights 1/2. Costs (w - 2)^2 / 2 and (2 w - 2)^2 / 2: at w = 0 and 4 the gradients are -2 and 12.
+  const auto problem = problem_of({{{1, 2}}, {{2, 2}}});
+  const auto after = one_step(network_of(Topology::path, 2), *problem, step_of("constant", {{"value", 0.25}}),
+                              rows_of({{0}, {4}}));
+  // psi = 0.5 and 1; their mean is 0.75.
+  EXPECT_EQ(after.w(0, 0), 0.75);
+  EXPECT_EQ(after.w(1, 0), 0.75);
+  EXPECT_EQ(after.mu, (std::vector<Real>{0.25, 0.25}));
+}
+
+TEST(Diffusion, SendsOneVectorOverEachEdgeAndTheConstantStepNothing) {
+  const auto problem = problem_of({{{1, 2}}, {{2, 2}}, {{1, 1}}, {{1, 0}}});
+  const auto after = one_step(network_of(Topology::star, 4), *problem, step_of("constant", {{"value", 0.25}}),
+                              rows_of({{0}, {4}, {1}, {2}}));
+  EXPECT_EQ(after.algorithm.rounds, 1);
+  EXPECT_EQ(after.algorithm.vectors, 6);
+  EXPECT_EQ(after.algorithm.scalars, 0);
+  EXPECT_EQ(after.step.rounds + after.step.vectors + after.step.scalars, 0);
+}
+
+TEST(Diffusion, TakesTheSampleOfTheIteration) {
+  // Cyclic: iteration 1 takes the second sample, (w - 6)^2 / 2.
+  const auto problem = problem_of({{{1, 2}, {1, 6}}});
+  const auto after = one_step(network_of(Topology::path, 1), *problem, step_of("constant", {{"value", 0.5}}),
+                              rows_of({{0}}), nullptr, 1);
+  EXPECT_EQ(after.w(0, 0), 3);
+}
+
+// Relabelling the agents relabels the result: sums run in another order, so to rounding only.
+TEST(Diffusion, RelabelsItsResultWithItsAgents) {
+  const Index agents = 5;
+  const Index dimension = 6;
+  const std::vector<std::size_t> place = {3, 0, 4, 1, 2};  // where agent k goes
+  const CombinationMatrix matrix = network_of(Topology::path, agents);
+  test::Dense moved = test::zeros(agents, agents);
+  const test::Dense a = test::dense(matrix);
+  for (std::size_t k = 0; k < place.size(); ++k) {
+    for (std::size_t l = 0; l < place.size(); ++l) moved[place[k]][place[l]] = a[k][l];
+  }
+  std::vector<test::Dense> samples(5);
+  std::vector<test::Dense> moved_samples(5);
+  Stream random(1, Purpose::features);
+  std::vector<Real> common(static_cast<std::size_t>(dimension));
+  random.normals(common);
+  for (std::size_t k = 0; k < place.size(); ++k) {
+    for (int n = 0; n < 3; ++n) {
+      std::vector<Real> sample(static_cast<std::size_t>(dimension));
+      random.normals(sample);
+      Real target = 0;
+      for (std::size_t j = 0; j < sample.size(); ++j) target += sample[j] * common[j];
+      sample.push_back(target);
+      samples[k].push_back(sample);
+    }
+    moved_samples[place[k]] = samples[k];
+  }
+  const auto problem = problem_of(samples);
+  const auto moved_problem = problem_of(moved_samples);
+  const Reference reference = solve_reference(*problem);
+  for (const Value& step : test::all_sets()) {
+    if (test::is_exact(step)) continue;
+    SCOPED_TRACE(step.text());
+    const auto run = [&](const CombinationMatrix& on, const LinearProblem& costs) {
+      Rows models;
+      launch_serial(on, dimension, [&](Worker& worker) {
+        test::Solver solver(costs, &reference, step, worker.network, Rows(agents, dimension), 0);
+        for (Index i = 0; i < 20; ++i) solver.iterate(i, worker.network);
+        models = solver.diffusion.models();
+      });
+      return models;
+    };
+    const Rows before = run(matrix, *problem);
+    const Rows after = run(test::matrix_of(moved), *moved_problem);
+    for (std::size_t k = 0; k < place.size(); ++k) {
+      for (Index j = 0; j < dimension; ++j) {
+        const Real expected = before(static_cast<Index>(k), j);
+        EXPECT_NEAR(after(static_cast<Index>(place[k]), j), expected, 1e-9 * std::max(1.0, std::abs(expected)));
+      }
+    }
+  }
+}
+
+TEST(AveragedIterate, MovesFourOverIPlusFourOfTheWayToTheIterate) {
+  AveragedIterate average(rows_of({{100, -7}}));
+  average.update(0, rows_of({{8, 4}}));  // the whole way: the start is forgotten
+  EXPECT_EQ(average.models()(0, 0), 8);
+  EXPECT_EQ(average.models()(0, 1), 4);
+  average.update(4, rows_of({{16, 0}}));  // half of the way
+  EXPECT_EQ(average.models()(0, 0), 12);
+  EXPECT_EQ(average.models()(0, 1), 2);
+  average.update(12, rows_of({{0, 6}}));  // a quarter
+  EXPECT_EQ(average.models()(0, 0), 9);
+  EXPECT_EQ(average.models()(0, 1), 3);
+}
+
+}  // namespace
+}  // namespace polyhop

@@ -1,0 +1,135 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/method/rule_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "polyhop/core/error.hpp"
+#include "support/option_sets.hpp"
+
+namespace polyhop {
+namespace {
+
+using test::gap;
+using test::step_of;
+
+bool has_required_option(const RuleEntry& rule) {
+  for (const FieldInfo& option : rule.options) {
+    if (option.default_text == "required") return true;
+  }
+  return false;
+}
+
+std::string complaint(const Value& step) {
+  try {
+    read_rule(step, "step");
+  } catch (const InputError& e) {
+    return e.what();
+  }
+  return "nothing";
+}
+
+TEST(RuleTable, ReadsEveryRuleByItsNameAloneUnlessAnOptionIsRequired) {
+  for (const RuleEntry& rule : rules()) {
+    SCOPED_TRACE(rule.name);
+    if (has_required_option(rule)) {
+      EXPECT_THROW(read_rule(Value(rule.name), "step"), InputError);
+    } else {
+      EXPECT_EQ(read_rule(Value(rule.name), "step").name, rule.name);
+    }
+    EXPECT_FALSE(rule.summary.empty());
+    EXPECT_FALSE(rule.cost.empty());
+  }
+}
+
+TEST(RuleTable, NamesEachRuleOnce) {
+  std::set<std::string> names;
+  for (const RuleEntry& rule : rules()) EXPECT_TRUE(names.insert(rule.name).second) << rule.name;
+}
+
+TEST(RuleTable, HasNoRuleThatTheTestsLeaveOut) {
+  std::set<std::string> tested;
+  for (const Value& step : test::all_sets()) tested.insert(*step.find("rule")->as<std::string>());
+  for (const RuleEntry& rule : rules()) EXPECT_TRUE(tested.contains(rule.name)) << rule.name;
+}
+
+TEST(RuleTable, ReadsResolvedOptionsBackToThemselves) {
+  std::vector<Value> steps = test::all_sets();
+  steps.push_back(gap({{"optimum", Value(Value::Array{Value(0.1), Value(2)})}}));
+  steps.push_back(gap({{"optimum", Value(Value::Table{{"file", Value("levels.txt")}})}}));
+  for (const Value& step : steps) {
+    const RuleSpec spec = read_rule(step, "step");
+    Value resolved = spec.options;
+    EXPECT_EQ(resolved.as<Value::Table>()->empty(), false);
+    resolved["rule"] = Value(spec.name);
+    EXPECT_EQ(read_rule(resolved, "step").options.text(), spec.options.text()) << step.text();
+    // What was given is among what was resolved.
+    for (const auto& [key, value] : *step.as<Value::Table>()) {
+      if (key == "rule") continue;
+      const Value* found = spec.options.find(key);
+      ASSERT_NE(found, nullptr) << key;
+      EXPECT_EQ(found->kind(), value.kind()) << key;
+    }
+  }
+}
+
+TEST(RuleTable, GapWithoutOptionsIsThePapers) {
+  EXPECT_EQ(read_rule("gap", "step").options.text(),
+            "{ bound = \"paper\", damping = \"paper\", sweeps = 2, project = false, relaxation = 1.0, optimum = \"zero\", "
+            "agree = \"none\", cap = \"none\", sums = \"mixed\", exchange = \"lists\" }");
+}
+
+TEST(RuleTable, SuggestsTheNearestName) {
+  EXPECT_EQ(complaint("gop"), "step.rule: unknown name \"gop\"; did you mean 'gap'?");
+  EXPECT_EQ(complaint("constnat"), "step.rule: unknown name \"constnat\"; did you mean 'constant'?");
+  EXPECT_EQ(complaint("newton"), "step.rule: unknown name \"newton\"; allowed: constant, decay, polyak, sps, gap");
+  EXPECT_EQ(complaint(gap({{"bond", "tight"}})), "step.bond: unknown key; did you mean 'bound'?");
+  EXPECT_EQ(complaint(gap({{"bound", "tigth"}})), "step.bound: unknown name \"tigth\"; did you mean 'tight'?");
+}
+
+TEST(RuleTable, SaysWhatIsMissingOrOutOfRange) {
+  EXPECT_EQ(complaint("constant"), "step.value: missing; expected number > 0");
+  EXPECT_EQ(complaint(step_of("constant", {{"value", 0.0}})), "step.value: found 0.0, expected number > 0");
+  EXPECT_EQ(complaint(step_of("decay", {{"value", 1.0}, {"power", -1.0}})),
+            "step.power: found -1.0, expected number >= 0");
+  EXPECT_EQ(complaint(step_of("polyak", {{"max", 0.0}})), "step.max: found 0.0, expected number > 0");
+  for (const Value& rho : {Value(0.0), Value(2.0)}) {
+    EXPECT_EQ(complaint(gap({{"relaxation", rho}})),
+              "step.relaxation: found " + rho.text() + ", expected number in (0, 2)");
+  }
+  EXPECT_EQ(complaint(gap({{"sweeps", 0}})), "step.sweeps: found 0, expected an integer >= 1 or \"exact\"");
+  EXPECT_EQ(complaint(gap({{"sweeps", "all"}})), "step.sweeps: found \"all\", expected an integer >= 1 or \"exact\"");
+  for (const Value& cap : {Value("1/sqrt(i)"), Value("-1/sqrt(i+1)"), Value(0.0), Value("x"), Value(true)}) {
+    EXPECT_EQ(complaint(gap({{"cap", cap}})),
+              "step.cap: found " + cap.text() +
+                  ", expected \"none\" | number > 0 | \"GAMMA/sqrt(i+1)\" | \"distance\"");
+  }
+  EXPECT_EQ(complaint(gap({{"optimum", "none"}})),
+            "step.optimum: found \"none\", expected \"zero\" | number | list | { file = \"...\" } | \"per-sample\"");
+}
+
+TEST(RuleTable, WantsARule) {
+  EXPECT_EQ(complaint(Value(Value::Table{{"value", Value(1.0)}})),
+            "step: found { value = 1.0 }, expected a rule: step = \"gap\" or step = { rule = \"gap\", ... }");
+  EXPECT_EQ(complaint(3), "step: found 3, expected a rule: step = \"gap\" or step = { rule = \"gap\", ... }");
+  EXPECT_EQ(complaint(Value(Value::Table{{"rule", Value(1)}})), "step.rule: found 1, expected a name");
+}
+
+TEST(AlgorithmTable, FindsAtcAndSuggestsIt) {
+  EXPECT_EQ(find_algorithm("atc", "algorithm", 0).name, "atc");
+  try {
+    find_algorithm("act", "algorithm", 7);
+    FAIL() << "no exception";
+  } catch (const InputError& e) {
+    EXPECT_EQ(e.line(), 7);
+    EXPECT_EQ(e.path(), "algorithm");
+    EXPECT_EQ(e.message(), "unknown name \"act\"; allowed: atc");
+  }
+}
+
+}  // namespace
+}  // namespace polyhop

@@ -1,0 +1,155 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/problem/loss.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <vector>
+
+namespace polyhop {
+namespace {
+
+constexpr std::array<LossName, 3> all = {LossName::least_squares, LossName::logistic, LossName::huber};
+
+Real value(const Loss& loss, Real z, Real y) {
+  Real out = 0;
+  loss.values({&z, 1}, {&y, 1}, {&out, 1});
+  return out;
+}
+Real slope(const Loss& loss, Real z, Real y) {
+  Real out = 0;
+  loss.slopes({&z, 1}, {&y, 1}, {&out, 1});
+  return out;
+}
+Real curvature(const Loss& loss, Real z, Real y) {
+  Real out = 0;
+  loss.curvatures({&z, 1}, {&y, 1}, {&out, 1});
+  return out;
+}
+
+// Predictions and targets away from Huber's corners at |z - y| = delta = 0.7.
+struct Point {
+  Real z;
+  Real y;
+};
+const std::vector<Point> points = {{0, 1}, {0.5, 1}, {-2, 1}, {3, 1}, {0, -1}, {-0.5, -1}, {2, -1}, {-3, -1}, {1.1, 1}};
+
+TEST(Loss, LeastSquaresIsHalfTheSquare) {
+  const auto loss = make_loss(LossName::least_squares);
+  EXPECT_EQ(value(*loss, 5, 2), 4.5);
+  EXPECT_EQ(slope(*loss, 5, 2), 3);
+  EXPECT_EQ(curvature(*loss, 5, 2), 1);
+  EXPECT_TRUE(loss->is_quadratic());
+  EXPECT_FALSE(loss->is_classification());
+}
+
+TEST(Loss, LogisticIsTheLogarithmOfOnePlusTheExponential) {
+  const auto loss = make_loss(LossName::logistic);
+  EXPECT_DOUBLE_EQ(value(*loss, 0, 1), std::log(2.0));
+  EXPECT_DOUBLE_EQ(value(*loss, 2, 1), std::log(1 + std::exp(-2.0)));
+  EXPECT_DOUBLE_EQ(value(*loss, 2, -1), std::log(1 + std::exp(2.0)));
+  EXPECT_EQ(slope(*loss, 0, 1), -0.5);
+  EXPECT_EQ(slope(*loss, 0, -1), 0.5);
+  EXPECT_EQ(curvature(*loss, 0, 1), 0.25);
+  EXPECT_FALSE(loss->is_quadratic());
+  EXPECT_TRUE(loss->is_classification());
+}
+
+TEST(Loss, HuberIsASquareInsideAndALineOutside) {
+  const auto loss = make_loss(LossName::huber, 2);
+  EXPECT_EQ(value(*loss, 1, 0), 0.5);
+  EXPECT_EQ(value(*loss, 2, 0), 2);
+  EXPECT_EQ(value(*loss, 5, 0), 8);
+  EXPECT_EQ(value(*loss, -5, 0), 8);
+  EXPECT_EQ(slope(*loss, 1, 0), 1);
+  EXPECT_EQ(slope(*loss, 5, 0), 2);
+  EXPECT_EQ(slope(*loss, -5, 0), -2);
+  EXPECT_EQ(curvature(*loss, 1, 0), 1);
+  EXPECT_EQ(curvature(*loss, 5, 0), 0);
+  EXPECT_FALSE(loss->is_quadratic());
+  EXPECT_FALSE(loss->is_classification());
+}
+
+TEST(Loss, SlopesAreThoseOfTheValues) {
+  for (const LossName name : all) {
+    const auto loss = make_loss(name, 0.7);
+    for (const auto& [z, y] : points) {
+      const Real h = 1e-5;
+      const Real difference = (value(*loss, z + h, y) - value(*loss, z - h, y)) / (2 * h);
+      EXPECT_NEAR(slope(*loss, z, y), difference, 1e-9) << name_of(name) << " at " << z << ", " << y;
+    }
+  }
+}
+
+TEST(Loss, CurvaturesAreThoseOfTheSlopes) {
+  for (const LossName name : all) {
+    const auto loss = make_loss(name, 0.7);
+    for (const auto& [z, y] : points) {
+      const Real h = 1e-5;
+      const Real difference = (slope(*loss, z + h, y) - slope(*loss, z - h, y)) / (2 * h);
+      EXPECT_NEAR(curvature(*loss, z, y), difference, 1e-9) << name_of(name) << " at " << z << ", " << y;
+    }
+  }
+}
+
+TEST(Loss, MaxCurvatureIsTheLargestCurvature) {
+  for (const LossName name : all) {
+    const auto loss = make_loss(name, 0.7);
+    Real largest = 0;
+    for (int n = -1000; n <= 1000; ++n) largest = std::max(largest, curvature(*loss, 0.01 * n, 1));
+    EXPECT_LE(largest, loss->max_curvature()) << name_of(name);
+    EXPECT_GE(largest, 0.999 * loss->max_curvature()) << name_of(name) << ": the bound is attained";
+  }
+}
+
+TEST(Loss, LogisticSurvivesHugeMargins) {
+  const auto loss = make_loss(LossName::logistic);
+  for (const Real margin : {800.0, 1e10, 1e308}) {
+    EXPECT_EQ(value(*loss, margin, 1), 0) << margin;
+    EXPECT_EQ(value(*loss, -margin, 1), margin) << margin;
+    EXPECT_EQ(value(*loss, margin, -1), margin) << margin;
+    EXPECT_EQ(slope(*loss, margin, 1), 0) << margin;
+    EXPECT_EQ(slope(*loss, -margin, 1), -1) << margin;
+    EXPECT_EQ(slope(*loss, margin, -1), 1) << margin;
+    EXPECT_EQ(curvature(*loss, margin, 1), 0) << margin;
+    EXPECT_EQ(curvature(*loss, -margin, 1), 0) << margin;
+  }
+}
+
+TEST(Loss, LogisticKeepsItsDigitsAtLargeMargins) {
+  const auto loss = make_loss(LossName::logistic);
+  // ln(1 + e^-40) = e^-40 to 17 digits, where 1 + e^-40 is 1.
+  EXPECT_DOUBLE_EQ(value(*loss, 40, 1), std::exp(-40.0));
+  EXPECT_DOUBLE_EQ(slope(*loss, 40, 1), -std::exp(-40.0));
+  EXPECT_DOUBLE_EQ(value(*loss, 700, 1), std::exp(-700.0));
+}
+
+TEST(Loss, PassesOnWhatIsNotANumber) {
+  const Real nan = std::numeric_limits<Real>::quiet_NaN();
+  for (const LossName name : all) {
+    const auto loss = make_loss(name);
+    EXPECT_TRUE(std::isnan(value(*loss, nan, 1))) << name_of(name);
+    EXPECT_TRUE(std::isnan(slope(*loss, nan, 1))) << name_of(name);
+  }
+}
+
+TEST(Loss, WorksOnWholeArrays) {
+  const auto loss = make_loss(LossName::least_squares);
+  const std::vector<Real> z = {1, 2, 3};
+  const std::vector<Real> y = {0, 4, 3};
+  std::vector<Real> out(3);
+  loss->values(z, y, out);
+  EXPECT_EQ(out, (std::vector<Real>{0.5, 2, 0}));
+  loss->slopes(z, y, out);
+  EXPECT_EQ(out, (std::vector<Real>{1, -2, 0}));
+  loss->curvatures(z, y, out);
+  EXPECT_EQ(out, (std::vector<Real>{1, 1, 1}));
+}
+
+}  // namespace
+}  // namespace polyhop

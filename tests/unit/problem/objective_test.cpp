@@ -1,0 +1,222 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/problem/objective.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "polyhop/core/reach.hpp"
+#include "unit/core/refusal.hpp"
+#include "unit/problem/naive.hpp"
+
+namespace polyhop {
+namespace {
+
+using naive::Model;
+
+// Agent k of a model, as a user would write it.
+class OneAgent final : public Objective {
+ public:
+  OneAgent(std::shared_ptr<const Model> model, Index agent) : model_(std::move(model)), agent_(agent) {}
+  [[nodiscard]] Index dimension() const override { return model_->data.features.columns(); }
+  [[nodiscard]] Index samples() const override { return model_->data.samples(agent_); }
+  [[nodiscard]] Real value(std::span<const Real> w, std::span<const Index> batch) const override {
+    return naive::value(*model_, agent_, batch, w);
+  }
+  Real value_and_gradient(std::span<const Real> w, std::span<const Index> batch,
+                          std::span<Real> gradient) const override {
+    std::ranges::copy(naive::gradient(*model_, agent_, batch, w), gradient.begin());
+    return value(w, batch);
+  }
+
+ private:
+  std::shared_ptr<const Model> model_;
+  Index agent_;
+};
+
+// w_1^2 + 10 w_2 + w_3^4, whose gradient is off by `error` in one coordinate.
+class Polynomial final : public Objective {
+ public:
+  Polynomial() = default;
+  Polynomial(std::size_t wrong, Real error) : wrong_(wrong), error_(error) {}
+  [[nodiscard]] Index dimension() const override { return 3; }
+  [[nodiscard]] Real value(std::span<const Real> w, std::span<const Index>) const override {
+    return w[0] * w[0] + 10 * w[1] + std::pow(w[2], 4);
+  }
+  Real value_and_gradient(std::span<const Real> w, std::span<const Index> batch,
+                          std::span<Real> gradient) const override {
+    gradient[0] = 2 * w[0];
+    gradient[1] = 10;
+    gradient[2] = 4 * std::pow(w[2], 3);
+    gradient[wrong_] += error_;
+    return value(w, batch);
+  }
+
+ private:
+  std::size_t wrong_ = 0;
+  Real error_ = 0;
+};
+
+const std::vector<Real> somewhere = {1, 2, -3};
+
+TEST(CheckGradient, PassesARightOne) {
+  const auto check = check_gradient(Polynomial(), somewhere);
+  EXPECT_TRUE(check.passed()) << "coordinate " << check.coordinate << " is off by " << check.worst_error;
+  const auto far = check_gradient(Polynomial(), std::vector<Real>{1e6, -1e6, 100});
+  EXPECT_TRUE(far.passed()) << "coordinate " << far.coordinate << " is off by " << far.worst_error;
+}
+
+TEST(CheckGradient, NamesTheWrongCoordinate) {
+  // At (1, 2, -3) the gradient is (2, 10, -108).
+  const auto check = check_gradient(Polynomial(1, 2.5), somewhere);
+  EXPECT_FALSE(check.passed());
+  EXPECT_EQ(check.coordinate, 1);
+  EXPECT_EQ(check.given, 12.5);
+  EXPECT_NEAR(check.expected, 10, 1e-8);
+  EXPECT_NEAR(check.worst_error, 0.2, 1e-8);
+}
+
+TEST(CheckGradient, MeasuresSmallGradientsAbsolutely) {
+  // The gradient of the first coordinate is 0 there, and 1e-3 is given.
+  const auto check = check_gradient(Polynomial(0, 1e-3), std::vector<Real>{0, 0, 0});
+  EXPECT_EQ(check.coordinate, 0);
+  EXPECT_NEAR(check.worst_error, 1e-3, 1e-8);
+  EXPECT_FALSE(check.passed());
+  EXPECT_TRUE(check.passed(1e-2));
+}
+
+TEST(CheckGradient, FindsWhatIsNotFinite) {
+  for (const Real bad : {std::numeric_limits<Real>::quiet_NaN(), std::numeric_limits<Real>::infinity()}) {
+    for (const std::size_t wrong : {0U, 1U, 2U}) {
+      const auto check = check_gradient(Polynomial(wrong, bad), somewhere);
+      EXPECT_FALSE(check.passed());
+      EXPECT_EQ(check.coordinate, static_cast<Index>(wrong));
+    }
+  }
+}
+
+TEST(CheckGradient, UsesAllSamples) {
+  for (const LossName loss : {LossName::least_squares, LossName::logistic, LossName::huber}) {
+    const auto model = std::make_shared<const Model>(naive::random_model(loss, 0.2));
+    for (Index k = 0; k < 3; ++k) {
+      const auto w = naive::random_point(3, k);
+      const auto check = check_gradient(OneAgent(model, k), w);
+      EXPECT_TRUE(check.passed()) << name_of(loss) << ", agent " << k << ": " << check.worst_error;
+      EXPECT_EQ(check.given, naive::gradient(*model, k, naive::all_samples(*model, k),
+                                             w)[static_cast<std::size_t>(check.coordinate)]);
+    }
+  }
+}
+
+std::vector<std::shared_ptr<const Objective>> objectives_of(const std::shared_ptr<const Model>& model) {
+  std::vector<std::shared_ptr<const Objective>> out;
+  for (Index k = 0; k < model->data.agents(); ++k) out.push_back(std::make_shared<OneAgent>(model, k));
+  return out;
+}
+
+TEST(ObjectiveProblem, EqualsALinearProblemWithTheSameCosts) {
+  const auto model = std::make_shared<const Model>(naive::random_model(LossName::least_squares, 0.2));
+  const Rows w = naive::random_points(3, 3);
+  // Every agent holds its own row and the next one's.
+  const std::vector<Index> offset = {0, 2, 4, 6};
+  const std::vector<std::int32_t> slot = {0, 1, 1, 2, 2, 0};
+  const Reach reach = {{offset.data(), slot.data(), nullptr}, 3, 6, w.data(), w.stride(), 3};
+  for (const Batch batch : {Batch{1, false}, Batch{3, false}, Batch{0, true}}) {
+    for (const Sampling sampling : {Sampling::uniform, Sampling::shuffle, Sampling::cyclic}) {
+      const LinearProblem linear = model->problem(batch, sampling);
+      const ObjectiveProblem general(objectives_of(model), batch, sampling);
+      const auto expected = linear.oracle({0, 3}, 7);
+      const auto got = general.oracle({0, 3}, 7);
+      for (Index i = 0; i < 6; ++i) {
+        expected->draw(i);
+        got->draw(i);
+        const Evaluation& e = expected->evaluate(w, true);
+        const Evaluation& g = got->evaluate(w, true);
+        for (std::size_t k = 0; k < 3; ++k) {
+          EXPECT_NEAR(g.values[k], e.values[k], 1e-13);
+          for (Index j = 0; j < 3; ++j) {
+            EXPECT_NEAR(g.gradients.scale[k] * g.gradients.row[k][j], e.gradients.scale[k] * e.gradients.row[k][j],
+                        1e-13);
+          }
+        }
+        std::vector<Real> from_linear(6);
+        std::vector<Real> from_general(6);
+        expected->values_at(reach, from_linear);
+        got->values_at(reach, from_general);
+        for (std::size_t n = 0; n < 6; ++n) EXPECT_NEAR(from_general[n], from_linear[n], 1e-13) << "entry " << n;
+        const Rows point = naive::random_points(1, 3);
+        expected->values_at_point(point, from_linear);
+        got->values_at_point(point, from_general);
+        for (std::size_t k = 0; k < 3; ++k) EXPECT_NEAR(from_general[k], from_linear[k], 1e-13) << "agent " << k;
+      }
+    }
+  }
+}
+
+TEST(ObjectiveProblem, CostsAreThoseOfAllSamples) {
+  const auto model = std::make_shared<const Model>(naive::random_model(LossName::huber, 0.2));
+  const ObjectiveProblem problem(objectives_of(model));
+  EXPECT_EQ(problem.agents(), 3);
+  EXPECT_EQ(problem.dimension(), 3);
+  const Rows points = naive::random_points(4, 3);
+  Rows costs(2, 4);
+  problem.costs({1, 3}, points, costs);
+  for (Index k = 0; k < 2; ++k) {
+    for (Index p = 0; p < 4; ++p) {
+      EXPECT_EQ(costs(k, p), naive::value(*model, k + 1, naive::all_samples(*model, k + 1), points.row(p)));
+    }
+  }
+}
+
+TEST(ObjectiveProblem, ABlockHasItsOwnAgents) {
+  const auto model = std::make_shared<const Model>(naive::random_model(LossName::least_squares));
+  const ObjectiveProblem problem(objectives_of(model), {1, false}, Sampling::uniform);
+  const auto whole = problem.oracle({0, 3}, 7);
+  const auto block = problem.oracle({2, 3}, 7);
+  const Rows points(3, 3, 0.5);
+  const Rows point(1, 3, 0.5);
+  for (Index i = 0; i < 10; ++i) {
+    whole->draw(i);
+    block->draw(i);
+    EXPECT_EQ(block->evaluate(point, true).values[0], whole->evaluate(points, true).values[2]);
+  }
+}
+
+TEST(ObjectiveProblem, KnowsNoSmoothness) {
+  const ObjectiveProblem problem({std::make_shared<Polynomial>()});
+  const auto oracle = problem.oracle({0, 1}, 0);
+  std::vector<Real> out(1);
+  EXPECT_FALSE(oracle->smoothness(out));
+  EXPECT_FALSE(oracle->is_quadratic());
+}
+
+TEST(ObjectiveProblem, RefusesNoAgents) {
+  EXPECT_STREQ(refusal([] { return ObjectiveProblem({}); }).what(),
+               "objectives: found none, expected at least one agent");
+}
+
+TEST(ObjectiveProblem, RefusesUnlikeDimensions) {
+  const auto model = std::make_shared<const Model>(naive::random_model(LossName::least_squares, 0, 5));
+  const std::vector<std::shared_ptr<const Objective>> unlike = {std::make_shared<Polynomial>(),
+                                                                std::make_shared<OneAgent>(model, 0)};
+  EXPECT_STREQ(refusal([&] { return ObjectiveProblem(unlike); }).what(),
+               "objectives: agent 1 has dimension 5, agent 0 has 3");
+}
+
+TEST(ObjectiveProblem, RefusesAnAgentWithoutSamples) {
+  const auto model = std::make_shared<const Model>(Model{naive::random_data({2, 0}, 3, false)});
+  EXPECT_STREQ(refusal([&] { return ObjectiveProblem(objectives_of(model)); }).what(),
+               "objectives: agent 1 has no samples");
+}
+
+}  // namespace
+}  // namespace polyhop

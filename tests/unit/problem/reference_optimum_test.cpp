@@ -1,0 +1,276 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/problem/reference_optimum.hpp"
+
+#include <gtest/gtest.h>
+
+#include <eigen3/Eigen/Dense>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "unit/problem/naive.hpp"
+
+namespace polyhop {
+namespace {
+
+using Matrix = Eigen::MatrixXd;
+using Vector = Eigen::VectorXd;
+using naive::Model;
+
+// J(w) = ||X w - t||^2 / 2 + (l2/2)||w||^2: every sample's row and target times 1/sqrt(K n_k).
+std::pair<Matrix, Vector> pooled(const Model& model) {
+  const Dataset& data = model.data;
+  Matrix x(data.features.rows(), data.features.columns());
+  Vector t(data.features.rows());
+  for (Index k = 0; k < data.agents(); ++k) {
+    const double root = 1 / std::sqrt(static_cast<double>(data.agents() * data.samples(k)));
+    for (Index n = data.first(k); n < data.first(k + 1); ++n) {
+      for (Index j = 0; j < x.cols(); ++j) x(n, j) = root * data.features(n, j);
+      t(n) = root * data.targets[static_cast<std::size_t>(n)];
+    }
+  }
+  return {x, t};
+}
+
+// The minimum-norm minimiser by a singular value decomposition; a penalty adds rows sqrt(l2) I to X.
+Vector by_singular_values(const Model& model) {
+  auto [x, t] = pooled(model);
+  if (model.l2 > 0) {
+    const auto samples = x.rows();
+    x.conservativeResize(samples + x.cols(), Eigen::NoChange);
+    x.bottomRows(x.cols()) = std::sqrt(model.l2) * Matrix::Identity(x.cols(), x.cols());
+    t.conservativeResize(x.rows());
+    t.tail(x.cols()).setZero();
+  }
+  Eigen::JacobiSVD<Matrix> svd(x, Eigen::ComputeThinU | Eigen::ComputeThinV);
+  svd.setThreshold(1e-10);
+  return svd.solve(t);
+}
+
+void expect_minimiser(const Reference& reference, const Vector& expected, double tolerance) {
+  ASSERT_TRUE(reference.minimiser.has_value());
+  ASSERT_EQ(static_cast<Eigen::Index>(reference.minimiser->size()), expected.size());
+  for (Eigen::Index j = 0; j < expected.size(); ++j) {
+    EXPECT_NEAR((*reference.minimiser)[static_cast<std::size_t>(j)], expected(j), tolerance) << "coordinate " << j;
+  }
+}
+
+// Solves, and holds the answer to a singular value decomposition and to its own word.
+void expect_least_squares(const Model& model, const std::string& how) {
+  const Reference reference = solve_reference(model.problem());
+  const Vector expected = by_singular_values(model);
+  expect_minimiser(reference, expected, 1e-10);
+  const std::vector<Real> w(expected.data(), expected.data() + expected.size());
+  EXPECT_NEAR(reference.value, naive::risk(model, w), 1e-13);
+  EXPECT_GE(reference.accuracy, 0);
+  EXPECT_LE(reference.accuracy, 1e-13);
+  EXPECT_EQ(reference.how, how);
+}
+
+constexpr const char* direct = "least squares, complete orthogonal decomposition";
+constexpr const char* normal_equations = "least squares, normal equations with refinement";
+
+TEST(ReferenceOptimum, ByHand) {
+  // Two agents with one sample each: J = ((w - 1)^2 + (w - 3)^2) / 4, least at 2 with value 1/2.
+  Dataset data;
+  data.features = Rows(2, 1, 1);
+  data.targets = {1, 3};
+  data.offset = {0, 1, 2};
+  const Reference reference = solve_reference(Model{data}.problem());
+  expect_minimiser(reference, Vector::Constant(1, 2.0), 1e-15);
+  EXPECT_NEAR(reference.value, 0.5, 1e-15);
+  // With l2 = 1: J = ((w - 1)^2 + (w - 3)^2) / 4 + w^2 / 2, least at 1 with value 1 + 1/2.
+  const Reference penalised = solve_reference(Model{data, LossName::least_squares, 1}.problem());
+  expect_minimiser(penalised, Vector::Constant(1, 1.0), 1e-15);
+  EXPECT_NEAR(penalised.value, 1.5, 1e-15);
+}
+
+TEST(ReferenceOptimum, WeighsAgentsEquallyHoweverManySamplesTheyHave) {
+  // Agent 0 says 0 three times, agent 1 says 4 once: the middle is 2, not 1.
+  Dataset data;
+  data.features = Rows(4, 1, 1);
+  data.targets = {0, 0, 0, 4};
+  data.offset = {0, 3, 4};
+  expect_minimiser(solve_reference(Model{data}.problem()), Vector::Constant(1, 2.0), 1e-15);
+}
+
+TEST(ReferenceOptimum, OfMoreUnknownsThanSamplesInterpolatesWithTheLeastNorm) {
+  const Model model = {naive::random_data({4, 2, 3}, 20, false)};
+  expect_least_squares(model, direct);
+  EXPECT_LT(solve_reference(model.problem()).value, 1e-28);
+}
+
+TEST(ReferenceOptimum, OfMoreSamplesThanUnknownsIsTheLeastSquaresSolution) {
+  const Model model = {naive::random_data({10, 7, 15}, 5, false)};
+  expect_least_squares(model, direct);
+  EXPECT_GT(solve_reference(model.problem()).value, 0.1);
+}
+
+TEST(ReferenceOptimum, WithoutFullRankHasTheLeastNorm) {
+  Model tall = {naive::random_data({10, 7, 15}, 5, false)};
+  Model wide = {naive::random_data({4, 2, 3}, 20, false)};
+  for (Model* model : {&tall, &wide}) {
+    Rows& features = model->data.features;
+    for (Index n = 0; n < features.rows(); ++n) {
+      features(n, 1) = features(n, 0);
+      features(n, 2) = features(n, 3) - 2 * features(n, 0);
+    }
+    // A sample that contradicts another one.
+    std::ranges::copy(features.row(0), features.row(1).begin());
+    expect_least_squares(*model, direct);
+    EXPECT_GT(solve_reference(model->problem()).value, 1e-3);
+  }
+}
+
+TEST(ReferenceOptimum, WithPenaltySolvesTheNormalEquationsOfEitherSide) {
+  for (const Real l2 : {1e-6, 1e-2, 1.0, 100.0}) {
+    expect_least_squares({naive::random_data({10, 7, 15}, 5, false), LossName::least_squares, l2}, normal_equations);
+    expect_least_squares({naive::random_data({4, 2, 3}, 20, false), LossName::least_squares, l2}, normal_equations);
+  }
+}
+
+// Coordinate j is seen by the samples n = j modulo M alone, with feature `scale` of j, so that each has its own
+// one-dimensional problem.
+Dataset separate_coordinates(Index samples, Index dimension, Index scales) {
+  Dataset data;
+  data.features = Rows(samples, dimension);
+  data.offset = {0, samples};
+  for (Index n = 0; n < samples; ++n) {
+    const Index j = n % dimension;
+    data.features(n, j) = static_cast<Real>(1 + j % scales);
+    data.targets.push_back(static_cast<Real>(n % 7) - 3);
+  }
+  return data;
+}
+
+// w_j = sum h y / (sum h^2 + N l2), over the samples of coordinate j.
+Vector separate_minimiser(const Model& model) {
+  const Dataset& data = model.data;
+  const Index m = data.features.columns();
+  Vector hy = Vector::Zero(m);
+  Vector hh = Vector::Constant(m, static_cast<double>(data.features.rows()) * model.l2);
+  for (Index n = 0; n < data.features.rows(); ++n) {
+    const Real h = data.features(n, n % m);
+    hy(n % m) += h * data.targets[static_cast<std::size_t>(n)];
+    hh(n % m) += h * h;
+  }
+  return hy.cwiseQuotient(hh);
+}
+
+TEST(ReferenceOptimum, TooLargeForAFactorisationOfTheDataSolvesTheNormalEquations) {
+  // 62600 * 256 * 256 multiplications are more than the rank-revealing factorisation is given.
+  const Model model = {separate_coordinates(62600, 256, 5)};
+  const Reference reference = solve_reference(model.problem());
+  EXPECT_EQ(reference.how, normal_equations);
+  expect_minimiser(reference, separate_minimiser(model), 1e-12);
+}
+
+TEST(ReferenceOptimum, TooLargeForAnyMatrixTakesConjugateGradients) {
+  // Neither side of 4100 x 4050 fits; three different scales need few steps.
+  const Model model = {separate_coordinates(4100, 4050, 3), LossName::least_squares, 1e-3};
+  const Reference reference = solve_reference(model.problem());
+  EXPECT_NE(reference.how.find("conjugate gradient"), std::string::npos) << reference.how;
+  expect_minimiser(reference, separate_minimiser(model), 1e-11);
+  EXPECT_LE(reference.accuracy, 1e-13);
+}
+
+// Plain gradient descent with step 1/L, long enough for the few well-conditioned unknowns of these tests.
+std::vector<Real> by_descent(const Model& model, int iterations) {
+  double smoothness = model.l2;
+  for (Index k = 0; k < model.data.agents(); ++k) {
+    for (const Index n : naive::all_samples(model, k)) {
+      const auto h = model.data.features.row(model.data.first(k) + n);
+      smoothness += naive::product(h, h) / static_cast<double>(model.data.agents() * model.data.samples(k));
+    }
+  }
+  std::vector<Real> w(static_cast<std::size_t>(model.data.features.columns()));
+  for (int i = 0; i < iterations; ++i) {
+    const auto g = naive::risk_gradient(model, w);
+    for (std::size_t j = 0; j < w.size(); ++j) w[j] -= g[j] / smoothness;
+  }
+  return w;
+}
+
+// A minimiser that descent reaches too, and around which nothing is lower.
+void expect_optimum(const Model& model, int iterations) {
+  const Reference reference = solve_reference(model.problem());
+  ASSERT_TRUE(reference.minimiser.has_value());
+  const std::vector<Real>& w = *reference.minimiser;
+  const auto g = naive::risk_gradient(model, w);
+  // Where J is exact to its last digit, 1e-16, the gradient is its root.
+  EXPECT_LT(std::sqrt(naive::product(g, g)), 1e-8);
+  EXPECT_NEAR(reference.value, naive::risk(model, w), 1e-13);
+  EXPECT_NEAR(reference.value, naive::risk(model, by_descent(model, iterations)), 1e-10);
+  EXPECT_GE(reference.accuracy, 0);
+  EXPECT_LE(reference.accuracy, 1e-12);
+  EXPECT_EQ(reference.how, "L-BFGS, then Newton's method");
+  for (Index trial = 0; trial < 50; ++trial) {
+    for (const Real size : {1e-4, 1e-2, 1.0}) {
+      std::vector<Real> moved = w;
+      const auto d = naive::random_point(static_cast<Index>(w.size()), trial);
+      for (std::size_t j = 0; j < w.size(); ++j) moved[j] += size * d[j];
+      EXPECT_GE(naive::risk(model, moved), reference.value - 1e-15) << "a step of " << size << " goes lower";
+    }
+  }
+}
+
+TEST(ReferenceOptimum, OfTheLogisticLossWithPenalty) {
+  for (const Real l2 : {0.1, 1.0}) {
+    expect_optimum({naive::random_data({10, 7, 15}, 4, true), LossName::logistic, l2}, 5000);
+  }
+}
+
+TEST(ReferenceOptimum, OfTheLogisticLossOnClassesThatNoPlaneSeparates) {
+  expect_optimum({naive::random_data({20, 14, 30}, 3, true), LossName::logistic}, 20000);
+}
+
+TEST(ReferenceOptimum, OfTheHuberLoss) {
+  for (const Real l2 : {0.0, 0.1}) {
+    expect_optimum({naive::random_data({10, 7, 15}, 4, false), LossName::huber, l2, 0.7}, 20000);
+  }
+}
+
+TEST(ReferenceOptimum, OfMoreUnknownsThanSamplesWithPenalty) {
+  expect_optimum({naive::random_data({3, 2, 4}, 15, true), LossName::logistic, 0.2}, 5000);
+  expect_optimum({naive::random_data({3, 2, 4}, 15, false), LossName::huber, 0.2, 0.7}, 5000);
+}
+
+TEST(ReferenceOptimum, OfTheLogisticLossByHand) {
+  // One feature 1 for all, three samples of class 1 and one of class -1: w = ln 3, J = ln 4 - (3/4) ln 3.
+  Dataset data;
+  data.features = Rows(4, 1, 1);
+  data.targets = {1, 1, 1, -1};
+  data.offset = {0, 4};
+  const Reference reference = solve_reference(Model{data, LossName::logistic}.problem());
+  expect_minimiser(reference, Vector::Constant(1, std::log(3.0)), 1e-8);
+  EXPECT_NEAR(reference.value, std::log(4.0) - 0.75 * std::log(3.0), 1e-15);
+}
+
+TEST(ReferenceOptimum, SeparableClassesWithoutPenaltyHaveNoMinimiser) {
+  Model model = {naive::random_data({10, 7, 15}, 4, true), LossName::logistic};
+  for (Index n = 0; n < model.data.features.rows(); ++n) {
+    const auto h = model.data.features.row(n);
+    model.data.targets[static_cast<std::size_t>(n)] = h[0] + 2 * h[1] - h[3] < 0 ? -1 : 1;
+  }
+  const Reference reference = solve_reference(model.problem());
+  EXPECT_FALSE(reference.minimiser.has_value());
+  EXPECT_EQ(reference.value, 0);
+  EXPECT_EQ(reference.accuracy, 0);
+  EXPECT_NE(reference.how.find("separable"), std::string::npos) << reference.how;
+}
+
+TEST(ReferenceOptimum, SeparableClassesWithPenaltyHaveOne) {
+  Model model = {naive::random_data({10, 7, 15}, 4, true), LossName::logistic, 0.1};
+  for (Index n = 0; n < model.data.features.rows(); ++n) {
+    model.data.targets[static_cast<std::size_t>(n)] = model.data.features(n, 0) < 0 ? -1 : 1;
+  }
+  expect_optimum(model, 5000);
+}
+
+}  // namespace
+}  // namespace polyhop
