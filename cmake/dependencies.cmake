@@ -4,7 +4,6 @@
 # and not to use it; what must be linked is named again in polyhopConfig.cmake.in and polyhop.pc.in.
 
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)
-find_package(Spectra 1.0 REQUIRED NO_MODULE)
 find_package(nlohmann_json 3.11 REQUIRED)
 find_package(FastFloat REQUIRED)
 # Neither has a CMake file that serves: Random123 has none, toml++'s asks for the compiled library.

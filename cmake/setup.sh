@@ -4,7 +4,7 @@
 
 build_packages=(
   g++ cmake ninja-build pkgconf
-  libeigen3-dev libspectra-dev librandom123-dev libtomlplusplus-dev libcli11-dev libfmt-dev nlohmann-json3-dev
+  libeigen3-dev librandom123-dev libtomlplusplus-dev libcli11-dev libfmt-dev nlohmann-json3-dev
   libfast-float-dev zlib1g-dev libzip-dev libpugixml-dev liblbfgs-dev
 )
 test_packages=(

@@ -18,7 +18,7 @@ PAPER = SOURCE.parent / "shared" / "paper"
 # include no third party at all, so that users need none to compile.
 ROOMS = {
     "core": (set(), {"Eigen", "Random123"}),
-    "graph": ({"core"}, {"Eigen", "Spectra", "fast_float", "fmt", "pugixml.hpp", "zlib.h"}),
+    "graph": ({"core"}, {"Eigen", "fast_float", "fmt", "pugixml.hpp", "zlib.h"}),
     "problem": ({"core"}, {"Eigen", "fast_float", "fmt", "lbfgs.h", "zip.h", "zlib.h"}),
     "network": ({"core", "graph"}, set()),
     "method": ({"core", "graph", "problem", "network"}, {"Eigen", "fmt"}),

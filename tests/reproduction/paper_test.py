@@ -40,7 +40,9 @@ def median_iterations(curves, target):
     """{method: median over seeds of the first iteration at the target}; infinite when half of them never get there,
     and for a method that diverged on any seed."""
     reached, diverged = {}, set()
-    for row in csv.DictReader(curves.open()):
+    with curves.open() as file:
+        rows = list(csv.DictReader(file))
+    for row in rows:
         seeds = reached.setdefault(row["method"], {})
         seeds.setdefault(row["seed"], float("inf"))
         if float(row["excess_risk"]) <= target:

@@ -24,11 +24,11 @@ inline Real dot(const std::vector<Real>& x, const std::vector<Real>& y) {
 
 /// What GAP is about, in full matrices: Z = B o (G G^T), c_k = sum_l b_kl g_k.(w^o - w_l).
 struct DenseSystem {
-  Dense a;               // A
-  Dense b;               // B = A^T A
-  Dense w;               // W
-  Dense g;               // G on the sample of one iteration
-  std::vector<Real> j;   // Jhat_k(w_k)
+  Dense a;              // A
+  Dense b;              // B = A^T A
+  Dense w;              // W
+  Dense g;              // G on the sample of one iteration
+  std::vector<Real> j;  // Jhat_k(w_k)
   Dense z;
 
   DenseSystem(const CombinationMatrix& matrix, const Problem& problem, const Rows& models, Index i = 0,

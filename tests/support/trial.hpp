@@ -27,7 +27,8 @@ namespace polyhop::test {
 
 inline Rows rows_of(const Dense& x) {
   Rows rows(static_cast<Index>(x.size()), static_cast<Index>(x.front().size()));
-  for (std::size_t k = 0; k < x.size(); ++k) std::copy(x[k].begin(), x[k].end(), rows.row(static_cast<Index>(k)).begin());
+  for (std::size_t k = 0; k < x.size(); ++k)
+    std::copy(x[k].begin(), x[k].end(), rows.row(static_cast<Index>(k)).begin());
   return rows;
 }
 
@@ -84,7 +85,7 @@ inline Rows normal_models(Block block, Index dimension, std::uint64_t seed) {
 /// Everything that survives an iteration, on one worker.
 struct Solver {
   Solver(const Problem& problem, const Reference* reference, const Value& step, Network& network, const Rows& start,
-       std::uint64_t seed)
+         std::uint64_t seed)
       : oracle(problem.oracle(network.block(), seed)),
         rule(read_rule(step, "step").build({network, reference})),
         diffusion(start),
@@ -132,14 +133,15 @@ inline Path follow(const Instance& instance, const Value& step, Index iterations
     // The shape is the same for every block.
     launch_serial(instance.matrix, dimension, [&](Worker& worker) {
       const Solver solver(*instance.problem, &instance.reference, step, worker.network,
-                      normal_models(worker.network.block(), dimension, seed), seed);
+                          normal_models(worker.network.block(), dimension, seed), seed);
       path.states.assign(static_cast<std::size_t>(iterations - first + 1), solver.state.shape(agents));
     });
   }
   launch(instance.matrix, dimension, [&](Worker& worker) {
     const Block block = worker.network.block();
     // Where a state is taken up, what the run started from must not matter.
-    const Rows start = resume != nullptr ? Rows(block.size(), dimension, std::nan("")) : normal_models(block, dimension, seed);
+    const Rows start =
+        resume != nullptr ? Rows(block.size(), dimension, std::nan("")) : normal_models(block, dimension, seed);
     Solver solver(*instance.problem, &instance.reference, step, worker.network, start, seed);
     if (resume != nullptr) solver.state.restore(block, *resume);
     solver.state.save(block, path.states[0]);

@@ -238,6 +238,8 @@ const FieldTable<ExperimentOptions>& ExperimentOptions::fields() {
   return table;
 }
 
+std::vector<FieldInfo> method_fields() { return MethodOptions::fields().info(); }
+
 Config read_config(Value root, const std::string& folder) {
   settle_files(root, folder);
   Config config;

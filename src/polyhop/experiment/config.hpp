@@ -82,6 +82,9 @@ struct Config {
   std::vector<Method> methods;
 };
 
+/// The keys of a [[method]] table, for docs and help.
+std::vector<FieldInfo> method_fields();
+
 /// Reads a configuration from a tree of values; `folder` is where relative file names start. A list as the value of
 /// a method's option makes one method for each entry. Throws InputError.
 Config read_config(Value root, const std::string& folder = "");

@@ -208,16 +208,24 @@ std::optional<Status> Recorder::observe(Index iteration, double seconds, const A
   return {};
 }
 
+// A few thousand agents at a time, so that large models are not held twice.
 void Recorder::copy_models(const Rows& from, Rows& to) {
+  constexpr Index most = 4096;
   const Index m = problem_.dimension();
   const Block block = worker_.network.block();
-  std::vector<double> all(static_cast<std::size_t>(problem_.agents() * m));
-  worker_.collective.in_order(all, [&](std::span<double> flat) {
-    for (Index k = 0; k < block.size(); ++k) std::ranges::copy(from.row(k), flat.begin() + (block.first + k) * m);
-  });
-  if (worker_.number != 0) return;
-  to = Rows(problem_.agents(), m);
-  for (Index k = 0; k < problem_.agents(); ++k) std::copy_n(all.begin() + k * m, m, to.row(k).begin());
+  if (worker_.number == 0) to = Rows(problem_.agents(), m);
+  std::vector<double> part;
+  for (Index first = 0; first < problem_.agents(); first += most) {
+    const Index last = std::min(first + most, problem_.agents());
+    part.resize(static_cast<std::size_t>((last - first) * m));
+    worker_.collective.in_order(part, [&](std::span<double> flat) {
+      for (Index k = std::max(first, block.first); k < std::min(last, block.last); ++k) {
+        std::ranges::copy(from.row(k - block.first), flat.begin() + (k - first) * m);
+      }
+    });
+    if (worker_.number != 0) continue;
+    for (Index k = first; k < last; ++k) std::copy_n(part.begin() + (k - first) * m, m, to.row(k).begin());
+  }
 }
 
 void Recorder::finish(const Algorithm& algorithm, const AveragedIterate* average) {

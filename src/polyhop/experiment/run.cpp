@@ -47,12 +47,12 @@ void work(const ExperimentOptions& options, const Method& method, const Instance
   const Problem& problem = *instance.problem;
   Network& network = worker.network;
   const Block block = network.block();
-  const Rows start = first_models(options, block, problem.dimension(), problem.agents(), seed);
+  const auto start = [&] { return first_models(options, block, problem.dimension(), problem.agents(), seed); };
   const auto oracle = problem.oracle(block, seed);
-  const auto rule = build_rule(method, {network, &instance.reference});
-  const auto algorithm = method.algorithm->build(start);
+  auto rule = build_rule(method, {network, &instance.reference});
+  const auto algorithm = method.algorithm->build(start());
   std::optional<AveragedIterate> average;
-  if (method.average) average.emplace(start);
+  if (method.average) average.emplace(start());
   const AveragedIterate* averaged = average ? &*average : nullptr;
 
   Recorder recorder(options, problem, instance.reference, worker, cell);
@@ -61,18 +61,17 @@ void work(const ExperimentOptions& options, const Method& method, const Instance
   auto since = Clock::now();
   for (Index i = 0;; ++i) {
     if (recorder.due(i)) {
-      seconds += std::chrono::duration<double>(Clock::now() - since).count();
-      const auto end = recorder.observe(i, i == 0 ? 0 : seconds, *algorithm, averaged, *oracle);
-      if (end) {
+      if (i > 0) seconds += std::chrono::duration<double>(Clock::now() - since).count();
+      if (const auto end = recorder.observe(i, seconds, *algorithm, averaged, *oracle)) {
         if (worker.number == 0) cell.status = *end;
         break;
       }
-      if (i == 0) seconds = 0;
       since = Clock::now();
     }
     algorithm->step(i, *oracle, *rule, network);
     if (average) average->update(i, algorithm->models());
   }
+  rule.reset();  // its memory may be wanted for the models
   recorder.finish(*algorithm, averaged);
 }
 

@@ -12,13 +12,14 @@
 namespace polyhop {
 namespace {
 
-// What the threads of one run share. Two sets of mail take turns, so that one barrier an exchange suffices: who
-// writes into a set has passed the barrier of the exchange in between, at which everyone had done reading it.
+// What the threads of one run share: one set of mail, in which everyone writes the rows of their own agents and,
+// behind a barrier, reads those of others. Another barrier stands before the next writing. (A second set of mail
+// would spare it, at the price of holding every vector once more.)
 template <class Mail>
 struct Shared {
   explicit Shared(Index workers) : barrier(workers) {}
 
-  std::array<Mail, 2> mail;
+  Mail mail;
   ThreadBarrier barrier;
   std::mutex mutex;
   std::vector<double> collected;
@@ -29,42 +30,33 @@ class ThreadNetwork final : public Network {
   using SharedMail = Shared<Mail>;
   ThreadNetwork(const CombinationMatrix& matrix, Block block, Index columns, SharedMail& shared)
       : Network(matrix, block, columns), shared_(shared) {}
-  static std::unique_ptr<SharedMail> share(Index workers) {
-    return std::make_unique<SharedMail>(workers);
-  }
 
  private:
-  // Vectors and numbers alternate apart, so that a view of vectors outlives exchanges of numbers.
-  // Mail is made when first needed, by whoever comes first; a worker that has seen it need not lock again.
   Mail& outbox(const Message& message) override {
-    Mail& mail = current(message);
-    Message& provided = provided_[turn(message)];
-    if (provided.vectors < message.vectors || provided.scalars < message.scalars) {
-      const std::lock_guard lock(shared_.mutex);
-      make_room(mail, message);
-      provided.vectors = std::max(provided.vectors, message.vectors);
-      provided.scalars = std::max(provided.scalars, message.scalars);
+    if (reading_) {
+      shared_.barrier.arrive_and_wait();
+      reading_ = false;
     }
-    return mail;
+    // Mail is made when first needed, by whoever comes first; who has seen it need not lock again.
+    if (provided_.vectors < message.vectors || provided_.scalars < message.scalars) {
+      const std::lock_guard lock(shared_.mutex);
+      make_room(shared_.mail, message);
+      provided_.vectors = std::max(provided_.vectors, message.vectors);
+      provided_.scalars = std::max(provided_.scalars, message.scalars);
+    }
+    return shared_.mail;
   }
   void begin(const Message&) override { phase_ = shared_.barrier.arrive(); }
-  const Mail& finish(const Message& message) override {
+  const Mail& finish(const Message&) override {
     shared_.barrier.wait(phase_);
-    const Mail& mail = current(message);
-    (message.vectors > 0 ? vector_turn_ : scalar_turn_) ^= 1;
-    return mail;
+    reading_ = true;
+    return shared_.mail;
   }
-
-  [[nodiscard]] std::size_t turn(const Message& message) const {
-    return message.vectors > 0 ? vector_turn_ : scalar_turn_;
-  }
-  Mail& current(const Message& message) { return shared_.mail[turn(message)]; }
 
   SharedMail& shared_;
   std::uint32_t phase_ = 0;
-  std::size_t vector_turn_ = 0;
-  std::size_t scalar_turn_ = 0;
-  std::array<Message, 2> provided_{};
+  bool reading_ = false;
+  Message provided_{};
 };
 
 class ThreadCollective final : public Collective {
@@ -93,20 +85,20 @@ class ThreadCollective final : public Collective {
 
 void launch_threads(const CombinationMatrix& matrix, Index columns, Index workers, const Body& body) {
   workers = std::clamp<Index>(workers, 1, matrix.agents());
-  const auto shared = ThreadNetwork::share(workers);
+  ThreadNetwork::SharedMail shared(workers);
   std::exception_ptr failure;
   const auto work = [&](Index number) {
     try {
-      ThreadNetwork network(matrix, block_of(matrix.agents(), workers, number), columns, *shared);
-      ThreadCollective collective(*shared, number, workers);
+      ThreadNetwork network(matrix, block_of(matrix.agents(), workers, number), columns, shared);
+      ThreadCollective collective(shared, number, workers);
       Worker worker{network, collective, number, workers};
       body(worker);
     } catch (const Abandoned&) {
       // Somebody else failed and has told.
     } catch (...) {
-      const std::lock_guard lock(shared->mutex);
+      const std::lock_guard lock(shared.mutex);
       if (!failure) failure = std::current_exception();
-      shared->barrier.abandon();
+      shared.barrier.abandon();
     }
   };
   {

@@ -420,10 +420,10 @@ TEST(Run, WorkersGiveTheSameCellButForSeconds) {
        {"\"gap\"", "\"polyak\"", "{ rule = \"gap\", bound = \"tight\", damping = \"rows\", agree = \"mean\" }",
         "{ rule = \"gap\", bound = \"linear\", damping = \"graph\", sweeps = 4, cap = \"distance\" }"}) {
     SCOPED_TRACE(step);
-    const Config config = tiny("iterations = 30\n", step);
+    const Config config = tiny("iterations = 9\n", step);
     const Instance instance = make_instance(config.options, 0);
     const Cell one = run_cell(config.options, config.methods[0], instance, 0, 1);
-    for (const Index workers : {2, 4, 5})
+    for (const Index workers : {2, 5})
       expect_same(run_cell(config.options, config.methods[0], instance, 0, workers), one);
   }
 }

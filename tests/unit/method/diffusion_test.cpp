@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
 #include <vector>
 
 #include "polyhop/method/averaged_iterate.hpp"
@@ -24,8 +27,8 @@ using test::step_of;
 TEST(Diffusion, AdaptsThenCombines) {
   // Two agents, weights 1/2. Costs (w - 2)^2 / 2 and (2 w - 2)^2 / 2: at w = 0 and 4 the gradients are -2 and 12.
   const auto problem = problem_of({{{1, 2}}, {{2, 2}}});
-  const auto after = one_step(network_of(Topology::path, 2), *problem, step_of("constant", {{"value", 0.25}}),
-                              rows_of({{0}, {4}}));
+  const auto after =
+      one_step(network_of(Topology::path, 2), *problem, step_of("constant", {{"value", 0.25}}), rows_of({{0}, {4}}));
   // psi = 0.5 and 1; their mean is 0.75.
   EXPECT_EQ(after.w(0, 0), 0.75);
   EXPECT_EQ(after.w(1, 0), 0.75);
@@ -50,7 +53,7 @@ TEST(Diffusion, TakesTheSampleOfTheIteration) {
   EXPECT_EQ(after.w(0, 0), 3);
 }
 
-// Relabelling the agents relabels the result: sums run in another order, so to rounding only.
+// Sums run in another order, so the results agree to rounding only, which some rules soon blow up.
 TEST(Diffusion, RelabelsItsResultWithItsAgents) {
   const Index agents = 5;
   const Index dimension = 6;
@@ -87,7 +90,7 @@ TEST(Diffusion, RelabelsItsResultWithItsAgents) {
       Rows models;
       launch_serial(on, dimension, [&](Worker& worker) {
         test::Solver solver(costs, &reference, step, worker.network, Rows(agents, dimension), 0);
-        for (Index i = 0; i < 20; ++i) solver.iterate(i, worker.network);
+        for (Index i = 0; i < 8; ++i) solver.iterate(i, worker.network);
         models = solver.diffusion.models();
       });
       return models;

@@ -45,8 +45,8 @@ void expect_near(const Numbers& found, const Numbers& expected, Real tolerance =
 
 // Everyone linked with everyone, all weights 1/K, so that B = A.
 CombinationMatrix uniform(Index agents) {
-  return test::matrix_of(Dense(static_cast<std::size_t>(agents), Numbers(static_cast<std::size_t>(agents),
-                                                                         1 / static_cast<Real>(agents))));
+  return test::matrix_of(Dense(static_cast<std::size_t>(agents),
+                               Numbers(static_cast<std::size_t>(agents), 1 / static_cast<Real>(agents))));
 }
 
 // Five agents on a ring with three samples each, fitted by one w^o; their models differ.
@@ -88,13 +88,14 @@ TEST(GraphAwarePolyak, IsPolyakWithOneAgent) {
     // lambda_B is an upper bound within a thousandth, which later sweeps make up for.
     const auto with_graph = [&](int sweeps) {
       return one_step(network_of(Topology::path, 1), *problem,
-                      gap({{"bound", bound}, {"damping", "graph"}, {"sweeps", sweeps}}), Rows(1, 2)).mu;
+                      gap({{"bound", bound}, {"damping", "graph"}, {"sweeps", sweeps}}), Rows(1, 2))
+          .mu;
     };
     expect_near(with_graph(1), {0.02}, 2e-5);
     expect_near(with_graph(10), {0.02});
   }
-  const auto exact = one_step(network_of(Topology::path, 1), *problem, gap({{"bound", "linear"}, {"sweeps", "exact"}}),
-                              Rows(1, 2));
+  const auto exact =
+      one_step(network_of(Topology::path, 1), *problem, gap({{"bound", "linear"}, {"sweeps", "exact"}}), Rows(1, 2));
   expect_near(exact.mu, {0.02});
 }
 
@@ -190,7 +191,8 @@ TEST(GraphAwarePolyak, ClipsInsideTheSweepsOnlyIfAsked) {
                          {"sweeps", sweeps},
                          {"project", project},
                          {"optimum", Value(Value::Array{Value(0.0), Value(optimum_of_second)})}}),
-                    Rows(2, 1)).mu;
+                    Rows(2, 1))
+        .mu;
   };
   expect_near(with(1, false, 0), {1.0 / 3, 2.0 / 3});
   expect_near(with(2, false, 0), {1, 1});
@@ -205,7 +207,8 @@ TEST(GraphAwarePolyak, ClipsInsideTheSweepsOnlyIfAsked) {
 
 TEST(GraphAwarePolyak, HasADampingThatKeepsTheSweepsConvergent) {
   // Everyone at the same point, so that alpha can be read off one sweep.
-  for (const auto& [topology, agents] : {std::pair{Topology::ring, Index{5}}, {Topology::star, 5}, {Topology::path, 4}}) {
+  for (const auto& [topology, agents] :
+       {std::pair{Topology::ring, Index{5}}, {Topology::star, 5}, {Topology::path, 4}}) {
     ProblemOptions options;
     options.dimension = 3;
     options.samples = 2;
@@ -257,7 +260,8 @@ TEST(GraphAwarePolyak, TakesTooLargeAStepBecauseThePaperDropsDelta) {
   const Reference reference = test::known({0});
   const auto first = [&](const char* bound) {
     return one_step(network_of(Topology::path, 2), *problem, gap({{"bound", bound}, {"sweeps", 1}}),
-                    rows_of({{1}, {3}}), &reference).mu[0];
+                    rows_of({{1}, {3}}), &reference)
+        .mu[0];
   };
   EXPECT_NEAR(first("oracle"), 0.4, 1e-15);
   EXPECT_NEAR(first("linear"), 0.3, 1e-15);
@@ -309,8 +313,8 @@ TEST(GraphAwarePolyak, UsesSmoothnessInTheTightBoundOfOtherLosses) {
 
 TEST(GraphAwarePolyak, DoublesPolyakWithTheTightBoundOfOneLeastSquaresAgent) {
   // 1/||h||^2 = 1/25, the step that fits the sample at once.
-  const auto after = one_step(network_of(Topology::path, 1), *problem_of({{{3, 4, 5}}}), gap({{"bound", "tight"}}),
-                              Rows(1, 2));
+  const auto after =
+      one_step(network_of(Topology::path, 1), *problem_of({{{3, 4, 5}}}), gap({{"bound", "tight"}}), Rows(1, 2));
   expect_near(after.mu, {1.0 / 25});
   EXPECT_NEAR(3 * after.w(0, 0) + 4 * after.w(0, 1), 5, 1e-14);
 }
@@ -563,8 +567,7 @@ struct DistanceTwin {
       }
       if (std::string(sums) == "mixed") sum = Numbers(2, (sum[0] + sum[1]) / 2);
       radius = Numbers(2, std::max(radius[0], radius[1]));
-      Numbers expected =
-          one_step(matrix, *problem, options("none"), before, nullptr, static_cast<Index>(i)).mu;
+      Numbers expected = one_step(matrix, *problem, options("none"), before, nullptr, static_cast<Index>(i)).mu;
       for (std::size_t k = 0; k < 2; ++k) {
         const Real cap = radius[k] / std::sqrt(sum[k]);
         if (cap < expected[k]) limited += i >= 50 ? 1 : 0;
@@ -628,7 +631,8 @@ TEST(GraphAwarePolyak, WantsAMinimiserWhereItStudiesOne) {
   const CombinationMatrix matrix = network_of(Topology::path, 2);
   const Reference none;
   const std::string why =
-      " needs a known minimiser w^o, and there is none here (problem.reference = \"solve\" finds one where the cost has a "
+      " needs a known minimiser w^o, and there is none here (problem.reference = \"solve\" finds one where the cost "
+      "has a "
       "minimum)";
   for (const Reference* reference : {static_cast<const Reference*>(nullptr), &none}) {
     for (const char* rule : {"gap", "polyak", "sps"}) {

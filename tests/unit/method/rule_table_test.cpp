@@ -78,9 +78,10 @@ TEST(RuleTable, ReadsResolvedOptionsBackToThemselves) {
 }
 
 TEST(RuleTable, GapWithoutOptionsIsThePapers) {
-  EXPECT_EQ(read_rule("gap", "step").options.text(),
-            "{ bound = \"paper\", damping = \"paper\", sweeps = 2, project = false, relaxation = 1.0, optimum = \"zero\", "
-            "agree = \"none\", cap = \"none\", sums = \"mixed\", exchange = \"lists\" }");
+  EXPECT_EQ(
+      read_rule("gap", "step").options.text(),
+      "{ bound = \"paper\", damping = \"paper\", sweeps = 2, project = false, relaxation = 1.0, optimum = \"zero\", "
+      "agree = \"none\", cap = \"none\", sums = \"mixed\", exchange = \"lists\" }");
 }
 
 TEST(RuleTable, SuggestsTheNearestName) {
@@ -88,7 +89,7 @@ TEST(RuleTable, SuggestsTheNearestName) {
   EXPECT_EQ(complaint("constnat"), "step.rule: unknown name \"constnat\"; did you mean 'constant'?");
   EXPECT_EQ(complaint("newton"), "step.rule: unknown name \"newton\"; allowed: constant, decay, polyak, sps, gap");
   EXPECT_EQ(complaint(gap({{"bond", "tight"}})), "step.bond: unknown key; did you mean 'bound'?");
-  EXPECT_EQ(complaint(gap({{"bound", "tigth"}})), "step.bound: unknown name \"tigth\"; did you mean 'tight'?");
+  EXPECT_EQ(complaint(gap({{"bound", "tigt"}})), "step.bound: unknown name \"tigt\"; did you mean 'tight'?");
 }
 
 TEST(RuleTable, SaysWhatIsMissingOrOutOfRange) {
@@ -104,9 +105,9 @@ TEST(RuleTable, SaysWhatIsMissingOrOutOfRange) {
   EXPECT_EQ(complaint(gap({{"sweeps", 0}})), "step.sweeps: found 0, expected an integer >= 1 or \"exact\"");
   EXPECT_EQ(complaint(gap({{"sweeps", "all"}})), "step.sweeps: found \"all\", expected an integer >= 1 or \"exact\"");
   for (const Value& cap : {Value("1/sqrt(i)"), Value("-1/sqrt(i+1)"), Value(0.0), Value("x"), Value(true)}) {
-    EXPECT_EQ(complaint(gap({{"cap", cap}})),
-              "step.cap: found " + cap.text() +
-                  ", expected \"none\" | number > 0 | \"GAMMA/sqrt(i+1)\" | \"distance\"");
+    EXPECT_EQ(
+        complaint(gap({{"cap", cap}})),
+        "step.cap: found " + cap.text() + ", expected \"none\" | number > 0 | \"GAMMA/sqrt(i+1)\" | \"distance\"");
   }
   EXPECT_EQ(complaint(gap({{"optimum", "none"}})),
             "step.optimum: found \"none\", expected \"zero\" | number | list | { file = \"...\" } | \"per-sample\"");

@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -62,7 +63,8 @@ TEST(PolyakStep, HasAMaximumIfAsked) { expect_steps(steps(step_of("polyak", {{"m
 
 TEST(PolyakStep, SubtractsTheOptimumAndNeverGoesBack) {
   expect_steps(steps(step_of("polyak", {{"optimum", 2.5}})), 10.0 / 625, 0);
-  expect_steps(steps(step_of("polyak", {{"optimum", Value(Value::Array{Value(6.25), Value(1)})}})), 6.25 / 625, 1.0 / 4);
+  expect_steps(steps(step_of("polyak", {{"optimum", Value(Value::Array{Value(6.25), Value(1)})}})), 6.25 / 625,
+               1.0 / 4);
   // At w^o = (1, 0) agent 0 has the value (3 - 5)^2 / 2 = 2, agent 1 (1 + 2)^2 / 2 = 4.5.
   const Reference reference = test::known({1, 0});
   expect_steps(steps(step_of("polyak", {{"optimum", "per-sample"}}), 0, &reference), 10.5 / 625, 0);
@@ -82,19 +84,30 @@ TEST(PolyakStep, ReadsTheOptimumFromAFile) {
 TEST(PolyakStep, IsZeroWithoutAGradient) {
   // Agent 1 is fitted, and optimum = -1 would make 1/0 of it.
   const auto problem = problem_of({{{3, 4, 5}}, {{1, 0, 0}}});
-  const auto after = one_step(network_of(Topology::path, 2), *problem, step_of("polyak", {{"optimum", -1.0}}), Rows(2, 2));
+  const auto after =
+      one_step(network_of(Topology::path, 2), *problem, step_of("polyak", {{"optimum", -1.0}}), Rows(2, 2));
   expect_steps(after.mu, 13.5 / 625, 0);
 }
 
-TEST(SquaredNorm, CountsWhatIsTooSmallAsNothing) {
-  const Rows h = test::rows_of({{3, 4}, {1e-140, 0}, {1e-141, 0}});
+TEST(PolyakStep, CountsAGradientThatIsTooSmallAsNone) {
+  // y = 1 at w = 0: the value is 1/2, ||g||^2 = h^2. Below 1e-280 there is no gradient.
+  for (const char* rule : {"polyak", "gap"}) {
+    const auto with = [&](Real h) {
+      return one_step(network_of(Topology::path, 1), *problem_of({{{h, 1}}}), step_of(rule), Rows(1, 1)).mu[0];
+    };
+    EXPECT_NEAR(with(1e-139), 0.5e278, 1e265) << rule;
+    EXPECT_EQ(with(1e-141), 0) << rule;
+  }
+}
+
+TEST(SquaredNorm, IsThatOfScaleTimesRow) {
+  const Rows h = test::rows_of({{3, 4}, {1, 2}});
   Gradients g;
   g.columns = 2;
-  g.scale = {-2, 1, 1};
-  for (Index k = 0; k < 3; ++k) g.row.push_back(h.row(k).data());
+  g.scale = {-2, 1};
+  for (Index k = 0; k < 2; ++k) g.row.push_back(h.row(k).data());
   EXPECT_EQ(squared_norm(g, 0), 100);
-  EXPECT_GT(squared_norm(g, 1), 0);
-  EXPECT_EQ(squared_norm(g, 2), 0);
+  EXPECT_EQ(squared_norm(g, 1), 5);
 }
 
 }  // namespace

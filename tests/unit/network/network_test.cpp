@@ -151,13 +151,13 @@ TEST(Network, ReachHoldsTheTwoHopWeightsAndRows) {
         }
       }
       expect_near(found, b);
-      EXPECT_EQ(reach.entries, worker.network.two_hop_entries());
+      EXPECT_EQ(reach.entries, worker.network.two_hop().entries());
     });
   }
   // On a path of 5 the ends reach 3 agents, their neighbours 4, the middle all 5.
   launch_serial(network_of(Topology::path, 5), 1, [](Worker& worker) {
     worker.network.prepare_two_hop();
-    EXPECT_EQ(worker.network.two_hop_entries(), 3 + 4 + 5 + 4 + 3);
+    EXPECT_EQ(worker.network.two_hop().entries(), 3 + 4 + 5 + 4 + 3);
   });
 }
 

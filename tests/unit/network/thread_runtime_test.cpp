@@ -26,12 +26,23 @@ using test::same_bits;
 std::vector<std::uint64_t> bits(const Point& p) {
   const auto count = [](Index n) { return static_cast<std::uint64_t>(n); };
   const auto number = [](double x) { return std::bit_cast<std::uint64_t>(x); };
-  return {count(p.iteration),          number(p.excess_risk),     number(p.excess_risk_worst),
-          number(p.excess_risk_mean_model), number(p.excess_risk_averaged), number(p.consensus_error),
-          number(p.distance),          number(p.step_min),        number(p.step_median),
-          number(p.step_max),          count(p.rounds),           count(p.vectors),
-          count(p.scalars),            count(p.step_vectors),     count(p.step_scalars),
-          count(p.values),             count(p.gradients)};
+  return {count(p.iteration),
+          number(p.excess_risk),
+          number(p.excess_risk_worst),
+          number(p.excess_risk_mean_model),
+          number(p.excess_risk_averaged),
+          number(p.consensus_error),
+          number(p.distance),
+          number(p.step_min),
+          number(p.step_median),
+          number(p.step_max),
+          count(p.rounds),
+          count(p.vectors),
+          count(p.scalars),
+          count(p.step_vectors),
+          count(p.step_scalars),
+          count(p.values),
+          count(p.gradients)};
 }
 
 void expect_same(const Cell& found, const Cell& expected) {

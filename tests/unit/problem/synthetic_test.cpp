@@ -100,6 +100,20 @@ TEST(Synthetic, NoiseIsAddedToTheTargetsAlone) {
   expect_normal(noise, 0.1);
 }
 
+TEST(Synthetic, FeaturesAndNoiseComeFromTheAgentsOwnStreams) {
+  const Dataset quiet = synthesise({3, 4}, 2, false, seed);
+  const Dataset noisy = synthesise({3, 4, 0.5}, 2, false, seed);
+  for (Index k = 0; k < 2; ++k) {
+    Stream features(seed, Purpose::features, k);
+    Stream noise(seed, Purpose::noise, k);
+    for (Index n = quiet.first(k); n < quiet.first(k + 1); ++n) {
+      for (Index j = 0; j < 3; ++j) EXPECT_EQ(noisy.features(n, j), features.normal());
+      const auto slot = static_cast<std::size_t>(n);
+      EXPECT_NEAR(noisy.targets[slot] - quiet.targets[slot], 0.5 * noise.normal(), 1e-14);
+    }
+  }
+}
+
 TEST(Synthetic, ScaleSpreadMultipliesEachAgentsFeaturesByALogNormalFactor) {
   const Dataset plain = synthesise({2, 2}, 4000, false, seed);
   const Dataset spread = synthesise({2, 2, 0, 0.5}, 4000, false, seed);

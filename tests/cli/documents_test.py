@@ -1,0 +1,70 @@
+# SPDX-FileCopyrightText: The polyhop authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the documents show works: `python3 documents_test.py PATH_TO_polyhop`.
+
+Every TOML block of the documents runs as an experiment (two seeds, a few iterations), every example file is read, and
+every rule that a document writes down as { rule = ... } is one that polyhop takes.
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+POLYHOP = pathlib.Path(sys.argv.pop(1)).resolve()
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BASE = """
+[graph]
+topology = "ring"
+agents = 4
+[problem]
+dimension = 6
+samples = 2
+"""
+
+
+def run(text, *more):
+    """Runs an experiment given as a text; the finished process."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = pathlib.Path(folder) / "experiment.toml"
+        file.write_text(text)
+        command = [POLYHOP, "run", file, "-o", f"{folder}/out", "--quiet", "--set", "iterations=20", *more]
+        return subprocess.run(command, capture_output=True, text=True)
+
+
+class DocumentsTest(unittest.TestCase):
+    def test_every_toml_block_runs(self):
+        blocks = [(d.name, b) for d in DOCUMENTS for b in re.findall(r"```toml\n(.*?)```", d.read_text(), re.DOTALL)]
+        self.assertTrue(blocks)
+        for name, block in blocks:
+            with self.subTest(document=name, block=block[:60]):
+                done = run(block, "--seeds", "0..1")
+                self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_every_example_file_runs(self):
+        files = sorted((ROOT / "examples").glob("*.toml"))
+        self.assertTrue(files)
+        for file in files:
+            with self.subTest(file=file.name):
+                done = run(file.read_text(), "--seeds", "0..1")
+                self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_every_rule_written_down_is_one(self):
+        steps = {s for d in DOCUMENTS for s in re.findall(r"`(?:step = )?(\{ rule = [^`]*\})`", d.read_text()) if "..." not in s}
+        self.assertTrue(steps)
+        for step in steps:
+            with self.subTest(step=step):
+                done = run(f"{BASE}\n[[method]]\nstep = {step}\n")
+                self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_the_readme_shows_the_columns_of_the_table(self):
+        shown = re.search(r"^ +method +iterations.*$", (ROOT / "README.md").read_text(), re.MULTILINE).group().split()
+        printed = run(f"{BASE}\n[[method]]\nstep = \"gap\"\n").stdout
+        self.assertIn(" ".join(shown), " ".join(printed.split()))
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+// The tables of docs/interface.md are those of the options themselves. POLYHOP_UPDATE_DOCS=1 writes them anew.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "polyhop/experiment/config.hpp"
+#include "polyhop/method/rule_table.hpp"
+
+namespace {
+
+using namespace polyhop;
+
+const std::string document = std::string(POLYHOP_SOURCE_DIR) + "/docs/interface.md";
+const std::string begin_mark = "<!-- begin of what the options say themselves -->\n";
+const std::string end_mark = "<!-- end of what the options say themselves -->\n";
+
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (const char c : text) out += c == '|' ? std::string("\\|") : std::string(1, c);
+  return out;
+}
+
+std::string table(const std::vector<FieldInfo>& fields) {
+  std::string out = "| key | value | default | |\n|---|---|---|---|\n";
+  for (const auto& field : fields) {
+    if (field.type == "table" && field.name != "step") continue;
+    out += "| `" + field.name + "` | " + escaped(field.type) +
+           (field.constraint.empty() ? "" : " " + escaped(field.constraint)) + " | " + escaped(field.default_text) +
+           " | " + escaped(field.help) + " |\n";
+  }
+  return out + "\n";
+}
+
+std::string all_tables() {
+  std::string out = "### Outside of all tables\n\n" + table(ExperimentOptions::fields().info());
+  out += "### `[graph]`\n\n" + table(GraphOptions::fields().info());
+  out += "### `[problem]`\n\n" + table(ProblemOptions::fields().info());
+  out += "### `[record]`\n\n" + table(RecordOptions::fields().info());
+  out += "### `[[method]]`\n\n" + table(method_fields());
+  for (const auto& rule : rules()) {
+    out += "### `step = { rule = \"" + rule.name + "\", ... }`\n\n" + rule.summary + ". Costs: " + rule.cost + ".\n\n" +
+           table(rule.options);
+  }
+  return out;
+}
+
+std::string read(const std::string& file) {
+  std::ostringstream text;
+  text << std::ifstream(file).rdbuf();
+  return text.str();
+}
+
+TEST(InterfaceDocument, HasTheTablesOfTheOptions) {
+  const std::string text = read(document);
+  const auto begin = text.find(begin_mark);
+  const auto end = text.find(end_mark);
+  ASSERT_NE(begin, std::string::npos) << document;
+  ASSERT_NE(end, std::string::npos) << document;
+  const std::string fresh = text.substr(0, begin + begin_mark.size()) + "\n" + all_tables() + text.substr(end);
+  if (std::getenv("POLYHOP_UPDATE_DOCS") != nullptr) std::ofstream(document) << fresh;
+  EXPECT_EQ(read(document), fresh) << "run experiment_test with POLYHOP_UPDATE_DOCS=1 and commit docs/interface.md";
+}
+
+}  // namespace
