@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
 // Time of one iteration of ATC-diffusion with each rule: least squares, batch 1, Metropolis weights, as in
-// numpy_iteration.py. Names read iteration/NETWORK/RULE/K/M/threads; `--benchmark_filter` picks.
+// numpy_iteration.py. Names read iteration/NETWORK/RULE/K/M/threads, and scaling/... for the series in K, M and T;
+// `--benchmark_filter` picks.
 #include <benchmark/benchmark.h>
 
 #include <chrono>
@@ -69,28 +70,52 @@ void iterate(benchmark::State& state, const Size& size, const Value& step) {
   });
 }
 
-void add(const std::string& name, const Size& size, const Value& step) {
-  const std::string full = "iteration/" + std::string(size.topology) + "/" + name + "/" + std::to_string(size.agents) +
+void add(const std::string& series, const std::string& name, const Size& size, const Value& step) {
+  const std::string full = series + "/" + std::string(size.topology) + "/" + name + "/" + std::to_string(size.agents) +
                            "/" + std::to_string(size.dimension) + "/" + std::to_string(size.threads);
   benchmark::RegisterBenchmark(full.c_str(), [=](benchmark::State& state) { iterate(state, size, step); })
       ->UseManualTime()
       ->Unit(size.agents < 100 ? benchmark::kMicrosecond : benchmark::kMillisecond);
 }
 
+Value constant() {
+  Value step;
+  step["rule"] = "constant";
+  step["value"] = 1e-4;
+  return step;
+}
+
+Value gap(const char* bound, const char* damping, Index sweeps) {
+  Value step;
+  step["rule"] = "gap";
+  step["bound"] = bound;
+  step["damping"] = damping;
+  step["sweeps"] = Value(sweeps);
+  return step;
+}
+
 void add_all(const Size& size) {
-  Value constant;
-  constant["rule"] = "constant";
-  constant["value"] = 1e-4;
-  add("constant", size, constant);
+  add("iteration", "constant", size, constant());
   for (const char* bound : {"paper", "linear", "tight"}) {
     for (const char* damping : {"paper", "rows", "norms", "graph"}) {
-      Value gap;
-      gap["rule"] = "gap";
-      gap["bound"] = bound;
-      gap["damping"] = damping;
-      gap["sweeps"] = 2;
-      add(std::string("gap-") + bound + "-" + damping, size, gap);
+      add("iteration", std::string("gap-") + bound + "-" + damping, size, gap(bound, damping, 2));
     }
+  }
+}
+
+// One of K, M and T at a time, the others fixed: what an iteration costs should grow with it in proportion.
+void add_scaling() {
+  for (const Index agents : {500, 1000, 2000, 4000, 8000}) {
+    add("scaling", "constant", {"random-regular", agents, 100, 1}, constant());
+    add("scaling", "gap-paper-paper", {"random-regular", agents, 100, 1}, gap("paper", "paper", 2));
+  }
+  for (const Index dimension : {125, 250, 500, 1000, 2000}) {
+    add("scaling", "constant", {"random-regular", 200, dimension, 1}, constant());
+    add("scaling", "gap-paper-paper", {"random-regular", 200, dimension, 1}, gap("paper", "paper", 2));
+  }
+  for (const Index sweeps : {1, 2, 4, 8, 16}) {
+    const std::string name = "gap-tight-norms-T" + std::to_string(sweeps);
+    add("scaling", name, {"random-regular", 500, 200, 1}, gap("tight", "norms", sweeps));
   }
 }
 
@@ -100,6 +125,7 @@ int main(int argc, char** argv) {
   add_all({"erdos-renyi", 8, 100, 1});
   add_all({"random-regular", 1000, 1000, 1});
   add_all({"random-regular", 1000, 1000, 2});
+  add_scaling();
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
   benchmark::RunSpecifiedBenchmarks();

@@ -152,8 +152,10 @@ int run_command(RunArguments arguments) {
   outputs.curves.commit();
 
   const auto runs = static_cast<Index>(record.cells.size());
-  fmt::print("{}: {} runs, medians over {} seeds; iterations, vectors, evaluations and seconds are those to reach {}\n",
-             printable(record.name), runs, config.options.seeds.list.size(), significant(record.target, 3));
+  const auto seeds = config.options.seeds.list.size();
+  fmt::print("{}: {} runs, {}; iterations, vectors, evaluations and seconds are those to reach {}\n",
+             printable(record.name), runs, seeds == 1 ? "one seed" : fmt::format("medians over {} seeds", seeds),
+             significant(record.target, 3));
   fmt::print("{}", ranking_text(record, terminal_width()));
   fmt::print("\nWritten: {}\n         {}\n", printable(outputs.folder.file("curves.csv")),
              printable(outputs.folder.file("models.npz")));

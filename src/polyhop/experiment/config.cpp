@@ -73,7 +73,7 @@ void expand(const Value& method, std::vector<Value>& out) {
   const auto search = [&](const Value::Table& table, bool in_step) {
     for (const auto& [key, value] : table) {
       const auto* list = value.as<Value::Array>();
-      if (list == nullptr || (in_step && takes_list(key))) continue;
+      if (list == nullptr || (in_step ? takes_list(key) : key == "name")) continue;
       split(key, in_step, *list, value.line);
       return true;
     }
@@ -83,6 +83,8 @@ void expand(const Value& method, std::vector<Value>& out) {
   if (table != nullptr && search(*table, false)) return;
   const Value* step = method.find("step");
   if (step != nullptr && step->as<Value::Table>() != nullptr && search(*step->as<Value::Table>(), true)) return;
+  constexpr std::size_t most = 10000;
+  if (out.size() == most) throw InputError("method", "its lists make more than 10000 methods", method.line);
   out.push_back(method);
 }
 
@@ -110,29 +112,6 @@ Method read_method(const Value& value, const std::string& path) {
   return method;
 }
 
-std::vector<Method> read_methods(const Value& root) {
-  const Value* list = root.find("method");
-  const auto* entries = list != nullptr ? list->as<Value::Array>() : nullptr;
-  if (entries == nullptr || entries->empty()) {
-    throw InputError("method", "found none, expected at least one [[method]]", list != nullptr ? list->line : 0);
-  }
-  std::vector<Method> methods;
-  std::set<std::string> names;
-  for (std::size_t n = 0; n < entries->size(); ++n) {
-    std::vector<Value> expanded;
-    expand((*entries)[n], expanded);
-    for (const Value& value : expanded) {
-      const std::string path = "method[" + std::to_string(n) + "]";
-      methods.push_back(read_method(value, path));
-      if (!names.insert(methods.back().name).second) {
-        throw InputError(path + ".name", "two methods are called " + in_quotes(methods.back().name) + "; names tell them apart",
-                         value.line);
-      }
-    }
-  }
-  return methods;
-}
-
 // Relative file names start from the folder of the experiment file.
 void settle_file(Value& table, std::string_view key, const std::string& folder) {
   const Value* found = table.find(key);
@@ -144,6 +123,32 @@ void settle_file(Value& table, std::string_view key, const std::string& folder) 
   table[key] = std::move(settled);
 }
 
+std::vector<Method> read_methods(const Value& root, const std::string& folder) {
+  const Value* list = root.find("method");
+  const auto* entries = list != nullptr ? list->as<Value::Array>() : nullptr;
+  if (entries == nullptr || entries->empty()) {
+    throw InputError("method", "found none, expected at least one [[method]]", list != nullptr ? list->line : 0);
+  }
+  std::vector<Method> methods;
+  std::set<std::string> names;
+  for (std::size_t n = 0; n < entries->size(); ++n) {
+    std::vector<Value> expanded;
+    expand((*entries)[n], expanded);
+    for (Value& value : expanded) {
+      const Value* step = value.find("step");
+      const Value* optimum = step != nullptr ? step->find("optimum") : nullptr;
+      if (optimum != nullptr && optimum->find("file") != nullptr) settle_file(value["step"]["optimum"], "file", folder);
+      const std::string path = "method[" + std::to_string(n) + "]";
+      methods.push_back(read_method(value, path));
+      if (!names.insert(methods.back().name).second) {
+        throw InputError(path + ".name", "two methods are called " + in_quotes(methods.back().name) + "; names tell them apart",
+                         value.line);
+      }
+    }
+  }
+  return methods;
+}
+
 void settle_files(Value& root, const std::string& folder) {
   if (root.as<Value::Table>() == nullptr) return;
   if (root.find("graph") != nullptr && root["graph"].as<Value::Table>() != nullptr) {
@@ -152,13 +157,6 @@ void settle_files(Value& root, const std::string& folder) {
   if (const Value* start = root.find("start"); start != nullptr && start->as<std::string>() != nullptr) {
     const auto& word = *start->as<std::string>();
     if (word != "zero" && word != "normal") settle_file(root, "start", folder);
-  }
-  auto* methods = root.find("method") != nullptr ? root["method"].as<Value::Array>() : nullptr;
-  if (methods == nullptr) return;
-  for (Value& method : *methods) {
-    const Value* step = method.find("step");
-    const Value* optimum = step != nullptr ? step->find("optimum") : nullptr;
-    if (optimum != nullptr && optimum->find("file") != nullptr) settle_file(method["step"]["optimum"], "file", folder);
   }
 }
 
@@ -245,7 +243,7 @@ Config read_config(Value root, const std::string& folder) {
   Config config;
   config.options = ExperimentOptions::fields().read(root, "", {"method"});
   check_name(config.options.name, "name", root);
-  config.methods = read_methods(root);
+  config.methods = read_methods(root, folder);
   return config;
 }
 

@@ -116,8 +116,9 @@ TEST(FieldTable, WritesNothingForAnOptionalWithoutValue) {
   const auto& fields = Example::fields();
   const Value written = fields.write(fields.read(table, ""));
   EXPECT_EQ(written.find("seed"), nullptr);
-  EXPECT_EQ(written.text(),
-            R"({ count = 3, rate = 0.1, fast = false, title = "none", colour = "red", list = [], inner = { size = 0.5 } })");
+  EXPECT_EQ(
+      written.text(),
+      R"({ count = 3, rate = 0.1, fast = false, title = "none", colour = "red", list = [], inner = { size = 0.5 } })");
 }
 
 TEST(FieldTable, AnIntegerServesAsANumber) {
@@ -214,14 +215,10 @@ TEST(FieldTable, RefusesWhatIsNoTable) {
 TEST(FieldTable, InfoTellsTypesDefaultsAndConstraints) {
   const auto info = Example::fields().info();
   const std::vector<std::array<std::string, 5>> expected = {
-      {"count", "integer", "required", ">= 1", "how many"},
-      {"rate", "number", "0.1", "in (0, 2)", "how quickly"},
-      {"fast", "true | false", "false", "", "whether"},
-      {"title", "text", "\"none\"", "", "what it is called"},
-      {"colour", "red | dark-green", "\"red\"", "", "which"},
-      {"seed", "integer", "-", ">= 0", "where from"},
-      {"list", "list of number", "[]", "", "several"},
-      {"inner", "table", "-", "", "more"},
+      {"count", "integer", "required", ">= 1", "how many"},   {"rate", "number", "0.1", "in (0, 2)", "how quickly"},
+      {"fast", "true | false", "false", "", "whether"},       {"title", "text", "\"none\"", "", "what it is called"},
+      {"colour", "red | dark-green", "\"red\"", "", "which"}, {"seed", "integer", "-", ">= 0", "where from"},
+      {"list", "list of number", "[]", "", "several"},        {"inner", "table", "-", "", "more"},
   };
   ASSERT_EQ(info.size(), expected.size());
   for (std::size_t n = 0; n < info.size(); ++n) {

@@ -48,9 +48,9 @@ TEST(Stream, GivesTheNumbersOfPhiloxForTheSmallestKey) {
 
 TEST(Stream, PurposesKeepTheirNumbers) {
   const std::array<Purpose, 13> in_order = {
-      Purpose::graph,   Purpose::features, Purpose::minimiser, Purpose::noise,     Purpose::feature_scale,
-      Purpose::minimiser_shift, Purpose::sampling, Purpose::shuffle,   Purpose::start,     Purpose::sketch,
-      Purpose::partition, Purpose::spectrum, Purpose::weights};
+      Purpose::graph,           Purpose::features, Purpose::minimiser, Purpose::noise, Purpose::feature_scale,
+      Purpose::minimiser_shift, Purpose::sampling, Purpose::shuffle,   Purpose::start, Purpose::sketch,
+      Purpose::partition,       Purpose::spectrum, Purpose::weights};
   for (std::size_t n = 0; n < in_order.size(); ++n) EXPECT_EQ(static_cast<std::size_t>(in_order[n]), n + 1);
 }
 
@@ -85,9 +85,9 @@ TEST(Stream, EveryPartOfTheKeyGivesOtherNumbers) {
 // Products of two independent normals have mean 0 and variance 1.
 TEST(Stream, StreamsOfDifferentKeysAreUncorrelated) {
   const Stream base(5, Purpose::features, 3, 4);
-  for (Stream other : {Stream(6, Purpose::features, 3, 4), Stream(5, Purpose::noise, 3, 4),
-                       Stream(5, Purpose::features, 4, 4), Stream(5, Purpose::features, 3, 5),
-                       Stream(5, Purpose::features, 4, 3)}) {
+  for (Stream other :
+       {Stream(6, Purpose::features, 3, 4), Stream(5, Purpose::noise, 3, 4), Stream(5, Purpose::features, 4, 4),
+        Stream(5, Purpose::features, 3, 5), Stream(5, Purpose::features, 4, 3)}) {
     Stream one = base;
     EXPECT_LT(std::abs(deviation(100000, 0, 1, [&] { return one.normal() * other.normal(); })), 5);
   }
@@ -142,7 +142,9 @@ TEST(Stream, NormalsHaveTheirMoments) {
 // P(|x| > 1) = 0.317310507863, P(|x| > 3) = 0.002699796063.
 TEST(Stream, NormalsHaveTheirTails) {
   Stream stream(2, Purpose::noise);
-  const auto beyond = [&](double limit) { return [&stream, limit] { return std::abs(stream.normal()) > limit ? 1.0 : 0.0; }; };
+  const auto beyond = [&](double limit) {
+    return [&stream, limit] { return std::abs(stream.normal()) > limit ? 1.0 : 0.0; };
+  };
   EXPECT_LT(std::abs(deviation(200000, 0.317310507863, 0.317310507863 * 0.682689492137, beyond(1))), 5);
   EXPECT_LT(std::abs(deviation(200000, 0.002699796063, 0.002699796063 * 0.997300203937, beyond(3))), 5);
 }

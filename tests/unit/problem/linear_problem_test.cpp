@@ -176,10 +176,11 @@ TEST(LinearProblem, ValuesAtAReachAreThoseOfTheAgentsOwnSample) {
       std::vector<Real> values(7);
       oracle.values_at(reach.view(), values);
       for (Index k = 0; k < 3; ++k) {
-        for (Index e = reach.offset[static_cast<std::size_t>(k)]; e < reach.offset[static_cast<std::size_t>(k) + 1]; ++e) {
+        for (Index e = reach.offset[static_cast<std::size_t>(k)]; e < reach.offset[static_cast<std::size_t>(k) + 1];
+             ++e) {
           const auto slot = static_cast<std::size_t>(e);
-          EXPECT_NEAR(values[slot],
-                      naive::value(c.model, k, sampler.indices(k), reach.points.row(reach.slot[slot])), 1e-13)
+          EXPECT_NEAR(values[slot], naive::value(c.model, k, sampler.indices(k), reach.points.row(reach.slot[slot])),
+                      1e-13)
               << "agent " << k << ", entry " << e;
         }
       }
@@ -195,7 +196,8 @@ TEST(LinearProblem, ValuesAtOnePointAreOnTheCurrentSample) {
     std::vector<Real> values(3);
     oracle.values_at_point(point, values);
     for (Index k = 0; k < 3; ++k) {
-      EXPECT_NEAR(values[static_cast<std::size_t>(k)], naive::value(c.model, k, sampler.indices(k), point.row(0)), 1e-13);
+      EXPECT_NEAR(values[static_cast<std::size_t>(k)], naive::value(c.model, k, sampler.indices(k), point.row(0)),
+                  1e-13);
     }
   });
 }

@@ -75,7 +75,8 @@ TEST(Synthetic, SeedsAndAgentsHaveDifferentData) {
 TEST(Synthetic, FeaturesAreStandardNormal) {
   const Dataset data = synthesise({10, 100}, 50, false, seed);
   std::vector<double> x;
-  for (Index n = 0; n < data.features.rows(); ++n) x.insert(x.end(), data.features.row(n).begin(), data.features.row(n).end());
+  for (Index n = 0; n < data.features.rows(); ++n)
+    x.insert(x.end(), data.features.row(n).begin(), data.features.row(n).end());
   expect_normal(x, 1);
 }
 
