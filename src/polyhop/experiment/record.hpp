@@ -16,14 +16,17 @@
 
 namespace polyhop {
 
-/// How a run ended: all iterations done, ended at the target, numbers beyond all bounds, or out of time.
-enum class Status { done, target, diverged, time_limit };
+/// How a run ended: all iterations done, ended at the target, numbers beyond all bounds, out of time; or, in a store,
+/// has not: stopped on the way, or ended by an error (`Cell::message`).
+enum class Status { done, target, diverged, time_limit, unfinished, failed };
 template <>
 struct EnumNames<Status> {
-  static constexpr std::array<std::pair<Status, std::string_view>, 4> names = {{{Status::done, "done"},
+  static constexpr std::array<std::pair<Status, std::string_view>, 6> names = {{{Status::done, "done"},
                                                                                 {Status::target, "target"},
                                                                                 {Status::diverged, "diverged"},
-                                                                                {Status::time_limit, "time-limit"}}};
+                                                                                {Status::time_limit, "time-limit"},
+                                                                                {Status::unfinished, "unfinished"},
+                                                                                {Status::failed, "failed"}}};
 };
 
 /// One recorded point of a run; the columns of curves.csv. NaN where something is not known.
@@ -48,13 +51,35 @@ struct Point {
   Index gradients = 0;
 };
 
+/// What a search for the best constant took, over all its trial runs, and what it found.
+struct Tuning {
+  std::string method;
+  Real value = 0;        // the constant found
+  Real factor = 1;       // the share of it that the method runs with
+  Index trials = 0;      // runs
+  Index iterations = 0;  // totals over all trials
+  Index vectors = 0;
+  Index scalars = 0;
+  Index values = 0;
+  Index gradients = 0;
+  double seconds = 0;
+};
+
+/// A network, to draw: that of one seed.
+struct NetworkPicture {
+  std::uint64_t seed = 0;
+  Index agents = 0;
+  std::vector<std::pair<std::int32_t, std::int32_t>> edges;  // k < l, in order
+};
+
 /// One run: a method on a seed.
 struct Cell {
   std::string method;
   std::uint64_t seed = 0;
   Status status = Status::done;
+  std::string message;                   // of a failed run
   std::vector<Point> points;
-  std::vector<std::vector<Real>> steps;  // per point, where every agent's step is recorded
+  std::vector<std::vector<Real>> steps;  // per point, where every agent's step is recorded; else empty
   Rows models;                           // K x M, the last iterate
   Rows averaged;                         // K x M, or empty
   double reference_value = 0;            // J(w^o)
@@ -69,6 +94,9 @@ struct Record {
   double target = 0;
   Value config;             // resolved
   std::vector<Cell> cells;  // by seed, then by method in the order of the file
+  std::vector<NetworkPicture> networks;  // of the first seed, unless too large to draw
+  std::vector<Tuning> tunings;           // of the methods that were tuned
+  std::vector<std::pair<std::string, std::string>> provenance;  // version, compiler, machine, date: name and text
 };
 
 }  // namespace polyhop
