@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <eigen3/Eigen/Dense>
+#include <Eigen/Dense>
 
 #include <algorithm>
 #include <cmath>
