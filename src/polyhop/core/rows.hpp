@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <new>
 #include <span>
 #include <utility>
 
@@ -34,7 +33,7 @@ class Rows {
     swap(*this, other);
     return *this;
   }
-  ~Rows() { ::operator delete(data_, std::align_val_t{64}); }
+  ~Rows() { release(data_, rows_ * stride_); }
 
   [[nodiscard]] Index rows() const { return rows_; }
   [[nodiscard]] Index columns() const { return columns_; }
@@ -58,10 +57,8 @@ class Rows {
   }
 
  private:
-  static Real* allocate(Index count) {
-    return static_cast<Real*>(
-        ::operator new(static_cast<std::size_t>(count) * sizeof(Real), std::align_val_t{64}));
-  }
+  static Real* allocate(Index count);
+  static void release(Real* data, Index count) noexcept;
 
   Index rows_ = 0;
   Index columns_ = 0;
