@@ -20,8 +20,9 @@ std::string compose(const std::string& path, const std::string& message, int lin
   return text + message;
 }
 
-// Levenshtein's distance, two rows at a time.
+// Edit distance with insertions, deletions, replacements and swaps of neighbouring letters, three rows at a time.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> before(b.size() + 1);
   std::vector<std::size_t> previous(b.size() + 1);
   std::vector<std::size_t> current(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) previous[j] = j;
@@ -30,7 +31,10 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     for (std::size_t j = 1; j <= b.size(); ++j) {
       const std::size_t replace = previous[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1);
       current[j] = std::min({previous[j] + 1, current[j - 1] + 1, replace});
+      const bool swapped = i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1];
+      if (swapped) current[j] = std::min(current[j], before[j - 2] + 1);
     }
+    std::swap(before, previous);
     std::swap(previous, current);
   }
   return previous[b.size()];

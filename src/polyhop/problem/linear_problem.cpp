@@ -124,41 +124,44 @@ class LinearOracle final : public Oracle {
   }
 
   void do_values_at(const Reach& reach, std::span<Real> out) override {
-    // One sample of each agent's batch at a time: its features against all points that the agent holds.
-    std::ranges::fill(out, 0.0);
-    const auto entries = static_cast<std::size_t>(reach.entries);
-    for (auto* buffer : {&reach_z_, &reach_targets_, &reach_losses_}) buffer->resize(entries);
+    for (auto* buffer : {&reach_z_, &reach_targets_, &reach_losses_}) buffer->resize(out.size());
     rows_.resize(static_cast<std::size_t>(block_.size()));
-    Index longest = 0;
-    for (Index k = 0; k < block_.size(); ++k) {
-      longest = std::max(longest, static_cast<Index>(sampler_.indices(k).size()));
-    }
-    for (Index j = 0; j < longest; ++j) {
+    Index most = 0;
+    for (Index k = 0; k < block_.size(); ++k) most = std::max(most, batch_size(k));
+    // One sample of each agent's batch at a time: its features against all points that the agent holds.
+    losses_at(reach, 0, out);
+    for (Index j = 1; j < most; ++j) {
+      losses_at(reach, j, reach_losses_);
       for (Index k = 0; k < block_.size(); ++k) {
-        const auto indices = sampler_.indices(k);
-        const auto n = static_cast<std::size_t>(std::min(j, static_cast<Index>(indices.size()) - 1));
-        rows_[static_cast<std::size_t>(k)] = features(k, indices[n]);
-        for (Index e = reach.pattern.offset[k]; e < reach.pattern.offset[k + 1]; ++e) {
-          reach_targets_[static_cast<std::size_t>(e)] = targets_[static_cast<std::size_t>(sampler_.offset(k)) + n];
-        }
-      }
-      kernels::pairwise(reach.pattern, reach.agents, rows_.data(), reach.rows, reach.stride, reach.columns, nullptr,
-                        reach_z_.data());
-      loss_.values(reach_z_, reach_targets_, reach_losses_);
-      for (Index k = 0; k < block_.size(); ++k) {
-        // An agent with a smaller batch has had its turn.
-        if (j >= static_cast<Index>(sampler_.indices(k).size())) continue;
+        if (j >= batch_size(k)) continue;  // an agent with a smaller batch has had its turn
         for (Index e = reach.pattern.offset[k]; e < reach.pattern.offset[k + 1]; ++e) {
           out[static_cast<std::size_t>(e)] += reach_losses_[static_cast<std::size_t>(e)];
         }
       }
     }
+    if (one_row_) return;
     for (Index k = 0; k < block_.size(); ++k) {
-      const Real share = 1 / static_cast<Real>(sampler_.indices(k).size());
+      const Real share = 1 / static_cast<Real>(batch_size(k));
       for (Index e = reach.pattern.offset[k]; e < reach.pattern.offset[k + 1]; ++e) {
         out[static_cast<std::size_t>(e)] = share * out[static_cast<std::size_t>(e)] + penalty(reach.row(e));
       }
     }
+  }
+
+  [[nodiscard]] Index batch_size(Index k) const { return static_cast<Index>(sampler_.indices(k).size()); }
+
+  // losses[e] = loss of the j-th sample (the last one, where there are fewer) of agent k at point l, e = (k, l).
+  void losses_at(const Reach& reach, Index j, std::span<Real> losses) {
+    for (Index k = 0; k < block_.size(); ++k) {
+      const auto n = static_cast<std::size_t>(std::min(j, batch_size(k) - 1));
+      rows_[static_cast<std::size_t>(k)] = features(k, sampler_.indices(k)[n]);
+      const Real target = targets_[static_cast<std::size_t>(sampler_.offset(k)) + n];
+      std::fill(reach_targets_.begin() + reach.pattern.offset[k], reach_targets_.begin() + reach.pattern.offset[k + 1],
+                target);
+    }
+    kernels::pairwise(reach.pattern, reach.agents, rows_.data(), reach.rows, reach.stride, reach.columns, nullptr,
+                      reach_z_.data());
+    loss_.values(reach_z_, reach_targets_, losses);
   }
 
   const Dataset& data_;

@@ -128,7 +128,7 @@ TEST(AlgorithmTable, FindsAtcAndSuggestsIt) {
   } catch (const InputError& e) {
     EXPECT_EQ(e.line(), 7);
     EXPECT_EQ(e.path(), "algorithm");
-    EXPECT_EQ(e.message(), "unknown name \"act\"; allowed: atc");
+    EXPECT_EQ(e.message(), "unknown name \"act\"; did you mean 'atc'?");
   }
 }
 
