@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace polyhop::app {
+
+/// What the command ends with, as docs/interface.md lists.
+enum ExitCode { done = 0, internal_error = 1, usage_error = 2, bad_input = 3 };
+
+/// Each registers one command. When it is chosen, its callback does the work and sets `code`; errors are thrown, and
+/// told in one place, main.cpp.
+void add_run(CLI::App& app, int& code);
+
+}  // namespace polyhop::app
