@@ -9,10 +9,13 @@ find_package(FastFloat REQUIRED)
 # Neither has a CMake file that serves: Random123 has none, toml++'s asks for the compiled library.
 find_path(RANDOM123_INCLUDE_DIR Random123/philox.h REQUIRED)
 find_path(TOMLPLUSPLUS_INCLUDE_DIR toml++/toml.h REQUIRED)
+# The charts of report.html; its text goes into the library.
+find_file(D3_SCRIPT javascript/d3/d3.min.js PATHS /usr/share /usr/local/share REQUIRED)
 
 find_package(fmt REQUIRED)
 find_package(pugixml REQUIRED)
 find_package(ZLIB REQUIRED)
+find_package(SQLiteCpp REQUIRED)
 find_package(Threads REQUIRED)
 # Debian's libzip-config.cmake fails unless its command line tools are installed too; liblbfgs has none.
 find_package(PkgConfig REQUIRED)

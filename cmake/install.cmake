@@ -10,6 +10,7 @@ install(TARGETS polyhop EXPORT polyhopTargets FILE_SET HEADERS)
 install(EXPORT polyhopTargets NAMESPACE polyhop:: DESTINATION ${package_dir})
 if(TARGET polyhop_app)
   install(TARGETS polyhop_app)
+  install(FILES ${PROJECT_SOURCE_DIR}/docs/polyhop.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 endif()
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/polyhopConfig.cmake.in

@@ -12,5 +12,14 @@ enum ExitCode { done = 0, internal_error = 1, usage_error = 2, bad_input = 3 };
 /// Each registers one command. When it is chosen, its callback does the work and sets `code`; errors are thrown, and
 /// told in one place, main.cpp.
 void add_run(CLI::App& app, int& code);
+void add_report(CLI::App& app, int& code);
+void add_export(CLI::App& app, int& code);
+void add_graph(CLI::App& app, int& code);
+void add_methods(CLI::App& app, int& code);
+void add_check(CLI::App& app, int& code);
+void add_init(CLI::App& app, int& code);
+void add_doctor(CLI::App& app, int& code);
+/// `completion` and `--man`, made from all that the others registered.
+void add_completion(CLI::App& app, int& code);
 
 }  // namespace polyhop::app

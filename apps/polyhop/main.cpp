@@ -42,6 +42,14 @@ int parse_and_run(int argc, char** argv) {
   app.require_subcommand(1);
   int code = done;
   add_run(app, code);
+  add_report(app, code);
+  add_export(app, code);
+  add_graph(app, code);
+  add_methods(app, code);
+  add_check(app, code);
+  add_init(app, code);
+  add_doctor(app, code);
+  add_completion(app, code);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

@@ -22,12 +22,12 @@ ROOMS = {
     "problem": ({"core"}, {"Eigen", "fast_float", "fmt", "lbfgs.h", "zip.h", "zlib.h"}),
     "network": ({"core", "graph"}, set()),
     "method": ({"core", "graph", "problem", "network"}, {"Eigen", "fmt"}),
-    "experiment": ({"core", "graph", "problem", "network", "method"}, {"fmt", "nlohmann", "toml++", "zip.h"}),
+    "experiment": ({"core", "graph", "problem", "network", "method"}, {"SQLiteCpp", "fmt", "nlohmann", "sqlite3.h", "toml++", "zip.h"}),
     "report": ({"core", "experiment"}, {"fmt", "nlohmann", "zip.h", "zlib.h"}),
 }
 APP_THIRD_PARTY = {"CLI", "fmt", "nlohmann"}
 # The operating system's own headers, and who may ask it for anything.
-SYSTEM = {"fcntl.h", "poll.h", "sys", "unistd.h"}
+SYSTEM = {"fcntl.h", "poll.h", "spawn.h", "sys", "unistd.h"}
 SYSTEM_ROOMS = {"core", "experiment", "report", "apps"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)

@@ -79,7 +79,8 @@ std::string options_json(const Case& c, const RuleSpec& rule, std::optional<Real
     if (key == "cap" && text.find("/sqrt") != std::string::npos) {
       text = "{\"gamma\": " + text.substr(1, text.find('/') - 1) + "}";
     }
-    s += ", \"" + key + "\": " + text;
+    // The loss has a delta too.
+    s += ", \"" + (key == "delta" ? "decrease" : key) + "\": " + text;
   }
   if (lambda_b) s += ", \"lambda_B\": " + shortest(*lambda_b);
   return s + "}\n";
@@ -224,6 +225,14 @@ std::vector<Case> cases() {
   add(rule("polyak", {}));
   add(rule("polyak", {{"optimum", "per-sample"}, {"max", 0.3}}), {.noise = 0.5, .batch = 2});
   add(rule("sps", {{"max", 0.5}}), {.loss = "logistic", .l2 = 0.1});
+  add(rule("backtracking", {}));
+  add(rule("backtracking", {{"growth", 1.0}}), {.topology = "star", .noise = 0.5, .start = "normal"});
+  add(rule("backtracking", {{"reach", "network"}, {"first", 100.0}}), {.topology = "ring", .agents = 7, .batch = 3});
+  add(rule("backtracking", {{"growth", 1.1}, {"delta", 0.5}, {"shrink", 0.8}}),
+      {.topology = "path", .loss = "logistic", .l2 = 0.1, .noise = 1.0, .batch = 2});
+  add(rule("backtracking", {{"growth", 1.1}, {"delta", 1.5}, {"first", 1e-3}}),
+      {.topology = "complete", .loss = "huber", .noise = 0.5, .batch = "all"});
+  add(rule("backtracking", {{"reach", "network"}}), {.agents = 1});
   return all;
 }
 

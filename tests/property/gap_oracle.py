@@ -6,7 +6,7 @@ The program is run as `gap_dump OUTDIR` and writes OUTDIR/<n>/ with the data, th
 steps and the traffic of one run each; a directory in place of the program compares what it already holds.
 
 Paths amplify small differences, so each iteration is recomputed from the C++ iterate before it (only the sums of
-`cap = "distance"` are the twin's own). The first iterations are also run freely from the start.
+`cap = "distance"` and the accepted steps of backtracking are the twin's own). The first iterations are also run freely from the start.
 """
 
 import json
@@ -100,13 +100,20 @@ def cap_traffic(o, hop):
     return (0 if holds_gradient_lists(o) else 2 * hop), (2 * hop if o["sums"] == "mixed" else hop)
 
 
+def agreement_rounds(o, A):
+    """How often backtracking passes a number on: once, or as far as the network reaches."""
+    return 1 if o["reach"] == "neighbours" else gap_twin.diameter(A)
+
+
 def step_traffic(o, A, sketch):
     """(vectors, scalars) that the rule sends in an iteration; None for an exact solve, which is no protocol."""
+    hop, two_hop = directions(A)
+    if o["rule"] == "backtracking":
+        return 0, hop * agreement_rounds(o, A)
     if o["rule"] != "gap":
         return 0, 0
     if o["sweeps"] == "exact":
         return None
-    hop, two_hop = directions(A)
     parts = [
         (two_hop if o["bound"] == "paper" else 2 * hop, 0),  # lists of w, or B W by two relay rounds
         damping_traffic(o, hop, two_hop, sketch),
@@ -129,7 +136,16 @@ def evaluations(o, A):
     return K, K
 
 
-def rounds(o):
+def values_of_backtracking(x):
+    """The counter of values after each iteration: a line search takes as many as it takes."""
+    twin, counts = x.twin(), [0]
+    for i in range(len(x.mu)):
+        twin.step(i, x.W[i], x.index[i])
+        counts.append(counts[-1] + twin.values)
+    return np.array(counts)
+
+
+def rounds(o, A):
     """Rounds of an iteration: each exchange is its own, one after the other.
 
     1  combine: psi_l.
@@ -138,9 +154,11 @@ def rounds(o):
     2  the norms over two hops, for damping `norms`; the relay of B G, for a distance cap without lists of g.
     2  for each sweep after the first, either form: mu_l (lists) or mu_l g_l (relay) over two hops.
     1  cap = "distance": S_l + s_l and max(r_l, ||w_l - w_{l,0}||) together.
-    1  agree: the final mu_l.
+    1  agree: the final mu_l; backtracking's accepted steps, or as many rounds as the diameter.
     An exact solve has no fixed number: None.
     """
+    if o["rule"] == "backtracking":
+        return 1 + agreement_rounds(o, A)
     if o["rule"] != "gap":
         return 1
     if o["sweeps"] == "exact":
@@ -284,15 +302,15 @@ class GapOracle(unittest.TestCase):
 
     def compare_iteration(self, x, twin, i):
         """mu and W+ of iteration i, from the C++ iterate."""
-        before = (twin.S, twin.r)
+        before = twin.state
         mu, after = twin.step(i, x.W[i], x.index[i])
         mu_error = step_errors(mu, x.mu[i], natural_step(twin.batch(x.index[i])))
         after_error = row_errors(after, x.W[i + 1])
         if max(mu_error.max(), after_error.max()) <= TOLERANCE:
             return
-        moved_on, (twin.S, twin.r) = (twin.S, twin.r), before
+        moved_on, twin.state = twin.state, before
         mu_moves, after_moves = sensitivity(twin, i, x.W[i], x.index[i], mu, after)
-        twin.S, twin.r = moved_on
+        twin.state = moved_on
         for name, error, moves, ours, theirs in (("mu", mu_error, mu_moves, mu, x.mu[i]),
                                                  ("W", after_error, after_moves, after, x.W[i + 1])):
             bad = np.flatnonzero((error > TOLERANCE) & ~ill_conditioned(moves, error))
@@ -351,6 +369,9 @@ class GapOracle(unittest.TestCase):
         step, (values, gradients) = step_traffic(o, x.A, x.sketch), evaluations(o, x.A)
         columns = {name: x.traffic[:, c] for c, name in enumerate(COLUMNS)}
         expected = {"values": values, "gradients": gradients}
+        if o["rule"] == "backtracking":
+            np.testing.assert_array_equal(columns["values"], values_of_backtracking(x))
+            del expected["values"]
         if step is None:
             columns["combined vectors"] = columns["vectors"] - columns["step_vectors"]
             columns["combined scalars"] = columns["scalars"] - columns["step_scalars"]
@@ -365,7 +386,7 @@ class GapOracle(unittest.TestCase):
         self.for_each_instance(self.compare_rounds)
 
     def compare_rounds(self, x):
-        each = rounds(x.full_options)
+        each = rounds(x.full_options, x.A)
         if each is not None:
             self.assertIsNone(describe_count("rounds", x.traffic[:, COLUMNS.index("rounds")], each))
 

@@ -17,13 +17,14 @@ CAP_STARTS_AT = 50  # first iteration that `cap = "distance"` limits; its sums r
 
 BOUNDS = ("paper", "linear", "tight", "oracle")
 DAMPINGS = ("paper", "rows", "norms", "graph", "sketch")
-RULES = ("gap", "constant", "decay", "polyak", "sps")
+RULES = ("gap", "constant", "decay", "polyak", "sps", "backtracking")
 
 DEFAULTS = {
     "loss": "least-squares", "l2": 0.0, "delta": 1.0, "rule": "gap",
     "bound": "paper", "damping": "paper", "sweeps": 2, "project": False, "relaxation": 1.0,
     "optimum": "zero", "agree": "none", "cap": None, "sums": "mixed", "exchange": "lists",
     "value": None, "power": None, "c": 1.0, "max": None, "lambda_B": None,
+    "growth": 2.0, "decrease": 1.0, "shrink": 0.5, "first": 1.0, "reach": "neighbours",  # decrease: backtracking's delta
 }
 
 
@@ -300,6 +301,32 @@ def polyak_steps(values, optimum, G, c, largest):
     return np.clip(mu, 0.0, np.inf if largest is None else largest)
 
 
+def enough_decrease(batch, k, w, g, a, delta):
+    """Jhat_k(w - a g) <= Jhat_k(w) - (1 - delta/2) a ||g||^2, but for rounding."""
+    before = batch.value(k, w)
+    return batch.value(k, w - a * g) <= before - (1.0 - delta / 2) * a * (g @ g) + 1e-12 * max(1.0, abs(before))
+
+
+def backtrack(batch, k, w, g, last, growth, delta, shrink):
+    """(a, how often Jhat_k was evaluated): growth * last, shrunk until the cost decreases enough, at most 50 times."""
+    a = growth * last
+    if a * (g @ g) < 1e4 * np.finfo(float).eps * max(1.0, abs(batch.value(k, w))):
+        a = last
+    for tried in range(50):
+        if enough_decrease(batch, k, w, g, a, delta):
+            return a, tried + 2
+        a *= shrink
+    return a, 51
+
+
+def diameter(A):
+    """The longest of the shortest paths, by powers of the neighbourhoods."""
+    near, within, length = neighbourhoods(A), np.eye(len(A), dtype=bool), 0
+    while not within.all():
+        within, length = (within.astype(int) @ near) > 0, length + 1
+    return length
+
+
 def atc(A, W, mu, G):
     """[eq:atc] psi_k = w_k - mu_k g_k; w_k <- sum_l a_kl psi_l."""
     return A @ (W - mu[:, None] * G)
@@ -311,7 +338,8 @@ def atc(A, W, mu, G):
 class Twin:
     """ATC with one rule. `step(i, W, index)` is iteration i = 0, 1, ...: sample, gradient, step, adapt, combine.
 
-    State across iterations: S and r of `cap = "distance"` alone, so the iterates may be forced from outside.
+    State across iterations: S and r of `cap = "distance"` and the accepted steps of `backtracking` alone, so the
+    iterates may be forced from outside. `values` counts the evaluations of backtracking in the last iteration.
     `sketch`: the projection (s, M), or one for each iteration (I, s, M).
     """
 
@@ -322,7 +350,8 @@ class Twin:
         self.options = {**DEFAULTS, **options}
         self.A, self.B = A, two_hop_weights(A)
         self.H, self.y, self.start, self.wo, self.sketch = H, y, start, wo, sketch
-        self.S, self.r = np.zeros(len(A)), np.zeros(len(A))
+        self.state = (np.zeros(len(A)), np.zeros(len(A)), np.full(len(A), float(self.options["first"])))
+        self.values = None
         if self.options["lambda_B"] is None and self.options["damping"] == "graph":
             self.options["lambda_B"] = graph_lambda(self.B)
 
@@ -375,39 +404,50 @@ class Twin:
         return sweeps(self.A, G, self.alpha(i, G), cbar, o["sweeps"], o["project"], o["exchange"])
 
     def limit(self, i, W, G, state):
-        """cap_k of iteration i, and the sums (S, r) after it."""
-        cap, (S, r) = self.options["cap"], state
+        """cap_k of iteration i, and the state after it."""
+        cap, (S, r, accepted) = self.options["cap"], state
         if cap is None:
             return np.inf, state
         if cap == "distance":
             S = accumulate_energy(self.A, S, surviving_energy(self.B, G), self.options["sums"])
             r = accumulate_radius(self.A, r, np.linalg.norm(W - self.start, axis=1))
-            return (distance_cap(r, S) if i >= CAP_STARTS_AT else np.inf), (S, r)
+            return (distance_cap(r, S) if i >= CAP_STARTS_AT else np.inf), (S, r, accepted)
         if isinstance(cap, dict):
             return cap["gamma"] / math.sqrt(i + 1), state
         return float(cap), state
 
     def gap(self, i, W, G, batch):
-        """The GAP steps and the sums after them."""
+        """The GAP steps and the state after them."""
         mu = self.options["relaxation"] * self.solve(i, W, G, batch)
-        cap, state = self.limit(i, W, G, (self.S, self.r))
+        cap, state = self.limit(i, W, G, self.state)
         return agree(self.A, np.minimum(mu, cap), self.options["agree"]), state
 
+    def backtracking(self, W, G, batch):
+        """The smallest accepted step in reach, and the state with everybody's own."""
+        o, (S, r, last) = self.options, self.state
+        found = [backtrack(batch, k, W[k], G[k], last[k], o["growth"], o["decrease"], o["shrink"]) for k in range(len(W))]
+        accepted = np.array([a for a, _ in found])
+        self.values = sum(count for _, count in found)
+        mu = agree(self.A, accepted, "min") if o["reach"] == "neighbours" else np.full(len(W), np.min(accepted))
+        return mu, (S, r, accepted)
+
     def choose(self, i, W, G, batch):
-        """mu of iteration i and the sums after it; changes nothing."""
+        """mu of iteration i and the state after it; moves nothing on."""
         o, K = self.options, len(W)
         if o["rule"] == "gap":
             return self.gap(i, W, G, batch)
         if o["rule"] == "constant":
-            return np.full(K, float(o["value"])), (self.S, self.r)
+            return np.full(K, float(o["value"])), self.state
         if o["rule"] == "decay":
-            return np.full(K, o["value"] / (i + 1) ** o["power"]), (self.S, self.r)
+            return np.full(K, o["value"] / (i + 1) ** o["power"]), self.state
         if o["rule"] in ("polyak", "sps"):
-            return polyak_steps(batch.values(W), self.optimum(batch), G, o["c"], o["max"]), (self.S, self.r)
+            return polyak_steps(batch.values(W), self.optimum(batch), G, o["c"], o["max"]), self.state
+        if o["rule"] == "backtracking":
+            return self.backtracking(W, G, batch)
         raise ValueError(f"unknown rule {o['rule']!r}")
 
     def probe(self, i, W, index):
-        """(mu, W+) of iteration i from W, without moving the sums on."""
+        """(mu, W+) of iteration i from W, without moving the state on."""
         batch = self.batch(index)
         G = batch.gradients(W)
         mu, _ = self.choose(i, W, G, batch)
@@ -417,7 +457,7 @@ class Twin:
         """(mu, W+) of iteration i from W."""
         batch = self.batch(index)
         G = batch.gradients(W)
-        mu, (self.S, self.r) = self.choose(i, W, G, batch)
+        mu, self.state = self.choose(i, W, G, batch)
         return mu, atc(self.A, W, mu, G)
 
 
@@ -689,9 +729,34 @@ class TwinTest(unittest.TestCase):
                 if i < 50:
                     np.testing.assert_array_equal(mu, expected)
             s = surviving_energy(capped.B, capped.batch(index).gradients(W))
-            np.testing.assert_allclose(capped.S.sum(), 51 * s.sum())
-            cap = distance_cap(np.full(len(A), 1e-3 * math.sqrt(W.shape[1])), capped.S)
+            S, _, _ = capped.state
+            np.testing.assert_allclose(S.sum(), 51 * s.sum())
+            cap = distance_cap(np.full(len(A), 1e-3 * math.sqrt(W.shape[1])), S)
             np.testing.assert_allclose(mu, np.minimum(expected, cap), rtol=1e-6)
+
+    def test_backtracking_accepts_up_to_delta_over_the_smoothness_of_a_sample(self):
+        for delta in (0.5, 1.0, 1.5):
+            for _ in range(20):
+                A, _, W, batch, G, _ = self.instance(b=1)
+                for k in range(len(A)):
+                    limit = delta / np.sum(batch.h[k] ** 2)
+                    self.assertTrue(enough_decrease(batch, k, W[k], G[k], limit * (1 - 1e-6), delta))
+                    self.assertFalse(enough_decrease(batch, k, W[k], G[k], limit * (1 + 1e-6) + 1e-9, delta))
+                    a, values = backtrack(batch, k, W[k], G[k], 1e3, 1.0, delta, 0.5)
+                    self.assertTrue(limit / 2 < a <= limit * (1 + 1e-6))
+                    self.assertEqual(values, 2 + round(math.log2(1e3 / a)))
+
+    def test_backtracking_does_not_grow_where_rounding_decides_and_gives_up_after_50_halvings(self):
+        batch = Batch(np.ones((1, 1, 1)), np.zeros((1, 1)))
+        w = np.array([1e-7])
+        self.assertEqual(backtrack(batch, 0, w, batch.gradient(0, w), 0.25, 2.0, 1.0, 0.5), (0.25, 2))
+        self.assertEqual(backtrack(batch, 0, np.ones(1), -np.ones(1), 1.0, 1.0, 1.0, 0.5), (0.5**41, 43))
+        self.assertEqual(backtrack(batch, 0, np.full(1, 1e9), np.full(1, -1e20), 1.0, 1.0, 1.0, 0.5), (0.5**50, 51))
+
+    def test_diameter_of_a_ring_and_of_one_agent(self):
+        ring = np.roll(np.eye(7, dtype=bool), 1, axis=1)
+        self.assertEqual(diameter(metropolis(ring | ring.T)), 3)
+        self.assertEqual(diameter(np.ones((1, 1))), 0)
 
 
 if __name__ == "__main__":

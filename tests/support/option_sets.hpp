@@ -81,7 +81,10 @@ inline std::vector<Value> simple_sets() {
           step_of("polyak", {{"max", 0.05}, {"c", 2.0}}),
           step_of("polyak", {{"optimum", "per-sample"}}),
           step_of("sps"),
-          step_of("sps", {{"max", 0.1}, {"optimum", 0.01}})};
+          step_of("sps", {{"max", 0.1}, {"optimum", 0.01}}),
+          step_of("backtracking"),
+          step_of("backtracking", {{"growth", 1.0}, {"reach", "network"}}),
+          step_of("backtracking", {{"growth", 1.1}, {"delta", 0.9}, {"shrink", 0.7}, {"first", 10.0}})};
 }
 
 /// Every rule of the table is among them, as rule_table_test.cpp sees to.

@@ -10,6 +10,7 @@
 // One source, three instruction sets, chosen at load time. The arithmetic is the same fused multiply-add in
 // each, so the bits are too. Sanitizers run before the choice can be made, other compilers lack the attribute.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(POLYHOP_NO_CLONES)
+#define POLYHOP_HAS_CLONES
 #define POLYHOP_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
 #else
 #define POLYHOP_CLONES
@@ -79,6 +80,15 @@ POLYHOP_INLINE double row_dot(const Real* x, const Real* y, Index n) {
 }
 
 }  // namespace
+
+const char* instruction_set() {
+#ifdef POLYHOP_HAS_CLONES
+  // As the loader's own choice between the clones.
+  if (__builtin_cpu_supports("x86-64-v4")) return "x86-64-v4";
+  if (__builtin_cpu_supports("x86-64-v3")) return "x86-64-v3";
+#endif
+  return "default";
+}
 
 POLYHOP_CLONES double dot(const Real* x, const Real* y, Index n) { return row_dot(x, y, n); }
 

@@ -19,6 +19,9 @@ namespace polyhop::kernels {
 
 inline constexpr int lanes = 16;
 
+/// Which of the compiled versions of these loops this machine runs: "x86-64-v4", "x86-64-v3" or "default".
+const char* instruction_set();
+
 /// x . y of two rows
 double dot(const Real* x, const Real* y, Index n);
 

@@ -26,6 +26,7 @@ enum class Purpose : std::uint64_t {
   partition = 11,
   spectrum = 12,
   weights = 13,
+  drawing = 14,
 };
 
 /// Random numbers as a function of (seed, purpose, agent, iteration), by the counter-based generator

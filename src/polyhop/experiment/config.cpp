@@ -109,6 +109,7 @@ Method read_method(const Value& value, const std::string& path) {
   method.algorithm =
       &find_algorithm(options.algorithm, path + ".algorithm", algorithm != nullptr ? algorithm->line : value.line);
   method.average = options.average;
+  if (method.rule.name == "tuned") method.tuned = TunedStep::fields().read(method.rule.options, path + ".step");
   return method;
 }
 
@@ -218,6 +219,17 @@ const FieldTable<RecordOptions>& RecordOptions::fields() {
   return table;
 }
 
+const FieldTable<TuningOptions>& TuningOptions::fields() {
+  using O = TuningOptions;
+  static const auto table =
+      FieldTable<O>()
+          .add("seeds", &O::seeds, "what is tuned on, none of the reported; default: the next ones, at most 5")
+          .add("goal", &O::goal, "fewest iterations to the target (median over seeds), or smallest final excess risk")
+          .add("resolution", &O::resolution, "how near, as a ratio, the step is to the best", {above(0)})
+          .add("budget", &O::budget, "most steps that are tried", {count_from(1)});
+  return table;
+}
+
 const FieldTable<ExperimentOptions>& ExperimentOptions::fields() {
   using O = ExperimentOptions;
   static const auto table =
@@ -230,9 +242,11 @@ const FieldTable<ExperimentOptions>& ExperimentOptions::fields() {
           .add("stop_at_target", &O::stop_at_target, "end a run at the first recorded point that is solved")
           .add("start", &O::start, "\"zero\", \"normal\", or a file of M or K x M numbers")
           .add("time_limit", &O::time_limit, "seconds of iterations after which a run ends", above(0))
+          .add("checkpoint_every", &O::checkpoint_every, "seconds of work between two checkpoints of a run", {above(0)})
           .require("graph", &O::graph, "the network")
           .require("problem", &O::problem, "the agents' costs")
-          .add("record", &O::record, "what is recorded");
+          .add("record", &O::record, "what is recorded")
+          .add("tuning", &O::tuning, "how the best constant step is searched");
   return table;
 }
 

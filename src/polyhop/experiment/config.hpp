@@ -10,6 +10,7 @@
 #include "polyhop/core/fields.hpp"
 #include "polyhop/graph/topology.hpp"
 #include "polyhop/method/rule_table.hpp"
+#include "polyhop/method/tuned_step.hpp"
 #include "polyhop/problem/problem_options.hpp"
 
 namespace polyhop {
@@ -52,7 +53,24 @@ struct RecordOptions {
   static const FieldTable<RecordOptions>& fields();
 };
 
-/// The keys outside of all tables, and [graph], [problem], [record].
+/// What the best constant step is best at.
+enum class TuningGoal { iterations_to_target, final_risk };
+template <>
+struct EnumNames<TuningGoal> {
+  static constexpr std::array<std::pair<TuningGoal, std::string_view>, 2> names = {
+      {{TuningGoal::iterations_to_target, "iterations-to-target"}, {TuningGoal::final_risk, "final-risk"}}};
+};
+
+/// The [tuning] table.
+struct TuningOptions {
+  std::optional<Seeds> seeds;
+  TuningGoal goal = TuningGoal::iterations_to_target;
+  Real resolution = 0.05;
+  Index budget = 40;
+  static const FieldTable<TuningOptions>& fields();
+};
+
+/// The keys outside of all tables, and [graph], [problem], [record], [tuning].
 struct ExperimentOptions {
   std::string name = "experiment";
   Seeds seeds;
@@ -62,9 +80,11 @@ struct ExperimentOptions {
   bool stop_at_target = false;
   std::string start = "zero";
   std::optional<Real> time_limit;
+  Real checkpoint_every = 5;
   GraphOptions graph;
   ProblemOptions problem;
   RecordOptions record;
+  TuningOptions tuning;
   static const FieldTable<ExperimentOptions>& fields();
 };
 
@@ -74,6 +94,7 @@ struct Method {
   const AlgorithmEntry* algorithm = nullptr;
   RuleSpec rule;
   bool average = true;
+  std::optional<TunedStep> tuned = {};  // the rule is a constant still to be found
 };
 
 /// A whole experiment, validated.

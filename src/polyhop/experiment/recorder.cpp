@@ -3,29 +3,24 @@
 #include "polyhop/experiment/recorder.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <limits>
 
 #include "polyhop/core/kernels.hpp"
+#include "polyhop/experiment/median.hpp"
 
 namespace polyhop {
 namespace {
 
+// The counts of a point, which only grow.
+constexpr std::array<Index Point::*, 7> counts = {&Point::rounds,       &Point::vectors, &Point::scalars,
+                                                  &Point::step_vectors, &Point::step_scalars,
+                                                  &Point::values,       &Point::gradients};
+
 // What the workers add up at each point besides the risks; the steps of all agents follow.
-enum Sum : std::size_t {
-  consensus,
-  distance,
-  vectors,
-  scalars,
-  step_vectors,
-  step_scalars,
-  values,
-  gradients,
-  seconds_of_first,
-  rounds_of_first,
-  sum_count
-};
+enum Sum : std::size_t { consensus, distance, seconds_of_first, first_count, sum_count = first_count + counts.size() };
 
 std::vector<Index> watched_agents(const ExperimentOptions& options, Index agents, Index dimension) {
   constexpr double most_work = 2e9;
@@ -42,23 +37,17 @@ std::vector<Index> watched_agents(const ExperimentOptions& options, Index agents
   return watched;
 }
 
-double median(std::vector<double> x) {
-  const auto middle = x.begin() + static_cast<std::ptrdiff_t>(x.size() / 2);
-  std::ranges::nth_element(x, middle);
-  if (x.size() % 2 == 1) return *middle;
-  return 0.5 * (*middle + *std::max_element(x.begin(), middle));
-}
-
 }  // namespace
 
 Recorder::Recorder(const ExperimentOptions& options, const Problem& problem, const Reference& reference, Worker& worker,
-                   Cell& cell)
+                   Cell& cell, bool every_step)
     : options_(options),
       problem_(problem),
       reference_(reference),
       worker_(worker),
       cell_(cell),
-      watched_(watched_agents(options, problem.agents(), problem.dimension())) {
+      watched_(watched_agents(options, problem.agents(), problem.dimension())),
+      every_step_(every_step || options.record.steps == RecordedSteps::agents) {
   if (reference.minimiser) {
     minimiser_ = Rows(1, problem.dimension());
     std::ranges::copy(*reference.minimiser, minimiser_.row(0).begin());
@@ -68,6 +57,25 @@ Recorder::Recorder(const ExperimentOptions& options, const Problem& problem, con
   cell_.reference_accuracy = reference.accuracy;
   cell_.reference_how = reference.how;
   cell_.recorded_agents = static_cast<Index>(watched_.size());
+}
+
+void Recorder::resume(const Checkpoint& checkpoint) {
+  before_ = checkpoint.totals;
+  first_risk_ = checkpoint.first_risk;
+}
+
+void Recorder::save(Index iteration, double seconds, const StateRegistry& state, const Oracle& oracle,
+                    Checkpoint& checkpoint) {
+  std::vector<double> sums(counts.size());
+  worker_.collective.in_order(sums, [&](std::span<double> shared) {
+    const Point own = own_counts(oracle);
+    for (std::size_t n = 0; n < counts.size(); ++n) shared[n] += static_cast<double>(own.*counts[n]);
+    // The first worker's turn comes first.
+    if (worker_.number == 0) checkpoint = {iteration, seconds, first_risk_, {}, state.shape(problem_.agents())};
+    state.save(worker_.network.block(), checkpoint.state);
+  });
+  if (worker_.number != 0) return;
+  for (std::size_t n = 0; n < counts.size(); ++n) checkpoint.totals.*counts[n] = static_cast<Index>(sums[n]);
 }
 
 bool Recorder::due(Index iteration) const {
@@ -105,8 +113,7 @@ void Recorder::gather_points(const Algorithm& algorithm, const AveragedIterate* 
 
 // Adds up, in agent order: J_k at every point, distances, traffic, evaluations; lists all step sizes.
 void Recorder::gather_sums(const Algorithm& algorithm, const Oracle& oracle, double seconds) {
-  const Network& network = worker_.network;
-  const Block block = network.block();
+  const Block block = worker_.network.block();
   const Index m = problem_.dimension();
   problem_.costs(block, points_, costs_);
   const auto risks = static_cast<std::size_t>(points_.rows());
@@ -121,20 +128,26 @@ void Recorder::gather_sums(const Algorithm& algorithm, const Oracle& oracle, dou
       if (minimiser_.rows() > 0) extra[distance] += kernels::squared_distance(w, minimiser_.data(), m);
       extra[sum_count + static_cast<std::size_t>(block.first + k)] = algorithm.steps()[static_cast<std::size_t>(k)];
     }
-    const Traffic& own = network.algorithm_traffic();
-    const Traffic& step = network.step_traffic();
-    extra[vectors] += static_cast<double>(own.vectors + step.vectors);
-    extra[scalars] += static_cast<double>(own.scalars + step.scalars);
-    extra[step_vectors] += static_cast<double>(step.vectors);
-    extra[step_scalars] += static_cast<double>(step.scalars);
-    extra[values] += static_cast<double>(oracle.evaluations().values);
-    extra[gradients] += static_cast<double>(oracle.evaluations().gradients);
-    if (worker_.number == 0) {
-      // Rounds and time are everybody's; the first worker's count.
-      extra[seconds_of_first] = seconds;
-      extra[rounds_of_first] = static_cast<double>(own.rounds + step.rounds);
-    }
+    const Point own = own_counts(oracle);
+    for (std::size_t n = 0; n < counts.size(); ++n) extra[first_count + n] += static_cast<double>(own.*counts[n]);
+    if (worker_.number == 0) extra[seconds_of_first] = seconds;
   });
+}
+
+// What this worker has to add to the counts. Rounds are everybody's, so the first worker tells them, and what was
+// counted before a checkpoint.
+Point Recorder::own_counts(const Oracle& oracle) const {
+  const Traffic& own = worker_.network.algorithm_traffic();
+  const Traffic& step = worker_.network.step_traffic();
+  Point out = worker_.number == 0 ? before_ : Point{};
+  if (worker_.number == 0) out.rounds += own.rounds + step.rounds;
+  out.vectors += own.vectors + step.vectors;
+  out.scalars += own.scalars + step.scalars;
+  out.step_vectors += step.vectors;
+  out.step_scalars += step.scalars;
+  out.values += oracle.evaluations().values;
+  out.gradients += oracle.evaluations().gradients;
+  return out;
 }
 
 double Recorder::risk(Index p) const {
@@ -147,7 +160,6 @@ Point Recorder::point(Index iteration, bool averaged) const {
   const double optimum = reference_.value;
   const std::span<const double> extra = std::span(sums_).subspan(static_cast<std::size_t>(points_.rows()));
   const auto agents = static_cast<double>(problem_.agents());
-  const auto count = [&](Sum which) { return static_cast<Index>(extra[which]); };
   const auto mean_excess = [&](Index first) {
     double sum = 0;
     for (Index p = first; p < first + watched; ++p) sum += risk(p) - optimum;
@@ -173,13 +185,7 @@ Point Recorder::point(Index iteration, bool averaged) const {
   point.step_min = stepped ? *std::ranges::min_element(steps) : unknown;
   point.step_median = stepped ? median({steps.begin(), steps.end()}) : unknown;
   point.step_max = stepped ? *std::ranges::max_element(steps) : unknown;
-  point.rounds = count(rounds_of_first);
-  point.vectors = count(vectors);
-  point.scalars = count(scalars);
-  point.step_vectors = count(step_vectors);
-  point.step_scalars = count(step_scalars);
-  point.values = count(values);
-  point.gradients = count(gradients);
+  for (std::size_t n = 0; n < counts.size(); ++n) point.*counts[n] = static_cast<Index>(extra[first_count + n]);
   return point;
 }
 
@@ -190,7 +196,7 @@ std::optional<Status> Recorder::observe(Index iteration, double seconds, const A
   const Point now = point(iteration, average != nullptr);
   if (worker_.number == 0) {
     cell_.points.push_back(now);
-    if (options_.record.steps == RecordedSteps::agents) {
+    if (every_step_) {
       const auto first = sums_.end() - problem_.agents();
       cell_.steps.emplace_back(first, sums_.end());
       if (iteration == 0) std::ranges::fill(cell_.steps.back(), std::numeric_limits<double>::quiet_NaN());

@@ -7,6 +7,7 @@
 
 #include "polyhop/experiment/config.hpp"
 #include "polyhop/experiment/record.hpp"
+#include "polyhop/experiment/store.hpp"
 #include "polyhop/method/algorithm.hpp"
 #include "polyhop/method/averaged_iterate.hpp"
 #include "polyhop/network/runtime.hpp"
@@ -19,18 +20,23 @@ namespace polyhop {
 class Recorder {
  public:
   Recorder(const ExperimentOptions& options, const Problem& problem, const Reference& reference, Worker& worker,
-           Cell& cell);
+           Cell& cell, bool every_step = false);
 
+  /// Goes on from a checkpoint: counts continue, divergence is judged as before.
+  void resume(const Checkpoint& checkpoint);
   [[nodiscard]] bool due(Index iteration) const;
   /// Records a point and says whether the run must end, alike on every worker.
   std::optional<Status> observe(Index iteration, double seconds, const Algorithm& algorithm,
                                 const AveragedIterate* average, const Oracle& oracle);
+  /// Writes where the run stands before `iteration` into `checkpoint`, which all workers share.
+  void save(Index iteration, double seconds, const StateRegistry& state, const Oracle& oracle, Checkpoint& checkpoint);
   /// Writes the last models into the cell.
   void finish(const Algorithm& algorithm, const AveragedIterate* average);
 
  private:
   void gather_points(const Algorithm& algorithm, const AveragedIterate* average);
   void gather_sums(const Algorithm& algorithm, const Oracle& oracle, double seconds);
+  [[nodiscard]] Point own_counts(const Oracle& oracle) const;
   [[nodiscard]] Point point(Index iteration, bool averaged) const;
   [[nodiscard]] double risk(Index p) const;
   void copy_models(const Rows& from, Rows& to);
@@ -47,6 +53,8 @@ class Recorder {
   std::vector<double> flat_;    // points on their way through the collective
   std::vector<double> sums_;    // see gather_sums
   double first_risk_ = 0;
+  bool every_step_;             // record every agent's step
+  Point before_;                // counts from before a checkpoint
 };
 
 }  // namespace polyhop

@@ -3,19 +3,24 @@
 #include "polyhop/experiment/run.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <ctime>
 #include <exception>
 #include <memory>
 #include <mutex>
-#include <thread>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include "polyhop/core/number_file.hpp"
 #include "polyhop/core/random.hpp"
+#include "polyhop/experiment/machine.hpp"
 #include "polyhop/experiment/recorder.hpp"
+#include "polyhop/experiment/tasks.hpp"
+#include "polyhop/experiment/tuning.hpp"
 #include "polyhop/method/averaged_iterate.hpp"
 #include "polyhop/network/runtime.hpp"
 
@@ -41,9 +46,59 @@ void check(const Config& config, const Instance& instance, std::uint64_t seed) {
   });
 }
 
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+// Decides, for all workers alike, when a run is looked after: at recorded points, and a few times a second between.
+class Watch {
+ public:
+  enum Action { go_on, save, stop };
+
+  Watch(const CellControl& control, Worker& worker, Index first)
+      : control_(control), worker_(worker), active_(control.save || control.stop), last_(first), next_(first) {}
+
+  [[nodiscard]] bool due(Index i) const { return active_ && i == next_; }
+
+  /// What to do before iteration i. The first worker decides; the answer travels to all.
+  Action look(Index i) {
+    if (!active_) return go_on;
+    std::array<double, 2> answer{};
+    worker_.collective.in_order(answer, [&](std::span<double> shared) {
+      if (worker_.number != 0) return;
+      constexpr double between_looks = 0.2;
+      const double passed = std::max(since(last_time_), 1e-9);
+      const double pace = static_cast<double>(i - last_) / passed;
+      const auto ahead = static_cast<Index>(std::clamp(pace * between_looks, 1.0, 1e6));
+      shared[0] = decide();
+      shared[1] = static_cast<double>(i + ahead);
+    });
+    last_ = i;
+    last_time_ = Clock::now();
+    next_ = static_cast<Index>(answer[1]);
+    return static_cast<Action>(static_cast<int>(answer[0]));
+  }
+
+ private:
+  Action decide() {
+    if (control_.stop && control_.stop()) return stop;
+    if (!control_.save || since(saved_) < control_.checkpoint_every) return go_on;
+    saved_ = Clock::now();
+    return save;
+  }
+
+  const CellControl& control_;
+  Worker& worker_;
+  bool active_;
+  Index last_;
+  Index next_;
+  Clock::time_point last_time_ = Clock::now();
+  Clock::time_point saved_ = Clock::now();
+};
+
 // One worker's share of a run: observe, step, and again.
 void work(const ExperimentOptions& options, const Method& method, const Instance& instance, std::uint64_t seed,
-          Worker& worker, Cell& cell) {
+          const CellControl& control, Worker& worker, Cell& cell, Checkpoint& shared) {
   const Problem& problem = *instance.problem;
   Network& network = worker.network;
   const Block block = network.block();
@@ -55,18 +110,46 @@ void work(const ExperimentOptions& options, const Method& method, const Instance
   if (method.average) average.emplace(start());
   const AveragedIterate* averaged = average ? &*average : nullptr;
 
-  Recorder recorder(options, problem, instance.reference, worker, cell);
-  using Clock = std::chrono::steady_clock;
+  StateRegistry state;
+  algorithm->register_state(state);
+  rule->register_state(state);
+  oracle->register_state(state);
+  if (average) average->register_state(state);
+
+  Recorder recorder(options, problem, instance.reference, worker, cell, control.every_step);
+  Index i = 0;
   double seconds = 0;
-  auto since = Clock::now();
-  for (Index i = 0;; ++i) {
-    if (recorder.due(i)) {
-      if (i > 0) seconds += std::chrono::duration<double>(Clock::now() - since).count();
-      if (const auto end = recorder.observe(i, seconds, *algorithm, averaged, *oracle)) {
-        if (worker.number == 0) cell.status = *end;
-        break;
+  Index recorded_before = -1;
+  if (control.resume != nullptr) {
+    state.restore(block, control.resume->state);
+    recorder.resume(*control.resume);
+    i = control.resume->iteration;
+    seconds = control.resume->seconds;
+    if (!cell.points.empty()) recorded_before = cell.points.back().iteration;
+  }
+  Watch watch(control, worker, i);
+  auto begin = Clock::now();
+  for (;; ++i) {
+    const bool record = recorder.due(i) && i != recorded_before;
+    if (record || watch.due(i)) {
+      seconds += i == 0 ? 0 : since(begin);
+      if (record) {
+        if (const auto end = recorder.observe(i, seconds, *algorithm, averaged, *oracle)) {
+          if (worker.number == 0) cell.status = *end;
+          break;
+        }
+        if (worker.number == 0 && control.on_point) control.on_point(cell);
       }
-      since = Clock::now();
+      const auto action = watch.look(i);
+      if (action != Watch::go_on && control.save) {
+        recorder.save(i, seconds, state, *oracle, shared);
+        if (worker.number == 0) control.save(cell, shared);
+      }
+      if (action == Watch::stop) {
+        if (worker.number == 0) cell.status = Status::unfinished;
+        return;
+      }
+      begin = Clock::now();
     }
     algorithm->step(i, *oracle, *rule, network);
     if (average) average->update(i, algorithm->models());
@@ -91,30 +174,6 @@ class SharedInstance {
   std::unique_ptr<Instance> instance_;
   std::atomic<Index> used_ = 0;
 };
-
-// Runs tasks 0 .. count-1 on `threads` threads, in order of start; the first exception ends them all.
-void run_tasks(Index count, Index threads, const std::function<void(Index)>& task) {
-  std::atomic<Index> next = 0;
-  std::exception_ptr failure;
-  std::mutex mutex;
-  const auto loop = [&] {
-    for (Index n = next++; n < count; n = next++) {
-      try {
-        task(n);
-      } catch (...) {
-        const std::lock_guard lock(mutex);
-        if (!failure) failure = std::current_exception();
-        next = count;
-      }
-    }
-  };
-  {
-    std::vector<std::jthread> others;
-    for (Index t = 1; t < std::min(threads, count); ++t) others.emplace_back(loop);
-    loop();
-  }
-  if (failure) std::rethrow_exception(failure);
-}
 
 }  // namespace
 
@@ -147,54 +206,210 @@ Rows first_models(const ExperimentOptions& options, Block block, Index dimension
 }
 
 Cell run_cell(const ExperimentOptions& options, const Method& method, const Instance& instance, std::uint64_t seed,
-              Index workers) {
-  Cell cell;
+              Index workers, const CellControl& control, Cell begun) {
+  Cell cell = std::move(begun);
   cell.method = method.name;
   cell.seed = seed;
+  Checkpoint shared;
   launch(instance.network.matrix, instance.problem->dimension(), workers,
-         [&](Worker& worker) { work(options, method, instance, seed, worker, cell); });
+         [&](Worker& worker) { work(options, method, instance, seed, control, worker, cell, shared); });
   return cell;
 }
 
-Record run(const Config& config, const RunOptions& run_options) {
-  const ExperimentOptions& options = config.options;
-  const Index cores = std::max<Index>(1, static_cast<Index>(std::thread::hardware_concurrency()));
-  const Index threads = run_options.threads > 0 ? run_options.threads : cores;
-  const auto methods = static_cast<Index>(config.methods.size());
-  const auto total = methods * static_cast<Index>(options.seeds.list.size());
+CellKey cell_key(const ExperimentOptions& options, const Method& method, std::uint64_t seed) {
+  Value settings = ExperimentOptions::fields().write(options);
+  // What does not change a run's numbers: the names, the other seeds, how often it is saved.
+  std::erase_if(*settings.as<Value::Table>(), [](const auto& entry) {
+    return entry.first == "name" || entry.first == "seeds" || entry.first == "checkpoint_every" ||
+           entry.first == "tuning";
+  });
+  settings["algorithm"] = Value(method.algorithm->name);
+  settings["rule"] = Value(method.rule.name);
+  settings["step"] = method.rule.options;
+  settings["average"] = Value(method.average);
+  return {method.name, seed, settings.text()};
+}
 
-  Record record;
-  record.name = options.name;
-  record.target = options.target;
-  record.config = resolved(config);
-  record.cells.resize(static_cast<std::size_t>(total));
-  std::vector<SharedInstance> instances(options.seeds.list.size());
+namespace {
 
-  // Below this many numbers an iteration, waiting for each other costs threads more than they gain.
-  constexpr Index large_state = 100000;
-  std::mutex mutex;
-  Index finished = 0;
-  const auto cell = [&](Index n, Index workers) {
-    const auto s = static_cast<std::size_t>(n / methods);
-    const std::uint64_t seed = options.seeds.list[s];
-    const Method& method = config.methods[static_cast<std::size_t>(n % methods)];
-    Cell& place = record.cells[static_cast<std::size_t>(n)];
-    place = run_cell(options, method, instances[s].get(options, seed), seed, workers);
-    instances[s].release(methods);
-    const std::lock_guard lock(mutex);
-    ++finished;
-    if (run_options.on_cell) run_options.on_cell(place, finished, total);
-  };
-  const Instance& first = instances[0].get(options, options.seeds.list[0]);
-  check(config, first, options.seeds.list[0]);
-  const Index agents = first.problem->agents();
-  if (agents * options.problem.dimension >= large_state || total == 1) {
-    const Index workers = agents * options.problem.dimension >= large_state ? threads : 1;
-    for (Index n = 0; n < total; ++n) cell(n, workers);
-  } else {
-    run_tasks(total, threads, [&](Index n) { cell(n, 1); });
+bool is_finished(const std::optional<Status>& status) {
+  return status && *status != Status::unfinished && *status != Status::failed;
+}
+
+// Searches are found again by the hash of their settings, as cells are.
+std::string search_id(const std::string& settings) { return CellKey{"", 0, settings}.id(); }
+
+// Where and with what a run was made.
+std::vector<std::pair<std::string, std::string>> provenance() {
+  const Machine machine = this_machine();
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  gmtime_r(&now, &utc);
+  std::array<char, 32> date{};
+  std::strftime(date.data(), date.size(), "%Y-%m-%d %H:%M:%S UTC", &utc);
+  return {{"polyhop", machine.version},  {"date", date.data()},
+          {"compiler", machine.compiler}, {"processor", machine.cpu},
+          {"kernels", machine.instruction_set}, {"system", machine.system},
+          {"cores", std::to_string(machine.cores)}};
+}
+
+// An experiment on its way: the cells, their instances, and what is told to whom.
+class Experiment {
+ public:
+  Experiment(const Config& config, const RunOptions& options, Record head)
+      : config_(config), run_(options), record_(std::move(head)) {
+    const auto& seeds = config.options.seeds.list;
+    instances_ = std::vector<SharedInstance>(seeds.size());
+    for (const std::uint64_t seed : seeds) {
+      for (const Method& method : config.methods) keys_.push_back(cell_key(config.options, method, seed));
+    }
+    record_.cells.resize(keys_.size());
   }
-  return record;
+
+  Record run(Index threads) {
+    const std::uint64_t first_seed = config_.options.seeds.list.front();
+    const NetworkGraph network = make_network(config_.options.graph, first_seed);
+    draw(network.graph, first_seed);
+    find_finished();
+    if (!waiting_.empty()) {
+      const auto s = static_cast<std::size_t>(waiting_.front() / methods());
+      const std::uint64_t seed = config_.options.seeds.list[s];
+      check(config_, instances_[s].get(config_.options, seed), seed);
+    }
+    if (run_.store != nullptr) run_.store->set_experiment(record_, keys_);
+    const Index workers = workers_for(network.graph.agents(), config_.options.problem.dimension, threads);
+    run_tasks(static_cast<Index>(waiting_.size()), threads / workers, [&](Index n) { run_waiting(n, workers); });
+    return std::move(record_);
+  }
+
+ private:
+  [[nodiscard]] Index methods() const { return static_cast<Index>(config_.methods.size()); }
+
+  void draw(const Graph& graph, std::uint64_t seed) {
+    constexpr Index most_agents = 2000;
+    if (graph.agents() > most_agents) return;
+    NetworkPicture picture{seed, graph.agents(), {}};
+    for (std::int32_t k = 0; k < graph.agents(); ++k) {
+      for (const std::int32_t l : graph.neighbours(k)) {
+        if (k < l) picture.edges.emplace_back(k, l);
+      }
+    }
+    record_.networks.push_back(std::move(picture));
+  }
+
+  // What the store knows already is taken from it; the rest waits for its turn.
+  void find_finished() {
+    for (std::size_t n = 0; n < keys_.size(); ++n) {
+      const CellKey& key = keys_[n];
+      if (run_.store != nullptr && is_finished(run_.store->status(key.id()))) {
+        record_.cells[n] = run_.store->load_cell(key.id(), key.method, key.seed, false);
+        ++finished_;
+        instances_[n / static_cast<std::size_t>(methods())].release(methods());
+      } else {
+        waiting_.push_back(static_cast<Index>(n));
+      }
+    }
+  }
+
+  void run_waiting(Index number, Index workers) {
+    const auto n = static_cast<std::size_t>(waiting_[static_cast<std::size_t>(number)]);
+    if (run_.stop && run_.stop()) {
+      record_.cells[n] = stored(keys_[n]);
+      return;
+    }
+    const auto s = n / static_cast<std::size_t>(methods());
+    Cell& cell = record_.cells[n];
+    try {
+      cell = run_one(n, instances_[s].get(config_.options, keys_[n].seed), workers);
+    } catch (const std::exception& e) {
+      if (run_.store == nullptr) throw;
+      run_.store->fail(keys_[n].id(), e.what());
+      cell = stored(keys_[n]);
+    }
+    instances_[s].release(methods());
+    const std::lock_guard lock(mutex_);
+    if (cell.status != Status::unfinished) ++finished_;
+    if (run_.on_cell) run_.on_cell(cell, finished_, static_cast<Index>(keys_.size()));
+  }
+
+  // The cell as far as the store has it.
+  Cell stored(const CellKey& key) const {
+    if (run_.store != nullptr) return run_.store->load_cell(key.id(), key.method, key.seed, false);
+    Cell cell;
+    cell.method = key.method;
+    cell.seed = key.seed;
+    cell.status = Status::unfinished;
+    return cell;
+  }
+
+  Cell run_one(std::size_t n, const Instance& instance, Index workers) {
+    const Method& method = config_.methods[n % static_cast<std::size_t>(methods())];
+    const std::string id = keys_[n].id();
+    CellControl control;
+    control.stop = run_.stop;
+    // A page wants something to show: the first seed of a small network records every agent's steps.
+    constexpr Index few_agents = 256;
+    control.every_step = n < static_cast<std::size_t>(methods()) && instance.problem->agents() <= few_agents;
+    if (run_.on_point) {
+      control.on_point = [this](const Cell& cell) {
+        const std::lock_guard lock(mutex_);
+        run_.on_point(cell);
+      };
+    }
+    if (run_.store == nullptr) return run_cell(config_.options, method, instance, keys_[n].seed, workers, control);
+
+    const std::optional<Checkpoint> checkpoint = run_.store->checkpoint(id);
+    Cell begun;
+    if (checkpoint) {
+      control.resume = &*checkpoint;
+      begun = stored(keys_[n]);
+      begun.message.clear();
+    }
+    std::size_t committed = begun.points.size();
+    control.checkpoint_every = config_.options.checkpoint_every;
+    control.save = [&](const Cell& cell, const Checkpoint& at) {
+      run_.store->save(id, cell, committed, at);
+      committed = cell.points.size();
+    };
+    Cell cell = run_cell(config_.options, method, instance, keys_[n].seed, workers, control, std::move(begun));
+    if (cell.status == Status::unfinished) return cell;
+    run_.store->finish(id, cell, committed);
+    // The store has them now.
+    cell.models = Rows();
+    cell.averaged = Rows();
+    return cell;
+  }
+
+  const Config& config_;
+  const RunOptions& run_;
+  Record record_;
+  std::vector<CellKey> keys_;
+  std::vector<SharedInstance> instances_;  // of each seed
+  std::vector<Index> waiting_;             // cells still to be run
+  std::mutex mutex_;
+  Index finished_ = 0;
+};
+
+}  // namespace
+
+Record run(const Config& config, const RunOptions& options) {
+  const Index threads = usable_threads(options.threads);
+  TuningControl control{.threads = threads, .stop = options.stop};
+  if (options.store != nullptr) {
+    control.find = [&](const std::string& settings) { return options.store->tuning(search_id(settings)); };
+    control.keep = [&](const std::string& settings, const Tuning& found) {
+      options.store->save_tuning(search_id(settings), found);
+    };
+  }
+  Record head;
+  head.name = config.options.name;
+  head.target = config.options.target;
+  head.config = resolved(config);
+  head.provenance = provenance();
+  const auto tuned = resolve_tuned(config, control);
+  if (!tuned) return head;  // stopped during the search
+  head.tunings = tuned->tunings;
+  return Experiment(tuned->config, options, std::move(head)).run(threads);
 }
 
 }  // namespace polyhop

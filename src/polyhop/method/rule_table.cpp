@@ -4,10 +4,12 @@
 
 #include <utility>
 
+#include "polyhop/method/backtracking_step.hpp"
 #include "polyhop/method/constant_step.hpp"
 #include "polyhop/method/diffusion.hpp"
 #include "polyhop/method/graph_aware_polyak.hpp"
 #include "polyhop/method/polyak_step.hpp"
+#include "polyhop/method/tuned_step.hpp"
 
 namespace polyhop {
 namespace {
@@ -20,6 +22,20 @@ RuleEntry entry(std::string name, std::string summary, std::string cost) {
                     [options](const Setting& setting) { return std::make_unique<Rule>(options, setting); }};
   };
   return {std::move(name), std::move(summary), std::move(cost), Options::fields().info(), std::move(read)};
+}
+
+// Read like any rule, but nobody can build it: a constant takes its place when its value has been found.
+RuleEntry tuned_entry() {
+  const auto read = [](const Value& table, const std::string& path) {
+    const TunedStep options = TunedStep::fields().read(table, path, {"rule"});
+    const RuleFactory refuse = [](const Setting&) -> std::unique_ptr<StepSize> {
+      throw InputError("rule",
+                       "\"tuned\" stands for a constant that an experiment finds by whole runs; give \"constant\"");
+    };
+    return RuleSpec{"tuned", TunedStep::fields().write(options), refuse};
+  };
+  return {"tuned", "the best constant, found by a search on other seeds, times a factor",
+          "nothing once found; the search's runs are counted apart", TunedStep::fields().info(), read};
 }
 
 template <class Entries>
@@ -37,9 +53,13 @@ auto& find(const Entries& entries, const std::string& name, const std::string& p
 const std::vector<RuleEntry>& rules() {
   static const std::vector<RuleEntry> table = {
       entry<ConstantStep, ConstantOptions>("constant", "the same step for everyone, for ever", "nothing"),
+      tuned_entry(),
       entry<DecayingStep, DecayOptions>("decay", "value / (i+1)^power", "nothing"),
       entry<PolyakStep, PolyakOptions>("polyak", "each agent's own Polyak step, blind to the graph", "1 loss value"),
       entry<PolyakStep, SpsOptions>("sps", "stochastic Polyak step: Polyak's with c = 1/2", "1 loss value"),
+      entry<BacktrackingStep, BacktrackingOptions>("backtracking",
+                                                   "each agent's line search, then the smallest step in reach",
+                                                   "1 scalar, or as many as the diameter; 2 or more loss values"),
       entry<GraphAwarePolyak, GapOptions>("gap", "the graph-aware Polyak rule, as published or repaired",
                                           "two-hop lists, scalars a sweep, 1 or more loss values"),
   };

@@ -30,6 +30,7 @@ class LinearOracle final : public Oracle {
     one_row_ = sampler_.total() == block.size() && l2 == 0;
     if (!one_row_) {
       dense_ = Rows(block.size(), g.columns);
+      trial_ = Rows(1, g.columns);
       for (Index k = 0; k < block.size(); ++k) g.row[static_cast<std::size_t>(k)] = dense_.row(k).data();
     }
   }
@@ -148,6 +149,38 @@ class LinearOracle final : public Oracle {
     }
   }
 
+  void do_values_along(const Rows& w, const Gradients& g, std::span<const Index> agents, std::span<const Real> steps,
+                       std::span<Real> out) override {
+    for (const Index k : agents) {
+      const auto slot = static_cast<std::size_t>(k);
+      const Real a = steps[slot] * g.scale[slot];
+      const auto count = static_cast<std::size_t>(batch_size(k));
+      const std::span z(z_.data() + sampler_.offset(k), count);
+      const std::span targets(targets_.data() + sampler_.offset(k), count);
+      const std::span losses(losses_.data() + sampler_.offset(k), count);
+      const Real added = one_row_ ? shift_prediction(k, w, a, g.row[slot], z) : predict_along(k, w, a, g.row[slot], z);
+      loss_.values(z, targets, losses);
+      out[slot] = mean(losses.data(), count) + added;
+    }
+  }
+
+  // The prediction h.(w - a d) = h.w - a h.d, without the point; returns the penalty, which is none.
+  Real shift_prediction(Index k, const Rows& w, Real a, const Real* d, std::span<Real> z) const {
+    const Real* h = features(k, sampler_.indices(k)[0]);
+    const Index m = data_.features.columns();
+    z[0] = kernels::dot(h, w.row(k).data(), m) - a * kernels::dot(h, d, m);
+    return 0;
+  }
+
+  // The same for a batch, by way of the point; returns the penalty there.
+  Real predict_along(Index k, const Rows& w, Real a, const Real* d, std::span<Real> z) {
+    const Index m = data_.features.columns();
+    kernels::add_scaled(-a, d, w.row(k).data(), trial_.data(), m);
+    std::size_t j = 0;
+    for (const Index n : sampler_.indices(k)) z[j++] = kernels::dot(features(k, n), trial_.data(), m);
+    return penalty(trial_.data());
+  }
+
   [[nodiscard]] Index batch_size(Index k) const { return static_cast<Index>(sampler_.indices(k).size()); }
 
   // losses[e] = loss of the j-th sample (the last one, where there are fewer) of agent k at point l, e = (k, l).
@@ -173,6 +206,7 @@ class LinearOracle final : public Oracle {
   bool one_row_ = false;
   Evaluation evaluation_;
   Rows dense_;
+  Rows trial_;  // one row: a point on its way to being evaluated; none where gradients are one row
   std::vector<Real> z_, targets_, slopes_, losses_;                // one entry per chosen sample
   std::vector<Real> reach_z_, reach_targets_, reach_losses_;       // one entry per two-hop pair
   std::vector<const Real*> rows_;

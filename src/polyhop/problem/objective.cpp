@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "polyhop/core/error.hpp"
+#include "polyhop/core/kernels.hpp"
 
 namespace polyhop {
 namespace {
@@ -25,7 +26,8 @@ class ObjectiveOracle final : public Oracle {
   ObjectiveOracle(Objectives objectives, Sampler sampler, Index dimension)
       : objectives_(std::move(objectives)),
         sampler_(std::move(sampler)),
-        gradients_(static_cast<Index>(objectives_.size()), dimension) {
+        gradients_(static_cast<Index>(objectives_.size()), dimension),
+        trial_(1, dimension) {
     evaluation_.values.resize(objectives_.size());
     evaluation_.gradients.columns = dimension;
     evaluation_.gradients.scale.assign(objectives_.size(), 1.0);
@@ -60,9 +62,19 @@ class ObjectiveOracle final : public Oracle {
     }
   }
 
+  void do_values_along(const Rows& w, const Gradients& g, std::span<const Index> agents, std::span<const Real> steps,
+                       std::span<Real> out) override {
+    for (const Index k : agents) {
+      const auto slot = static_cast<std::size_t>(k);
+      kernels::add_scaled(-steps[slot] * g.scale[slot], g.row[slot], w.row(k).data(), trial_.data(), g.columns);
+      out[slot] = objectives_[slot]->value(trial_.row(0), sampler_.indices(k));
+    }
+  }
+
   Objectives objectives_;
   Sampler sampler_;
   Rows gradients_;
+  Rows trial_;  // one row: a point on its way to being evaluated
   Evaluation evaluation_;
 };
 

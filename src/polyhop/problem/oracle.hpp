@@ -47,6 +47,14 @@ class Oracle {
     do_values_at(reach, out);
   }
 
+  /// out[k] = Jhat_k(w_k - steps[k] g_k) for every k of `agents` (of the block, from 0), g the gradients that
+  /// `evaluate` gave at w; the others are not evaluated, not charged, and their out[k] is left alone.
+  void values_along(const Rows& w, const Gradients& g, std::span<const Index> agents, std::span<const Real> steps,
+                    std::span<Real> out) {
+    evaluations_.values += static_cast<Index>(agents.size());
+    do_values_along(w, g, agents, steps, out);
+  }
+
   /// out[k] = Jhat_k(w) at one point for all, the only row of w: for studies with a known optimum, so it is not charged.
   virtual void values_at_point(const Rows& w, std::span<Real> out) = 0;
 
@@ -64,6 +72,8 @@ class Oracle {
  protected:
   virtual const Evaluation& do_evaluate(const Rows& w, bool with_values) = 0;
   virtual void do_values_at(const Reach& reach, std::span<Real> out) = 0;
+  virtual void do_values_along(const Rows& w, const Gradients& g, std::span<const Index> agents,
+                               std::span<const Real> steps, std::span<Real> out) = 0;
 
  private:
   Evaluations evaluations_;

@@ -66,6 +66,35 @@ void expect_refused(const std::string& text, const std::string& path, int line, 
 
 Seed seeds(const std::string& value) { return read(experiment("seeds = " + value + "\n")).options.seeds.list; }
 
+TEST(Config, ReadsHowAStepIsTuned) {
+  const Config config = read(experiment("", R"([[method]]
+name = "tuned"
+step = { rule = "tuned", factor = [1, 0.5] }
+[tuning]
+seeds = [7, 9]
+goal = "final-risk"
+resolution = 0.01
+budget = 12
+)"));
+  const TuningOptions& tuning = config.options.tuning;
+  EXPECT_EQ(tuning.seeds->list, (Seed{7, 9}));
+  EXPECT_EQ(tuning.goal, TuningGoal::final_risk);
+  EXPECT_EQ(tuning.resolution, 0.01);
+  EXPECT_EQ(tuning.budget, 12);
+  ASSERT_EQ(names(config), (std::vector<std::string>{"GAP", "tuned factor=1", "tuned factor=0.5"}));
+  EXPECT_FALSE(config.methods[0].tuned);
+  EXPECT_EQ(config.methods[1].tuned->factor, 1);
+  EXPECT_EQ(config.methods[2].tuned->factor, 0.5);
+  // Read back from what it resolves to.
+  EXPECT_EQ(resolved(read_config(resolved(config))).text(), resolved(config).text());
+}
+
+TEST(Config, RefusesATuningThatCannotBe) {
+  expect_refused(experiment("", "[tuning]\nbudget = 0\n"), "tuning.budget", 11, "expected integer >= 1");
+  expect_refused(experiment("", "[tuning]\nresolution = 0.0\n"), "tuning.resolution", 11, "expected number > 0");
+  expect_refused(experiment("", "[tuning]\ngoal = \"speed\"\n"), "tuning.goal", 11, "unknown name \"speed\"");
+}
+
 TEST(Config, ReadsThePaperExperiment) {
   const fs::path source = fs::path(__FILE__).parent_path() / "../../..";
   const Config config = read_config_file((source / "examples/paper.toml").string());
@@ -95,15 +124,19 @@ TEST(Config, ReadsThePaperExperiment) {
   EXPECT_EQ(options.record.agents.kind, RecordedAgents::Kind::automatic);
   EXPECT_EQ(options.record.steps, RecordedSteps::summary);
 
-  ASSERT_EQ(names(config), (std::vector<std::string>{"GAP", "GAP tight", "constant 0.02"}));
+  EXPECT_FALSE(options.tuning.seeds);
+  EXPECT_EQ(options.tuning.goal, TuningGoal::iterations_to_target);
+
+  ASSERT_EQ(names(config), (std::vector<std::string>{"GAP", "GAP tight", "tuned", "half of tuned", "backtracking"}));
   EXPECT_EQ(option(config.methods[0], "bound"), "\"paper\"");
   EXPECT_EQ(option(config.methods[0], "sweeps"), "2");
   EXPECT_EQ(option(config.methods[1], "bound"), "\"tight\"");
   EXPECT_EQ(option(config.methods[1], "damping"), "\"rows\"");
   EXPECT_EQ(option(config.methods[1], "project"), "true");
   EXPECT_EQ(option(config.methods[1], "relaxation"), "1.5");
-  EXPECT_EQ(config.methods[2].rule.name, "constant");
-  EXPECT_EQ(option(config.methods[2], "value"), "0.02");
+  EXPECT_EQ(config.methods[2].tuned->factor, 1);
+  EXPECT_EQ(config.methods[3].tuned->factor, 0.5);
+  EXPECT_EQ(config.methods[4].rule.name, "backtracking");
   for (const Method& method : config.methods) {
     EXPECT_EQ(method.algorithm->name, "atc");
     EXPECT_TRUE(method.average);

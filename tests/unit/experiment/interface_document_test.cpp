@@ -41,6 +41,7 @@ std::string all_tables() {
   out += "### `[graph]`\n\n" + table(GraphOptions::fields().info());
   out += "### `[problem]`\n\n" + table(ProblemOptions::fields().info());
   out += "### `[record]`\n\n" + table(RecordOptions::fields().info());
+  out += "### `[tuning]`\n\n" + table(TuningOptions::fields().info());
   out += "### `[[method]]`\n\n" + table(method_fields());
   for (const auto& rule : rules()) {
     out += "### `step = { rule = \"" + rule.name + "\", ... }`\n\n" + rule.summary + ". Costs: " + rule.cost + ".\n\n" +

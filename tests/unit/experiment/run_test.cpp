@@ -214,8 +214,9 @@ TEST(Run, WhatIsRecordedDoesNotChangeTheRun) {
   EXPECT_EQ(all.points.back().vectors, some.points.back().vectors);
 }
 
-TEST(Run, RecordsTheStepsOfEveryAgentWhenAsked) {
-  EXPECT_TRUE(run(tiny("iterations = 8\n")).cells[0].steps.empty());
+TEST(Run, RecordsTheStepsOfEveryAgentOfTheFirstSeedAndOthersWhenAsked) {
+  const auto cells = run(tiny("iterations = 8\nseeds = [3, 4]\n")).cells;
+  for (const Cell& cell : cells) EXPECT_EQ(cell.steps.size(), cell.seed == 3 ? cell.points.size() : 0U);
   const Cell cell = run(tiny("iterations = 8\nrecord.steps = \"agents\"\n")).cells[0];
   ASSERT_EQ(cell.steps.size(), 3U);
   for (const Real mu : cell.steps[0]) EXPECT_TRUE(std::isnan(mu));

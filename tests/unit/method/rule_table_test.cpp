@@ -9,6 +9,8 @@
 #include <vector>
 
 #include "polyhop/core/error.hpp"
+#include "polyhop/network/runtime.hpp"
+#include "support/networks.hpp"
 #include "support/option_sets.hpp"
 
 namespace polyhop {
@@ -54,6 +56,7 @@ TEST(RuleTable, NamesEachRuleOnce) {
 TEST(RuleTable, HasNoRuleThatTheTestsLeaveOut) {
   std::set<std::string> tested;
   for (const Value& step : test::all_sets()) tested.insert(*step.find("rule")->as<std::string>());
+  tested.insert("tuned");  // there is no rule to build: tuning_test.cpp
   for (const RuleEntry& rule : rules()) EXPECT_TRUE(tested.contains(rule.name)) << rule.name;
 }
 
@@ -84,10 +87,18 @@ TEST(RuleTable, GapWithoutOptionsIsThePapers) {
       "agree = \"none\", cap = \"none\", sums = \"mixed\", exchange = \"lists\" }");
 }
 
+TEST(RuleTable, ReadsATunedStepThatNobodyCanBuild) {
+  const RuleSpec spec = read_rule(step_of("tuned", {{"factor", 0.5}}), "step");
+  EXPECT_EQ(spec.options.text(), "{ factor = 0.5 }");
+  EXPECT_EQ(complaint(step_of("tuned", {{"factor", 0.0}})), "step.factor: found 0.0, expected number > 0");
+  launch_serial(test::network_of(Topology::path, 2), 1,
+                [&](Worker& worker) { EXPECT_THROW(spec.build({worker.network}), InputError); });
+}
+
 TEST(RuleTable, SuggestsTheNearestName) {
   EXPECT_EQ(complaint("gop"), "step.rule: unknown name \"gop\"; did you mean 'gap'?");
   EXPECT_EQ(complaint("constnat"), "step.rule: unknown name \"constnat\"; did you mean 'constant'?");
-  EXPECT_EQ(complaint("newton"), "step.rule: unknown name \"newton\"; allowed: constant, decay, polyak, sps, gap");
+  EXPECT_EQ(complaint("newton"), "step.rule: unknown name \"newton\"; allowed: constant, tuned, decay, polyak, sps, backtracking, gap");
   EXPECT_EQ(complaint(gap({{"bond", "tight"}})), "step.bond: unknown key; did you mean 'bound'?");
   EXPECT_EQ(complaint(gap({{"bound", "tigt"}})), "step.bound: unknown name \"tigt\"; did you mean 'tight'?");
 }

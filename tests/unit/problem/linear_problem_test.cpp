@@ -188,6 +188,54 @@ TEST(LinearProblem, ValuesAtAReachAreThoseOfTheAgentsOwnSample) {
   });
 }
 
+std::vector<Real> along(std::span<const Real> w, const std::vector<Real>& g, Real a) {
+  std::vector<Real> out;
+  for (std::size_t j = 0; j < g.size(); ++j) out.push_back(w[j] - a * g[j]);
+  return out;
+}
+
+TEST(LinearProblem, ValuesAlongTheGradientAreThoseOfTheAgentsOwnSample) {
+  const Rows w = naive::random_points(3, 3);
+  const std::vector<Index> agents = {0, 2};
+  const std::vector<Real> steps = {0.3, std::nan(""), 1e-3};
+  for_each_case([&](const Case& c, const LinearProblem&, Oracle& oracle, Sampler& sampler) {
+    for (const Index i : {0, 4}) {
+      oracle.draw(i);
+      sampler.draw(i);
+      const Evaluation& at_w = oracle.evaluate(w, true);
+      const std::vector<Real> before = at_w.values;
+      std::vector<Real> values = {0, 7, 0};
+      oracle.values_along(w, at_w.gradients, agents, steps, values);
+      EXPECT_EQ(values[1], 7) << "nobody asked for it";
+      EXPECT_EQ(at_w.values, before);
+      for (const Index k : agents) {
+        const auto slot = static_cast<std::size_t>(k);
+        const auto gradient = naive::gradient(c.model, k, sampler.indices(k), w.row(k));
+        expect_near(gradient_of(at_w, k), gradient, 1e-13);
+        EXPECT_NEAR(values[slot], naive::value(c.model, k, sampler.indices(k), along(w.row(k), gradient, steps[slot])),
+                    1e-13)
+            << "agent " << k;
+      }
+    }
+  });
+}
+
+TEST(LinearProblem, ValuesAlongTheGradientDependOnNoOtherAgent) {
+  for (const Batch batch : {Batch{1, false}, Batch{3, false}}) {
+    const LinearProblem problem = naive::random_model(LossName::logistic, 0, 37).problem(batch, Sampling::shuffle);
+    const auto oracle = problem.oracle({0, 3}, seed);
+    const Rows w = naive::random_points(3, 37);
+    oracle->draw(2);
+    const Evaluation& at_w = oracle->evaluate(w, false);
+    const std::vector<Real> steps = {0.1, 0.2, 0.3};
+    std::vector<Real> together(3);
+    std::vector<Real> alone(3);
+    oracle->values_along(w, at_w.gradients, std::vector<Index>{0, 1, 2}, steps, together);
+    for (const Index k : {2, 0, 1}) oracle->values_along(w, at_w.gradients, std::vector<Index>{k}, steps, alone);
+    EXPECT_EQ(alone, together);
+  }
+}
+
 TEST(LinearProblem, ValuesAtOnePointAreOnTheCurrentSample) {
   const Rows point = naive::random_points(1, 3);
   for_each_case([&](const Case& c, const LinearProblem&, Oracle& oracle, Sampler& sampler) {
@@ -304,8 +352,11 @@ TEST(LinearProblem, CountsEvaluations) {
   EXPECT_EQ(oracle->evaluations().gradients, 6);
   oracle->values_at(reach.view(), values);
   EXPECT_EQ(oracle->evaluations().values, 10);
+  const std::vector<Real> steps(3, 0.1);
+  oracle->values_along(w, oracle->evaluate(w, false).gradients, std::vector<Index>{0, 2}, steps, values);
+  EXPECT_EQ(oracle->evaluations().values, 12);
   oracle->values_at_point(naive::random_points(1, 3), {values.data(), 3});
-  EXPECT_EQ(oracle->evaluations().values, 10) << "a known optimum is a study's, and not charged";
+  EXPECT_EQ(oracle->evaluations().values, 12) << "a known optimum is a study's, and not charged";
 }
 
 TEST(LinearProblem, KnowsItsSize) {

@@ -153,6 +153,13 @@ TEST(ObjectiveProblem, EqualsALinearProblemWithTheSameCosts) {
         expected->values_at(reach, from_linear);
         got->values_at(reach, from_general);
         for (std::size_t n = 0; n < 6; ++n) EXPECT_NEAR(from_general[n], from_linear[n], 1e-13) << "entry " << n;
+        const std::vector<Index> agents = {1, 2};
+        const std::vector<Real> steps = {0, 0.25, 0.01};
+        from_linear = from_general = {3, 3, 3};
+        expected->values_along(w, e.gradients, agents, steps, from_linear);
+        got->values_along(w, g.gradients, agents, steps, from_general);
+        for (std::size_t k = 0; k < 3; ++k) EXPECT_NEAR(from_general[k], from_linear[k], 1e-13) << "agent " << k;
+        EXPECT_EQ(from_general[0], 3) << "nobody asked for it";
         const Rows point = naive::random_points(1, 3);
         expected->values_at_point(point, from_linear);
         got->values_at_point(point, from_general);
@@ -160,6 +167,19 @@ TEST(ObjectiveProblem, EqualsALinearProblemWithTheSameCosts) {
       }
     }
   }
+}
+
+TEST(ObjectiveProblem, CountsWhatIsEvaluatedAlongTheGradient) {
+  const ObjectiveProblem problem({std::make_shared<Polynomial>(), std::make_shared<Polynomial>()});
+  const auto oracle = problem.oracle({0, 2}, 0);
+  oracle->draw(0);
+  const Rows w(2, 3, 1.0);
+  const Evaluation& at_w = oracle->evaluate(w, false);
+  std::vector<Real> values(2);
+  oracle->values_along(w, at_w.gradients, std::vector<Index>{1}, std::vector<Real>{0, 0.5}, values);
+  // At (1, 1, 1) the gradient is (2, 10, 4): w - g/2 = (0, -4, -1).
+  EXPECT_EQ(values[1], -39);
+  EXPECT_EQ(oracle->evaluations().values, 1);
 }
 
 TEST(ObjectiveProblem, CostsAreThoseOfAllSamples) {

@@ -186,6 +186,88 @@ TEST(Ranking, RemarksOnRunsThatFailed) {
   EXPECT_EQ(last_line(record({good, good})).find_first_of("dt"), std::string::npos);
 }
 
+TEST(Ranking, RunsThatHaveNotEndedCountNowhereElse) {
+  const Standing s = rank(record({cell("m", {9, 1}), cell("m", {0.1}, Status::unfinished),
+                                  cell("m", {}, Status::unfinished), cell("m", {0.1}, Status::failed)}))
+                         .at(0);
+  EXPECT_EQ(s.runs, 1);
+  EXPECT_EQ(s.reached, 1);
+  EXPECT_EQ(s.unfinished, 2);
+  EXPECT_EQ(s.failed, 1);
+  EXPECT_EQ(s.iterations.median, 10);
+  EXPECT_EQ(s.final_risk.median, 1);
+}
+
+TEST(Ranking, RemarksOnRunsThatHaveNotEnded) {
+  const Cell good = cell("m", {9, 1});
+  const Cell never = cell("m", {9, 9});
+  const Cell begun = cell("m", {9}, Status::unfinished);
+  const Cell broken = cell("m", {}, Status::failed);
+  const auto ends = [](const Record& of, const std::string& words) { return last_line(of).ends_with("  " + words); };
+  EXPECT_TRUE(ends(record({good, begun}), "1 of 2 unfinished"));
+  EXPECT_TRUE(
+      ends(record({good, never, broken, begun}), "1 of 2 reached the target, 1 of 4 failed, 1 of 4 unfinished"));
+  EXPECT_TRUE(ends(record({broken, broken}), "failed"));
+  EXPECT_TRUE(ends(record({begun}), "unfinished"));
+}
+
+TEST(Ranking, AMethodWithoutARunThatEndedComesLast) {
+  EXPECT_EQ(order(record({cell("broken", {}, Status::failed), cell("never", {9, 9}), cell("good", {9, 1})})),
+            (std::vector<std::string>{"good", "never", "broken"}));
+}
+
+TEST(Ranking, ARunWithoutPointsIsARunThatGotNowhere) {
+  const Standing s = rank(record({cell("m", {})})).at(0);
+  EXPECT_EQ(s.runs, 1);
+  EXPECT_EQ(s.final_risk.median, infinity);
+  EXPECT_EQ(headline(record({cell("m", {})})), "No method reached an excess risk of 1 in most runs.");
+}
+
+TEST(Ranking, HeadlineOfNothing) {
+  EXPECT_EQ(headline(record({})), "There are no runs.");
+  EXPECT_EQ(headline(record({cell("m", {9}, Status::unfinished)})), "No run has ended.");
+}
+
+Record tuned(std::vector<Cell> cells) {
+  Record out = record(std::move(cells));
+  Tuning tuning;
+  tuning.method = "constant";
+  tuning.trials = 14;
+  tuning.iterations = 21300;
+  out.tunings = {tuning};
+  return out;
+}
+
+TEST(Ranking, HeadlineComparesTheBestUntunedWithTheBestTuned) {
+  const Cell constant = cell("constant", {9, 9, 9, 9, 1});
+  EXPECT_EQ(
+      headline(tuned({constant, cell("GAP", {9, 9, 1}), cell("slow", {9, 9, 9, 1})})),
+      "GAP reached an excess risk of 1 in 0.5x the iterations of the best tuned constant (constant), which took 14 "
+      "trial runs.");
+  EXPECT_EQ(
+      headline(tuned({constant, cell("GAP", {9, 9, 9, 9, 9, 9, 1})})),
+      "GAP reached an excess risk of 1 in 1.5x the iterations of the best tuned constant (constant), which took 14 "
+      "trial runs.");
+}
+
+TEST(Ranking, HeadlineIsTheUsualOneUnlessBothGotThere) {
+  const Cell constant = cell("constant", {9, 9, 9, 9, 1});
+  EXPECT_EQ(headline(tuned({constant, cell("GAP", {9, 9, 9})})),
+            "constant reached an excess risk of 1 first, in 40 iterations.");
+  EXPECT_EQ(headline(tuned({cell("constant", {9, 9}), cell("GAP", {9, 9, 1})})),
+            "GAP reached an excess risk of 1 first, in 20 iterations.");
+  EXPECT_EQ(headline(tuned({cell("constant", {1}), cell("GAP", {9, 1})})),
+            "constant reached an excess risk of 1 first, in 0 iterations, 0x those of GAP.");
+}
+
+TEST(Ranking, TableSaysWhatTuningTook) {
+  const std::string text = ranking_text(tuned({cell("constant", {9, 9, 1}), cell("GAP", {9, 1})}));
+  EXPECT_NE(text.find("tuning"), std::string::npos);
+  EXPECT_NE(text.find("14 runs, 21.3k iterations"), std::string::npos);
+  EXPECT_NE(text.find("none"), std::string::npos);
+  EXPECT_EQ(ranking_text(record({cell("GAP", {9, 1})})).find("tuning"), std::string::npos);
+}
+
 TEST(Ranking, TableNumbersTheMethodsAndShowsADashForNever) {
   const std::string text = ranking_text(record({cell("a", {9, 2}), cell("b", {9, 0.25})}));
   EXPECT_EQ(text.substr(text.find("\n\n") + 2),

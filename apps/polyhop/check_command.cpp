@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+// polyhop check: is this experiment sound, what exactly does it say, and what will it take?
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "commands.hpp"
+#include "json_output.hpp"
+#include "polyhop/core/error.hpp"
+#include "polyhop/experiment/forecast.hpp"
+#include "polyhop/experiment/machine.hpp"
+#include "polyhop/experiment/toml_writer.hpp"
+#include "polyhop/report/text_table.hpp"
+#include "terminal.hpp"
+
+namespace polyhop::app {
+namespace {
+
+struct CheckArguments {
+  std::string file;
+  std::vector<std::string> settings;
+  std::optional<std::string> seeds;
+  Index threads = 0;
+  bool json = false;
+};
+
+std::string duration(double seconds) {
+  if (seconds < 100) return significant(seconds, 2) + " s";
+  if (seconds < 6000) return fmt::format("{:.0f} min", std::ceil(seconds / 60));
+  return significant(std::ceil(seconds / 360) / 10, 3) + " h";
+}
+
+// As comments, so that all of the output is the experiment in TOML.
+void print_forecast(const CheckArguments& arguments, const Config& config, const Forecast& forecast, Index threads) {
+  const auto comment = [](const std::string& text) { fmt::print("{}\n", inked("# " + text, Ink::dim)); };
+  const auto count = [](std::size_t n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); };
+  comment(fmt::format("{}: sound. {}: {}, {}, {} iterations each.", printable(arguments.file),
+                      count(static_cast<std::size_t>(forecast.cells), "run"), count(config.methods.size(), "method"),
+                      count(config.options.seeds.list.size(), "seed"), config.options.iterations));
+  comment(fmt::format("Estimated: {} on {} threads and {}B of memory, from a few iterations on seed {}.",
+                      duration(forecast.seconds), threads, number(forecast.bytes, 3),
+                      config.options.seeds.list.front()));
+  TextTable table({{"method"}, {"a run, about", TextTable::Align::right}, {""}});
+  for (const MethodForecast& method : forecast.methods) {
+    const std::string search =
+        method.trials > 0 ? fmt::format("; its step is searched for by at most {} runs", method.trials) : "";
+    table.add(
+        {method.method, method.seconds ? duration(*method.seconds) : "-",
+         (method.seconds ? fmt::format("from {} iterations", method.measured) : "not measured, time was up") + search});
+  }
+  std::string text = table.text();
+  text.pop_back();
+  for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += 3) text.replace(at, 1, "\n# ");
+  comment(text);
+}
+
+Json forecast_json(const Config& config, const Forecast& forecast, Index threads) {
+  Json methods = Json::array();
+  for (const MethodForecast& method : forecast.methods) {
+    methods.push_back({{"name", method.method},
+                       {"seconds", method.seconds ? Json(*method.seconds) : Json(nullptr)},
+                       {"measured_iterations", method.measured},
+                       {"trials", method.trials}});
+  }
+  return {{"config", to_json(resolved(config))},
+          {"agents", forecast.agents},
+          {"dimension", forecast.dimension},
+          {"cells", forecast.cells},
+          {"estimate",
+           {{"seconds", forecast.seconds},
+            {"threads", threads},
+            {"memory_bytes", forecast.bytes},
+            {"instance_seconds", forecast.instance_seconds},
+            {"methods", methods}}}};
+}
+
+Forecast forecast_of(const Config& config, Index threads, const std::string& file) {
+  try {
+    return forecast(config, threads);
+  } catch (const InputError& e) {
+    throw e.in_file(file);
+  }
+}
+
+void check_command(CheckArguments arguments) {
+  if (arguments.seeds) arguments.settings.push_back("seeds=" + *arguments.seeds);
+  const Config config = read_config_file(arguments.file, arguments.settings);
+  const Index threads = arguments.threads > 0 ? arguments.threads : this_machine().cores;
+  const Forecast forecast = forecast_of(config, threads, arguments.file);
+  if (arguments.json) return print_json(forecast_json(config, forecast, threads));
+  print_forecast(arguments, config, forecast, threads);
+  fmt::print("\n{}", to_toml(resolved(config)));
+  flush_output();
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, int& code) {
+  const auto arguments = std::make_shared<CheckArguments>();
+  auto* check = app.add_subcommand("check", "validate an experiment, spell it out, and estimate what it will take");
+  check->add_option("FILE", arguments->file, "the experiment, a TOML file")->required();
+  check->add_option("--set", arguments->settings, "change a key: --set graph.agents=20")->allow_extra_args(false);
+  check->add_option("--seeds", arguments->seeds, "instead of the file's: 3, \"[1, 5]\" or 0..19");
+  check->add_option("--threads", arguments->threads, "for the estimate (default: all cores)")
+      ->check(CLI::Range(1, 4096));
+  check->add_flag("--json", arguments->json, "print JSON");
+  add_color(*check);
+  check->callback([arguments, &code] {
+    check_command(*arguments);
+    code = done;
+  });
+}
+
+}  // namespace polyhop::app

@@ -1,0 +1,185 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+// polyhop completion: what a shell needs to complete the command, made from the commands as they are registered.
+#include <fmt/format.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "command_tree.hpp"
+#include "commands.hpp"
+#include "terminal.hpp"
+
+namespace polyhop::app {
+namespace {
+
+using Tree = std::vector<CommandInfo>;
+
+std::string joined(const std::vector<std::string>& words, const char* between) {
+  std::string out;
+  for (const std::string& word : words) out += (out.empty() ? "" : between) + word;
+  return out;
+}
+
+// The same text with a backslash before each of `special`, and quotes that survive inside single quotes.
+std::string escaped(std::string_view text, std::string_view special, std::string_view quote) {
+  std::string out;
+  for (const char c : text) {
+    if (c == '\'') {
+      out += quote;
+      continue;
+    }
+    if (special.find(c) != std::string_view::npos) out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+std::vector<std::string> flags_of(const CommandInfo& command) {
+  std::vector<std::string> out;
+  for (const ArgumentInfo& argument : command.arguments) {
+    if (!argument.positional) out.insert(out.end(), argument.names.begin(), argument.names.end());
+  }
+  return out;
+}
+
+std::vector<std::string> commands_of(const Tree& tree) {
+  std::vector<std::string> out;
+  for (std::size_t n = 1; n < tree.size(); ++n) out.push_back(tree[n].name);
+  return out;
+}
+
+// The names that a command's positional arguments may have.
+std::vector<std::string> positional_choices(const CommandInfo& command) {
+  for (const ArgumentInfo& argument : command.arguments) {
+    if (argument.positional && !argument.choices.empty()) return argument.choices;
+  }
+  return {};
+}
+
+// One branch for a command: after a flag its values, after a dash the flags, else names or files.
+std::string bash_branch(const CommandInfo& command, const std::vector<std::string>& words) {
+  std::string out = fmt::format("    '{}')\n      case $previous in\n", command.name);
+  for (const ArgumentInfo& argument : command.arguments) {
+    if (argument.positional || argument.value.empty()) continue;
+    const std::string names = joined(argument.names, "|");
+    out += argument.choices.empty() ? fmt::format("        {}) return ;;\n", names)
+                                    : fmt::format("        {}) words='{}' ;;\n", names, joined(argument.choices, " "));
+  }
+  return out + fmt::format("        *) [[ $current == -* ]] && words='{}' || words='{}' ;;\n      esac\n      ;;\n",
+                           joined(flags_of(command), " "), joined(words, " "));
+}
+
+std::string bash_script(const Tree& tree) {
+  std::string out = R"(# polyhop for bash: source <(polyhop completion bash)
+_polyhop() {
+  local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} command= words= n
+  for ((n = 1; n < COMP_CWORD; ++n)); do
+    [[ ${COMP_WORDS[n]} == -* ]] || { command=${COMP_WORDS[n]}; break; }
+  done
+  COMPREPLY=()
+  case $command in
+)";
+  out += bash_branch(tree.front(), commands_of(tree));
+  for (std::size_t n = 1; n < tree.size(); ++n) out += bash_branch(tree[n], positional_choices(tree[n]));
+  return out + R"(  esac
+  [[ -z $words ]] || COMPREPLY=($(compgen -W "$words" -- "$current"))
+}
+complete -o default -F _polyhop polyhop
+)";
+}
+
+// '(-o --output)'{-o,--output}'[help]:value:action'
+std::string zsh_argument(const ArgumentInfo& argument) {
+  const auto text = [](const std::string& s) { return escaped(s, "[]:", "'\\''"); };
+  const std::string action = argument.choices.empty() ? "_files" : "(" + joined(argument.choices, " ") + ")";
+  if (argument.positional)
+    return fmt::format("'{}:{}:{}'", argument.repeats ? "*" : "", argument.names.front(), action);
+  const std::string tail = fmt::format("[{}]{}", text(argument.help), argument.value.empty() ? "" : ":value:" + action);
+  if (argument.repeats) return fmt::format("'*{}{}'", argument.names.front(), tail);
+  if (argument.names.size() == 1) return fmt::format("'{}{}'", argument.names.front(), tail);
+  return fmt::format("'({})'{{{}}}'{}'", joined(argument.names, " "), joined(argument.names, ","), tail);
+}
+
+std::string zsh_arguments(const CommandInfo& command, const char* indent) {
+  std::string out = "_arguments -s";
+  for (const ArgumentInfo& argument : command.arguments)
+    out += fmt::format(" \\\n{}{}", indent, zsh_argument(argument));
+  return out + "\n";
+}
+
+std::string zsh_script(const Tree& tree) {
+  std::string out =
+      "#compdef polyhop\n# polyhop for zsh: source <(polyhop completion zsh)\n_polyhop() {\n  local -a commands=(\n";
+  for (std::size_t n = 1; n < tree.size(); ++n) {
+    out += fmt::format("    '{}:{}'\n", tree[n].name, escaped(tree[n].help, ":", "'\\''"));
+  }
+  out += "  )\n  if ((CURRENT == 2)); then\n    _describe command commands\n    " +
+         zsh_arguments(tree.front(), "      ") +
+         "    return\n  fi\n  shift words\n  ((CURRENT--))\n  case $words[1] in\n";
+  for (std::size_t n = 1; n < tree.size(); ++n) {
+    out += fmt::format("    {})\n      {}      ;;\n", tree[n].name, zsh_arguments(tree[n], "        "));
+  }
+  return out +
+         "  esac\n}\nif [[ $funcstack[1] == _polyhop ]]; then\n  _polyhop \"$@\"\nelse\n  compdef _polyhop "
+         "polyhop\nfi\n";
+}
+
+std::string fish_line(const std::string& condition, const ArgumentInfo& argument) {
+  const std::string choices = joined(argument.choices, " ");
+  std::string out = fmt::format("complete -c polyhop -n '{}'", condition);
+  if (argument.positional) return argument.choices.empty() ? "" : fmt::format("{} -f -a '{}'\n", out, choices);
+  for (const std::string& name : argument.names) {
+    out += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
+  }
+  if (!argument.choices.empty()) {
+    out += fmt::format(" -x -a '{}'", choices);
+  } else if (!argument.value.empty()) {
+    out += " -r";
+  }
+  return out + fmt::format(" -d '{}'\n", escaped(argument.help, "\\", "\\'"));
+}
+
+std::string fish_script(const Tree& tree) {
+  std::string out = "# polyhop for fish: polyhop completion fish | source\n";
+  for (std::size_t n = 1; n < tree.size(); ++n) {
+    out += fmt::format("complete -c polyhop -n __fish_use_subcommand -f -a {} -d '{}'\n", tree[n].name,
+                       escaped(tree[n].help, "\\", "\\'"));
+  }
+  for (const CommandInfo& command : tree) {
+    const std::string condition =
+        command.name.empty() ? "__fish_use_subcommand" : "__fish_seen_subcommand_from " + command.name;
+    for (const ArgumentInfo& argument : command.arguments) out += fish_line(condition, argument);
+  }
+  return out;
+}
+
+}  // namespace
+
+void add_completion(CLI::App& app, int& code) {
+  const auto shell = std::make_shared<std::string>();
+  auto* completion = app.add_subcommand("completion", "print what makes a shell complete polyhop's commands and flags");
+  completion->add_option("SHELL", *shell, "which shell")
+      ->required()
+      ->check(CLI::IsMember({"bash", "zsh", "fish"}))
+      ->type_name("bash|zsh|fish");
+  completion->callback([shell, &app, &code] {
+    const Tree tree = command_tree(app);
+    fmt::print("{}", *shell == "bash" ? bash_script(tree) : *shell == "zsh" ? zsh_script(tree) : fish_script(tree));
+    flush_output();
+    code = done;
+  });
+  app.add_flag_callback(
+      "--man",
+      [&app] {
+        fmt::print("{}", manual_page(app));
+        flush_output();
+        throw CLI::Success();
+      },
+      "print the manual page and exit");
+}
+
+}  // namespace polyhop::app

@@ -1,0 +1,330 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+// polyhop graph: a network described, and drawn, before it is used.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "commands.hpp"
+#include "json_output.hpp"
+#include "polyhop/core/error.hpp"
+#include "polyhop/core/rows.hpp"
+#include "polyhop/experiment/config.hpp"
+#include "polyhop/experiment/toml_reader.hpp"
+#include "polyhop/graph/network_summary.hpp"
+#include "polyhop/report/atomic_file.hpp"
+#include "polyhop/report/network_svg.hpp"
+#include "polyhop/report/text_table.hpp"
+#include "terminal.hpp"
+
+namespace polyhop::app {
+namespace {
+
+struct GraphArguments {
+  std::optional<std::string> file;
+  std::map<std::string, std::string> keys;  // of [graph], as flags
+  std::vector<std::string> settings;
+  std::optional<Index> dimension;
+  std::optional<std::string> drawing;
+  bool json = false;
+};
+
+// What is to be described.
+struct Question {
+  GraphOptions options;
+  std::uint64_t seed = 0;
+  Index dimension = 100;  // M, where neither the file nor a flag says it
+};
+
+// "graph.key=value" for every flag; a text stays one, whatever it looks like.
+std::vector<std::string> settings_of(const GraphArguments& arguments) {
+  std::vector<std::string> out;
+  for (const FieldInfo& field : GraphOptions::fields().info()) {
+    const auto found = arguments.keys.find(field.name);
+    if (found == arguments.keys.end()) continue;
+    std::string text = found->second;
+    // A file on the command line starts from the current folder, one in an experiment from the experiment's.
+    if (field.name == "file" && arguments.file) text = std::filesystem::absolute(text).string();
+    out.push_back("graph." + field.name + "=" + (field.type == "text" ? in_quotes(text) : text));
+  }
+  out.insert(out.end(), arguments.settings.begin(), arguments.settings.end());
+  return out;
+}
+
+Question question(const GraphArguments& arguments) {
+  Question q;
+  const std::vector<std::string> settings = settings_of(arguments);
+  if (arguments.file) {
+    const Config config = read_config_file(*arguments.file, settings);
+    q.options = config.options.graph;
+    q.seed = config.options.seeds.list.front();
+    if (config.options.problem.dimension > 0) q.dimension = config.options.problem.dimension;
+  } else {
+    Value root = Value::Table{};
+    for (const std::string& setting : settings) apply_setting(root, setting);
+    for (const auto& [key, value] : *root.as<Value::Table>()) {
+      if (key != "graph") throw InputError(key, "without a FILE only keys of graph can be set");
+    }
+    if (root.find("graph") == nullptr) {
+      throw InputError("graph", "no network: give an experiment FILE, or --topology and what it needs");
+    }
+    q.options = GraphOptions::fields().read(root["graph"], "graph");
+  }
+  if (arguments.dimension) q.dimension = *arguments.dimension;
+  return q;
+}
+
+std::string bytes(double count) { return number(count, 3) + "B"; }
+
+// What the two-hop lists take: on a machine of its own the busiest agent keeps everybody's gradient; one process keeps
+// every row once, and for each pair a weight, a product and where to find them.
+struct ListMemory {
+  double busiest_agent = 0;
+  double one_process = 0;
+};
+ListMemory list_memory(const TwoHopSizes& sizes, Index dimension) {
+  constexpr double row_number = sizeof(Real);
+  constexpr double a_pair = 2 * sizeof(Real) + sizeof(Index) + sizeof(std::int32_t);
+  return {static_cast<double>(sizes.most) * static_cast<double>(Rows::padded(dimension)) * row_number,
+          static_cast<double>(sizes.total) * a_pair};
+}
+
+std::string diameter_text(const Diameter& d) {
+  return d.exact() ? std::to_string(d.low) : fmt::format("between {} and {}", d.low, d.high);
+}
+
+// Whether the number says more than how small it is.
+bool is_known(const Estimate& gap) { return gap.computed && gap.tolerance <= 0.02 * gap.value; }
+
+std::string gap_text(const Estimate& gap) {
+  if (!gap.computed) return "not computed";
+  return is_known(gap) ? significant(gap.value, 4) : "at most " + significant(gap.value + gap.tolerance, 2);
+}
+
+std::string remark(const WeightsTrial& trial) {
+  if (!trial.objection.empty()) return trial.objection;
+  std::string text = trial.chosen ? "chosen" : "";
+  const auto add = [&](const std::string& more) { text += (text.empty() ? "" : "; ") + more; };
+  if (!trial.gap.computed) add(trial.gap.reason);
+  if (trial.negative) add("has negative weights, which gap refuses");
+  if (trial.idle > 0) add(fmt::format("{} links carry nothing", trial.idle));
+  return text;
+}
+
+// Combinations after which disagreement is halved for sure: ln 2 / -ln(1 - gap).
+std::string halving(const Estimate& gap) {
+  if (!is_known(gap)) return "-";
+  if (gap.value >= 1 - 1e-12) return "at once";
+  return significant(std::log(2.0) / -std::log1p(-gap.value), 3);
+}
+
+// The best rule that gap takes, when it is clearly better than the chosen one.
+std::optional<std::string> better_weights(const NetworkSummary& summary) {
+  constexpr double clearly = 1.2;
+  const WeightsTrial* best = &summary.weights.front();
+  if (!is_known(best->gap)) return {};
+  const double chosen = best->gap.value;
+  for (const WeightsTrial& trial : summary.weights) {
+    if (trial.objection.empty() && is_known(trial.gap) && !trial.negative && trial.gap.value > best->gap.value) {
+      best = &trial;
+    }
+  }
+  if (best->chosen || best->gap.value < clearly * chosen) return {};
+  return fmt::format("weights = {} mix {}x as well as the chosen ones", in_quotes(name_of(best->rule)),
+                     significant(best->gap.value / chosen, 2));
+}
+
+std::vector<std::string> hints(const NetworkSummary& summary) {
+  constexpr double many = 10;
+  std::vector<std::string> out;
+  if (!summary.two_hop || summary.two_hop->mean > many) {
+    out.emplace_back(
+        "more than about ten agents within two hops: gap as published may diverge; use bound = \"tight\", "
+        "damping = \"rows\", project = true");
+  }
+  if (!summary.two_hop) out.emplace_back("two-hop lists are very long: damping = \"norms\" needs none");
+  if (const auto better = better_weights(summary)) out.push_back(*better);
+  return out;
+}
+
+std::string title_of(const GraphOptions& options, const NetworkSummary& summary) {
+  const auto count = [](Index n, const char* one, const char* more) {
+    return fmt::format("{} {}", n, n == 1 ? one : more);
+  };
+  return fmt::format("{}: {}, {}", name_of(options.topology), count(summary.agents, "agent", "agents"),
+                     count(summary.links, "link", "links"));
+}
+
+void print_degrees(const NetworkSummary& summary) {
+  constexpr double widest = 40;
+  double most = 1;
+  for (const DegreeBin& bin : summary.degrees) most = std::max(most, static_cast<double>(bin.agents));
+  TextTable table({{"neighbours", TextTable::Align::right}, {"agents", TextTable::Align::right}, {""}});
+  for (const DegreeBin& bin : summary.degrees) {
+    const auto length = static_cast<std::size_t>(std::ceil(widest * static_cast<double>(bin.agents) / most));
+    table.add({bin.low == bin.high ? std::to_string(bin.low) : fmt::format("{}-{}", bin.low, bin.high),
+               std::to_string(bin.agents), std::string(length, '#')});
+  }
+  fmt::print("\n{}", table.text(terminal_width()));
+}
+
+void print_weights(const NetworkSummary& summary) {
+  TextTable table(
+      {{"weights"}, {"spectral gap", TextTable::Align::right}, {"halves in", TextTable::Align::right}, {"remark"}});
+  for (const WeightsTrial& trial : summary.weights) {
+    const bool serves = trial.objection.empty();
+    table.add(
+        {name_of(trial.rule), serves ? gap_text(trial.gap) : "-", serves ? halving(trial.gap) : "-", remark(trial)});
+  }
+  fmt::print("\n{}", table.text(terminal_width()));
+}
+
+void print_summary(const Question& q, const NetworkSummary& summary) {
+  const auto line = [](const char* name, const std::string& text) { fmt::print("{:<16} {}\n", name, text); };
+  fmt::print("{}\n", inked(title_of(q.options, summary), Ink::bold));
+  line("neighbours", fmt::format("{} to {}, {} on average", summary.least_degree, summary.most_degree,
+                                 significant(summary.mean_degree, 3)));
+  line("diameter", diameter_text(summary.diameter));
+  line("spectral gap",
+       gap_text(summary.weights.front().gap) + " with " + name_of(summary.weights.front().rule) + " weights");
+  if (summary.two_hop) {
+    const ListMemory memory = list_memory(*summary.two_hop, q.dimension);
+    line("within two hops", fmt::format("{} agents on average, at most {}, oneself among them",
+                                        significant(summary.two_hop->mean, 3), summary.two_hop->most));
+    line("two-hop lists",
+         fmt::format("{} for the gradients that the busiest agent holds (M = {}), {} of pairs in one process",
+                     bytes(memory.busiest_agent), q.dimension, bytes(memory.one_process)));
+  } else {
+    line("within two hops", "not counted: too many links around an agent");
+  }
+  print_degrees(summary);
+  print_weights(summary);
+  for (const std::string& hint : hints(summary)) fmt::print("\n{} {}\n", inked("Hint:", Ink::warning), hint);
+}
+
+Json summary_json(const Question& q, const NetworkSummary& summary) {
+  Json out = {{"options", to_json(GraphOptions::fields().write(q.options))},
+              {"agents", summary.agents},
+              {"links", summary.links},
+              {"degree", {{"min", summary.least_degree}, {"mean", summary.mean_degree}, {"max", summary.most_degree}}},
+              {"diameter", {{"low", summary.diameter.low}, {"high", summary.diameter.high}}}};
+  for (const DegreeBin& bin : summary.degrees) {
+    out["degree"]["histogram"].push_back({{"low", bin.low}, {"high", bin.high}, {"agents", bin.agents}});
+  }
+  out["two_hop"] = nullptr;
+  if (summary.two_hop) {
+    const ListMemory memory = list_memory(*summary.two_hop, q.dimension);
+    out["two_hop"] = {{"mean", summary.two_hop->mean},
+                      {"max", summary.two_hop->most},
+                      {"dimension", q.dimension},
+                      {"busiest_agent_bytes", memory.busiest_agent},
+                      {"one_process_bytes", memory.one_process}};
+  }
+  for (const WeightsTrial& trial : summary.weights) {
+    const bool known = trial.objection.empty() && trial.gap.computed;
+    out["weights"].push_back({{"rule", name_of(trial.rule)},
+                              {"chosen", trial.chosen},
+                              {"applies", trial.objection.empty()},
+                              {"spectral_gap", known ? Json(trial.gap.value) : Json(nullptr)},
+                              {"tolerance", known ? Json(trial.gap.tolerance) : Json(nullptr)},
+                              {"negative", trial.negative},
+                              {"remark", remark(trial)}});
+  }
+  out["hints"] = hints(summary);
+  return out;
+}
+
+NetworkPicture picture_of(const Question& q) {
+  const Graph graph = make_network(q.options, q.seed).graph;
+  if (graph.agents() > most_agents_drawn) {
+    throw InputError("--draw", fmt::format("networks of at most {} agents are drawn, this one has {}",
+                                           most_agents_drawn, graph.agents()));
+  }
+  NetworkPicture picture{q.seed, graph.agents(), {}};
+  for (Index k = 0; k < graph.agents(); ++k) {
+    for (const std::int32_t l : graph.neighbours(k)) {
+      if (k < l) picture.edges.emplace_back(static_cast<std::int32_t>(k), l);
+    }
+  }
+  return picture;
+}
+
+void describe(const GraphArguments& arguments) {
+  const Question q = question(arguments);
+  std::optional<AtomicFile> drawing;
+  std::optional<NetworkPicture> picture;
+  if (arguments.drawing) {
+    picture = picture_of(q);
+    try {
+      drawing.emplace(*arguments.drawing);
+    } catch (const Error& e) {
+      throw InputError("--draw", e.what());
+    }
+  }
+  const NetworkSummary summary = summarise(q.options, q.seed);
+  if (drawing) {
+    drawing->write(network_svg(*picture, title_of(q.options, summary)));
+    drawing->commit();
+  }
+  if (arguments.json) return print_json(summary_json(q, summary));
+  print_summary(q, summary);
+  if (drawing) fmt::print("\nWritten: {}\n", printable(drawing->path()));
+  flush_output();
+}
+
+void graph_command(const GraphArguments& arguments) {
+  try {
+    describe(arguments);
+  } catch (const InputError& e) {
+    throw arguments.file ? e.in_file(*arguments.file) : e;
+  }
+}
+
+// Every key of [graph] as a flag; those of named values say which.
+void add_key_flags(CLI::App& command, GraphArguments& arguments) {
+  for (const FieldInfo& field : GraphOptions::fields().info()) {
+    std::string type = field.type;
+    if (field.constraint.empty()) {
+      std::erase(type, ' ');  // a|b|c, which completions read
+    } else {
+      type += " " + field.constraint;
+    }
+    command
+        .add_option_function<std::string>(
+            "--" + field.name,
+            [&arguments, name = field.name](const std::string& text) { arguments.keys[name] = text; }, field.help)
+        ->type_name(type)
+        ->group("The network");
+  }
+}
+
+}  // namespace
+
+void add_graph(CLI::App& app, int& code) {
+  const auto arguments = std::make_shared<GraphArguments>();
+  auto* graph =
+      app.add_subcommand("graph", "describe a network: links, mixing, two-hop sizes, and which weights suit it");
+  graph->add_option("FILE", arguments->file, "an experiment, whose network is described; or else --topology");
+  graph->add_option("--set", arguments->settings, "change a key: --set graph.agents=20")->allow_extra_args(false);
+  graph
+      ->add_option("--dimension", arguments->dimension,
+                   "M, for the memory of two-hop lists (default: the file's, or 100)")
+      ->check(CLI::Range(1, 1000000000));
+  graph->add_option("--draw", arguments->drawing, "draw the network into this SVG file");
+  graph->add_flag("--json", arguments->json, "print JSON");
+  add_color(*graph);
+  add_key_flags(*graph, *arguments);
+  graph->callback([arguments, &code] {
+    graph_command(*arguments);
+    code = done;
+  });
+}
+
+}  // namespace polyhop::app

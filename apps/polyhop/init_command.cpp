@@ -1,0 +1,171 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+// polyhop init: a first experiment to change.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "commands.hpp"
+#include "polyhop/core/error.hpp"
+#include "polyhop/experiment/config.hpp"
+#include "polyhop/report/atomic_file.hpp"
+#include "polyhop/report/text_table.hpp"
+#include "terminal.hpp"
+
+namespace polyhop::app {
+namespace {
+
+// Every line `key = value`, also where it is commented out, gets the option's own help as its comment, once.
+constexpr std::string_view starter = R"(# An experiment for polyhop. As it stands it runs in a few seconds:
+#   polyhop run FILE
+# Lines that begin with # show more options; `polyhop methods` lists the rules, `polyhop check` spells all out.
+
+name = "first"
+seeds = "0..4"
+iterations = 2000
+record_every = 10
+target = 1e-6
+# stop_at_target = true
+# start = "normal"
+# time_limit = 60
+
+[graph]
+topology = "ring"
+agents = 12
+weights = "metropolis"
+# seed = 1
+# With topology = "erdos-renyi": probability = 0.4. With "grid" or "torus": rows and columns instead of agents.
+# `polyhop graph FILE` describes the network.
+
+[problem]
+loss = "least-squares"
+dimension = 200
+samples = 5
+noise = 0.0
+scale_spread = 0.3
+minimiser_spread = 0.0
+batch = 1
+sampling = "uniform"
+# l2 = 0.01
+# seed = 1
+
+# [record]
+# steps = "agents"
+
+# Each [[method]] is run on each seed. A list as an option's value makes one method for each entry.
+[[method]]
+name = "GAP tight"
+step = { rule = "gap", bound = "tight", damping = "rows", project = true, relaxation = 1.5 }
+
+[[method]]
+name = "GAP, as published"
+step = { rule = "gap", sweeps = 2 }
+
+[[method]]
+name = "constant"
+step = { rule = "constant", value = [0.005, 0.01] }
+average = false
+)";
+
+// The options that a table of the file takes.
+std::vector<FieldInfo> fields_of(const std::string& table) {
+  if (table == "graph") return GraphOptions::fields().info();
+  if (table == "problem") return ProblemOptions::fields().info();
+  if (table == "record") return RecordOptions::fields().info();
+  if (table == "method") return method_fields();
+  return ExperimentOptions::fields().info();
+}
+
+bool is_key(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("abcdefghijklmnopqrstuvwxyz_0123456789") == std::string_view::npos;
+}
+
+// What a line is about, a leading "# " apart.
+struct Line {
+  std::string table;  // of a [table] or [[table]]
+  std::string key;    // of key = value
+};
+Line parsed(std::string_view line) {
+  if (line.starts_with("# ")) line.remove_prefix(2);
+  if (line.starts_with('[')) {
+    const auto begin = line.find_first_not_of('[');
+    return {std::string(line.substr(begin, line.find(']') - begin)), ""};
+  }
+  const std::string_view key = line.substr(0, line.find(" = "));
+  return {"", key.size() < line.size() && is_key(key) ? std::string(key) : ""};
+}
+
+std::string help_of(const std::string& table, const std::string& key) {
+  for (const FieldInfo& field : fields_of(table)) {
+    if (field.name == key) return field.help;
+  }
+  throw Error("the starter file has a key that there is not: " + table + "." + key);
+}
+
+std::string starter_text() {
+  constexpr std::size_t column = 34;
+  std::istringstream lines{std::string(starter)};
+  std::string out;
+  std::string table;
+  std::set<std::string> explained;
+  for (std::string line; std::getline(lines, line);) {
+    const Line what = parsed(line);
+    if (!what.table.empty()) table = what.table;
+    if (!what.key.empty() && explained.insert(table + "." + what.key).second) {
+      const std::string help = help_of(table, what.key);
+      // Beside a short line, above a long one.
+      if (line.size() < column) {
+        line += std::string(column - line.size(), ' ') + "# " + help;
+      } else {
+        line = "# " + help + "\n" + line;
+      }
+    }
+    out += line + "\n";
+  }
+  return out;
+}
+
+void init_command(const std::string& file, bool force) {
+  if (file == "-") {
+    fmt::print("{}", starter_text());
+    return flush_output();
+  }
+  std::error_code ignored;
+  if (!force && std::filesystem::exists(std::filesystem::symlink_status(file, ignored))) {
+    throw InputError("", "'" + file + "' is there already; --force replaces it, another name leaves it alone");
+  }
+  try {
+    AtomicFile out(file);
+    out.write(starter_text());
+    out.commit();
+  } catch (const Error& e) {
+    throw InputError("", e.what());
+  }
+  fmt::print("Written: {0}\nNext:    polyhop run {0}\n", printable(file));
+  flush_output();
+}
+
+}  // namespace
+
+void add_init(CLI::App& app, int& code) {
+  const auto file = std::make_shared<std::string>("experiment.toml");
+  const auto force = std::make_shared<bool>(false);
+  auto* init = app.add_subcommand("init", "write a commented experiment file to start from");
+  init->add_option("FILE", *file, "where to write it, - for the standard output (default: experiment.toml)");
+  init->add_flag("--force", *force, "replace a file that is there");
+  init->callback([file, force, &code] {
+    init_command(*file, *force);
+    code = done;
+  });
+}
+
+}  // namespace polyhop::app

@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "polyhop/experiment/record.hpp"
+
+namespace polyhop::app {
+
+/// How far an experiment is, on the standard error: one line in place on a terminal, a plain line per 10% elsewhere.
+class Progress {
+ public:
+  Progress(bool quiet, Index iterations);
+  /// A run has recorded a point.
+  void point(const Cell& cell);
+  /// A run has ended; `finished` of `total` have by now.
+  void cell(const Cell& cell, Index finished, Index total);
+  /// Leaves the line in place, if there is one.
+  void end();
+
+ private:
+  void show(const Cell& cell, bool ended);
+  [[nodiscard]] double share() const;
+
+  bool quiet_;
+  bool terminal_;
+  double iterations_;
+  Index finished_ = 0;
+  Index total_ = 0;
+  Index first_finished_ = -1;  // what an earlier run had finished
+  double told_ = 0;
+  bool line_ = false;
+  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point shown_{};
+  std::map<std::pair<std::string, std::uint64_t>, double> running_;  // the share done of each running cell
+};
+
+}  // namespace polyhop::app

@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+// polyhop report: experiments that were run, shown again: on the terminal, as a page, as figures for a paper.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "commands.hpp"
+#include "polyhop/core/error.hpp"
+#include "polyhop/experiment/load.hpp"
+#include "polyhop/report/atomic_file.hpp"
+#include "polyhop/report/figure.hpp"
+#include "polyhop/report/html_report.hpp"
+#include "polyhop/report/ranking.hpp"
+#include "polyhop/report/text_plot.hpp"
+#include "polyhop/report/text_table.hpp"
+#include "terminal.hpp"
+
+namespace polyhop::app {
+namespace {
+
+struct ReportArguments {
+  std::vector<std::string> folders;
+  std::optional<std::string> output;
+  std::vector<std::string> figures;
+  FigureOptions figure;
+  bool no_band = false;
+  bool plain = false;
+  bool quiet = false;
+};
+
+// An option whose value is one of an enumeration's names.
+template <class E>
+void add_named(CLI::App& command, const std::string& flag, E& value, const std::string& help) {
+  const auto refusal = [](const std::string& name) -> std::string {
+    try {
+      Codec<E>::read(Value(name));
+      return "";
+    } catch (const InputError& e) {
+      return e.what();
+    }
+  };
+  command
+      .add_option_function<std::string>(
+          flag, [&value](const std::string& name) { value = Codec<E>::read(Value(name)); }, help)
+      ->check(refusal)
+      ->type_name(fmt::format("{}", fmt::join(Codec<E>::all(), "|")));
+}
+
+// The page: where -o says; without it beside the store, unless figures are all that is wanted.
+std::optional<std::string> page_file(const ReportArguments& arguments) {
+  if (arguments.output || !arguments.figures.empty()) return arguments.output;
+  if (arguments.folders.size() > 1) return "report.html";
+  return (std::filesystem::path(arguments.folders.front()) / "report.html").string();
+}
+
+std::optional<AtomicFile> opened(const std::optional<std::string>& file) {
+  try {
+    return file ? std::make_optional<AtomicFile>(*file) : std::nullopt;
+  } catch (const Error& e) {
+    throw InputError("-o", e.what());
+  }
+}
+
+void print_record(const Record& record, bool plain) {
+  constexpr Index usual_width = 80;
+  constexpr Index plot_height = 16;
+  const Index width = terminal_width();
+  const auto ended = std::ranges::count_if(record.cells, [](const Cell& cell) {
+    return cell.status != Status::unfinished && cell.status != Status::failed;
+  });
+  fmt::print("{}: {} of {} runs ended\n", printable(record.name), ended, record.cells.size());
+  fmt::print("{}\n", ranking_text(record, width));
+  const std::string plot =
+      text_plot(record, width > 0 ? std::min(width, usual_width) : usual_width, plot_height, plain);
+  if (!plot.empty()) fmt::print("{}\n", plot);
+}
+
+int report_command(const ReportArguments& arguments) {
+  FigureOptions figure = arguments.figure;
+  figure.band = !arguments.no_band;
+  const auto file = page_file(arguments);
+  std::vector<Record> records;
+  for (const auto& folder : arguments.folders) records.push_back(load_record(folder, false));
+  auto page = opened(file);
+
+  if (!arguments.quiet) {
+    for (const Record& record : records) print_record(record, arguments.plain);
+  }
+  for (const auto& name : arguments.figures) {
+    write_figure(records, figure, name);
+    fmt::print("Written: {}\n", printable(name));
+  }
+  if (page) {
+    page->write(html_report(records));
+    page->commit();
+    fmt::print("Written: {}\n", printable(page->path()));
+  }
+  flush_output();
+  return done;
+}
+
+}  // namespace
+
+void add_report(CLI::App& app, int& code) {
+  const auto a = std::make_shared<ReportArguments>();
+  auto* report = app.add_subcommand("report", "show experiments that were run: ranking, a page, figures");
+  report->add_option("DIR", a->folders, "folders that run wrote; several are shown together")->required();
+  report->add_option("-o,--output", a->output, "the page (default: DIR/report.html; none with --figure)");
+  report->add_option("--figure", a->figures, "draw the curves into this file, SVG, PDF or PNG by its ending")
+      ->allow_extra_args(false);
+  add_named(*report, "--x", a->figure.x, "what they run over");
+  add_named(*report, "--y", a->figure.y, "what they show");
+  report->add_option("--method", a->figure.methods, "only this one, in figures; may be given again")
+      ->allow_extra_args(false);
+  report->add_option("--width", a->figure.width, "of figures, in cm (default: 8.8)")->check(CLI::Range(3.0, 100.0));
+  report->add_option("--height", a->figure.height, "of figures, in cm (default: 6.4)")->check(CLI::Range(3.0, 100.0));
+  report->add_flag("--no-band", a->no_band, "figures without the outer tenths over the seeds");
+  report->add_flag("--plain", a->plain, "ASCII only in the plot on the terminal");
+  report->add_flag("--quiet", a->quiet, "only write files");
+  report->callback([a, &code] { code = report_command(*a); });
+}
+
+}  // namespace polyhop::app

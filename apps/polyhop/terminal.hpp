@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "polyhop/core/real.hpp"
+
+namespace polyhop::app {
+
+/// The columns of the terminal that the standard output goes to; 0 when it goes elsewhere.
+Index terminal_width();
+
+/// Adds `--color auto|always|never` to a command. Auto: on a terminal, unless NO_COLOR is set or TERM is "dumb".
+void add_color(CLI::App& command);
+
+/// A text of ours for the standard output, with the terminal's colours where they are wanted.
+enum class Ink { bold, dim, good, warning, bad };
+std::string inked(const std::string& text, Ink ink);
+
+/// Brings what was printed out; throws Error when it cannot be written.
+void flush_output();
+
+}  // namespace polyhop::app

@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "polyhop/core/real.hpp"
+
+namespace polyhop {
+
+/// What runs depend on, or may want to tell: this build and this machine.
+struct Machine {
+  std::string version;  // polyhop's
+  std::string compiler;
+  std::string build;            // "optimised" or "debug"
+  std::string cpu;              // as the system calls it, or ""
+  std::string instruction_set;  // of the kernels in use
+  std::string system;           // kernel and architecture
+  Index cores = 1;
+  double memory_bytes = 0;  // 0 where the system does not tell
+  double free_bytes = 0;    // what could be had of it
+};
+
+Machine this_machine();
+
+/// The full path of a program on PATH.
+std::optional<std::string> find_program(const std::string& name);
+
+}  // namespace polyhop

@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/experiment/self_test.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <span>
+#include <utility>
+
+#include "polyhop/core/elementary.hpp"
+#include "polyhop/core/kernels.hpp"
+#include "polyhop/core/random.hpp"
+#include "polyhop/core/rows.hpp"
+#include "polyhop/experiment/run.hpp"
+
+namespace polyhop {
+namespace {
+
+// The bits of a list of numbers in one (FNV-1a).
+class Digest {
+ public:
+  void add(double x) {
+    auto bits = std::bit_cast<std::uint64_t>(x);
+    for (int byte = 0; byte < 8; ++byte, bits >>= 8) {
+      hash_ = (hash_ ^ (bits & 0xff)) * 0x100000001b3U;
+    }
+  }
+  void add(std::span<const Real> list) {
+    for (const Real x : list) add(x);
+  }
+  [[nodiscard]] std::uint64_t value() const { return hash_; }
+
+ private:
+  std::uint64_t hash_ = 0xcbf29ce484222325U;
+};
+
+std::string hexadecimal(std::uint64_t bits) {
+  static constexpr const char* digits = "0123456789abcdef";
+  std::string text;
+  for (int shift = 60; shift >= 0; shift -= 4) text += digits[(bits >> shift) & 15U];
+  return text;
+}
+
+SelfTest compared(std::string promise, std::uint64_t wanted, const std::function<std::uint64_t()>& compute) {
+  SelfTest test{std::move(promise), false, ""};
+  try {
+    const std::uint64_t found = compute();
+    test.kept = found == wanted;
+    if (!test.kept) test.found = "bits " + hexadecimal(found) + " instead of " + hexadecimal(wanted);
+  } catch (const std::exception& e) {
+    test.found = e.what();
+  }
+  return test;
+}
+
+std::uint64_t elementary_bits() {
+  Digest digest;
+  for (int n = -40; n <= 40; ++n) {
+    digest.add(elementary::exp(n * 0.7));
+    digest.add(elementary::log(1.0 + (n + 40) * 1.3));
+    digest.add(elementary::log1p((n + 40) * 1e-3));
+  }
+  return digest.value();
+}
+
+Rows normals(Index rows, Index columns) {
+  Rows out(rows, columns);
+  for (Index r = 0; r < rows; ++r) Stream(0, Purpose::noise, r).normals(out.row(r));
+  return out;
+}
+
+std::uint64_t random_bits() {
+  const Rows x = normals(4, 257);
+  Digest digest;
+  for (Index r = 0; r < x.rows(); ++r) digest.add(x.row(r));
+  return digest.value();
+}
+
+std::uint64_t kernel_bits() {
+  constexpr Index columns = 103;
+  const Rows x = normals(5, columns);
+  Rows out(2, columns);
+  Digest digest;
+  for (Index r = 0; r + 1 < x.rows(); ++r) {
+    digest.add(kernels::dot(x.row(r).data(), x.row(r + 1).data(), columns));
+    digest.add(kernels::squared_distance(x.row(r).data(), x.row(r + 1).data(), columns));
+  }
+  const std::array<Index, 3> offset = {0, 3, 5};
+  const std::array<std::int32_t, 5> slot = {0, 2, 4, 1, 3};
+  const std::array<Real, 5> weight = {0.3, 0.3, 0.4, 0.7, 0.3};
+  const std::array<std::int32_t, 2> both = {0, 1};
+  kernels::combine({offset.data(), slot.data(), weight.data()}, both.data(), 2, x.data(), x.stride(), columns,
+                   out.data(), out.stride());
+  kernels::add_scaled(0.1, x.row(0).data(), out.row(0).data(), out.row(0).data(), columns);
+  digest.add(out.row(0));
+  digest.add(out.row(1));
+  return digest.value();
+}
+
+// A small experiment that sends everything there is to send: two-hop lists, scalars, models.
+std::uint64_t run_bits(Index workers) {
+  Config config = read_config(Value::Table{
+      {"iterations", 30},
+      {"graph", Value::Table{{"topology", "torus"}, {"rows", 3}, {"columns", 4}}},
+      {"problem", Value::Table{{"loss", "logistic"}, {"dimension", 11}, {"samples", 3}, {"l2", 0.1}}},
+      {"method", Value::Array{Value::Table{{"step", Value::Table{{"rule", "gap"}, {"damping", "rows"}}}}}}});
+  const Instance instance = make_instance(config.options, 0);
+  const Cell cell = run_cell(config.options, config.methods.front(), instance, 0, workers);
+  Digest digest;
+  for (const Point& point : cell.points) digest.add(point.excess_risk);
+  for (Index k = 0; k < cell.models.rows(); ++k) digest.add(cell.models.row(k));
+  return digest.value();
+}
+
+SelfTest threads_agree() {
+  const std::string promise = "one and two threads give the same bits";
+  try {
+    return compared(promise, run_bits(1), [] { return run_bits(2); });
+  } catch (const std::exception& e) {
+    return {promise, false, e.what()};
+  }
+}
+
+}  // namespace
+
+std::vector<SelfTest> self_test() {
+  // Pinned where this file was written; they are the same everywhere, or results would not be.
+  constexpr std::uint64_t elementary = 0xf96c04bbb06906c0U;
+  constexpr std::uint64_t random = 0xd134ccb1b5449fbbU;
+  constexpr std::uint64_t kernel = 0x153d373fc68f77f6U;
+  return {
+      compared("exp and log give the pinned bits", elementary, elementary_bits),
+      compared("random numbers give the pinned bits", random, random_bits),
+      compared(std::string("kernels (") + kernels::instruction_set() + ") give the pinned bits", kernel, kernel_bits),
+      threads_agree()};
+}
+
+}  // namespace polyhop

@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace polyhop {
+
+/// One promise, checked on this machine.
+struct SelfTest {
+  std::string promise;
+  bool kept = false;
+  std::string found;  // what was seen instead; empty when kept
+};
+
+/// Checks the promises on bits where they could break: exp, log and random numbers, the kernels that this machine
+/// chose, and a small run on one and on two threads. Takes well under a second.
+std::vector<SelfTest> self_test();
+
+}  // namespace polyhop

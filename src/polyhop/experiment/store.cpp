@@ -1,0 +1,560 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/experiment/store.hpp"
+
+#include <SQLiteCpp/SQLiteCpp.h>
+#include <sqlite3.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <mutex>
+#include <type_traits>
+#include <variant>
+
+#include "polyhop/core/error.hpp"
+#include "polyhop/experiment/toml_reader.hpp"
+
+namespace polyhop {
+namespace {
+
+constexpr int format = 1;
+
+constexpr const char* schema = R"(
+CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
+CREATE TABLE provenance (position INTEGER PRIMARY KEY, name TEXT, value TEXT);
+CREATE TABLE layout (position INTEGER PRIMARY KEY, method TEXT NOT NULL, seed INTEGER NOT NULL, cell TEXT NOT NULL);
+CREATE TABLE cells (id TEXT PRIMARY KEY, settings TEXT NOT NULL, status TEXT NOT NULL, message TEXT,
+                    iteration INTEGER, seconds REAL, first_risk REAL, rounds INTEGER, vectors INTEGER, scalars INTEGER,
+                    step_vectors INTEGER, step_scalars INTEGER, "values" INTEGER, gradients INTEGER,
+                    reference_value REAL, reference_accuracy REAL, reference_how TEXT, recorded_agents INTEGER)
+  WITHOUT ROWID;
+CREATE TABLE points (cell TEXT NOT NULL, iteration INTEGER NOT NULL, seconds REAL, excess_risk REAL,
+                     excess_risk_worst REAL, excess_risk_mean_model REAL, excess_risk_averaged REAL,
+                     consensus_error REAL, distance REAL, step_min REAL, step_median REAL, step_max REAL,
+                     rounds INTEGER, vectors INTEGER, scalars INTEGER, step_vectors INTEGER, step_scalars INTEGER,
+                     "values" INTEGER, gradients INTEGER, PRIMARY KEY (cell, iteration)) WITHOUT ROWID;
+CREATE TABLE steps (cell TEXT NOT NULL, iteration INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (cell, iteration));
+CREATE TABLE arrays (cell TEXT NOT NULL, name TEXT NOT NULL, position INTEGER NOT NULL, part INTEGER NOT NULL,
+                     "rows" INTEGER NOT NULL, "columns" INTEGER NOT NULL, data BLOB NOT NULL,
+                     PRIMARY KEY (cell, name, part));
+CREATE TABLE networks (seed INTEGER PRIMARY KEY, agents INTEGER NOT NULL, edges BLOB NOT NULL);
+CREATE TABLE searches (id TEXT PRIMARY KEY, method TEXT, value REAL, factor REAL, trials INTEGER, iterations INTEGER,
+                       vectors INTEGER, scalars INTEGER, "values" INTEGER, gradients INTEGER, seconds REAL) WITHOUT ROWID;
+CREATE TABLE tunings (position INTEGER PRIMARY KEY, method TEXT, value REAL, factor REAL, trials INTEGER,
+                      iterations INTEGER, vectors INTEGER, scalars INTEGER, "values" INTEGER, gradients INTEGER,
+                      seconds REAL);
+)";
+
+// The columns of `points` after `cell`, in order.
+using Number = std::variant<Index Point::*, double Point::*>;
+constexpr std::array<Number, 18> point_columns = {
+    &Point::iteration,     &Point::seconds,      &Point::excess_risk, &Point::excess_risk_worst,
+    &Point::excess_risk_mean_model, &Point::excess_risk_averaged, &Point::consensus_error, &Point::distance,
+    &Point::step_min,      &Point::step_median,  &Point::step_max,    &Point::rounds,
+    &Point::vectors,       &Point::scalars,      &Point::step_vectors, &Point::step_scalars,
+    &Point::values,        &Point::gradients};
+
+constexpr std::array<Index Point::*, 7> count_columns = {&Point::rounds,       &Point::vectors, &Point::scalars,
+                                                         &Point::step_vectors, &Point::step_scalars,
+                                                         &Point::values,       &Point::gradients};
+
+// SQLite keeps a NaN as NULL.
+double real(const SQLite::Column& column) {
+  return column.isNull() ? std::numeric_limits<double>::quiet_NaN() : column.getDouble();
+}
+
+void bind(SQLite::Statement& statement, int place, const Point& point, const Number& number) {
+  if (const auto* count = std::get_if<Index Point::*>(&number)) {
+    statement.bind(place, static_cast<std::int64_t>(point.**count));
+  } else {
+    statement.bind(place, point.*std::get<double Point::*>(number));
+  }
+}
+
+using Edge = std::pair<std::int32_t, std::int32_t>;
+
+constexpr std::array<Index Tuning::*, 6> tuning_counts = {&Tuning::trials,  &Tuning::iterations, &Tuning::vectors,
+                                                          &Tuning::scalars, &Tuning::values,     &Tuning::gradients};
+
+// The ten columns of a search after its key.
+void bind(SQLite::Statement& statement, int place, const Tuning& tuning) {
+  statement.bind(place++, tuning.method);
+  statement.bind(place++, tuning.value);
+  statement.bind(place++, tuning.factor);
+  for (const auto count : tuning_counts) statement.bind(place++, static_cast<std::int64_t>(tuning.*count));
+  statement.bind(place, tuning.seconds);
+}
+
+Tuning read_tuning(SQLite::Statement& select) {
+  Tuning tuning;
+  int place = 1;
+  tuning.method = select.getColumn(place++).getString();
+  tuning.value = real(select.getColumn(place++));
+  tuning.factor = real(select.getColumn(place++));
+  for (const auto count : tuning_counts) tuning.*count = select.getColumn(place++).getInt64();
+  tuning.seconds = real(select.getColumn(place));
+  return tuning;
+}
+
+std::string prefixed(const char* what, const std::string& name) { return std::string(what) + "/" + name; }
+
+}  // namespace
+
+std::string CellKey::id() const {
+  // FNV-1a twice, from two starts: 128 bits that need no library and never change. Not a defence against forgery.
+  std::string text;
+  for (std::uint64_t hash : {0xcbf29ce484222325ULL, 0x9ae16a3b2f90404fULL}) {
+    for (const char c : settings + "#" + std::to_string(seed)) {
+      hash ^= static_cast<unsigned char>(c);
+      hash *= 0x100000001b3ULL;
+    }
+    for (int shift = 60; shift >= 0; shift -= 4) text += "0123456789abcdef"[(hash >> shift) & 15];
+  }
+  return text;
+}
+
+std::string Store::file_in(const std::string& folder) {
+  return (std::filesystem::path(folder) / "experiment.sqlite").string();
+}
+
+class Store::Implementation {
+ public:
+  Implementation(const std::string& folder, Mode mode) : file(file_in(folder)), reads_only(mode == Mode::read) {
+    if (mode == Mode::read && !std::filesystem::is_regular_file(file)) {
+      throw Error("there is no experiment in '" + folder + "': " + file + " is missing");
+    }
+    guarded([&] { open(mode); });
+  }
+
+  // Runs `action`, turning SQLite's complaints into ours.
+  template <class F>
+  std::invoke_result_t<F> guarded(F action) const {
+    const std::lock_guard lock(mutex);
+    try {
+      return action();
+    } catch (const SQLite::Exception& e) {
+      const int code = e.getErrorCode();
+      if (code == SQLITE_BUSY || code == SQLITE_LOCKED) {
+        throw Error(file + " is in use by another run; wait for it, or choose another folder with -o");
+      }
+      if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT) {
+        throw Error(file + " is not a store of polyhop's, or is damaged (" + e.what() + ")");
+      }
+      if (code == SQLITE_FULL) throw Error(file + ": the disk is full; what was committed before is safe");
+      throw Error(file + ": " + e.what());
+    }
+  }
+
+  template <class F>
+  void transaction(F action) {
+    guarded([&] {
+      SQLite::Transaction t(*database);
+      action();
+      t.commit();
+    });
+  }
+
+  [[nodiscard]] SQLite::Statement statement(const std::string& sql) const { return {*database, sql}; }
+
+  void write_points(const std::string& id, const Cell& cell, std::size_t first) {
+    std::string marks = "?";
+    for (std::size_t n = 0; n < point_columns.size(); ++n) marks += ",?";
+    SQLite::Statement insert(*database, "INSERT OR REPLACE INTO points VALUES (" + marks + ")");
+    SQLite::Statement insert_steps(*database, "INSERT OR REPLACE INTO steps VALUES (?,?,?)");
+    for (std::size_t p = first; p < cell.points.size(); ++p) {
+      insert.reset();
+      insert.bind(1, id);
+      for (std::size_t n = 0; n < point_columns.size(); ++n) {
+        bind(insert, static_cast<int>(n) + 2, cell.points[p], point_columns[n]);
+      }
+      insert.exec();
+      if (p >= cell.steps.size()) continue;
+      insert_steps.reset();
+      insert_steps.bind(1, id);
+      insert_steps.bind(2, static_cast<std::int64_t>(cell.points[p].iteration));
+      insert_steps.bind(3, cell.steps[p].data(), static_cast<int>(cell.steps[p].size() * sizeof(Real)));
+      insert_steps.exec();
+    }
+  }
+
+  void write_cell(const std::string& id, const Cell& cell, Status status, const Checkpoint* at) {
+    auto update = statement(
+        "UPDATE cells SET status = ?, message = ?, reference_value = ?, reference_accuracy = ?, reference_how = ?, "
+        "recorded_agents = ? WHERE id = ?");
+    update.bind(1, name_of(status));
+    update.bind(2, cell.message);
+    update.bind(3, cell.reference_value);
+    update.bind(4, cell.reference_accuracy);
+    update.bind(5, cell.reference_how);
+    update.bind(6, static_cast<std::int64_t>(cell.recorded_agents));
+    update.bind(7, id);
+    update.exec();
+    if (at == nullptr) return;
+    auto progress = statement(
+        "UPDATE cells SET iteration = ?, seconds = ?, first_risk = ?, rounds = ?, vectors = ?, scalars = ?, "
+        "step_vectors = ?, step_scalars = ?, \"values\" = ?, gradients = ? WHERE id = ?");
+    progress.bind(1, static_cast<std::int64_t>(at->iteration));
+    progress.bind(2, at->seconds);
+    progress.bind(3, at->first_risk);
+    int place = 4;
+    for (const auto column : count_columns) progress.bind(place++, static_cast<std::int64_t>(at->totals.*column));
+    progress.bind(place, id);
+    progress.exec();
+  }
+
+  // An array in parts of at most 64 MB: SQLite holds no blob beyond 1 GB.
+  void write_array(const std::string& id, const std::string& name, int position, Index rows, Index columns,
+                   const std::function<void(Index first, Index count, std::vector<Real>& out)>& part) {
+    constexpr Index most_bytes = Index{64} << 20;
+    const Index at_once = std::max<Index>(1, most_bytes / std::max<Index>(1, columns * Index{sizeof(Real)}));
+    auto insert = statement("INSERT OR REPLACE INTO arrays VALUES (?,?,?,?,?,?,?)");
+    std::vector<Real> buffer;
+    for (Index first = 0, number = 0; first < rows; first += at_once, ++number) {
+      const Index count = std::min(at_once, rows - first);
+      buffer.clear();
+      part(first, count, buffer);
+      insert.reset();
+      insert.bind(1, id);
+      insert.bind(2, name);
+      insert.bind(3, position);
+      insert.bind(4, static_cast<std::int64_t>(number));
+      insert.bind(5, static_cast<std::int64_t>(count));
+      insert.bind(6, static_cast<std::int64_t>(columns));
+      insert.bindNoCopy(7, buffer.data(), static_cast<int>(buffer.size() * sizeof(Real)));
+      insert.exec();
+    }
+  }
+
+  void write_models(const std::string& id, const std::string& name, const Rows& models) {
+    write_array(id, name, 0, models.rows(), models.columns(), [&](Index first, Index count, std::vector<Real>& out) {
+      for (Index k = first; k < first + count; ++k) out.insert(out.end(), models.row(k).begin(), models.row(k).end());
+    });
+  }
+
+  [[nodiscard]] Rows read_models(const std::string& id, const std::string& name) const {
+    auto select = statement("SELECT \"rows\", \"columns\", data FROM arrays WHERE cell = ? AND name = ? ORDER BY part");
+    select.bind(1, id);
+    select.bind(2, name);
+    std::vector<std::vector<Real>> rows;
+    Index columns = 0;
+    while (select.executeStep()) {
+      columns = select.getColumn(1).getInt64();
+      const auto* data = static_cast<const Real*>(select.getColumn(2).getBlob());
+      for (Index r = 0; r < select.getColumn(0).getInt64(); ++r) {
+        rows.emplace_back(data + r * columns, data + (r + 1) * columns);
+      }
+    }
+    Rows out(static_cast<Index>(rows.size()), columns);
+    for (std::size_t r = 0; r < rows.size(); ++r) std::ranges::copy(rows[r], out.row(static_cast<Index>(r)).begin());
+    return out;
+  }
+
+  void remove_checkpoint(const std::string& id) {
+    auto remove = statement("DELETE FROM arrays WHERE cell = ? AND name LIKE 'state/%'");
+    remove.bind(1, id);
+    remove.exec();
+  }
+
+  std::string file;
+  bool reads_only;
+  std::unique_ptr<SQLite::Database> database;
+  mutable std::mutex mutex;
+
+ private:
+  void open(Mode mode) {
+    const int flags = mode == Mode::write ? SQLite::OPEN_READWRITE | SQLite::OPEN_CREATE : SQLite::OPEN_READONLY;
+    database = std::make_unique<SQLite::Database>(file, flags);
+    if (mode == Mode::write) {
+      // One run at a time holds the file; write-ahead logging then needs no shared memory, which some network file
+      // systems lack.
+      database->exec("PRAGMA locking_mode = EXCLUSIVE");
+      database->exec("PRAGMA journal_mode = WAL");
+      database->exec("PRAGMA synchronous = NORMAL");
+      database->exec("BEGIN IMMEDIATE; COMMIT");
+    }
+    const int found = database->execAndGet("PRAGMA user_version").getInt();
+    if (found == format) return;
+    const int tables = database->execAndGet("SELECT count(*) FROM sqlite_master").getInt();
+    if (found != 0 || tables != 0 || mode == Mode::read) {
+      throw Error(file + " was written by another version of polyhop (its format is " + std::to_string(found) +
+                  ", this version's is " + std::to_string(format) + "); choose another folder with -o");
+    }
+    SQLite::Transaction t(*database);
+    database->exec(schema);
+    database->exec("PRAGMA user_version = " + std::to_string(format));
+    t.commit();
+  }
+};
+
+Store::Store(const std::string& folder, Mode mode) : implementation_(std::make_unique<Implementation>(folder, mode)) {}
+Store::~Store() {
+  // At rest the file is one file: whoever reads it needs no log beside it.
+  if (!implementation_->database || implementation_->reads_only) return;
+  try {
+    implementation_->database->exec("PRAGMA journal_mode = DELETE");
+  } catch (const SQLite::Exception&) {
+    // Then the log stays, and is read the next time.
+  }
+}
+
+void Store::set_experiment(const Record& head, const std::vector<CellKey>& cells) {
+  auto& s = *implementation_;
+  s.transaction([&] {
+    s.database->exec(
+        "DELETE FROM about; DELETE FROM provenance; DELETE FROM layout; DELETE FROM networks; DELETE FROM tunings");
+    auto about = s.statement("INSERT INTO about VALUES (?,?)");
+    for (const auto& [key, value] : {std::pair<std::string, std::string>{"name", head.name},
+                                     {"target", shortest(head.target)},
+                                     {"config", head.config.text()}}) {
+      about.reset();
+      about.bind(1, key);
+      about.bind(2, value);
+      about.exec();
+    }
+    auto provenance = s.statement("INSERT INTO provenance (name, value) VALUES (?,?)");
+    for (const auto& [name, value] : head.provenance) {
+      provenance.reset();
+      provenance.bind(1, name);
+      provenance.bind(2, value);
+      provenance.exec();
+    }
+    auto network = s.statement("INSERT INTO networks VALUES (?,?,?)");
+    for (const auto& picture : head.networks) {
+      network.reset();
+      network.bind(1, static_cast<std::int64_t>(picture.seed));
+      network.bind(2, static_cast<std::int64_t>(picture.agents));
+      // An empty blob is not the same as none.
+      const void* edges = picture.edges.empty() ? static_cast<const void*>("") : picture.edges.data();
+      network.bind(3, edges, static_cast<int>(picture.edges.size() * sizeof(Edge)));
+      network.exec();
+    }
+    auto tuned = s.statement("INSERT INTO tunings VALUES (NULL,?,?,?,?,?,?,?,?,?,?)");
+    for (const auto& tuning : head.tunings) {
+      tuned.reset();
+      bind(tuned, 1, tuning);
+      tuned.exec();
+    }
+    auto layout = s.statement("INSERT INTO layout (method, seed, cell) VALUES (?,?,?)");
+    auto begin = s.statement("INSERT OR IGNORE INTO cells (id, settings, status) VALUES (?,?,'unfinished')");
+    for (const auto& key : cells) {
+      const std::string id = key.id();
+      layout.reset();
+      layout.bind(1, key.method);
+      layout.bind(2, static_cast<std::int64_t>(key.seed));
+      layout.bind(3, id);
+      layout.exec();
+      begin.reset();
+      begin.bind(1, id);
+      begin.bind(2, key.settings);
+      begin.exec();
+    }
+  });
+}
+
+void Store::clear() {
+  auto& s = *implementation_;
+  s.transaction([&] {
+    s.database->exec("DELETE FROM cells; DELETE FROM points; DELETE FROM steps; DELETE FROM arrays; DELETE FROM searches");
+  });
+}
+
+std::optional<Status> Store::status(const std::string& id) const {
+  const auto& s = *implementation_;
+  return s.guarded([&]() -> std::optional<Status> {
+    auto select = s.statement("SELECT status FROM cells WHERE id = ?");
+    select.bind(1, id);
+    if (!select.executeStep()) return {};
+    return Codec<Status>::read(Value(select.getColumn(0).getString()));
+  });
+}
+
+std::optional<Checkpoint> Store::checkpoint(const std::string& id) const {
+  const auto& s = *implementation_;
+  return s.guarded([&]() -> std::optional<Checkpoint> {
+    auto select = s.statement(
+        "SELECT iteration, seconds, first_risk, rounds, vectors, scalars, step_vectors, step_scalars, \"values\", "
+        "gradients FROM cells WHERE id = ? AND status = 'unfinished' AND iteration IS NOT NULL");
+    select.bind(1, id);
+    if (!select.executeStep()) return {};
+    Checkpoint at;
+    at.iteration = select.getColumn(0).getInt64();
+    at.seconds = real(select.getColumn(1));
+    at.first_risk = real(select.getColumn(2));
+    int place = 3;
+    for (const auto column : count_columns) at.totals.*column = select.getColumn(place++).getInt64();
+    auto arrays = s.statement(
+        "SELECT name, position, \"rows\", \"columns\", data FROM arrays WHERE cell = ? AND name LIKE 'state/%' "
+        "ORDER BY position, part");
+    arrays.bind(1, id);
+    while (arrays.executeStep()) {
+      const std::string name = arrays.getColumn(0).getString().substr(6);
+      if (at.state.entries.empty() || at.state.entries.back().name != name) {
+        at.state.entries.push_back({name, 0, arrays.getColumn(3).getInt64(), {}});
+      }
+      auto& entry = at.state.entries.back();
+      entry.rows += arrays.getColumn(2).getInt64();
+      const auto* data = static_cast<const Real*>(arrays.getColumn(4).getBlob());
+      entry.data.insert(entry.data.end(), data, data + arrays.getColumn(4).getBytes() / static_cast<int>(sizeof(Real)));
+    }
+    return at;
+  });
+}
+
+Cell Store::load_cell(const std::string& id, const std::string& method, std::uint64_t seed, bool with_models) const {
+  const auto& s = *implementation_;
+  return s.guarded([&] {
+    Cell cell;
+    cell.method = method;
+    cell.seed = seed;
+    cell.status = Status::unfinished;
+    auto select = s.statement(
+        "SELECT status, message, reference_value, reference_accuracy, reference_how, recorded_agents FROM cells "
+        "WHERE id = ?");
+    select.bind(1, id);
+    if (!select.executeStep()) return cell;
+    cell.status = Codec<Status>::read(Value(select.getColumn(0).getString()));
+    cell.message = select.getColumn(1).getString();
+    cell.reference_value = real(select.getColumn(2));
+    cell.reference_accuracy = real(select.getColumn(3));
+    cell.reference_how = select.getColumn(4).getString();
+    cell.recorded_agents = select.getColumn(5).getInt64();
+    auto points = s.statement("SELECT * FROM points WHERE cell = ? ORDER BY iteration");
+    points.bind(1, id);
+    while (points.executeStep()) {
+      Point point;
+      for (std::size_t n = 0; n < point_columns.size(); ++n) {
+        const SQLite::Column column = points.getColumn(static_cast<int>(n) + 1);
+        if (const auto* count = std::get_if<Index Point::*>(&point_columns[n])) {
+          point.**count = column.getInt64();
+        } else {
+          point.*std::get<double Point::*>(point_columns[n]) = real(column);
+        }
+      }
+      cell.points.push_back(point);
+    }
+    auto steps = s.statement("SELECT data FROM steps WHERE cell = ? ORDER BY iteration");
+    steps.bind(1, id);
+    while (steps.executeStep()) {
+      const auto* data = static_cast<const Real*>(steps.getColumn(0).getBlob());
+      cell.steps.emplace_back(data, data + steps.getColumn(0).getBytes() / static_cast<int>(sizeof(Real)));
+    }
+    if (with_models) {
+      cell.models = s.read_models(id, "models");
+      cell.averaged = s.read_models(id, "averaged");
+    }
+    return cell;
+  });
+}
+
+void Store::save(const std::string& id, const Cell& cell, std::size_t first_new, const Checkpoint& checkpoint) {
+  auto& s = *implementation_;
+  s.transaction([&] {
+    s.write_points(id, cell, first_new);
+    s.write_cell(id, cell, Status::unfinished, &checkpoint);
+    s.remove_checkpoint(id);
+    int position = 0;
+    for (const auto& entry : checkpoint.state.entries) {
+      s.write_array(id, prefixed("state", entry.name), position++, entry.rows, entry.columns,
+                    [&](Index first, Index count, std::vector<Real>& out) {
+                      const auto* begin = entry.data.data() + first * entry.columns;
+                      out.assign(begin, begin + count * entry.columns);
+                    });
+    }
+  });
+}
+
+void Store::finish(const std::string& id, const Cell& cell, std::size_t first_new) {
+  auto& s = *implementation_;
+  s.transaction([&] {
+    s.write_points(id, cell, first_new);
+    s.write_cell(id, cell, cell.status, nullptr);
+    s.remove_checkpoint(id);
+    s.write_models(id, "models", cell.models);
+    s.write_models(id, "averaged", cell.averaged);
+  });
+}
+
+void Store::fail(const std::string& id, const std::string& message) {
+  auto& s = *implementation_;
+  s.transaction([&] {
+    auto update = s.statement("UPDATE cells SET status = 'failed', message = ? WHERE id = ?");
+    update.bind(1, message);
+    update.bind(2, id);
+    update.exec();
+  });
+}
+
+std::optional<Tuning> Store::tuning(const std::string& id) const {
+  const auto& s = *implementation_;
+  return s.guarded([&]() -> std::optional<Tuning> {
+    auto select = s.statement("SELECT * FROM searches WHERE id = ?");
+    select.bind(1, id);
+    if (!select.executeStep()) return {};
+    return read_tuning(select);
+  });
+}
+
+void Store::save_tuning(const std::string& id, const Tuning& tuning) {
+  auto& s = *implementation_;
+  s.transaction([&] {
+    auto insert = s.statement("INSERT OR REPLACE INTO searches VALUES (?,?,?,?,?,?,?,?,?,?,?)");
+    insert.bind(1, id);
+    bind(insert, 2, tuning);
+    insert.exec();
+  });
+}
+
+Record Store::load(bool with_models) const {
+  const auto& s = *implementation_;
+  Record record;
+  struct Place {
+    std::string method;
+    std::uint64_t seed;
+    std::string id;
+  };
+  std::vector<Place> places;
+  s.guarded([&] {
+    auto about = s.statement("SELECT key, value FROM about");
+    while (about.executeStep()) {
+      const std::string key = about.getColumn(0).getString();
+      const std::string value = about.getColumn(1).getString();
+      if (key == "name") record.name = value;
+      if (key == "target") record.target = std::stod(value);
+      if (key == "config") record.config = *read_toml("config = " + value).find("config");
+    }
+    auto provenance = s.statement("SELECT name, value FROM provenance ORDER BY position");
+    while (provenance.executeStep()) {
+      record.provenance.emplace_back(provenance.getColumn(0).getString(), provenance.getColumn(1).getString());
+    }
+    auto network = s.statement("SELECT seed, agents, edges FROM networks");
+    while (network.executeStep()) {
+      NetworkPicture picture;
+      picture.seed = static_cast<std::uint64_t>(network.getColumn(0).getInt64());
+      picture.agents = network.getColumn(1).getInt64();
+      const SQLite::Column edges = network.getColumn(2);
+      picture.edges.resize(static_cast<std::size_t>(edges.getBytes()) / sizeof(Edge));
+      if (!picture.edges.empty()) {
+        std::memcpy(static_cast<void*>(picture.edges.data()), edges.getBlob(), static_cast<std::size_t>(edges.getBytes()));
+      }
+      record.networks.push_back(std::move(picture));
+    }
+    auto tuned = s.statement("SELECT * FROM tunings ORDER BY position");
+    while (tuned.executeStep()) record.tunings.push_back(read_tuning(tuned));
+    auto layout = s.statement("SELECT method, seed, cell FROM layout ORDER BY position");
+    while (layout.executeStep()) {
+      places.push_back({layout.getColumn(0).getString(), static_cast<std::uint64_t>(layout.getColumn(1).getInt64()),
+                        layout.getColumn(2).getString()});
+    }
+  });
+  for (const Place& place : places) {
+    record.cells.push_back(load_cell(place.id, place.method, place.seed, with_models));
+  }
+  return record;
+}
+
+}  // namespace polyhop

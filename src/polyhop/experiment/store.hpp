@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "polyhop/core/state.hpp"
+#include "polyhop/experiment/record.hpp"
+
+namespace polyhop {
+
+/// Where a run stands before iteration `iteration`: all that is needed to go on to the very bits of an unbroken run.
+struct Checkpoint {
+  Index iteration = 0;
+  double seconds = 0;
+  double first_risk = 0;  // what divergence is judged against
+  Point totals;           // the counts so far: rounds, vectors, ..., gradients
+  Snapshot state;
+};
+
+/// One cell of an experiment: which run it is, and the settings that determine its numbers.
+struct CellKey {
+  std::string method;
+  std::uint64_t seed = 0;
+  std::string settings;  // resolved, in a fixed order; the method's name is not among them
+  /// A hash of the settings: equal for equal runs, in whatever file and under whatever name they stand.
+  [[nodiscard]] std::string id() const;
+};
+
+/// The truth about an experiment: one SQLite file, DIR/experiment.sqlite. Points, checkpoints and endings are committed
+/// together, so that a kill at any instant leaves a state from which the run goes on to the same bits. All calls may
+/// come from several threads. Failures throw Error with the file and the reason.
+class Store {
+ public:
+  enum class Mode {
+    write,  // made if missing; for one run at a time
+    read    // must be there; nothing is changed
+  };
+  Store(const std::string& folder, Mode mode);
+  ~Store();
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
+
+  static std::string file_in(const std::string& folder);
+
+  /// Sets what the experiment consists of now: name, settings, provenance, tunings, its cells in order, the network to
+  /// draw. Cells that no file names any
+  /// more stay in the store, and are there when the file names them again.
+  void set_experiment(const Record& head, const std::vector<CellKey>& cells);
+  /// Forgets all cells, tunings and points.
+  void clear();
+
+  /// How a cell ended, `unfinished` when it is on its way; nothing when it was never begun.
+  [[nodiscard]] std::optional<Status> status(const std::string& id) const;
+  /// Where an unfinished cell stands, if it got as far as a checkpoint; its points up to there are in the store.
+  [[nodiscard]] std::optional<Checkpoint> checkpoint(const std::string& id) const;
+  /// The cell as far as it is known.
+  [[nodiscard]] Cell load_cell(const std::string& id, const std::string& method, std::uint64_t seed,
+                               bool with_models) const;
+
+  /// Commits the points from number `first_new` on and the checkpoint in one transaction.
+  void save(const std::string& id, const Cell& cell, std::size_t first_new, const Checkpoint& checkpoint);
+  /// Commits the last points, the models and how the cell ended; its checkpoint goes.
+  void finish(const std::string& id, const Cell& cell, std::size_t first_new);
+  /// Keeps the message of a cell that ended by an error; it is tried again next time.
+  void fail(const std::string& id, const std::string& message);
+
+  /// What a search found, by the hash of its settings.
+  [[nodiscard]] std::optional<Tuning> tuning(const std::string& id) const;
+  void save_tuning(const std::string& id, const Tuning& tuning);
+
+  /// The experiment as it was last set: every cell as far as it is known. Models only on request: they may be large.
+  [[nodiscard]] Record load(bool with_models) const;
+
+ private:
+  class Implementation;
+  std::unique_ptr<Implementation> implementation_;
+};
+
+}  // namespace polyhop

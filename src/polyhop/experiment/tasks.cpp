@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/experiment/tasks.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace polyhop {
+
+Index usable_threads(Index asked) {
+  return asked > 0 ? asked : std::max<Index>(1, static_cast<Index>(std::thread::hardware_concurrency()));
+}
+
+Index workers_for(Index agents, Index dimension, Index threads) {
+  // Below this many numbers an iteration, waiting for each other costs threads more than they gain.
+  constexpr Index large_state = 100000;
+  return agents * dimension >= large_state ? threads : 1;
+}
+
+void run_tasks(Index count, Index threads, const std::function<void(Index)>& task) {
+  std::atomic<Index> next = 0;
+  std::exception_ptr failure;
+  std::mutex mutex;
+  const auto loop = [&] {
+    for (Index n = next++; n < count; n = next++) {
+      try {
+        task(n);
+      } catch (...) {
+        const std::lock_guard lock(mutex);
+        if (!failure) failure = std::current_exception();
+        next = count;
+      }
+    }
+  };
+  {
+    std::vector<std::jthread> others;
+    for (Index t = 1; t < std::min(threads, count); ++t) others.emplace_back(loop);
+    loop();
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace polyhop

@@ -1,0 +1,301 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/experiment/tuning.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "polyhop/experiment/median.hpp"
+#include "polyhop/experiment/run.hpp"
+#include "polyhop/experiment/tasks.hpp"
+
+namespace polyhop {
+namespace {
+
+constexpr double never = std::numeric_limits<double>::infinity();
+
+Method with_constant(Method method, Real step) {
+  method.rule = read_rule(Value(Value::Table{{"rule", Value("constant")}, {"value", Value(step)}}), "step");
+  method.tuned.reset();
+  return method;
+}
+
+// The search itself, on steps and scores alone.
+class Search {
+ public:
+  Search(const TuningOptions& options, const TrySteps& try_steps) : options_(options), try_steps_(try_steps) {}
+
+  FoundStep from(Real start) {
+    best_.step = start;
+    best_.score = attempt({start}, nullptr)[0];
+    const bool larger_diverges = best_.score.diverged;
+    while (best_.score.diverged && best_.tried < options_.budget) {
+      best_.step /= 2;
+      best_.score = attempt({best_.step}, nullptr)[0];
+    }
+    if (best_.score.diverged) return best_;
+    const bool grew = !larger_diverges && move({2});
+    while (grew && move({2})) {
+    }
+    while (!grew && move({0.5})) {
+    }
+    for (Real ratio = 2; ratio > 1 + options_.resolution && best_.tried < options_.budget;) {
+      ratio = std::sqrt(ratio);
+      move({1 / ratio, ratio});
+    }
+    return best_;
+  }
+
+ private:
+  std::vector<TrialScore> attempt(const std::vector<Real>& steps, const TrialScore* to_beat) {
+    best_.tried += static_cast<Index>(steps.size());
+    return try_steps_(steps, to_beat);
+  }
+
+  // Tries the best step times each factor, as far as the budget goes; false when none of them is better.
+  bool move(std::vector<Real> factors) {
+    const auto left = static_cast<std::size_t>(options_.budget - best_.tried);
+    if (factors.size() > left) factors.resize(left);
+    if (factors.empty()) return false;
+    std::vector<Real> steps;
+    for (const Real factor : factors) steps.push_back(best_.step * factor);
+    const TrialScore to_beat = best_.score;
+    const auto scores = attempt(steps, &to_beat);
+    bool moved = false;
+    for (std::size_t n = 0; n < steps.size(); ++n) {
+      if (!is_better(scores[n], best_.score, options_.goal)) continue;
+      best_.step = steps[n];
+      best_.score = scores[n];
+      moved = true;
+    }
+    return moved;
+  }
+
+  const TuningOptions& options_;
+  const TrySteps& try_steps_;
+  FoundStep best_;
+};
+
+struct Stopped {};
+
+// Runs steps on the tuning seeds and adds up what that costs.
+class Trials {
+ public:
+  Trials(const ExperimentOptions& options, const Method& method, const TuningControl& control)
+      : options_(options), method_(method), threads_(usable_threads(control.threads)), seeds_(tuning_seeds(options)) {
+    control_.stop = control.stop;
+    method_.average = false;
+    options_.record.steps = RecordedSteps::summary;
+    options_.stop_at_target = options.tuning.goal == TuningGoal::iterations_to_target;
+    instances_.resize(seeds_.size());
+    run_tasks(static_cast<Index>(seeds_.size()), threads_, [&](Index n) {
+      const auto slot = static_cast<std::size_t>(n);
+      instances_[slot] = std::make_unique<Instance>(make_instance(options_, seeds_[slot]));
+    });
+  }
+
+  // 1 over the largest smoothness of the first samples: where a search can begin.
+  [[nodiscard]] Real safe_step() const {
+    Real largest = 0;
+    for (std::size_t s = 0; s < seeds_.size(); ++s) {
+      const Problem& problem = *instances_[s]->problem;
+      const auto oracle = problem.oracle({0, problem.agents()}, seeds_[s]);
+      std::vector<Real> smoothness(static_cast<std::size_t>(problem.agents()));
+      oracle->draw(0);
+      if (oracle->smoothness(smoothness)) largest = std::max(largest, *std::ranges::max_element(smoothness));
+    }
+    return largest > 0 && std::isfinite(1 / largest) ? 1 / largest : 1;
+  }
+
+  std::vector<TrialScore> attempt(std::span<const Real> steps, const TrialScore* to_beat) {
+    std::vector<Run> runs;
+    for (const Real step : steps) {
+      for (std::size_t s = 0; s < seeds_.size(); ++s) runs.push_back({step, s});
+    }
+    const Index limit = iterations_that_decide(to_beat);
+    run_all(runs, limit);
+    if (limit < options_.iterations) {
+      // Who may win after all must still be shown not to diverge.
+      std::vector<Run> open;
+      std::vector<std::size_t> places;
+      for (std::size_t n = 0; n < runs.size(); ++n) {
+        const TrialScore so_far = score(runs, n / seeds_.size());
+        if (runs[n].status != Status::done || so_far.diverged || so_far.iterations > to_beat->iterations) continue;
+        open.push_back({runs[n].step, runs[n].seed});
+        places.push_back(n);
+      }
+      run_all(open, options_.iterations);
+      for (std::size_t n = 0; n < open.size(); ++n) runs[places[n]] = open[n];
+    }
+    std::vector<TrialScore> scores;
+    for (std::size_t n = 0; n < steps.size(); ++n) scores.push_back(score(runs, n));
+    return scores;
+  }
+
+  [[nodiscard]] const Tuning& cost() const { return cost_; }
+
+ private:
+  struct Run {
+    Real step;
+    std::size_t seed;  // its place in the list
+    Status status = Status::done;
+    Point last = {};
+  };
+
+  // After so many iterations a median beats the best one or never will: that of an even number of runs is the mean of
+  // two, the smaller of which may be 0.
+  [[nodiscard]] Index iterations_that_decide(const TrialScore* to_beat) const {
+    if (to_beat == nullptr || options_.tuning.goal != TuningGoal::iterations_to_target) return options_.iterations;
+    const double enough = to_beat->iterations * (seeds_.size() % 2 == 1 ? 1 : 2);
+    return enough < static_cast<double>(options_.iterations) ? static_cast<Index>(enough) : options_.iterations;
+  }
+
+  void run_all(std::vector<Run>& runs, Index iterations) {
+    ExperimentOptions options = options_;
+    options.iterations = iterations;
+    const auto one = [&](Index n, Index workers) {
+      Run& run = runs[static_cast<std::size_t>(n)];
+      const Cell cell = run_cell(options, with_constant(method_, run.step), *instances_[run.seed], seeds_[run.seed],
+                                 workers, control_);
+      if (cell.status == Status::unfinished) throw Stopped{};
+      run.status = cell.status;
+      run.last = cell.points.back();
+    };
+    const Problem& problem = *instances_[0]->problem;
+    const Index workers = workers_for(problem.agents(), problem.dimension(), threads_);
+    run_tasks(static_cast<Index>(runs.size()), threads_ / workers, [&](Index n) { one(n, workers); });
+    for (const Run& run : runs) charge(run.last);
+  }
+
+  void charge(const Point& last) {
+    cost_.trials += 1;
+    cost_.iterations += last.iteration;
+    cost_.vectors += last.vectors;
+    cost_.scalars += last.scalars;
+    cost_.values += last.values;
+    cost_.gradients += last.gradients;
+    cost_.seconds += last.seconds;
+  }
+
+  // Of the n-th step.
+  [[nodiscard]] TrialScore score(const std::vector<Run>& runs, std::size_t n) const {
+    TrialScore out;
+    std::vector<double> iterations;
+    std::vector<double> risks;
+    for (std::size_t s = 0; s < seeds_.size(); ++s) {
+      const Run& run = runs[n * seeds_.size() + s];
+      out.diverged = out.diverged || run.status == Status::diverged;
+      iterations.push_back(run.status == Status::target ? static_cast<double>(run.last.iteration) : never);
+      risks.push_back(std::isnan(run.last.excess_risk) ? never : run.last.excess_risk);
+    }
+    out.iterations = median(iterations);
+    out.final_risk = median(risks);
+    return out;
+  }
+
+  ExperimentOptions options_;
+  Method method_;
+  Index threads_;
+  std::vector<std::uint64_t> seeds_;
+  std::vector<std::unique_ptr<Instance>> instances_;
+  CellControl control_;
+  Tuning cost_;
+};
+
+}  // namespace
+
+bool is_better(const TrialScore& a, const TrialScore& b, TuningGoal goal) {
+  if (a.diverged != b.diverged) return b.diverged;
+  if (a.diverged) return false;
+  if (goal == TuningGoal::iterations_to_target && a.iterations != b.iterations) return a.iterations < b.iterations;
+  return a.final_risk < b.final_risk;
+}
+
+FoundStep search_step(Real start, const TuningOptions& options, const TrySteps& try_steps) {
+  return Search(options, try_steps).from(start);
+}
+
+std::vector<std::uint64_t> tuning_seeds(const ExperimentOptions& options) {
+  const auto& reported = options.seeds.list;
+  if (options.tuning.seeds) {
+    for (const std::uint64_t seed : options.tuning.seeds->list) {
+      if (std::ranges::find(reported, seed) == reported.end()) continue;
+      throw InputError("tuning.seeds", "found " + std::to_string(seed) +
+                                           ", which is one of the reported seeds; a step must be tuned on others");
+    }
+    return options.tuning.seeds->list;
+  }
+  constexpr std::size_t most = 5;
+  std::vector<std::uint64_t> seeds;
+  const std::uint64_t largest = *std::ranges::max_element(reported);
+  for (std::size_t n = 1; n <= std::min(most, reported.size()); ++n) seeds.push_back(largest + n);
+  return seeds;
+}
+
+std::optional<Tuning> tune_constant(const ExperimentOptions& options, const Method& method,
+                                    const TuningControl& control) try {
+  Trials trials(options, method, control);
+  const Index budget = options.tuning.budget;
+  Index tried = 0;
+  const TrySteps try_steps = [&](std::span<const Real> steps, const TrialScore* to_beat) {
+    auto scores = trials.attempt(steps, to_beat);
+    tried += static_cast<Index>(steps.size());
+    if (control.on_trial) control.on_trial(method.name, tried, budget);
+    return scores;
+  };
+  const Real start = trials.safe_step();
+  const FoundStep found = search_step(start, options.tuning, try_steps);
+  if (found.score.diverged) {
+    throw InputError("method." + in_quotes(method.name) + ".step",
+                     "every constant step from " + shortest(start) + " down to " + shortest(found.step) +
+                         " diverges on some tuning seed; raise tuning.budget to try smaller ones");
+  }
+  Tuning tuning = trials.cost();
+  tuning.method = method.name;
+  tuning.value = found.step;
+  return tuning;
+} catch (const Stopped&) {
+  return {};
+}
+
+std::string tuning_settings(const ExperimentOptions& options, const Method& method) {
+  ExperimentOptions searched = options;
+  searched.seeds.list = tuning_seeds(options);
+  searched.tuning.seeds = searched.seeds;
+  Value settings = ExperimentOptions::fields().write(searched);
+  std::erase_if(*settings.as<Value::Table>(), [](const auto& entry) {
+    return entry.first == "name" || entry.first == "seeds" || entry.first == "stop_at_target" ||
+           entry.first == "checkpoint_every";
+  });
+  settings["algorithm"] = Value(method.algorithm->name);
+  return settings.text();
+}
+
+std::optional<TunedConfig> resolve_tuned(Config config, const TuningControl& control) {
+  TunedConfig out{std::move(config), {}};
+  std::map<std::string, Tuning> searched;
+  for (Method& method : out.config.methods) {
+    if (!method.tuned) continue;
+    const std::string settings = tuning_settings(out.config.options, method);
+    if (!searched.contains(settings)) {
+      std::optional<Tuning> tuning = control.find ? control.find(settings) : std::nullopt;
+      if (!tuning) {
+        tuning = tune_constant(out.config.options, method, control);
+        if (!tuning) return {};
+        if (control.keep) control.keep(settings, *tuning);
+      }
+      searched.emplace(settings, *tuning);
+    }
+    Tuning& tuning = out.tunings.emplace_back(searched.at(settings));
+    tuning.method = method.name;
+    tuning.factor = method.tuned->factor;
+    method = with_constant(std::move(method), tuning.factor * tuning.value);
+  }
+  return out;
+}
+
+}  // namespace polyhop

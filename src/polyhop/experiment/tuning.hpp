@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "polyhop/experiment/config.hpp"
+#include "polyhop/experiment/record.hpp"
+
+namespace polyhop {
+
+/// How a constant step did over the tuning seeds.
+struct TrialScore {
+  bool diverged = false;                                        // on any seed
+  double iterations = std::numeric_limits<double>::infinity();  // median to the target; infinite: not reached
+  double final_risk = std::numeric_limits<double>::infinity();  // median of the last excess risk
+};
+
+/// A step that diverges loses. Otherwise fewer iterations win, and where they are equal (none reached the target) the
+/// smaller final excess risk; with the goal `final_risk` that alone.
+bool is_better(const TrialScore& a, const TrialScore& b, TuningGoal goal);
+
+/// Tries several steps and says how they did, in order. Where `to_beat` is given, a step that cannot be better than
+/// that may be given up early and then scores no better than it.
+using TrySteps = std::function<std::vector<TrialScore>(std::span<const Real> steps, const TrialScore* to_beat)>;
+
+/// What a search ended with.
+struct FoundStep {
+  Real step = 0;
+  TrialScore score;
+  Index tried = 0;
+};
+
+/// The best constant step: halves `start` until it does not diverge, doubles or halves while that is better, then
+/// tries both sides of the best at smaller and smaller ratios, down to 1 + resolution. At most `options.budget` steps.
+/// The found step still diverges when all of them did.
+FoundStep search_step(Real start, const TuningOptions& options, const TrySteps& try_steps);
+
+/// The seeds that a search runs on, which are none of those reported: as given, or the first min(5, reported) beyond
+/// the largest reported. Throws InputError when a given one is reported.
+std::vector<std::uint64_t> tuning_seeds(const ExperimentOptions& options);
+
+/// How a search is watched and what it may use.
+struct TuningControl {
+  /// As in RunOptions; no result depends on it.
+  Index threads = 0;
+  /// Told after each trial of one or more steps: how many were tried so far, and the most there can be.
+  std::function<void(const std::string& method, Index tried, Index budget)> on_trial = {};
+  /// Asked now and then: true ends the search without a result.
+  std::function<bool()> stop = {};
+  /// Where earlier searches are found and new ones are kept, by their settings.
+  std::function<std::optional<Tuning>(const std::string& settings)> find = {};
+  std::function<void(const std::string& settings, const Tuning& tuning)> keep = {};
+};
+
+/// Searches the best constant step of a method, whatever its own rule is; nothing when it was stopped. The result's
+/// factor is 1, its costs are those of all trial runs. Deterministic but for the seconds.
+std::optional<Tuning> tune_constant(const ExperimentOptions& options, const Method& method,
+                                    const TuningControl& control = {});
+
+/// The settings that determine what a search finds, and nothing else.
+std::string tuning_settings(const ExperimentOptions& options, const Method& method);
+
+/// A configuration without tuned steps, and what was found for the methods that had one.
+struct TunedConfig {
+  Config config;
+  std::vector<Tuning> tunings;
+};
+
+/// Puts a constant in the place of every `rule = "tuned"`; nothing when it was stopped. Methods that differ by their
+/// factor share one search, and each is charged the whole of it.
+std::optional<TunedConfig> resolve_tuned(Config config, const TuningControl& control = {});
+
+}  // namespace polyhop

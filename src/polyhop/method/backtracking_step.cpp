@@ -1,0 +1,88 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/method/backtracking_step.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <functional>
+#include <limits>
+#include <numeric>
+
+#include "polyhop/method/polyak_step.hpp"
+
+namespace polyhop {
+namespace {
+
+constexpr int most_shrinks = 50;
+
+// What rounding does to a value is measured against this.
+Real scale_of(Real value) { return std::max(1.0, std::abs(value)); }
+
+}  // namespace
+
+const FieldTable<BacktrackingOptions>& BacktrackingOptions::fields() {
+  using O = BacktrackingOptions;
+  static const auto table =
+      FieldTable<O>()
+          .add("growth", &O::growth, "the first trial is this times the last accepted step; 1: never grows",
+               {at_least(1)})
+          .add("delta", &O::delta, "a trial must lower the cost by (1 - delta/2) a ||g||^2", {strictly_within(0, 2)})
+          .add("shrink", &O::shrink, "multiplies a step that was refused", {strictly_within(0, 1)})
+          .add("first", &O::first, "stands for the last accepted step at the start", {above(0)})
+          .add("reach", &O::reach, "take the smallest step of the neighbourhood, or of the network");
+  return table;
+}
+
+BacktrackingStep::BacktrackingStep(const BacktrackingOptions& options, const Setting& setting) : options_(options) {
+  const auto agents = static_cast<std::size_t>(setting.network.block().size());
+  accepted_.assign(agents, options.first);
+  energy_.resize(agents);
+  values_.resize(agents);
+  searching_.reserve(agents);
+}
+
+void BacktrackingStep::do_choose(const Iterate& at, Network& network, std::span<Real> mu) {
+  grow(at.at_w);
+  shrink_until_accepted(at);
+  agree(network, mu);
+}
+
+void BacktrackingStep::grow(const Evaluation& at_w) {
+  constexpr Real lost = 1e4 * std::numeric_limits<Real>::epsilon();
+  for (std::size_t k = 0; k < accepted_.size(); ++k) {
+    energy_[k] = squared_norm(at_w.gradients, static_cast<Index>(k));
+    const Real a = options_.growth * accepted_[k];
+    // Where rounding decides, every a passes the test, and would grow without end.
+    if (a * energy_[k] >= lost * scale_of(at_w.values[k])) accepted_[k] = a;
+  }
+}
+
+void BacktrackingStep::shrink_until_accepted(const Iterate& at) {
+  constexpr Real tolerance = 1e-12;
+  searching_.resize(accepted_.size());
+  std::iota(searching_.begin(), searching_.end(), Index{0});
+  for (int n = 0; n < most_shrinks && !searching_.empty(); ++n) {
+    at.oracle.values_along(at.w, at.at_w.gradients, searching_, accepted_, values_);
+    std::erase_if(searching_, [&](Index agent) {
+      const auto k = static_cast<std::size_t>(agent);
+      const Real before = at.at_w.values[k];
+      const Real enough = before - (1 - options_.delta / 2) * accepted_[k] * energy_[k] + tolerance * scale_of(before);
+      if (values_[k] <= enough) return true;  // never of a NaN
+      accepted_[k] *= options_.shrink;
+      return false;
+    });
+  }
+}
+
+void BacktrackingStep::agree(Network& network, std::span<Real> mu) const {
+  if (options_.reach == AgreementReach::neighbours) {
+    network.hear({accepted_}).min(0, mu);
+    return;
+  }
+  std::ranges::transform(accepted_, mu.begin(), std::negate());
+  network.spread_max(mu);
+  std::ranges::transform(mu, mu.begin(), std::negate());
+}
+
+}  // namespace polyhop

@@ -1,0 +1,437 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/report/figure.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <filesystem>
+#include <limits>
+#include <optional>
+#include <set>
+#include <string_view>
+
+#include "polyhop/core/error.hpp"
+#include "polyhop/report/atomic_file.hpp"
+#include "polyhop/report/gnuplot.hpp"
+#include "polyhop/report/text_table.hpp"
+#include "polyhop/report/thinning.hpp"
+
+namespace polyhop {
+namespace {
+
+constexpr double font_size = 8;  // points
+constexpr double cm_per_inch = 2.54;
+constexpr double left_margin = 1.3, right_margin = 0.4, top_margin = 0.25, bottom_margin = 1;  // cm
+constexpr double letter = font_size / 72 * cm_per_inch;                                        // its height, cm
+constexpr double legend_line = 1.25 * letter;                                                  // from one to the next
+constexpr double legend_sample = 0.8, legend_text = 1;  // how long a piece of line is, and where text begins, cm
+constexpr std::size_t most_bands = 4;                   // more of them hide each other
+constexpr Index most_points = 200;                      // of a drawn curve: more cannot be seen
+constexpr std::size_t marks = 8;                        // on a curve
+constexpr Index label_width = 40;                       // characters
+
+// Okabe and Ito's colours, which the colour-blind can tell apart; dashes and marks repeat with other periods.
+constexpr std::array<std::string_view, 7> colours = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
+                                                     "#E69F00", "#56B4E9", "#000000"};
+constexpr std::array<std::string_view, 5> dashes = {"1", "(8,3)", "(2,2)", "(8,3,2,3)", "(14,3)"};
+constexpr std::array<int, 9> mark_types = {7, 5, 9, 13, 11, 6, 4, 8, 12};
+
+struct Label {
+  CurveX x;
+  std::string_view text;
+};
+constexpr std::array<Label, 4> x_labels = {{{CurveX::iterations, "iteration"},
+                                            {CurveX::vectors, "vectors sent"},
+                                            {CurveX::evaluations, "evaluations of costs and gradients"},
+                                            {CurveX::seconds, "seconds"}}};
+
+std::string_view label_of(CurveX x) { return std::ranges::find(x_labels, x, &Label::x)->text; }
+
+std::string_view label_of(CurveY y) {
+  switch (y) {
+    case CurveY::excess_risk:
+      return "excess risk";
+    case CurveY::excess_risk_worst:
+      return "excess risk, worst agent";
+    case CurveY::excess_risk_mean_model:
+      return "excess risk of the mean model";
+    case CurveY::excess_risk_averaged:
+      return "excess risk, averaged iterates";
+    case CurveY::consensus_error:
+      return "consensus error";
+    case CurveY::distance:
+      return "squared distance to the optimum";
+  }
+  return "";
+}
+
+bool can_be_drawn(double y) { return y > 0 && std::isfinite(y); }
+
+/// A curve as it is drawn.
+struct Drawn {
+  std::string label;
+  std::vector<CurvePoint> points;  // up to where the median diverges
+  bool diverges = false;
+};
+
+/// The part of the plane that is shown: x from 0, y from 10^bottom to 10^top.
+struct Frame {
+  double right = 0;
+  int bottom = 0;
+  int top = 0;
+  [[nodiscard]] double lowest() const { return std::pow(10.0, bottom); }
+  [[nodiscard]] double highest() const { return std::pow(10.0, top); }
+  // 0 at the left and at the bottom, 1 at the right and at the top.
+  [[nodiscard]] double place_x(double x) const { return x / right; }
+  [[nodiscard]] double place_y(double y) const { return (std::log10(y) - bottom) / (top - bottom); }
+};
+
+Drawn drawn(const MedianCurve& curve, std::string label) {
+  Drawn out{shortened(printable(label), label_width), {}, false};
+  const auto lost = std::ranges::find_if(curve.points, [](const CurvePoint& p) { return !std::isfinite(p.y.median); });
+  out.diverges = lost != curve.points.end() && lost != curve.points.begin();
+  for (const Index n : thinned(lost - curve.points.begin(), most_points)) {
+    out.points.push_back(curve.points[static_cast<std::size_t>(n)]);
+  }
+  return out;
+}
+
+void check_methods(const std::vector<Record>& records, const std::vector<std::string>& methods) {
+  std::set<std::string> known;
+  for (const Record& record : records) {
+    for (const Cell& cell : record.cells) known.insert(cell.method);
+  }
+  const std::vector<std::string> names(known.begin(), known.end());
+  for (const auto& method : methods) {
+    if (!known.contains(method)) {
+      throw InputError("methods", "there is no method " + in_quotes(method) + suggestion(method, names));
+    }
+  }
+}
+
+std::vector<Drawn> drawn_curves(const std::vector<Record>& records, const FigureOptions& options) {
+  check_methods(records, options.methods);
+  std::vector<Drawn> out;
+  for (const Record& record : records) {
+    for (const MedianCurve& curve : median_curves(record, options.x, options.y)) {
+      const bool wanted = options.methods.empty() || std::ranges::count(options.methods, curve.method) > 0;
+      if (wanted) out.push_back(drawn(curve, (records.size() > 1 ? record.name + ": " : "") + curve.method));
+    }
+  }
+  return out;
+}
+
+// Medians decide what is shown; a curve that rises far above where it began leaves the frame.
+Frame frame_of(const std::vector<Drawn>& curves, const FigureOptions& options) {
+  constexpr double most_rise = 10;
+  constexpr int most_decades = 20;
+  double low = std::numeric_limits<double>::infinity();
+  double start = 0;
+  double high = 0;
+  Frame frame;
+  for (const Drawn& curve : curves) {
+    bool first = true;
+    for (const CurvePoint& p : curve.points) {
+      frame.right = std::max(frame.right, p.x);
+      if (!can_be_drawn(p.y.median)) continue;
+      if (std::exchange(first, false)) start = std::max(start, p.y.median);
+      low = std::min(low, p.y.median);
+      high = std::max(high, p.y.median);
+    }
+  }
+  if (high == 0) {
+    throw InputError("figure", "no run has an " + name_of(options.y) + " above 0 that could be drawn");
+  }
+  frame.top = static_cast<int>(std::ceil(std::log10(std::min(high, most_rise * start))));
+  frame.bottom = std::clamp(static_cast<int>(std::floor(std::log10(low))), frame.top - most_decades, frame.top - 1);
+  if (!(frame.right > 0)) frame.right = 1;
+  return frame;
+}
+
+std::string terminal(const std::string& file, double width_cm, double height_cm) {
+  // gnuplot's cairo terminals take a point for 1/96 of an inch.
+  constexpr double cairo_scale = 72.0 / 96;
+  const std::string ending = std::filesystem::path(file).extension().string();
+  const double width = width_cm / cm_per_inch;
+  const double height = height_cm / cm_per_inch;
+  if (ending == ".svg") {
+    constexpr double dpi = 96;
+    return fmt::format("svg size {:.0f},{:.0f} font 'Helvetica,Arial,sans-serif,{:.2f}' linewidth 1.2 dashlength 0.6",
+                       width * dpi, height * dpi, font_size * dpi / 72);
+  }
+  if (ending == ".pdf") {
+    return fmt::format("pdfcairo size {:.4f}in,{:.4f}in font 'Helvetica,{}' fontscale {} linewidth 1.6 dashlength 1.6",
+                       width, height, font_size, cairo_scale);
+  }
+  if (ending == ".png") {
+    constexpr double dpi = 300;
+    return fmt::format(
+        "pngcairo size {:.0f},{:.0f} font 'Helvetica,{}' fontscale {:.3f} linewidth 3.6 pointscale 3 "
+        "dashlength 2",
+        width * dpi, height * dpi, font_size, dpi / 72 * cairo_scale);
+  }
+  throw InputError("figure", in_quotes(file) + " should end in .svg, .pdf or .png");
+}
+
+// Powers of ten at every `step`-th decade, with smaller tics between them.
+std::string y_tics(const Frame& frame) {
+  constexpr int most_labels = 7;
+  const int decades = frame.top - frame.bottom;
+  const int step = (decades + most_labels - 1) / most_labels;
+  std::string out;
+  for (int n = frame.bottom; n <= frame.top; ++n) {
+    const bool major = n % step == 0;
+    const std::string power = (n < 0 ? "\u2212" : "") + std::to_string(std::abs(n));
+    out += fmt::format("{}'{}' 1e{} {}", out.empty() ? "" : ", ", major ? "10^{" + power + "}" : "", n, major ? 0 : 1);
+    for (int digit = 2; digit <= 9 && step == 1 && n < frame.top; ++digit) {
+      out += fmt::format(", '' {}e{} 1", digit, n);
+    }
+  }
+  return out;
+}
+
+// About five round numbers, with one smaller tic between each two.
+std::string x_tics(double right) {
+  const double rough = right / 5;
+  const double power = std::pow(10.0, std::floor(std::log10(rough)));
+  const double step = power * (rough / power < 1.5 ? 1 : rough / power < 3.5 ? 2 : rough / power < 7.5 ? 5 : 10);
+  constexpr double slack = 1e-9;  // a tic on the edge is inside
+  std::string out;
+  for (int n = 0; n * step / 2 <= right * (1 + slack); ++n) {
+    const double at = n * step / 2;
+    const std::string text = right < 1e4 ? significant(at, 4) : number(at, 3);
+    out += fmt::format("{}'{}' {} {}", n == 0 ? "" : ", ", n % 2 == 0 ? text : "", shortest(at), n % 2);
+  }
+  return out;
+}
+
+/// Where the legend stands, in centimetres from the figure's left and upper edges. It is laid out here, since gnuplot's
+/// own guesses of the size of texts differ from format to format.
+struct Legend {
+  double left = 0;
+  double top = 0;
+  double entry_width = 0;
+  std::size_t rows = 0;  // columns are filled one after the other
+  double extra = 0;      // what it adds to the figure's height when it stands below the axes
+};
+
+struct Corner {
+  bool left;
+  bool top;
+};
+constexpr std::array<Corner, 4> corners = {{{false, true}, {true, false}, {false, false}, {true, true}}};
+
+// How many points of curves lie in a corner of the frame, given as shares of its width and height.
+std::size_t covered(const std::vector<Drawn>& curves, const Frame& frame, const Corner& corner, double width,
+                    double height) {
+  std::size_t count = 0;
+  for (const Drawn& curve : curves) {
+    for (const CurvePoint& p : curve.points) {
+      if (!can_be_drawn(p.y.median)) continue;
+      const double x = frame.place_x(p.x);
+      const double y = frame.place_y(p.y.median);
+      if ((corner.left ? x < width : x > 1 - width) && (corner.top ? y > 1 - height : y < height)) ++count;
+    }
+  }
+  return count;
+}
+
+// In a corner of the frame where no curve passes; below the axes when there is none.
+Legend legend_of(const std::vector<Drawn>& curves, const Frame& frame, const FigureOptions& options) {
+  constexpr double gap = 0.15;
+  Index characters = 0;
+  for (const Drawn& curve : curves) characters = std::max(characters, display_width(curve.label));
+  // A character is about half as wide as high.
+  const double entry = legend_text + letter * (0.5 * static_cast<double>(characters) + 0.5);
+  const double width = options.width - left_margin - right_margin;
+  const double height = options.height - bottom_margin - top_margin;
+  const double lines = legend_line * static_cast<double>(curves.size());
+  const auto hidden = [&](const Corner& corner) {
+    return covered(curves, frame, corner, (entry + gap) / width, (lines + 2 * gap) / height);
+  };
+  const auto best = std::ranges::min_element(corners, {}, hidden);
+  if (hidden(*best) == 0 && entry + gap < width && lines < 0.6 * height) {
+    const double left = best->left ? left_margin + gap : options.width - right_margin - entry;
+    return {left, best->top ? top_margin + gap : options.height - bottom_margin - gap - lines, entry, curves.size(), 0};
+  }
+  const auto columns = static_cast<std::size_t>(std::max(1.0, std::floor((options.width - 2 * gap) / entry)));
+  const std::size_t rows = (curves.size() + columns - 1) / columns;
+  return {columns > 1 ? gap : left_margin, options.height + gap / 2, entry, rows,
+          legend_line * static_cast<double>(rows) + gap};
+}
+
+struct Style {
+  std::string line;
+  std::string mark;
+  std::string_view colour;
+};
+
+Style style(std::size_t n) {
+  const std::string_view colour = colours[n % colours.size()];
+  return {fmt::format("lc rgb '{}' dt {} lw 1.1", colour, dashes[n % dashes.size()]),
+          fmt::format("lc rgb '{}' pt {} ps 0.45", colour, mark_types[n % mark_types.size()]), colour};
+}
+
+/// The data blocks of a curve and what plots them.
+class CurveScript {
+ public:
+  CurveScript(const Drawn& curve, const Frame& frame, std::size_t n, std::size_t count) : style_(style(n)) {
+    const std::string id = std::to_string(n);
+    data_ = "$line" + id + " << EOD\n";
+    for (const CurvePoint& p : curve.points) {
+      const std::string median = can_be_drawn(p.y.median) ? shortest(p.y.median) : "NaN";
+      data_ += shortest(p.x) + " " + median + "\n";
+    }
+    data_ += "EOD\n$band" + id + " << EOD\n";
+    for (const CurvePoint& p : curve.points) {
+      if (!std::isfinite(p.y.high)) break;  // a tenth has diverged: there is no upper edge any more
+      const auto inside = [&](double y) { return shortest(std::clamp(y, frame.lowest(), frame.highest())); };
+      data_ += shortest(p.x) + " " + inside(p.y.low) + " " + inside(p.y.high) + "\n";
+    }
+    data_ += "EOD\n$mark" + id + " << EOD\n" + marks_of(curve, n, count) + "EOD\n$end" + id + " << EOD\n";
+    if (curve.diverges) data_ += point(curve.points.back());
+    data_ += "EOD\n";
+    band_ = fmt::format("$band{} using 1:2:3 with filledcurves fc rgb '{}' fs transparent solid 0.15 noborder notitle",
+                        id, style_.colour);
+    line_ = fmt::format("$line{} using 1:2 with lines {} notitle", id, style_.line);
+    marks_ = fmt::format("$mark{} using 1:2 with points {} notitle", id, style_.mark);
+    if (curve.diverges) {
+      marks_ += fmt::format(", $end{} using 1:2 with points lc rgb '{}' pt 2 ps 0.8 lw 1.5 notitle", id, style_.colour);
+    }
+  }
+  std::string data_, band_, line_, marks_;
+
+ private:
+  static std::string point(const CurvePoint& p) { return shortest(p.x) + " " + shortest(p.y.median) + "\n"; }
+
+  // Marks of different curves stand at different places.
+  static std::string marks_of(const Drawn& curve, std::size_t n, std::size_t count) {
+    std::string out;
+    const double share = (static_cast<double>(n) + 0.5) / static_cast<double>(count);
+    for (std::size_t m = 0; m < marks && !curve.points.empty(); ++m) {
+      const double place = (static_cast<double>(m) + share) / static_cast<double>(marks);
+      const CurvePoint& p = curve.points[static_cast<std::size_t>(place * static_cast<double>(curve.points.size()))];
+      if (can_be_drawn(p.y.median)) out += point(p);
+    }
+    return out;
+  }
+
+  Style style_;
+};
+
+// The goal that all records share, where it is in sight.
+std::optional<double> target_line(const std::vector<Record>& records, const Frame& frame, CurveY y) {
+  const double target = records.front().target;
+  const bool same = std::ranges::all_of(records, [&](const Record& r) { return r.target == target; });
+  if (!same || !is_excess_risk(y) || !(target > frame.lowest()) || !(target < frame.highest())) return {};
+  return target;
+}
+
+// At the end of the line that fewer curves pass.
+std::string target_label(const std::vector<Drawn>& curves, const Frame& frame, double target) {
+  constexpr double width = 0.13, height = 0.08;  // shares of the frame
+  std::array<std::size_t, 2> near = {0, 0};
+  for (const Drawn& curve : curves) {
+    for (const CurvePoint& p : curve.points) {
+      const double above = can_be_drawn(p.y.median) ? frame.place_y(p.y.median) - frame.place_y(target) : -1;
+      if (above < -0.01 || above > height) continue;
+      if (frame.place_x(p.x) < width) ++near[0];
+      if (frame.place_x(p.x) > 1 - width) ++near[1];
+    }
+  }
+  const bool left = near[0] <= near[1];
+  return fmt::format("set label 'target' at graph {}, first {} {} offset 0,0.4 tc rgb '#606060' front\n",
+                     left ? "0.015" : "0.985", shortest(target), left ? "left" : "right");
+}
+
+std::string plot_command(const std::vector<CurveScript>& curves, bool band, std::optional<double> target) {
+  std::vector<std::string> parts;
+  if (target) parts.push_back(shortest(*target) + " with lines lc rgb '#808080' dt (4,4) lw 0.7 notitle");
+  for (const auto& c : curves) {
+    if (band) parts.push_back(c.band_);
+  }
+  for (const auto& c : curves) parts.push_back(c.line_);
+  for (const auto& c : curves) parts.push_back(c.marks_);
+  return fmt::format("plot {}\n", fmt::join(parts, ", \\\n  "));
+}
+
+std::string legend_script(const std::vector<Drawn>& curves, const Legend& legend, double width, double height) {
+  const auto screen = [&](double x, double y) {
+    return fmt::format("screen {:.4f},{:.4f}", x / width, 1 - y / height);
+  };
+  std::string out;
+  for (std::size_t n = 0; n < curves.size(); ++n) {
+    const double x = legend.left + legend.entry_width * static_cast<double>(n / legend.rows);
+    const double y = legend.top + legend_line * (static_cast<double>(n % legend.rows) + 0.5);
+    const Style look = style(n);
+    out +=
+        fmt::format("set arrow from {} to {} nohead {} front\n", screen(x, y), screen(x + legend_sample, y), look.line);
+    out += fmt::format("set label '' at {} point {} front\n", screen(x + legend_sample / 2, y), look.mark);
+    out += fmt::format("set label {} at {} left noenhanced front\n", gnuplot_string(curves[n].label),
+                       screen(x + legend_text, y));
+  }
+  return out;
+}
+
+// Margins are given: gnuplot would guess the width of "10^{-15}" from its characters.
+std::string margins_and_labels(const FigureOptions& options, double height) {
+  const auto set = [](const char* margin, double share) {
+    return fmt::format("set {} at screen {:.4f}\n", margin, share);
+  };
+  return set("lmargin", left_margin / options.width) + set("rmargin", 1 - right_margin / options.width) +
+         set("tmargin", 1 - top_margin / height) + set("bmargin", 1 - (options.height - bottom_margin) / height) +
+         fmt::format("set label '{}' at screen {:.4f}, graph 0.5 center rotate\n", label_of(options.y),
+                     0.2 / options.width) +
+         fmt::format("set label '{}' at graph 0.5, screen {:.4f} center\n", label_of(options.x),
+                     1 - (options.height - 0.25) / height);
+}
+
+std::string script(const std::vector<Record>& records, const FigureOptions& options, const std::string& file) {
+  const std::vector<Drawn> curves = drawn_curves(records, options);
+  const Frame frame = frame_of(curves, options);
+  std::vector<CurveScript> scripts;
+  for (std::size_t n = 0; n < curves.size(); ++n) scripts.emplace_back(curves[n], frame, n, curves.size());
+  const auto target = target_line(records, frame, options.y);
+  const Legend legend = legend_of(curves, frame, options);
+  const double height = options.height + legend.extra;
+
+  std::string out = "set encoding utf8\nset terminal " + terminal(file, options.width, height) + "\nunset key\n";
+  out += "set border 15 lw 0.7 lc rgb '#202020'\nset tics front scale 0.6,0.3\n";
+  out += "set grid xtics ytics back lt 1 lc rgb '#e4e4e4' lw 0.5\n";
+  out += fmt::format("set xrange [0:{}]\nset xtics ({})\n", shortest(frame.right), x_tics(frame.right));
+  out +=
+      fmt::format("set logscale y\nset yrange [1e{}:1e{}]\nset ytics ({})\n", frame.bottom, frame.top, y_tics(frame));
+  out += margins_and_labels(options, height);
+  out += legend_script(curves, legend, options.width, height);
+  if (target) out += target_label(curves, frame, *target);
+  for (const auto& c : scripts) out += c.data_;
+  return out + plot_command(scripts, options.band && curves.size() <= most_bands, target);
+}
+
+}  // namespace
+
+const FieldTable<FigureOptions>& FigureOptions::fields() {
+  using O = FigureOptions;
+  static const auto table = FieldTable<O>()
+                                .add("x", &O::x, "what the curves run over")
+                                .add("y", &O::y, "what they show")
+                                .add("methods", &O::methods, "which, by name; all of them when the list is empty")
+                                .add("width", &O::width, "in centimetres", {within(3, 100)})
+                                .add("height", &O::height, "in centimetres", {within(3, 100)})
+                                .add("band", &O::band, "show the outer tenths over the seeds");
+  return table;
+}
+
+void write_figure(const std::vector<Record>& records, const FigureOptions& options, const std::string& file) {
+  if (records.empty()) throw InputError("figure", "there is no experiment to draw");
+  const std::string commands = script(records, options, file);
+  AtomicFile out(file);
+  out.write(gnuplot_output(commands));
+  out.commit();
+}
+
+}  // namespace polyhop

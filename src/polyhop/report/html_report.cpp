@@ -1,0 +1,384 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/report/html_report.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <initializer_list>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "polyhop/report/median_curve.hpp"
+#include "polyhop/report/ranking.hpp"
+#include "polyhop/report/text_table.hpp"
+#include "polyhop/report/thinning.hpp"
+
+namespace polyhop {
+
+/// The page without title and data: report/page with d3 and the policy in place, put together by
+/// cmake/report_page.cmake.
+std::string_view report_page();
+
+namespace {
+
+// What a page may hold, so that it opens at once: the sizes of one method, and of all methods together.
+constexpr Index curve_points = 600;
+constexpr Index curve_points_in_all = 20'000;
+constexpr Index step_times = 100;
+constexpr Index steps_in_all = 400'000;
+constexpr Index drawn_agents = 500;
+constexpr std::size_t drawn_edges = 20'000;
+constexpr std::size_t listed_runs = 100;
+
+constexpr int chart_digits = 5;
+constexpr int all_digits = 17;
+
+// How many points each method may have.
+struct Budget {
+  Index points = curve_points;
+  Index steps = steps_in_all;  // times x agents
+};
+
+Budget budget_for(Index methods) {
+  const Index share = std::max<Index>(methods, 1);
+  return {std::clamp<Index>(curve_points_in_all / share, 20, curve_points), steps_in_all / share};
+}
+
+// JSON is built as text: an infinite number is written 1e999, which every browser reads as Infinity.
+std::string json(double x, int digits = all_digits) {
+  if (std::isnan(x)) return "null";
+  if (std::isinf(x)) return x > 0 ? "1e999" : "-1e999";
+  return digits == all_digits ? shortest(x) : fmt::format("{:.{}g}", x, digits);
+}
+
+std::string json(Index n) { return std::to_string(n); }
+
+// A text from outside: nothing in it can end the element that holds it, or mean anything to a parser of HTML.
+std::string json(std::string_view text) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> escapes = {
+      {{"<", "\\u003c"}, {">", "\\u003e"}, {"&", "\\u0026"}, {"\xe2\x80\xa8", "\\u2028"}, {"\xe2\x80\xa9", "\\u2029"}}};
+  std::string out = in_quotes(printable(text));
+  for (const auto& [what, escape] : escapes) {
+    for (std::size_t at = 0; (at = out.find(what, at)) != std::string::npos; at += escape.size()) {
+      out.replace(at, what.size(), escape);
+    }
+  }
+  return out;
+}
+
+std::string joined(const std::vector<std::string>& parts, char open, char close) {
+  std::string out(1, open);
+  for (const std::string& part : parts) {
+    if (out.size() > 1) out += ',';
+    out += part;
+  }
+  return out + close;
+}
+
+std::string list(const std::vector<std::string>& parts) { return joined(parts, '[', ']'); }
+
+// Keys are ours and need no escape; values are JSON.
+std::string field(std::string_view key, const std::string& value) { return fmt::format("\"{}\":{}", key, value); }
+
+std::string object(std::initializer_list<std::pair<std::string_view, std::string>> fields) {
+  std::vector<std::string> parts;
+  for (const auto& [key, value] : fields) parts.push_back(field(key, value));
+  return joined(parts, '{', '}');
+}
+
+template <class Range, class F>
+std::string list_of(const Range& range, const F& text) {
+  std::vector<std::string> parts;
+  for (const auto& item : range) parts.push_back(text(item));
+  return list(parts);
+}
+
+std::string numbers(const std::vector<double>& x) {
+  return list_of(x, [](double v) { return json(v, chart_digits); });
+}
+
+std::string spread_json(const Spread& s) { return list({json(s.low), json(s.median), json(s.high)}); }
+
+std::string standing_json(const Standing& s) {
+  return object({{"method", json(s.method)},
+                 {"runs", json(s.runs)},
+                 {"reached", json(s.reached)},
+                 {"diverged", json(s.diverged)},
+                 {"unfinished", json(s.unfinished)},
+                 {"failed", json(s.failed)},
+                 {"iterations", spread_json(s.iterations)},
+                 {"vectors", spread_json(s.vectors)},
+                 {"evaluations", spread_json(s.evaluations)},
+                 {"seconds", spread_json(s.seconds)},
+                 {"final_risk", spread_json(s.final_risk)}});
+}
+
+std::string costs_json(const MedianCurve& curve, Index most) {
+  return list_of(thinned(static_cast<Index>(curve.points.size()), most),
+                 [&](Index n) { return json(curve.points[static_cast<std::size_t>(n)].x); });
+}
+
+std::string measure_json(const MedianCurve& curve, Index most) {
+  // No run has diverged before it starts: what is infinite there was not recorded.
+  if (curve.points.empty() || std::isinf(curve.points.front().y.low)) return "null";
+  const auto kept = thinned(static_cast<Index>(curve.points.size()), most);
+  const auto part = [&](double Spread::*share) {
+    return list_of(kept,
+                   [&](Index n) { return json(curve.points[static_cast<std::size_t>(n)].y.*share, chart_digits); });
+  };
+  return object({{"low", part(&Spread::low)}, {"median", part(&Spread::median)}, {"high", part(&Spread::high)}});
+}
+
+// The thinned curves of each method: of each cost its medians, of each measure its spread. One whole curve of each
+// method is in memory at a time.
+std::vector<std::string> curves_json(const Record& record, Index most) {
+  const std::size_t methods = ended_by_method(record).size();
+  std::vector<std::vector<std::string>> costs(methods), measures(methods);
+  for (const auto& [x, name] : EnumNames<CurveX>::names) {
+    const auto curves = median_curves(record, x, CurveY::excess_risk);
+    for (std::size_t m = 0; m < methods; ++m) costs[m].push_back(field(name, costs_json(curves[m], most)));
+  }
+  for (const auto& [y, name] : EnumNames<CurveY>::names) {
+    const auto curves = median_curves(record, CurveX::iterations, y);
+    for (std::size_t m = 0; m < methods; ++m) measures[m].push_back(field(name, measure_json(curves[m], most)));
+  }
+  std::vector<std::string> out;
+  for (std::size_t m = 0; m < methods; ++m) {
+    out.push_back(object({{"x", joined(costs[m], '{', '}')}, {"y", joined(measures[m], '{', '}')}}));
+  }
+  return out;
+}
+
+// Where runs diverged: their last points.
+std::string diverged_json(const std::vector<const Cell*>& cells) {
+  std::vector<std::string> out;
+  for (const Cell* cell : cells) {
+    if (cell->status != Status::diverged || cell->points.empty()) continue;
+    const Point& last = cell->points.back();
+    out.push_back(object({{"seed", json(std::to_string(cell->seed))},
+                          {"iterations", json(last.iteration)},
+                          {"vectors", json(last.vectors)},
+                          {"evaluations", json(last.values + last.gradients)},
+                          {"seconds", json(last.seconds)}}));
+  }
+  return list(out);
+}
+
+// Every agent's steps at some times, where they are recorded and not too many to draw.
+std::string agent_steps_json(const Cell& cell, Index most) {
+  if (cell.steps.empty() || cell.steps.size() != cell.points.size()) return "null";
+  const auto agents = static_cast<Index>(cell.steps.front().size());
+  if (agents == 0 || agents > drawn_agents) return "null";
+  const auto kept = thinned(static_cast<Index>(cell.steps.size()), std::clamp<Index>(most / agents, 8, step_times));
+  return object(
+      {{"iterations", list_of(kept, [&](Index n) { return json(cell.points[static_cast<std::size_t>(n)].iteration); })},
+       {"steps", list_of(kept, [&](Index n) { return numbers(cell.steps[static_cast<std::size_t>(n)]); })}});
+}
+
+// The steps of a method on its first seed.
+std::string steps_json(const std::vector<const Cell*>& cells, const Budget& budget) {
+  const auto first = std::ranges::find_if(cells, [](const Cell* cell) { return !cell->points.empty(); });
+  if (first == cells.end()) return "null";
+  const Cell& cell = **first;
+  const auto kept = thinned(static_cast<Index>(cell.points.size()), budget.points);
+  const auto column = [&](double Point::*member) {
+    return list_of(kept, [&](Index n) { return json(cell.points[static_cast<std::size_t>(n)].*member, chart_digits); });
+  };
+  return object(
+      {{"seed", json(std::to_string(cell.seed))},
+       {"iterations", list_of(kept, [&](Index n) { return json(cell.points[static_cast<std::size_t>(n)].iteration); })},
+       {"min", column(&Point::step_min)},
+       {"median", column(&Point::step_median)},
+       {"max", column(&Point::step_max)},
+       {"agents", agent_steps_json(cell, budget.steps)}});
+}
+
+std::string methods_json(const Record& record, const Budget& budget) {
+  const auto curves = curves_json(record, budget.points);
+  const auto by_method = ended_by_method(record);
+  std::vector<std::string> out;
+  for (std::size_t m = 0; m < by_method.size(); ++m) {
+    const auto& [name, cells] = by_method[m];
+    out.push_back(object({{"name", json(name)},
+                          {"curves", curves[m]},
+                          {"diverged", diverged_json(cells)},
+                          {"steps", steps_json(cells, budget)}}));
+  }
+  return list(out);
+}
+
+std::string network_json(const Record& record) {
+  if (record.networks.empty()) return "null";
+  const NetworkPicture& network = record.networks.front();
+  const bool drawn = network.agents <= drawn_agents && network.edges.size() <= drawn_edges;
+  const auto edge = [](const auto& e) { return fmt::format("[{},{}]", e.first, e.second); };
+  return object({{"seed", json(std::to_string(network.seed))},
+                 {"agents", json(network.agents)},
+                 {"links", json(static_cast<Index>(network.edges.size()))},
+                 {"edges", drawn ? list_of(network.edges, edge) : "null"}});
+}
+
+std::string tuning_json(const Tuning& t) {
+  return object({{"method", json(t.method)},
+                 {"value", json(t.value)},
+                 {"factor", json(t.factor)},
+                 {"trials", json(t.trials)},
+                 {"iterations", json(t.iterations)},
+                 {"vectors", json(t.vectors)},
+                 {"scalars", json(t.scalars)},
+                 {"evaluations", json(t.values + t.gradients)},
+                 {"seconds", json(t.seconds)}});
+}
+
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+std::string pairs_json(const Pairs& pairs) {
+  return list_of(pairs, [](const auto& p) { return list({json(p.first), json(p.second)}); });
+}
+
+// The entries of a table and of those within it, under dotted keys.
+void flatten(const Value::Table& table, const std::string& prefix, Pairs& out) {
+  for (const auto& [key, value] : table) {
+    if (const auto* inner = value.as<Value::Table>()) {
+      flatten(*inner, prefix + key + ".", out);
+    } else {
+      const auto* text = value.as<std::string>();
+      out.emplace_back(prefix + key, text != nullptr ? *text : value.text());
+    }
+  }
+}
+
+// The resolved configuration as titled groups: the plain keys, each table, each method.
+std::string settings_json(const Value& config) {
+  const auto* root = config.as<Value::Table>();
+  if (root == nullptr) return "[]";
+  std::vector<std::string> groups;
+  const auto add = [&](const std::string& title, const Value::Table& table) {
+    Pairs pairs;
+    flatten(table, "", pairs);
+    if (!pairs.empty()) groups.push_back(object({{"title", json(title)}, {"rows", pairs_json(pairs)}}));
+  };
+  Value::Table plain;
+  for (const auto& entry : *root) {
+    if (entry.first != "method" && entry.second.as<Value::Table>() == nullptr) plain.push_back(entry);
+  }
+  add("Experiment", plain);
+  for (const auto& [key, value] : *root) {
+    if (const auto* table = value.as<Value::Table>()) add("[" + key + "]", *table);
+    const auto* methods = key == "method" ? value.as<Value::Array>() : nullptr;
+    if (methods == nullptr) continue;
+    for (const Value& method : *methods) {
+      if (const auto* table = method.as<Value::Table>()) add("[[method]]", *table);
+    }
+  }
+  return list(groups);
+}
+
+// The runs that did not go their way, first ones first.
+std::string troubled_json(const Record& record) {
+  std::vector<std::string> out;
+  for (const Cell& cell : record.cells) {
+    if (cell.status == Status::done || cell.status == Status::target || out.size() == listed_runs) continue;
+    const Index reached = cell.points.empty() ? 0 : cell.points.back().iteration;
+    out.push_back(object({{"method", json(cell.method)},
+                          {"seed", json(std::to_string(cell.seed))},
+                          {"status", json(name_of(cell.status))},
+                          {"iteration", json(reached)},
+                          {"message", json(cell.message)}}));
+  }
+  return list(out);
+}
+
+// Where a record comes from, and how its excess risk was measured.
+Pairs provenance_of(const Record& record) {
+  Pairs out = record.provenance;
+  if (record.cells.empty()) return out;
+  const Cell& first = record.cells.front();
+  if (!first.reference_how.empty()) {
+    out.emplace_back("reference optimum",
+                     fmt::format("{}, accurate to {}", first.reference_how, significant(first.reference_accuracy, 2)));
+  }
+  if (first.recorded_agents > 0)
+    out.emplace_back("excess risk averaged over", fmt::format("{} agents", first.recorded_agents));
+  return out;
+}
+
+std::string headline_of(const Record& record) {
+  const std::string text = ranking_text(record);
+  return text.substr(0, text.find('\n'));
+}
+
+std::string record_json(const Record& record, const Budget& budget) {
+  std::vector<std::uint64_t> seeds;
+  Index points = 0;
+  for (const Cell& cell : record.cells) {
+    seeds.push_back(cell.seed);
+    points += static_cast<Index>(cell.points.size());
+  }
+  std::ranges::sort(seeds);
+  const auto distinct = std::ranges::unique(seeds).begin() - seeds.begin();
+  return object({{"name", json(record.name)},
+                 {"headline", json(headline_of(record))},
+                 {"target", json(record.target)},
+                 {"seeds", json(static_cast<Index>(distinct))},
+                 {"points", json(points)},
+                 {"ranking", list_of(rank(record), standing_json)},
+                 {"methods", methods_json(record, budget)},
+                 {"network", network_json(record)},
+                 {"tunings", list_of(record.tunings, tuning_json)},
+                 {"settings", settings_json(record.config)},
+                 {"troubled", troubled_json(record)},
+                 {"provenance", pairs_json(provenance_of(record))}});
+}
+
+std::string html(std::string_view text) {
+  std::string out;
+  for (const char c : printable(text)) {
+    switch (c) {
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '&':
+        out += "&amp;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string html_report(const std::vector<Record>& records) {
+  std::string names;
+  Index methods = 0;
+  for (const Record& record : records) {
+    names += (names.empty() ? "" : ", ") + record.name;
+    methods += static_cast<Index>(ended_by_method(record).size());
+  }
+  const Budget budget = budget_for(methods);
+  const std::string data =
+      object({{"curve_points", json(budget.points)},
+              {"drawn_agents", json(drawn_agents)},
+              {"experiments", list_of(records, [&](const Record& r) { return record_json(r, budget); })}});
+
+  // Each marker stands once, in this order; what is filled in is never searched.
+  constexpr std::string_view title_mark = "@TITLE@", data_mark = "@DATA@";
+  const std::string_view page = report_page();
+  const auto title_at = page.find(title_mark);
+  const auto data_at = page.rfind(data_mark);
+  std::string out(page.substr(0, title_at));
+  out += html(names);
+  out += page.substr(title_at + title_mark.size(), data_at - title_at - title_mark.size());
+  out += data;
+  return out += page.substr(data_at + data_mark.size());
+}
+
+}  // namespace polyhop

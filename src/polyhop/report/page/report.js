@@ -1,0 +1,1060 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+// Draws report.html from the data in it. Texts of the data enter the page as text nodes and attributes only.
+(function() {
+"use strict";
+
+const data = JSON.parse(document.getElementById("data").textContent);
+
+const MEASURES = [
+  ["excess-risk", "Excess risk", "mean over agents of J(w_k) - J(w*)"],
+  ["excess-risk-worst", "Excess risk, worst agent", "largest J(w_k) - J(w*) of any agent"],
+  ["excess-risk-mean-model", "Excess risk, mean model", "J(mean of w_k) - J(w*)"],
+  ["excess-risk-averaged", "Excess risk, averaged iterates", "mean over agents of J(average of w_k so far) - J(w*)"],
+  ["consensus-error", "Consensus error", "mean over agents of |w_k - mean|\u00b2"],
+  ["distance", "Distance to the minimiser", "mean over agents of |w_k - w*|\u00b2"],
+];
+const COSTS = [
+  ["iterations", "Iterations"],
+  ["vectors", "Vectors sent"],
+  ["evaluations", "Evaluations of costs and gradients"],
+  ["seconds", "Seconds"],
+];
+const COLOURS = 7;
+const DASHES = 4;
+// Viridis: even steps of lightness, readable by colour-blind readers.
+const VIRIDIS =
+    ["#440154", "#482878", "#3e4989", "#31688e", "#26828e", "#1f9e89", "#35b779", "#6ece58", "#b5de2b", "#fde725"];
+
+const state = {
+  experiment: 0,
+  measure: "excess-risk",
+  cost: "iterations",
+  logX: false,
+  hidden: new Set(),
+  zoom: null,
+  method: 0,
+  time: 0,
+  sort: {key: "place", down: false},
+};
+
+const byId = (id) => document.getElementById(id);
+const experiment = () => data.experiments[state.experiment];
+const isKnown = (v) => v !== null && Number.isFinite(v);
+const isRisk = (measure) => measure.startsWith("excess-risk");
+
+// ---------------------------------------------------------------------------------------------- texts and elements
+
+function element(name, properties, ...children) {
+  const out = document.createElement(name);
+  for (const [key, value] of Object.entries(properties || {})) {
+    if (key === "class") out.className = value;
+    else if (key in out) out[key] = value;
+    else out.setAttribute(key, value);
+  }
+  out.append(...children);
+  return out;
+}
+
+function trimmed(x, digits) {
+  return String(Number(x.toPrecision(digits))).replace(/e([+-])(\d)$/, "e$10$2");
+}
+
+function significant(x) {
+  if (x === null) return "\u2013";
+  if (!Number.isFinite(x)) return x > 0 ? "\u221e" : "-\u221e";
+  const size = Math.abs(x);
+  return size !== 0 && (size < 1e-4 || size >= 1e6) ?
+      x.toExponential(2).replace(/\.?0+e/, "e").replace("-", "\u2212").replace("e-", "e\u2212") :
+      trimmed(x, 3);
+}
+
+// Counts, with k, M, G, T as on the terminal.
+function amount(x) {
+  if (!isKnown(x)) return "\u2013";
+  let unit = 0;
+  while (Math.abs(x) >= 999.5 && unit < 4) {
+    x /= 1000;
+    ++unit;
+  }
+  return trimmed(x, 3) + ["", "k", "M", "G", "T"][unit];
+}
+
+const RAISED = {
+  "-": "\u207b",
+  0: "\u2070",
+  1: "\u00b9",
+  2: "\u00b2",
+  3: "\u00b3",
+  4: "\u2074",
+  5: "\u2075",
+  6: "\u2076",
+  7: "\u2077",
+  8: "\u2078",
+  9: "\u2079"
+};
+const powerOfTen = (n) => "10" + String(n).replace(/./g, (c) => RAISED[c]);
+
+const plural = (n, word) => n + " " + word + (n === 1 ? "" : "s");
+
+// ------------------------------------------------------------------------------------------------------ the header
+
+function settingOf(title, key) {
+  const group = experiment().settings.find((g) => g.title === title);
+  const row = group && group.rows.find((r) => r[0] === key);
+  return row ? row[1] : null;
+}
+
+function showHeader() {
+  const shown = experiment();
+  byId("name").textContent = shown.name;
+  const agents = shown.network ? String(shown.network.agents) : settingOf("[graph]", "agents");
+  const dimension = settingOf("[problem]", "dimension");
+  const facts = [
+    agents && plural(Number(agents), "agent"),
+    settingOf("[graph]", "topology"),
+    settingOf("[problem]", "loss"),
+    dimension && dimension !== "0" && "dimension " + dimension,
+    plural(shown.methods.length, "method"),
+    plural(shown.seeds, "seed"),
+  ];
+  byId("facts").textContent = facts.filter(Boolean).join(" \u00b7 ");
+  byId("headline").textContent = shown.headline;
+}
+
+function showExperiments() {
+  const nav = byId("experiments");
+  nav.hidden = data.experiments.length < 2;
+  nav.replaceChildren(...data.experiments.map((e, n) => {
+    const button = element("button", {type: "button"}, element("strong", {}, e.name), element("small", {}, e.headline));
+    button.setAttribute("aria-current", String(n === state.experiment));
+    button.addEventListener("click", () => choose(n));
+    return button;
+  }));
+}
+
+function choose(n) {
+  Object.assign(state, {experiment: n, zoom: null, method: 0, time: Infinity, hidden: new Set()});
+  showAll();
+  byId("experiments").children[n].focus();
+}
+
+// ----------------------------------------------------------------------------------------------------- the ranking
+
+const SPREADS = [
+  ["iterations", "Iterations", amount], ["vectors", "Vectors", amount], ["evaluations", "Evaluations", amount],
+  ["seconds", "Seconds", (x) => (isKnown(x) ? significant(x) : "\u2013")], ["final_risk", "Final risk", significant]
+];
+
+// The same words as the terminal's table.
+function remark(s) {
+  const words = [];
+  if (s.runs > 0) {
+    if (s.diverged === s.runs) words.push("diverged");
+    else if (s.diverged > 0) words.push(`${s.diverged} of ${s.runs} diverged`);
+    else if (s.reached === 0) words.push("target not reached");
+    else if (s.reached < s.runs) words.push(`${s.reached} of ${s.runs} reached the target`);
+  }
+  const all = s.runs + s.unfinished + s.failed;
+  for (const what of ["failed", "unfinished"]) {
+    if (s[what] > 0) words.push(s[what] === all ? what : `${s[what]} of ${all} ${what}`);
+  }
+  return words.join(", ");
+}
+
+function rankingRows() {
+  return experiment().ranking.map((s, n) => ({
+                                    place: n + 1,
+                                    method: s.method,
+                                    remark: remark(s),
+                                    standing: s,
+                                    index: experiment().methods.findIndex((m) => m.name === s.method),
+                                    ...Object.fromEntries(SPREADS.map(([key]) => [key, s.runs > 0 ? s[key][1] : null])),
+                                  }));
+}
+
+function sorted(rows) {
+  const {key, down} = state.sort;
+  // Median cost, then the place: an endless cost stands last either way.
+  const compare = (a, b) => {
+    const [x, y] = [a[key], b[key]];
+    if (typeof x === "string") return (down ? -1 : 1) * x.localeCompare(y);
+    if (!isKnown(x) || !isKnown(y)) return Number(!isKnown(x)) - Number(!isKnown(y));
+    return (down ? -1 : 1) * (x - y);
+  };
+  return rows.sort((a, b) => compare(a, b) || a.place - b.place);
+}
+
+function spreadCell(key, format, standing) {
+  const [low, median, high] = standing.runs > 0 ? standing[key] : [null, null, null];
+  const cell = element("td", {title: median === null ? "" : String(median)}, format(median));
+  cell.dataset.value = String(median);
+  if (isKnown(low) && standing.runs > 1)
+    cell.append(element("small", {}, `${format(low)} to ${isKnown(high) ? format(high) : "\u221e"}`));
+  return cell;
+}
+
+function headerCell(key, title, isText) {
+  const button = element("button", {type: "button"}, title);
+  const cell = element("th", {scope: "col", class: isText ? "text" : ""}, button);
+  if (state.sort.key === key) cell.setAttribute("aria-sort", state.sort.down ? "descending" : "ascending");
+  button.addEventListener("click", () => {
+    state.sort = {key, down: state.sort.key === key && !state.sort.down};
+    showRanking();
+    byId("ranking-table").querySelector("th[aria-sort] button").focus();
+  });
+  return cell;
+}
+
+function showRanking() {
+  const head = element(
+      "tr", {}, headerCell("place", "#"), headerCell("method", "Method", true),
+      ...SPREADS.map(([key, title]) => headerCell(key, title)), headerCell("remark", "Remark", true));
+  const body = sorted(rankingRows())
+                   .map(
+                       (row) => element(
+                           "tr", {}, element("td", {}, String(row.place)),
+                           element("td", {class: "text"}, keyOf(row.index), row.method),
+                           ...SPREADS.map(([key, , format]) => spreadCell(key, format, row.standing)),
+                           element("td", {class: "remark"}, row.remark)));
+  byId("ranking-table").replaceChildren(element("thead", {}, head), element("tbody", {}, ...body));
+  byId("ranking-note").textContent =
+      `Medians over ${plural(experiment().seeds, "seed")}, 10% and 90% quantiles below them. ` +
+      "Iterations, vectors, evaluations and seconds are " +
+      `those to reach an excess risk of ${significant(experiment().target)}. Click a heading to sort.`;
+}
+
+// ------------------------------------------------------------------------------------------------------ the curves
+
+const strokeOf = (n) => `s${n % COLOURS} d${Math.floor(n / COLOURS) % DASHES}`;
+const fillOf = (n) => `f${n % COLOURS}`;
+
+// A sample of a method's line.
+function keyOf(n) {
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  svg.setAttribute("class", "key");
+  svg.setAttribute("viewBox", "0 0 24 10");
+  svg.setAttribute("aria-hidden", "true");
+  d3.select(svg).append("line").attr({x1: 0, x2: 24, y1: 5, y2: 5, "stroke-width": 3, class: strokeOf(n)});
+  return svg;
+}
+
+// A method's curve as points, as far as x can be drawn.
+function points(method, measure, cost) {
+  const xs = method.curves.x[cost];
+  const y = method.curves.y[measure];
+  if (!y) return [];
+  return xs.map((x, n) => ({x, low: y.low[n], median: y.median[n], high: y.high[n]}))
+      .filter((p) => isKnown(p.x) && p.median !== null && !(state.logX && p.x <= 0));
+}
+
+function shownCurves() {
+  return experiment()
+      .methods.map((method, index) => ({method, index, points: points(method, state.measure, state.cost)}))
+      .filter((c) => !state.hidden.has(c.method.name) && c.points.length > 0);
+}
+
+// All values that an axis must hold, positive and finite ones only.
+const positive = (values) => values.filter((v) => isKnown(v) && v > 0);
+
+function widened([low, high]) {
+  return low < high ? [low, high] : [low / 2, high * 2];
+}
+
+function riskDomain(curves) {
+  const medians = positive(curves.flatMap((c) => c.points.map((p) => p.median)));
+  if (medians.length === 0) return [1e-6, 1];
+  const band = positive(curves.flatMap((c) => c.points.flatMap((p) => [p.low, p.high])));
+  const first = d3.max(positive(curves.map((c) => c.points[0].median))) || d3.max(medians);
+  // One lucky or diverging seed shall not squeeze all the others.
+  const bottom = Math.max(d3.min(band.concat(medians)), d3.min(medians) / 1e4);
+  const top = Math.min(d3.max(band.concat(medians)), first * 1e3);
+  const target = isRisk(state.measure) && experiment().target > 0 ? [experiment().target] : [];
+  return widened(d3.extent([bottom, Math.max(top, first)].concat(target)));
+}
+
+function costDomain(curves) {
+  const xs = curves.flatMap((c) => c.points.map((p) => p.x))
+                 .concat(curves.flatMap((c) => c.method.diverged.map((d) => d[state.cost])))
+                 .filter((x) => !state.logX || x > 0);
+  if (xs.length === 0) return state.logX ? [1, 10] : [0, 1];
+  const [low, high] = d3.extent(xs);
+  return state.logX ? widened([low, high]) : [0, high > 0 ? high : 1];
+}
+
+// Ticks of a logarithmic axis: decades while there are several, else what d3 finds round.
+function logAxis(scale, count) {
+  const [low, high] = d3.extent(scale.domain());
+  const first = Math.ceil(Math.log10(low) - 1e-9);
+  const last = Math.floor(Math.log10(high) + 1e-9);
+  const axis = d3.svg.axis().scale(scale);
+  if (last - first < 1) {
+    const ticks = d3.scale.linear().domain([low, high]).ticks(count);
+    return axis.tickValues(ticks.filter((t) => t > 0)).tickFormat(significant);
+  }
+  const step = Math.max(1, Math.ceil((last - first) / count));
+  return axis.tickValues(d3.range(first, last + 1).filter((n) => n % step === 0).map((n) => Math.pow(10, n)))
+      .tickFormat((t) => powerOfTen(Math.round(Math.log10(t))));
+}
+
+const linearAxis = (scale, count) =>
+    d3.svg.axis().scale(scale).ticks(count).tickFormat((t) => (t === 0 ? "0" : amount(t)));
+const secondsAxis = (scale, count) => d3.svg.axis().scale(scale).ticks(count).tickFormat(significant);
+
+// An empty plot with axes, a grid and titles. Returns the layers to draw in.
+function plot(figure, {label, height, x, y, xAxis, yAxis, xTitle, yTitle}) {
+  const width = Math.max(280, figure.clientWidth || 800);
+  const margin = {top: 14, right: 18, bottom: 46, left: 62};
+  const inner = {width: width - margin.left - margin.right, height: height - margin.top - margin.bottom};
+  figure.replaceChildren();
+  const svg = d3.select(figure).append("svg").attr(
+      {viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label});
+  svg.append("rect").attr({class: "ground", width, height});
+  const root = svg.append("g").attr("transform", `translate(${margin.left},${margin.top})`);
+  const clip = figure.id + "-clip";
+  root.append("clipPath").attr("id", clip).append("rect").attr(inner);
+  x.range([0, inner.width]);
+  y.range([inner.height, 0]);
+  const narrow = inner.width < 420;
+  const bottom = xAxis(x, narrow ? 4 : 8).orient("bottom").outerTickSize(0);
+  const left = yAxis(y, 8).orient("left").outerTickSize(0);
+  root.append("g")
+      .attr("class", "grid")
+      .call(left.innerTickSize(-inner.width).tickPadding(8))
+      .selectAll("text")
+      .remove();
+  root.append("g").attr("class", "axis").attr("transform", `translate(0,${inner.height})`).call(bottom.tickPadding(6));
+  root.append("g").attr("class", "axis").call(left.innerTickSize(4));
+  root.append("text")
+      .attr({class: "title", x: inner.width / 2, y: inner.height + 38, "text-anchor": "middle"})
+      .text(xTitle);
+  root.append("text")
+      .attr({class: "title", transform: "rotate(-90)", x: -inner.height / 2, y: -48, "text-anchor": "middle"})
+      .text(yTitle);
+  const marks = root.append("g").attr("clip-path", `url(#${clip})`);
+  return {svg, root, marks, inner, x, y};
+}
+
+// Where a value stands, or just outside of the plot when a logarithmic axis has no place for it.
+function placed(scale, height) {
+  return (v) => (v === Infinity ? -30 : v > 0 ? Math.max(-1e4, Math.min(1e4, scale(v))) : height + 30);
+}
+
+function drawCurve(chart, curve) {
+  const y = placed(chart.y, chart.inner.height);
+  const x = (p) => chart.x(p.x);
+  const group = chart.marks.append("g").attr("class", "curve").attr("data-method", curve.index);
+  const area = d3.svg.area().x(x).y0((p) => y(p.low)).y1((p) => y(p.high)).defined((p) => isKnown(p.low));
+  const line = d3.svg.line().x(x).y((p) => y(p.median)).defined((p) => isKnown(p.median));
+  group.append("path").attr("class", `band ${fillOf(curve.index)}`).attr("d", area(curve.points) || "M0,0");
+  group.append("path").attr("class", `line ${strokeOf(curve.index)}`).attr("d", line(curve.points) || "M0,0");
+  const cross = "M-4,-4L4,4M-4,4L4,-4";
+  group.selectAll(".lost")
+      .data(curve.method.diverged.filter((d) => !state.logX || d[state.cost] > 0))
+      .enter()
+      .append("path")
+      .attr("class", `lost ${strokeOf(curve.index)}`)
+      .attr("d", cross)
+      .attr("transform", (d) => `translate(${chart.x(d[state.cost])},${8 + 10 * (curve.index % 5)})`)
+      .append("title")
+      .text((d) => `${curve.method.name}: seed ${d.seed} diverged by iteration ${d.iterations}`);
+}
+
+function drawTarget(chart) {
+  if (!isRisk(state.measure) || !(experiment().target > 0)) return;
+  const y = chart.y(experiment().target);
+  if (y < 0 || y > chart.inner.height) return;
+  const group = chart.root.append("g").attr("class", "target");
+  group.append("line").attr({x1: 0, x2: chart.inner.width, y1: y, y2: y});
+  group.append("text")
+      .attr({x: chart.inner.width - 4, y: y - 5, "text-anchor": "end"})
+      .text("target " + significant(experiment().target));
+}
+
+let chart = null;
+
+function showCurves() {
+  const curves = shownCurves();
+  const zoom = state.zoom;
+  const x = (state.logX ? d3.scale.log() : d3.scale.linear()).domain(zoom ? zoom.x : costDomain(curves));
+  const y = d3.scale.log().domain(zoom ? zoom.y : riskDomain(curves));
+  const figure = byId("curves-figure");
+  const [, measure, formula] = MEASURES.find((m) => m[0] === state.measure);
+  const [, cost] = COSTS.find((c) => c[0] === state.cost);
+  chart = plot(figure, {
+    x,
+    y,
+    yAxis: logAxis,
+    xTitle: cost,
+    yTitle: measure,
+    xAxis: state.logX            ? logAxis :
+        state.cost === "seconds" ? secondsAxis :
+                                   linearAxis,
+    height: Math.round(Math.min(540, Math.max(320, figure.clientWidth * 0.48))),
+    label: `${measure} against ${cost.toLowerCase()} of ${curves.map((c) => c.method.name).join(", ")}`,
+  });
+  curves.forEach((curve) => drawCurve(chart, curve));
+  drawTarget(chart);
+  addBrush(chart, curves);
+  byId("zoom-reset").disabled = !zoom;
+  const unit = experiment().seeds > 1 ? "Line: median over seeds; band: 10% to 90%. " : "";
+  const lost =
+      experiment().methods.some((m) => m.diverged.length > 0) ? "\u00d7 at the top: where a run diverged. " : "";
+  const thinned = `Curves are thinned to at most ${data.curve_points} points a method; curves.csv has all `;
+  byId("curves-note").textContent = `${measure}: ${formula}. ${unit}${lost}` +
+      "Costs are medians over the seeds at the same iteration. " + thinned +
+      `${amount(experiment().points)} recorded. ` +
+      "Drag to zoom; with the chart in focus: + \u2212 0 and arrows.";
+}
+
+function showLegend() {
+  byId("legend").replaceChildren(...experiment().methods.map((method, n) => {
+    const button = element("button", {type: "button"}, keyOf(n), method.name);
+    button.setAttribute("aria-pressed", String(!state.hidden.has(method.name)));
+    const lost = method.diverged.length;
+    if (lost > 0) button.append(element("small", {}, `\u00d7 ${lost} diverged`));
+    else if (points(method, state.measure, state.cost).length === 0)
+      button.append(element("small", {}, "not recorded"));
+    button.addEventListener("click", () => {
+      if (!state.hidden.delete(method.name)) state.hidden.add(method.name);
+      showLegend();
+      showCurves();
+      byId("legend").children[n].focus();
+    });
+    return button;
+  }));
+}
+
+// ---------------------------------------------------------------------------------------------- zoom and tooltips
+
+function addBrush(on, curves) {
+  const brush = d3.svg.brush().x(on.x).y(on.y).on("brushend", () => {
+    if (brush.empty()) return;
+    const [[x0, y0], [x1, y1]] = brush.extent();
+    if (Math.abs(on.x(x1) - on.x(x0)) < 5 || Math.abs(on.y(y1) - on.y(y0)) < 5) {
+      showCurves();
+      return;
+    }
+    zoomTo({x: [x0, x1], y: [y0, y1]});
+  });
+  const layer = on.marks.append("g").attr("class", "brush").call(brush);
+  // A finger scrolls the page; the buttons zoom.
+  layer.on("touchstart.brush", null);
+  layer.on("mousemove.tip", () => showTip(on, curves))
+      .on("mouseleave.tip", hideTip)
+      .on("dblclick.zoom", () => zoomTo(null));
+}
+
+function zoomTo(zoom) {
+  state.zoom = zoom;
+  hideTip();
+  showCurves();
+}
+
+// Zooms by a factor about the centre, and shifts by shares of the plot.
+function zoomBy(factor, right, up) {
+  const {inner, x, y} = chart;
+  const part = (scale, length, shift) => {
+    const centre = length * (0.5 + shift);
+    return [centre - (length * factor) / 2, centre + (length * factor) / 2].map((at) => scale.invert(at));
+  };
+  zoomTo({x: part(x, inner.width, right), y: part(y, inner.height, -up).reverse()});
+}
+
+const ZOOM_KEYS = {
+  "+": [0.7, 0, 0],
+  "=": [0.7, 0, 0],
+  "-": [1 / 0.7, 0, 0],
+  ArrowLeft: [1, -0.15, 0],
+  ArrowRight: [1, 0.15, 0],
+  ArrowUp: [1, 0, 0.15],
+  ArrowDown: [1, 0, -0.15],
+};
+
+function zoomByKey(event) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === "0" || event.key === "Escape") zoomTo(null);
+  else if (event.key in ZOOM_KEYS) zoomBy(...ZOOM_KEYS[event.key]);
+  else return;
+  event.preventDefault();
+}
+
+function showTip(on, curves) {
+  const [left] = d3.mouse(on.marks.node());
+  const x = on.x.invert(left);
+  const rows = curves
+                   .map((curve) => {
+                     const n = d3.bisector((p) => p.x).left(curve.points, x);
+                     const near = [curve.points[n - 1], curve.points[n]].filter(Boolean).sort(
+                         (a, b) => Math.abs(a.x - x) - Math.abs(b.x - x))[0];
+                     return {curve, median: near.median};
+                   })
+                   .sort((a, b) => a.median - b.median)
+                   .slice(0, 12);
+  on.root.selectAll(".cross").remove();
+  on.root.append("line").attr({class: "cross", x1: left, x2: left, y1: 0, y2: on.inner.height});
+  const format = state.cost === "seconds" ? significant : amount;
+  const unit = COSTS.find((c) => c[0] === state.cost)[1].toLowerCase();
+  tip(d3.event, element("strong", {}, `${format(x)} ${unit}`),
+      ...rows.map(
+          (row) => element(
+              "div", {}, element("span", {}, keyOf(row.curve.index), row.curve.method.name),
+              element("b", {}, significant(row.median)))));
+}
+
+function tip(event, ...content) {
+  const box = byId("tooltip");
+  box.replaceChildren(...content);
+  box.hidden = false;
+  const {width, height} = box.getBoundingClientRect();
+  const left =
+      event.clientX + 18 + width < window.innerWidth ? event.clientX + 18 : Math.max(4, event.clientX - width - 18);
+  box.style.left = left + "px";
+  box.style.top = Math.max(4, Math.min(event.clientY + 12, window.innerHeight - height - 4)) + "px";
+}
+
+function hideTip() {
+  byId("tooltip").hidden = true;
+  d3.selectAll(".cross").remove();
+}
+
+// ---------------------------------------------------------------------------------------------- network and steps
+
+const stepMethod = () => experiment().methods[state.method];
+const agentSteps = () => {
+  const method = stepMethod();
+  return method && method.steps ? method.steps.agents : null;
+};
+
+// All distances in hops, one row an agent; between parts that are not connected a little more than the largest.
+function hops(count, edges) {
+  const neighbours = Array.from({length: count}, () => []);
+  for (const [a, b] of edges) {
+    neighbours[a].push(b);
+    neighbours[b].push(a);
+  }
+  let largest = 0;
+  const rows = neighbours.map((_, source) => {
+    const far = new Float64Array(count).fill(-1);
+    far[source] = 0;
+    for (let queue = [source], at = 0; at < queue.length; ++at) {
+      for (const next of neighbours[queue[at]]) {
+        if (far[next] >= 0) continue;
+        far[next] = far[queue[at]] + 1;
+        largest = Math.max(largest, far[next]);
+        queue.push(next);
+      }
+    }
+    return far;
+  });
+  rows.forEach((row) => row.forEach((d, n) => {
+    if (d < 0) row[n] = largest + 1;
+  }));
+  return rows;
+}
+
+// Leading two eigenvectors of the centred matrix of squared distances, by power iteration: where the layout starts.
+function scaledPositions(far) {
+  const count = far.length;
+  const mean = far.map((row) => d3.mean(row, (d) => d * d));
+  const total = d3.mean(mean);
+  const times = (v) => far.map((row, k) => {
+    let sum = 0;
+    for (let l = 0; l < count; ++l) sum -= 0.5 * (row[l] * row[l] - mean[k] - mean[l] + total) * v[l];
+    return sum;
+  });
+  const found = [];
+  for (const turn of [1, 2]) {
+    let v = far.map((_, k) => Math.sin(turn * 2.399963 * (k + 1)));
+    let size = 0;
+    for (let n = 0; n < 40; ++n) {
+      for (const u of found) {
+        const along = d3.sum(v, (x, k) => x * u.unit[k]);
+        v = v.map((x, k) => x - along * u.unit[k]);
+      }
+      const next = times(v);
+      size = Math.sqrt(d3.sum(next, (x) => x * x)) || 1;
+      v = next.map((x) => x / size);
+    }
+    found.push({unit: v, size: Math.sqrt(size)});
+  }
+  return far.map((_, k) => found.map((u, n) => u.unit[k] * u.size + 0.05 * Math.cos(k * (n + 1) * 1.7)));
+}
+
+// Springs between all agents, as long as their distance in hops and the weaker the longer. The same each time.
+function layout(count, edges) {
+  const far = hops(count, edges);
+  const at = scaledPositions(far);
+  const rounds = count > 200 ? 40 : 120;
+  for (let n = 0; n < rounds; ++n) {
+    for (let k = 0; k < count; ++k) {
+      let x = 0, y = 0, all = 0;
+      for (let l = 0; l < count; ++l) {
+        if (l === k) continue;
+        const dx = at[k][0] - at[l][0], dy = at[k][1] - at[l][1];
+        const wanted = far[k][l], weight = 1 / (wanted * wanted);
+        const share = wanted / Math.max(Math.sqrt(dx * dx + dy * dy), 1e-6);
+        x += weight * (at[l][0] + share * dx);
+        y += weight * (at[l][1] + share * dy);
+        all += weight;
+      }
+      if (all > 0) at[k] = [x / all, y / all];
+    }
+  }
+  return at;
+}
+
+const layouts = new Map();
+function layoutOf(n) {
+  if (!layouts.has(n)) layouts.set(n, layout(data.experiments[n].network.agents, data.experiments[n].network.edges));
+  return layouts.get(n);
+}
+
+function colourScale(recorded) {
+  const known = positive(recorded.steps.flat());
+  const [low, high] = known.length > 0 ? widened(d3.extent(known)) : [0.5, 2];
+  const stops = VIRIDIS.map((_, n) => low * Math.pow(high / low, n / (VIRIDIS.length - 1)));
+  return d3.scale.log().domain(stops).range(VIRIDIS).interpolate(d3.interpolateRgb).clamp(true);
+}
+
+const cannotDraw = (network) => !network ? "The network was not recorded." :
+    !network.edges ? `${network.agents} agents and ${network.links} links are too many to draw; ` +
+            `up to ${data.drawn_agents} agents are shown.` :
+                     "";
+
+function drawNetwork() {
+  const figure = byId("network-figure");
+  const network = experiment().network;
+  figure.replaceChildren();
+  if (cannotDraw(network)) return;
+  const size = Math.max(280, Math.min(figure.clientWidth || 420, 560)), pad = 26, bar = 44;
+  const at = layoutOf(state.experiment);
+  const [x0, x1] = d3.extent(at, (p) => p[0]), [y0, y1] = d3.extent(at, (p) => p[1]);
+  const scale = (size - 2 * pad) / Math.max(x1 - x0, y1 - y0, 1e-9);
+  const height = Math.max(120, (y1 - y0) * scale + 2 * pad);
+  const x = (k) => size / 2 + (at[k][0] - (x0 + x1) / 2) * scale;
+  const y = (k) => height / 2 + (at[k][1] - (y0 + y1) / 2) * scale;
+  const svg = d3.select(figure).append("svg").attr({
+    viewBox: `0 0 ${size} ${height + bar}`,
+    width: size,
+    height: height + bar,
+    role: "img",
+    "aria-label": `Network of ${network.agents} agents and ${network.links} links`
+  });
+  svg.append("rect").attr({class: "ground", width: size, height: height + bar});
+  const crowd = Math.max(0.3, Math.min(1.4, 60 / Math.sqrt(network.edges.length + 1)));
+  svg.append("g").selectAll("line").data(network.edges).enter().append("line").attr({
+    class: "edge",
+    "stroke-width": crowd,
+    x1: (e) => x(e[0]),
+    y1: (e) => y(e[0]),
+    x2: (e) => x(e[1]),
+    y2: (e) => y(e[1])
+  });
+  const radius = Math.max(3, Math.min(12, 115 / Math.sqrt(network.agents + 40)));
+  svg.append("g")
+      .selectAll("circle")
+      .data(at)
+      .enter()
+      .append("circle")
+      .attr({class: "node", r: radius, cx: (_, k) => x(k), cy: (_, k) => y(k)})
+      .on("mousemove", (_, k) => pointAtAgent(k))
+      .on("mouseleave", () => pointAtAgent(null));
+  svg.append("g").attr("class", "scale").attr("transform", `translate(${pad},${height + 8})`);
+}
+
+function pointAtAgent(k) {
+  d3.selectAll(".node").classed("chosen", (_, n) => n === k);
+  d3.selectAll(".agent").classed("chosen", (_, n) => n === k);
+  if (k === null) {
+    hideTip();
+    return;
+  }
+  const recorded = agentSteps();
+  const step = recorded ? recorded.steps[state.time][k] : null;
+  tip(d3.event, element("strong", {}, `Agent ${k}`),
+      ...(recorded ? [element("div", {}, "step", element("b", {}, significant(step)))] : []));
+}
+
+function drawColourBar(colour) {
+  const group = d3.select("#network-figure .scale");
+  if (!colour || group.empty()) return;
+  const width = 220, parts = 60;
+  const domain = colour.domain(), low = domain[0], high = domain[domain.length - 1];
+  group.selectAll("rect")
+      .data(d3.range(parts))
+      .enter()
+      .append("rect")
+      .attr({x: (n) => (n * width) / parts, width: width / parts + 0.5, height: 9})
+      .attr("fill", (n) => colour(low * Math.pow(high / low, n / (parts - 1))));
+  group.append("text").attr({y: 24}).text(significant(low));
+  group.append("text").attr({x: width / 2, y: 24, "text-anchor": "middle"}).text("step size");
+  group.append("text").attr({x: width, y: 24, "text-anchor": "end"}).text(significant(high));
+}
+
+function stepDomain(steps) {
+  const middle = positive(steps.median);
+  if (middle.length === 0) return [1e-3, 1];
+  // Where some agents stand still, the smallest steps of the others count.
+  const recorded = steps.agents ? positive(steps.agents.steps.flat()).sort(d3.ascending) : [];
+  const small = positive(steps.min).concat(recorded.length > 0 ? [d3.quantile(recorded, 0.01)] : []);
+  const low = Math.max(d3.min(small.concat(middle)), d3.min(middle) / 1e4);
+  const high = Math.min(d3.max(positive(steps.max).concat(middle)), d3.max(middle) * 1e4);
+  return widened([low / 1.1, high * 1.1]);
+}
+
+let fan = null;
+
+function drawFan(colour) {
+  const steps = stepMethod() && stepMethod().steps;
+  const figure = byId("steps-figure");
+  figure.replaceChildren();
+  fan = null;
+  if (!steps) return;
+  fan = plot(figure, {
+    x: d3.scale.linear().domain([0, steps.iterations[steps.iterations.length - 1] || 1]),
+    y: d3.scale.log().domain(stepDomain(steps)),
+    xAxis: linearAxis,
+    yAxis: logAxis,
+    xTitle: "Iterations",
+    yTitle: "Step size",
+    height: 380,
+    label: `Step sizes of ${stepMethod().name} over iterations`,
+  });
+  const y = placed(fan.y, fan.inner.height);
+  const rows = steps.iterations.map((i, n) => ({i, min: steps.min[n], median: steps.median[n], max: steps.max[n]}))
+                   .filter((r) => isKnown(r.median));
+  const x = (r) => fan.x(r.i);
+  fan.marks.append("path")
+      .attr("class", `band ${fillOf(state.method)}`)
+      .attr(
+          "d",
+          d3.svg.area()
+                  .x(x)
+                  .y0((r) => y(r.min))
+                  .y1((r) => y(r.max))
+                  .defined((r) => r.min !== null && r.max !== null)(rows) ||
+              "M0,0");
+  const recorded = steps.agents;
+  if (recorded) {
+    const line = d3.svg.line().x((p) => fan.x(p[0])).y((p) => y(p[1])).defined((p) => isKnown(p[1]));
+    const last = recorded.steps[recorded.steps.length - 1];
+    fan.marks.selectAll(".agent")
+        .data(last)
+        .enter()
+        .append("path")
+        .attr("class", "agent")
+        .attr("d", (_, k) => line(recorded.steps.map((s, n) => [recorded.iterations[n], s[k]])) || "M0,0")
+        .attr("stroke-opacity", Math.max(0.12, Math.min(0.7, 20 / last.length)))
+        .attr("stroke", (step) => (isKnown(step) && step > 0 ? colour(step) : "gray"));
+  }
+  fan.marks.append("path")
+      .attr("class", `line ${strokeOf(state.method)}`)
+      .attr("d", d3.svg.line().x(x).y((r) => y(r.median))(rows) || "M0,0");
+  fan.marks.append("line").attr({class: "now", y1: 0, y2: fan.inner.height});
+}
+
+function showTime() {
+  const recorded = agentSteps();
+  byId("time-label").hidden = !recorded;
+  if (fan) fan.marks.select(".now").style("display", recorded ? null : "none");
+  if (!recorded) {
+    d3.selectAll(".node").style("fill", null);
+    return;
+  }
+  const iteration = recorded.iterations[state.time];
+  const colour = colourScale(recorded);
+  byId("time").value = String(state.time);
+  byId("time").setAttribute("aria-valuetext", `iteration ${iteration}`);
+  byId("time-value").textContent = String(iteration);
+  d3.selectAll(".node").style("fill", (_, k) => {
+    const step = recorded.steps[state.time][k];
+    return isKnown(step) && step > 0 ? colour(step) : null;
+  });
+  if (fan) fan.marks.select(".now").attr({x1: fan.x(iteration), x2: fan.x(iteration)});
+}
+
+function showSteps() {
+  const method = stepMethod();
+  const recorded = agentSteps();
+  if (recorded) {
+    state.time = Math.max(0, Math.min(state.time, recorded.iterations.length - 1));
+    byId("time").max = String(recorded.iterations.length - 1);
+  }
+  const colour = recorded ? colourScale(recorded) : null;
+  drawNetwork();
+  drawColourBar(colour);
+  drawFan(colour);
+  showTime();
+  const network = experiment().network;
+  const seed = method && method.steps ? method.steps.seed : "";
+  const hint = element(
+      "span", {}, "Agents have no colours: record every agent\u2019s step with ",
+      element("code", {}, '[record] steps = "agents"'), ".");
+  byId("network-note")
+      .replaceChildren(
+          cannotDraw(network) ||
+              `${plural(network.agents, "agent")}, ${plural(network.links, "link")}, seed ${network.seed}. `,
+          ...(recorded ?
+                  [cannotDraw(network) ? "" :
+                                         "Colour: each agent\u2019s step size, on a logarithmic scale; grey: none. "] :
+                  [" ", hint]));
+  byId("steps-note").textContent = !method || !method.steps ?
+      "No run has recorded steps." :
+      `Seed ${seed}. Shaded: smallest to largest step of any agent; line: median over agents.` +
+          (recorded ? ` Thin lines: each agent, at ${recorded.iterations.length} times.` : "");
+}
+
+function showStepMethods() {
+  byId("step-method")
+      .replaceChildren(...experiment().methods.map((m, n) => element("option", {value: String(n)}, m.name)));
+  byId("step-method").value = String(state.method);
+}
+
+// ---------------------------------------------------------------------------------------------------------- tables
+
+function table(target, columns, rows) {
+  const head = columns.map(([title, , isText]) => element("th", {scope: "col", class: isText ? "text" : ""}, title));
+  const body = rows.map(
+      (row) => element(
+          "tr", {}, ...columns.map(([, text, isText]) => element("td", {class: isText ? "text" : ""}, text(row)))));
+  target.replaceChildren(element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...body));
+}
+
+function pairs(rows) {
+  return rows.map(([key, value]) => element("tr", {}, element("th", {scope: "row"}, key), element("td", {}, value)));
+}
+
+function showTables() {
+  const {tunings, troubled, settings, provenance} = experiment();
+  byId("tunings").hidden = tunings.length === 0;
+  table(
+      byId("tunings-table"),
+      [
+        ["Method", (t) => t.method, true],
+        ["Constant found", (t) => significant(t.value)],
+        ["Share used", (t) => significant(t.factor)],
+        ["Trial runs", (t) => amount(t.trials)],
+        ["Iterations", (t) => amount(t.iterations)],
+        ["Vectors", (t) => amount(t.vectors)],
+        ["Evaluations", (t) => amount(t.evaluations)],
+        ["Seconds", (t) => significant(t.seconds)],
+      ],
+      tunings);
+  byId("troubled").hidden = troubled.length === 0;
+  table(
+      byId("troubled-table"),
+      [
+        ["Method", (t) => t.method, true],
+        ["Seed", (t) => t.seed],
+        ["Status", (t) => t.status, true],
+        ["At iteration", (t) => String(t.iteration)],
+        ["Message", (t) => t.message, true],
+      ],
+      troubled);
+  byId("settings-groups")
+      .replaceChildren(...settings.map(
+          (group) => element(
+              "div", {}, element("h3", {}, group.title),
+              element("table", {class: "plain"}, element("tbody", {}, ...pairs(group.rows))))));
+  byId("provenance").hidden = provenance.length === 0;
+  byId("provenance-table").replaceChildren(element("tbody", {}, ...pairs(provenance)));
+}
+
+// ------------------------------------------------------------------------------------------------------- downloads
+
+const DRAWN = [
+  "fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linejoin",
+  "font-family", "font-size", "text-anchor", "paint-order", "display"
+];
+
+// Copies what style sheets gave each element into attributes, so that the figure stands alone.
+function settle(from, to) {
+  const style = getComputedStyle(from);
+  for (const name of DRAWN) {
+    const value = style.getPropertyValue(name);
+    if (value) to.setAttribute(name, value);
+  }
+  to.removeAttribute("class");
+  to.removeAttribute("style");
+  for (let n = 0; n < from.children.length; ++n) settle(from.children[n], to.children[n]);
+}
+
+// A figure of the page as a file of its own, always in the light colours.
+function figureText(id) {
+  const theme = document.documentElement.dataset.theme;
+  document.documentElement.dataset.theme = "light";
+  const shown = byId(id).querySelector("svg");
+  const marked = shown.cloneNode(true);
+  byId(id).append(marked);
+  d3.select(marked).selectAll(".brush,.cross").remove();
+  if (id === "curves-figure") addLegend(d3.select(marked));
+  const out = marked.cloneNode(true);
+  settle(marked, out);
+  marked.remove();
+  if (theme === undefined) delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme;
+  out.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+  return new XMLSerializer().serializeToString(out);
+}
+
+function addLegend(svg) {
+  const width = Number(svg.attr("width")), height = Number(svg.attr("height"));
+  const shown = shownCurves();
+  const all = height + 20 * shown.length + 10;
+  svg.attr({height: all, viewBox: `0 0 ${width} ${all}`}).select(".ground").attr("height", all);
+  const rows = svg.append("g").selectAll("g").data(shown).enter().append("g").attr(
+      "transform", (_, n) => `translate(62,${height + 10 + 20 * n})`);
+  rows.append("line").attr("class", (c) => `line ${strokeOf(c.index)}`).attr({x1: 0, x2: 28, y1: 0, y2: 0});
+  rows.append("text").attr({class: "title", x: 38, y: 4}).text((c) => c.method.name);
+}
+
+function save(blob, name) {
+  const stem = experiment().name.replace(/[^A-Za-z0-9_-]+/g, "_").slice(0, 60) || "experiment";
+  const link = element("a", {href: URL.createObjectURL(blob), download: `${stem}-${name}`});
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
+function savePng(text, name) {
+  const picture = new Image();
+  picture.onload = () => {
+    const canvas = element("canvas", {width: picture.width * 2, height: picture.height * 2});
+    canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height);
+    canvas.toBlob((blob) => save(blob, name), "image/png");
+  };
+  picture.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(text);
+}
+
+const csvCell = (v) =>
+    (v === null                     ? "nan" :
+         v === Infinity             ? "inf" :
+         /[",\r\n]/.test(String(v)) ? `"${String(v).replace(/"/g, '""')}"` :
+                                      String(v));
+const csv = (rows) => rows.map((row) => row.map(csvCell).join(",") + "\n").join("");
+
+const TABLES = {
+  ranking() {
+    const shares = ["10%", "median", "90%"];
+    const head = [
+      "place", "method", "runs", "reached", "diverged", ...SPREADS.flatMap(([key]) => shares.map((s) => `${key} ${s}`))
+    ];
+    return [
+      head,
+      ...experiment().ranking.map(
+          (s, n) => [n + 1, s.method, s.runs, s.reached, s.diverged, ...SPREADS.flatMap(([key]) => s[key])])
+    ];
+  },
+  curves() {
+    const shares = ["low", "median", "high"];
+    const head = ["method", ...COSTS.map((c) => c[0]), ...MEASURES.flatMap((m) => shares.map((s) => `${m[0]} ${s}`))];
+    return [
+      head,
+      ...experiment().methods.flatMap(
+          (m) => m.curves.x.iterations.map(
+              (_, n) =>
+                  [m.name, ...COSTS.map((c) => m.curves.x[c[0]][n]),
+                   ...MEASURES.flatMap((y) => shares.map((s) => (m.curves.y[y[0]] ? m.curves.y[y[0]][s][n] : null)))]))
+    ];
+  },
+  steps() {
+    const {name, steps} = stepMethod();
+    if (steps.agents) {
+      return [
+        ["method", "seed", "iteration", ...steps.agents.steps[0].map((_, k) => `agent ${k}`)],
+        ...steps.agents.iterations.map((i, n) => [name, steps.seed, i, ...steps.agents.steps[n]])
+      ];
+    }
+    return [
+      ["method", "seed", "iteration", "min", "median", "max"],
+      ...steps.iterations.map((i, n) => [name, steps.seed, i, steps.min[n], steps.median[n], steps.max[n]])
+    ];
+  },
+};
+
+function saveAs(name) {
+  const [what, kind] = name.split(".");
+  if (kind === "csv") {
+    if (what === "steps" && !(stepMethod() && stepMethod().steps)) return;
+    save(new Blob([csv(TABLES[what]())], {type: "text/csv"}), name);
+    return;
+  }
+  if (!byId(what + "-figure").querySelector("svg")) return;
+  const text = figureText(what + "-figure");
+  if (kind === "png") savePng(text, name);
+  else save(new Blob([text], {type: "image/svg+xml"}), name);
+}
+
+// ------------------------------------------------------------------------------------------------------- the start
+
+function showAll() {
+  showExperiments();
+  showHeader();
+  showRanking();
+  showLegend();
+  showCurves();
+  showStepMethods();
+  showSteps();
+  showTables();
+}
+
+function nextTheme() {
+  const themes = ["system", "light", "dark"];
+  const root = document.documentElement;
+  const next = themes[(themes.indexOf(root.dataset.theme || "system") + 1) % themes.length];
+  if (next === "system") delete root.dataset.theme;
+  else root.dataset.theme = next;
+  byId("theme").textContent = "Theme: " + next;
+}
+
+function listen() {
+  const changeCurves = (change) => {
+    state.zoom = null;
+    change();
+    showLegend();
+    showCurves();
+  };
+  byId("measure").append(...MEASURES.map(([key, title]) => element("option", {value: key}, title)));
+  byId("measure").addEventListener("change", (e) => changeCurves(() => {
+                                               state.measure = e.target.value;
+                                             }));
+  byId("cost").append(...COSTS.map(([key]) => {
+    const input = element("input", {type: "radio", name: "cost", value: key, checked: key === state.cost});
+    input.addEventListener("change", () => changeCurves(() => {
+                                       state.cost = key;
+                                     }));
+    return element("label", {}, input, element("span", {}, key));
+  }));
+  byId("log-x").addEventListener("change", (e) => changeCurves(() => {
+                                             state.logX = e.target.checked;
+                                           }));
+  byId("zoom-in").addEventListener("click", () => zoomBy(0.7, 0, 0));
+  byId("zoom-out").addEventListener("click", () => zoomBy(1 / 0.7, 0, 0));
+  byId("zoom-reset").addEventListener("click", () => zoomTo(null));
+  byId("curves-figure").tabIndex = 0;
+  byId("curves-figure").addEventListener("keydown", zoomByKey);
+  byId("step-method").addEventListener("change", (e) => {
+    state.method = Number(e.target.value);
+    showSteps();
+  });
+  byId("time").addEventListener("input", (e) => {
+    state.time = Number(e.target.value);
+    showTime();
+  });
+  byId("theme").addEventListener("click", nextTheme);
+  document.querySelectorAll("[data-save]").forEach((b) => b.addEventListener("click", () => saveAs(b.dataset.save)));
+  let width = window.innerWidth;
+  window.addEventListener("resize", () => {
+    if (width === window.innerWidth) return;
+    width = window.innerWidth;
+    showCurves();
+    showSteps();
+  });
+}
+
+state.time = Infinity;
+listen();
+if (data.experiments.length > 0) showAll();
+})();

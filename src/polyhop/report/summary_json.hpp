@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "polyhop/experiment/record.hpp"
+
+namespace polyhop {
+
+/// The ranking and all that it came from, as JSON for scripts: name, target, seeds, methods (best first), tunings,
+/// runs, config (every option spelt out), provenance; keys always in this order. A number that is not known, or
+/// infinite because most runs never got there, is null.
+std::string summary_json(const Record& record);
+
+}  // namespace polyhop

@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "polyhop/core/real.hpp"
+
+namespace polyhop {
+
+/// Which of `count` points in a row to draw when `most` (>= 2) are enough: all of them, or the first, the last, and
+/// between them one half evenly spaced, the other half in geometric progression, so that a chart is smooth on a linear
+/// axis and on a logarithmic one. In order, none twice.
+std::vector<Index> thinned(Index count, Index most);
+
+}  // namespace polyhop

@@ -1,0 +1,105 @@
+# SPDX-FileCopyrightText: The polyhop authors
+# SPDX-License-Identifier: Apache-2.0
+"""report_test.py POLYHOP: what `polyhop report` and `polyhop export` make of a run."""
+
+import json
+
+import numpy as np
+
+import _polyhop
+from _polyhop import CommandTest
+
+
+class Report(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.done("run", "e.toml", "-o", "out", "--quiet")
+
+    def outputs(self):
+        """Everything but what SQLite keeps beside a database."""
+        return {name for name in self.listing() if "sqlite-" not in name}
+
+    def test_shows_the_ranking_and_the_curves_again(self):
+        printed = self.done("report", "out", "--plain").stdout
+        self.assertIn("tiny: 4 of 4 runs ended", printed)
+        self.assertIn("final risk", printed)
+        self.assertIn("a GAP", printed)
+        self.assertTrue(printed.isascii())
+
+    def test_writes_the_page_beside_the_store_or_where_it_is_told(self):
+        (self.folder / "out/report.html").unlink(missing_ok=True)
+        self.done("report", "out", "--quiet")
+        self.assertIn("report.html", self.listing("out"))
+        self.done("report", "out", "-o", "page.html", "--quiet")
+        self.assertTrue((self.folder / "page.html").read_text(encoding="utf-8").lower().startswith("<!doctype html>"))
+
+    def test_draws_figures_in_three_formats(self):
+        starts = {"a.svg": b"<?xml", "b.pdf": b"%PDF", "c.png": b"\x89PNG"}
+        flags = [flag for name in starts for flag in ("--figure", name)]
+        for x in ("iterations", "vectors", "evaluations", "seconds"):
+            self.done("report", "out", "--x", x, "--y", "consensus-error", "--quiet", *flags)
+            for name, start in starts.items():
+                self.assertTrue((self.folder / name).read_bytes().startswith(start), name)
+                (self.folder / name).unlink()
+
+    def test_several_experiments_share_a_figure_under_their_names(self):
+        self.done("run", "e.toml", "-o", "other", "--quiet", "--set", "name=other")
+        self.done("report", "out", "other", "--figure", "f.svg", "--method", "GAP", "--quiet")
+        text = (self.folder / "f.svg").read_text(encoding="utf-8")
+        self.assertIn(">tiny: GAP<", text)
+        self.assertIn(">other: GAP<", text)
+        self.assertNotIn("far<", text)
+
+    def test_bad_arguments_are_told(self):
+        before = self.outputs()
+        for code, words, *arguments in (
+            (2, "unknown name \"iteration\"; did you mean 'iterations'?", "--x", "iteration"),
+            (2, "unknown name", "--y", "loss"),
+            (3, "should end in .svg, .pdf or .png", "--figure", "f.gif"),
+            (3, "there is no method", "--figure", "f.svg", "--method", "GAPE"),
+            (3, "no/page.html", "-o", "no/page.html"),
+        ):
+            with self.subTest(arguments=arguments):
+                result = self.polyhop("report", "out", "--quiet", *arguments)
+                self.assertEqual(result.returncode, code, result.stderr)
+                self.assertIn(words, result.stderr)
+        self.assertEqual(self.outputs(), before)
+
+    def test_a_folder_without_an_experiment_is_told(self):
+        for command in (["report", "nowhere"], ["export", "nowhere", "-o", "x"]):
+            result = self.polyhop(*command)
+            self.assertNotEqual(result.returncode, 0)
+            self.assertIn("nowhere", result.stderr)
+        self.assertFalse((self.folder / "x").exists())
+
+    def test_without_gnuplot_it_says_what_to_install(self):
+        result = self.polyhop("report", "out", "--figure", "f.svg", "--quiet", env={"PATH": str(self.folder)})
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("apt-get install gnuplot-nox", result.stderr)
+        self.assertFalse((self.folder / "f.svg").exists())
+
+    def test_export_writes_what_scripts_read(self):
+        self.done("export", "out", "-o", "data")
+        self.assertEqual(sorted(self.listing("data")), ["curves.csv", "models.npz", "steps.npz", "summary.json"])
+        self.assertEqual(self.listing("data")["curves.csv"], self.listing("out")["curves.csv"])
+        self.assertEqual(self.listing("data")["models.npz"], self.listing("out")["models.npz"])
+        summary = json.loads((self.folder / "data/summary.json").read_text(encoding="utf-8"))
+        self.assertEqual(summary["seeds"], [0, 1])
+        self.assertEqual([m["method"] for m in summary["methods"]], ["GAP", "far"])
+        self.assertEqual(summary["methods"][1]["diverged"], 2)
+        self.assertIsNone(summary["methods"][0]["iterations"]["median"])
+        self.assertEqual(summary["config"]["graph"]["agents"], 4)
+
+    def test_export_holds_every_agents_steps_where_they_were_recorded(self):
+        self.done("run", "e.toml", "-o", "steps", "--quiet", "--set", "record.steps=agents")
+        self.done("export", "steps", "-o", "data")
+        rows = [row for row in self.curves("data") if row["method"] == "GAP" and row["seed"] == "0"]
+        with np.load(self.folder / "data/steps.npz", allow_pickle=False) as steps:
+            taken = steps["GAP/0"]
+        self.assertEqual(taken.shape, (len(rows), 4))
+        self.assertTrue(np.isnan(taken[0]).all())
+        self.assertEqual([float(row["step_max"]) for row in rows[1:]], taken[1:].max(axis=1).tolist())
+
+
+if __name__ == "__main__":
+    _polyhop.main()

@@ -1,0 +1,127 @@
+# SPDX-FileCopyrightText: The polyhop authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs that are killed, interrupted and taken up again: `python3 resume_test.py PATH_TO_polyhop`."""
+
+import csv
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+import numpy as np
+
+POLYHOP = pathlib.Path(sys.argv.pop(1)).resolve()
+EXPERIMENT = """
+name = "long"
+seeds = "0..1"
+iterations = 60000
+record_every = 1000
+checkpoint_every = 0.02
+[graph]
+topology = "ring"
+agents = 6
+[problem]
+dimension = 40
+samples = 4
+sampling = "shuffle"
+[[method]]
+name = "GAP"
+step = "gap"
+[[method]]
+name = "capped"
+step = { rule = "gap", bound = "tight", damping = "rows", project = true, cap = "distance" }
+"""
+
+
+class ResumeTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.root = pathlib.Path(self.folder.name)
+        self.file = self.root / "long.toml"
+        self.file.write_text(EXPERIMENT)
+
+    def command(self, out, *more):
+        return [POLYHOP, "run", self.file, "-o", self.root / out, "--quiet", *more]
+
+    def run_whole(self, out, *more):
+        done = subprocess.run(self.command(out, *more), capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def start(self, out):
+        """A run that has committed something: its store has grown a checkpoint."""
+        process = subprocess.Popen(self.command(out), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        wal = self.root / out / "experiment.sqlite-wal"
+        while process.poll() is None and not (wal.exists() and wal.stat().st_size > 100_000):
+            time.sleep(0.005)
+        return process
+
+    def results(self, out):
+        with (self.root / out / "curves.csv").open() as file:
+            rows = [{k: v for k, v in row.items() if k != "seconds"} for row in csv.DictReader(file)]
+        models = dict(np.load(self.root / out / "models.npz"))
+        return rows, models
+
+    def assert_same(self, a, b):
+        (rows_a, models_a), (rows_b, models_b) = self.results(a), self.results(b)
+        self.assertEqual(rows_a, rows_b)
+        self.assertEqual(models_a.keys(), models_b.keys())
+        for name, model in models_a.items():
+            self.assertTrue(np.array_equal(model, models_b[name]), name)
+
+    def test_killed_again_and_again_it_ends_at_the_same_bits(self):
+        self.run_whole("whole")
+        killed = 0
+        for _ in range(4):
+            process = self.start("killed")
+            process.kill()
+            process.communicate()
+            killed += process.returncode == -signal.SIGKILL
+        self.assertGreater(killed, 0, "every run was done before it could be killed")
+        self.run_whole("killed")
+        self.assert_same("whole", "killed")
+
+    def test_a_signal_makes_it_save_report_and_say_how_to_go_on(self):
+        self.run_whole("whole")
+        for number in (signal.SIGINT, signal.SIGTERM):
+            process = self.start("stopped")
+            process.send_signal(number)
+            out, _ = process.communicate()
+            if process.returncode == 0:
+                continue  # it was done before the signal came
+            self.assertEqual(process.returncode, 128 + number)
+            self.assertIn("goes on from here", out)
+            self.assertTrue((self.root / "stopped" / "curves.csv").exists())
+        self.run_whole("stopped")
+        self.assert_same("whole", "stopped")
+
+    def test_a_second_run_at_the_same_time_is_refused(self):
+        process = self.start("busy")
+        if process.poll() is None:
+            second = subprocess.run(self.command("busy"), capture_output=True, text=True)
+            self.assertEqual(second.returncode, 3)
+            self.assertIn("in use by another run", second.stderr)
+        process.kill()
+        process.communicate()
+
+    def test_fresh_forgets_and_a_folder_of_others_is_left_alone(self):
+        self.run_whole("a", "--set", "iterations=500")
+        before = self.results("a")
+        self.run_whole("a", "--fresh", "--set", "iterations=500")
+        self.assertEqual(before[0], self.results("a")[0])
+        other = self.root / "mine"
+        other.mkdir()
+        (other / "letter.txt").write_text("dear")
+        done = subprocess.run(self.command("mine"), capture_output=True, text=True)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("letter.txt", done.stderr)
+        self.assertEqual(os.listdir(other), ["letter.txt"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,188 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+// report_dump CASE FOLDER: writes FOLDER/report.html, and FOLDER/curves.csv, of an invented experiment.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <limits>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "polyhop/report/curves_csv.hpp"
+#include "polyhop/report/html_report.hpp"
+
+namespace polyhop {
+namespace {
+
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+// A run whose excess risk falls by `rate` an iteration; above 1 it diverges after a tenth of the iterations.
+struct Shape {
+  std::string method;
+  double rate = 0.9;
+  Index count = 101;  // points
+  Index every = 10;
+  Index agents = 8;
+  bool every_step = true;
+  bool average = true;
+};
+
+Cell cell_of(const Shape& shape, std::uint64_t seed) {
+  Cell out;
+  out.method = shape.method;
+  out.seed = seed;
+  const double rate = shape.rate + 0.002 * static_cast<double>(seed);
+  const bool diverges = rate > 1;
+  if (diverges) out.status = Status::diverged;
+  for (Index n = 0; n < (diverges ? shape.count / 10 : shape.count); ++n) {
+    Point p;
+    p.iteration = n * shape.every;
+    const auto i = static_cast<double>(p.iteration);
+    p.excess_risk = (1 + 0.1 * static_cast<double>(seed)) *
+                    std::pow(rate, diverges ? i : i * 10 / static_cast<double>(shape.every));
+    p.excess_risk_worst = 3 * p.excess_risk;
+    p.excess_risk_mean_model = p.excess_risk / 2;
+    p.excess_risk_averaged = shape.average ? 1 / (1 + i) : unknown;
+    p.consensus_error = p.excess_risk / 10;
+    p.distance = 4 * p.excess_risk;
+    p.seconds = 1e-4 * i * (1 + 0.05 * static_cast<double>(seed));
+    p.rounds = 3 * p.iteration;
+    p.vectors = 24 * p.iteration;
+    p.values = 8 * p.iteration;
+    p.gradients = 8 * p.iteration;
+    std::vector<Real> steps;
+    for (Index k = 0; k < shape.agents; ++k) {
+      const double step = 0.01 * static_cast<double>(k + 1) * (1 + 0.5 * std::sin(0.01 * i + static_cast<double>(k)));
+      steps.push_back(n > 0 ? step : unknown);
+    }
+    p.step_min = n > 0 ? *std::ranges::min_element(steps) : unknown;
+    p.step_median = n > 0 ? steps[steps.size() / 2] : unknown;
+    p.step_max = n > 0 ? *std::ranges::max_element(steps) : unknown;
+    if (shape.every_step) out.steps.push_back(std::move(steps));
+    out.points.push_back(p);
+  }
+  return out;
+}
+
+NetworkPicture ring(Index agents) {
+  NetworkPicture out;
+  out.agents = agents;
+  for (std::int32_t k = 0; k + 1 < agents; ++k) out.edges.emplace_back(k, k + 1);
+  out.edges.emplace_back(0, static_cast<std::int32_t>(agents - 1));
+  std::ranges::sort(out.edges);
+  return out;
+}
+
+Record record_of(const std::string& name, const std::vector<Shape>& shapes, std::uint64_t seeds) {
+  Record out;
+  out.name = name;
+  out.target = 1e-6;
+  out.config["name"] = name;
+  out.config["graph"]["topology"] = "ring";
+  out.config["graph"]["agents"] = shapes.front().agents;
+  Value::Array methods;
+  for (const Shape& shape : shapes) {
+    Value method;
+    method["name"] = shape.method;
+    method["step"]["rule"] = "constant";
+    methods.push_back(std::move(method));
+  }
+  out.config["method"] = std::move(methods);
+  for (std::uint64_t seed = 0; seed < seeds; ++seed) {
+    for (const Shape& shape : shapes) out.cells.push_back(cell_of(shape, seed));
+  }
+  out.networks = {ring(shapes.front().agents)};
+  out.provenance = {{"version", "0.1.0"}, {"date", "2026-01-02"}};
+  return out;
+}
+
+Record small() {
+  Record out = record_of("small", {{"GAP", 0.8}, {"plain", 0.9}, {"far", 1.5}, {"slow", 0.99}}, 5);
+  Tuning tuning;
+  tuning.method = "plain";
+  tuning.value = 0.125;
+  tuning.trials = 7;
+  tuning.iterations = 7000;
+  out.tunings = {tuning};
+  return out;
+}
+
+const std::string hostile_name = "</script><img src=x onerror=alert(1)>";
+
+std::vector<Record> hostile() {
+  Record out = record_of(
+      hostile_name,
+      {{hostile_name, 0.8}, {"a\xe2\x80\xa8\"b\\'&amp;\n\x01", 0.9}, {"\xff\xfe", 0.95}, {"@DATA@ ${x} \"><b>", 0.9}},
+      2);
+  out.cells.back().status = Status::failed;
+  out.cells.back().message = "<b>" + hostile_name;
+  out.provenance.emplace_back(hostile_name, hostile_name);
+  out.config["graph"][hostile_name] = hostile_name;
+  Tuning tuning;
+  tuning.method = hostile_name;
+  out.tunings = {tuning};
+  return {out};
+}
+
+// Neither every agent's steps, nor the averaged iterate, nor a network small enough to draw.
+Record bare() {
+  Shape shape{"GAP", 0.8};
+  shape.every_step = false;
+  shape.average = false;
+  Record out = record_of("bare", {shape}, 1);
+  out.networks = {ring(501)};
+  return out;
+}
+
+// A million points: ten methods, ten seeds, ten thousand points a run; 300 agents' steps for the first method.
+Record large() {
+  std::vector<Shape> shapes;
+  for (int m = 0; m < 10; ++m) {
+    Shape shape{"method " + std::to_string(m), 0.9 + 0.005 * m};
+    shape.count = 10'000;
+    shape.every = 1;
+    shape.every_step = false;
+    shapes.push_back(shape);
+  }
+  Record out = record_of("large", shapes, 10);
+  shapes.front().every_step = true;
+  shapes.front().agents = 300;
+  out.cells.front() = cell_of(shapes.front(), 0);
+  out.networks = {ring(300)};
+  return out;
+}
+
+std::vector<Record> records(const std::string& name) {
+  if (name == "small") return {small()};
+  if (name == "hostile") return hostile();
+  if (name == "several") return {small(), record_of("second", {{"GAP", 0.7}, {"other", 0.9}}, 3), bare()};
+  if (name == "bare") return {bare()};
+  if (name == "large") return {large()};
+  if (name == "empty") return {Record{}};
+  return {};
+}
+
+int dump(const std::string& name, const std::string& folder) {
+  const auto made = records(name);
+  if (made.empty()) {
+    std::fprintf(stderr, "report_dump: there is no case '%s'\n", name.c_str());
+    return 2;
+  }
+  std::ofstream(folder + "/report.html", std::ios::binary) << html_report(made);
+  std::ofstream curves(folder + "/curves.csv", std::ios::binary);
+  write_curves(made.front(), [&](std::string_view text) { curves << text; });
+  return 0;
+}
+
+}  // namespace
+}  // namespace polyhop
+
+int main(int count, char** arguments) {
+  if (count != 3) {
+    std::fprintf(stderr, "usage: report_dump CASE FOLDER\n");
+    return 2;
+  }
+  return polyhop::dump(arguments[1], arguments[2]);
+}

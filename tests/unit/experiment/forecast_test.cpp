@@ -1,0 +1,76 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/experiment/forecast.hpp"
+
+#include <gtest/gtest.h>
+
+#include "polyhop/core/error.hpp"
+#include "polyhop/experiment/toml_reader.hpp"
+
+namespace {
+
+using namespace polyhop;
+
+Config tiny(const std::string& more = "") {
+  return read_config(read_toml(R"(
+    seeds = "0..2"
+    iterations = 40
+    [graph]
+    topology = "ring"
+    agents = 4
+    [problem]
+    dimension = 3
+    samples = 2
+    [[method]]
+    name = "gap"
+    step = "gap"
+    [[method]]
+    name = "far"
+    step = { rule = "constant", value = 1e9 }
+  )" + more));
+}
+
+TEST(Forecast, CountsCellsAndMeasuresEveryMethod) {
+  const Forecast f = forecast(tiny(), 2);
+  EXPECT_EQ(f.agents, 4);
+  EXPECT_EQ(f.dimension, 3);
+  EXPECT_EQ(f.cells, 6);
+  ASSERT_EQ(f.methods.size(), 2U);
+  EXPECT_EQ(f.methods[0].method, "gap");
+  EXPECT_EQ(f.methods[0].measured, 40);
+  ASSERT_TRUE(f.methods[0].seconds);
+  EXPECT_GT(*f.methods[0].seconds, 0);
+  EXPECT_GT(f.seconds, 0);
+  EXPECT_GT(f.bytes, 1e5);
+}
+
+TEST(Forecast, TakesWhatAMethodDidBeforeItDiverged) {
+  const Forecast f = forecast(tiny(), 1);
+  ASSERT_TRUE(f.methods[1].seconds);
+  EXPECT_GE(f.methods[1].measured, 1);
+}
+
+TEST(Forecast, CountsTheTrialsOfATunedStep) {
+  const std::string tuned = "[[method]]\nname = \"t\"\nstep = \"tuned\"\n[tuning]\nbudget = 5\n";
+  const Forecast f = forecast(tiny(tuned + "seeds = [7, 8]\n"), 1);
+  EXPECT_EQ(f.methods[0].trials, 0);
+  EXPECT_EQ(f.methods[2].trials, 10);
+  ASSERT_TRUE(f.methods[2].seconds);
+  EXPECT_GT(f.seconds, 13 * *f.methods[2].seconds);  // 10 trials and 3 seeds
+  EXPECT_THROW((void)forecast(tiny(tuned + "seeds = 1\n"), 1), InputError) << "seed 1 is reported";
+}
+
+TEST(Forecast, WithoutTimeNothingIsMeasuredButAllIsBuilt) {
+  const Forecast f = forecast(tiny(), 1, 0);
+  for (const MethodForecast& method : f.methods) EXPECT_FALSE(method.seconds);
+  EXPECT_EQ(f.cells, 6);
+  const Config bad = tiny("[[method]]\nname = \"p\"\nstep = { rule = \"polyak\", optimum = [1, 2] }\n");
+  try {
+    (void)forecast(bad, 1, 0);
+    FAIL() << "two optima for four agents";
+  } catch (const InputError& e) {
+    EXPECT_NE(std::string(e.what()).find("\"p\""), std::string::npos) << e.what();
+  }
+}
+
+}  // namespace

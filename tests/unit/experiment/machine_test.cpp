@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/experiment/machine.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+namespace {
+
+using namespace polyhop;
+
+TEST(Machine, KnowsItself) {
+  const Machine machine = this_machine();
+  EXPECT_FALSE(machine.version.empty());
+  EXPECT_FALSE(machine.compiler.empty());
+  EXPECT_GE(machine.cores, 1);
+  EXPECT_LE(machine.free_bytes, machine.memory_bytes);
+  const std::set<std::string> known = {"default", "x86-64-v3", "x86-64-v4"};
+  EXPECT_TRUE(known.contains(machine.instruction_set)) << machine.instruction_set;
+}
+
+TEST(FindProgram, LooksAlongThePath) {
+  const auto shell = find_program("sh");
+  ASSERT_TRUE(shell);
+  EXPECT_TRUE(shell->ends_with("/sh"));
+  EXPECT_FALSE(find_program("there is no such program"));
+  EXPECT_FALSE(find_program(""));
+}
+
+}  // namespace

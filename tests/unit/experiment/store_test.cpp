@@ -1,0 +1,239 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/experiment/store.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "polyhop/core/error.hpp"
+#include "polyhop/experiment/load.hpp"
+#include "polyhop/experiment/run.hpp"
+#include "polyhop/experiment/toml_reader.hpp"
+
+namespace {
+
+using namespace polyhop;
+
+// An empty folder that goes with the test.
+class StoreTest : public testing::Test {
+ protected:
+  StoreTest() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "polyhop-store-XXXXXX").string();
+    folder = mkdtemp(pattern.data());
+  }
+  ~StoreTest() override { std::filesystem::remove_all(folder); }
+  std::string folder;
+};
+
+Config config(const std::string& more = "") {
+  return read_config(read_toml(R"(
+    name = "small"
+    seeds = "0..1"
+    iterations = 60
+    record_every = 7
+    [graph]
+    topology = "ring"
+    agents = 5
+    [problem]
+    dimension = 9
+    samples = 3
+    noise = 0.3
+    sampling = "shuffle"
+    [[method]]
+    name = "constant"
+    step = { rule = "constant", value = 0.02 }
+    [[method]]
+    name = "capped"
+    step = { rule = "gap", bound = "tight", damping = "rows", project = true, cap = "distance" }
+  )" + more));
+}
+
+std::uint64_t bits(double x) { return std::bit_cast<std::uint64_t>(std::isnan(x) ? 0.0 : x); }
+
+void expect_same_rows(const Rows& a, const Rows& b) {
+  ASSERT_EQ(a.rows(), b.rows());
+  ASSERT_EQ(a.columns(), b.columns());
+  for (Index r = 0; r < a.rows(); ++r) {
+    for (Index c = 0; c < a.columns(); ++c) EXPECT_EQ(bits(a(r, c)), bits(b(r, c)));
+  }
+}
+
+// Everything but the times.
+void expect_same(const Record& a, const Record& b) {
+  ASSERT_EQ(a.cells.size(), b.cells.size());
+  for (std::size_t n = 0; n < a.cells.size(); ++n) {
+    const Cell& x = a.cells[n];
+    const Cell& y = b.cells[n];
+    EXPECT_EQ(x.method, y.method);
+    EXPECT_EQ(x.seed, y.seed);
+    EXPECT_EQ(x.status, y.status);
+    EXPECT_EQ(x.reference_how, y.reference_how);
+    EXPECT_EQ(bits(x.reference_value), bits(y.reference_value));
+    ASSERT_EQ(x.points.size(), y.points.size());
+    for (std::size_t p = 0; p < x.points.size(); ++p) {
+      const Point& s = x.points[p];
+      const Point& t = y.points[p];
+      EXPECT_EQ(s.iteration, t.iteration);
+      for (const auto column : {&Point::excess_risk, &Point::excess_risk_worst, &Point::excess_risk_mean_model,
+                                &Point::excess_risk_averaged, &Point::consensus_error, &Point::distance,
+                                &Point::step_min, &Point::step_median, &Point::step_max}) {
+        EXPECT_EQ(bits(s.*column), bits(t.*column)) << x.method << " at " << s.iteration;
+      }
+      for (const auto column : {&Point::rounds, &Point::vectors, &Point::scalars, &Point::step_vectors,
+                                &Point::step_scalars, &Point::values, &Point::gradients}) {
+        EXPECT_EQ(s.*column, t.*column) << x.method << " at " << s.iteration;
+      }
+    }
+    ASSERT_EQ(x.steps.size(), y.steps.size());
+    for (std::size_t p = 0; p < x.steps.size(); ++p) {
+      ASSERT_EQ(x.steps[p].size(), y.steps[p].size());
+      for (std::size_t k = 0; k < x.steps[p].size(); ++k) EXPECT_EQ(bits(x.steps[p][k]), bits(y.steps[p][k]));
+    }
+    expect_same_rows(x.models, y.models);
+    expect_same_rows(x.averaged, y.averaged);
+  }
+}
+
+Record stored_run(const std::string& folder, const Config& c, Index threads = 1, std::function<bool()> stop = {}) {
+  Store store(folder, Store::Mode::write);
+  RunOptions options;
+  options.threads = threads;
+  options.store = &store;
+  options.stop = std::move(stop);
+  return run(c, options);
+}
+
+TEST_F(StoreTest, GivesBackWhatARunRecorded) {
+  const Config c = config();
+  stored_run(folder, c);
+  expect_same(load_record(folder, true), run(c));
+  const Record record = load_record(folder, false);
+  EXPECT_EQ(record.name, "small");
+  EXPECT_EQ(record.target, c.options.target);
+  EXPECT_EQ(record.config.text(), resolved(c).text());
+  ASSERT_EQ(record.networks.size(), 1U);
+  EXPECT_EQ(record.networks[0].agents, 5);
+  EXPECT_EQ(record.networks[0].edges.size(), 5U);
+  EXPECT_EQ(record.cells[0].models.rows(), 0);
+}
+
+TEST_F(StoreTest, StoppedAtAnyLookARunGoesOnToTheSameBits) {
+  Config c = config();
+  c.options.checkpoint_every = 1e-9;
+  const Record whole = run(c);
+  for (const int after : {0, 1, 2, 3, 5, 8, 13, 21}) {
+    int looks = 0;
+    // Stops at the (after+1)-th look of whatever is running, then every third look again, until all is done.
+    int restarts = 0;
+    bool finished = false;
+    while (!finished) {
+      looks = 0;
+      const int patience = restarts == 0 ? after : 3;
+      stored_run(folder, c, 1 + restarts % 3, [&] { return looks++ >= patience; });
+      finished = true;
+      for (const Cell& cell : load_record(folder, false).cells) finished = finished && cell.status != Status::unfinished;
+      ASSERT_LT(++restarts, 1000);
+    }
+    expect_same(load_record(folder, true), whole);
+    Store(folder, Store::Mode::write).clear();
+  }
+}
+
+TEST_F(StoreTest, DoesNotRunAgainWhatIsFinished) {
+  stored_run(folder, config());
+  Store store(folder, Store::Mode::write);
+  RunOptions options;
+  options.store = &store;
+  int ran = 0;
+  options.on_cell = [&](const Cell&, Index, Index) { ++ran; };
+  run(config(), options);
+  EXPECT_EQ(ran, 0);
+  // A changed method runs, the others do not; a renamed one does not.
+  Config changed = config();
+  changed.methods[0].name = "another name";
+  run(changed, options);
+  EXPECT_EQ(ran, 0);
+  const Config third = config("[[method]]\nname = \"third\"\nstep = \"polyak\"\n");
+  run(third, options);
+  EXPECT_EQ(ran, 2);
+  EXPECT_EQ(store.load(false).cells.size(), 6U);
+}
+
+TEST_F(StoreTest, KeysDependOnWhatChangesTheNumbersOnly) {
+  const Config a = config();
+  const auto id = [](const Config& c, std::size_t method, std::uint64_t seed) {
+    return cell_key(c.options, c.methods[method], seed).id();
+  };
+  EXPECT_EQ(id(a, 0, 0).size(), 32U);
+  EXPECT_NE(id(a, 0, 0), id(a, 0, 1));
+  EXPECT_NE(id(a, 0, 0), id(a, 1, 0));
+  Config b = a;
+  b.options.name = "other";
+  b.options.seeds.list = {0, 5};
+  b.options.checkpoint_every = 1;
+  EXPECT_EQ(id(a, 0, 0), id(b, 0, 0));
+  b.options.problem.noise = 0.31;
+  EXPECT_NE(id(a, 0, 0), id(b, 0, 0));
+}
+
+TEST_F(StoreTest, KeepsAFailedCellAndTriesItAgain) {
+  {
+    Store store(folder, Store::Mode::write);
+    Record head;
+    head.name = "x";
+    head.config = Value(Value::Table{});
+    const CellKey key{"m", 3, "settings"};
+    store.set_experiment(head, {key});
+    EXPECT_EQ(store.status(key.id()), Status::unfinished);
+    store.fail(key.id(), "what went wrong");
+  }
+  const Record record = load_record(folder, false);
+  ASSERT_EQ(record.cells.size(), 1U);
+  EXPECT_EQ(record.cells[0].status, Status::failed);
+  EXPECT_EQ(record.cells[0].message, "what went wrong");
+}
+
+TEST_F(StoreTest, KeepsWhatASearchFound) {
+  Store store(folder, Store::Mode::write);
+  EXPECT_FALSE(store.tuning("a"));
+  Tuning tuning;
+  tuning.value = 0.017;
+  tuning.trials = 14;
+  tuning.iterations = 1234567890123;
+  tuning.gradients = 7;
+  store.save_tuning("a", tuning);
+  ASSERT_TRUE(store.tuning("a"));
+  EXPECT_EQ(store.tuning("a")->value, 0.017);
+  EXPECT_EQ(store.tuning("a")->iterations, 1234567890123);
+  EXPECT_EQ(store.tuning("a")->gradients, 7);
+}
+
+std::string complaint(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& e) {
+    return e.what();
+  }
+  return "";
+}
+
+TEST_F(StoreTest, SaysWhatIsWrongWithAFile) {
+  EXPECT_NE(complaint([&] { Store(folder, Store::Mode::read); }).find("there is no experiment"), std::string::npos);
+  {
+    const Store first(folder, Store::Mode::write);
+    EXPECT_NE(complaint([&] { Store(folder, Store::Mode::write); }).find("in use by another run"), std::string::npos);
+  }
+  std::ofstream(Store::file_in(folder)) << std::string(5000, 'x');
+  EXPECT_NE(complaint([&] { Store(folder, Store::Mode::write); }).find("is not a store of polyhop's"), std::string::npos);
+}
+
+}  // namespace

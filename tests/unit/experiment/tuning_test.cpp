@@ -1,0 +1,472 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/experiment/tuning.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "polyhop/experiment/run.hpp"
+#include "polyhop/experiment/toml_reader.hpp"
+#include "unit/core/refusal.hpp"
+
+namespace polyhop {
+namespace {
+
+using Seed = std::vector<std::uint64_t>;
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+// ---- the search alone ----
+
+// Scores by a formula; steps above `limit` diverge. Keeps what was tried.
+struct Formula {
+  std::function<TrialScore(Real step)> score;
+  std::vector<Real> tried = {};
+
+  FoundStep search(Real start, const TuningOptions& options = {}) {
+    tried.clear();
+    return search_step(start, options, [&](std::span<const Real> steps, const TrialScore*) {
+      std::vector<TrialScore> scores;
+      for (const Real step : steps) {
+        tried.push_back(step);
+        scores.push_back(score(step));
+      }
+      return scores;
+    });
+  }
+};
+
+Formula cliff(Real limit) {
+  return {[limit](Real step) { return TrialScore{step > limit, 100 / step, 1}; }};
+}
+
+// Smooth around the best step.
+Formula valley(Real best) {
+  return {[best](Real step) { return TrialScore{false, 10 + std::abs(std::log(step / best)), 1}; }};
+}
+
+void expect_within(Real found, Real best, Real ratio) {
+  EXPECT_LE(found, best * ratio);
+  EXPECT_GE(found, best / ratio);
+}
+
+TEST(TuningSearch, FindsTheBestStepFromAnyStart) {
+  for (const Real start : {1e-3, 0.3, 1.0, 7.0, 1e3}) {
+    expect_within(valley(1).search(start).step, 1, 1.05);
+    const Real before_the_cliff = cliff(1).search(start).step;
+    EXPECT_LE(before_the_cliff, 1);
+    EXPECT_GE(before_the_cliff, 1 / 1.05);
+  }
+}
+
+TEST(TuningSearch, IsAsFineAsAskedFor) {
+  TuningOptions options;
+  for (const Real resolution : {0.5, 0.1, 0.001}) {
+    options.resolution = resolution;
+    Formula formula = valley(1);
+    expect_within(formula.search(0.3, options).step, 1, 1 + resolution);
+  }
+}
+
+TEST(TuningSearch, HalvesAStartThatDiverges) {
+  Formula formula = cliff(1);
+  const FoundStep found = formula.search(100);
+  EXPECT_FALSE(found.score.diverged);
+  EXPECT_EQ((std::vector<Real>(formula.tried.begin(), formula.tried.begin() + 8)),
+            (std::vector<Real>{100, 50, 25, 12.5, 6.25, 3.125, 1.5625, 0.78125}));
+}
+
+TEST(TuningSearch, TriesNoStepTwice) {
+  for (const Real start : {1e-3, 0.3, 1.0, 7.0, 1e3}) {
+    for (Formula formula : {valley(1), cliff(1)}) {
+      const FoundStep found = formula.search(start);
+      const std::set<Real> different(formula.tried.begin(), formula.tried.end());
+      EXPECT_EQ(different.size(), formula.tried.size()) << start;
+      EXPECT_EQ(found.tried, static_cast<Index>(formula.tried.size()));
+    }
+  }
+}
+
+TEST(TuningSearch, KeepsToItsBudgetAndGivesTheBestSoFar) {
+  TuningOptions options;
+  for (Index budget = 1; budget <= 20; ++budget) {
+    options.budget = budget;
+    for (const Real start : {0.1, 1.0, 20.0}) {
+      Formula formula = valley(1);
+      const FoundStep found = formula.search(start, options);
+      EXPECT_LE(found.tried, budget);
+      for (const Real step : formula.tried) EXPECT_LE(found.score.iterations, formula.score(step).iterations);
+    }
+  }
+  options.budget = 5;
+  EXPECT_TRUE(cliff(1).search(1e6, options).score.diverged);
+}
+
+TEST(TuningSearch, TakesTheSmallestFinalRiskWhereNobodyReachesTheTarget) {
+  Formula formula{[](Real step) { return TrialScore{step > 4, infinite, 1 + std::abs(std::log(step))}; }};
+  expect_within(formula.search(0.01).step, 1, 1.05);
+}
+
+TEST(TuningSearch, StaysWhereNothingIsBetter) {
+  EXPECT_EQ((Formula{[](Real) { return TrialScore{false, 0, 0}; }}.search(3).step), 3);
+}
+
+TEST(TuningScore, IsBetterWithFewerIterationsAndWorstWhenDiverged) {
+  const auto goal = TuningGoal::iterations_to_target;
+  EXPECT_TRUE(is_better({false, 10, 5}, {false, 11, 1}, goal));
+  EXPECT_FALSE(is_better({false, 11, 1}, {false, 10, 5}, goal));
+  EXPECT_TRUE(is_better({false, infinite, 1}, {false, infinite, 5}, goal));
+  EXPECT_TRUE(is_better({false, infinite, 9}, {true, 1, 0}, goal));
+  EXPECT_FALSE(is_better({true, 1, 0}, {true, 2, 0}, goal));
+  EXPECT_FALSE(is_better({false, 10, 5}, {false, 10, 5}, goal));
+}
+
+TEST(TuningScore, IsTheFinalRiskAloneWhenThatIsTheGoal) {
+  const auto goal = TuningGoal::final_risk;
+  EXPECT_TRUE(is_better({false, infinite, 1}, {false, 10, 5}, goal));
+  EXPECT_FALSE(is_better({false, 10, 5}, {false, infinite, 1}, goal));
+  EXPECT_TRUE(is_better({false, 10, 5}, {true, 10, 1}, goal));
+}
+
+// ---- seeds ----
+
+// Four agents on a ring; `settings` are lines as after --set.
+Config small(const std::string& settings = "", const std::string& step = "\"tuned\"", const std::string& bottom = "") {
+  Value root = read_toml(R"(
+iterations = 400
+record_every = 1
+target = 1e-4
+seeds = "0..2"
+[graph]
+topology = "ring"
+agents = 4
+[problem]
+dimension = 30
+samples = 2
+[[method]]
+name = "m"
+step = )" + step + "\n" + bottom);
+  std::istringstream lines(settings);
+  for (std::string line; std::getline(lines, line);) apply_setting(root, line);
+  return read_config(root);
+}
+
+TEST(TuningSeeds, AreNoneOfTheReportedAndAtMostFive) {
+  ExperimentOptions options;
+  options.seeds.list = {3, 9, 4};
+  EXPECT_EQ(tuning_seeds(options), (Seed{10, 11, 12}));
+  options.seeds.list = {0, 1, 2, 3, 4, 5, 6, 7};
+  EXPECT_EQ(tuning_seeds(options), (Seed{8, 9, 10, 11, 12}));
+  options.tuning.seeds = Seeds{{100, 7000}};
+  EXPECT_EQ(tuning_seeds(options), (Seed{100, 7000}));
+}
+
+TEST(TuningSeeds, RefuseWhatIsReported) {
+  ExperimentOptions options;
+  options.seeds.list = {0, 1, 2};
+  options.tuning.seeds = Seeds{{5, 2}};
+  const auto error = refusal([&] { return tuning_seeds(options); });
+  EXPECT_STREQ(error.what(),
+               "tuning.seeds: found 2, which is one of the reported seeds; a step must be tuned on others");
+}
+
+// ---- the search on runs ----
+
+Method constant(Real step) {
+  Value rule;
+  rule["rule"] = "constant";
+  rule["value"] = step;
+  return {"constant", &algorithms().front(), read_rule(rule, "step"), false};
+}
+
+double median(std::vector<double> x) {
+  std::ranges::sort(x);
+  return x.size() % 2 == 1 ? x[x.size() / 2] : (x[x.size() / 2 - 1] + x[x.size() / 2]) / 2;
+}
+
+// The score of a step from whole runs, nothing given up early.
+class WholeRuns {
+ public:
+  explicit WholeRuns(const ExperimentOptions& options) : options_(options), seeds_(tuning_seeds(options)) {
+    // The risk that decides between equals is that where a run ended.
+    options_.stop_at_target = options.tuning.goal == TuningGoal::iterations_to_target;
+    for (const std::uint64_t seed : seeds_) instances_.push_back(make_instance(options_, seed));
+  }
+  TrialScore score(Real step) const {
+    TrialScore out;
+    std::vector<double> iterations;
+    std::vector<double> risks;
+    for (std::size_t s = 0; s < seeds_.size(); ++s) {
+      const Cell cell = run_cell(options_, constant(step), instances_[s], seeds_[s], 1);
+      iterations_ += cell.points.back().iteration;
+      double reached = infinite;
+      for (const Point& point : cell.points) {
+        if (point.excess_risk <= options_.target) reached = std::min(reached, static_cast<double>(point.iteration));
+      }
+      out.diverged = out.diverged || cell.status == Status::diverged;
+      iterations.push_back(reached);
+      risks.push_back(cell.points.back().excess_risk);
+    }
+    out.iterations = median(iterations);
+    out.final_risk = median(risks);
+    return out;
+  }
+  // Of all runs so far.
+  [[nodiscard]] Index iterations() const { return iterations_; }
+
+ private:
+  mutable Index iterations_ = 0;
+  ExperimentOptions options_;
+  Seed seeds_;
+  std::vector<Instance> instances_;
+};
+
+// 200 steps from an eighth of the one found to eight times it.
+std::vector<Real> grid_around(Real step) {
+  std::vector<Real> grid;
+  for (int n = 0; n < 200; ++n) grid.push_back(step / 8 * std::pow(64.0, n / 199.0));
+  return grid;
+}
+
+TEST(TuneConstant, IsWithinFivePercentOfTheBestOfAFineGrid) {
+  for (const char* top : {"", "tuning.seeds = \"3..6\"\n", "problem.batch = 2\n"}) {
+    SCOPED_TRACE(top);
+    const Config config = small(top);
+    const WholeRuns whole(config.options);
+    const Real found = tune_constant(config.options, config.methods[0])->value;
+    const TrialScore score = whole.score(found);
+    EXPECT_FALSE(score.diverged);
+    double best = infinite;
+    for (const Real step : grid_around(found)) {
+      const TrialScore other = whole.score(step);
+      if (!other.diverged) best = std::min(best, other.iterations);
+    }
+    ASSERT_LT(best, 400);
+    EXPECT_LE(score.iterations, 1.05 * best);
+  }
+}
+
+// With one step to try, that is where the search begins.
+Real start_of(Config config) {
+  config.options.tuning.budget = 1;
+  return tune_constant(config.options, config.methods[0])->value;
+}
+
+TEST(TuneConstant, GivesUpOnlyWhatCouldNotWin) {
+  // On the last seeds some steps have the better median and diverge after the others are done.
+  for (const char* seeds : {"3", "\"3..5\"", "\"3..6\"", "\"10..19\"", "\"60..64\""}) {
+    SCOPED_TRACE(seeds);
+    const Config config = small("tuning.seeds = " + std::string(seeds));
+    const WholeRuns whole(config.options);
+    Formula formula{[&](Real step) { return whole.score(step); }};
+    const Tuning found = *tune_constant(config.options, config.methods[0]);
+    EXPECT_EQ(found.value, formula.search(start_of(config)).step);
+    EXPECT_LT(found.iterations, whole.iterations());
+  }
+}
+
+TEST(TuneConstant, StartsBelowOneOverTheSmoothness) {
+  // Nothing diverges at the start, whatever the data's scale.
+  for (const char* top : {"", "problem.scale_spread = 1.0\n", "problem.loss = \"logistic\"\nproblem.l2 = 0.1\n"}) {
+    const Config config = small(top);
+    EXPECT_FALSE(WholeRuns(config.options).score(start_of(config)).diverged) << top;
+  }
+}
+
+// One agent, one unknown, noise: on this seed the first sample's h is so small that 1/h^2 is thousands of times too
+// large a step for the others.
+Config steep(Index budget) {
+  Config config = small("tuning.seeds = 13\n");
+  config.options.graph.topology = Topology::path;
+  config.options.graph.agents = 1;
+  config.options.problem.dimension = 1;
+  config.options.problem.samples = 20;
+  config.options.problem.noise = 1;
+  config.options.tuning.budget = budget;
+  return config;
+}
+
+TEST(TuneConstant, HalvesAStartThatDiverges) {
+  const Config config = steep(40);
+  const Real found = tune_constant(config.options, config.methods[0])->value;
+  EXPECT_FALSE(WholeRuns(config.options).score(found).diverged);
+  EXPECT_LT(found, 10);
+}
+
+TEST(TuneConstant, SaysWhenEveryStepDiverges) {
+  const Config config = steep(2);
+  const auto error = refusal([&] { return tune_constant(config.options, config.methods[0]); });
+  EXPECT_EQ(error.path(), "method.\"m\".step");
+  EXPECT_NE(error.message().find("diverges on some tuning seed; raise tuning.budget"), std::string::npos)
+      << error.what();
+}
+
+TEST(TuneConstant, AddsUpWhatItsRunsCost) {
+  Config config = small("tuning.goal = \"final-risk\"\niterations = 10\n");
+  Index tried = 0;
+  TuningControl control;
+  control.on_trial = [&](const std::string& method, Index count, Index budget) {
+    EXPECT_EQ(method, "m");
+    EXPECT_GT(count, tried);
+    EXPECT_LE(count, budget);
+    tried = count;
+  };
+  const Tuning whole = *tune_constant(config.options, config.methods[0], control);
+  // Three seeds, whole runs too short to diverge, four agents on a ring with eight directions.
+  EXPECT_EQ(whole.trials, 3 * tried);
+  EXPECT_EQ(whole.iterations, 10 * whole.trials);
+  EXPECT_EQ(whole.gradients, 4 * whole.iterations);
+  EXPECT_EQ(whole.vectors, 8 * whole.iterations);
+  EXPECT_EQ(whole.scalars, 0);
+  EXPECT_EQ(whole.values, 0);
+  EXPECT_GT(whole.seconds, 0);
+  EXPECT_EQ(whole.factor, 1);
+  EXPECT_EQ(whole.method, "m");
+
+  config = small();
+  const Tuning stopped = *tune_constant(config.options, config.methods[0]);
+  EXPECT_EQ(stopped.gradients, 4 * stopped.iterations);
+  EXPECT_EQ(stopped.vectors, 8 * stopped.iterations);
+}
+
+void expect_same(const Tuning& a, const Tuning& b) {
+  EXPECT_EQ(a.value, b.value);
+  EXPECT_EQ(a.trials, b.trials);
+  EXPECT_EQ(a.iterations, b.iterations);
+  EXPECT_EQ(a.vectors, b.vectors);
+  EXPECT_EQ(a.scalars, b.scalars);
+  EXPECT_EQ(a.values, b.values);
+  EXPECT_EQ(a.gradients, b.gradients);
+}
+
+TEST(TuneConstant, FindsTheSameOnAnyNumberOfThreads) {
+  for (const char* top : {"", "tuning.goal = \"final-risk\"\niterations = 60\n"}) {
+    const Config config = small(top);
+    const Tuning one = *tune_constant(config.options, config.methods[0], {.threads = 1});
+    for (const Index threads : {2, 5}) {
+      expect_same(*tune_constant(config.options, config.methods[0], {.threads = threads}), one);
+    }
+  }
+}
+
+TEST(TuneConstant, TakesTheSmallestFinalRiskWhenThatIsTheGoalOrNobodyReachesTheTarget) {
+  for (const char* top : {"tuning.goal = \"final-risk\"\niterations = 60\n", "target = 1e-300\niterations = 60\n"}) {
+    SCOPED_TRACE(top);
+    const Config config = small(top);
+    const WholeRuns whole(config.options);
+    const Real found = tune_constant(config.options, config.methods[0])->value;
+    double best = infinite;
+    for (const Real step : grid_around(found)) {
+      const TrialScore score = whole.score(step);
+      if (!score.diverged) best = std::min(best, score.final_risk);
+    }
+    // 5% in the step are a few per cent in the exponent of the risk.
+    EXPECT_LE(std::log(whole.score(found).final_risk), 0.95 * std::log(best));
+  }
+}
+
+TEST(TuneConstant, KeepsToItsBudget) {
+  for (const Index budget : {1, 2, 3, 8}) {
+    Config config = small();
+    config.options.tuning.budget = budget;
+    EXPECT_LE(tune_constant(config.options, config.methods[0])->trials, 2 * 3 * budget);
+  }
+}
+
+TEST(TuneConstant, EndsWithoutAResultWhenStopped) {
+  const Config config = small();
+  EXPECT_FALSE(tune_constant(config.options, config.methods[0], {.stop = [] { return true; }}));
+  EXPECT_FALSE(resolve_tuned(config, {.stop = [] { return true; }}));
+}
+
+// ---- tuned methods of an experiment ----
+
+TEST(ResolveTuned, PutsConstantsInTheirPlaceAfterOneSearch) {
+  const Config config = small("", "\"tuned\"", R"(
+[[method]]
+name = "half"
+step = { rule = "tuned", factor = 0.5 }
+[[method]]
+name = "other"
+step = "gap"
+)");
+  ASSERT_TRUE(config.methods[0].tuned && config.methods[1].tuned);
+  EXPECT_FALSE(config.methods[2].tuned);
+  int searches = 0;
+  const auto tuned = resolve_tuned(config, {.keep = [&](const std::string&, const Tuning&) { ++searches; }});
+  EXPECT_EQ(searches, 1);
+  ASSERT_EQ(tuned->tunings.size(), 2U);
+  EXPECT_EQ(tuned->tunings[0].method, "m");
+  EXPECT_EQ(tuned->tunings[0].factor, 1);
+  EXPECT_EQ(tuned->tunings[1].method, "half");
+  EXPECT_EQ(tuned->tunings[1].factor, 0.5);
+  expect_same(tuned->tunings[0], tuned->tunings[1]);
+  const Real value = tuned->tunings[0].value;
+  ASSERT_EQ(tuned->config.methods.size(), 3U);
+  EXPECT_EQ(tuned->config.methods[0].rule.options.find("value")->text(), Value(value).text());
+  EXPECT_EQ(tuned->config.methods[1].rule.options.find("value")->text(), Value(0.5 * value).text());
+  EXPECT_EQ(tuned->config.methods[2].rule.name, "gap");
+  for (const Method& method : tuned->config.methods) EXPECT_FALSE(method.tuned);
+}
+
+TEST(ResolveTuned, LeavesOtherMethodsAloneAndSearchesNothing) {
+  const auto tuned =
+      resolve_tuned(small("", "\"gap\""), {.on_trial = [](const std::string&, Index, Index) { FAIL(); }});
+  EXPECT_TRUE(tuned->tunings.empty());
+  EXPECT_EQ(tuned->config.methods[0].rule.name, "gap");
+}
+
+TEST(ResolveTuned, TakesWhatAnEarlierSearchFound) {
+  const Config config = small("", "{ rule = \"tuned\", factor = 2.0 }");
+  Tuning earlier;
+  earlier.value = 0.125;
+  earlier.trials = 77;
+  TuningControl control;
+  control.find = [&](const std::string& settings) -> std::optional<Tuning> {
+    EXPECT_EQ(settings, tuning_settings(config.options, config.methods[0]));
+    return earlier;
+  };
+  control.on_trial = [](const std::string&, Index, Index) { FAIL(); };
+  control.keep = [](const std::string&, const Tuning&) { FAIL(); };
+  const auto tuned = resolve_tuned(config, control);
+  EXPECT_EQ(tuned->tunings[0].trials, 77);
+  EXPECT_EQ(tuned->config.methods[0].rule.options.find("value")->text(), "0.25");
+}
+
+TEST(ResolveTuned, KnowsASearchByWhatDeterminesIt) {
+  const auto settings = [](const std::string& top) {
+    const Config config = small(top);
+    return tuning_settings(config.options, config.methods[0]);
+  };
+  const std::string base = settings("");
+  // The reported seeds matter only through those that are tuned on.
+  for (const char* same : {"name = \"x\"\n", "stop_at_target = true\n", "tuning.seeds = \"3..5\"\n"}) {
+    EXPECT_EQ(settings(same), base) << same;
+  }
+  for (const char* other : {"start = \"normal\"\n", "tuning.budget = 7\n", "tuning.seeds = \"3..6\"\n",
+                            "problem.noise = 1.0\n", "graph.weights = \"lazy\"\n"}) {
+    EXPECT_NE(settings(other), base) << other;
+  }
+}
+
+TEST(ResolveTuned, IsPartOfARun) {
+  const Config config = small("", "{ rule = \"tuned\", factor = 0.5 }");
+  const Record record = run(config);
+  ASSERT_EQ(record.tunings.size(), 1U);
+  for (const Cell& cell : record.cells) {
+    EXPECT_EQ(cell.points.back().step_max, 0.5 * record.tunings[0].value);
+    EXPECT_EQ(cell.points.back().step_min, cell.points.back().step_max);
+  }
+  const auto& method = (*record.config.find("method")->as<Value::Array>())[0];
+  EXPECT_EQ(method.find("step")->text(), "{ rule = \"tuned\", factor = 0.5 }");
+}
+
+}  // namespace
+}  // namespace polyhop

@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/report/median_curve.hpp"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace polyhop {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// A run at risks[n] at iteration 10 n; a vector costs `price` iterations' worth.
+Cell cell(const std::vector<double>& risks, Status status = Status::done, Index price = 1) {
+  Cell out;
+  out.method = "m";
+  out.status = status;
+  for (const double risk : risks) {
+    Point point;
+    point.iteration = 10 * static_cast<Index>(out.points.size());
+    point.excess_risk = risk;
+    point.excess_risk_worst = 2 * risk;
+    point.excess_risk_mean_model = 3 * risk;
+    point.excess_risk_averaged = 4 * risk;
+    point.consensus_error = 5 * risk;
+    point.distance = 6 * risk;
+    point.vectors = price * point.iteration;
+    point.values = 2 * point.iteration;
+    point.gradients = point.iteration;
+    point.seconds = 0.5 * static_cast<double>(point.iteration);
+    out.points.push_back(point);
+  }
+  return out;
+}
+
+std::vector<CurvePoint> curve(std::vector<Cell> cells, CurveX x = CurveX::iterations, CurveY y = CurveY::excess_risk) {
+  Record record;
+  record.cells = std::move(cells);
+  const auto curves = median_curves(record, x, y);
+  return curves.size() == 1 ? curves[0].points : std::vector<CurvePoint>();
+}
+
+std::vector<double> medians(std::vector<Cell> cells) {
+  std::vector<double> out;
+  for (const CurvePoint& p : curve(std::move(cells))) out.push_back(p.y.median);
+  return out;
+}
+
+TEST(MedianCurve, TakesMediansAndOuterTenthsAtEachIteration) {
+  const auto points = curve({cell({9, 3}), cell({9, 1}), cell({9, 2})});
+  ASSERT_EQ(points.size(), 2U);
+  EXPECT_EQ(points[1].x, 10);
+  EXPECT_EQ(points[1].y.median, 2);
+  EXPECT_DOUBLE_EQ(points[1].y.low, 1.2);
+  EXPECT_DOUBLE_EQ(points[1].y.high, 2.8);
+}
+
+TEST(MedianCurve, TakesTheMedianOfTheCostAtTheSameIteration) {
+  const std::vector<Cell> cells = {cell({9, 1}, Status::done, 1), cell({9, 1}, Status::done, 2),
+                                   cell({9, 1}, Status::done, 7)};
+  EXPECT_EQ(curve(cells, CurveX::vectors).at(1).x, 20);
+  EXPECT_EQ(curve(cells, CurveX::evaluations).at(1).x, 30);
+  EXPECT_EQ(curve(cells, CurveX::seconds).at(1).x, 5);
+}
+
+TEST(MedianCurve, ShowsWhatItIsAskedFor) {
+  const auto at = [](CurveY y) { return curve({cell({1})}, CurveX::iterations, y).at(0).y.median; };
+  EXPECT_EQ(at(CurveY::excess_risk), 1);
+  EXPECT_EQ(at(CurveY::excess_risk_worst), 2);
+  EXPECT_EQ(at(CurveY::excess_risk_mean_model), 3);
+  EXPECT_EQ(at(CurveY::excess_risk_averaged), 4);
+  EXPECT_EQ(at(CurveY::consensus_error), 5);
+  EXPECT_EQ(at(CurveY::distance), 6);
+}
+
+TEST(MedianCurve, ARunThatEndedAtTheTargetStaysThere) {
+  EXPECT_EQ(medians({cell({9, 1}, Status::target), cell({9, 8, 7}), cell({9, 6, 5})}), (std::vector<double>{9, 6, 5}));
+}
+
+TEST(MedianCurve, ADivergedRunIsInfinitelyFarFromThenOn) {
+  EXPECT_EQ(medians({cell({9, 1e12}, Status::diverged), cell({9, 8, 7}), cell({9, 6, 5})}),
+            (std::vector<double>{9, 8, 7}));
+  EXPECT_EQ(medians({cell({9, 1e12}, Status::diverged), cell({9, 8, 7})}).back(), infinity);
+}
+
+TEST(MedianCurve, ARunOutOfTimeIsLikeADivergedOne) {
+  EXPECT_EQ(medians({cell({9, 1}, Status::time_limit), cell({9, 8, 7}), cell({9, 6, 5})}),
+            (std::vector<double>{9, 6, 7}));
+}
+
+TEST(MedianCurve, EndsWhereFewerThanHalfGoOn) {
+  EXPECT_EQ(medians({cell({9, 1}, Status::target), cell({9, 1}, Status::target), cell({9, 8, 7})}),
+            (std::vector<double>{9, 1}));
+}
+
+TEST(MedianCurve, LeavesOutRunsThatHaveNotEnded) {
+  EXPECT_EQ(medians({cell({9, 1}), cell({900, 800, 700}, Status::unfinished), cell({}, Status::failed)}),
+            (std::vector<double>{9, 1}));
+  EXPECT_TRUE(medians({cell({9, 1}, Status::unfinished)}).empty());
+}
+
+TEST(MedianCurve, ARunWithoutPointsIsNowhere) {
+  EXPECT_EQ(medians({cell({}), cell({9, 1}), cell({9, 3})}), (std::vector<double>{9, 3}));
+  EXPECT_TRUE(medians({cell({})}).empty());
+  EXPECT_TRUE(median_curves(Record(), CurveX::iterations, CurveY::excess_risk).empty());
+}
+
+}  // namespace
+}  // namespace polyhop
