@@ -31,6 +31,13 @@ double Progress::share() const {
   return std::min(1.0, done / static_cast<double>(total_));
 }
 
+void Progress::trial(const std::string& method, Index tried, Index budget) {
+  if (quiet_ || !terminal_) return;
+  fmt::print(stderr, "\r\033[Ksearching the constant of {}: {} steps tried, at most {}", printable(method), tried, budget);
+  line_ = true;
+  std::fflush(stderr);
+}
+
 void Progress::point(const Cell& cell) {
   running_[{cell.method, cell.seed}] = static_cast<double>(cell.points.back().iteration) / iterations_;
   show(cell, false);

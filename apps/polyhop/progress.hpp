@@ -15,6 +15,8 @@ namespace polyhop::app {
 class Progress {
  public:
   Progress(bool quiet, Index iterations);
+  /// The search for a method's constant has tried so many steps, of at most `budget`.
+  void trial(const std::string& method, Index tried, Index budget);
   /// A run has recorded a point.
   void point(const Cell& cell);
   /// A run has ended; `finished` of `total` have by now.

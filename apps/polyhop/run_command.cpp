@@ -153,6 +153,7 @@ Record run_config(const Config& config, const RunArguments& arguments, Outputs& 
   Progress progress(arguments.quiet, config.options.iterations);
   RunOptions options;
   options.threads = arguments.threads;
+  options.on_trial = [&](const std::string& method, Index tried, Index budget) { progress.trial(method, tried, budget); };
   options.on_point = [&](const Cell& cell) { progress.point(cell); };
   options.on_cell = [&](const Cell& cell, Index finished, Index total) { progress.cell(cell, finished, total); };
   options.stop = [] { return interrupted != 0; };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <filesystem>
 #include <limits>
 #include <set>
@@ -14,7 +15,7 @@
 namespace polyhop {
 namespace {
 
-constexpr Index most_seeds = 100000;
+constexpr Index most_seeds = 99999;
 
 // "3..7", both ends included.
 std::optional<Seeds> read_range(const std::string& text) {
@@ -161,6 +162,26 @@ void settle_files(Value& root, const std::string& folder) {
   }
 }
 
+// Refuses what would fill memory with cells or points, and says what to change.
+void refuse_too_large(const Config& config) {
+  constexpr double most_cells = 99999;
+  constexpr double most_points = 2e7;
+  const double cells = static_cast<double>(config.methods.size()) * static_cast<double>(config.options.seeds.list.size());
+  if (cells > most_cells) {
+    throw InputError("seeds", std::to_string(config.methods.size()) + " methods on " +
+                                  std::to_string(config.options.seeds.list.size()) + " seeds are " + shortest(cells) +
+                                  " runs; at most 99999 are allowed");
+  }
+  const double points =
+      cells * (static_cast<double>(config.options.iterations) / static_cast<double>(config.options.record_every) + 2);
+  if (points > most_points) {
+    const double enough = cells * static_cast<double>(config.options.iterations) / (most_points - 2 * cells);
+    throw InputError("record_every", "found " + std::to_string(config.options.record_every) + ", which makes " +
+                                         shortest(std::round(points)) + " points; at most 2e7 are allowed: use " +
+                                         shortest(std::ceil(enough)) + " or more");
+  }
+}
+
 }  // namespace
 
 Seeds Codec<Seeds>::read(const Value& v) {
@@ -180,7 +201,7 @@ Seeds Codec<Seeds>::read(const Value& v) {
     }
     return seeds;
   }
-  throw_mismatch(v, "an integer >= 0, a list of them, or \"0..19\" (both ends included, at most 100000 seeds)");
+  throw_mismatch(v, "an integer >= 0, a list of them, or \"0..19\" (both ends included, at most 99999 seeds)");
 }
 
 Value Codec<Seeds>::write(const Seeds& seeds) {
@@ -258,6 +279,7 @@ Config read_config(Value root, const std::string& folder) {
   config.options = ExperimentOptions::fields().read(root, "", {"method"});
   check_name(config.options.name, "name", root);
   config.methods = read_methods(root, folder);
+  refuse_too_large(config);
   return config;
 }
 

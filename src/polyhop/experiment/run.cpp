@@ -394,7 +394,7 @@ class Experiment {
 
 Record run(const Config& config, const RunOptions& options) {
   const Index threads = usable_threads(options.threads);
-  TuningControl control{.threads = threads, .stop = options.stop};
+  TuningControl control{.threads = threads, .on_trial = options.on_trial, .stop = options.stop};
   if (options.store != nullptr) {
     control.find = [&](const std::string& settings) { return options.store->tuning(search_id(settings)); };
     control.keep = [&](const std::string& settings, const Tuning& found) {

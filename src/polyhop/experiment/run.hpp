@@ -18,6 +18,8 @@ struct RunOptions {
   std::function<void(const Cell& cell, Index finished, Index total)> on_cell = {};
   /// Told after each recorded point, in the same way.
   std::function<void(const Cell& cell)> on_point = {};
+  /// Told as the search for a tuned constant goes on: steps tried so far, and the most there can be.
+  std::function<void(const std::string& method, Index tried, Index budget)> on_trial = {};
   /// Asked a few times a second by every running cell: true ends them at their next checkpoint, `unfinished`.
   std::function<bool()> stop = {};
   /// Where finished cells are kept and found again, and unfinished ones go on from. Models then stay there.
