@@ -27,7 +27,10 @@ Progress::Progress(bool quiet, Index iterations)
 double Progress::share() const {
   if (total_ == 0) return 0;
   double done = static_cast<double>(finished_);
-  for (const auto& [cell, part] : running_) done += part;
+  // Plain lines come when runs end, and count those alone.
+  if (terminal_) {
+    for (const auto& [cell, part] : running_) done += part;
+  }
   return std::min(1.0, done / static_cast<double>(total_));
 }
 
@@ -57,7 +60,7 @@ void Progress::show(const Cell& cell, bool ended) {
   constexpr auto between = std::chrono::milliseconds(100);
   if (terminal_ && !ended && now - shown_ < between) return;
   const double part = share();
-  if (!terminal_ && (!ended || part < told_ + 0.1)) return;
+  if (!terminal_ && (!ended || part < told_ + 0.1 - 1e-9)) return;
   shown_ = now;
   told_ = std::max(told_, part);
   const double elapsed = std::chrono::duration<double>(now - begin_).count();
