@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs that are killed, interrupted and taken up again: `python3 resume_test.py PATH_TO_polyhop`."""
 
+import contextlib
 import csv
 import os
 import pathlib
 import signal
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -121,6 +123,40 @@ class ResumeTest(unittest.TestCase):
         self.assertEqual(done.returncode, 3)
         self.assertIn("letter.txt", done.stderr)
         self.assertEqual(os.listdir(other), ["letter.txt"])
+
+    def test_a_store_of_another_version_is_refused_and_left_as_it_is(self):
+        other = self.root / "other"
+        other.mkdir()
+        store = other / "experiment.sqlite"
+        with contextlib.closing(sqlite3.connect(store)) as database:
+            database.execute("CREATE TABLE a (b)")
+            database.execute("PRAGMA user_version = 99")
+        before = store.read_bytes()
+        for command in (self.command("other"), [POLYHOP, "report", other], [POLYHOP, "export", other, "-o", self.root / "t"]):
+            done = subprocess.run(command, capture_output=True, text=True)
+            self.assertEqual(done.returncode, 3, command)
+            self.assertIn("another version of polyhop", done.stderr)
+        with contextlib.closing(sqlite3.connect(store)) as database:
+            self.assertEqual(database.execute("PRAGMA user_version").fetchone(), (99,))
+            self.assertEqual(database.execute("SELECT name FROM sqlite_master").fetchall(), [("a",)])
+        self.assertLessEqual(len(before), len(store.read_bytes()))
+
+    def test_a_full_disk_is_told_and_what_was_committed_is_kept(self):
+        small = self.root / "small"
+        small.mkdir()
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=200k", "tmpfs", small], capture_output=True)
+        if mounted.returncode != 0:
+            self.skipTest("a small file system cannot be mounted here")
+        try:
+            full = subprocess.run(self.command("small/x"), capture_output=True, text=True)
+            self.assertEqual(full.returncode, 1)
+            self.assertRegex(full.stderr, "the disk is full|No space left")
+            subprocess.run(["mount", "-o", "remount,size=100m", small], check=True)
+            self.run_whole("small/x")
+            self.run_whole("whole")
+            self.assert_same("whole", "small/x")
+        finally:
+            subprocess.run(["umount", small], check=True)
 
 
 if __name__ == "__main__":
