@@ -3,12 +3,10 @@
 #include "polyhop/experiment/store.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <filesystem>
 #include <fstream>
 #include <limits>
 #include <string>
@@ -18,20 +16,15 @@
 #include "polyhop/experiment/load.hpp"
 #include "polyhop/experiment/run.hpp"
 #include "polyhop/experiment/toml_reader.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace {
 
 using namespace polyhop;
 
-// An empty folder that goes with the test.
-class StoreTest : public testing::Test {
+class StoreTest : public test::TemporaryFolder {
  protected:
-  StoreTest() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "polyhop-store-XXXXXX").string();
-    folder = mkdtemp(pattern.data());
-  }
-  ~StoreTest() override { std::filesystem::remove_all(folder); }
-  std::string folder;
+  std::string folder = folder_.string();
 };
 
 Config config(const std::string& more = "") {

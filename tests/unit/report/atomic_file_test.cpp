@@ -8,35 +8,21 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <utility>
 
 #include "polyhop/core/error.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace polyhop {
 namespace {
 
 namespace fs = std::filesystem;
 
-class AtomicFileTest : public testing::Test {
+class AtomicFileTest : public test::TemporaryFolder {
  protected:
-  AtomicFileTest() {
-    std::string name = (fs::temp_directory_path() / "polyhop_file_XXXXXX").string();
-    folder_ = ::mkdtemp(name.data());
-  }
-  ~AtomicFileTest() override { fs::remove_all(folder_); }
-
-  [[nodiscard]] std::string file(const std::string& name) const { return (folder_ / name).string(); }
-  [[nodiscard]] long entries() const { return std::distance(fs::directory_iterator(folder_), {}); }
-
-  static std::string content(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
   static void put(const std::string& path, const std::string& text) { std::ofstream(path, std::ios::binary) << text; }
 
   template <class Action>
@@ -52,8 +38,6 @@ class AtomicFileTest : public testing::Test {
   static void expect_no_open(const std::string& path, const std::string& reason) {
     expect_error([&] { const AtomicFile out(path); }, path, reason);
   }
-
-  fs::path folder_;
 };
 
 TEST_F(AtomicFileTest, AppearsAsAWholeOnCommit) {

@@ -11,7 +11,10 @@
 #include <limits>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
+
+#include "support/records.hpp"
 
 namespace polyhop {
 namespace {
@@ -29,12 +32,7 @@ std::vector<std::string> split(const std::string& text, char at) {
   return out;
 }
 
-Record record_of(std::vector<Cell> cells) {
-  Record record;
-  record.name = "e";
-  record.cells = std::move(cells);
-  return record;
-}
+Record record_of(std::vector<Cell> cells) { return test::record(std::move(cells)); }
 
 Cell cell_of(const std::string& method, std::vector<Point> points, Status status = Status::done) {
   Cell cell;

@@ -4,7 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -13,36 +12,23 @@
 #include "polyhop/core/error.hpp"
 #include "polyhop/report/curves_csv.hpp"
 #include "polyhop/report/summary_json.hpp"
+#include "support/records.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace polyhop {
 namespace {
 
 namespace fs = std::filesystem;
 
-class ExportTest : public testing::Test {
+class ExportTest : public test::TemporaryFolder {
  protected:
-  ExportTest() {
-    std::string name = (fs::temp_directory_path() / "polyhop_export_XXXXXX").string();
-    folder_ = ::mkdtemp(name.data());
-  }
-  ~ExportTest() override { fs::remove_all(folder_); }
-
-  [[nodiscard]] std::string content(const std::string& name) const {
-    std::ifstream in(folder_ / name, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
   [[nodiscard]] bool holds(const std::string& name, const std::string& part) const {
     return content(name).find(part) != std::string::npos;
   }
-
-  fs::path folder_;
 };
 
 // Two agents in three dimensions, one averaged, one with every agent's steps at two points.
 Record record() {
-  Record out;
-  out.name = "e";
-  out.target = 1;
   Cell a;
   a.method = "a";
   a.seed = 3;
@@ -56,8 +42,7 @@ Record record() {
   Cell gone;
   gone.method = "gone";
   gone.status = Status::failed;
-  out.cells = {a, b, gone};
-  return out;
+  return test::record({a, b, gone}, 1);
 }
 
 TEST_F(ExportTest, WritesFourFilesAndMakesTheFolder) {

@@ -7,59 +7,31 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "polyhop/core/error.hpp"
+#include "support/records.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace polyhop {
 namespace {
 
 namespace fs = std::filesystem;
+using test::cell;
 
-class FigureTest : public testing::Test {
+class FigureTest : public test::TemporaryFolder {
  protected:
-  FigureTest() {
-    std::string name = (fs::temp_directory_path() / "polyhop_figure_XXXXXX").string();
-    folder_ = ::mkdtemp(name.data());
-  }
-  ~FigureTest() override { fs::remove_all(folder_); }
-
-  [[nodiscard]] std::string file(const std::string& name) const { return (folder_ / name).string(); }
-  [[nodiscard]] long entries() const { return std::distance(fs::directory_iterator(folder_), {}); }
-  static std::string content(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
   std::string svg(const std::vector<Record>& records, const FigureOptions& options = {}) const {
     write_figure(records, options, file("f.svg"));
     return content(file("f.svg"));
   }
-
-  fs::path folder_;
 };
 
-Cell cell(const std::string& method, const std::vector<double>& risks, Status status = Status::done) {
-  Cell out;
-  out.method = method;
-  out.status = status;
-  for (const double risk : risks) {
-    Point point;
-    point.iteration = 10 * static_cast<Index>(out.points.size());
-    point.excess_risk = risk;
-    out.points.push_back(point);
-  }
-  return out;
-}
-
 Record record(std::vector<Cell> cells, const std::string& name = "e") {
-  Record out;
-  out.name = name;
-  out.target = 1e-3;
-  out.cells = std::move(cells);
-  return out;
+  return test::record(std::move(cells), 1e-3, name);
 }
 
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }

@@ -8,9 +8,11 @@
 #include <cmath>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "polyhop/report/thinning.hpp"
+#include "support/records.hpp"
 
 namespace polyhop {
 namespace {
@@ -18,27 +20,12 @@ namespace {
 // A run at `risks[n]` at iteration n.
 Cell cell(const std::string& method, std::uint64_t seed, const std::vector<double>& risks,
           Status status = Status::done) {
-  Cell out;
-  out.method = method;
-  out.seed = seed;
-  out.status = status;
-  for (const double risk : risks) {
-    Point point;
-    point.iteration = static_cast<Index>(out.points.size());
-    point.excess_risk = risk;
-    point.vectors = 2 * point.iteration;
-    out.points.push_back(point);
-  }
+  Cell out = test::cell(method, seed, risks, status, 1);
+  for (Point& point : out.points) point.vectors = 2 * point.iteration;
   return out;
 }
 
-Record record(std::vector<Cell> cells) {
-  Record out;
-  out.name = "e";
-  out.target = 0.5;
-  out.cells = std::move(cells);
-  return out;
-}
+Record record(std::vector<Cell> cells) { return test::record(std::move(cells), 0.5); }
 
 // The data block of a page.
 std::string data(const std::string& page) {

@@ -5,8 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <limits>
-#include <string>
+#include <utility>
 #include <vector>
+
+#include "support/records.hpp"
 
 namespace polyhop {
 namespace {
@@ -15,13 +17,9 @@ constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // A run at risks[n] at iteration 10 n; a vector costs `price` iterations' worth.
 Cell cell(const std::vector<double>& risks, Status status = Status::done, Index price = 1) {
-  Cell out;
-  out.method = "m";
-  out.status = status;
-  for (const double risk : risks) {
-    Point point;
-    point.iteration = 10 * static_cast<Index>(out.points.size());
-    point.excess_risk = risk;
+  Cell out = test::cell("m", risks, status);
+  for (Point& point : out.points) {
+    const double risk = point.excess_risk;
     point.excess_risk_worst = 2 * risk;
     point.excess_risk_mean_model = 3 * risk;
     point.excess_risk_averaged = 4 * risk;
@@ -31,15 +29,12 @@ Cell cell(const std::vector<double>& risks, Status status = Status::done, Index 
     point.values = 2 * point.iteration;
     point.gradients = point.iteration;
     point.seconds = 0.5 * static_cast<double>(point.iteration);
-    out.points.push_back(point);
   }
   return out;
 }
 
 std::vector<CurvePoint> curve(std::vector<Cell> cells, CurveX x = CurveX::iterations, CurveY y = CurveY::excess_risk) {
-  Record record;
-  record.cells = std::move(cells);
-  const auto curves = median_curves(record, x, y);
+  const auto curves = median_curves(test::record(std::move(cells)), x, y);
   return curves.size() == 1 ? curves[0].points : std::vector<CurvePoint>();
 }
 

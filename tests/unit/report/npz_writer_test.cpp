@@ -9,34 +9,19 @@
 #include <cstring>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
 #include "polyhop/core/error.hpp"
+#include "support/temporary_folder.hpp"
 
 namespace polyhop {
 namespace {
 
 namespace fs = std::filesystem;
 
-class NpzWriterTest : public testing::Test {
+class NpzWriterTest : public test::TemporaryFolder {
  protected:
-  NpzWriterTest() {
-    std::string name = (fs::temp_directory_path() / "polyhop_npz_XXXXXX").string();
-    folder_ = ::mkdtemp(name.data());
-  }
-  ~NpzWriterTest() override { fs::remove_all(folder_); }
-
-  [[nodiscard]] std::string file(const std::string& name) const { return (folder_ / name).string(); }
-  [[nodiscard]] long entries() const { return std::distance(fs::directory_iterator(folder_), {}); }
-
-  static std::string content(const std::string& path) {
-    std::ifstream in(path, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
-
   [[nodiscard]] std::string write(const std::string& name) const {
     NpzWriter out(file(name));
     out.add("GAP tight/3", std::vector<Real>{1, 2, 3, 4, 5, 6}, {2, 3});
@@ -44,8 +29,6 @@ class NpzWriterTest : public testing::Test {
     out.close();
     return content(file(name));
   }
-
-  fs::path folder_;
 };
 
 std::string member(const std::string& path, const char* name) {

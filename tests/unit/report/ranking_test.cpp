@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "polyhop/report/text_table.hpp"
+#include "support/records.hpp"
 
 namespace polyhop {
 namespace {
@@ -20,30 +21,18 @@ constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 // A run that is at `risks[n]` at iteration 10 n, where everything counted is a multiple of the iteration.
 Cell cell(const std::string& method, const std::vector<double>& risks, Status status = Status::done) {
-  Cell out;
-  out.method = method;
-  out.status = status;
-  for (const double risk : risks) {
-    Point point;
-    point.iteration = 10 * static_cast<Index>(out.points.size());
-    point.excess_risk = risk;
+  Cell out = test::cell(method, risks, status);
+  for (Point& point : out.points) {
     point.vectors = 2 * point.iteration;
     point.values = 3 * point.iteration;
     point.gradients = point.iteration;
     point.seconds = 0.5 * static_cast<double>(point.iteration);
-    out.points.push_back(point);
   }
   return out;
 }
 
 // The target is an excess risk of 1.
-Record record(std::vector<Cell> cells) {
-  Record out;
-  out.name = "e";
-  out.target = 1;
-  out.cells = std::move(cells);
-  return out;
-}
+Record record(std::vector<Cell> cells) { return test::record(std::move(cells), 1); }
 
 std::vector<std::string> order(const Record& of) {
   std::vector<std::string> out;

@@ -9,35 +9,21 @@
 #include <string>
 #include <vector>
 
+#include "support/records.hpp"
+
 namespace polyhop {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Cell cell(const std::string& method, std::uint64_t seed, const std::vector<double>& risks,
-          Status status = Status::done) {
-  Cell out;
-  out.method = method;
-  out.seed = seed;
-  out.status = status;
-  for (const double risk : risks) {
-    Point point;
-    point.iteration = 10 * static_cast<Index>(out.points.size());
-    point.excess_risk = risk;
-    out.points.push_back(point);
-  }
-  return out;
-}
+using test::cell;
 
 Record record() {
-  Record out;
-  out.name = "e";
-  out.target = 1;
+  Record out = test::record({cell("slow", 3, {9, 8, 0.5}), cell("fast", 3, {9, 1, 0.25}), cell("slow", 1, {9, 8, 7}),
+                             cell("fast", 1, {9, 1, 0.25})},
+                            1);
   out.config["graph"]["agents"] = 3;
   out.config["graph"]["file"] = "a\"b";
   out.config["method"] = Value::Array{Value::Table{{"average", true}, {"step", Value::Table{{"value", 0.5}}}}};
-  out.cells = {cell("slow", 3, {9, 8, 0.5}), cell("fast", 3, {9, 1, 0.25}), cell("slow", 1, {9, 8, 7}),
-               cell("fast", 1, {9, 1, 0.25})};
   Tuning tuning;
   tuning.method = "slow";
   tuning.value = 0.5;

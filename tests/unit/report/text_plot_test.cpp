@@ -12,28 +12,13 @@
 #include <vector>
 
 #include "polyhop/report/text_table.hpp"
+#include "support/records.hpp"
 
 namespace polyhop {
 namespace {
 
-Cell cell(const std::string& method, const std::vector<double>& risks, Status status = Status::done) {
-  Cell out;
-  out.method = method;
-  out.status = status;
-  for (const double risk : risks) {
-    Point point;
-    point.iteration = 10 * static_cast<Index>(out.points.size());
-    point.excess_risk = risk;
-    out.points.push_back(point);
-  }
-  return out;
-}
-
-Record record(std::vector<Cell> cells) {
-  Record out;
-  out.cells = std::move(cells);
-  return out;
-}
+using test::cell;
+using test::record;
 
 std::vector<std::string> lines(const std::string& text) {
   std::vector<std::string> out;
