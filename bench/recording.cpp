@@ -57,7 +57,8 @@ void product(benchmark::State& state, Index agents, Index dimension) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  for (const auto& [agents, dimension] : {std::pair<Index, Index>{8, 200}, {20, 200}, {64, 200}, {64, 1000}, {200, 100}}) {
+  for (const auto& [agents, dimension] :
+       {std::pair<Index, Index>{8, 200}, {20, 200}, {64, 200}, {64, 1000}, {200, 100}}) {
     const std::string size = std::to_string(agents) + "/" + std::to_string(dimension);
     benchmark::RegisterBenchmark(("product/" + size).c_str(), product, agents, dimension);
     benchmark::RegisterBenchmark(("recording/" + size).c_str(), record, agents, dimension);

@@ -22,7 +22,9 @@ std::string duration(double seconds) {
 }  // namespace
 
 Progress::Progress(bool quiet, Index iterations)
-    : quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0), iterations_(static_cast<double>(std::max<Index>(1, iterations))) {}
+    : quiet_(quiet),
+      terminal_(isatty(STDERR_FILENO) != 0),
+      iterations_(static_cast<double>(std::max<Index>(1, iterations))) {}
 
 double Progress::share() const {
   if (total_ == 0) return 0;
@@ -36,7 +38,8 @@ double Progress::share() const {
 
 void Progress::trial(const std::string& method, Index tried, Index budget) {
   if (quiet_ || !terminal_) return;
-  fmt::print(stderr, "\r\033[Ksearching the constant of {}: {} steps tried, at most {}", printable(method), tried, budget);
+  fmt::print(stderr, "\r\033[Ksearching the constant of {}: {} steps tried, at most {}", printable(method), tried,
+             budget);
   line_ = true;
   std::fflush(stderr);
 }
@@ -64,7 +67,8 @@ void Progress::show(const Cell& cell, bool ended) {
   shown_ = now;
   told_ = std::max(told_, part);
   const double elapsed = std::chrono::duration<double>(now - begin_).count();
-  const double before = total_ == 0 ? 0 : static_cast<double>(std::max<Index>(0, first_finished_)) / static_cast<double>(total_);
+  const double before =
+      total_ == 0 ? 0 : static_cast<double>(std::max<Index>(0, first_finished_)) / static_cast<double>(total_);
   std::string left;
   if (part > before && part < 1) left = ", " + duration(elapsed * (1 - part) / (part - before)) + " left";
   std::string where = ended ? name_of(cell.status) : "";

@@ -22,8 +22,8 @@
 #include "polyhop/experiment/store.hpp"
 #include "polyhop/report/atomic_file.hpp"
 #include "polyhop/report/curves_csv.hpp"
-#include "polyhop/report/html_report.hpp"
 #include "polyhop/report/export.hpp"
+#include "polyhop/report/html_report.hpp"
 #include "polyhop/report/npz_writer.hpp"
 #include "polyhop/report/ranking.hpp"
 #include "polyhop/report/summary_json.hpp"
@@ -125,8 +125,7 @@ class Outputs {
       static const std::set<std::string> ours = {"curves.csv", "models.npz",   "steps.npz",
                                                  "figures",    "summary.json", "report.html"};
       if (ours.contains(name) || name.ends_with(".tmp")) continue;
-      throw Error("'" + place.string() + "' holds something else (" + name +
-                  "); choose an empty or a new folder");
+      throw Error("'" + place.string() + "' holds something else (" + name + "); choose an empty or a new folder");
     }
   }
   bool is_new_;
@@ -153,7 +152,9 @@ Record run_config(const Config& config, const RunArguments& arguments, Outputs& 
   Progress progress(arguments.quiet, config.options.iterations);
   RunOptions options;
   options.threads = arguments.threads;
-  options.on_trial = [&](const std::string& method, Index tried, Index budget) { progress.trial(method, tried, budget); };
+  options.on_trial = [&](const std::string& method, Index tried, Index budget) {
+    progress.trial(method, tried, budget);
+  };
   options.on_point = [&](const Cell& cell) { progress.point(cell); };
   options.on_cell = [&](const Cell& cell, Index finished, Index total) { progress.cell(cell, finished, total); };
   options.stop = [] { return interrupted != 0; };
@@ -173,7 +174,8 @@ Record run_config(const Config& config, const RunArguments& arguments, Outputs& 
 // Models, one cell after the other from the store, unless they are too many for one file made in memory.
 bool export_models(const Store& store, const Config& config, const Record& record, NpzWriter& out) {
   constexpr double most_bytes = 1e9;
-  const auto agents = static_cast<double>(std::max<Index>(1, record.networks.empty() ? 100000 : record.networks[0].agents));
+  const auto agents =
+      static_cast<double>(std::max<Index>(1, record.networks.empty() ? 100000 : record.networks[0].agents));
   const double bytes = agents * static_cast<double>(config.options.problem.dimension) * sizeof(Real) * 2 *
                        static_cast<double>(record.cells.size());
   if (bytes > most_bytes) return false;
@@ -188,8 +190,8 @@ void print_results(const Record& record, std::size_t seeds) {
   const std::string runs = finished == static_cast<Index>(record.cells.size())
                                ? fmt::format("{} run{}", finished, finished == 1 ? "" : "s")
                                : fmt::format("{} of {} runs", finished, record.cells.size());
-  fmt::print("{}: {}, {}; iterations, vectors, evaluations and seconds are those to reach {}\n",
-             printable(record.name), runs, seeds == 1 ? "one seed" : fmt::format("medians over {} seeds", seeds),
+  fmt::print("{}: {}, {}; iterations, vectors, evaluations and seconds are those to reach {}\n", printable(record.name),
+             runs, seeds == 1 ? "one seed" : fmt::format("medians over {} seeds", seeds),
              significant(record.target, 3));
   const Index width = terminal_width();
   fmt::print("{}", ranking_text(record, width));
@@ -253,7 +255,8 @@ void add_run(CLI::App& app, int& code) {
   const auto arguments = std::make_shared<RunArguments>();
   auto* run = app.add_subcommand("run", "run an experiment file and rank its methods");
   run->add_option("FILE", arguments->file, "the experiment, a TOML file")->required();
-  run->add_option("-o,--output", arguments->output, "folder of the experiment (default: out/NAME); running again goes on from what is there");
+  run->add_option("-o,--output", arguments->output,
+                  "folder of the experiment (default: out/NAME); running again goes on from what is there");
   run->add_option("--set", arguments->settings, "change a key: --set graph.agents=20 --set method.GAP.step.sweeps=5")
       ->allow_extra_args(false);
   run->add_option("--seeds", arguments->seeds, "instead of the file's: 3, \"[1, 5]\" or 0..19");

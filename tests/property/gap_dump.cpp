@@ -157,8 +157,9 @@ void dump(const Case& c, Index number, const std::filesystem::path& root) {
       steps.insert(steps.end(), diffusion.steps().begin(), diffusion.steps().end());
       const Traffic& own = worker.network.algorithm_traffic();
       const Traffic& share = worker.network.step_traffic();
-      for (const Index n : {own.rounds + share.rounds, own.vectors + share.vectors, own.scalars + share.scalars,
-                            share.vectors, share.scalars, oracle->evaluations().values, oracle->evaluations().gradients}) {
+      for (const Index n :
+           {own.rounds + share.rounds, own.vectors + share.vectors, own.scalars + share.scalars, share.vectors,
+            share.scalars, oracle->evaluations().values, oracle->evaluations().gradients}) {
         traffic.push_back(static_cast<Real>(n));
       }
     }
@@ -207,12 +208,18 @@ std::vector<Case> cases() {
   add(gap({{"cap", "0.1/sqrt(i+1)"}}));
   for (const char* sums : {"mixed", "own"}) {
     for (const char* damping : {"rows", "norms"}) {
-      add(gap({{"bound", "tight"}, {"damping", damping}, {"project", true}, {"relaxation", 1.5}, {"cap", "distance"}, {"sums", sums}}),
+      add(gap({{"bound", "tight"},
+               {"damping", damping},
+               {"project", true},
+               {"relaxation", 1.5},
+               {"cap", "distance"},
+               {"sums", sums}}),
           {.topology = "ring", .agents = 9, .noise = 1.0, .start = "normal"});
     }
   }
   add(gap({{"optimum", 0.25}}), {.loss = "huber", .noise = 0.5, .batch = "all"});
-  add(gap({{"optimum", Value(Value::Array{0.1, 0.2, 0.0, 0.3, 0.05, 0.15})}, {"bound", "linear"}}), {.loss = "huber", .l2 = 0.2});
+  add(gap({{"optimum", Value(Value::Array{0.1, 0.2, 0.0, 0.3, 0.05, 0.15})}, {"bound", "linear"}}),
+      {.loss = "huber", .l2 = 0.2});
   add(gap({}), {.agents = 1});
   add(gap({{"bound", "tight"}, {"sweeps", 1}}), {.topology = "complete", .loss = "logistic"});
   const auto rule = [](const char* name, std::vector<std::pair<std::string, Value>> options) {

@@ -25,7 +25,7 @@ inline double exp(double x) {
   constexpr double round_shift = 6755399441055744.0;
   const double n = (std::fma(x, log2_e, round_shift)) - round_shift;
   const double r = std::fma(-n, ln2_low, std::fma(-n, ln2_high, x));
-  double p = 1.6059043836821614599e-10;         // 1/13!
+  double p = 1.6059043836821614599e-10;           // 1/13!
   p = std::fma(p, r, 2.0876756987868098979e-09);  // 1/12!
   p = std::fma(p, r, 2.5052108385441718775e-08);
   p = std::fma(p, r, 2.7557319223985890653e-07);

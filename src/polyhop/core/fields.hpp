@@ -22,9 +22,9 @@ namespace polyhop {
 /// What the fields of an options struct look like from outside: help pages, messages, docs.
 struct FieldInfo {
   std::string name;
-  std::string type;           // "number", "integer", "paper | linear | tight", ...
-  std::string default_text;   // as in TOML; "required" or "-" where there is none
-  std::string constraint;     // "> 0", or ""
+  std::string type;          // "number", "integer", "paper | linear | tight", ...
+  std::string default_text;  // as in TOML; "required" or "-" where there is none
+  std::string constraint;    // "> 0", or ""
   std::string help;
 };
 
@@ -33,7 +33,8 @@ struct FieldInfo {
 template <class T>
 struct Codec;
 
-/// The names of an enumeration, in order: specialise with `static constexpr std::array<std::pair<E, std::string_view>, n> names`.
+/// The names of an enumeration, in order: specialise with `static constexpr std::array<std::pair<E, std::string_view>,
+/// n> names`.
 template <class E>
 struct EnumNames;
 
@@ -115,7 +116,9 @@ struct Codec<std::vector<T>> {
 };
 
 template <class E>
-concept NamedEnum = std::is_enum_v<E> && requires { EnumNames<E>::names; };
+concept NamedEnum = std::is_enum_v<E> && requires {
+  EnumNames<E>::names;
+};
 
 template <NamedEnum E>
 std::string name_of(E e) {
@@ -150,7 +153,9 @@ struct Codec<E> {
 
 /// An options struct of its own lists its fields in `static const FieldTable<T>& fields()`.
 template <class T>
-concept HasFields = requires { T::fields(); };
+concept HasFields = requires {
+  T::fields();
+};
 
 /// A condition on one field's value, with the words that a message and the docs use for it.
 template <class T>
@@ -181,12 +186,14 @@ template <class Options>
 class FieldTable {
  public:
   template <class T>
-  FieldTable& add(std::string name, T Options::*member, std::string help, std::optional<Constraint<T>> constraint = {}) {
+  FieldTable& add(std::string name, T Options::*member, std::string help,
+                  std::optional<Constraint<T>> constraint = {}) {
     return insert(std::move(name), member, std::move(help), std::move(constraint), false);
   }
   /// A field without a default.
   template <class T>
-  FieldTable& require(std::string name, T Options::*member, std::string help, std::optional<Constraint<T>> constraint = {}) {
+  FieldTable& require(std::string name, T Options::*member, std::string help,
+                      std::optional<Constraint<T>> constraint = {}) {
     return insert(std::move(name), member, std::move(help), std::move(constraint), true);
   }
   /// An optional field, whose constraint holds for the value when there is one.
@@ -222,8 +229,10 @@ class FieldTable {
     }
     for (const auto& field : fields_) {
       if (field.required && table.find(field.info.name) == nullptr) {
-        throw InputError(join(path, field.info.name), "missing; expected " + field.info.type +
-                             (field.info.constraint.empty() ? "" : " " + field.info.constraint), table.line);
+        throw InputError(
+            join(path, field.info.name),
+            "missing; expected " + field.info.type + (field.info.constraint.empty() ? "" : " " + field.info.constraint),
+            table.line);
       }
     }
     return options;

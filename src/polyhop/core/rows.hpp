@@ -40,9 +40,7 @@ class Rows {
   [[nodiscard]] Index stride() const { return stride_; }
   [[nodiscard]] Real* data() { return data_; }
   [[nodiscard]] const Real* data() const { return data_; }
-  [[nodiscard]] std::span<Real> row(Index r) {
-    return {data_ + r * stride_, static_cast<std::size_t>(columns_)};
-  }
+  [[nodiscard]] std::span<Real> row(Index r) { return {data_ + r * stride_, static_cast<std::size_t>(columns_)}; }
   [[nodiscard]] std::span<const Real> row(Index r) const {
     return {data_ + r * stride_, static_cast<std::size_t>(columns_)};
   }

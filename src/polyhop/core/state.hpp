@@ -15,7 +15,7 @@ namespace polyhop {
 struct Snapshot {
   struct Entry {
     std::string name;
-    Index rows = 0;     // K for what belongs to agents, 1 for a number that all share
+    Index rows = 0;  // K for what belongs to agents, 1 for a number that all share
     Index columns = 0;
     std::vector<Real> data;  // rows x columns, without padding
   };

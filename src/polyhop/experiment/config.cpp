@@ -143,7 +143,8 @@ std::vector<Method> read_methods(const Value& root, const std::string& folder) {
       const std::string path = "method[" + std::to_string(n) + "]";
       methods.push_back(read_method(value, path));
       if (!names.insert(methods.back().name).second) {
-        throw InputError(path + ".name", "two methods are called " + in_quotes(methods.back().name) + "; names tell them apart",
+        throw InputError(path + ".name",
+                         "two methods are called " + in_quotes(methods.back().name) + "; names tell them apart",
                          value.line);
       }
     }
@@ -166,7 +167,8 @@ void settle_files(Value& root, const std::string& folder) {
 void refuse_too_large(const Config& config) {
   constexpr double most_cells = 99999;
   constexpr double most_points = 2e7;
-  const double cells = static_cast<double>(config.methods.size()) * static_cast<double>(config.options.seeds.list.size());
+  const double cells =
+      static_cast<double>(config.methods.size()) * static_cast<double>(config.options.seeds.list.size());
   if (cells > most_cells) {
     throw InputError("seeds", std::to_string(config.methods.size()) + " methods on " +
                                   std::to_string(config.options.seeds.list.size()) + " seeds are " + shortest(cells) +

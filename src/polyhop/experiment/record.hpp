@@ -32,22 +32,22 @@ struct EnumNames<Status> {
 /// One recorded point of a run; the columns of curves.csv. NaN where something is not known.
 struct Point {
   Index iteration = 0;
-  double seconds = 0;                 // inside iterations, recording apart
-  double excess_risk = 0;             // (1/K) sum_k J(w_k) - J(w^o)
-  double excess_risk_worst = 0;       // max_k J(w_k) - J(w^o)
-  double excess_risk_mean_model = 0;  // J((1/K) sum_k w_k) - J(w^o)
+  double seconds = 0;                                                      // inside iterations, recording apart
+  double excess_risk = 0;                                                  // (1/K) sum_k J(w_k) - J(w^o)
+  double excess_risk_worst = 0;                                            // max_k J(w_k) - J(w^o)
+  double excess_risk_mean_model = 0;                                       // J((1/K) sum_k w_k) - J(w^o)
   double excess_risk_averaged = std::numeric_limits<double>::quiet_NaN();  // of the averaged iterates
-  double consensus_error = 0;         // (1/K) sum_k ||w_k - mean||^2
-  double distance = 0;                // (1/K) sum_k ||w_k - w^o||^2
-  double step_min = 0;                // of the iteration before; NaN at 0
+  double consensus_error = 0;                                              // (1/K) sum_k ||w_k - mean||^2
+  double distance = 0;                                                     // (1/K) sum_k ||w_k - w^o||^2
+  double step_min = 0;                                                     // of the iteration before; NaN at 0
   double step_median = 0;
   double step_max = 0;
-  Index rounds = 0;                   // totals so far, over all edges and directions
+  Index rounds = 0;  // totals so far, over all edges and directions
   Index vectors = 0;
   Index scalars = 0;
-  Index step_vectors = 0;             // the share of the step size in them
+  Index step_vectors = 0;  // the share of the step size in them
   Index step_scalars = 0;
-  Index values = 0;                   // evaluations of agents' costs and gradients
+  Index values = 0;  // evaluations of agents' costs and gradients
   Index gradients = 0;
 };
 
@@ -77,7 +77,7 @@ struct Cell {
   std::string method;
   std::uint64_t seed = 0;
   Status status = Status::done;
-  std::string message;                   // of a failed run
+  std::string message;  // of a failed run
   std::vector<Point> points;
   std::vector<std::vector<Real>> steps;  // per point, where every agent's step is recorded; else empty
   Rows models;                           // K x M, the last iterate
@@ -85,17 +85,17 @@ struct Cell {
   double reference_value = 0;            // J(w^o)
   double reference_accuracy = 0;
   std::string reference_how;
-  Index recorded_agents = 0;             // how many models the excess risk averages over
+  Index recorded_agents = 0;  // how many models the excess risk averages over
 };
 
 /// All that an experiment gave.
 struct Record {
   std::string name;
   double target = 0;
-  Value config;             // resolved
-  std::vector<Cell> cells;  // by seed, then by method in the order of the file
-  std::vector<NetworkPicture> networks;  // of the first seed, unless too large to draw
-  std::vector<Tuning> tunings;           // of the methods that were tuned
+  Value config;                                                 // resolved
+  std::vector<Cell> cells;                                      // by seed, then by method in the order of the file
+  std::vector<NetworkPicture> networks;                         // of the first seed, unless too large to draw
+  std::vector<Tuning> tunings;                                  // of the methods that were tuned
   std::vector<std::pair<std::string, std::string>> provenance;  // version, compiler, machine, date: name and text
 };
 

@@ -15,9 +15,9 @@ namespace polyhop {
 namespace {
 
 // The counts of a point, which only grow.
-constexpr std::array<Index Point::*, 7> counts = {&Point::rounds,       &Point::vectors, &Point::scalars,
-                                                  &Point::step_vectors, &Point::step_scalars,
-                                                  &Point::values,       &Point::gradients};
+constexpr std::array<Index Point::*, 7> counts = {&Point::rounds,       &Point::vectors,      &Point::scalars,
+                                                  &Point::step_vectors, &Point::step_scalars, &Point::values,
+                                                  &Point::gradients};
 
 // What the workers add up at each point besides the risks; the steps of all agents follow.
 enum Sum : std::size_t { consensus, distance, seconds_of_first, first_count, sum_count = first_count + counts.size() };

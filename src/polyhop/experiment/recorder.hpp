@@ -53,8 +53,8 @@ class Recorder {
   std::vector<double> flat_;    // points on their way through the collective
   std::vector<double> sums_;    // see gather_sums
   double first_risk_ = 0;
-  bool every_step_;             // record every agent's step
-  Point before_;                // counts from before a checkpoint
+  bool every_step_;  // record every agent's step
+  Point before_;     // counts from before a checkpoint
 };
 
 }  // namespace polyhop

@@ -247,9 +247,12 @@ std::vector<std::pair<std::string, std::string>> provenance() {
   gmtime_r(&now, &utc);
   std::array<char, 32> date{};
   std::strftime(date.data(), date.size(), "%Y-%m-%d %H:%M:%S UTC", &utc);
-  return {{"polyhop", machine.version},  {"date", date.data()},
-          {"compiler", machine.compiler}, {"processor", machine.cpu},
-          {"kernels", machine.instruction_set}, {"system", machine.system},
+  return {{"polyhop", machine.version},
+          {"date", date.data()},
+          {"compiler", machine.compiler},
+          {"processor", machine.cpu},
+          {"kernels", machine.instruction_set},
+          {"system", machine.system},
           {"cores", std::to_string(machine.cores)}};
 }
 

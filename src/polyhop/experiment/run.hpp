@@ -30,7 +30,7 @@ struct RunOptions {
 struct CellControl {
   const Checkpoint* resume = nullptr;
   double checkpoint_every = std::numeric_limits<double>::infinity();  // seconds of work
-  bool every_step = false;  // record every agent's step size
+  bool every_step = false;                                            // record every agent's step size
   std::function<bool()> stop = {};
   std::function<void(const Cell& cell)> on_point = {};
   std::function<void(const Cell& cell, const Checkpoint& checkpoint)> save = {};

@@ -52,16 +52,28 @@ CREATE TABLE tunings (position INTEGER PRIMARY KEY, method TEXT, value REAL, fac
 
 // The columns of `points` after `cell`, in order.
 using Number = std::variant<Index Point::*, double Point::*>;
-constexpr std::array<Number, 18> point_columns = {
-    &Point::iteration,     &Point::seconds,      &Point::excess_risk, &Point::excess_risk_worst,
-    &Point::excess_risk_mean_model, &Point::excess_risk_averaged, &Point::consensus_error, &Point::distance,
-    &Point::step_min,      &Point::step_median,  &Point::step_max,    &Point::rounds,
-    &Point::vectors,       &Point::scalars,      &Point::step_vectors, &Point::step_scalars,
-    &Point::values,        &Point::gradients};
+constexpr std::array<Number, 18> point_columns = {&Point::iteration,
+                                                  &Point::seconds,
+                                                  &Point::excess_risk,
+                                                  &Point::excess_risk_worst,
+                                                  &Point::excess_risk_mean_model,
+                                                  &Point::excess_risk_averaged,
+                                                  &Point::consensus_error,
+                                                  &Point::distance,
+                                                  &Point::step_min,
+                                                  &Point::step_median,
+                                                  &Point::step_max,
+                                                  &Point::rounds,
+                                                  &Point::vectors,
+                                                  &Point::scalars,
+                                                  &Point::step_vectors,
+                                                  &Point::step_scalars,
+                                                  &Point::values,
+                                                  &Point::gradients};
 
-constexpr std::array<Index Point::*, 7> count_columns = {&Point::rounds,       &Point::vectors, &Point::scalars,
-                                                         &Point::step_vectors, &Point::step_scalars,
-                                                         &Point::values,       &Point::gradients};
+constexpr std::array<Index Point::*, 7> count_columns = {&Point::rounds,       &Point::vectors,      &Point::scalars,
+                                                         &Point::step_vectors, &Point::step_scalars, &Point::values,
+                                                         &Point::gradients};
 
 // SQLite keeps a NaN as NULL.
 double real(const SQLite::Column& column) {
@@ -359,7 +371,8 @@ void Store::set_experiment(const Record& head, const std::vector<CellKey>& cells
 void Store::clear() {
   auto& s = *implementation_;
   s.transaction([&] {
-    s.database->exec("DELETE FROM cells; DELETE FROM points; DELETE FROM steps; DELETE FROM arrays; DELETE FROM searches");
+    s.database->exec(
+        "DELETE FROM cells; DELETE FROM points; DELETE FROM steps; DELETE FROM arrays; DELETE FROM searches");
   });
 }
 
@@ -430,7 +443,7 @@ Cell Store::load_cell(const std::string& id, const std::string& method, std::uin
       for (std::size_t n = 0; n < point_columns.size(); ++n) {
         const SQLite::Column column = points.getColumn(static_cast<int>(n) + 1);
         if (const auto* count = std::get_if<Index Point::*>(&point_columns[n])) {
-          point.**count = column.getInt64();
+          point.** count = column.getInt64();
         } else {
           point.*std::get<double Point::*>(point_columns[n]) = real(column);
         }
@@ -539,7 +552,8 @@ Record Store::load(bool with_models) const {
       const SQLite::Column edges = network.getColumn(2);
       picture.edges.resize(static_cast<std::size_t>(edges.getBytes()) / sizeof(Edge));
       if (!picture.edges.empty()) {
-        std::memcpy(static_cast<void*>(picture.edges.data()), edges.getBlob(), static_cast<std::size_t>(edges.getBytes()));
+        std::memcpy(static_cast<void*>(picture.edges.data()), edges.getBlob(),
+                    static_cast<std::size_t>(edges.getBytes()));
       }
       record.networks.push_back(std::move(picture));
     }

@@ -14,9 +14,7 @@ const FieldTable<ConstantOptions>& ConstantOptions::fields() {
   return table;
 }
 
-void ConstantStep::do_choose(const Iterate&, Network&, std::span<Real> mu) {
-  std::ranges::fill(mu, options_.value);
-}
+void ConstantStep::do_choose(const Iterate&, Network&, std::span<Real> mu) { std::ranges::fill(mu, options_.value); }
 
 const FieldTable<DecayOptions>& DecayOptions::fields() {
   static const auto table =

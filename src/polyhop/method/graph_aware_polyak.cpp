@@ -56,9 +56,11 @@ const FieldTable<GapOptions>& GapOptions::fields() {
   using O = GapOptions;
   static const auto table =
       FieldTable<O>()
-          .add("bound", &O::bound, "what stands for c: the published surrogate, convexity alone, convexity and "
-                                   "smoothness, or the truth from a known w^o")
-          .add("damping", &O::damping, "alpha_k: the published one, 1/sum_l |z_kl|, from norms, or from the graph alone")
+          .add("bound", &O::bound,
+               "what stands for c: the published surrogate, convexity alone, convexity and "
+               "smoothness, or the truth from a known w^o")
+          .add("damping", &O::damping,
+               "alpha_k: the published one, 1/sum_l |z_kl|, from norms, or from the graph alone")
           .add("sweeps", &O::sweeps, "T, how often the linear system is swept")
           .add("project", &O::project, "clip at 0 inside every sweep, not only at the end")
           .add("relaxation", &O::relaxation, "the step is multiplied by it", {strictly_within(0, 2)})
@@ -74,13 +76,15 @@ GraphAwarePolyak::GraphAwarePolyak(const GapOptions& options, const Setting& set
     : options_(options), optimal_(options.optimum, setting) {
   Network& network = setting.network;
   if (!network.matrix().non_negative()) {
-    throw InputError("rule = \"gap\"", "the combination matrix has negative weights; GAP needs a_kl >= 0 (weights "
-                                       "\"metropolis\", \"max-degree\", \"lazy\" or \"fastest-mixing\")");
+    throw InputError("rule = \"gap\"",
+                     "the combination matrix has negative weights; GAP needs a_kl >= 0 (weights "
+                     "\"metropolis\", \"max-degree\", \"lazy\" or \"fastest-mixing\")");
   }
   if (options.sweeps.exact && options.bound == Bound::paper) {
     // Erratum: the published surrogate does not vanish with g_k, so the exact solution can grow like 1/||g_k||.
-    throw InputError("sweeps", "\"exact\" is refused with bound = \"paper\", whose exact solution diverges or stalls; "
-                               "use bound = \"linear\" or \"tight\"");
+    throw InputError("sweeps",
+                     "\"exact\" is refused with bound = \"paper\", whose exact solution diverges or stalls; "
+                     "use bound = \"linear\" or \"tight\"");
   }
   // An exact solution does not depend on the damping, only the way there does, and the paper's may not lead there.
   if (options.sweeps.exact && options.damping == Damping::paper) options_.damping = Damping::rows;
@@ -121,10 +125,10 @@ void GraphAwarePolyak::register_state(StateRegistry& state) {
 }
 
 void GraphAwarePolyak::do_choose(const Iterate& at, Network& network, std::span<Real> mu) {
-  gather(at, network);              // z_kl, Jhat_k(w_l)
-  damp(at, network);                // alpha_k       [eq:alpha_k]
-  bound(at, network);               // cbar_k        [eq:upperbound]
-  sweep(at, network, mu);           // mu_k^(T)      [eq:step-size-rule]
+  gather(at, network);     // z_kl, Jhat_k(w_l)
+  damp(at, network);       // alpha_k       [eq:alpha_k]
+  bound(at, network);      // cbar_k        [eq:upperbound]
+  sweep(at, network, mu);  // mu_k^(T)      [eq:step-size-rule]
   for (Real& m : mu) m = options_.relaxation * std::max(m, 0.0);
   limit(at, network, mu);
   if (options_.agree == Agree::min) network.hear({mu}).min(0, mu);
@@ -151,7 +155,8 @@ void GraphAwarePolyak::gather(const Iterate& at, Network& network) {
   }
   for (std::size_t k = 0; k < alpha_.size(); ++k) {
     // The lists hold g_k.g_k already.
-    const Real g2 = holds_gradients() ? z_[static_cast<std::size_t>(diagonal_[k])] : squared_norm(g, static_cast<Index>(k));
+    const Real g2 =
+        holds_gradients() ? z_[static_cast<std::size_t>(diagonal_[k])] : squared_norm(g, static_cast<Index>(k));
     squared_norms_[k] = g2 < vanishing_gradient ? 0 : g2;
   }
   for (std::size_t e = 0; e < z_.size(); ++e) z_[e] *= pattern_.weight[e];
@@ -224,11 +229,11 @@ void GraphAwarePolyak::bound(const Iterate& at, Network& network) {
     }
     const Real gap = optimal[k] - at.at_w.values[k];
     if (options_.bound == Bound::linear) {
-      cbar_[k] = gap + slope;                                            // inequality (a) of [eq:upperbound]
+      cbar_[k] = gap + slope;  // inequality (a) of [eq:upperbound]
     } else if (quadratic) {
-      cbar_[k] = 2 * gap + slope;                                        // = c_k when the sample is fitted at w^o
+      cbar_[k] = 2 * gap + slope;  // = c_k when the sample is fitted at w^o
     } else {
-      cbar_[k] = gap - squared_norms_[k] / (2 * scratch_[k]) + slope;    // co-coercivity
+      cbar_[k] = gap - squared_norms_[k] / (2 * scratch_[k]) + slope;  // co-coercivity
     }
   }
 }

@@ -128,8 +128,8 @@ class GraphAwarePolyak final : public StepSize {
 
   GapOptions options_;
   OptimalValues optimal_;
-  Rows minimiser_;                // one row; bound = "oracle" only
-  Real lambda_b_ = 0;             // damping = "graph" only
+  Rows minimiser_;     // one row; bound = "oracle" only
+  Real lambda_b_ = 0;  // damping = "graph" only
   // Per two-hop entry: z_kl, and Jhat_k(w_l).
   kernels::SparseView pattern_;
   std::vector<Real> z_;
@@ -137,7 +137,7 @@ class GraphAwarePolyak final : public StepSize {
   // Per agent: where z_kk stands, and numbers.
   std::vector<Index> diagonal_;
   std::vector<Real> b_kk_, squared_norms_, alpha_, cbar_, coupling_, scratch_;
-  Rows mixed_;                    // (B W)_k, then A(A diag(mu) G): relayed sums
+  Rows mixed_;  // (B W)_k, then A(A diag(mu) G): relayed sums
   // What cap = "distance" remembers.
   std::vector<Real> sum_, radius_;
   Rows start_;

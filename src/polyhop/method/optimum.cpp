@@ -61,7 +61,8 @@ OptimalValues::OptimalValues(const Optimum& optimum, const Setting& setting) {
                                     std::to_string(setting.network.agents()) + " agents");
   }
   for (std::size_t k = 0; k < list.size(); ++k) {
-    if (!std::isfinite(list[k])) throw InputError("optimum", "the value of agent " + std::to_string(k) + " is not finite");
+    if (!std::isfinite(list[k]))
+      throw InputError("optimum", "the value of agent " + std::to_string(k) + " is not finite");
   }
   values_.assign(list.begin() + block.first, list.begin() + block.last);
 }
@@ -73,8 +74,9 @@ std::span<const Real> OptimalValues::on_sample(Oracle& oracle) {
 
 Rows known_minimiser(const Setting& setting, const std::string& path) {
   if (setting.reference == nullptr || !setting.reference->minimiser) {
-    throw InputError(path, "needs a known minimiser w^o, and there is none here (problem.reference = \"solve\" finds one "
-                           "where the cost has a minimum)");
+    throw InputError(path,
+                     "needs a known minimiser w^o, and there is none here (problem.reference = \"solve\" finds one "
+                     "where the cost has a minimum)");
   }
   Rows row(1, setting.network.columns());
   std::ranges::copy(*setting.reference->minimiser, row.row(0).begin());

@@ -13,7 +13,8 @@ namespace {
 template <class Options>
 FieldTable<Options> polyak_fields() {
   FieldTable<Options> table;
-  table.add("c", static_cast<Real Options::*>(&Options::c), "divides the step: (Jhat - Jhat(w^o)) / (c ||g||^2)", {above(0)});
+  table.add("c", static_cast<Real Options::*>(&Options::c), "divides the step: (Jhat - Jhat(w^o)) / (c ||g||^2)",
+            {above(0)});
   table.add("max", static_cast<std::optional<Real> Options::*>(&Options::max), "upper limit on the step", above(0));
   table.add("optimum", static_cast<Optimum Options::*>(&Options::optimum), "what is taken for Jhat_k(w^o)");
   return table;

@@ -76,7 +76,8 @@ RuleSpec read_rule(const Value& step, const std::string& path) {
   }
   const Value* rule = table.find("rule");
   if (rule == nullptr) {
-    throw InputError(path, "found " + step.text() + ", expected a rule: step = \"gap\" or step = { rule = \"gap\", ... }",
+    throw InputError(path,
+                     "found " + step.text() + ", expected a rule: step = \"gap\" or step = { rule = \"gap\", ... }",
                      step.line);
   }
   const auto* name = rule->as<std::string>();

@@ -15,10 +15,10 @@ namespace polyhop {
 
 /// Where the recursion W+ = A(W - diag(mu) G) stands when it asks for its step sizes.
 struct Iterate {
-  Index i;                  // 0, 1, ...
-  const Rows& w;            // w_{k,i-1}
-  const Evaluation& at_w;   // gradients there, and values where the rule needs them
-  Oracle& oracle;           // for more on the same sample
+  Index i;                 // 0, 1, ...
+  const Rows& w;           // w_{k,i-1}
+  const Evaluation& at_w;  // gradients there, and values where the rule needs them
+  Oracle& oracle;          // for more on the same sample
 };
 
 /// A rule that chooses every agent's step size, seen from one block.

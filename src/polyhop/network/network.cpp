@@ -63,8 +63,7 @@ void Network::make_room(Mail& mail, const Message& message) const {
 
 void Network::count(const Message& message) {
   const Index rows = handed_over(message.hops);
-  traffic_[static_cast<std::size_t>(account_)] +=
-      {message.hops, rows * message.vectors, rows * message.scalars};
+  traffic_[static_cast<std::size_t>(account_)] += {message.hops, rows * message.vectors, rows * message.scalars};
 }
 
 const Network::Mail& Network::exchange(const Message& message) {

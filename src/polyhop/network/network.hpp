@@ -141,14 +141,14 @@ class Network {
   const CombinationMatrix& matrix_;
   Block block_;
   Index columns_;
-  Index padded_;                          // columns with the zeros behind them
-  std::vector<Index> offset_;             // of the block's rows in the whole matrix
-  std::vector<std::int32_t> interior_;    // agents of the block whose neighbours are all inside it
-  std::vector<std::int32_t> boundary_;    // the others
+  Index padded_;                        // columns with the zeros behind them
+  std::vector<Index> offset_;           // of the block's rows in the whole matrix
+  std::vector<std::int32_t> interior_;  // agents of the block whose neighbours are all inside it
+  std::vector<std::int32_t> boundary_;  // the others
   Index direct_ = 0;
   Index forwarded_ = 0;
   SparseRows two_hop_;
-  std::vector<Index> mirror_;             // where the same product stands already, or -1
+  std::vector<Index> mirror_;  // where the same product stands already, or -1
   std::vector<const Real*> own_rows_;
   Index diameter_ = -1;
   std::array<Traffic, 2> traffic_;

@@ -10,8 +10,7 @@ namespace {
 // One block holds everybody: what is written is received.
 class SerialNetwork final : public Network {
  public:
-  SerialNetwork(const CombinationMatrix& matrix, Index columns)
-      : Network(matrix, {0, matrix.agents()}, columns) {}
+  SerialNetwork(const CombinationMatrix& matrix, Index columns) : Network(matrix, {0, matrix.agents()}, columns) {}
 
  private:
   Mail& outbox(const Message& message) override {

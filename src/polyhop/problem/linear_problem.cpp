@@ -53,8 +53,7 @@ class LinearOracle final : public Oracle {
       const auto indices = sampler_.indices(k);
       double sum = 0;
       for (const Index n : indices) sum += squared_norms_[sample(k, n)];
-      out[static_cast<std::size_t>(k)] =
-          loss_.max_curvature() * sum / static_cast<double>(indices.size()) + l2_;
+      out[static_cast<std::size_t>(k)] = loss_.max_curvature() * sum / static_cast<double>(indices.size()) + l2_;
     }
     return true;
   }
@@ -207,8 +206,8 @@ class LinearOracle final : public Oracle {
   Evaluation evaluation_;
   Rows dense_;
   Rows trial_;  // one row: a point on its way to being evaluated; none where gradients are one row
-  std::vector<Real> z_, targets_, slopes_, losses_;                // one entry per chosen sample
-  std::vector<Real> reach_z_, reach_targets_, reach_losses_;       // one entry per two-hop pair
+  std::vector<Real> z_, targets_, slopes_, losses_;           // one entry per chosen sample
+  std::vector<Real> reach_z_, reach_targets_, reach_losses_;  // one entry per two-hop pair
   std::vector<const Real*> rows_;
 };
 

@@ -56,8 +56,7 @@ class ObjectiveOracle final : public Oracle {
     for (Index k = 0; k < reach.agents; ++k) {
       for (Index e = reach.pattern.offset[k]; e < reach.pattern.offset[k + 1]; ++e) {
         const std::span<const Real> point(reach.row(e), static_cast<std::size_t>(reach.columns));
-        out[static_cast<std::size_t>(e)] =
-            objectives_[static_cast<std::size_t>(k)]->value(point, sampler_.indices(k));
+        out[static_cast<std::size_t>(e)] = objectives_[static_cast<std::size_t>(k)]->value(point, sampler_.indices(k));
       }
     }
   }

@@ -29,8 +29,8 @@ class Objective {
 
 /// What a gradient check found.
 struct GradientCheck {
-  Real worst_error = 0;   // max over coordinates of |given - finite difference| / max(1, |given|)
-  Index coordinate = 0;   // where it is
+  Real worst_error = 0;  // max over coordinates of |given - finite difference| / max(1, |given|)
+  Index coordinate = 0;  // where it is
   Real given = 0;
   Real expected = 0;
   [[nodiscard]] bool passed(Real tolerance = 1e-6) const { return worst_error <= tolerance; }

@@ -55,7 +55,8 @@ class Oracle {
     do_values_along(w, g, agents, steps, out);
   }
 
-  /// out[k] = Jhat_k(w) at one point for all, the only row of w: for studies with a known optimum, so it is not charged.
+  /// out[k] = Jhat_k(w) at one point for all, the only row of w: for studies with a known optimum, so it is not
+  /// charged.
   virtual void values_at_point(const Rows& w, std::span<Real> out) = 0;
 
   /// out[k] = a constant L_k such that Jhat_k of the current sample is L_k-smooth; false when none is known.

@@ -17,10 +17,10 @@ namespace polyhop {
 
 /// A minimiser w^o of J and its cost, and how well they are known.
 struct Reference {
-  std::optional<std::vector<Real>> minimiser;  // none where J has no minimum, or nobody solved for it
-  double value = 0;                            // J(w^o), or the infimum
+  std::optional<std::vector<Real>> minimiser;                  // none where J has no minimum, or nobody solved for it
+  double value = 0;                                            // J(w^o), or the infimum
   double accuracy = std::numeric_limits<double>::quiet_NaN();  // estimate of J(minimiser) - min J
-  std::string how;                             // the words for a report
+  std::string how;                                             // the words for a report
 };
 
 /// The costs J_1 .. J_K of all agents: what an experiment runs on.
@@ -31,7 +31,8 @@ class Problem {
   [[nodiscard]] virtual Index dimension() const = 0;
   /// The view of one block; `seed` is that of the sampling.
   [[nodiscard]] virtual std::unique_ptr<Oracle> oracle(Block block, std::uint64_t seed) const = 0;
-  /// out(k, p) = J_k(point p), k over the block's agents: the whole cost, not a batch. One matrix product for linear models.
+  /// out(k, p) = J_k(point p), k over the block's agents: the whole cost, not a batch. One matrix product for linear
+  /// models.
   virtual void costs(Block block, const Rows& points, Rows& out) const = 0;
 };
 

@@ -35,7 +35,8 @@ const FieldTable<ProblemOptions>& ProblemOptions::fields() {
           .add("source", &O::source, "where the data come from")
           .require("dimension", &O::dimension, "M, the number of features", {count_from(1)})
           .require("samples", &O::samples, "N, the samples of each agent", {count_from(1)})
-          .add("noise", &O::noise, "standard deviation added to the targets (before the sign, for classes)", {at_least(0)})
+          .add("noise", &O::noise, "standard deviation added to the targets (before the sign, for classes)",
+               {at_least(0)})
           .add("scale_spread", &O::scale_spread, "sigma of a log-normal factor on an agent's features", {at_least(0)})
           .add("minimiser_spread", &O::minimiser_spread, "how far agents' own minimisers lie from the common one",
                {at_least(0)})
@@ -51,9 +52,9 @@ std::unique_ptr<LinearProblem> make_problem(const ProblemOptions& options, Index
   const double bytes = static_cast<double>(agents) * static_cast<double>(options.samples) *
                        static_cast<double>(options.dimension) * static_cast<double>(sizeof(Real));
   if (bytes > most_bytes) {
-    throw InputError("problem", std::to_string(agents) + " agents x " + std::to_string(options.samples) + " samples x " +
-                                    std::to_string(options.dimension) + " features need " + shortest(bytes / 1e9) +
-                                    " GB; at most 16 GB are allowed");
+    throw InputError("problem", std::to_string(agents) + " agents x " + std::to_string(options.samples) +
+                                    " samples x " + std::to_string(options.dimension) + " features need " +
+                                    shortest(bytes / 1e9) + " GB; at most 16 GB are allowed");
   }
   std::shared_ptr<const Loss> loss = make_loss(options.loss, options.delta);
   const SyntheticData synthetic = {options.dimension, options.samples, options.noise, options.scale_spread,

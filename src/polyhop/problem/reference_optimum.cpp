@@ -244,7 +244,8 @@ Reference solve_reference(const LinearProblem& problem) {
   const Pooled cost(problem);
   if (!problem.loss().is_quadratic()) return by_descent(cost, problem.loss().is_classification());
   const Index small = std::min(cost.h.rows(), cost.h.cols());
-  const double work = static_cast<double>(cost.h.rows()) * static_cast<double>(cost.h.cols()) * static_cast<double>(small);
+  const double work =
+      static_cast<double>(cost.h.rows()) * static_cast<double>(cost.h.cols()) * static_cast<double>(small);
   if (cost.l2 == 0 && work <= rank_revealing_work) return by_rank_revealing(cost);
   if (small <= normal_equations_rows) {
     Reference reference = by_normal_equations(cost);

@@ -97,8 +97,9 @@ TEST(Config, RefusesATuningThatCannotBe) {
 
 TEST(Config, RefusesMoreRunsOrPointsThanMemoryHolds) {
   const auto message = [](const std::string& more) {
-    const std::string text = "[graph]\ntopology = \"ring\"\nagents = 3\n[problem]\ndimension = 2\nsamples = 1\n"
-                             "[[method]]\nname = \"a\"\nstep = \"gap\"\n[[method]]\nname = \"b\"\nstep = \"polyak\"\n";
+    const std::string text =
+        "[graph]\ntopology = \"ring\"\nagents = 3\n[problem]\ndimension = 2\nsamples = 1\n"
+        "[[method]]\nname = \"a\"\nstep = \"gap\"\n[[method]]\nname = \"b\"\nstep = \"polyak\"\n";
     try {
       read_config(read_toml(more + text));
     } catch (const InputError& e) {
@@ -107,7 +108,8 @@ TEST(Config, RefusesMoreRunsOrPointsThanMemoryHolds) {
     return std::string();
   };
   EXPECT_EQ(message("seeds = \"0..49998\"\n"), "");
-  EXPECT_EQ(message("seeds = \"0..49999\"\n"), "seeds: 2 methods on 50000 seeds are 1e+05 runs; at most 99999 are allowed");
+  EXPECT_EQ(message("seeds = \"0..49999\"\n"),
+            "seeds: 2 methods on 50000 seeds are 1e+05 runs; at most 99999 are allowed");
   EXPECT_EQ(message("iterations = 9000000\nrecord_every = 1\n"), "");
   EXPECT_EQ(message("iterations = 500000000\nrecord_every = 1\n"),
             "record_every: found 1, which makes 1000000004 points; at most 2e7 are allowed: use 51 or more");

@@ -133,7 +133,8 @@ TEST_F(StoreTest, StoppedAtAnyLookARunGoesOnToTheSameBits) {
       const int patience = restarts == 0 ? after : 3;
       stored_run(folder, c, 1 + restarts % 3, [&] { return looks++ >= patience; });
       finished = true;
-      for (const Cell& cell : load_record(folder, false).cells) finished = finished && cell.status != Status::unfinished;
+      for (const Cell& cell : load_record(folder, false).cells)
+        finished = finished && cell.status != Status::unfinished;
       ASSERT_LT(++restarts, 1000);
     }
     expect_same(load_record(folder, true), whole);
@@ -226,7 +227,8 @@ TEST_F(StoreTest, SaysWhatIsWrongWithAFile) {
     EXPECT_NE(complaint([&] { Store(folder, Store::Mode::write); }).find("in use by another run"), std::string::npos);
   }
   std::ofstream(Store::file_in(folder)) << std::string(5000, 'x');
-  EXPECT_NE(complaint([&] { Store(folder, Store::Mode::write); }).find("is not a store of polyhop's"), std::string::npos);
+  EXPECT_NE(complaint([&] { Store(folder, Store::Mode::write); }).find("is not a store of polyhop's"),
+            std::string::npos);
 }
 
 }  // namespace

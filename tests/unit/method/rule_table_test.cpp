@@ -98,7 +98,8 @@ TEST(RuleTable, ReadsATunedStepThatNobodyCanBuild) {
 TEST(RuleTable, SuggestsTheNearestName) {
   EXPECT_EQ(complaint("gop"), "step.rule: unknown name \"gop\"; did you mean 'gap'?");
   EXPECT_EQ(complaint("constnat"), "step.rule: unknown name \"constnat\"; did you mean 'constant'?");
-  EXPECT_EQ(complaint("newton"), "step.rule: unknown name \"newton\"; allowed: constant, tuned, decay, polyak, sps, backtracking, gap");
+  EXPECT_EQ(complaint("newton"),
+            "step.rule: unknown name \"newton\"; allowed: constant, tuned, decay, polyak, sps, backtracking, gap");
   EXPECT_EQ(complaint(gap({{"bond", "tight"}})), "step.bond: unknown key; did you mean 'bound'?");
   EXPECT_EQ(complaint(gap({{"bound", "tigt"}})), "step.bound: unknown name \"tigt\"; did you mean 'tight'?");
 }
