@@ -1,8 +1,6 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
 // The command line: reads arguments, calls the library, prints. No numerics here.
-#include <fmt/format.h>
-
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -11,6 +9,7 @@
 #include "commands.hpp"
 #include "polyhop/core/error.hpp"
 #include "polyhop/report/text_table.hpp"
+#include "terminal.hpp"
 
 namespace polyhop::app {
 namespace {
@@ -54,7 +53,7 @@ int parse_and_run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);
-    fmt::print(stderr, "polyhop: {}\nRun with --help for more information.\n", printable(usage_message(app, e.what())));
+    tell("polyhop: " + printable(usage_message(app, e.what())) + "\nRun with --help for more information.\n");
     return usage_error;
   }
   return code;
@@ -65,13 +64,14 @@ int parse_and_run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using namespace polyhop;
+  app::open_standard_files();
   try {
     return app::parse_and_run(argc, argv);
   } catch (const InputError& e) {
-    fmt::print(stderr, "polyhop: {}\n", printable(e.what()));
+    app::tell("polyhop: " + printable(e.what()) + "\n");
     return app::bad_input;
   } catch (const std::exception& e) {
-    fmt::print(stderr, "polyhop: {}\n", printable(e.what()));
+    app::tell("polyhop: " + printable(e.what()) + "\n");
     return app::internal_error;
   }
 }

@@ -6,9 +6,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
 
 #include "polyhop/report/text_table.hpp"
+#include "terminal.hpp"
 
 namespace polyhop::app {
 namespace {
@@ -21,10 +21,11 @@ std::string duration(double seconds) {
 
 }  // namespace
 
-Progress::Progress(bool quiet, Index iterations)
+Progress::Progress(bool quiet, Index iterations, Index total)
     : quiet_(quiet),
       terminal_(isatty(STDERR_FILENO) != 0),
-      iterations_(static_cast<double>(std::max<Index>(1, iterations))) {}
+      iterations_(static_cast<double>(std::max<Index>(1, iterations))),
+      total_(total) {}
 
 double Progress::share() const {
   if (total_ == 0) return 0;
@@ -38,10 +39,9 @@ double Progress::share() const {
 
 void Progress::trial(const std::string& method, Index tried, Index budget) {
   if (quiet_ || !terminal_) return;
-  fmt::print(stderr, "\r\033[Ksearching the constant of {}: {} steps tried, at most {}", printable(method), tried,
-             budget);
+  tell(fmt::format("\r\033[Ksearching the constant of {}: {} steps tried, at most {}", printable(method), tried,
+                   budget));
   line_ = true;
-  std::fflush(stderr);
 }
 
 void Progress::point(const Cell& cell) {
@@ -78,13 +78,12 @@ void Progress::show(const Cell& cell, bool ended) {
   }
   const std::string text = fmt::format("{:3.0f}%  {}/{} runs{}  {} seed {}: {}", 100 * part, finished_, total_, left,
                                        printable(cell.method), cell.seed, where);
-  fmt::print(stderr, "{}{}{}", terminal_ ? "\r\033[K" : "", text, terminal_ ? "" : "\n");
+  tell(fmt::format("{}{}{}", terminal_ ? "\r\033[K" : "", text, terminal_ ? "" : "\n"));
   line_ = terminal_;
-  std::fflush(stderr);
 }
 
 void Progress::end() {
-  if (line_) fmt::print(stderr, "\n");
+  if (line_) tell("\n");
   line_ = false;
 }
 

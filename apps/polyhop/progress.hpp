@@ -14,7 +14,7 @@ namespace polyhop::app {
 /// How far an experiment is, on the standard error: one line in place on a terminal, a plain line per 10% elsewhere.
 class Progress {
  public:
-  Progress(bool quiet, Index iterations);
+  Progress(bool quiet, Index iterations, Index total);
   /// The search for a method's constant has tried so many steps, of at most `budget`.
   void trial(const std::string& method, Index tried, Index budget);
   /// A run has recorded a point.

@@ -149,7 +149,8 @@ std::filesystem::path output_folder(const RunArguments& arguments, const std::st
 }
 
 Record run_config(const Config& config, const RunArguments& arguments, Outputs& outputs) {
-  Progress progress(arguments.quiet, config.options.iterations);
+  const auto runs = static_cast<Index>(config.methods.size() * config.options.seeds.list.size());
+  Progress progress(arguments.quiet, config.options.iterations, runs);
   RunOptions options;
   options.threads = arguments.threads;
   options.on_trial = [&](const std::string& method, Index tried, Index budget) {
@@ -200,21 +201,19 @@ void print_results(const Record& record, std::size_t seeds) {
   fmt::print("\n{}", text_plot(record, width > 0 ? std::min(width, usual_width) : usual_width, height));
 }
 
-// Names the runs that ended by an error, and how.
-bool tell_failures(const Record& record) {
-  bool any = false;
+// Names the runs that ended by an error, and how; the exit code that follows.
+int tell_failures(const Record& record) {
+  int code = done;
   for (const Cell& cell : record.cells) {
     if (cell.status != Status::failed) continue;
-    any = true;
-    fmt::print(stderr, "polyhop: failed: {} seed {}: {}\n", printable(cell.method), cell.seed, printable(cell.message));
+    if (code != internal_error) code = cell.bad_input ? bad_input : internal_error;
+    tell("polyhop: failed: " + printable(cell.method) + " seed " + std::to_string(cell.seed) + ": " +
+         printable(cell.message) + "\n");
   }
-  return any;
+  return code;
 }
 
-int ending(bool any_failed) {
-  if (interrupted != 0) return 128 + interrupted;
-  return any_failed ? bad_input : done;
-}
+int ending(int failures) { return interrupted != 0 ? 128 + interrupted : failures; }
 
 int run_command(RunArguments arguments) {
   if (arguments.seeds) arguments.settings.push_back("seeds=" + *arguments.seeds);
@@ -234,11 +233,11 @@ int run_command(RunArguments arguments) {
   outputs.page.write(html_report({record}));
   outputs.page.commit();
 
-  const bool any_failed = tell_failures(record);
+  const int failures = tell_failures(record);
   if (arguments.json) {
     fmt::print("{}", summary_json(record));
     if (std::fflush(stdout) != 0) throw Error("cannot write the results to the standard output");
-    return ending(any_failed);
+    return ending(failures);
   }
   print_results(record, config.options.seeds.list.size());
   fmt::print("\nThe page: {}\nThe data: {}{}\n", printable(outputs.page.path()), printable(outputs.curves.path()),
@@ -246,7 +245,7 @@ int run_command(RunArguments arguments) {
                          : "; the models are many: `polyhop export` writes them");
   if (interrupted != 0) fmt::print("Stopped on the way; the same command goes on from here.\n");
   if (std::fflush(stdout) != 0) throw Error("cannot write the results to the standard output");
-  return ending(any_failed);
+  return ending(failures);
 }
 
 }  // namespace

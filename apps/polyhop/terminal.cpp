@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "terminal.hpp"
 
+#include <fcntl.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -62,6 +63,19 @@ void add_color(CLI::App& command) {
 }
 
 std::string inked(const std::string& text, Ink ink) { return wants_color() ? code_of(ink) + text + "\033[0m" : text; }
+
+void tell(const std::string& text) {
+  std::fputs(text.c_str(), stderr);
+  std::fflush(stderr);
+}
+
+void open_standard_files() {
+  for (const int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(file, F_GETFD) != -1) continue;
+    // The lowest free number is the one that was closed.
+    (void)open("/dev/null", file == STDIN_FILENO ? O_RDONLY : O_WRONLY);
+  }
+}
 
 void flush_output() {
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {

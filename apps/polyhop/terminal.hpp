@@ -19,6 +19,13 @@ void add_color(CLI::App& command);
 enum class Ink { bold, dim, good, warning, bad };
 std::string inked(const std::string& text, Ink ink);
 
+/// Writes to the standard error; where that cannot be written, nobody is there to be told.
+void tell(const std::string& text);
+
+/// Opens the standard input, output and error on nothing where they are closed, so that no file of ours takes their
+/// place.
+void open_standard_files();
+
 /// Brings what was printed out; throws Error when it cannot be written.
 void flush_output();
 

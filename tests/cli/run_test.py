@@ -220,6 +220,19 @@ class Run(CommandTest):
         self.assertNotIn(b"\x1b", result.stdout)
 
 
+class StandardFiles(CommandTest):
+    def run_with(self, redirection):
+        return subprocess.run(["/bin/sh", "-c", f'"$0" run e.toml -o out {redirection}', str(_polyhop.COMMAND)],
+                              cwd=self.folder, capture_output=True, text=True, timeout=250, check=False)
+
+    def test_a_standard_error_that_is_full_does_not_matter(self):
+        self.assertEqual(self.run_with("2>/dev/full").returncode, 0)
+
+    def test_a_closed_standard_error_is_not_taken_for_an_output(self):
+        self.assertEqual(self.run_with("2>&-").returncode, 0)
+        self.assertTrue((self.folder / "out/curves.csv").read_text().startswith("experiment,method,seed,"))
+
+
 class Help(CommandTest):
     def test_version(self):
         result = self.done("--version")

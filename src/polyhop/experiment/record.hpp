@@ -77,7 +77,8 @@ struct Cell {
   std::string method;
   std::uint64_t seed = 0;
   Status status = Status::done;
-  std::string message;  // of a failed run
+  std::string message;     // of a failed run
+  bool bad_input = false;  // it failed because of what it was given
   std::vector<Point> points;
   std::vector<std::vector<Real>> steps;  // per point, where every agent's step is recorded; else empty
   Rows models;                           // K x M, the last iterate

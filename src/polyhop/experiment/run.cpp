@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <ctime>
 #include <exception>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -282,6 +283,10 @@ class Experiment {
     if (run_.store != nullptr) run_.store->set_experiment(record_, keys_);
     const Index workers = workers_for(network.graph.agents(), config_.options.problem.dimension, threads);
     run_tasks(static_cast<Index>(waiting_.size()), threads / workers, [&](Index n) { run_waiting(n, workers); });
+    for (const auto& [cell, twin] : twins_) {
+      record_.cells[cell] = record_.cells[twin];
+      record_.cells[cell].method = keys_[cell].method;
+    }
     return std::move(record_);
   }
 
@@ -308,6 +313,11 @@ class Experiment {
         record_.cells[n] = run_.store->load_cell(key.id(), key.method, key.seed, false);
         ++finished_;
         instances_[n / static_cast<std::size_t>(methods())].release(methods());
+      } else if (const auto [twin, is_new] = first_of_.try_emplace(key.id(), n); !is_new) {
+        // The same run under another name.
+        twins_.emplace_back(n, twin->second);
+        ++finished_;
+        instances_[n / static_cast<std::size_t>(methods())].release(methods());
       } else {
         waiting_.push_back(static_cast<Index>(n));
       }
@@ -328,6 +338,7 @@ class Experiment {
       if (run_.store == nullptr) throw;
       run_.store->fail(keys_[n].id(), e.what());
       cell = stored(keys_[n]);
+      cell.bad_input = dynamic_cast<const InputError*>(&e) != nullptr;
     }
     instances_[s].release(methods());
     const std::lock_guard lock(mutex_);
@@ -367,6 +378,12 @@ class Experiment {
       control.resume = &*checkpoint;
       begun = stored(keys_[n]);
       begun.message.clear();
+      std::erase_if(begun.points, [&](const Point& point) { return point.iteration > checkpoint->iteration; });
+      // Steps that were not recorded from the beginning are not recorded at all.
+      control.every_step = control.every_step && begun.steps.size() == begun.points.size();
+      if (!control.every_step && config_.options.record.steps == RecordedSteps::summary) begun.steps.clear();
+    } else {
+      run_.store->restart(id);
     }
     std::size_t committed = begun.points.size();
     control.checkpoint_every = config_.options.checkpoint_every;
@@ -387,8 +404,10 @@ class Experiment {
   const RunOptions& run_;
   Record record_;
   std::vector<CellKey> keys_;
-  std::vector<SharedInstance> instances_;  // of each seed
-  std::vector<Index> waiting_;             // cells still to be run
+  std::vector<SharedInstance> instances_;                   // of each seed
+  std::vector<Index> waiting_;                              // cells still to be run
+  std::map<std::string, std::size_t> first_of_;             // the cell that runs for all of the same settings
+  std::vector<std::pair<std::size_t, std::size_t>> twins_;  // the others, and that one
   std::mutex mutex_;
   Index finished_ = 0;
 };

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
@@ -391,7 +392,7 @@ std::optional<Checkpoint> Store::checkpoint(const std::string& id) const {
   return s.guarded([&]() -> std::optional<Checkpoint> {
     auto select = s.statement(
         "SELECT iteration, seconds, first_risk, rounds, vectors, scalars, step_vectors, step_scalars, \"values\", "
-        "gradients FROM cells WHERE id = ? AND status = 'unfinished' AND iteration IS NOT NULL");
+        "gradients FROM cells WHERE id = ? AND status IN ('unfinished', 'failed') AND iteration IS NOT NULL");
     select.bind(1, id);
     if (!select.executeStep()) return {};
     Checkpoint at;
@@ -492,6 +493,20 @@ void Store::finish(const std::string& id, const Cell& cell, std::size_t first_ne
   });
 }
 
+void Store::restart(const std::string& id) {
+  auto& s = *implementation_;
+  s.transaction([&] {
+    for (const char* table : {"points", "steps", "arrays"}) {
+      auto remove = s.statement(std::string("DELETE FROM ") + table + " WHERE cell = ?");
+      remove.bind(1, id);
+      remove.exec();
+    }
+    auto update = s.statement("UPDATE cells SET status = 'unfinished', message = NULL, iteration = NULL WHERE id = ?");
+    update.bind(1, id);
+    update.exec();
+  });
+}
+
 void Store::fail(const std::string& id, const std::string& message) {
   auto& s = *implementation_;
   s.transaction([&] {
@@ -537,7 +552,7 @@ Record Store::load(bool with_models) const {
       const std::string key = about.getColumn(0).getString();
       const std::string value = about.getColumn(1).getString();
       if (key == "name") record.name = value;
-      if (key == "target") record.target = std::stod(value);
+      if (key == "target") std::from_chars(value.data(), value.data() + value.size(), record.target);
       if (key == "config") record.config = *read_toml("config = " + value).find("config");
     }
     auto provenance = s.statement("SELECT name, value FROM provenance ORDER BY position");

@@ -58,12 +58,15 @@ class Store {
 
   /// How a cell ended, `unfinished` when it is on its way; nothing when it was never begun.
   [[nodiscard]] std::optional<Status> status(const std::string& id) const;
-  /// Where an unfinished cell stands, if it got as far as a checkpoint; its points up to there are in the store.
+  /// Where an unfinished or failed cell stands, if it got as far as a checkpoint; its points up to there are in the
+  /// store.
   [[nodiscard]] std::optional<Checkpoint> checkpoint(const std::string& id) const;
   /// The cell as far as it is known.
   [[nodiscard]] Cell load_cell(const std::string& id, const std::string& method, std::uint64_t seed,
                                bool with_models) const;
 
+  /// Forgets what a cell has so far: it begins anew.
+  void restart(const std::string& id);
   /// Commits the points from number `first_new` on and the checkpoint in one transaction.
   void save(const std::string& id, const Cell& cell, std::size_t first_new, const Checkpoint& checkpoint);
   /// Commits the last points, the models and how the cell ended; its checkpoint goes.

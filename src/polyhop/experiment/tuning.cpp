@@ -90,6 +90,7 @@ class Trials {
     control_.stop = control.stop;
     method_.average = false;
     options_.record.steps = RecordedSteps::summary;
+    options_.time_limit.reset();  // a clock must not decide what is found
     options_.stop_at_target = options.tuning.goal == TuningGoal::iterations_to_target;
     instances_.resize(seeds_.size());
     run_tasks(static_cast<Index>(seeds_.size()), threads_, [&](Index n) {
@@ -269,7 +270,7 @@ std::string tuning_settings(const ExperimentOptions& options, const Method& meth
   Value settings = ExperimentOptions::fields().write(searched);
   std::erase_if(*settings.as<Value::Table>(), [](const auto& entry) {
     return entry.first == "name" || entry.first == "seeds" || entry.first == "stop_at_target" ||
-           entry.first == "checkpoint_every";
+           entry.first == "checkpoint_every" || entry.first == "time_limit";
   });
   settings["algorithm"] = Value(method.algorithm->name);
   return settings.text();

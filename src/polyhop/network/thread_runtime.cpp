@@ -103,7 +103,13 @@ void launch_threads(const CombinationMatrix& matrix, Index columns, Index worker
   };
   {
     std::vector<std::jthread> threads;
-    for (Index number = 1; number < workers; ++number) threads.emplace_back(work, number);
+    try {
+      for (Index number = 1; number < workers; ++number) threads.emplace_back(work, number);
+    } catch (...) {
+      // Those that were started wait for those that cannot be.
+      shared.barrier.abandon();
+      throw;
+    }
     work(0);
   }
   if (failure) std::rethrow_exception(failure);

@@ -162,6 +162,43 @@ TEST_F(StoreTest, DoesNotRunAgainWhatIsFinished) {
   EXPECT_EQ(store.load(false).cells.size(), 6U);
 }
 
+TEST_F(StoreTest, RunsTheSameSettingsOnceUnderAllTheirNames) {
+  Store store(folder_, Store::Mode::write);
+  RunOptions options;
+  options.store = &store;
+  int ran = 0;
+  options.on_cell = [&](const Cell&, Index, Index) { ++ran; };
+  const Record record =
+      run(config("[[method]]\nname = \"again\"\nstep = { rule = \"constant\", value = 0.02 }\n"), options);
+  EXPECT_EQ(ran, 4);
+  ASSERT_EQ(record.cells.size(), 6U);
+  EXPECT_EQ(record.cells[2].method, "again");
+  EXPECT_EQ(record.cells[2].points.back().excess_risk, record.cells[0].points.back().excess_risk);
+}
+
+TEST_F(StoreTest, GoesOnFromTheCheckpointOfACellThatFailed) {
+  Config c = config();
+  c.options.checkpoint_every = 1e-9;
+  int looks = 0;
+  stored_run(folder_, c, 1, [&] { return looks++ >= 4; });
+  {
+    Store store(folder_, Store::Mode::write);
+    for (const Method& method : c.methods) {
+      for (const std::uint64_t seed : c.options.seeds.list)
+        store.fail(cell_key(c.options, method, seed).id(), "power cut");
+    }
+  }
+  stored_run(folder_, c);
+  expect_same(load_record(folder_, true), run(c));
+}
+
+TEST_F(StoreTest, KeepsATargetTooSmallForTheCLibrary) {
+  Config c = config();
+  c.options.target = 1e-310;
+  stored_run(folder_, c);
+  EXPECT_EQ(load_record(folder_, false).target, 1e-310);
+}
+
 TEST_F(StoreTest, KeysDependOnWhatChangesTheNumbersOnly) {
   const Config a = config();
   const auto id = [](const Config& c, std::size_t method, std::uint64_t seed) {
