@@ -144,7 +144,10 @@ void work(const ExperimentOptions& options, const Method& method, const Instance
       const auto action = watch.look(i);
       if (action != Watch::go_on && control.save) {
         recorder.save(i, seconds, state, *oracle, shared);
-        if (worker.number == 0) control.save(cell, shared);
+        if (worker.number == 0) {
+          control.save(cell, shared);
+          shared = {};  // as large as the run's own state
+        }
       }
       if (action == Watch::stop) {
         if (worker.number == 0) cell.status = Status::unfinished;
