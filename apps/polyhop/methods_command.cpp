@@ -10,6 +10,7 @@
 #include "commands.hpp"
 #include "json_output.hpp"
 #include "polyhop/core/error.hpp"
+#include "polyhop/method/algorithm_table.hpp"
 #include "polyhop/method/rule_table.hpp"
 #include "polyhop/report/text_table.hpp"
 #include "terminal.hpp"
@@ -29,12 +30,49 @@ std::vector<std::string> all_names() {
   return names;
 }
 
-Json to_json(const AlgorithmEntry& algorithm) { return {{"name", algorithm.name}, {"summary", algorithm.summary}}; }
+Json to_json(const std::vector<FieldInfo>& options) {
+  Json out = Json::array();
+  for (const FieldInfo& field : options) out.push_back(app::to_json(field));
+  return out;
+}
+
+Json to_json(const AlgorithmEntry& algorithm) {
+  return {{"name", algorithm.name},
+          {"summary", algorithm.summary},
+          {"cost", algorithm.cost},
+          {"steps", name_of(algorithm.takes)},
+          {"options", to_json(algorithm.options)}};
+}
 
 Json to_json(const RuleEntry& rule) {
-  Json out = {{"name", rule.name}, {"summary", rule.summary}, {"cost", rule.cost}, {"options", Json::array()}};
-  for (const FieldInfo& field : rule.options) out["options"].push_back(app::to_json(field));
+  Json out = {{"name", rule.name},
+              {"summary", rule.summary},
+              {"cost", rule.cost},
+              {"steps", name_of(rule.gives)},
+              {"options", to_json(rule.options)}};
+  if (!rule.constant.empty()) out["constant"] = rule.constant;
   return out;
+}
+
+// Which steps an algorithm can take, in words.
+std::string taken(Steps steps) {
+  switch (steps) {
+    case Steps::constant:
+      return "one constant: constant, tuned";
+    case Steps::common:
+      return "common: constant, decay, schedule, tuned";
+    case Steps::agent_wise:
+      return "any";
+    case Steps::own:
+      break;
+  }
+  return "its own";
+}
+
+std::string names_of(const std::vector<FieldInfo>& options) {
+  std::string names;
+  for (const FieldInfo& field : options) names += (names.empty() ? "" : ", ") + field.name;
+  return names;
 }
 
 // As a table where the terminal is wide enough for all of it, else one option below the other.
@@ -50,38 +88,50 @@ void print_options(const std::vector<FieldInfo>& options) {
   fmt::print("\n{}", whole == table.text(terminal_width()) ? whole : list);
 }
 
-// The options that have no default must stand in the example.
+// The options that have no default must stand in the example, and a constant that somebody must choose.
 std::string example(const RuleEntry& rule) {
   std::string required;
   for (const FieldInfo& field : rule.options) {
-    if (field.default_text == "required") required += ", " + field.name + " = ...";
+    if (field.default_text == "required" || field.name == rule.constant) required += ", " + field.name + " = ...";
   }
   return required.empty() ? "step = " + in_quotes(rule.name)
                           : fmt::format("step = {{ rule = {}{} }}", in_quotes(rule.name), required);
 }
 
 void print(const AlgorithmEntry& algorithm) {
-  fmt::print("{}: {}\n\nIn a [[method]]: algorithm = {}\n", inked(algorithm.name, Ink::bold), algorithm.summary,
+  fmt::print("{}: {}\nCosts: {} an iteration and edge\nSteps: {}\n\nIn a [[method]]: algorithm = {}\n",
+             inked(algorithm.name, Ink::bold), algorithm.summary, algorithm.cost, taken(algorithm.takes),
              in_quotes(algorithm.name));
+  if (!algorithm.options.empty()) {
+    fmt::print("or algorithm = {{ name = {}, ... }} with\n", in_quotes(algorithm.name));
+    print_options(algorithm.options);
+  }
 }
 
 void print(const RuleEntry& rule) {
-  fmt::print("{}: {}\nCosts: {}\n\nIn a [[method]]: {}\n", inked(rule.name, Ink::bold), rule.summary, rule.cost,
-             example(rule));
+  fmt::print("{}: {}\nCosts: {}\n", inked(rule.name, Ink::bold), rule.summary, rule.cost);
+  if (!rule.constant.empty()) {
+    fmt::print("Needs a constant, `{}`; step = {{ rule = \"tuned\", of = {} }} searches it\n", rule.constant,
+               in_quotes(rule.name));
+  }
+  fmt::print("\nIn a [[method]]: {}\n", example(rule));
   if (!rule.options.empty()) print_options(rule.options);
 }
 
 void print_all() {
-  fmt::print("{}\n\n", inked("Algorithms: algorithm = \"NAME\" in a [[method]]", Ink::bold));
-  TextTable recursions({{"name"}, {""}});
-  for (const AlgorithmEntry& algorithm : algorithms()) recursions.add({algorithm.name, algorithm.summary});
+  fmt::print("{}\n\n",
+             inked("Algorithms: algorithm = \"NAME\" or { name = \"NAME\", ... } in a [[method]]", Ink::bold));
+  TextTable recursions({{"name"}, {""}, {"costs"}, {"steps"}, {"options"}});
+  for (const AlgorithmEntry& algorithm : algorithms()) {
+    recursions.add(
+        {algorithm.name, algorithm.summary, algorithm.cost, taken(algorithm.takes), names_of(algorithm.options)});
+  }
   fmt::print("{}\n{}\n\n", recursions.text(terminal_width()),
              inked("Step-size rules: step = \"NAME\" or step = { rule = \"NAME\", ... }", Ink::bold));
-  TextTable steps({{"name"}, {""}, {"costs"}, {"options"}});
+  TextTable steps({{"name"}, {""}, {"needs"}, {"costs"}, {"options"}});
   for (const RuleEntry& rule : rules()) {
-    std::string options;
-    for (const FieldInfo& field : rule.options) options += (options.empty() ? "" : ", ") + field.name;
-    steps.add({rule.name, rule.summary, rule.cost, options});
+    steps.add({rule.name, rule.summary, rule.constant.empty() ? "" : "a tuned " + rule.constant, rule.cost,
+               names_of(rule.options)});
   }
   fmt::print("{}\npolyhop methods NAME shows one in full.\n", steps.text(terminal_width()));
 }

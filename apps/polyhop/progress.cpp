@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "polyhop/report/text_table.hpp"
 #include "terminal.hpp"
@@ -21,10 +22,11 @@ std::string duration(double seconds) {
 
 }  // namespace
 
-Progress::Progress(bool quiet, Index iterations, Index total)
-    : quiet_(quiet),
+Progress::Progress(bool quiet, Index iterations, Index total, std::string label)
+    : quiet_(quiet || (!label.empty() && isatty(STDERR_FILENO) == 0)),
       terminal_(isatty(STDERR_FILENO) != 0),
       iterations_(static_cast<double>(std::max<Index>(1, iterations))),
+      label_(label.empty() ? "" : std::move(label) + "  "),
       total_(total) {}
 
 double Progress::share() const {
@@ -39,8 +41,8 @@ double Progress::share() const {
 
 void Progress::trial(const std::string& method, Index tried, Index budget) {
   if (quiet_ || !terminal_) return;
-  tell(fmt::format("\r\033[Ksearching the constant of {}: {} steps tried, at most {}", printable(method), tried,
-                   budget));
+  tell(fmt::format("\r\033[K{}searching the constant of {}: {} steps tried, at most {}", label_, printable(method),
+                   tried, budget));
   line_ = true;
 }
 
@@ -78,12 +80,12 @@ void Progress::show(const Cell& cell, bool ended) {
   }
   const std::string text = fmt::format("{:3.0f}%  {}/{} runs{}  {} seed {}: {}", 100 * part, finished_, total_, left,
                                        printable(cell.method), cell.seed, where);
-  tell(fmt::format("{}{}{}", terminal_ ? "\r\033[K" : "", text, terminal_ ? "" : "\n"));
+  tell(fmt::format("{}{}{}{}", terminal_ ? "\r\033[K" : "", label_, text, terminal_ ? "" : "\n"));
   line_ = terminal_;
 }
 
 void Progress::end() {
-  if (line_) tell("\n");
+  if (line_) tell(label_.empty() ? "\n" : "\r\033[K");
   line_ = false;
 }
 

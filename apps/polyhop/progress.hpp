@@ -12,16 +12,17 @@
 namespace polyhop::app {
 
 /// How far an experiment is, on the standard error: one line in place on a terminal, a plain line per 10% elsewhere.
+/// One among many has a label: the line in place begins with it and goes at the end, and elsewhere nothing is said.
 class Progress {
  public:
-  Progress(bool quiet, Index iterations, Index total);
+  Progress(bool quiet, Index iterations, Index total, std::string label = "");
   /// The search for a method's constant has tried so many steps, of at most `budget`.
   void trial(const std::string& method, Index tried, Index budget);
   /// A run has recorded a point.
   void point(const Cell& cell);
   /// A run has ended; `finished` of `total` have by now.
   void cell(const Cell& cell, Index finished, Index total);
-  /// Leaves the line in place, if there is one.
+  /// Leaves the line in place, if there is one; that of one among many goes.
   void end();
 
  private:
@@ -31,6 +32,7 @@ class Progress {
   bool quiet_;
   bool terminal_;
   double iterations_;
+  std::string label_;
   Index finished_ = 0;
   Index total_ = 0;
   Index first_finished_ = -1;  // what an earlier run had finished

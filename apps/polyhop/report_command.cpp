@@ -13,12 +13,15 @@
 #include "commands.hpp"
 #include "polyhop/core/error.hpp"
 #include "polyhop/experiment/load.hpp"
+#include "polyhop/experiment/store.hpp"
 #include "polyhop/report/atomic_file.hpp"
 #include "polyhop/report/figure.hpp"
 #include "polyhop/report/html_report.hpp"
+#include "polyhop/report/profile_figure.hpp"
 #include "polyhop/report/ranking.hpp"
 #include "polyhop/report/text_plot.hpp"
 #include "polyhop/report/text_table.hpp"
+#include "scoreboard_output.hpp"
 #include "terminal.hpp"
 
 namespace polyhop::app {
@@ -29,6 +32,7 @@ struct ReportArguments {
   std::optional<std::string> output;
   std::vector<std::string> figures;
   FigureOptions figure;
+  Score score = Score::iterations;
   bool no_band = false;
   bool plain = false;
   bool quiet = false;
@@ -81,7 +85,37 @@ void print_record(const Record& record, bool plain) {
   if (!plot.empty()) fmt::print("{}\n", plot);
 }
 
+// Whether a folder holds no experiment itself but folders that do.
+bool holds_many(const std::string& folder) {
+  return !std::filesystem::exists(Store::file_in(folder)) && !experiments_in(folder).empty();
+}
+
+// A folder of experiments: their scoreboard again, from the stores.
+int report_scoreboard(const ReportArguments& arguments) {
+  if (arguments.folders.size() > 1 || arguments.output) {
+    throw InputError("DIR", "a folder of experiments is shown alone, and its files are written into it; name the " +
+                                std::string("experiments in it to show them in one page"));
+  }
+  const std::string& folder = arguments.folders.front();
+  const Scoreboard board = load_scoreboard(experiments_in(folder));
+  if (board.instances.empty()) throw InputError("DIR", "no experiment in '" + folder + "' has any run");
+  if (!arguments.figures.empty()) {
+    for (const auto& name : arguments.figures) {
+      write_profile_figure(board, arguments.score, name, arguments.figure.width, arguments.figure.height);
+      fmt::print("Written: {}\n", printable(name));
+    }
+    flush_output();
+    return done;
+  }
+  ScoreboardFiles files(folder);
+  files.write(board, "polyhop report " + folder);
+  if (!arguments.quiet) print_scoreboard(board, files, false);
+  flush_output();
+  return done;
+}
+
 int report_command(const ReportArguments& arguments) {
+  if (std::ranges::any_of(arguments.folders, holds_many)) return report_scoreboard(arguments);
   FigureOptions figure = arguments.figure;
   figure.band = !arguments.no_band;
   const auto file = page_file(arguments);
@@ -110,12 +144,16 @@ int report_command(const ReportArguments& arguments) {
 void add_report(CLI::App& app, int& code) {
   const auto a = std::make_shared<ReportArguments>();
   auto* report = app.add_subcommand("report", "show experiments that were run: ranking, a page, figures");
-  report->add_option("DIR", a->folders, "folders that run wrote; several are shown together")->required();
+  report
+      ->add_option("DIR", a->folders,
+                   "folders that run wrote; several are shown together, and of a folder of experiments the scoreboard")
+      ->required();
   report->add_option("-o,--output", a->output, "the page (default: DIR/report.html; none with --figure)");
   report->add_option("--figure", a->figures, "draw the curves into this file, SVG, PDF or PNG by its ending")
       ->allow_extra_args(false);
   add_named(*report, "--x", a->figure.x, "what they run over");
   add_named(*report, "--y", a->figure.y, "what they show");
+  add_named(*report, "--score", a->score, "of a folder of experiments: what the profile in the figure is of");
   report->add_option("--method", a->figure.methods, "only this one, in figures; may be given again")
       ->allow_extra_args(false);
   report->add_option("--width", a->figure.width, "of figures, in cm (default: 8.8)")->check(CLI::Range(3.0, 100.0));

@@ -39,7 +39,7 @@ class Usage(CommandTest):
         self.refused("run", "e.toml", "-x", says="unknown flag '-x'; allowed: --help, --output, --set")
 
     def test_too_many_arguments(self):
-        self.refused("run", "e.toml", "e.toml", says="not expected: e.toml")
+        self.refused("check", "e.toml", "e.toml", says="not expected: e.toml")
 
     def test_threads_out_of_range(self):
         for threads in ("0", "-1", "x", "1.5", "", "99999999999999999999"):
@@ -50,7 +50,7 @@ class Usage(CommandTest):
             self.refused("run", "e.toml", flag, says=flag)
 
     def test_arguments_cannot_steer_the_terminal(self):
-        for arguments in (["run", "e.toml", "\x1b[31mx"], ["run", "e.toml", "--\x1b[31mx"], ["\x1b[31mx"]):
+        for arguments in (["check", "e.toml", "\x1b[31mx"], ["run", "e.toml", "--\x1b[31mx"], ["\x1b[31mx"]):
             result = self.polyhop(*arguments)
             self.assertEqual(result.returncode, 2)
             self.assertNotIn("\x1b", result.stderr)
@@ -80,7 +80,7 @@ class BadInput(CommandTest):
 
     def test_a_folder(self):
         (self.folder / "sub").mkdir()
-        self.refused(None, "sub: this is a directory", file="sub")
+        self.refused(None, "sub: holds no experiment", file="sub")
 
     def test_not_a_regular_file(self):
         os.mkfifo(self.folder / "pipe")

@@ -125,10 +125,10 @@ void assert_never_farther(const CombinationMatrix& matrix, const LinearProblem& 
   launch_serial(matrix, problem.dimension(), [&](Worker& worker) {
     test::Solver solver(problem, &reference, step, worker.network,
                         test::normal_models({0, matrix.agents()}, problem.dimension(), seed), seed);
-    Real before = std::sqrt(test::squared_distance_to(minimiser, solver.diffusion.models()));
+    Real before = std::sqrt(test::squared_distance_to(minimiser, solver.algorithm->models()));
     for (Index i = 0; i < 20; ++i) {
       solver.iterate(i, worker.network);
-      const Real after = std::sqrt(test::squared_distance_to(minimiser, solver.diffusion.models()));
+      const Real after = std::sqrt(test::squared_distance_to(minimiser, solver.algorithm->models()));
       RC_ASSERT(after <= before * (1 + 1e-12));
       before = after;
     }

@@ -2,72 +2,52 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares the C++ GAP family with its NumPy twin: `python3 gap_oracle.py PATH_TO_gap_dump [unittest arguments]`.
 
-The program is run as `gap_dump OUTDIR` and writes OUTDIR/<n>/ with the data, the drawn samples, the path, the
-steps and the traffic of one run each; a directory in place of the program compares what it already holds.
+The program is run as `gap_dump OUTDIR` and writes OUTDIR/<n>/ of one run each; a directory in place of the program
+compares what it already holds.
 
 Paths amplify small differences, so each iteration is recomputed from the C++ iterate before it (only the sums of
-`cap = "distance"` and the accepted steps of backtracking are the twin's own). The first iterations are also run freely from the start.
+`cap = "distance"` and the accepted steps of backtracking are the twin's own). The first iterations are also run freely
+from the start.
 """
 
-import json
-import pathlib
-import subprocess
 import sys
-import tempfile
 import unittest
 
 import numpy as np
 
 import gap_twin
+from _dumped_run import (COLUMNS, OVERFLOWED, DumpedRun, cap_of, check_inputs, describe_difference, directions,
+                         folder_of, natural_step, numbered, row_errors, step_errors)
 
 TOLERANCE = 1e-9  # relative: rows to max(1, norm), steps to the largest step of the iteration
 FREE_ITERATIONS = 20
 LEAST_INSTANCES = 50
 MOST_EXCUSED = 0.05  # share of the iterations that may differ because a vanishing gradient divides rounding errors
-OVERFLOWED = 1e100  # a path beyond this has diverged: nothing left to compare
 # `sketch` is compared wherever it occurs, but not demanded: only paper, rows, norms and graph are deterministic.
 COMBINATIONS = [(bound, damping) for bound in gap_twin.BOUNDS for damping in ("paper", "rows", "norms", "graph")]
-LABELS = {"name", "seed", "graph", "topology", "weights", "note"}  # keys of options.json that say nothing to the twin
-COLUMNS = ("rounds", "vectors", "scalars", "step_vectors", "step_scalars", "values", "gradients")
 
 source = None  # the program or directory, from the command line
 
 
-class Instance:
-    """One dumped run: its arrays as attributes (None if the file is absent), and its options."""
+class Instance(DumpedRun):
+    """One dumped run, its options side by side as the twin takes them."""
 
     def __init__(self, folder):
-        self.folder = folder
-        for name in ("A", "H", "y", "index", "start", "wo", "W", "mu", "traffic", "sketch"):
-            path = folder / f"{name}.npy"
-            setattr(self, name, np.load(path) if path.exists() else None)
-        given = json.loads((folder / "options.json").read_text())
-        self.options = {key: value for key, value in given.items() if key not in LABELS}
+        super().__init__(folder)
+        self.options = {key: self.given[key] for key in ("loss", "l2", "delta", "lambda_B") if key in self.given}
+        for key, value in self.given["step"].items():
+            if key != "sketch_size":  # the sketch itself says it
+                self.options["decrease" if key == "delta" else key] = cap_of(value) if key == "cap" else value
         self.full_options = {**gap_twin.DEFAULTS, **self.options}
 
     def twin(self):
         return gap_twin.Twin(self.A, self.H, self.y, self.start, self.options, self.wo, self.sketch)
-
-    def iterations(self):
-        """Iterations with a finite path: a diverged run ends the comparison."""
-        size = np.max(np.abs(self.W), axis=(1, 2))
-        bad = np.flatnonzero(~(size < OVERFLOWED))
-        return min(len(self.mu), bad[0] - 1 if bad.size else len(self.mu))
-
-    def describe(self):
-        return f"n={self.folder.name} " + json.dumps(self.options)
 
 
 # ---------------------------------------------------------------- traffic, from the cost table
 #
 # Per edge direction and iteration, d the sender's number of neighbours. Summed over the edge directions a term 1
 # becomes sum_k d_k, and "1, then (d-1) forwarded" becomes sum_k d_k (1 + d_k - 1) = sum_k d_k^2.
-
-
-def directions(A):
-    """(sum_k d_k, sum_k d_k^2): a message on every edge direction, a two-hop list on every edge direction."""
-    degree = np.sum(gap_twin.neighbourhoods(A), axis=1) - 1
-    return int(np.sum(degree)), int(np.sum(degree**2))
 
 
 def holds_gradient_lists(o):
@@ -149,7 +129,7 @@ def rounds(o, A):
     """Rounds of an iteration: each exchange is its own, one after the other.
 
     1  combine: psi_l.
-    2  the two-hop lists (of w, of g, or of both in one message), if the variant holds any.
+    2  the two-hop lists (of w, of g, or of both in one message), if the variant holds any; those of sketches.
     2  the relay of B W, for every bound but `paper`.
     2  the norms over two hops, for damping `norms`; the relay of B G, for a distance cap without lists of g.
     2  for each sweep after the first, either form: mu_l (lists) or mu_l g_l (relay) over two hops.
@@ -163,30 +143,13 @@ def rounds(o, A):
         return 1
     if o["sweeps"] == "exact":
         return None
-    holds_gradients = o["damping"] in ("paper", "rows", "sketch")
-    lists = o["bound"] == "paper" or holds_gradients
+    holds_gradients = holds_gradient_lists(o)
+    lists = (o["bound"] == "paper" or holds_gradients) + (o["damping"] == "sketch")
     relays = (o["bound"] != "paper") + (o["damping"] == "norms") + (o["cap"] == "distance" and not holds_gradients)
     return 1 + 2 * lists + 2 * relays + 2 * (o["sweeps"] - 1) + (o["cap"] == "distance") + (o["agree"] != "none")
 
 
 # ---------------------------------------------------------------- comparing numbers
-
-
-def natural_step(batch):
-    """1 / L: the size of a step that is neither noise nor reckless."""
-    return 1.0 / max(np.max(batch.smoothness()), np.finfo(float).tiny)
-
-
-def step_errors(twin, cpp, natural):
-    """Per agent |twin - cpp|, relative to the network's largest step, at least 1e-3 of a natural one."""
-    error = np.abs(twin - cpp) / max(np.max(np.abs(cpp)), 1e-3 * natural)
-    return np.where(np.isfinite(error), error, np.inf)
-
-
-def row_errors(twin, cpp):
-    """Per agent ||twin - cpp|| / max(1, ||cpp||). Not finite: infinite."""
-    error = np.linalg.norm(twin - cpp, axis=1) / np.maximum(1.0, np.linalg.norm(cpp, axis=1))
-    return np.where(np.isfinite(error), error, np.inf)
 
 
 def max_over(rows):
@@ -230,14 +193,7 @@ class GapOracle(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.excused, cls.compared, cls.amplification, cls.free_error = 0, 0, 0.0, 0.0
-        folder = pathlib.Path(source)
-        if not folder.is_dir():
-            cls.holder = tempfile.TemporaryDirectory()
-            cls.addClassCleanup(cls.holder.cleanup)
-            folder = pathlib.Path(cls.holder.name)
-            subprocess.run([str(pathlib.Path(source).resolve()), str(folder)], check=True)
-        numbered = [f for f in folder.iterdir() if f.is_dir() and f.name.isdigit()]
-        cls.instances = [Instance(f) for f in sorted(numbered, key=lambda f: int(f.name))]
+        cls.instances = [Instance(f) for f in numbered(folder_of(source, cls))]
 
     @classmethod
     def tearDownClass(cls):
@@ -258,20 +214,7 @@ class GapOracle(unittest.TestCase):
         self.assertEqual([pair for pair in COMBINATIONS if pair not in present], [], "combinations that never occur")
 
     def test_inputs_are_as_promised(self):
-        self.for_each_instance(self.check_inputs)
-
-    def check_inputs(self, x):
-        I, K, _ = x.index.shape
-        M = x.start.shape[1]
-        shapes = {"A": (K, K), "H": (K, x.y.shape[1], M), "y": (K, x.H.shape[1]), "start": (K, M),
-                  "W": (I + 1, K, M), "mu": (I, K), "traffic": (I + 1, len(COLUMNS))}
-        for name, shape in shapes.items():
-            self.assertEqual(getattr(x, name).shape, shape, name)
-        np.testing.assert_array_equal(x.W[0], x.start)
-        np.testing.assert_allclose(x.A, x.A.T, rtol=0, atol=1e-12)
-        np.testing.assert_allclose(x.A.sum(axis=1), 1.0, rtol=0, atol=1e-9)
-        self.assertTrue(np.all(x.A >= 0) and I > 0)
-        self.assertTrue(np.all((x.index >= 0) & (x.index < x.H.shape[1])))
+        self.for_each_instance(lambda x: check_inputs(self, x))
 
     def test_lambda_of_the_graph_is_a_tight_upper_bound(self):
         self.for_each_instance(self.check_lambda)
@@ -389,14 +332,6 @@ class GapOracle(unittest.TestCase):
         each = rounds(x.full_options, x.A)
         if each is not None:
             self.assertIsNone(describe_count("rounds", x.traffic[:, COLUMNS.index("rounds")], each))
-
-
-def describe_difference(name, i, k, ours, theirs, error):
-    """The first bad agent, both numbers: of a row, the coordinate that differs most."""
-    at = k
-    if theirs.ndim == 2:
-        at = (k, int(np.nanargmax(np.abs(ours[k] - theirs[k])))) if np.isfinite(ours[k] - theirs[k]).any() else (k, 0)
-    return f"{name}: iteration {i}, agent {k}: twin {ours[at]!r}, C++ {theirs[at]!r}, relative error {error[k]:.2e}"
 
 
 def describe_count(name, counted, each):

@@ -61,6 +61,24 @@ TEST(Restore, GivesTheBitsOfAnUnbrokenRunWithTheCapThatRemembers) {
   }
 }
 
+TEST(Restore, GivesTheBitsOfAnUnbrokenRunWhereARuleRemembersItsLastMove) {
+  for (const Batch batch : {Batch{1, false}, Batch{0, true}}) {
+    for (const Value& step :
+         {step_of("adgd"), step_of("adgd", {{"agree", "mean"}}), step_of("barzilai-borwein", {{"agree", "min"}}),
+          step_of("barzilai-borwein", {{"kind", "short"}, {"max", 0.1}}), step_of("decsps")}) {
+      expect_unbroken(noisy(Sampling::shuffle, batch), step, 8, 2, 3);
+    }
+  }
+}
+
+TEST(Restore, GivesTheBitsOfAnUnbrokenRunWithALevelThatIsEstimated) {
+  // Beyond iteration 99, the end of the second epoch, where levels may rise.
+  const auto instance = noisy(Sampling::uniform, {1, false});
+  for (const char* rule : {"polyak", "decsps"}) {
+    expect_unbroken(instance, step_of(rule, {{"optimum", "estimate"}}), 104, 2, 3);
+  }
+}
+
 TEST(Restore, GivesTheBitsOfAnUnbrokenRunUnderEverySampling) {
   const Value step = gap({{"bound", "linear"}, {"damping", "rows"}, {"cap", "distance"}});
   for (const Sampling sampling : {Sampling::uniform, Sampling::shuffle, Sampling::cyclic}) {

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
-// report_dump CASE FOLDER: writes FOLDER/report.html, and FOLDER/curves.csv, of an invented experiment.
+// report_dump CASE FOLDER: writes FOLDER/report.html, FOLDER/scoreboard.html and FOLDER/curves.csv of invented
+// experiments.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -12,6 +13,7 @@
 
 #include "polyhop/report/curves_csv.hpp"
 #include "polyhop/report/html_report.hpp"
+#include "polyhop/report/html_scoreboard.hpp"
 
 namespace polyhop {
 namespace {
@@ -154,7 +156,28 @@ Record large() {
   return out;
 }
 
+// An instance of a scoreboard, whose first method was tuned.
+Record instance(const std::string& name, const std::vector<Shape>& shapes) {
+  Record out = record_of(name, shapes, 3);
+  Tuning tuning;
+  tuning.method = shapes.front().method;
+  tuning.value = 0.125;
+  tuning.trials = 7;
+  tuning.iterations = 700;
+  tuning.vectors = 1400;
+  out.tunings = {tuning};
+  return out;
+}
+
+// Where all but `far` get there; where the tuned one does not; where `slow` has no runs.
+std::vector<Record> scoreboard() {
+  return {instance("first", {{"tuned", 0.8}, {"GAP", 0.6}, {"slow", 0.9}, {"far", 1.5}}),
+          instance("second", {{"tuned", 0.99}, {"GAP", 0.8}, {"slow", 0.999}, {"far", 1.5}}),
+          instance("third", {{"tuned", 0.7}, {"GAP", 0.8}, {"far", 1.5}})};
+}
+
 std::vector<Record> records(const std::string& name) {
+  if (name == "scoreboard") return scoreboard();
   if (name == "small") return {small()};
   if (name == "hostile") return hostile();
   if (name == "several") return {small(), record_of("second", {{"GAP", 0.7}, {"other", 0.9}}, 3), bare()};
@@ -171,6 +194,7 @@ int dump(const std::string& name, const std::string& folder) {
     return 2;
   }
   std::ofstream(folder + "/report.html", std::ios::binary) << html_report(made);
+  std::ofstream(folder + "/scoreboard.html", std::ios::binary) << html_scoreboard(make_scoreboard(made), name);
   std::ofstream curves(folder + "/curves.csv", std::ios::binary);
   write_curves(made.front(), [&](std::string_view text) { curves << text; });
   return 0;

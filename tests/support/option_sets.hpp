@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,12 +28,19 @@ inline bool is_exact(const Value& step) {
   return sweeps != nullptr && sweeps->as<std::string>() != nullptr;
 }
 
+/// Rules whose first step is a number of their own, whatever the costs are.
+inline bool has_a_first_step(const Value& step) {
+  static const std::set<std::string> rules = {"constant",         "decay", "schedule", "backtracking",
+                                              "barzilai-borwein", "adgd"};
+  return rules.contains(*step.find("rule")->as<std::string>());
+}
+
 /// GAP with every bound, every damping, and every way to sweep.
 inline std::vector<Value> gap_sets() {
   std::vector<Value> sets;
   for (const char* bound : {"paper", "linear", "tight", "oracle"}) {
     const bool paper = std::string(bound) == "paper";
-    for (const char* damping : {"paper", "rows", "norms", "graph"}) {
+    for (const char* damping : {"paper", "rows", "norms", "graph", "sketch"}) {
       const Options base = {{"bound", bound}, {"damping", damping}};
       const auto add = [&](const Options& more) {
         Options all = base;
@@ -62,6 +70,7 @@ inline std::vector<Value> limited_sets() {
     add({{"cap", "0.1/sqrt(i+1)"}});
     add({{"cap", "distance"}});
     add({{"cap", "distance"}, {"sums", "own"}});
+    add({{"cap", "curvature"}});
     add({{"agree", "min"}});
     add({{"agree", "mean"}});
     add({{"agree", "mean"}, {"cap", "distance"}, {"relaxation", 1.5}});
@@ -70,6 +79,8 @@ inline std::vector<Value> limited_sets() {
   sets.push_back(gap({{"cap", "distance"}, {"sums", "own"}, {"exchange", "relay"}}));
   sets.push_back(gap({{"optimum", "per-sample"}}));
   sets.push_back(gap({{"optimum", 0.01}, {"bound", "linear"}, {"damping", "graph"}}));
+  sets.push_back(gap({{"optimum", "estimate"}}));
+  sets.push_back(gap({{"optimum", "estimate"}, {"bound", "tight"}, {"damping", "rows"}, {"project", true}}));
   return sets;
 }
 
@@ -77,14 +88,24 @@ inline std::vector<Value> limited_sets() {
 inline std::vector<Value> simple_sets() {
   return {step_of("constant", {{"value", 0.05}}),
           step_of("decay", {{"value", 0.2}, {"power", 0.75}}),
+          step_of("schedule", {{"value", 0.1}, {"warmup", 10}, {"every", 20}}),
           step_of("polyak"),
           step_of("polyak", {{"max", 0.05}, {"c", 2.0}}),
           step_of("polyak", {{"optimum", "per-sample"}}),
           step_of("sps"),
           step_of("sps", {{"max", 0.1}, {"optimum", 0.01}}),
+          step_of("polyak", {{"optimum", "estimate"}}),
+          step_of("decsps"),
+          step_of("decsps", {{"c0", 0.5}, {"optimum", "estimate"}}),
           step_of("backtracking"),
           step_of("backtracking", {{"growth", 1.0}, {"reach", "network"}}),
-          step_of("backtracking", {{"growth", 1.1}, {"delta", 0.9}, {"shrink", 0.7}, {"first", 10.0}})};
+          step_of("backtracking", {{"growth", 1.1}, {"delta", 0.9}, {"shrink", 0.7}, {"first", 10.0}}),
+          step_of("barzilai-borwein"),
+          step_of("barzilai-borwein", {{"kind", "short"}, {"first", 0.01}, {"max", 0.1}, {"agree", "min"}}),
+          step_of("barzilai-borwein", {{"min", 1e-4}, {"max", 0.1}, {"agree", "mean"}}),
+          step_of("adgd"),
+          step_of("adgd", {{"first", 1e-3}, {"agree", "min"}}),
+          step_of("adgd", {{"agree", "mean"}})};
 }
 
 /// Every rule of the table is among them, as rule_table_test.cpp sees to.

@@ -14,8 +14,8 @@
 
 #include "polyhop/core/rows.hpp"
 #include "polyhop/core/state.hpp"
+#include "polyhop/method/algorithm_table.hpp"
 #include "polyhop/method/averaged_iterate.hpp"
-#include "polyhop/method/diffusion.hpp"
 #include "polyhop/method/rule_table.hpp"
 #include "polyhop/network/runtime.hpp"
 #include "polyhop/problem/linear_problem.hpp"
@@ -85,24 +85,24 @@ inline Rows normal_models(Block block, Index dimension, std::uint64_t seed) {
 /// Everything that survives an iteration, on one worker.
 struct Solver {
   Solver(const Problem& problem, const Reference* reference, const Value& step, Network& network, const Rows& start,
-         std::uint64_t seed)
-      : oracle(problem.oracle(network.block(), seed)),
-        rule(read_rule(step, "step").build({network, reference})),
-        diffusion(start),
-        average(start) {
-    diffusion.register_state(state);
+         std::uint64_t seed, const Value& recursion = "atc")
+      : oracle(problem.oracle(network.block(), seed)), average(start) {
+    const AlgorithmSpec spec = read_algorithm(recursion, "algorithm");
+    rule = (step.empty() ? own_steps() : read_rule(step, "step")).build({network, reference, spec.recursion, seed});
+    algorithm = spec.build(start);
+    algorithm->register_state(state);
     rule->register_state(state);
     oracle->register_state(state);
     average.register_state(state);
   }
   void iterate(Index i, Network& network) {
-    diffusion.step(i, *oracle, *rule, network);
-    average.update(i, diffusion.models());
+    algorithm->step(i, *oracle, *rule, network);
+    average.update(i, algorithm->models());
   }
 
   std::unique_ptr<Oracle> oracle;
   std::unique_ptr<StepSize> rule;
-  Diffusion diffusion;
+  std::unique_ptr<Algorithm> algorithm;
   AveragedIterate average;
   StateRegistry state;
 };
@@ -124,7 +124,8 @@ struct Path {
 
 /// Runs `iterations` iterations from normal models; with `resume`, from that state and its iteration on.
 inline Path follow(const Instance& instance, const Value& step, Index iterations, const Launch& launch,
-                   std::uint64_t seed, const Snapshot* resume = nullptr, Index first = 0) {
+                   std::uint64_t seed, const Snapshot* resume = nullptr, Index first = 0,
+                   const Value& recursion = "atc") {
   const Index agents = instance.matrix.agents();
   const Index dimension = instance.problem->dimension();
   Path path;
@@ -133,7 +134,7 @@ inline Path follow(const Instance& instance, const Value& step, Index iterations
     // The shape is the same for every block.
     launch_serial(instance.matrix, dimension, [&](Worker& worker) {
       const Solver solver(*instance.problem, &instance.reference, step, worker.network,
-                          normal_models(worker.network.block(), dimension, seed), seed);
+                          normal_models(worker.network.block(), dimension, seed), seed, recursion);
       path.states.assign(static_cast<std::size_t>(iterations - first + 1), solver.state.shape(agents));
     });
   }
@@ -142,7 +143,7 @@ inline Path follow(const Instance& instance, const Value& step, Index iterations
     // Where a state is taken up, what the run started from must not matter.
     const Rows start =
         resume != nullptr ? Rows(block.size(), dimension, std::nan("")) : normal_models(block, dimension, seed);
-    Solver solver(*instance.problem, &instance.reference, step, worker.network, start, seed);
+    Solver solver(*instance.problem, &instance.reference, step, worker.network, start, seed, recursion);
     if (resume != nullptr) solver.state.restore(block, *resume);
     solver.state.save(block, path.states[0]);
     for (Index i = first; i < iterations; ++i) {
@@ -189,7 +190,7 @@ inline bool is_finite(const Snapshot& state) {
   return true;
 }
 
-/// What one iteration of ATC-diffusion did.
+/// What one iteration did.
 struct OneStep {
   std::vector<Real> mu;
   Rows w;
@@ -199,13 +200,13 @@ struct OneStep {
 
 /// Iteration `i` alone, from the rows of `start`.
 inline OneStep one_step(const CombinationMatrix& matrix, const Problem& problem, const Value& step, const Rows& start,
-                        const Reference* reference = nullptr, Index i = 0) {
+                        const Reference* reference = nullptr, Index i = 0, const Value& recursion = "atc") {
   OneStep out;
   launch_serial(matrix, problem.dimension(), [&](Worker& worker) {
-    Solver solver(problem, reference, step, worker.network, start, 0);
+    Solver solver(problem, reference, step, worker.network, start, 0, recursion);
     solver.iterate(i, worker.network);
-    out.mu.assign(solver.diffusion.steps().begin(), solver.diffusion.steps().end());
-    out.w = solver.diffusion.models();
+    out.mu.assign(solver.algorithm->steps().begin(), solver.algorithm->steps().end());
+    out.w = solver.algorithm->models();
     out.algorithm = worker.network.algorithm_traffic();
     out.step = worker.network.step_traffic();
   });

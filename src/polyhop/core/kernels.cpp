@@ -119,6 +119,29 @@ POLYHOP_CLONES void add_scaled(Real a, const Real* x, const Real* y, Real* out, 
   for (Index j = 0; j < n; ++j) out[j] = std::fma(a, x[j], y[j]);
 }
 
+POLYHOP_CLONES void add_difference(Real a, const Real* x, const Real* y, Real* out, Index n) {
+  for (Index j = 0; j < n; ++j) out[j] = std::fma(a, x[j] - y[j], out[j]);
+}
+
+POLYHOP_CLONES void moments(Real b1, Real b2, Real s, const Real* h, Real* m, Real* v, Index n) {
+  for (Index j = 0; j < n; ++j) {
+    const Real g = s * h[j];
+    m[j] = std::fma(1 - b1, g, b1 * m[j]);
+    v[j] = std::fma((1 - b2) * g, g, b2 * v[j]);
+  }
+}
+
+POLYHOP_CLONES void raise(Real b, const Real* v, Real* u, Index n) {
+  for (Index j = 0; j < n; ++j) u[j] = std::fma(1 - b, u[j] < v[j] ? v[j] : u[j], b * u[j]);
+}
+
+POLYHOP_CLONES void scaled_step(Real a, const Real* m, const Real* u, Real floor, Real shift, const Real* x, Real* out,
+                                Index n) {
+  for (Index j = 0; j < n; ++j) {
+    out[j] = x[j] - a * m[j] / (std::sqrt(u[j] < floor ? floor : u[j]) + shift);
+  }
+}
+
 namespace {
 
 // `quads` * width columns of one row of out, kept in registers over all entries.

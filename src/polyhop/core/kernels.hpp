@@ -13,8 +13,8 @@
 /// So nothing depends on alignment, block, tile or CPU. tests/unit/core/plain_kernels.hpp holds the plain twins.
 ///
 /// A row is a row of Rows: n numbers, then zeros up to a multiple of Rows::line. `dot`, `squared_distance`, `pairwise`
-/// and `combine` run over the zeros too (which changes no sum and spares them every ragged end); `scale` and
-/// `add_scaled` touch exactly n numbers and take any array.
+/// and `combine` run over the zeros too (which changes no sum and spares them every ragged end); the others touch
+/// exactly n numbers and take any array.
 namespace polyhop::kernels {
 
 inline constexpr int lanes = 16;
@@ -33,6 +33,18 @@ void scale(Real a, const Real* x, Real* out, Index n);
 
 /// out = y + a x; out may be y.
 void add_scaled(Real a, const Real* x, const Real* y, Real* out, Index n);
+
+/// out += a (x - y)
+void add_difference(Real a, const Real* x, const Real* y, Real* out, Index n);
+
+/// Moments of a gradient g = s h: m <- b1 m + (1 - b1) g, v <- b2 v + (1 - b2) g^2, element by element.
+void moments(Real b1, Real b2, Real s, const Real* h, Real* m, Real* v, Index n);
+
+/// u <- b u + (1 - b) max(u, v), element by element
+void raise(Real b, const Real* v, Real* u, Index n);
+
+/// out = x - a m / (sqrt(max(u, floor)) + shift), element by element; out may be x.
+void scaled_step(Real a, const Real* m, const Real* u, Real floor, Real shift, const Real* x, Real* out, Index n);
 
 /// A sparse matrix by rows: row r holds the entries offset[r] .. offset[r+1]; `slot` is the row of the dense
 /// operand that an entry multiplies. Entries stand in order of the agents' numbers, which fixes the sums.

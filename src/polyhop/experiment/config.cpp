@@ -10,6 +10,7 @@
 #include <set>
 #include <utility>
 
+#include "polyhop/experiment/include.hpp"
 #include "polyhop/experiment/toml_reader.hpp"
 
 namespace polyhop {
@@ -39,15 +40,15 @@ std::optional<Seeds> read_range(const std::string& text) {
 
 struct MethodOptions {
   std::string name;
-  std::string algorithm = "atc";
+  Value algorithm = Value("atc");
   Value step;
   bool average = true;
   static const FieldTable<MethodOptions>& fields() {
     using O = MethodOptions;
     static const auto table = FieldTable<O>()
                                   .add("name", &O::name, "how tables and files call it")
-                                  .add("algorithm", &O::algorithm, "the recursion")
-                                  .require("step", &O::step, "the step-size rule: \"gap\" or { rule = \"gap\", ... }")
+                                  .add("algorithm", &O::algorithm, "the recursion: a name, or { name = \"...\", ... }")
+                                  .add("step", &O::step, "the step-size rule: \"gap\" or { rule = \"gap\", ... }")
                                   .add("average", &O::average, "record the averaged iterate too");
     return table;
   }
@@ -58,11 +59,12 @@ bool takes_list(const std::string& key) { return key == "optimum"; }
 
 // Replaces the first list among a method's options by each of its entries; repeated until no list is left.
 void expand(const Value& method, std::vector<Value>& out) {
-  const auto split = [&](const std::string& key, bool in_step, const Value::Array& list, int line) {
+  // `part` is "step" or "algorithm", or empty for the method itself.
+  const auto split = [&](const std::string& key, const std::string& part, const Value::Array& list, int line) {
     if (list.empty()) throw InputError("method." + key, "found an empty list", line);
     for (const Value& entry : list) {
       Value copy = method;
-      Value& place = in_step ? copy["step"][key] : copy[key];
+      Value& place = part.empty() ? copy[key] : copy[part][key];
       place = entry;
       const Value* name = method.find("name");
       const auto* text = name != nullptr ? name->as<std::string>() : nullptr;
@@ -71,19 +73,20 @@ void expand(const Value& method, std::vector<Value>& out) {
       expand(copy, out);
     }
   };
-  const auto search = [&](const Value::Table& table, bool in_step) {
-    for (const auto& [key, value] : table) {
+  const auto search = [&](const Value* options, const std::string& part) {
+    const auto* table = options != nullptr ? options->as<Value::Table>() : nullptr;
+    if (table == nullptr) return false;
+    for (const auto& [key, value] : *table) {
       const auto* list = value.as<Value::Array>();
-      if (list == nullptr || (in_step ? takes_list(key) : key == "name")) continue;
-      split(key, in_step, *list, value.line);
+      if (list == nullptr || (part == "step" ? takes_list(key) : key == "name")) continue;
+      split(key, part, *list, value.line);
       return true;
     }
     return false;
   };
-  const auto* table = method.as<Value::Table>();
-  if (table != nullptr && search(*table, false)) return;
-  const Value* step = method.find("step");
-  if (step != nullptr && step->as<Value::Table>() != nullptr && search(*step->as<Value::Table>(), true)) return;
+  if (search(&method, "") || search(method.find("algorithm"), "algorithm") || search(method.find("step"), "step")) {
+    return;
+  }
   constexpr std::size_t most = 10000;
   if (out.size() == most) throw InputError("method", "its lists make more than 10000 methods", method.line);
   out.push_back(method);
@@ -103,12 +106,12 @@ void check_name(const std::string& name, const std::string& path, const Value& t
 Method read_method(const Value& value, const std::string& path) {
   const MethodOptions options = MethodOptions::fields().read(value, path);
   Method method;
-  method.rule = read_rule(options.step, path + ".step");
-  method.name = options.name.empty() ? options.algorithm + " " + method.rule.name : options.name;
+  method.algorithm = read_algorithm(options.algorithm, path + ".algorithm");
+  method.rule = options.step.empty() ? own_steps() : read_rule(options.step, path + ".step");
+  check_pair(method.algorithm, method.rule, path + ".step", options.step.empty() ? value.line : options.step.line);
+  const bool own = method.rule.gives == Steps::own;
+  method.name = options.name.empty() ? method.algorithm.name + (own ? "" : " " + method.rule.name) : options.name;
   check_name(method.name, path + ".name", value);
-  const Value* algorithm = value.find("algorithm");
-  method.algorithm =
-      &find_algorithm(options.algorithm, path + ".algorithm", algorithm != nullptr ? algorithm->line : value.line);
   method.average = options.average;
   if (method.rule.name == "tuned") method.tuned = TunedStep::fields().read(method.rule.options, path + ".step");
   return method;
@@ -140,6 +143,7 @@ std::vector<Method> read_methods(const Value& root, const std::string& folder) {
       const Value* step = value.find("step");
       const Value* optimum = step != nullptr ? step->find("optimum") : nullptr;
       if (optimum != nullptr && optimum->find("file") != nullptr) settle_file(value["step"]["optimum"], "file", folder);
+      if (step != nullptr && step->find("file") != nullptr) settle_file(value["step"], "file", folder);
       const std::string path = "method[" + std::to_string(n) + "]";
       methods.push_back(read_method(value, path));
       if (!names.insert(methods.back().name).second) {
@@ -287,24 +291,34 @@ Config read_config(Value root, const std::string& folder) {
 
 Config read_config_file(const std::string& file, const std::vector<std::string>& settings) {
   Value root = read_toml_file(file);
+  const Sources sources = carry_out_includes(root, file);
   for (const auto& setting : settings) apply_setting(root, setting);
   try {
     return read_config(std::move(root), std::filesystem::path(file).parent_path().string());
   } catch (const InputError& e) {
-    throw e.in_file(file);
+    throw sources.located(e);
   }
+}
+
+Value named(const AlgorithmSpec& algorithm) {
+  Value::Table table = *algorithm.options.as<Value::Table>();
+  if (table.empty()) return algorithm.name;
+  table.insert(table.begin(), {"name", Value(algorithm.name)});
+  return table;
 }
 
 Value resolved(const Config& config) {
   Value root = ExperimentOptions::fields().write(config.options);
   Value::Array methods;
   for (const Method& method : config.methods) {
-    Value step = method.rule.options;
-    step.as<Value::Table>()->insert(step.as<Value::Table>()->begin(), {"rule", Value(method.rule.name)});
-    methods.emplace_back(Value::Table{{"name", Value(method.name)},
-                                      {"algorithm", Value(method.algorithm->name)},
-                                      {"step", std::move(step)},
-                                      {"average", Value(method.average)}});
+    Value::Table table = {{"name", Value(method.name)}, {"algorithm", named(method.algorithm)}};
+    if (method.rule.gives != Steps::own) {
+      Value step = method.rule.options;
+      step.as<Value::Table>()->insert(step.as<Value::Table>()->begin(), {"rule", Value(method.rule.name)});
+      table.emplace_back("step", std::move(step));
+    }
+    table.emplace_back("average", Value(method.average));
+    methods.emplace_back(std::move(table));
   }
   root["method"] = std::move(methods);
   return root;

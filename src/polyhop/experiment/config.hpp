@@ -9,6 +9,7 @@
 
 #include "polyhop/core/fields.hpp"
 #include "polyhop/graph/topology.hpp"
+#include "polyhop/method/algorithm_table.hpp"
 #include "polyhop/method/rule_table.hpp"
 #include "polyhop/method/tuned_step.hpp"
 #include "polyhop/problem/problem_options.hpp"
@@ -88,13 +89,13 @@ struct ExperimentOptions {
   static const FieldTable<ExperimentOptions>& fields();
 };
 
-/// One [[method]], its rule read and its algorithm found.
+/// One [[method]], its algorithm and rule read.
 struct Method {
   std::string name;
-  const AlgorithmEntry* algorithm = nullptr;
+  AlgorithmSpec algorithm;
   RuleSpec rule;
   bool average = true;
-  std::optional<TunedStep> tuned = {};  // the rule is a constant still to be found
+  std::optional<TunedStep> tuned = {};  // the rule's constant is still to be found
 };
 
 /// A whole experiment, validated.
@@ -112,6 +113,9 @@ Config read_config(Value root, const std::string& folder = "");
 
 /// The same from a TOML file, with `settings` ("graph.agents=20") applied on top.
 Config read_config_file(const std::string& file, const std::vector<std::string>& settings = {});
+
+/// An algorithm as it would stand in a file, with every option spelt out.
+Value named(const AlgorithmSpec& algorithm);
 
 /// The configuration with every option spelt out.
 Value resolved(const Config& config);

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "polyhop/core/fields.hpp"
@@ -17,16 +18,18 @@
 namespace polyhop {
 
 /// How a run ended: all iterations done, ended at the target, numbers beyond all bounds, out of time; or, in a store,
-/// has not: stopped on the way, or ended by an error (`Cell::message`).
-enum class Status { done, target, diverged, time_limit, unfinished, failed };
+/// has not: stopped on the way, or ended by an error (`Cell::message`). `stalled`: all iterations done, but not solved,
+/// and in the end nobody moved any more, every step being 0.
+enum class Status { done, target, diverged, time_limit, unfinished, failed, stalled };
 template <>
 struct EnumNames<Status> {
-  static constexpr std::array<std::pair<Status, std::string_view>, 6> names = {{{Status::done, "done"},
+  static constexpr std::array<std::pair<Status, std::string_view>, 7> names = {{{Status::done, "done"},
                                                                                 {Status::target, "target"},
                                                                                 {Status::diverged, "diverged"},
                                                                                 {Status::time_limit, "time-limit"},
                                                                                 {Status::unfinished, "unfinished"},
-                                                                                {Status::failed, "failed"}}};
+                                                                                {Status::failed, "failed"},
+                                                                                {Status::stalled, "stalled"}}};
 };
 
 /// One recorded point of a run; the columns of curves.csv. NaN where something is not known.
@@ -49,7 +52,42 @@ struct Point {
   Index step_scalars = 0;
   Index values = 0;  // evaluations of agents' costs and gradients
   Index gradients = 0;
+  double level = std::numeric_limits<double>::quiet_NaN();  // mean of what a rule has estimated for Jhat_k(w^o)
 };
+
+/// A number of a point under its name.
+struct PointColumn {
+  std::string_view name;
+  std::variant<Index Point::*, double Point::*> number;
+};
+
+/// All numbers of a point, in the order of curves.csv and of the store.
+inline constexpr std::array<PointColumn, 19> point_columns = {{
+    {"iteration", &Point::iteration},
+    {"seconds", &Point::seconds},
+    {"excess_risk", &Point::excess_risk},
+    {"excess_risk_worst", &Point::excess_risk_worst},
+    {"excess_risk_mean_model", &Point::excess_risk_mean_model},
+    {"excess_risk_averaged", &Point::excess_risk_averaged},
+    {"consensus_error", &Point::consensus_error},
+    {"distance", &Point::distance},
+    {"step_min", &Point::step_min},
+    {"step_median", &Point::step_median},
+    {"step_max", &Point::step_max},
+    {"rounds", &Point::rounds},
+    {"vectors", &Point::vectors},
+    {"scalars", &Point::scalars},
+    {"step_vectors", &Point::step_vectors},
+    {"step_scalars", &Point::step_scalars},
+    {"values", &Point::values},
+    {"gradients", &Point::gradients},
+    {"level", &Point::level},
+}};
+
+/// The counts of a point, which only grow.
+inline constexpr std::array<Index Point::*, 7> point_counts = {
+    &Point::rounds,       &Point::vectors, &Point::scalars,  &Point::step_vectors,
+    &Point::step_scalars, &Point::values,  &Point::gradients};
 
 /// What a search for the best constant took, over all its trial runs, and what it found.
 struct Tuning {
@@ -77,7 +115,7 @@ struct Cell {
   std::string method;
   std::uint64_t seed = 0;
   Status status = Status::done;
-  std::string message;     // of a failed run
+  std::string message;     // why a run failed, or what to do about one that diverged or stalled
   bool bad_input = false;  // it failed because of what it was given
   std::vector<Point> points;
   std::vector<std::vector<Real>> steps;  // per point, where every agent's step is recorded; else empty

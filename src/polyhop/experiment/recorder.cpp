@@ -14,13 +14,15 @@
 namespace polyhop {
 namespace {
 
-// The counts of a point, which only grow.
-constexpr std::array<Index Point::*, 7> counts = {&Point::rounds,       &Point::vectors,      &Point::scalars,
-                                                  &Point::step_vectors, &Point::step_scalars, &Point::values,
-                                                  &Point::gradients};
-
 // What the workers add up at each point besides the risks; the steps of all agents follow.
-enum Sum : std::size_t { consensus, distance, seconds_of_first, first_count, sum_count = first_count + counts.size() };
+enum Sum : std::size_t {
+  consensus,
+  distance,
+  seconds_of_first,
+  level,
+  first_count,
+  sum_count = first_count + point_counts.size()
+};
 
 std::vector<Index> watched_agents(const ExperimentOptions& options, Index agents, Index dimension) {
   constexpr double most_work = 2e9;
@@ -66,16 +68,17 @@ void Recorder::resume(const Checkpoint& checkpoint) {
 
 void Recorder::save(Index iteration, double seconds, const StateRegistry& state, const Oracle& oracle,
                     Checkpoint& checkpoint) {
-  std::vector<double> sums(counts.size());
+  std::vector<double> sums(point_counts.size());
   worker_.collective.in_order(sums, [&](std::span<double> shared) {
     const Point own = own_counts(oracle);
-    for (std::size_t n = 0; n < counts.size(); ++n) shared[n] += static_cast<double>(own.*counts[n]);
+    for (std::size_t n = 0; n < point_counts.size(); ++n) shared[n] += static_cast<double>(own.*point_counts[n]);
     // The first worker's turn comes first.
     if (worker_.number == 0) checkpoint = {iteration, seconds, first_risk_, {}, state.shape(problem_.agents())};
     state.save(worker_.network.block(), checkpoint.state);
   });
   if (worker_.number != 0) return;
-  for (std::size_t n = 0; n < counts.size(); ++n) checkpoint.totals.*counts[n] = static_cast<Index>(sums[n]);
+  for (std::size_t n = 0; n < point_counts.size(); ++n)
+    checkpoint.totals.*point_counts[n] = static_cast<Index>(sums[n]);
 }
 
 bool Recorder::due(Index iteration) const {
@@ -112,7 +115,8 @@ void Recorder::gather_points(const Algorithm& algorithm, const AveragedIterate* 
 }
 
 // Adds up, in agent order: J_k at every point, distances, traffic, evaluations; lists all step sizes.
-void Recorder::gather_sums(const Algorithm& algorithm, const Oracle& oracle, double seconds) {
+void Recorder::gather_sums(const Algorithm& algorithm, const Oracle& oracle, double seconds,
+                           std::span<const Real> levels) {
   const Block block = worker_.network.block();
   const Index m = problem_.dimension();
   problem_.costs(block, points_, costs_);
@@ -128,13 +132,15 @@ void Recorder::gather_sums(const Algorithm& algorithm, const Oracle& oracle, dou
       if (minimiser_.rows() > 0) extra[distance] += kernels::squared_distance(w, minimiser_.data(), m);
       extra[sum_count + static_cast<std::size_t>(block.first + k)] = algorithm.steps()[static_cast<std::size_t>(k)];
     }
+    for (const Real x : levels) extra[level] += x;
     const Point own = own_counts(oracle);
-    for (std::size_t n = 0; n < counts.size(); ++n) extra[first_count + n] += static_cast<double>(own.*counts[n]);
+    for (std::size_t n = 0; n < point_counts.size(); ++n)
+      extra[first_count + n] += static_cast<double>(own.*point_counts[n]);
     if (worker_.number == 0) extra[seconds_of_first] = seconds;
   });
 }
 
-// What this worker has to add to the counts. Rounds are everybody's, so the first worker tells them, and what was
+// What this worker has to add to the point_counts. Rounds are everybody's, so the first worker tells them, and what was
 // counted before a checkpoint.
 Point Recorder::own_counts(const Oracle& oracle) const {
   const Traffic& own = worker_.network.algorithm_traffic();
@@ -180,20 +186,24 @@ Point Recorder::point(Index iteration, bool averaged) const {
   if (averaged) point.excess_risk_averaged = mean_excess(watched + 1);
   point.consensus_error = extra[consensus] / agents;
   point.distance = minimiser_.rows() > 0 ? extra[distance] / agents : unknown;
+  point.level = extra[level] / agents;
   const auto steps = extra.subspan(sum_count);
   const bool stepped = iteration > 0;
   point.step_min = stepped ? *std::ranges::min_element(steps) : unknown;
   point.step_median = stepped ? median({steps.begin(), steps.end()}) : unknown;
   point.step_max = stepped ? *std::ranges::max_element(steps) : unknown;
-  for (std::size_t n = 0; n < counts.size(); ++n) point.*counts[n] = static_cast<Index>(extra[first_count + n]);
+  for (std::size_t n = 0; n < point_counts.size(); ++n)
+    point.*point_counts[n] = static_cast<Index>(extra[first_count + n]);
   return point;
 }
 
 std::optional<Status> Recorder::observe(Index iteration, double seconds, const Algorithm& algorithm,
-                                        const AveragedIterate* average, const Oracle& oracle) {
+                                        const AveragedIterate* average, const Oracle& oracle,
+                                        std::span<const Real> levels) {
   gather_points(algorithm, average);
-  gather_sums(algorithm, oracle, seconds);
-  const Point now = point(iteration, average != nullptr);
+  gather_sums(algorithm, oracle, seconds, levels);
+  Point now = point(iteration, average != nullptr);
+  if (levels.empty()) now.level = std::numeric_limits<double>::quiet_NaN();
   if (worker_.number == 0) {
     cell_.points.push_back(now);
     if (every_step_) {

@@ -25,9 +25,10 @@ class Recorder {
   /// Goes on from a checkpoint: counts continue, divergence is judged as before.
   void resume(const Checkpoint& checkpoint);
   [[nodiscard]] bool due(Index iteration) const;
-  /// Records a point and says whether the run must end, alike on every worker.
+  /// Records a point and says whether the run must end, alike on every worker. `levels`: as StepSize tells them.
   std::optional<Status> observe(Index iteration, double seconds, const Algorithm& algorithm,
-                                const AveragedIterate* average, const Oracle& oracle);
+                                const AveragedIterate* average, const Oracle& oracle,
+                                std::span<const Real> levels = {});
   /// Writes where the run stands before `iteration` into `checkpoint`, which all workers share.
   void save(Index iteration, double seconds, const StateRegistry& state, const Oracle& oracle, Checkpoint& checkpoint);
   /// Writes the last models into the cell.
@@ -35,7 +36,7 @@ class Recorder {
 
  private:
   void gather_points(const Algorithm& algorithm, const AveragedIterate* average);
-  void gather_sums(const Algorithm& algorithm, const Oracle& oracle, double seconds);
+  void gather_sums(const Algorithm& algorithm, const Oracle& oracle, double seconds, std::span<const Real> levels);
   [[nodiscard]] Point own_counts(const Oracle& oracle) const;
   [[nodiscard]] Point point(Index iteration, bool averaged) const;
   [[nodiscard]] double risk(Index p) const;

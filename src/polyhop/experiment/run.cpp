@@ -18,6 +18,7 @@
 
 #include "polyhop/core/number_file.hpp"
 #include "polyhop/core/random.hpp"
+#include "polyhop/experiment/advice.hpp"
 #include "polyhop/experiment/machine.hpp"
 #include "polyhop/experiment/recorder.hpp"
 #include "polyhop/experiment/tasks.hpp"
@@ -29,9 +30,10 @@ namespace polyhop {
 namespace {
 
 // A rule's objections, with the method's name before them.
-std::unique_ptr<StepSize> build_rule(const Method& method, const Setting& setting) {
+std::unique_ptr<StepSize> build_rule(const Method& method, Network& network, const Reference& reference,
+                                     std::uint64_t seed) {
   try {
-    return method.rule.build(setting);
+    return method.rule.build({network, &reference, method.algorithm.recursion, seed});
   } catch (const InputError& e) {
     throw InputError("method." + in_quotes(method.name) + ".step." + e.path(), e.message(), e.line(), e.file());
   }
@@ -43,7 +45,7 @@ void check(const Config& config, const Instance& instance, std::uint64_t seed) {
   const Index dimension = instance.problem->dimension();
   (void)first_models(config.options, {0, agents}, dimension, agents, seed);
   launch_serial(instance.network.matrix, dimension, [&](Worker& worker) {
-    for (const Method& method : config.methods) (void)build_rule(method, {worker.network, &instance.reference});
+    for (const Method& method : config.methods) (void)build_rule(method, worker.network, instance.reference, seed);
   });
 }
 
@@ -97,6 +99,17 @@ class Watch {
   Clock::time_point saved_ = Clock::now();
 };
 
+// Not solved, and nobody has moved between the last two points. Nor will they: a sample that happens to be fitted gives
+// a step of 0 now and then, but not all agents at both points.
+bool is_stalled(const Cell& cell, const ExperimentOptions& options) {
+  if (cell.points.size() < 2) return false;
+  const Point& last = cell.points.back();
+  const Point& before = cell.points[cell.points.size() - 2];
+  return last.excess_risk > options.target && last.step_max == 0 && before.step_max == 0 &&
+         last.excess_risk == before.excess_risk && last.excess_risk_mean_model == before.excess_risk_mean_model &&
+         last.consensus_error == before.consensus_error;
+}
+
 // One worker's share of a run: observe, step, and again.
 void work(const ExperimentOptions& options, const Method& method, const Instance& instance, std::uint64_t seed,
           const CellControl& control, Worker& worker, Cell& cell, Checkpoint& shared) {
@@ -105,8 +118,8 @@ void work(const ExperimentOptions& options, const Method& method, const Instance
   const Block block = network.block();
   const auto start = [&] { return first_models(options, block, problem.dimension(), problem.agents(), seed); };
   const auto oracle = problem.oracle(block, seed);
-  auto rule = build_rule(method, {network, &instance.reference});
-  const auto algorithm = method.algorithm->build(start());
+  auto rule = build_rule(method, network, instance.reference, seed);
+  const auto algorithm = method.algorithm.build(start());
   std::optional<AveragedIterate> average;
   if (method.average) average.emplace(start());
   const AveragedIterate* averaged = average ? &*average : nullptr;
@@ -135,8 +148,11 @@ void work(const ExperimentOptions& options, const Method& method, const Instance
     if (record || watch.due(i)) {
       seconds += i == 0 ? 0 : since(begin);
       if (record) {
-        if (const auto end = recorder.observe(i, seconds, *algorithm, averaged, *oracle)) {
-          if (worker.number == 0) cell.status = *end;
+        if (const auto end = recorder.observe(i, seconds, *algorithm, averaged, *oracle, rule->levels())) {
+          if (worker.number == 0) {
+            cell.status = *end == Status::done && is_stalled(cell, options) ? Status::stalled : *end;
+            cell.message = advice(method, cell.status);
+          }
           break;
         }
         if (worker.number == 0 && control.on_point) control.on_point(cell);
@@ -227,7 +243,7 @@ CellKey cell_key(const ExperimentOptions& options, const Method& method, std::ui
     return entry.first == "name" || entry.first == "seeds" || entry.first == "checkpoint_every" ||
            entry.first == "tuning";
   });
-  settings["algorithm"] = Value(method.algorithm->name);
+  settings["algorithm"] = named(method.algorithm);
   settings["rule"] = Value(method.rule.name);
   settings["step"] = method.rule.options;
   settings["average"] = Value(method.average);

@@ -23,7 +23,7 @@
 namespace polyhop {
 namespace {
 
-constexpr int format = 1;
+constexpr int format = 2;
 
 constexpr const char* schema = R"(
 CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
@@ -38,7 +38,8 @@ CREATE TABLE points (cell TEXT NOT NULL, iteration INTEGER NOT NULL, seconds REA
                      excess_risk_worst REAL, excess_risk_mean_model REAL, excess_risk_averaged REAL,
                      consensus_error REAL, distance REAL, step_min REAL, step_median REAL, step_max REAL,
                      rounds INTEGER, vectors INTEGER, scalars INTEGER, step_vectors INTEGER, step_scalars INTEGER,
-                     "values" INTEGER, gradients INTEGER, PRIMARY KEY (cell, iteration)) WITHOUT ROWID;
+                     "values" INTEGER, gradients INTEGER, level REAL, PRIMARY KEY (cell, iteration))
+  WITHOUT ROWID;
 CREATE TABLE steps (cell TEXT NOT NULL, iteration INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (cell, iteration));
 CREATE TABLE arrays (cell TEXT NOT NULL, name TEXT NOT NULL, position INTEGER NOT NULL, part INTEGER NOT NULL,
                      "rows" INTEGER NOT NULL, "columns" INTEGER NOT NULL, data BLOB NOT NULL,
@@ -51,41 +52,16 @@ CREATE TABLE tunings (position INTEGER PRIMARY KEY, method TEXT, value REAL, fac
                       seconds REAL);
 )";
 
-// The columns of `points` after `cell`, in order.
-using Number = std::variant<Index Point::*, double Point::*>;
-constexpr std::array<Number, 18> point_columns = {&Point::iteration,
-                                                  &Point::seconds,
-                                                  &Point::excess_risk,
-                                                  &Point::excess_risk_worst,
-                                                  &Point::excess_risk_mean_model,
-                                                  &Point::excess_risk_averaged,
-                                                  &Point::consensus_error,
-                                                  &Point::distance,
-                                                  &Point::step_min,
-                                                  &Point::step_median,
-                                                  &Point::step_max,
-                                                  &Point::rounds,
-                                                  &Point::vectors,
-                                                  &Point::scalars,
-                                                  &Point::step_vectors,
-                                                  &Point::step_scalars,
-                                                  &Point::values,
-                                                  &Point::gradients};
-
-constexpr std::array<Index Point::*, 7> count_columns = {&Point::rounds,       &Point::vectors,      &Point::scalars,
-                                                         &Point::step_vectors, &Point::step_scalars, &Point::values,
-                                                         &Point::gradients};
-
 // SQLite keeps a NaN as NULL.
 double real(const SQLite::Column& column) {
   return column.isNull() ? std::numeric_limits<double>::quiet_NaN() : column.getDouble();
 }
 
-void bind(SQLite::Statement& statement, int place, const Point& point, const Number& number) {
-  if (const auto* count = std::get_if<Index Point::*>(&number)) {
+void bind(SQLite::Statement& statement, int place, const Point& point, const PointColumn& column) {
+  if (const auto* count = std::get_if<Index Point::*>(&column.number)) {
     statement.bind(place, static_cast<std::int64_t>(point.**count));
   } else {
-    statement.bind(place, point.*std::get<double Point::*>(number));
+    statement.bind(place, point.*std::get<double Point::*>(column.number));
   }
 }
 
@@ -215,7 +191,7 @@ class Store::Implementation {
     progress.bind(2, at->seconds);
     progress.bind(3, at->first_risk);
     int place = 4;
-    for (const auto column : count_columns) progress.bind(place++, static_cast<std::int64_t>(at->totals.*column));
+    for (const auto column : point_counts) progress.bind(place++, static_cast<std::int64_t>(at->totals.*column));
     progress.bind(place, id);
     progress.exec();
   }
@@ -400,7 +376,7 @@ std::optional<Checkpoint> Store::checkpoint(const std::string& id) const {
     at.seconds = real(select.getColumn(1));
     at.first_risk = real(select.getColumn(2));
     int place = 3;
-    for (const auto column : count_columns) at.totals.*column = select.getColumn(place++).getInt64();
+    for (const auto column : point_counts) at.totals.*column = select.getColumn(place++).getInt64();
     auto arrays = s.statement(
         "SELECT name, position, \"rows\", \"columns\", data FROM arrays WHERE cell = ? AND name LIKE 'state/%' "
         "ORDER BY position, part");
@@ -443,10 +419,10 @@ Cell Store::load_cell(const std::string& id, const std::string& method, std::uin
       Point point;
       for (std::size_t n = 0; n < point_columns.size(); ++n) {
         const SQLite::Column column = points.getColumn(static_cast<int>(n) + 1);
-        if (const auto* count = std::get_if<Index Point::*>(&point_columns[n])) {
+        if (const auto* count = std::get_if<Index Point::*>(&point_columns[n].number)) {
           point.** count = column.getInt64();
         } else {
-          point.*std::get<double Point::*>(point_columns[n]) = real(column);
+          point.*std::get<double Point::*>(point_columns[n].number) = real(column);
         }
       }
       cell.points.push_back(point);

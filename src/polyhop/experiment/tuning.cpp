@@ -18,8 +18,9 @@ namespace {
 
 constexpr double never = std::numeric_limits<double>::infinity();
 
-Method with_constant(Method method, Real step) {
-  method.rule = read_rule(Value(Value::Table{{"rule", Value("constant")}, {"value", Value(step)}}), "step");
+// The method with this for the constant of its rule; one that is not tuned is given a constant step.
+Method with_constant(Method method, Real constant) {
+  method.rule = with_constant(method.tuned.value_or(TunedStep{}), constant, "step");
   method.tuned.reset();
   return method;
 }
@@ -272,7 +273,8 @@ std::string tuning_settings(const ExperimentOptions& options, const Method& meth
     return entry.first == "name" || entry.first == "seeds" || entry.first == "stop_at_target" ||
            entry.first == "checkpoint_every" || entry.first == "time_limit";
   });
-  settings["algorithm"] = Value(method.algorithm->name);
+  settings["algorithm"] = named(method.algorithm);
+  if (method.tuned) settings["of"] = method.tuned->of;
   return settings.text();
 }
 

@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "polyhop/core/real.hpp"
 #include "polyhop/core/rows.hpp"
@@ -20,10 +23,32 @@ class Algorithm {
   /// Iteration i = 0, 1, ...
   virtual void step(Index i, Oracle& oracle, StepSize& rule, Network& network) = 0;
   /// The current models, one agent a row.
-  [[nodiscard]] virtual const Rows& models() const = 0;
+  [[nodiscard]] const Rows& models() const { return w_; }
   /// The step sizes of the last iteration.
-  [[nodiscard]] virtual std::span<const Real> steps() const = 0;
-  virtual void register_state(StateRegistry& state) = 0;
+  [[nodiscard]] std::span<const Real> steps() const { return mu_; }
+  /// Registers what survives an iteration.
+  void register_state(StateRegistry& state) {
+    state.rows("w", w_);
+    state.scalars("mu", mu_);
+    register_more(state);
+  }
+
+ protected:
+  explicit Algorithm(Rows start) : w_(std::move(start)), mu_(static_cast<std::size_t>(w_.rows())) {}
+  virtual void register_more(StateRegistry& /*state*/) {}
+  /// Rows of zeros, as many and as long as the models.
+  [[nodiscard]] Rows zeros() const { return {w_.rows(), w_.columns()}; }
+
+  Rows w_;
+  std::vector<Real> mu_;
+};
+
+/// The options of an algorithm that has none.
+struct NoOptions {
+  static const FieldTable<NoOptions>& fields() {
+    static const FieldTable<NoOptions> table;
+    return table;
+  }
 };
 
 }  // namespace polyhop

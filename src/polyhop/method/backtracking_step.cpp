@@ -3,23 +3,13 @@
 #include "polyhop/method/backtracking_step.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
-#include <functional>
-#include <limits>
 #include <numeric>
 
+#include "polyhop/method/line_search.hpp"
 #include "polyhop/method/polyak_step.hpp"
 
 namespace polyhop {
-namespace {
-
-constexpr int most_shrinks = 50;
-
-// What rounding does to a value is measured against this.
-Real scale_of(Real value) { return std::max(1.0, std::abs(value)); }
-
-}  // namespace
 
 const FieldTable<BacktrackingOptions>& BacktrackingOptions::fields() {
   using O = BacktrackingOptions;
@@ -49,17 +39,14 @@ void BacktrackingStep::do_choose(const Iterate& at, Network& network, std::span<
 }
 
 void BacktrackingStep::grow(const Evaluation& at_w) {
-  constexpr Real lost = 1e4 * std::numeric_limits<Real>::epsilon();
   for (std::size_t k = 0; k < accepted_.size(); ++k) {
     energy_[k] = squared_norm(at_w.gradients, static_cast<Index>(k));
     const Real a = options_.growth * accepted_[k];
-    // Where rounding decides, every a passes the test, and would grow without end.
-    if (a * energy_[k] >= lost * scale_of(at_w.values[k])) accepted_[k] = a;
+    if (may_grow(a, energy_[k], at_w.values[k])) accepted_[k] = a;
   }
 }
 
 void BacktrackingStep::shrink_until_accepted(const Iterate& at) {
-  constexpr Real tolerance = 1e-12;
   searching_.resize(accepted_.size());
   std::iota(searching_.begin(), searching_.end(), Index{0});
   for (int n = 0; n < most_shrinks && !searching_.empty(); ++n) {
@@ -67,7 +54,7 @@ void BacktrackingStep::shrink_until_accepted(const Iterate& at) {
     std::erase_if(searching_, [&](Index agent) {
       const auto k = static_cast<std::size_t>(agent);
       const Real before = at.at_w.values[k];
-      const Real enough = before - (1 - options_.delta / 2) * accepted_[k] * energy_[k] + tolerance * scale_of(before);
+      const Real enough = before - (1 - options_.delta / 2) * accepted_[k] * energy_[k] + rounding_of(before);
       if (values_[k] <= enough) return true;  // never of a NaN
       accepted_[k] *= options_.shrink;
       return false;
@@ -80,9 +67,8 @@ void BacktrackingStep::agree(Network& network, std::span<Real> mu) const {
     network.hear({accepted_}).min(0, mu);
     return;
   }
-  std::ranges::transform(accepted_, mu.begin(), std::negate());
-  network.spread_max(mu);
-  std::ranges::transform(mu, mu.begin(), std::negate());
+  std::ranges::copy(accepted_, mu.begin());
+  spread_min(mu, network);
 }
 
 }  // namespace polyhop

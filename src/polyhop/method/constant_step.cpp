@@ -3,8 +3,11 @@
 #include "polyhop/method/constant_step.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstddef>
 
 #include "polyhop/core/elementary.hpp"
+#include "polyhop/core/number_file.hpp"
 
 namespace polyhop {
 
@@ -27,6 +30,60 @@ const FieldTable<DecayOptions>& DecayOptions::fields() {
 void DecayingStep::do_choose(const Iterate& at, Network&, std::span<Real> mu) {
   const Real n = static_cast<Real>(at.i + 1);
   std::ranges::fill(mu, options_.value * elementary::exp(-options_.power * elementary::log(n)));
+}
+
+const FieldTable<ScheduleOptions>& ScheduleOptions::fields() {
+  using O = ScheduleOptions;
+  static const auto table =
+      FieldTable<O>()
+          .add("value", &O::value, "the step size after the warm-up; this or a file", above(0))
+          .add("warmup", &O::warmup, "how many iterations rise to it: value (i+1)/(warmup+1)", {count_from(0)})
+          .add("every", &O::every, "after how many iterations it falls, again and again; 0: never", {count_from(0)})
+          .add("factor", &O::factor, "multiplies it each time", {above(0)})
+          .add("file", &O::file, "a file of steps, one an iteration, the last one repeated");
+  return table;
+}
+
+void ScheduleOptions::check(const std::string& path, int line) const {
+  if (value && file) throw InputError(path, "found both value and file; give the one or the other", line);
+  if (!value && !file) {
+    throw InputError(path, "found neither value nor file; give a step size, value = 0.1, or a file of steps", line);
+  }
+}
+
+ScheduledStep::ScheduledStep(const ScheduleOptions& options, const Setting&) : options_(options) {
+  options.check("step");
+  if (!options.file) return;
+  listed_ = read_numbers("step.file", *options.file);
+  if (listed_.empty()) throw InputError("step.file", in_quotes(*options.file) + " holds no steps");
+  for (std::size_t i = 0; i < listed_.size(); ++i) {
+    if (listed_[i] >= 0 && std::isfinite(listed_[i])) continue;
+    throw InputError("step.file", "found " + shortest(listed_[i]) + " for iteration " + std::to_string(i) + " in " +
+                                      in_quotes(*options.file) + ", expected a finite step >= 0");
+  }
+}
+
+namespace {
+
+Real power(Real x, Index n) {
+  Real product = 1;
+  for (; n > 0; n /= 2, x *= x) {
+    if (n % 2 == 1) product *= x;
+  }
+  return product;
+}
+
+}  // namespace
+
+Real ScheduledStep::stairs(Index i) const {
+  const Real rise = std::min(1.0, static_cast<Real>(i + 1) / (static_cast<Real>(options_.warmup) + 1));
+  const Index fallen = options_.every > 0 ? i / options_.every : 0;
+  return *options_.value * rise * power(options_.factor, fallen);
+}
+
+void ScheduledStep::do_choose(const Iterate& at, Network&, std::span<Real> mu) {
+  const auto last = static_cast<Index>(listed_.size()) - 1;
+  std::ranges::fill(mu, last < 0 ? stairs(at.i) : listed_[static_cast<std::size_t>(std::min(at.i, last))]);
 }
 
 }  // namespace polyhop

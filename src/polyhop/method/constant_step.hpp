@@ -2,6 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
 #include "polyhop/core/fields.hpp"
 #include "polyhop/method/step_size.hpp"
 
@@ -16,6 +21,7 @@ struct ConstantOptions {
 class ConstantStep final : public StepSize {
  public:
   ConstantStep(const ConstantOptions& options, const Setting&) : options_(options) {}
+  [[nodiscard]] bool is_common() const override { return true; }
 
  private:
   void do_choose(const Iterate& at, Network& network, std::span<Real> mu) override;
@@ -32,10 +38,37 @@ struct DecayOptions {
 class DecayingStep final : public StepSize {
  public:
   DecayingStep(const DecayOptions& options, const Setting&) : options_(options) {}
+  [[nodiscard]] bool is_common() const override { return true; }
 
  private:
   void do_choose(const Iterate& at, Network& network, std::span<Real> mu) override;
   DecayOptions options_;
+};
+
+/// mu_k = value min(1, (i+1)/(warmup+1)) factor^floor(i/every) at iteration i = 0, 1, ...: a rise at the start, then
+/// stairs; every = 0: none. Or the i-th number of `file`, its last one for ever. No communication.
+struct ScheduleOptions {
+  std::optional<Real> value;
+  Index warmup = 0;
+  Index every = 0;
+  Real factor = 0.5;
+  std::optional<std::string> file;
+  static const FieldTable<ScheduleOptions>& fields();
+  /// Throws InputError unless there is a value or a file, and not both.
+  void check(const std::string& path, int line = 0) const;
+};
+
+class ScheduledStep final : public StepSize {
+ public:
+  /// Throws InputError when the file cannot be read, is empty, or has a step below 0.
+  ScheduledStep(const ScheduleOptions& options, const Setting& setting);
+  [[nodiscard]] bool is_common() const override { return true; }
+
+ private:
+  void do_choose(const Iterate& at, Network& network, std::span<Real> mu) override;
+  [[nodiscard]] Real stairs(Index i) const;
+  ScheduleOptions options_;
+  std::vector<Real> listed_;  // the file's
 };
 
 }  // namespace polyhop

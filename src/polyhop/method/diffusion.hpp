@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <vector>
-
 #include "polyhop/method/algorithm.hpp"
 
 namespace polyhop {
@@ -12,15 +10,29 @@ namespace polyhop {
 /// Takes any steps, agent-wise and time-varying. 1 round, 1 vector an edge.
 class Diffusion final : public Algorithm {
  public:
-  explicit Diffusion(Rows start);
+  explicit Diffusion(Rows start, const NoOptions& = {}) : Algorithm(std::move(start)) {}
+  static Recursion recursion(const NoOptions&) { return {}; }
   void step(Index i, Oracle& oracle, StepSize& rule, Network& network) override;
-  [[nodiscard]] const Rows& models() const override { return w_; }
-  [[nodiscard]] std::span<const Real> steps() const override { return mu_; }
-  void register_state(StateRegistry& state) override;
+};
+
+/// CTA-diffusion, combine then adapt: Psi = A W, W+ = Psi - diag(mu) grad(Psi). P = I on Psi, so that the graph-aware
+/// step is each agent's own Polyak step. Any steps. 1 round, 1 vector an edge.
+class CombineFirst final : public Algorithm {
+ public:
+  explicit CombineFirst(Rows start, const NoOptions& = {}) : Algorithm(std::move(start)) {}
+  static Recursion recursion(const NoOptions&) { return {.name = "cta", .mixing = 0}; }
+  void step(Index i, Oracle& oracle, StepSize& rule, Network& network) override;
+};
+
+/// Decentralized gradient descent: W+ = A W - diag(mu) grad(W). P = I on X = A W. Any steps. 1 round, 1 vector.
+class GradientDescent final : public Algorithm {
+ public:
+  explicit GradientDescent(Rows start, const NoOptions& = {}) : Algorithm(std::move(start)), mixed_(zeros()) {}
+  static Recursion recursion(const NoOptions&) { return {.name = "dgd", .mixing = 0, .shifted = true}; }
+  void step(Index i, Oracle& oracle, StepSize& rule, Network& network) override;
 
  private:
-  Rows w_;
-  std::vector<Real> mu_;
+  Rows mixed_;
 };
 
 }  // namespace polyhop

@@ -6,10 +6,15 @@
 #include <charconv>
 #include <cmath>
 #include <cstddef>
+#include <numeric>
+#include <string>
 
 #include "polyhop/core/kernels.hpp"
+#include "polyhop/core/random.hpp"
 #include "polyhop/graph/spectrum.hpp"
+#include "polyhop/method/line_search.hpp"
 #include "polyhop/method/polyak_step.hpp"
+#include "polyhop/method/row_arithmetic.hpp"
 
 namespace polyhop {
 
@@ -23,6 +28,7 @@ Cap Codec<Cap>::read(const Value& v) {
   if (const auto* text = v.as<std::string>()) {
     if (*text == "none") return {};
     if (*text == "distance") return {Cap::Kind::distance, 0};
+    if (*text == "curvature") return {Cap::Kind::curvature, 0};
     // "0.5/sqrt(i+1)"
     Real gamma = 0;
     const char* end = text->data() + text->size();
@@ -48,6 +54,8 @@ Value Codec<Cap>::write(const Cap& cap) {
       return shortest(cap.value) + "/sqrt(i+1)";
     case Cap::Kind::distance:
       return "distance";
+    case Cap::Kind::curvature:
+      return "curvature";
   }
   return {};
 }
@@ -60,12 +68,14 @@ const FieldTable<GapOptions>& GapOptions::fields() {
                "what stands for c: the published surrogate, convexity alone, convexity and "
                "smoothness, or the truth from a known w^o")
           .add("damping", &O::damping,
-               "alpha_k: the published one, 1/sum_l |z_kl|, from norms, or from the graph alone")
+               "alpha_k: the published one, 1/sum_l |z_kl|, from norms, from the graph alone, or from sketches")
+          .add("sketch_size", &O::sketch_size, "how many numbers stand for a gradient under damping = \"sketch\"",
+               {count_from(1)})
           .add("sweeps", &O::sweeps, "T, how often the linear system is swept")
           .add("project", &O::project, "clip at 0 inside every sweep, not only at the end")
           .add("relaxation", &O::relaxation, "the step is multiplied by it", {strictly_within(0, 2)})
           .add("optimum", &O::optimum, "what is taken for Jhat_k(w^o)")
-          .add("agree", &O::agree, "replace mu_k by the minimum, or the a_kl-weighted mean, over the neighbourhood")
+          .add("agree", &O::agree, agree_help)
           .add("cap", &O::cap, "upper limit on the step, for noise that does not interpolate")
           .add("sums", &O::sums, "how cap = \"distance\" accumulates gradient energy")
           .add("exchange", &O::exchange, "sweeps over two-hop lists where gradients are held, or relayed as printed");
@@ -73,161 +83,284 @@ const FieldTable<GapOptions>& GapOptions::fields() {
 }
 
 GraphAwarePolyak::GraphAwarePolyak(const GapOptions& options, const Setting& setting)
-    : options_(options), optimal_(options.optimum, setting) {
-  Network& network = setting.network;
-  if (!network.matrix().non_negative()) {
+    : options_(options), recursion_(setting.recursion), optimal_(options.optimum, setting) {
+  refuse(setting);
+  // An exact solution does not depend on the damping, only the way there does, and the paper's may not lead there.
+  if (options.sweeps.exact && options.damping == Damping::paper) options_.damping = Damping::rows;
+  // Where everybody is on their own and X = W, the published bound is the linear one.
+  if (is_diagonal() && options.bound == Bound::paper) options_.bound = Bound::linear;
+  if (options.bound == Bound::oracle) minimiser_ = known_minimiser(setting, "bound = \"oracle\"");
+  prepare_metric(setting.network);
+  prepare_memory(setting);
+}
+
+void GraphAwarePolyak::refuse(const Setting& setting) const {
+  if (!setting.network.matrix().non_negative()) {
     throw InputError("rule = \"gap\"",
                      "the combination matrix has negative weights; GAP needs a_kl >= 0 (weights "
                      "\"metropolis\", \"max-degree\", \"lazy\" or \"fastest-mixing\")");
   }
-  if (options.sweeps.exact && options.bound == Bound::paper) {
+  if (options_.sweeps.exact && options_.bound == Bound::paper) {
     // Erratum: the published surrogate does not vanish with g_k, so the exact solution can grow like 1/||g_k||.
     throw InputError("sweeps",
                      "\"exact\" is refused with bound = \"paper\", whose exact solution diverges or stalls; "
                      "use bound = \"linear\" or \"tight\"");
   }
-  // An exact solution does not depend on the damping, only the way there does, and the paper's may not lead there.
-  if (options.sweeps.exact && options.damping == Damping::paper) options_.damping = Damping::rows;
-  if (options.bound == Bound::oracle) minimiser_ = known_minimiser(setting, "bound = \"oracle\"");
-  if (options.damping == Damping::graph) lambda_b_ = polyhop::two_hop_scale(network.matrix().rows());
-  if (options.bound == Bound::paper || holds_gradients()) {
-    network.prepare_two_hop();
-    z_.resize(static_cast<std::size_t>(holds_gradients() ? network.two_hop().entries() : 0));
-    values_.resize(static_cast<std::size_t>(options.bound == Bound::paper ? network.two_hop().entries() : 0));
+  const std::string on = " on algorithm " + in_quotes(recursion_.name);
+  if (recursion_.rounds > 1) {
+    throw InputError("rule = \"gap\"", "needs one round of combining, for it reaches two hops; found rounds = " +
+                                           std::to_string(recursion_.rounds) + on);
   }
-  const Index agents = network.block().size();
-  for (Index k = 0; k < agents; ++k) {
-    Real sum = 0;  // b_kk = sum_m a_mk^2, A being symmetric
-    for (const Real a : network.matrix().rows().weights_of(network.block().first + k)) sum += a * a;
-    b_kk_.push_back(sum);
-    if (!holds_gradients()) continue;
-    const auto near = network.two_hop().columns_of(k);
-    diagonal_.push_back(network.two_hop().offset[static_cast<std::size_t>(k)] +
-                        (std::ranges::lower_bound(near, network.block().first + k) - near.begin()));
+  if (recursion_.dual) {
+    throw InputError("rule = \"gap\"", "gives steps of 0, which cut an agent off" + on +
+                                           " in its dual form; use algorithm = { name = " + in_quotes(recursion_.name) +
+                                           ", form = \"primal\" }");
   }
-  for (auto* scalars : {&squared_norms_, &alpha_, &cbar_, &coupling_, &scratch_}) {
-    scalars->resize(static_cast<std::size_t>(agents));
+  if (options_.bound == Bound::paper && (recursion_.shifted || recursion_.tracked)) {
+    throw InputError("bound",
+                     "\"paper\", which is also the default, is the published bound for steps along an agent's own "
+                     "gradient from where it was taken; use bound = \"linear\"" +
+                         on);
   }
-  const bool relays = options.bound != Bound::paper || !holds_gradients() || options.exchange == Exchange::relay;
-  if (relays) mixed_ = Rows(agents, network.columns());
-  if (options.cap.kind == Cap::Kind::distance) {
-    sum_.resize(static_cast<std::size_t>(agents));
-    radius_.resize(static_cast<std::size_t>(agents));
-    start_ = Rows(agents, network.columns());
+  if (options_.bound == Bound::tight && recursion_.tracked) {
+    throw InputError("bound",
+                     "\"tight\" needs the smoothness of the tracked cost, which no agent knows; use bound = "
+                     "\"linear\"" +
+                         on);
+  }
+}
+
+// B = P^T P, P = (1 - c) I + c A, on the pattern of A^T A; b_kk; lambda_B.
+void GraphAwarePolyak::prepare_metric(Network& network) {
+  const Real c = recursion_.mixing;
+  const SparseRows& a = network.matrix().rows();
+  const Index first = network.block().first;
+  const auto own_weight = [&](Index agent) {
+    const auto columns = a.columns_of(agent);
+    return a.weights_of(agent)[static_cast<std::size_t>(std::ranges::lower_bound(columns, agent) - columns.begin())];
+  };
+  for (Index k = 0; k < network.block().size(); ++k) {
+    Real sum = 0;  // sum_m a_mk^2, A being symmetric
+    for (const Real weight : a.weights_of(first + k)) sum += weight * weight;
+    b_kk_.push_back(c == 1 ? sum : (1 - c) * (1 - c) + 2 * c * (1 - c) * own_weight(first + k) + c * c * sum);
+  }
+  if (options_.damping == Damping::graph && !is_diagonal()) {
+    SparseRows p = a;
+    for (Index k = 0; k < a.rows(); ++k) {
+      for (Index e = a.offset[static_cast<std::size_t>(k)]; e < a.offset[static_cast<std::size_t>(k) + 1]; ++e) {
+        Real& weight = p.weight[static_cast<std::size_t>(e)];
+        weight = c * weight + (a.column[static_cast<std::size_t>(e)] == k ? 1 - c : 0.0);
+      }
+    }
+    lambda_b_ = polyhop::two_hop_scale(p);
+  }
+  if (!holds_points() && !holds_gradients() && !holds_sketches()) return;
+  network.prepare_two_hop();
+  near_ = &network.two_hop();
+  b_ = near_->weight;
+  for (Index k = 0; k < network.block().size(); ++k) {
+    const auto near = near_->columns_of(k);
+    const auto begin = near_->offset[static_cast<std::size_t>(k)];
+    diagonal_.push_back(begin + (std::ranges::lower_bound(near, first + k) - near.begin()));
+    if (c == 1) continue;
+    for (std::size_t n = 0; n < near.size(); ++n) b_[static_cast<std::size_t>(begin) + n] *= c * c;
+    const auto columns = a.columns_of(first + k);
+    for (std::size_t n = 0; n < columns.size(); ++n) {
+      const auto place = begin + (std::ranges::lower_bound(near, columns[n]) - near.begin());
+      b_[static_cast<std::size_t>(place)] += 2 * c * (1 - c) * a.weights_of(first + k)[n];
+    }
+    b_[static_cast<std::size_t>(diagonal_.back())] = b_kk_[static_cast<std::size_t>(k)];
+  }
+}
+
+void GraphAwarePolyak::prepare_memory(const Setting& setting) {
+  const Index agents = setting.network.block().size();
+  const Index columns = setting.network.columns();
+  const auto count = static_cast<std::size_t>(agents);
+  z_.resize(holds_gradients() ? b_.size() : 0);
+  values_.resize(holds_points() ? b_.size() : 0);
+  for (auto* scalars : {&squared_norms_, &alpha_, &cbar_, &coupling_, &scratch_}) scalars->resize(count);
+  const bool relays = !holds_points() || !holds_gradients() || options_.exchange == Exchange::relay;
+  if (relays) mixed_ = Rows(agents, columns);
+  if (relays && recursion_.mixing > 0 && recursion_.mixing < 1) relayed_ = Rows(agents, columns);
+  if (holds_sketches()) {
+    signs_ = Rows(options_.sketch_size, columns);
+    const Real entry = 1 / std::sqrt(static_cast<Real>(options_.sketch_size));
+    for (Index r = 0; r < signs_.rows(); ++r) {
+      Stream stream(setting.seed, Purpose::sketch, r);
+      for (Real& sign : signs_.row(r)) sign = stream.below(2) == 0 ? entry : -entry;
+    }
+    projections_.resize(count * static_cast<std::size_t>(options_.sketch_size));
+  }
+  if (options_.cap.kind == Cap::Kind::distance) {
+    sum_.resize(count);
+    radius_.resize(count);
+    start_ = Rows(agents, columns);
+  }
+  if (options_.cap.kind == Cap::Kind::curvature) {
+    differences_.emplace(agents, columns);
+    cap_.assign(count, 1e-2);
   }
 }
 
 void GraphAwarePolyak::register_state(StateRegistry& state) {
-  if (options_.cap.kind != Cap::Kind::distance) return;
-  state.scalars("gap.sum", sum_);
-  state.scalars("gap.radius", radius_);
-  state.rows("gap.start", start_);
+  optimal_.register_state(state);
+  if (options_.cap.kind == Cap::Kind::distance) {
+    state.scalars("gap.sum", sum_);
+    state.scalars("gap.radius", radius_);
+    state.rows("gap.start", start_);
+  }
+  if (options_.cap.kind == Cap::Kind::curvature) {
+    differences_->register_state(state, "gap");
+    state.scalars("gap.cap", cap_);
+  }
 }
 
 void GraphAwarePolyak::do_choose(const Iterate& at, Network& network, std::span<Real> mu) {
   gather(at, network);     // z_kl, Jhat_k(w_l)
-  damp(at, network);       // alpha_k       [eq:alpha_k]
+  damp(network);           // alpha_k       [eq:alpha_k]
   bound(at, network);      // cbar_k        [eq:upperbound]
   sweep(at, network, mu);  // mu_k^(T)      [eq:step-size-rule]
   for (Real& m : mu) m = options_.relaxation * std::max(m, 0.0);
   limit(at, network, mu);
-  if (options_.agree == Agree::min) network.hear({mu}).min(0, mu);
-  if (options_.agree == Agree::mean) network.hear({mu}).combine(0, mu);
+  agree_on(options_.agree, network, mu);
 }
 
 // Fetches the two-hop lists that bound and damping need, and what follows from them at once.
 void GraphAwarePolyak::gather(const Iterate& at, Network& network) {
-  const Gradients& g = at.at_w.gradients;
-  const bool points = options_.bound == Bound::paper;
-  if (points && holds_gradients()) {
-    const auto lists = network.reach(at.w, g);
-    pattern_ = lists.points.pattern;
+  if (holds_points() && holds_gradients()) {
+    const auto lists = network.reach(at.x, at.y);
     at.oracle.values_at(lists.points, values_);
     network.pairwise(lists.gradients, z_);
-  } else if (points) {
-    const Reach list = network.reach(at.w);
-    pattern_ = list.pattern;
-    at.oracle.values_at(list, values_);
+  } else if (holds_points()) {
+    at.oracle.values_at(network.reach(at.x), values_);
   } else if (holds_gradients()) {
-    const Reach list = network.reach(g);
-    pattern_ = list.pattern;
-    network.pairwise(list, z_);
+    network.pairwise(network.reach(at.y), z_);
   }
   for (std::size_t k = 0; k < alpha_.size(); ++k) {
-    // The lists hold g_k.g_k already.
-    const Real g2 =
-        holds_gradients() ? z_[static_cast<std::size_t>(diagonal_[k])] : squared_norm(g, static_cast<Index>(k));
-    squared_norms_[k] = g2 < vanishing_gradient ? 0 : g2;
+    // The lists hold y_k.y_k already.
+    const Real y2 =
+        holds_gradients() ? z_[static_cast<std::size_t>(diagonal_[k])] : squared_norm(at.y, static_cast<Index>(k));
+    squared_norms_[k] = y2 < vanishing_gradient ? 0 : y2;
   }
-  for (std::size_t e = 0; e < z_.size(); ++e) z_[e] *= pattern_.weight[e];
+  for (std::size_t e = 0; e < z_.size(); ++e) z_[e] *= b_[e];
+  if (holds_sketches()) sketch(at, network);
+}
+
+// scratch_[k] = sum_l b_kl |(S y_k).(S y_l)|, from lists of projections in the place of gradients.
+void GraphAwarePolyak::sketch(const Iterate& at, Network& network) {
+  const auto size = static_cast<std::size_t>(options_.sketch_size);
+  for (std::size_t k = 0; k < alpha_.size(); ++k) {
+    for (std::size_t r = 0; r < size; ++r) {
+      projections_[k * size + r] =
+          at.y.scale[k] * kernels::dot(signs_.row(static_cast<Index>(r)).data(), at.y.row[k], at.y.columns);
+    }
+  }
+  const Reach list = network.reach(projections_, options_.sketch_size);
+  for (std::size_t k = 0; k < alpha_.size(); ++k) {
+    const Real* own = projections_.data() + k * size;
+    scratch_[k] = 0;
+    for (Index e = near_->offset[k]; e < near_->offset[k + 1]; ++e) {
+      const Real product = std::inner_product(own, own + size, list.row(e), Real{0});
+      scratch_[k] += b_[static_cast<std::size_t>(e)] * std::abs(product);
+    }
+  }
 }
 
 // alpha_k: how far an agent moves along its own row of Z u = -cbar. 0 where there is no gradient.
-void GraphAwarePolyak::damp(const Iterate&, Network& network) {
-  if (options_.damping == Damping::norms) {
+void GraphAwarePolyak::damp(Network& network) {
+  if (options_.damping == Damping::norms && !is_diagonal()) {
+    const Real c = recursion_.mixing;
     for (std::size_t k = 0; k < alpha_.size(); ++k) scratch_[k] = std::sqrt(squared_norms_[k]);
-    network.hear({scratch_}).combine(0, scratch_);
-    network.hear({scratch_}).combine(0, scratch_);  // (B n)_k
+    for (int hop = 0; hop < 2; ++hop) {  // (B n)_k
+      std::ranges::copy(scratch_, coupling_.begin());
+      network.hear({scratch_}).combine(0, scratch_);
+      for (std::size_t k = 0; c < 1 && k < alpha_.size(); ++k) scratch_[k] = (1 - c) * coupling_[k] + c * scratch_[k];
+    }
   }
   for (std::size_t k = 0; k < alpha_.size(); ++k) {
-    const Real g2 = squared_norms_[k];
-    if (g2 == 0) {
-      alpha_[k] = 0;
-      continue;
-    }
-    Real sum = 0;
-    const Real per_norm = 1 / std::sqrt(g2);
-    switch (options_.damping) {
-      case Damping::paper:
-        // b_kk ||g_k||^2 / sum_l (b_kl g_k.g_l)^2, divided through by ||g_k||^2 so that ||g_k||^4 never appears.
-        for (Index e = pattern_.offset[k]; e < pattern_.offset[k + 1]; ++e) {
-          const Real x = z_[static_cast<std::size_t>(e)] * per_norm;
-          sum += x * x;
-        }
-        alpha_[k] = b_kk_[k] / sum;
-        break;
-      case Damping::rows:
-        for (Index e = pattern_.offset[k]; e < pattern_.offset[k + 1]; ++e) {
-          sum += std::abs(z_[static_cast<std::size_t>(e)]);
-        }
-        alpha_[k] = 1 / sum;
-        break;
-      case Damping::norms:
-        alpha_[k] = per_norm / scratch_[k];
-        break;
-      case Damping::graph:
-        alpha_[k] = 1 / (lambda_b_ * b_kk_[k] * g2);
-        break;
-    }
+    const Real y2 = squared_norms_[k];
+    alpha_[k] = y2 == 0 ? 0 : is_diagonal() ? 1 / y2 : damping_of(k);
   }
+}
+
+Real GraphAwarePolyak::damping_of(std::size_t k) const {
+  const Real y2 = squared_norms_[k];
+  const Real per_norm = 1 / std::sqrt(y2);
+  Real sum = 0;
+  switch (options_.damping) {
+    case Damping::paper:
+      // b_kk ||y_k||^2 / sum_l (b_kl y_k.y_l)^2, divided through by ||y_k||^2 so that ||y_k||^4 never appears.
+      for (Index e = near_->offset[k]; e < near_->offset[k + 1]; ++e) {
+        const Real x = z_[static_cast<std::size_t>(e)] * per_norm;
+        sum += x * x;
+      }
+      return b_kk_[k] / sum;
+    case Damping::rows:
+      for (Index e = near_->offset[k]; e < near_->offset[k + 1]; ++e) sum += std::abs(z_[static_cast<std::size_t>(e)]);
+      return 1 / sum;
+    case Damping::norms:
+      return per_norm / scratch_[k];
+    case Damping::graph:
+      return 1 / (lambda_b_ * b_kk_[k] * y2);
+    case Damping::sketch:
+      // A projection may show less than there is, hence the margin; or nothing at all of a gradient.
+      sum = (1 + 2 / std::sqrt(static_cast<Real>(options_.sketch_size))) * scratch_[k];
+      return sum > 0 ? 1 / sum : 0;
+  }
+  return 0;
+}
+
+// mixed_ = P P x, relayed over two edges; x itself where P = I.
+void GraphAwarePolyak::mix_twice(const Rows& x, Network& network) {
+  if (is_diagonal()) {
+    copy(x, mixed_);
+    return;
+  }
+  network.combine(x, mixed_);
+  if (recursion_.mixing < 1) {
+    copy(x, relayed_);
+    mix(recursion_.mixing, mixed_, relayed_);
+    swap(mixed_, relayed_);
+  }
+  mix_again(network);
+}
+
+// mixed_ <- P mixed_
+void GraphAwarePolyak::mix_again(Network& network) {
+  if (recursion_.mixing == 1) {
+    network.combine(mixed_, mixed_);
+    return;
+  }
+  network.combine(mixed_, relayed_);
+  mix(recursion_.mixing, relayed_, mixed_);
 }
 
 // cbar_k >= c_k, from Jhat_k(w^o) instead of w^o.
 void GraphAwarePolyak::bound(const Iterate& at, Network& network) {
-  const auto optimal = optimal_.on_sample(at.oracle);
-  if (options_.bound == Bound::paper) {
+  const auto optimal = optimal_.on_sample(at, network);
+  if (holds_points()) {
     bound_from_lists(optimal);
     return;
   }
-  network.combine(at.w, mixed_);
-  network.combine(mixed_, mixed_);  // (B W)_k, relayed over two edges
+  mix_twice(at.x, network);  // (B X)_k
   const bool quadratic = at.oracle.is_quadratic();
   if (options_.bound == Bound::tight && !quadratic && !at.oracle.smoothness(scratch_)) {
     throw InputError("bound", "\"tight\" needs a smoothness constant, and this cost has none; use \"linear\"");
   }
-  const Gradients& g = at.at_w.gradients;
+  const Gradients& y = at.y;
   for (std::size_t k = 0; k < cbar_.size(); ++k) {
     Real* row = mixed_.row(static_cast<Index>(k)).data();
     const bool known = options_.bound == Bound::oracle;
-    // g_k.(w - (B W)_k), from the difference, which shrinks as agents agree; w = w^o gives c_k itself.
+    // y_k.(w - (B X)_k), from the difference, which shrinks as agents agree; w = w^o gives c_k itself.
     const Real* from = known ? minimiser_.data() : at.w.row(static_cast<Index>(k)).data();
-    kernels::add_scaled(-1, row, from, row, g.columns);
-    const Real slope = g.scale[k] * kernels::dot(g.row[k], row, g.columns);
+    kernels::add_scaled(-1, row, from, row, y.columns);
+    const Real slope = y.scale[k] * kernels::dot(y.row[k], row, y.columns);
     if (known) {
       cbar_[k] = slope;
       continue;
     }
-    const Real gap = optimal[k] - at.at_w.values[k];
+    const Real gap = optimal[k] - at.values[k];
     if (options_.bound == Bound::linear) {
       cbar_[k] = gap + slope;  // inequality (a) of [eq:upperbound]
     } else if (quadratic) {
@@ -242,19 +375,21 @@ void GraphAwarePolyak::bound(const Iterate& at, Network& network) {
 void GraphAwarePolyak::bound_from_lists(std::span<const Real> optimal) {
   for (std::size_t k = 0; k < cbar_.size(); ++k) {
     Real sum = 0;
-    for (Index e = pattern_.offset[k]; e < pattern_.offset[k + 1]; ++e) {
-      sum += pattern_.weight[e] * (optimal[k] - values_[static_cast<std::size_t>(e)]);
+    for (Index e = near_->offset[k]; e < near_->offset[k + 1]; ++e) {
+      sum += b_[static_cast<std::size_t>(e)] * (optimal[k] - values_[static_cast<std::size_t>(e)]);
     }
     cbar_[k] = sum;
   }
 }
 
 void GraphAwarePolyak::sweep(const Iterate& at, Network& network, std::span<Real> mu) {
-  if (options_.sweeps.exact) {
+  if (options_.sweeps.exact && !is_diagonal()) {
     sweep_until_exact(at, network, mu);
     return;
   }
-  for (Index t = 1; t <= options_.sweeps.count; ++t) sweep_once(at, network, mu, t == 1);
+  // On one's own the first sweep is exact.
+  const Index count = is_diagonal() ? 1 : options_.sweeps.count;
+  for (Index t = 1; t <= count; ++t) sweep_once(at, network, mu, t == 1);
 }
 
 // mu_k <- mu_k - alpha_k (cbar_k + sum_l z_kl mu_l); the first starts from 0 and needs nobody.
@@ -269,24 +404,33 @@ void GraphAwarePolyak::sweep_once(const Iterate& at, Network& network, std::span
 }
 
 // sum_l z_kl mu_l: over the lists, from the two-hop step sizes alone; or as printed in [alg:gap], by relaying
-// v_k = sum_l a_kl mu_l g_l, then g_k . sum_l a_kl v_l.
+// v_k = sum_l p_kl mu_l y_l, then y_k . sum_l p_kl v_l.
 void GraphAwarePolyak::couple(const Iterate& at, Network& network, std::span<const Real> mu) {
   if (holds_gradients() && options_.exchange == Exchange::lists) {
     const Reach steps = network.reach(mu);
     for (std::size_t k = 0; k < mu.size(); ++k) {
       Real sum = 0;
-      for (Index e = pattern_.offset[k]; e < pattern_.offset[k + 1]; ++e) {
+      for (Index e = near_->offset[k]; e < near_->offset[k + 1]; ++e) {
         sum += z_[static_cast<std::size_t>(e)] * *steps.row(e);
       }
       coupling_[k] = sum;
     }
     return;
   }
-  const Gradients& g = at.at_w.gradients;
-  network.combine(mu, g, mixed_);
-  network.combine(mixed_, mixed_);
+  const Gradients& y = at.y;
+  network.combine(mu, y, mixed_);
+  if (recursion_.mixing < 1) {
+    const Real c = recursion_.mixing;
+    for (Index k = 0; k < mixed_.rows(); ++k) {
+      const auto slot = static_cast<std::size_t>(k);
+      Real* row = mixed_.row(k).data();
+      kernels::scale(c, row, row, y.columns);
+      kernels::add_scaled((1 - c) * mu[slot] * y.scale[slot], y.row[slot], row, row, y.columns);
+    }
+  }
+  mix_again(network);
   for (std::size_t k = 0; k < mu.size(); ++k) {
-    coupling_[k] = g.scale[k] * kernels::dot(g.row[k], mixed_.row(static_cast<Index>(k)).data(), g.columns);
+    coupling_[k] = y.scale[k] * kernels::dot(y.row[k], mixed_.row(static_cast<Index>(k)).data(), y.columns);
   }
 }
 
@@ -327,6 +471,9 @@ void GraphAwarePolyak::limit(const Iterate& at, Network& network, std::span<Real
       return;
     case Cap::Kind::distance:
       limit_by_distance(at, network, mu);
+      return;
+    case Cap::Kind::curvature:
+      limit_by_curvature(at, network, mu);
   }
 }
 
@@ -337,10 +484,12 @@ void GraphAwarePolyak::limit_by_distance(const Iterate& at, Network& network, st
   if (at.i == 0) {
     for (Index k = 0; k < at.w.rows(); ++k) std::ranges::copy(at.w.row(k), start_.row(k).begin());
   }
-  if (holds_gradients()) {
+  if (is_diagonal()) {
+    std::ranges::copy(squared_norms_, coupling_.begin());
+  } else if (holds_gradients()) {
     for (std::size_t k = 0; k < mu.size(); ++k) {
       Real sum = 0;
-      for (Index e = pattern_.offset[k]; e < pattern_.offset[k + 1]; ++e) sum += z_[static_cast<std::size_t>(e)];
+      for (Index e = near_->offset[k]; e < near_->offset[k + 1]; ++e) sum += z_[static_cast<std::size_t>(e)];
       coupling_[k] = sum;
     }
   } else {
@@ -364,6 +513,22 @@ void GraphAwarePolyak::limit_by_distance(const Iterate& at, Network& network, st
   for (std::size_t k = 0; k < mu.size(); ++k) {
     if (sum_[k] > 0) mu[k] = std::min(mu[k], radius_[k] / std::sqrt(sum_[k]));
   }
+}
+
+// What the own curvature between two points allows, growing by at most a half an iteration; then the smallest of the
+// network. With a purely local cap gradient tracking stalls on rings with unlike scales.
+void GraphAwarePolyak::limit_by_curvature(const Iterate& at, Network& network, std::span<Real> mu) {
+  constexpr Real most = 1e100;  // where nobody moves, nothing stops it
+  if (differences_->update(at)) {
+    for (std::size_t k = 0; k < mu.size(); ++k) {
+      cap_[k] = std::min(1.5 * cap_[k], most);
+      const Real moved = differences_->ss()[k];
+      const Real turned = differences_->zz()[k];
+      if (moved > 0 && turned > 0) cap_[k] = std::min(cap_[k], 0.5 * std::sqrt(moved / turned));
+    }
+  }
+  spread_min(cap_, network);
+  for (std::size_t k = 0; k < mu.size(); ++k) mu[k] = std::min(mu[k], cap_[k]);
 }
 
 }  // namespace polyhop

@@ -11,14 +11,15 @@
 #include <vector>
 
 #include "polyhop/core/fields.hpp"
+#include "polyhop/method/agreement.hpp"
+#include "polyhop/method/differences.hpp"
 #include "polyhop/method/optimum.hpp"
 #include "polyhop/method/step_size.hpp"
 
 namespace polyhop {
 
 enum class Bound { paper, linear, tight, oracle };
-enum class Damping { paper, rows, norms, graph };
-enum class Agree { none, min, mean };
+enum class Damping { paper, rows, norms, graph, sketch };
 enum class Sums { mixed, own };
 enum class Exchange { lists, relay };
 
@@ -29,13 +30,11 @@ struct EnumNames<Bound> {
 };
 template <>
 struct EnumNames<Damping> {
-  static constexpr std::array<std::pair<Damping, std::string_view>, 4> names = {
-      {{Damping::paper, "paper"}, {Damping::rows, "rows"}, {Damping::norms, "norms"}, {Damping::graph, "graph"}}};
-};
-template <>
-struct EnumNames<Agree> {
-  static constexpr std::array<std::pair<Agree, std::string_view>, 3> names = {
-      {{Agree::none, "none"}, {Agree::min, "min"}, {Agree::mean, "mean"}}};
+  static constexpr std::array<std::pair<Damping, std::string_view>, 5> names = {{{Damping::paper, "paper"},
+                                                                                 {Damping::rows, "rows"},
+                                                                                 {Damping::norms, "norms"},
+                                                                                 {Damping::graph, "graph"},
+                                                                                 {Damping::sketch, "sketch"}}};
 };
 template <>
 struct EnumNames<Sums> {
@@ -60,15 +59,15 @@ struct Codec<Sweeps> {
   static Value write(const Sweeps& s) { return s.exact ? Value("exact") : Value(s.count); }
 };
 
-/// An upper limit on the steps: none, a constant, gamma/sqrt(i+1), or the distance rule.
+/// An upper limit on the steps: none, a constant, gamma/sqrt(i+1), the distance rule, or what curvature allows.
 struct Cap {
-  enum class Kind { none, constant, decaying, distance };
+  enum class Kind { none, constant, decaying, distance, curvature };
   Kind kind = Kind::none;
   Real value = 0;  // the constant, or gamma
 };
 template <>
 struct Codec<Cap> {
-  static std::string type() { return "\"none\" | number > 0 | \"GAMMA/sqrt(i+1)\" | \"distance\""; }
+  static std::string type() { return "\"none\" | number > 0 | \"GAMMA/sqrt(i+1)\" | \"distance\" | \"curvature\""; }
   static Cap read(const Value& v);
   static Value write(const Cap& cap);
 };
@@ -77,6 +76,7 @@ struct Codec<Cap> {
 struct GapOptions {
   Bound bound = Bound::paper;
   Damping damping = Damping::paper;
+  Index sketch_size = 32;
   Sweeps sweeps;
   bool project = false;
   Real relaxation = 1;
@@ -93,6 +93,9 @@ struct GapOptions {
 ///   z_kl = b_kl g_k.g_l,   c_k = sum_l b_kl g_k.(w^o - w_l),   B = A^T A.
 /// c is replaced by a bound cbar that needs Jhat_k(w^o) only, and Z u = -cbar is solved roughly by T sweeps
 ///   mu_k <- mu_k - alpha_k (cbar_k + sum_l z_kl mu_l),   from 0   [eq:step-size-rule].
+/// On another recursion W+ = P (X - diag(mu) Y) than ATC's, B = P^T P, y stands for g, and
+///   cbar_k = Jhat_k(w^o) - value_k + y_k.(w_k - (B X)_k),
+/// value_k the agent's own cost, or the tracked one where Y is tracked. Where P = I that is a Polyak step.
 ///
 /// Cost per iteration and edge: see `docs/methods.md`, made from what is counted. With the paper's bound and damping:
 /// the two-hop lists of (w, g), 2 + 2 (deg - 1) vectors; 1 + (deg - 1) scalars a sweep after the first; as many loss
@@ -104,43 +107,65 @@ class GraphAwarePolyak final : public StepSize {
   GraphAwarePolyak(const GapOptions& options, const Setting& setting);
 
   [[nodiscard]] bool needs_values() const override {
-    return options_.bound == Bound::linear || options_.bound == Bound::tight;
+    return options_.bound == Bound::linear || options_.bound == Bound::tight || optimal_.needs_values();
   }
+  [[nodiscard]] std::span<const Real> levels() const override { return optimal_.levels(); }
   void register_state(StateRegistry& state) override;
   /// lambda_B of `damping = "graph"`; 0 for others.
   [[nodiscard]] Real two_hop_scale() const { return lambda_b_; }
 
  private:
   void do_choose(const Iterate& at, Network& network, std::span<Real> mu) override;
+  void refuse(const Setting& setting) const;
+  void prepare_metric(Network& network);
+  void prepare_memory(const Setting& setting);
   void gather(const Iterate& at, Network& network);
-  void damp(const Iterate& at, Network& network);
+  void sketch(const Iterate& at, Network& network);
+  void damp(Network& network);
+  [[nodiscard]] Real damping_of(std::size_t k) const;
   void bound(const Iterate& at, Network& network);
   void bound_from_lists(std::span<const Real> optimal);
+  void mix_twice(const Rows& x, Network& network);
+  void mix_again(Network& network);
   void sweep(const Iterate& at, Network& network, std::span<Real> mu);
   void sweep_once(const Iterate& at, Network& network, std::span<Real> mu, bool first);
   void sweep_until_exact(const Iterate& at, Network& network, std::span<Real> mu);
   void couple(const Iterate& at, Network& network, std::span<const Real> mu);
   void limit(const Iterate& at, Network& network, std::span<Real> mu);
   void limit_by_distance(const Iterate& at, Network& network, std::span<Real> mu);
+  void limit_by_curvature(const Iterate& at, Network& network, std::span<Real> mu);
+  /// P = I: every agent is on its own.
+  [[nodiscard]] bool is_diagonal() const { return recursion_.mixing == 0; }
   [[nodiscard]] bool holds_gradients() const {
-    return options_.damping == Damping::paper || options_.damping == Damping::rows;
+    return !is_diagonal() && (options_.damping == Damping::paper || options_.damping == Damping::rows);
   }
+  [[nodiscard]] bool holds_points() const { return options_.bound == Bound::paper; }
+  [[nodiscard]] bool holds_sketches() const { return !is_diagonal() && options_.damping == Damping::sketch; }
 
   GapOptions options_;
+  Recursion recursion_;
   OptimalValues optimal_;
   Rows minimiser_;     // one row; bound = "oracle" only
   Real lambda_b_ = 0;  // damping = "graph" only
-  // Per two-hop entry: z_kl, and Jhat_k(w_l).
-  kernels::SparseView pattern_;
+  // Per two-hop entry: b_kl, z_kl, and Jhat_k(w_l).
+  const SparseRows* near_ = nullptr;
+  std::vector<Real> b_;
   std::vector<Real> z_;
   std::vector<Real> values_;
   // Per agent: where z_kk stands, and numbers.
   std::vector<Index> diagonal_;
   std::vector<Real> b_kk_, squared_norms_, alpha_, cbar_, coupling_, scratch_;
-  Rows mixed_;  // (B W)_k, then A(A diag(mu) G): relayed sums
+  Rows mixed_;    // (B X)_k, then P(P diag(mu) Y): relayed sums
+  Rows relayed_;  // on their way, where P is not A itself
+  // damping = "sketch": the signs, and the projections of the block's agents.
+  Rows signs_;
+  std::vector<Real> projections_;
   // What cap = "distance" remembers.
   std::vector<Real> sum_, radius_;
   Rows start_;
+  // What cap = "curvature" remembers.
+  std::optional<Differences> differences_;
+  std::vector<Real> cap_;
 };
 
 }  // namespace polyhop

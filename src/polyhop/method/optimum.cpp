@@ -18,6 +18,10 @@ Optimum Codec<Optimum>::read(const Value& v) {
       optimum.kind = Optimum::Kind::per_sample;
       return optimum;
     }
+    if (*text == "estimate") {
+      optimum.kind = Optimum::Kind::estimate;
+      return optimum;
+    }
   } else if (v.as<double>() != nullptr || v.as<std::int64_t>() != nullptr) {
     optimum.number = Codec<Real>::read(v);
     if (std::isfinite(optimum.number)) return optimum;
@@ -43,6 +47,8 @@ Value Codec<Optimum>::write(const Optimum& optimum) {
       return Value::Table{{"file", optimum.file}};
     case Optimum::Kind::per_sample:
       return "per-sample";
+    case Optimum::Kind::estimate:
+      return "estimate";
   }
   return {};
 }
@@ -50,11 +56,19 @@ Value Codec<Optimum>::write(const Optimum& optimum) {
 OptimalValues::OptimalValues(const Optimum& optimum, const Setting& setting) {
   const Block block = setting.network.block();
   values_.assign(static_cast<std::size_t>(block.size()), optimum.number);
+  if (optimum.kind == Optimum::Kind::estimate) {
+    estimate_.emplace(block.size());
+    return;
+  }
+  if (optimum.kind == Optimum::Kind::number) return;
+  if (setting.recursion.tracked) {
+    know_average(optimum, setting);
+    return;
+  }
   if (optimum.kind == Optimum::Kind::per_sample) {
     minimiser_ = known_minimiser(setting, "optimum = \"per-sample\"");
     return;
   }
-  if (optimum.kind == Optimum::Kind::number) return;
   const auto list = optimum.kind == Optimum::Kind::file ? read_numbers("optimum.file", optimum.file) : optimum.list;
   if (static_cast<Index>(list.size()) != setting.network.agents()) {
     throw InputError("optimum", "found " + std::to_string(list.size()) + " values, expected one for each of the " +
@@ -67,9 +81,37 @@ OptimalValues::OptimalValues(const Optimum& optimum, const Setting& setting) {
   values_.assign(list.begin() + block.first, list.begin() + block.last);
 }
 
-std::span<const Real> OptimalValues::on_sample(Oracle& oracle) {
-  if (minimiser_.rows() > 0) oracle.values_at_point(minimiser_, values_);
+// Tracked values follow the network's average, whose optimum is the same for all.
+void OptimalValues::know_average(const Optimum& optimum, const Setting& setting) {
+  const std::string algorithm = "algorithm " + in_quotes(setting.recursion.name);
+  if (optimum.kind != Optimum::Kind::per_sample) {
+    throw InputError("optimum", algorithm +
+                                    " tracks the network's average cost, so one number, J(w^o), is needed, not "
+                                    "one for each agent");
+  }
+  if (setting.reference == nullptr || !setting.reference->known) {
+    throw InputError(
+        "optimum = \"per-sample\"",
+        "is J(w^o) with " + algorithm + ", and nobody knows it here (problem.reference = \"solve\" finds it)");
+  }
+  std::ranges::fill(values_, static_cast<Real>(setting.reference->value));
+}
+
+std::span<const Real> OptimalValues::on_sample(const Iterate& at, Network& network) {
+  if (minimiser_.rows() > 0) at.oracle.values_at_point(minimiser_, values_);
+  if (estimate_) {
+    std::ranges::copy(estimate_->levels(), values_.begin());
+    estimate_->observe(at, network);
+  }
   return values_;
+}
+
+std::span<const Real> OptimalValues::levels() const {
+  return estimate_ ? estimate_->levels() : std::span<const Real>{};
+}
+
+void OptimalValues::register_state(StateRegistry& state) {
+  if (estimate_) estimate_->register_state(state);
 }
 
 Rows known_minimiser(const Setting& setting, const std::string& path) {

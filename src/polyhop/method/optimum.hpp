@@ -2,19 +2,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "polyhop/core/fields.hpp"
+#include "polyhop/method/level_estimate.hpp"
 #include "polyhop/method/step_size.hpp"
 
 namespace polyhop {
 
 /// What a rule takes for Jhat_k(w^o): zero, one number, a number for each agent (in the file or in a file of
-/// its own), or the true value of the current sample at a known w^o.
+/// its own), the true value of the current sample at a known w^o, or a level that is estimated on the way. Where the
+/// recursion tracks the network's averages, one number is needed, J(w^o): a list is refused, and "per-sample" is that
+/// of the known optimum.
 struct Optimum {
-  enum class Kind { number, list, file, per_sample };
+  enum class Kind { number, list, file, per_sample, estimate };
   Kind kind = Kind::number;
   Real number = 0;
   std::vector<Real> list;
@@ -23,7 +27,7 @@ struct Optimum {
 
 template <>
 struct Codec<Optimum> {
-  static std::string type() { return "\"zero\" | number | list | { file = \"...\" } | \"per-sample\""; }
+  static std::string type() { return "\"zero\" | number | list | { file = \"...\" } | \"per-sample\" | \"estimate\""; }
   static Optimum read(const Value& v);
   static Value write(const Optimum& optimum);
 };
@@ -31,14 +35,24 @@ struct Codec<Optimum> {
 /// Jhat_k(w^o) for the agents of a block, as an Optimum says.
 class OptimalValues {
  public:
-  /// Throws InputError when a list is not one number an agent, or no minimiser is known where one is needed.
+  /// Throws InputError when a list is not one number an agent, or no optimum is known where one is needed.
   OptimalValues(const Optimum& optimum, const Setting& setting);
-  /// The values for the current sample; valid until the next call.
-  std::span<const Real> on_sample(Oracle& oracle);
+  /// The values for the current sample; valid until the next call. To be called once an iteration: an estimate
+  /// learns from `at.values`, for the iterations to come.
+  std::span<const Real> on_sample(const Iterate& at, Network& network);
+  /// True when `at.values` must be there.
+  [[nodiscard]] bool needs_values() const { return estimate_.has_value(); }
+  /// The levels that an estimate has come to; empty unless there is one.
+  [[nodiscard]] std::span<const Real> levels() const;
+  /// Registers what an estimate remembers.
+  void register_state(StateRegistry& state);
 
  private:
+  void know_average(const Optimum& optimum, const Setting& setting);
+
   std::vector<Real> values_;
   Rows minimiser_;  // one row; empty unless per-sample
+  std::optional<LevelEstimate> estimate_;
 };
 
 /// The known minimiser as a row, or an InputError that says why `path` needs one.

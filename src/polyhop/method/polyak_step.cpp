@@ -3,7 +3,9 @@
 #include "polyhop/method/polyak_step.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <limits>
 
 #include "polyhop/core/kernels.hpp"
 
@@ -32,13 +34,46 @@ const FieldTable<SpsOptions>& SpsOptions::fields() {
   return table;
 }
 
-void PolyakStep::do_choose(const Iterate& at, Network&, std::span<Real> mu) {
-  const auto optimal = optimal_.on_sample(at.oracle);
+void PolyakStep::do_choose(const Iterate& at, Network& network, std::span<Real> mu) {
+  const auto optimal = optimal_.on_sample(at, network);
   for (std::size_t k = 0; k < mu.size(); ++k) {
-    const Real g2 = squared_norm(at.at_w.gradients, static_cast<Index>(k));
-    mu[k] = g2 >= vanishing_gradient ? std::max((at.at_w.values[k] - optimal[k]) / (options_.c * g2), 0.0) : 0.0;
+    mu[k] = polyak_ratio(at, optimal, static_cast<Index>(k)) / options_.c;
     if (options_.max) mu[k] = std::min(mu[k], *options_.max);
   }
+}
+
+const FieldTable<DecSpsOptions>& DecSpsOptions::fields() {
+  static const auto table =
+      FieldTable<DecSpsOptions>()
+          .add("c0", &DecSpsOptions::c0, "divides the step, with sqrt(i+1)", {above(0)})
+          .add("optimum", &DecSpsOptions::optimum, "what is taken for Jhat_k(w^o), or a lower bound of it");
+  return table;
+}
+
+DecSpsStep::DecSpsStep(const DecSpsOptions& options, const Setting& setting)
+    : options_(options), optimal_(options.optimum, setting) {
+  ratchet_.assign(static_cast<std::size_t>(setting.network.block().size()), std::numeric_limits<Real>::max());
+}
+
+void DecSpsStep::register_state(StateRegistry& state) {
+  optimal_.register_state(state);
+  state.scalars("decsps.ratchet", ratchet_);
+}
+
+void DecSpsStep::do_choose(const Iterate& at, Network& network, std::span<Real> mu) {
+  const auto optimal = optimal_.on_sample(at, network);
+  const Real c = options_.c0 * std::sqrt(static_cast<Real>(at.i + 1));
+  for (std::size_t k = 0; k < mu.size(); ++k) {
+    const Real lower = std::min(polyak_ratio(at, optimal, static_cast<Index>(k)), ratchet_[k]);
+    if (lower > 0) ratchet_[k] = lower;
+    mu[k] = lower / c;
+  }
+}
+
+Real polyak_ratio(const Iterate& at, std::span<const Real> optimal, Index k) {
+  const auto slot = static_cast<std::size_t>(k);
+  const Real y2 = squared_norm(at.y, k);
+  return y2 >= vanishing_gradient ? std::max((at.values[slot] - optimal[slot]) / y2, 0.0) : 0.0;
 }
 
 Real squared_norm(const Gradients& g, Index k) {

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <limits>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "polyhop/core/fields.hpp"
 #include "polyhop/method/optimum.hpp"
@@ -32,6 +33,8 @@ class PolyakStep final : public StepSize {
   PolyakStep(const PolyakOptions& options, const Setting& setting)
       : options_(options), optimal_(options.optimum, setting) {}
   [[nodiscard]] bool needs_values() const override { return true; }
+  [[nodiscard]] std::span<const Real> levels() const override { return optimal_.levels(); }
+  void register_state(StateRegistry& state) override { optimal_.register_state(state); }
 
  private:
   void do_choose(const Iterate& at, Network& network, std::span<Real> mu) override;
@@ -39,10 +42,37 @@ class PolyakStep final : public StepSize {
   OptimalValues optimal_;
 };
 
+/// DecSPS, a stochastic Polyak step that falls (Orvieto et al. 2022; constants not verified against the original):
+///   mu_k = (1/c_i) min{(Jhat_k(w_k) - l_k)/||g_k||^2, c_{i-1} mu_{k,i-1}},   c_i = c0 sqrt(i+1),
+/// the first term alone at i = 0. A step of 0, where an agent's sample is fitted, does not stay: the second term keeps
+/// its last positive value. No communication; 1 value.
+struct DecSpsOptions {
+  Real c0 = 1;
+  Optimum optimum;
+  static const FieldTable<DecSpsOptions>& fields();
+};
+
+class DecSpsStep final : public StepSize {
+ public:
+  DecSpsStep(const DecSpsOptions& options, const Setting& setting);
+  [[nodiscard]] bool needs_values() const override { return true; }
+  [[nodiscard]] std::span<const Real> levels() const override { return optimal_.levels(); }
+  void register_state(StateRegistry& state) override;
+
+ private:
+  void do_choose(const Iterate& at, Network& network, std::span<Real> mu) override;
+  DecSpsOptions options_;
+  OptimalValues optimal_;
+  std::vector<Real> ratchet_;  // c_{i-1} mu_{i-1}
+};
+
 /// A squared norm below this counts as no gradient at all: the step is 0.
 inline constexpr Real vanishing_gradient = 1e-280;
 
 /// ||g_k||^2 of the block's k-th agent.
 Real squared_norm(const Gradients& g, Index k);
+
+/// (the value - its optimum) / ||y_k||^2 of the block's k-th agent, at least 0; 0 where there is no gradient.
+Real polyak_ratio(const Iterate& at, std::span<const Real> optimal, Index k);
 
 }  // namespace polyhop

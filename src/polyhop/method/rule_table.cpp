@@ -4,10 +4,12 @@
 
 #include <utility>
 
+#include "polyhop/method/adaptive_descent_step.hpp"
 #include "polyhop/method/backtracking_step.hpp"
+#include "polyhop/method/barzilai_borwein_step.hpp"
 #include "polyhop/method/constant_step.hpp"
-#include "polyhop/method/diffusion.hpp"
 #include "polyhop/method/graph_aware_polyak.hpp"
+#include "polyhop/method/named_entry.hpp"
 #include "polyhop/method/polyak_step.hpp"
 #include "polyhop/method/tuned_step.hpp"
 
@@ -15,16 +17,19 @@ namespace polyhop {
 namespace {
 
 template <class Rule, class Options>
-RuleEntry entry(std::string name, std::string summary, std::string cost) {
-  auto read = [name](const Value& table, const std::string& path) {
+RuleEntry entry(std::string name, std::string summary, std::string cost, Steps gives = Steps::agent_wise,
+                std::string constant = "") {
+  auto read = [name, gives](const Value& table, const std::string& path) {
     const Options options = Options::fields().read(table, path, {"rule"});
-    return RuleSpec{name, Options::fields().write(options),
+    if constexpr (requires { options.check(path, table.line); }) options.check(path, table.line);
+    return RuleSpec{name, Options::fields().write(options), gives,
                     [options](const Setting& setting) { return std::make_unique<Rule>(options, setting); }};
   };
-  return {std::move(name), std::move(summary), std::move(cost), Options::fields().info(), std::move(read)};
+  return {std::move(name),     std::move(summary),       std::move(cost), gives,
+          std::move(constant), Options::fields().info(), std::move(read)};
 }
 
-// Read like any rule, but nobody can build it: a constant takes its place when its value has been found.
+// Read like any rule, but nobody can build it: the rule that it tunes takes its place when the constant is found.
 RuleEntry tuned_entry() {
   const auto read = [](const Value& table, const std::string& path) {
     const TunedStep options = TunedStep::fields().read(table, path, {"rule"});
@@ -32,34 +37,46 @@ RuleEntry tuned_entry() {
       throw InputError("rule",
                        "\"tuned\" stands for a constant that an experiment finds by whole runs; give \"constant\"");
     };
-    return RuleSpec{"tuned", TunedStep::fields().write(options), refuse};
+    return RuleSpec{"tuned", TunedStep::fields().write(options), with_constant(options, 1, path).gives, refuse};
   };
-  return {"tuned", "the best constant, found by a search on other seeds, times a factor",
-          "nothing once found; the search's runs are counted apart", TunedStep::fields().info(), read};
+  return {"tuned",
+          "a rule whose constant is the best one, found by a search on other seeds, times a factor",
+          "nothing once found; the search's runs are counted apart",
+          Steps::constant,
+          "",
+          TunedStep::fields().info(),
+          read};
 }
 
-template <class Entries>
-auto& find(const Entries& entries, const std::string& name, const std::string& path, int line) {
-  std::vector<std::string> names;
-  for (const auto& candidate : entries) {
-    if (candidate.name == name) return candidate;
-    names.push_back(candidate.name);
+class OwnSteps final : public StepSize {
+  void do_choose(const Iterate&, Network&, std::span<Real>) override {
+    throw Error("an algorithm that chooses its own steps asked for others");
   }
-  throw InputError(path, "unknown name " + in_quotes(name) + suggestion(name, names), line);
-}
+};
 
 }  // namespace
 
 const std::vector<RuleEntry>& rules() {
   static const std::vector<RuleEntry> table = {
-      entry<ConstantStep, ConstantOptions>("constant", "the same step for everyone, for ever", "nothing"),
+      entry<ConstantStep, ConstantOptions>("constant", "the same step for everyone, for ever", "nothing",
+                                           Steps::constant, "value"),
       tuned_entry(),
-      entry<DecayingStep, DecayOptions>("decay", "value / (i+1)^power", "nothing"),
+      entry<DecayingStep, DecayOptions>("decay", "value / (i+1)^power", "nothing", Steps::common, "value"),
+      entry<ScheduledStep, ScheduleOptions>("schedule",
+                                            "a rise, then stairs down; or one step an iteration from a file", "nothing",
+                                            Steps::common, "value"),
       entry<PolyakStep, PolyakOptions>("polyak", "each agent's own Polyak step, blind to the graph", "1 loss value"),
       entry<PolyakStep, SpsOptions>("sps", "stochastic Polyak step: Polyak's with c = 1/2", "1 loss value"),
+      entry<DecSpsStep, DecSpsOptions>("decsps", "a stochastic Polyak step that falls like 1/sqrt(i+1)",
+                                       "1 loss value"),
       entry<BacktrackingStep, BacktrackingOptions>("backtracking",
                                                    "each agent's line search, then the smallest step in reach",
                                                    "1 scalar, or as many as the diameter; 2 or more loss values"),
+      entry<BarzilaiBorweinStep, BarzilaiBorweinOptions>(
+          "barzilai-borwein", "each agent's curvature along its last move, as Barzilai and Borwein read it",
+          "1 gradient unless every sample is taken; 1 scalar where agents agree"),
+      entry<AdgdStep, AdgdOptions>("adgd", "grows until curvature along the agent's last move forbids it",
+                                   "1 gradient unless every sample is taken; 1 scalar where agents agree"),
       entry<GraphAwarePolyak, GapOptions>("gap", "the graph-aware Polyak rule, as published or repaired",
                                           "two-hop lists, scalars a sweep, 1 or more loss values"),
   };
@@ -67,34 +84,11 @@ const std::vector<RuleEntry>& rules() {
 }
 
 RuleSpec read_rule(const Value& step, const std::string& path) {
-  Value table = step;
-  if (const auto* name = step.as<std::string>()) {
-    Value named(*name);
-    named.line = step.line;
-    table = Value(Value::Table{{"rule", std::move(named)}});
-    table.line = step.line;
-  }
-  const Value* rule = table.find("rule");
-  if (rule == nullptr) {
-    throw InputError(path,
-                     "found " + step.text() + ", expected a rule: step = \"gap\" or step = { rule = \"gap\", ... }",
-                     step.line);
-  }
-  const auto* name = rule->as<std::string>();
-  if (name == nullptr) throw InputError(path + ".rule", "found " + rule->text() + ", expected a name", rule->line);
-  return find(rules(), *name, path + ".rule", rule->line).read(table, path);
+  return read_named(rules(), "rule", "a rule: step = \"gap\" or step = { rule = \"gap\", ... }", step, path);
 }
 
-const std::vector<AlgorithmEntry>& algorithms() {
-  static const std::vector<AlgorithmEntry> table = {
-      {"atc", "ATC-diffusion: adapt, then combine [eq:atc]",
-       [](Rows start) { return std::make_unique<Diffusion>(std::move(start)); }},
-  };
-  return table;
-}
-
-const AlgorithmEntry& find_algorithm(const std::string& name, const std::string& path, int line) {
-  return find(algorithms(), name, path, line);
+RuleSpec own_steps() {
+  return {"own", Value(Value::Table{}), Steps::own, [](const Setting&) { return std::make_unique<OwnSteps>(); }};
 }
 
 }  // namespace polyhop

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "polyhop/core/fields.hpp"
-#include "polyhop/method/algorithm.hpp"
 #include "polyhop/method/step_size.hpp"
 
 namespace polyhop {
@@ -20,6 +19,7 @@ using RuleFactory = std::function<std::unique_ptr<StepSize>(const Setting&)>;
 struct RuleSpec {
   std::string name;
   Value options;  // resolved: every field with its value
+  Steps gives = Steps::agent_wise;
   RuleFactory build;
 };
 
@@ -28,6 +28,8 @@ struct RuleEntry {
   std::string name;
   std::string summary;
   std::string cost;  // what choosing the steps takes, in words
+  Steps gives = Steps::agent_wise;
+  std::string constant;  // the option that somebody must tune, or empty; `tuned` can
   std::vector<FieldInfo> options;
   std::function<RuleSpec(const Value& table, const std::string& path)> read;
 };
@@ -37,18 +39,7 @@ const std::vector<RuleEntry>& rules();
 /// Reads `step = { rule = "...", ... }` or `step = "rule"`.
 RuleSpec read_rule(const Value& step, const std::string& path);
 
-/// Builds an algorithm on a block, from the agents' first models.
-using AlgorithmFactory = std::function<std::unique_ptr<Algorithm>(Rows start)>;
-
-struct AlgorithmEntry {
-  std::string name;
-  std::string summary;
-  AlgorithmFactory build;
-};
-
-const std::vector<AlgorithmEntry>& algorithms();
-
-/// The entry of that name, or an InputError that suggests the nearest.
-const AlgorithmEntry& find_algorithm(const std::string& name, const std::string& path, int line);
+/// What stands for the rule of an algorithm that chooses its own steps.
+RuleSpec own_steps();
 
 }  // namespace polyhop

@@ -2,12 +2,42 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "polyhop/method/tuned_step.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace polyhop {
 
 const FieldTable<TunedStep>& TunedStep::fields() {
+  using O = TunedStep;
   static const auto table =
-      FieldTable<TunedStep>().add("factor", &TunedStep::factor, "the step is this times the best constant", {above(0)});
+      FieldTable<O>()
+          .add("factor", &O::factor, "the constant is this times the best one", {above(0)})
+          .add("of", &O::of, "the rule whose constant is searched: \"decay\", or { rule = \"decay\", power = 1 }");
   return table;
+}
+
+RuleSpec with_constant(const TunedStep& tuned, Real constant, const std::string& path) {
+  const std::string where = path + ".of";
+  Value rule = tuned.of;
+  if (const auto* name = tuned.of.as<std::string>()) rule = Value(Value::Table{{"rule", Value(*name)}});
+  const Value* name = rule.find("rule");
+  const auto* text = name != nullptr ? name->as<std::string>() : nullptr;
+  const auto entry =
+      std::ranges::find_if(rules(), [&](const RuleEntry& e) { return text != nullptr && e.name == *text; });
+  if (entry == rules().end()) return read_rule(tuned.of, where);  // says what is wrong
+  if (entry->constant.empty()) {
+    std::string tunable;
+    for (const RuleEntry& e : rules()) {
+      if (!e.constant.empty()) tunable += (tunable.empty() ? "" : ", ") + in_quotes(e.name);
+    }
+    throw InputError(where, "rule " + in_quotes(*text) + " has no constant to tune; those that have: " + tunable,
+                     tuned.of.line);
+  }
+  if (const Value* given = rule.find(entry->constant)) {
+    throw InputError(where + "." + entry->constant, "is what the search looks for; leave it out", given->line);
+  }
+  rule[entry->constant] = Value(constant);
+  return read_rule(rule, where);
 }
 
 }  // namespace polyhop

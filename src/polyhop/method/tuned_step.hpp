@@ -3,14 +3,20 @@
 #pragma once
 
 #include "polyhop/core/fields.hpp"
+#include "polyhop/method/rule_table.hpp"
 
 namespace polyhop {
 
-/// mu_k = factor * (the best constant, found by a search over whole runs). A name for an experiment's file: the
-/// experiment puts a ConstantStep in its place before anything runs, so there is no rule to build.
+/// A rule whose constant is `factor` times the best one, found by a search over whole runs. A name for an experiment's
+/// file: the experiment puts the rule that it tunes in its place before anything runs, so there is no rule to build.
 struct TunedStep {
   Real factor = 1;
+  Value of = Value("constant");
   static const FieldTable<TunedStep>& fields();
 };
+
+/// The rule that is tuned, with this for its constant; its other options as given. Throws InputError where `of` is no
+/// rule that has a constant.
+RuleSpec with_constant(const TunedStep& tuned, Real constant, const std::string& path);
 
 }  // namespace polyhop

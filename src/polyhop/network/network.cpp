@@ -58,7 +58,10 @@ void Network::make_room(Mail& mail, const Message& message) const {
     Rows& rows = mail.vectors[static_cast<std::size_t>(v)];
     if (rows.rows() == 0) rows = Rows(agents(), columns_);
   }
-  if (message.scalars > 0 && mail.scalars.rows() == 0) mail.scalars = Rows(agents(), most_scalars);
+  // A line is paid for in any case.
+  if (message.scalars > mail.scalars.columns()) {
+    mail.scalars = Rows(agents(), std::max<Index>(message.scalars, Rows::line));
+  }
 }
 
 void Network::count(const Message& message) {
@@ -123,9 +126,30 @@ void Network::adapt_combine(Rows& w, std::span<const Real> mu, const Gradients& 
   combine_mail(message, w);
 }
 
+void Network::differ(const Rows& x, std::span<const Real> m, bool common, Rows& out) {
+  const Message message{.hops = 1, .vectors = 1, .scalars = common ? 0 : 1};
+  Mail& mail = outbox(message);
+  copy_block(x, mail.vectors[0]);
+  if (!common) {
+    for (Index k = 0; k < block_.size(); ++k) mail.scalars(block_.first + k, 0) = m[static_cast<std::size_t>(k)];
+  }
+  const Mail& received = exchange(message);
+  const auto a = neighbourhoods();
+  for (Index k = 0; k < block_.size(); ++k) {
+    const Real own = m[static_cast<std::size_t>(k)];
+    std::ranges::fill(out.row(k), Real{0});
+    for (Index e = a.offset[k]; e < a.offset[k + 1]; ++e) {
+      const Index l = a.slot[e];
+      const Real divisor = common ? own : std::max(own, received.scalars(l, 0));
+      if (l == block_.first + k || divisor == 0) continue;
+      kernels::add_difference(a.weight[e] / divisor, x.row(k).data(), received.vectors[0].row(l).data(),
+                              out.row(k).data(), columns_);
+    }
+  }
+}
+
 Heard Network::hear(std::initializer_list<std::span<const Real>> numbers) {
   const Message message{.hops = 1, .scalars = static_cast<int>(numbers.size())};
-  if (message.scalars > most_scalars) throw Error("a message holds at most 4 numbers");
   Rows& mail = outbox(message).scalars;
   Index column = 0;
   for (const auto& x : numbers) {
@@ -196,12 +220,14 @@ Network::PointsAndGradients Network::reach(const Rows& w, const Gradients& g) {
   return {view(received.vectors[0], columns_), view(received.vectors[1], columns_)};
 }
 
-Reach Network::reach(std::span<const Real> x) {
+Reach Network::reach(std::span<const Real> x, Index width) {
   prepare_two_hop();
-  const Message message{.hops = 2, .scalars = 1};
+  const Message message{.hops = 2, .scalars = static_cast<int>(width)};
   Rows& mail = outbox(message).scalars;
-  for (Index k = 0; k < block_.size(); ++k) mail(block_.first + k, 0) = x[static_cast<std::size_t>(k)];
-  return view(exchange(message).scalars, 1);
+  for (Index k = 0; k < block_.size(); ++k) {
+    std::copy_n(x.begin() + k * width, width, mail.row(block_.first + k).begin());
+  }
+  return view(exchange(message).scalars, width);
 }
 
 void Network::pairwise(const Reach& x, std::span<Real> out) {

@@ -61,7 +61,11 @@ class Network {
   void combine(std::span<const Real> c, const Gradients& g, Rows& out);
   /// w row k <- sum_l a_kl (w_l - mu_l g_l), [eq:atc-network]. 1 round, 1 vector.
   void adapt_combine(Rows& w, std::span<const Real> mu, const Gradients& g);
-  /// Each agent sends the given numbers (at most 4) to its neighbours. 1 round, 1 scalar a number.
+  /// out row k = sum_l a_kl (x_k - x_l) / max(m_k, m_l), a term whose divisor is 0 left out: antisymmetric along every
+  /// edge, so that the rows of out add up to 0. 1 round, 1 vector and, unless m is the same for all (`common`), 1
+  /// scalar.
+  void differ(const Rows& x, std::span<const Real> m, bool common, Rows& out);
+  /// Each agent sends the given numbers to its neighbours. 1 round, 1 scalar a number.
   Heard hear(std::initializer_list<std::span<const Real>> numbers);
   /// x[k] <- max over the whole network, by as many rounds as the diameter (or its bound). 1 scalar a round.
   void spread_max(std::span<Real> x);
@@ -75,8 +79,8 @@ class Network {
   };
   PointsAndGradients reach(const Rows& w, const Gradients& g);
   Reach reach(const Rows& w);
-  /// The same for one number an agent. 2 rounds, 1 + (deg - 1) scalars.
-  Reach reach(std::span<const Real> x);
+  /// The same for one number an agent, or `width` of them. 2 rounds, 1 + (deg - 1) scalars for each.
+  Reach reach(std::span<const Real> x, Index width = 1);
   /// out[e] = x_k . x_l over the two-hop pattern, x the rows just received.
   void pairwise(const Reach& x, std::span<Real> out);
   /// Makes the two-hop pattern (b_kl); refuses where it would be too large. Called by `reach` when it is missing.
@@ -90,13 +94,14 @@ class Network {
   /// While it lives, traffic is charged to the step size.
   class StepAccount {
    public:
-    explicit StepAccount(Network& network) : network_(network) { network_.account_ = 1; }
-    ~StepAccount() { network_.account_ = 0; }
+    explicit StepAccount(Network& network) : network_(network), before_(network.account_) { network_.account_ = 1; }
+    ~StepAccount() { network_.account_ = before_; }
     StepAccount(const StepAccount&) = delete;
     StepAccount& operator=(const StepAccount&) = delete;
 
    private:
     Network& network_;
+    int before_;
   };
 
  protected:
@@ -106,12 +111,11 @@ class Network {
     int vectors = 0;
     int scalars = 0;
   };
-  /// Rows by agent number: up to two vectors and four numbers an agent.
+  /// Rows by agent number: up to two vectors and any count of numbers an agent.
   struct Mail {
     std::array<Rows, 2> vectors;
     Rows scalars;
   };
-  static constexpr int most_scalars = 4;
   /// Makes the rows that a message needs, unless they are there.
   void make_room(Mail& mail, const Message& message) const;
 

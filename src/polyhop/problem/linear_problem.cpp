@@ -18,21 +18,11 @@ class LinearOracle final : public Oracle {
   LinearOracle(const Dataset& data, const Loss& loss, Real l2, const std::vector<Real>& squared_norms, Block block,
                Sampler sampler)
       : data_(data), loss_(loss), l2_(l2), squared_norms_(squared_norms), block_(block), sampler_(std::move(sampler)) {
-    const auto agents = static_cast<std::size_t>(block.size());
     const auto total = static_cast<std::size_t>(sampler_.total());
     for (auto* buffer : {&z_, &targets_, &slopes_, &losses_}) buffer->resize(total);
-    evaluation_.values.resize(agents);
-    auto& g = evaluation_.gradients;
-    g.columns = data.features.columns();
-    g.row.resize(agents);
-    g.scale.assign(agents, 1.0);
     // One sample and no penalty: the gradient is slope * h, never written out.
     one_row_ = sampler_.total() == block.size() && l2 == 0;
-    if (!one_row_) {
-      dense_ = Rows(block.size(), g.columns);
-      trial_ = Rows(1, g.columns);
-      for (Index k = 0; k < block.size(); ++k) g.row[static_cast<std::size_t>(k)] = dense_.row(k).data();
-    }
+    if (!one_row_) trial_ = Rows(1, data.features.columns());
   }
 
   void draw(Index i) override {
@@ -58,6 +48,8 @@ class LinearOracle final : public Oracle {
     return true;
   }
 
+  [[nodiscard]] bool is_exact() const override { return sampler_.takes_all(); }
+  [[nodiscard]] Index epoch() const override { return sampler_.epoch(); }
   [[nodiscard]] bool is_quadratic() const override { return loss_.is_quadratic() && l2_ == 0; }
 
  private:
@@ -99,25 +91,38 @@ class LinearOracle final : public Oracle {
     return sum / static_cast<double>(n);
   }
 
-  const Evaluation& do_evaluate(const Rows& w, bool with_values) override {
+  void do_evaluate(const Rows& w, bool with_values, Evaluation& out) override {
+    if (out.gradients.row.empty()) prepare(out);
     const auto point = [&](Index k) { return w.row(k).data(); };
     predict(point);
     loss_.slopes(z_, targets_, slopes_);
-    if (with_values) batch_values(point, evaluation_.values);
-    for (Index k = 0; k < block_.size(); ++k) gradient(k, point(k));
-    return evaluation_;
+    if (with_values) batch_values(point, out.values);
+    for (Index k = 0; k < block_.size(); ++k) gradient(k, point(k), out);
   }
 
-  void gradient(Index k, const Real* w) {
+  void prepare(Evaluation& out) const {
+    const auto agents = static_cast<std::size_t>(block_.size());
+    out.values.resize(agents);
+    out.gradients.columns = data_.features.columns();
+    out.gradients.row.resize(agents);
+    out.gradients.scale.assign(agents, 1.0);
+    if (one_row_) return;
+    out.written = Rows(block_.size(), out.gradients.columns);
+    for (Index k = 0; k < block_.size(); ++k) {
+      out.gradients.row[static_cast<std::size_t>(k)] = out.written.row(k).data();
+    }
+  }
+
+  void gradient(Index k, const Real* w, Evaluation& out) {
     const auto indices = sampler_.indices(k);
     const Real* slopes = slopes_.data() + sampler_.offset(k);
     if (one_row_) {
-      evaluation_.gradients.row[static_cast<std::size_t>(k)] = features(k, indices[0]);
-      evaluation_.gradients.scale[static_cast<std::size_t>(k)] = slopes[0];
+      out.gradients.row[static_cast<std::size_t>(k)] = features(k, indices[0]);
+      out.gradients.scale[static_cast<std::size_t>(k)] = slopes[0];
       return;
     }
     const Index m = data_.features.columns();
-    Real* g = dense_.row(k).data();
+    Real* g = out.written.row(k).data();
     kernels::scale(l2_, w, g, m);
     const Real share = 1 / static_cast<Real>(indices.size());
     for (const Index n : indices) kernels::add_scaled(share * *slopes++, features(k, n), g, g, m);
@@ -203,8 +208,6 @@ class LinearOracle final : public Oracle {
   Block block_;
   Sampler sampler_;
   bool one_row_ = false;
-  Evaluation evaluation_;
-  Rows dense_;
   Rows trial_;  // one row: a point on its way to being evaluated; none where gradients are one row
   std::vector<Real> z_, targets_, slopes_, losses_;           // one entry per chosen sample
   std::vector<Real> reach_z_, reach_targets_, reach_losses_;  // one entry per two-hop pair

@@ -24,17 +24,11 @@ using Objectives = std::vector<std::shared_ptr<const Objective>>;
 class ObjectiveOracle final : public Oracle {
  public:
   ObjectiveOracle(Objectives objectives, Sampler sampler, Index dimension)
-      : objectives_(std::move(objectives)),
-        sampler_(std::move(sampler)),
-        gradients_(static_cast<Index>(objectives_.size()), dimension),
-        trial_(1, dimension) {
-    evaluation_.values.resize(objectives_.size());
-    evaluation_.gradients.columns = dimension;
-    evaluation_.gradients.scale.assign(objectives_.size(), 1.0);
-    for (Index k = 0; k < gradients_.rows(); ++k) evaluation_.gradients.row.push_back(gradients_.row(k).data());
-  }
+      : objectives_(std::move(objectives)), sampler_(std::move(sampler)), trial_(1, dimension) {}
 
   void draw(Index i) override { sampler_.draw(i); }
+  [[nodiscard]] bool is_exact() const override { return sampler_.takes_all(); }
+  [[nodiscard]] Index epoch() const override { return sampler_.epoch(); }
 
   void values_at_point(const Rows& w, std::span<Real> out) override {
     for (std::size_t k = 0; k < objectives_.size(); ++k) {
@@ -43,13 +37,21 @@ class ObjectiveOracle final : public Oracle {
   }
 
  private:
-  const Evaluation& do_evaluate(const Rows& w, bool) override {
+  void do_evaluate(const Rows& w, bool, Evaluation& out) override {
+    if (out.gradients.row.empty()) prepare(out);
     for (std::size_t k = 0; k < objectives_.size(); ++k) {
       const auto agent = static_cast<Index>(k);
-      evaluation_.values[k] =
-          objectives_[k]->value_and_gradient(w.row(agent), sampler_.indices(agent), gradients_.row(agent));
+      out.values[k] = objectives_[k]->value_and_gradient(w.row(agent), sampler_.indices(agent), out.written.row(agent));
     }
-    return evaluation_;
+  }
+
+  void prepare(Evaluation& out) const {
+    const auto agents = static_cast<Index>(objectives_.size());
+    out.values.resize(objectives_.size());
+    out.written = Rows(agents, trial_.columns());
+    out.gradients.columns = trial_.columns();
+    out.gradients.scale.assign(objectives_.size(), 1.0);
+    for (Index k = 0; k < agents; ++k) out.gradients.row.push_back(out.written.row(k).data());
   }
 
   void do_values_at(const Reach& reach, std::span<Real> out) override {
@@ -72,9 +74,7 @@ class ObjectiveOracle final : public Oracle {
 
   Objectives objectives_;
   Sampler sampler_;
-  Rows gradients_;
   Rows trial_;  // one row: a point on its way to being evaluated
-  Evaluation evaluation_;
 };
 
 }  // namespace

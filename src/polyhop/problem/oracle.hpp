@@ -17,6 +17,7 @@ namespace polyhop {
 struct Evaluation {
   std::vector<Real> values;
   Gradients gradients;
+  Rows written;  // the gradients that are no sample's row
 };
 
 /// How often agents' costs were evaluated: one count is one agent's batch at one point.
@@ -38,7 +39,15 @@ class Oracle {
   const Evaluation& evaluate(const Rows& w, bool with_values) {
     evaluations_.gradients += w.rows();
     if (with_values) evaluations_.values += w.rows();
-    return do_evaluate(w, with_values);
+    do_evaluate(w, with_values, here_);
+    return here_;
+  }
+
+  /// Gradients at other points on the same sample, beside those of `evaluate`; valid until the next call.
+  const Evaluation& evaluate_elsewhere(const Rows& w) {
+    evaluations_.gradients += w.rows();
+    do_evaluate(w, false, elsewhere_);
+    return elsewhere_;
   }
 
   /// out[e] = Jhat_k(w_l) for every entry e = (k, l) of the reach: agent k's own sample at the points within two hops.
@@ -62,6 +71,12 @@ class Oracle {
   /// out[k] = a constant L_k such that Jhat_k of the current sample is L_k-smooth; false when none is known.
   virtual bool smoothness(std::span<Real> /*out*/) { return false; }
 
+  /// True when every draw takes all samples, so that Jhat_k is J_k.
+  [[nodiscard]] virtual bool is_exact() const { return false; }
+
+  /// How many iterations it takes until an agent of the block may have seen all its samples, the slowest of them.
+  [[nodiscard]] virtual Index epoch() const { return 1; }
+
   /// True when Jhat_k(w) = (1/2) mean (h.w - y)^2, with nothing added.
   [[nodiscard]] virtual bool is_quadratic() const { return false; }
 
@@ -71,12 +86,15 @@ class Oracle {
   [[nodiscard]] const Evaluations& evaluations() const { return evaluations_; }
 
  protected:
-  virtual const Evaluation& do_evaluate(const Rows& w, bool with_values) = 0;
+  /// Fills `out`, which is empty the first time.
+  virtual void do_evaluate(const Rows& w, bool with_values, Evaluation& out) = 0;
   virtual void do_values_at(const Reach& reach, std::span<Real> out) = 0;
   virtual void do_values_along(const Rows& w, const Gradients& g, std::span<const Index> agents,
                                std::span<const Real> steps, std::span<Real> out) = 0;
 
  private:
+  Evaluation here_;
+  Evaluation elsewhere_;
   Evaluations evaluations_;
 };
 

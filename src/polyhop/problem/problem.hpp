@@ -21,6 +21,7 @@ struct Reference {
   double value = 0;                                            // J(w^o), or the infimum
   double accuracy = std::numeric_limits<double>::quiet_NaN();  // estimate of J(minimiser) - min J
   std::string how;                                             // the words for a report
+  bool known = true;                                           // false: nobody looked for w^o, and `value` is 0
 };
 
 /// The costs J_1 .. J_K of all agents: what an experiment runs on.

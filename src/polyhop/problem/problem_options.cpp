@@ -68,6 +68,7 @@ Reference make_reference(const ProblemOptions& options, const LinearProblem& pro
   if (options.reference.solve) return solve_reference(problem);
   Reference reference;
   reference.value = options.reference.value.value_or(0);
+  reference.known = options.reference.value.has_value();
   reference.how = options.reference.value ? "given" : "none: excess risk is the risk itself";
   return reference;
 }

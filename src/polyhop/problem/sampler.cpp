@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "polyhop/problem/sampler.hpp"
 
+#include <algorithm>
 #include <numeric>
 #include <utility>
 
@@ -27,6 +28,11 @@ Sampler::Sampler(Block block, std::vector<Index> samples, Batch batch, Sampling 
     epoch_.assign(samples_.size(), -1);
     for (const Index n : samples_) order_.emplace_back(static_cast<std::size_t>(n));
   }
+}
+
+Index Sampler::epoch() const {
+  if (batch_.all || samples_.empty()) return 1;
+  return (std::ranges::max(samples_) + batch_.size - 1) / batch_.size;
 }
 
 void Sampler::draw(Index i) {

@@ -56,6 +56,10 @@ class Sampler {
   /// The place of the block's k-th agent in a flat list of all chosen samples.
   [[nodiscard]] Index offset(Index k) const { return offset_[static_cast<std::size_t>(k)]; }
   [[nodiscard]] Index total() const { return offset_.back(); }
+  /// True when every draw takes every sample.
+  [[nodiscard]] bool takes_all() const { return batch_.all; }
+  /// How many draws hold as many samples as the agent with the most has.
+  [[nodiscard]] Index epoch() const;
 
  private:
   Index shuffled(Index k, Index position);

@@ -8,7 +8,6 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <filesystem>
 #include <limits>
 #include <optional>
 #include <set>
@@ -16,6 +15,7 @@
 
 #include "polyhop/core/error.hpp"
 #include "polyhop/report/atomic_file.hpp"
+#include "polyhop/report/figure_parts.hpp"
 #include "polyhop/report/gnuplot.hpp"
 #include "polyhop/report/text_table.hpp"
 #include "polyhop/report/thinning.hpp"
@@ -23,22 +23,11 @@
 namespace polyhop {
 namespace {
 
-constexpr double font_size = 8;  // points
-constexpr double cm_per_inch = 2.54;
-constexpr double left_margin = 1.3, right_margin = 0.4, top_margin = 0.25, bottom_margin = 1;  // cm
-constexpr double letter = font_size / 72 * cm_per_inch;                                        // its height, cm
-constexpr double legend_line = 1.25 * letter;                                                  // from one to the next
-constexpr double legend_sample = 0.8, legend_text = 1;  // how long a piece of line is, and where text begins, cm
-constexpr std::size_t most_bands = 4;                   // more of them hide each other
-constexpr Index most_points = 200;                      // of a drawn curve: more cannot be seen
-constexpr std::size_t marks = 8;                        // on a curve
-constexpr Index label_width = 40;                       // characters
+using namespace figure;
 
-// Okabe and Ito's colours, which the colour-blind can tell apart; dashes and marks repeat with other periods.
-constexpr std::array<std::string_view, 7> colours = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
-                                                     "#E69F00", "#56B4E9", "#000000"};
-constexpr std::array<std::string_view, 5> dashes = {"1", "(8,3)", "(2,2)", "(8,3,2,3)", "(14,3)"};
-constexpr std::array<int, 9> mark_types = {7, 5, 9, 13, 11, 6, 4, 8, 12};
+constexpr std::size_t most_bands = 4;  // more of them hide each other
+constexpr Index most_points = 200;     // of a drawn curve: more cannot be seen
+constexpr std::size_t marks = 8;       // on a curve
 
 struct Label {
   CurveX x;
@@ -152,31 +141,6 @@ Frame frame_of(const std::vector<Drawn>& curves, const FigureOptions& options) {
   return frame;
 }
 
-std::string terminal(const std::string& file, double width_cm, double height_cm) {
-  // gnuplot's cairo terminals take a point for 1/96 of an inch.
-  constexpr double cairo_scale = 72.0 / 96;
-  const std::string ending = std::filesystem::path(file).extension().string();
-  const double width = width_cm / cm_per_inch;
-  const double height = height_cm / cm_per_inch;
-  if (ending == ".svg") {
-    constexpr double dpi = 96;
-    return fmt::format("svg size {:.0f},{:.0f} font 'Helvetica,Arial,sans-serif,{:.2f}' linewidth 1.2 dashlength 0.6",
-                       width * dpi, height * dpi, font_size * dpi / 72);
-  }
-  if (ending == ".pdf") {
-    return fmt::format("pdfcairo size {:.4f}in,{:.4f}in font 'Helvetica,{}' fontscale {} linewidth 1.6 dashlength 1.6",
-                       width, height, font_size, cairo_scale);
-  }
-  if (ending == ".png") {
-    constexpr double dpi = 300;
-    return fmt::format(
-        "pngcairo size {:.0f},{:.0f} font 'Helvetica,{}' fontscale {:.3f} linewidth 3.6 pointscale 3 "
-        "dashlength 2",
-        width * dpi, height * dpi, font_size, dpi / 72 * cairo_scale);
-  }
-  throw InputError("figure", in_quotes(file) + " should end in .svg, .pdf or .png");
-}
-
 // Powers of ten at every `step`-th decade, with smaller tics between them.
 std::string y_tics(const Frame& frame) {
   constexpr int most_labels = 7;
@@ -209,16 +173,6 @@ std::string x_tics(double right) {
   return out;
 }
 
-/// Where the legend stands, in centimetres from the figure's left and upper edges. It is laid out here, since gnuplot's
-/// own guesses of the size of texts differ from format to format.
-struct Legend {
-  double left = 0;
-  double top = 0;
-  double entry_width = 0;
-  std::size_t rows = 0;  // columns are filled one after the other
-  double extra = 0;      // what it adds to the figure's height when it stands below the axes
-};
-
 struct Corner {
   bool left;
   bool top;
@@ -240,46 +194,35 @@ std::size_t covered(const std::vector<Drawn>& curves, const Frame& frame, const 
   return count;
 }
 
+std::vector<std::string> labels_of(const std::vector<Drawn>& curves) {
+  std::vector<std::string> labels;
+  for (const Drawn& curve : curves) labels.push_back(curve.label);
+  return labels;
+}
+
 // In a corner of the frame where no curve passes; below the axes when there is none.
 Legend legend_of(const std::vector<Drawn>& curves, const Frame& frame, const FigureOptions& options) {
-  constexpr double gap = 0.15;
-  Index characters = 0;
-  for (const Drawn& curve : curves) characters = std::max(characters, display_width(curve.label));
-  // A character is about half as wide as high.
-  const double entry = legend_text + letter * (0.5 * static_cast<double>(characters) + 0.5);
+  const std::vector<std::string> labels = labels_of(curves);
+  const double entry = legend_entry_width(labels);
   const double width = options.width - left_margin - right_margin;
   const double height = options.height - bottom_margin - top_margin;
   const double lines = legend_line * static_cast<double>(curves.size());
   const auto hidden = [&](const Corner& corner) {
-    return covered(curves, frame, corner, (entry + gap) / width, (lines + 2 * gap) / height);
+    return covered(curves, frame, corner, (entry + legend_gap) / width, (lines + 2 * legend_gap) / height);
   };
   const auto best = std::ranges::min_element(corners, {}, hidden);
-  if (hidden(*best) == 0 && entry + gap < width && lines < 0.6 * height) {
-    const double left = best->left ? left_margin + gap : options.width - right_margin - entry;
-    return {left, best->top ? top_margin + gap : options.height - bottom_margin - gap - lines, entry, curves.size(), 0};
+  if (hidden(*best) > 0 || entry + legend_gap >= width || lines >= 0.6 * height) {
+    return legend_below(labels, options.width, options.height);
   }
-  const auto columns = static_cast<std::size_t>(std::max(1.0, std::floor((options.width - 2 * gap) / entry)));
-  const std::size_t rows = (curves.size() + columns - 1) / columns;
-  return {columns > 1 ? gap : left_margin, options.height + gap / 2, entry, rows,
-          legend_line * static_cast<double>(rows) + gap};
-}
-
-struct Style {
-  std::string line;
-  std::string mark;
-  std::string_view colour;
-};
-
-Style style(std::size_t n) {
-  const std::string_view colour = colours[n % colours.size()];
-  return {fmt::format("lc rgb '{}' dt {} lw 1.1", colour, dashes[n % dashes.size()]),
-          fmt::format("lc rgb '{}' pt {} ps 0.45", colour, mark_types[n % mark_types.size()]), colour};
+  const double left = best->left ? left_margin + legend_gap : options.width - right_margin - entry;
+  const double top = best->top ? top_margin + legend_gap : options.height - bottom_margin - legend_gap - lines;
+  return {left, top, entry, curves.size(), 0};
 }
 
 /// The data blocks of a curve and what plots them.
 class CurveScript {
  public:
-  CurveScript(const Drawn& curve, const Frame& frame, std::size_t n, std::size_t count) : style_(style(n)) {
+  CurveScript(const Drawn& curve, const Frame& frame, std::size_t n, std::size_t count) : style_(line_style(n)) {
     const std::string id = std::to_string(n);
     data_ = "$line" + id + " << EOD\n";
     for (const CurvePoint& p : curve.points) {
@@ -320,7 +263,7 @@ class CurveScript {
     return out;
   }
 
-  Style style_;
+  LineStyle style_;
 };
 
 // The goal that all records share, where it is in sight.
@@ -359,37 +302,6 @@ std::string plot_command(const std::vector<CurveScript>& curves, bool band, std:
   return fmt::format("plot {}\n", fmt::join(parts, ", \\\n  "));
 }
 
-std::string legend_script(const std::vector<Drawn>& curves, const Legend& legend, double width, double height) {
-  const auto screen = [&](double x, double y) {
-    return fmt::format("screen {:.4f},{:.4f}", x / width, 1 - y / height);
-  };
-  std::string out;
-  for (std::size_t n = 0; n < curves.size(); ++n) {
-    const double x = legend.left + legend.entry_width * static_cast<double>(n / legend.rows);
-    const double y = legend.top + legend_line * (static_cast<double>(n % legend.rows) + 0.5);
-    const Style look = style(n);
-    out +=
-        fmt::format("set arrow from {} to {} nohead {} front\n", screen(x, y), screen(x + legend_sample, y), look.line);
-    out += fmt::format("set label '' at {} point {} front\n", screen(x + legend_sample / 2, y), look.mark);
-    out += fmt::format("set label {} at {} left noenhanced front\n", gnuplot_string(curves[n].label),
-                       screen(x + legend_text, y));
-  }
-  return out;
-}
-
-// Margins are given: gnuplot would guess the width of "10^{-15}" from its characters.
-std::string margins_and_labels(const FigureOptions& options, double height) {
-  const auto set = [](const char* margin, double share) {
-    return fmt::format("set {} at screen {:.4f}\n", margin, share);
-  };
-  return set("lmargin", left_margin / options.width) + set("rmargin", 1 - right_margin / options.width) +
-         set("tmargin", 1 - top_margin / height) + set("bmargin", 1 - (options.height - bottom_margin) / height) +
-         fmt::format("set label '{}' at screen {:.4f}, graph 0.5 center rotate\n", label_of(options.y),
-                     0.2 / options.width) +
-         fmt::format("set label '{}' at graph 0.5, screen {:.4f} center\n", label_of(options.x),
-                     1 - (options.height - 0.25) / height);
-}
-
 std::string script(const std::vector<Record>& records, const FigureOptions& options, const std::string& file) {
   const std::vector<Drawn> curves = drawn_curves(records, options);
   const Frame frame = frame_of(curves, options);
@@ -399,14 +311,12 @@ std::string script(const std::vector<Record>& records, const FigureOptions& opti
   const Legend legend = legend_of(curves, frame, options);
   const double height = options.height + legend.extra;
 
-  std::string out = "set encoding utf8\nset terminal " + terminal(file, options.width, height) + "\nunset key\n";
-  out += "set border 15 lw 0.7 lc rgb '#202020'\nset tics front scale 0.6,0.3\n";
-  out += "set grid xtics ytics back lt 1 lc rgb '#e4e4e4' lw 0.5\n";
+  std::string out = figure_head(file, options.width, height);
   out += fmt::format("set xrange [0:{}]\nset xtics ({})\n", shortest(frame.right), x_tics(frame.right));
   out +=
       fmt::format("set logscale y\nset yrange [1e{}:1e{}]\nset ytics ({})\n", frame.bottom, frame.top, y_tics(frame));
-  out += margins_and_labels(options, height);
-  out += legend_script(curves, legend, options.width, height);
+  out += figure_frame({options.width, options.height, height}, label_of(options.x), label_of(options.y));
+  out += legend_script(labels_of(curves), legend, options.width, height);
   if (target) out += target_label(curves, frame, *target);
   for (const auto& c : scripts) out += c.data_;
   return out + plot_command(scripts, options.band && curves.size() <= most_bands, target);

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "polyhop/report/html_page.hpp"
 #include "polyhop/report/median_curve.hpp"
 #include "polyhop/report/ranking.hpp"
 #include "polyhop/report/text_table.hpp"
@@ -56,18 +57,7 @@ std::string json(double x, int digits = all_digits) {
 
 std::string json(Index n) { return std::to_string(n); }
 
-// A text from outside: nothing in it can end the element that holds it, or mean anything to a parser of HTML.
-std::string json(std::string_view text) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> escapes = {
-      {{"<", "\\u003c"}, {">", "\\u003e"}, {"&", "\\u0026"}, {"\xe2\x80\xa8", "\\u2028"}, {"\xe2\x80\xa9", "\\u2029"}}};
-  std::string out = in_quotes(printable(text));
-  for (const auto& [what, escape] : escapes) {
-    for (std::size_t at = 0; (at = out.find(what, at)) != std::string::npos; at += escape.size()) {
-      out.replace(at, what.size(), escape);
-    }
-  }
-  return out;
-}
+std::string json(std::string_view text) { return harmless_json(in_quotes(printable(text))); }
 
 std::string joined(const std::vector<std::string>& parts, char open, char close) {
   std::string out(1, open);
@@ -334,26 +324,6 @@ std::string record_json(const Record& record, const Budget& budget) {
                  {"provenance", pairs_json(provenance_of(record))}});
 }
 
-std::string html(std::string_view text) {
-  std::string out;
-  for (const char c : printable(text)) {
-    switch (c) {
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '&':
-        out += "&amp;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
 }  // namespace
 
 std::string html_report(const std::vector<Record>& records) {
@@ -368,17 +338,7 @@ std::string html_report(const std::vector<Record>& records) {
       object({{"curve_points", json(budget.points)},
               {"drawn_agents", json(drawn_agents)},
               {"experiments", list_of(records, [&](const Record& r) { return record_json(r, budget); })}});
-
-  // Each marker stands once, in this order; what is filled in is never searched.
-  constexpr std::string_view title_mark = "@TITLE@", data_mark = "@DATA@";
-  const std::string_view page = report_page();
-  const auto title_at = page.find(title_mark);
-  const auto data_at = page.rfind(data_mark);
-  std::string out(page.substr(0, title_at));
-  out += html(names);
-  out += page.substr(title_at + title_mark.size(), data_at - title_at - title_mark.size());
-  out += data;
-  return out += page.substr(data_at + data_mark.size());
+  return filled_page(report_page(), names, data);
 }
 
 }  // namespace polyhop

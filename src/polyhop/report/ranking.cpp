@@ -87,6 +87,22 @@ std::string headline(const Record& record, const std::vector<Standing>& standing
   return text + ".";
 }
 
+// What to do about the methods that diverged or stalled, each told once.
+std::string advice_text(const Record& record) {
+  std::map<std::string, std::vector<std::string>> methods;
+  for (const Cell& cell : record.cells) {
+    if (cell.message.empty() || (cell.status != Status::diverged && cell.status != Status::stalled)) continue;
+    auto& names = methods[name_of(cell.status) + ": " + cell.message];
+    if (std::ranges::find(names, cell.method) == names.end()) names.push_back(cell.method);
+  }
+  std::string text;
+  for (const auto& [message, names] : methods) {
+    for (const std::string& name : names) text += (&name == &names.front() ? "\n" : ", ") + printable(name);
+    text += " " + message + ".\n";
+  }
+  return text;
+}
+
 Standing standing_of(const std::string& method, const std::vector<const Cell*>& cells, double target) {
   Standing s;
   s.method = method;
@@ -188,7 +204,7 @@ std::string ranking_text(const Record& record, Index width) {
     row.push_back(remark(s));
     table.add(std::move(row));
   }
-  return headline(record, standings) + "\n\n" + table.text(width);
+  return headline(record, standings) + "\n\n" + table.text(width) + advice_text(record);
 }
 
 }  // namespace polyhop

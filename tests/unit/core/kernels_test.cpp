@@ -190,6 +190,103 @@ TEST(Kernels, AddScaledMayWriteOverItsSecondOperand) {
   }
 }
 
+TEST(Kernels, AddDifferenceEqualsItsPlainTwinAndStopsAtTheEnd) {
+  const auto x = numbers(1040, 5);
+  const auto y = numbers(1040, 6);
+  const auto start = numbers(1040, 7);
+  for (const Index n : sizes()) {
+    for (const Index shift : {0, 1, 3}) {
+      auto got = start;
+      auto expected = start;
+      kernels::add_difference(1.0 / 3, x.data() + shift, y.data() + 2 * shift, got.data() + 1, n);
+      plain::add_difference(1.0 / 3, x.data() + shift, y.data() + 2 * shift, expected.data() + 1, n);
+      EXPECT_EQ(bits(got), bits(expected)) << n << " shifted by " << shift;
+    }
+  }
+}
+
+TEST(Kernels, AddDifferenceOfExchangedOperandsIsTheOppositeToTheBit) {
+  const auto x = numbers(1023, 5);
+  const auto y = numbers(1023, 6);
+  std::vector<Real> there(x.size());
+  std::vector<Real> back(x.size());
+  kernels::add_difference(0.3, x.data(), y.data(), there.data(), 1023);
+  kernels::add_difference(0.3, y.data(), x.data(), back.data(), 1023);
+  for (std::size_t j = 0; j < x.size(); ++j) EXPECT_EQ(there[j], -back[j]) << j;
+}
+
+TEST(Kernels, MomentsEqualTheirPlainTwinAndStopAtTheEnd) {
+  const auto h = numbers(1040, 5);
+  const auto start = numbers(1040, 6);
+  for (const Index n : sizes()) {
+    for (const Index shift : {0, 1, 3}) {
+      auto m = start;
+      auto v = start;
+      auto expected_m = start;
+      auto expected_v = start;
+      kernels::moments(0.9, 0.999, -1.0 / 3, h.data() + shift, m.data() + 1, v.data() + 2, n);
+      plain::moments(0.9, 0.999, -1.0 / 3, h.data() + shift, expected_m.data() + 1, expected_v.data() + 2, n);
+      EXPECT_EQ(bits(m), bits(expected_m)) << n << " shifted by " << shift;
+      EXPECT_EQ(bits(v), bits(expected_v)) << n << " shifted by " << shift;
+    }
+  }
+}
+
+TEST(Kernels, MomentsAverageTheGradientAndItsSquare) {
+  std::vector<Real> m = {4};
+  std::vector<Real> v = {8};
+  const std::vector<Real> h = {3};
+  kernels::moments(0.5, 0.75, -2, h.data(), m.data(), v.data(), 1);  // g = -6
+  EXPECT_EQ(m[0], 2 - 3);
+  EXPECT_EQ(v[0], 6 + 9);
+}
+
+TEST(Kernels, RaiseEqualsItsPlainTwinAndStopsAtTheEnd) {
+  const auto v = numbers(1040, 5);
+  const auto start = numbers(1040, 6);
+  for (const Index n : sizes()) {
+    for (const Index shift : {0, 1, 3}) {
+      auto got = start;
+      auto expected = start;
+      kernels::raise(0.9, v.data() + shift, got.data() + 1, n);
+      plain::raise(0.9, v.data() + shift, expected.data() + 1, n);
+      EXPECT_EQ(bits(got), bits(expected)) << n << " shifted by " << shift;
+    }
+  }
+}
+
+TEST(Kernels, RaiseNeverLowers) {
+  std::vector<Real> u = {4, 4};
+  const std::vector<Real> v = {8, 2};
+  kernels::raise(0.25, v.data(), u.data(), 2);
+  EXPECT_EQ(u, (std::vector<Real>{1 + 6, 4}));
+}
+
+TEST(Kernels, ScaledStepEqualsItsPlainTwinAndStopsAtTheEnd) {
+  const auto m = numbers(1040, 5);
+  const auto u = numbers(1040, 6);  // half of them below the floor
+  const auto x = numbers(1040, 7);
+  for (const Index n : sizes()) {
+    for (const Index shift : {0, 1, 3}) {
+      std::vector<Real> got(static_cast<std::size_t>(n + 9), untouched);
+      std::vector<Real> expected = got;
+      kernels::scaled_step(0.3, m.data() + shift, u.data() + 2 * shift, 1e-4, 1e-3, x.data() + shift, got.data() + 1,
+                           n);
+      plain::scaled_step(0.3, m.data() + shift, u.data() + 2 * shift, 1e-4, 1e-3, x.data() + shift, expected.data() + 1,
+                         n);
+      EXPECT_EQ(bits(got), bits(expected)) << n << " shifted by " << shift;
+    }
+  }
+}
+
+TEST(Kernels, ScaledStepDividesByTheRootOfWhatIsAboveTheFloor) {
+  const std::vector<Real> m = {3, 6};
+  const std::vector<Real> u = {4, -1};
+  std::vector<Real> x = {10, 10};
+  kernels::scaled_step(2, m.data(), u.data(), 1, 1, x.data(), x.data(), 2);  // out may be x
+  EXPECT_EQ(x, (std::vector<Real>{10 - 6.0 / 3, 10 - 12.0 / 2}));
+}
+
 // Four rows over five sources: with no entry, one, two and five of them.
 struct SparseExample {
   std::vector<Index> offset = {0, 0, 1, 3, 8};

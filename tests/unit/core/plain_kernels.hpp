@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -49,6 +50,30 @@ inline void scale(Real a, const Real* x, Real* out, Index n) {
 
 inline void add_scaled(Real a, const Real* x, const Real* y, Real* out, Index n) {
   for (Index j = 0; j < n; ++j) out[j] = std::fma(a, x[j], y[j]);
+}
+
+inline void add_difference(Real a, const Real* x, const Real* y, Real* out, Index n) {
+  for (Index j = 0; j < n; ++j) out[j] = std::fma(a, x[j] - y[j], out[j]);
+}
+
+inline void moments(Real b1, Real b2, Real s, const Real* h, Real* m, Real* v, Index n) {
+  for (Index j = 0; j < n; ++j) {
+    const Real g = s * h[j];
+    m[j] = std::fma(1 - b1, g, b1 * m[j]);
+    v[j] = std::fma((1 - b2) * g, g, b2 * v[j]);
+  }
+}
+
+inline void raise(Real b, const Real* v, Real* u, Index n) {
+  for (Index j = 0; j < n; ++j) u[j] = std::fma(1 - b, std::max(u[j], v[j]), b * u[j]);
+}
+
+inline void scaled_step(Real a, const Real* m, const Real* u, Real floor, Real shift, const Real* x, Real* out,
+                        Index n) {
+  for (Index j = 0; j < n; ++j) {
+    const Real divisor = std::sqrt(std::max(u[j], floor)) + shift;
+    out[j] = x[j] - a * m[j] / divisor;
+  }
 }
 
 /// A row of out is a row again, with zeros up to its line's end.

@@ -158,7 +158,7 @@ TEST(Config, ReadsThePaperExperiment) {
   EXPECT_EQ(config.methods[3].tuned->factor, 0.5);
   EXPECT_EQ(config.methods[4].rule.name, "backtracking");
   for (const Method& method : config.methods) {
-    EXPECT_EQ(method.algorithm->name, "atc");
+    EXPECT_EQ(method.algorithm.name, "atc");
     EXPECT_TRUE(method.average);
   }
 }
@@ -171,7 +171,7 @@ TEST(Config, HasTheDefaultsOfTheInterface) {
   EXPECT_EQ(config.options.graph.weights, Weights::metropolis);
   EXPECT_EQ(config.options.problem.l2, 0);
   EXPECT_TRUE(config.options.problem.reference.solve);
-  EXPECT_EQ(config.methods[0].algorithm->name, "atc");
+  EXPECT_EQ(config.methods[0].algorithm.name, "atc");
   EXPECT_TRUE(config.methods[0].average);
   EXPECT_EQ(option(config.methods[0], "bound"), "\"paper\"");
   EXPECT_EQ(option(config.methods[0], "damping"), "\"paper\"");
@@ -383,6 +383,14 @@ TEST(Config, SettlesRelativeFileNamesAgainstTheFolder) {
   EXPECT_EQ(here.options.start, "first.txt");
   EXPECT_EQ(here.options.graph.file, "../g.mtx");
   EXPECT_EQ(option(here.methods[0], "optimum"), "{ file = \"best.txt\" }");
+}
+
+TEST(Config, SettlesTheFileOfASchedule) {
+  const std::string text =
+      "[graph]\ntopology = \"ring\"\nagents = 4\n[problem]\ndimension = 2\nsamples = 4\n[[method]]\nstep = "
+      "{ rule = \"schedule\", file = \"steps.txt\" }\n";
+  EXPECT_EQ(option(read(text, "/data/exp").methods[0], "file"), "\"/data/exp/steps.txt\"");
+  EXPECT_EQ(option(read(text).methods[0], "file"), "\"steps.txt\"");
 }
 
 TEST(Config, LeavesAbsoluteFileNamesAndTheNamesOfStarts) {

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "polyhop/experiment/config.hpp"
-#include "polyhop/method/rule_table.hpp"
+#include "polyhop/method/algorithm_table.hpp"
 
 namespace {
 
@@ -28,7 +28,8 @@ std::string escaped(const std::string& text) {
 std::string table(const std::vector<FieldInfo>& fields) {
   std::string out = "| key | value | default | |\n|---|---|---|---|\n";
   for (const auto& field : fields) {
-    if (field.type == "table" && field.name != "step") continue;
+    // These have tables of their own.
+    if (field.type == "table" && field.name != "step" && field.name != "algorithm" && field.name != "of") continue;
     out += "| `" + field.name + "` | " + escaped(field.type) +
            (field.constraint.empty() ? "" : " " + escaped(field.constraint)) + " | " + escaped(field.default_text) +
            " | " + escaped(field.help) + " |\n";
@@ -43,6 +44,11 @@ std::string all_tables() {
   out += "### `[record]`\n\n" + table(RecordOptions::fields().info());
   out += "### `[tuning]`\n\n" + table(TuningOptions::fields().info());
   out += "### `[[method]]`\n\n" + table(method_fields());
+  for (const auto& algorithm : algorithms()) {
+    out += "### `algorithm = \"" + algorithm.name + "\"`\n\n" + algorithm.summary + ". Costs: " + algorithm.cost +
+           " an iteration and edge. Steps: " + name_of(algorithm.takes) + ".\n\n";
+    if (!algorithm.options.empty()) out += table(algorithm.options);
+  }
   for (const auto& rule : rules()) {
     out += "### `step = { rule = \"" + rule.name + "\", ... }`\n\n" + rule.summary + ". Costs: " + rule.cost + ".\n\n" +
            table(rule.options);

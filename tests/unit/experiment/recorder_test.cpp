@@ -54,15 +54,8 @@ double risk(std::span<const Real> w, Index agents) {
 // Models and steps that stand still, so that a test can say what they are.
 class Still final : public Algorithm {
  public:
-  Still(Rows w, Numbers mu) : w_(std::move(w)), mu_(std::move(mu)) {}
+  Still(Rows w, Numbers mu) : Algorithm(std::move(w)) { mu_ = std::move(mu); }
   void step(Index, Oracle&, StepSize&, Network&) override {}
-  [[nodiscard]] const Rows& models() const override { return w_; }
-  [[nodiscard]] std::span<const Real> steps() const override { return mu_; }
-  void register_state(StateRegistry&) override {}
-
- private:
-  Rows w_;
-  Numbers mu_;
 };
 
 struct Observed {

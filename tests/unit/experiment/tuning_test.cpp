@@ -183,7 +183,7 @@ Method constant(Real step) {
   Value rule;
   rule["rule"] = "constant";
   rule["value"] = step;
-  return {"constant", &algorithms().front(), read_rule(rule, "step"), false};
+  return {"constant", read_algorithm("atc", "algorithm"), read_rule(rule, "step"), false};
 }
 
 double median(std::vector<double> x) {
@@ -457,7 +457,7 @@ TEST(ResolveTuned, KnowsASearchByWhatDeterminesIt) {
 }
 
 TEST(ResolveTuned, IsPartOfARun) {
-  const Config config = small("", "{ rule = \"tuned\", factor = 0.5 }");
+  const Config config = small("", "{ rule = \"tuned\", factor = 0.5, of = \"constant\" }");
   const Record record = run(config);
   ASSERT_EQ(record.tunings.size(), 1U);
   for (const Cell& cell : record.cells) {
@@ -465,7 +465,7 @@ TEST(ResolveTuned, IsPartOfARun) {
     EXPECT_EQ(cell.points.back().step_min, cell.points.back().step_max);
   }
   const auto& method = (*record.config.find("method")->as<Value::Array>())[0];
-  EXPECT_EQ(method.find("step")->text(), "{ rule = \"tuned\", factor = 0.5 }");
+  EXPECT_EQ(method.find("step")->text(), "{ rule = \"tuned\", factor = 0.5, of = \"constant\" }");
 }
 
 }  // namespace

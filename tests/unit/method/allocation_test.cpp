@@ -10,8 +10,8 @@
 #include <string>
 
 #include "polyhop/network/thread_barrier.hpp"
+#include "support/algorithm_sets.hpp"
 #include "support/networks.hpp"
-#include "support/option_sets.hpp"
 #include "support/trial.hpp"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -53,7 +53,7 @@ constexpr Index warm_up = 60;  // beyond iteration 50, where cap = "distance" be
 constexpr Index measured = 50;
 
 // How often anyone allocated during the measured iterations.
-long allocated(const test::Instance& instance, const Value& step, Index workers) {
+long allocated(const test::Instance& instance, const Value& step, Index workers, const Value& algorithm = "atc") {
   const Index dimension = instance.problem->dimension();
   const Index first = test::is_exact(step) ? 2 : warm_up;
   const Index last = first + (test::is_exact(step) ? 2 : measured);
@@ -62,7 +62,7 @@ long allocated(const test::Instance& instance, const Value& step, Index workers)
   long after = 0;
   launch(instance.matrix, dimension, workers, [&](Worker& worker) {
     test::Solver solver(*instance.problem, &instance.reference, step, worker.network,
-                        test::normal_models(worker.network.block(), dimension, 1), 1);
+                        test::normal_models(worker.network.block(), dimension, 1), 1, algorithm);
     for (Index i = 0; i < first; ++i) solver.iterate(i, worker.network);
     barrier.arrive_and_wait();
     if (worker.number == 0) before = allocations;
@@ -100,6 +100,19 @@ TEST(Allocation, HappensInNoIterationOfAnyRule) {
     const auto instance = test::synthetic_instance(test::network_of(Topology::ring, 5), options, 2);
     for (const Index workers : {1, 3}) {
       EXPECT_EQ(allocated(instance, steps[n], workers), 0) << steps[n].text() << ", " << workers << " workers";
+    }
+  }
+}
+
+TEST(Allocation, HappensInNoIterationOfAnyAlgorithm) {
+  if (!POLYHOP_COUNTS_ALLOCATIONS) GTEST_SKIP() << "the sanitizer brings its own operator new";
+  ProblemOptions options;
+  options.dimension = 9;
+  options.samples = 3;
+  const auto instance = test::synthetic_instance(test::network_of(Topology::ring, 5), options, 2);
+  for (const test::Pair& pair : test::algorithm_sets()) {
+    for (const Index workers : {1, 3}) {
+      EXPECT_EQ(allocated(instance, pair.step, workers, pair.algorithm), 0) << pair.text();
     }
   }
 }

@@ -37,7 +37,7 @@ Steps steps(const CombinationMatrix& matrix, const Problem& problem, const Optio
     test::Solver solver(problem, nullptr, step_of("backtracking", options), worker.network, start, 0);
     for (Index i = 0; i < iterations; ++i) {
       solver.iterate(i, worker.network);
-      out.mu.emplace_back(solver.diffusion.steps().begin(), solver.diffusion.steps().end());
+      out.mu.emplace_back(solver.algorithm->steps().begin(), solver.algorithm->steps().end());
     }
     Snapshot state = solver.state.shape(problem.agents());
     solver.state.save(worker.network.block(), state);

@@ -91,7 +91,7 @@ TEST(Diffusion, RelabelsItsResultWithItsAgents) {
       launch_serial(on, dimension, [&](Worker& worker) {
         test::Solver solver(costs, &reference, step, worker.network, Rows(agents, dimension), 0);
         for (Index i = 0; i < 8; ++i) solver.iterate(i, worker.network);
-        models = solver.diffusion.models();
+        models = solver.algorithm->models();
       });
       return models;
     };

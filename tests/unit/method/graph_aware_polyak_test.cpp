@@ -341,8 +341,7 @@ TEST(GraphAwarePolyak, StandsStillWhereEveryoneIsFitted) {
   const auto problem = problem_of({{{3, 4, 0}}, {{1, 2, 0}}, {{1, 0, 0}}});
   const Reference reference = test::known({0, 0});
   for (const Value& step : test::all_sets()) {
-    const std::string& rule = *step.find("rule")->as<std::string>();
-    if (rule == "constant" || rule == "decay" || rule == "backtracking") continue;
+    if (test::has_a_first_step(step)) continue;
     const auto after = one_step(network_of(Topology::path, 3), *problem, step, Rows(3, 2), &reference);
     EXPECT_EQ(after.mu, Numbers(3, 0.0)) << step.text();
   }
@@ -425,8 +424,8 @@ Trace trace(const CombinationMatrix& matrix, const Problem& problem, const Value
                         test::normal_models({0, matrix.agents()}, problem.dimension(), 2), 0);
     for (Index i = 0; i < iterations; ++i) {
       solver.iterate(i, worker.network);
-      out.mu.emplace_back(solver.diffusion.steps().begin(), solver.diffusion.steps().end());
-      out.w.push_back(solver.diffusion.models());
+      out.mu.emplace_back(solver.algorithm->steps().begin(), solver.algorithm->steps().end());
+      out.w.push_back(solver.algorithm->models());
     }
   });
   return out;
@@ -442,13 +441,12 @@ void expect_same_path(const Trace& scaled, const Trace& plain, Real factor) {
 }
 
 bool has_constants(const Value& step) {
-  const std::string& rule = *step.find("rule")->as<std::string>();
   const auto is_number = [&](const char* key) {
     const Value* value = step.find(key);
-    return value != nullptr && (value->as<double>() != nullptr || value->text().find("sqrt") != std::string::npos);
+    return value != nullptr && (value->as<double>() != nullptr || value->text().find("sqrt") != std::string::npos ||
+                                value->text() == "\"curvature\"");
   };
-  return rule == "constant" || rule == "decay" || rule == "backtracking" || is_number("max") || is_number("cap") ||
-         is_number("optimum");
+  return test::has_a_first_step(step) || is_number("max") || is_number("cap") || is_number("optimum");
 }
 
 TEST(GraphAwarePolyak, HalvesItsStepsAndKeepsItsPathWhenAllCostsAreDoubled) {

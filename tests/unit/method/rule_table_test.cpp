@@ -38,7 +38,7 @@ std::string complaint(const Value& step) {
 TEST(RuleTable, ReadsEveryRuleByItsNameAloneUnlessAnOptionIsRequired) {
   for (const RuleEntry& rule : rules()) {
     SCOPED_TRACE(rule.name);
-    if (has_required_option(rule)) {
+    if (has_required_option(rule) || !rule.constant.empty()) {
       EXPECT_THROW(read_rule(Value(rule.name), "step"), InputError);
     } else {
       EXPECT_EQ(read_rule(Value(rule.name), "step").name, rule.name);
@@ -81,25 +81,36 @@ TEST(RuleTable, ReadsResolvedOptionsBackToThemselves) {
 }
 
 TEST(RuleTable, GapWithoutOptionsIsThePapers) {
-  EXPECT_EQ(
-      read_rule("gap", "step").options.text(),
-      "{ bound = \"paper\", damping = \"paper\", sweeps = 2, project = false, relaxation = 1.0, optimum = \"zero\", "
-      "agree = \"none\", cap = \"none\", sums = \"mixed\", exchange = \"lists\" }");
+  EXPECT_EQ(read_rule("gap", "step").options.text(),
+            "{ bound = \"paper\", damping = \"paper\", sketch_size = 32, sweeps = 2, project = false, relaxation = "
+            "1.0, optimum = \"zero\", "
+            "agree = \"none\", cap = \"none\", sums = \"mixed\", exchange = \"lists\" }");
 }
 
 TEST(RuleTable, ReadsATunedStepThatNobodyCanBuild) {
   const RuleSpec spec = read_rule(step_of("tuned", {{"factor", 0.5}}), "step");
-  EXPECT_EQ(spec.options.text(), "{ factor = 0.5 }");
+  EXPECT_EQ(spec.options.text(), "{ factor = 0.5, of = \"constant\" }");
   EXPECT_EQ(complaint(step_of("tuned", {{"factor", 0.0}})), "step.factor: found 0.0, expected number > 0");
   launch_serial(test::network_of(Topology::path, 2), 1,
                 [&](Worker& worker) { EXPECT_THROW(spec.build({worker.network}), InputError); });
+}
+
+TEST(RuleTable, ReadsATunedScheduleButNotOneFromAFile) {
+  const auto tuned = [](const test::Options& schedule) {
+    return step_of("tuned", {{"of", step_of("schedule", schedule)}});
+  };
+  EXPECT_EQ(read_rule(tuned({{"warmup", 5}}), "step").gives, Steps::common);
+  EXPECT_EQ(complaint(tuned({{"file", "steps.txt"}})), "step.of: found both value and file; give the one or the other");
+  EXPECT_EQ(complaint(tuned({{"value", 0.1}})), "step.of.value: is what the search looks for; leave it out");
 }
 
 TEST(RuleTable, SuggestsTheNearestName) {
   EXPECT_EQ(complaint("gop"), "step.rule: unknown name \"gop\"; did you mean 'gap'?");
   EXPECT_EQ(complaint("constnat"), "step.rule: unknown name \"constnat\"; did you mean 'constant'?");
   EXPECT_EQ(complaint("newton"),
-            "step.rule: unknown name \"newton\"; allowed: constant, tuned, decay, polyak, sps, backtracking, gap");
+            "step.rule: unknown name \"newton\"; allowed: constant, tuned, decay, schedule, polyak, sps, decsps, "
+            "backtracking, "
+            "barzilai-borwein, adgd, gap");
   EXPECT_EQ(complaint(gap({{"bond", "tight"}})), "step.bond: unknown key; did you mean 'bound'?");
   EXPECT_EQ(complaint(gap({{"bound", "tigt"}})), "step.bound: unknown name \"tigt\"; did you mean 'tight'?");
 }
@@ -117,12 +128,13 @@ TEST(RuleTable, SaysWhatIsMissingOrOutOfRange) {
   EXPECT_EQ(complaint(gap({{"sweeps", 0}})), "step.sweeps: found 0, expected an integer >= 1 or \"exact\"");
   EXPECT_EQ(complaint(gap({{"sweeps", "all"}})), "step.sweeps: found \"all\", expected an integer >= 1 or \"exact\"");
   for (const Value& cap : {Value("1/sqrt(i)"), Value("-1/sqrt(i+1)"), Value(0.0), Value("x"), Value(true)}) {
-    EXPECT_EQ(
-        complaint(gap({{"cap", cap}})),
-        "step.cap: found " + cap.text() + ", expected \"none\" | number > 0 | \"GAMMA/sqrt(i+1)\" | \"distance\"");
+    EXPECT_EQ(complaint(gap({{"cap", cap}})),
+              "step.cap: found " + cap.text() +
+                  ", expected \"none\" | number > 0 | \"GAMMA/sqrt(i+1)\" | \"distance\" | \"curvature\"");
   }
   EXPECT_EQ(complaint(gap({{"optimum", "none"}})),
-            "step.optimum: found \"none\", expected \"zero\" | number | list | { file = \"...\" } | \"per-sample\"");
+            "step.optimum: found \"none\", expected \"zero\" | number | list | { file = \"...\" } | \"per-sample\" | "
+            "\"estimate\"");
 }
 
 TEST(RuleTable, WantsARule) {
@@ -130,18 +142,6 @@ TEST(RuleTable, WantsARule) {
             "step: found { value = 1.0 }, expected a rule: step = \"gap\" or step = { rule = \"gap\", ... }");
   EXPECT_EQ(complaint(3), "step: found 3, expected a rule: step = \"gap\" or step = { rule = \"gap\", ... }");
   EXPECT_EQ(complaint(Value(Value::Table{{"rule", Value(1)}})), "step.rule: found 1, expected a name");
-}
-
-TEST(AlgorithmTable, FindsAtcAndSuggestsIt) {
-  EXPECT_EQ(find_algorithm("atc", "algorithm", 0).name, "atc");
-  try {
-    find_algorithm("act", "algorithm", 7);
-    FAIL() << "no exception";
-  } catch (const InputError& e) {
-    EXPECT_EQ(e.line(), 7);
-    EXPECT_EQ(e.path(), "algorithm");
-    EXPECT_EQ(e.message(), "unknown name \"act\"; did you mean 'atc'?");
-  }
 }
 
 }  // namespace

@@ -4,12 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstddef>
 #include <functional>
 #include <utility>
 #include <vector>
 
-#include "polyhop/core/error.hpp"
 #include "polyhop/network/runtime.hpp"
 #include "support/networks.hpp"
 #include "support/trial.hpp"
@@ -109,13 +109,71 @@ TEST(Network, HearGivesTheNeighbourhoodsMinimumMaximumAndMean) {
   });
 }
 
-TEST(Network, HearTakesAtMostFourNumbers) {
+TEST(Network, HearTakesAnyCountOfNumbers) {
   on_star([](Network& network) {
     const std::vector<Real> x = {1, 2, 3, 4};
+    const std::vector<Real> y = {5, 6, 7, 8};
     std::vector<Real> out(4);
-    network.hear({x, x, x, x}).max(3, out);
+    network.hear({x}).max(0, out);
     EXPECT_EQ(out, (std::vector<Real>{4, 2, 3, 4}));
-    EXPECT_THROW(network.hear({x, x, x, x, x}), Error);
+    network.hear({x, x, x, x, x, x, x, x, x, y}).max(9, out);  // more than a line
+    EXPECT_EQ(out, (std::vector<Real>{8, 6, 7, 8}));
+    network.hear({y, x}).max(1, out);
+    EXPECT_EQ(out, (std::vector<Real>{4, 2, 3, 4}));
+  });
+}
+
+TEST(Network, DifferWeighsWhatAnAgentHasMoreThanItsNeighbours) {
+  on_star([](Network& network) {
+    const Rows x = rows_of({{4, 8}, {0, 4}, {8, 0}, {-4, 12}});
+    Rows out(4, 2, 99);
+    // One divisor for all: (1/4) (x_k - x_l) / 2 along every link.
+    network.differ(x, std::vector<Real>{2, 2, 2, 2}, true, out);
+    expect_near(dense(out), {{(4 - 4 + 8) / 8.0, (4 + 8 - 4) / 8.0}, {-0.5, -0.5}, {0.5, -1}, {-1, 0.5}});
+    // The larger of the two, and a link without any is left out: the hub's divisors are 1, 4 and, with agent 3, 2.
+    network.differ(x, std::vector<Real>{1, 0.5, 4, 2}, false, out);
+    expect_near(dense(out), {{1 - 0.25 - (-1), 1 + 0.5 - 0.5}, {-1, -1}, {0.25, -0.5}, {-1, 0.5}});
+    network.differ(x, std::vector<Real>{0, 0, 4, 0}, false, out);
+    expect_near(dense(out), {{-0.25, 0.5}, {0, 0}, {0.25, -0.5}, {0, 0}});
+    network.differ(x, std::vector<Real>{0, 0, 0, 0}, true, out);
+    expect_near(dense(out), test::zeros(4, 2));
+  });
+}
+
+TEST(Network, DifferIsAntisymmetricSoThatItsRowsAddUpToZero) {
+  // Along one edge to the bit, whoever has the larger divisor.
+  launch_serial(network_of(Topology::path, 2), 2, [](Worker& worker) {
+    const Rows x = rows_of({{0.1, 1.0 / 3}, {0.7, -1e9}});
+    for (const bool common : {true, false}) {
+      Rows out(2, 2);
+      const Real other = common ? 0.3 : 0.7;
+      worker.network.differ(x, std::vector<Real>{0.3, other}, common, out);
+      for (Index j = 0; j < 2; ++j) EXPECT_EQ(out(0, j), -out(1, j)) << common;
+    }
+  });
+  // In a network to rounding, with steps that differ.
+  const CombinationMatrix matrix = test::random_network(9, 0.4, 3);
+  launch_threads(matrix, 5, 3, [&](Worker& worker) {
+    const Block block = worker.network.block();
+    const Rows x = test::normal_models(block, 5, 4);
+    const Rows m = test::normal_models(block, 1, 5);
+    std::vector<Real> divisors;
+    for (Index k = 0; k < block.size(); ++k) divisors.push_back(std::abs(m(k, 0)));
+    Rows out(block.size(), 5);
+    worker.network.differ(x, divisors, false, out);
+    std::vector<double> sums(10);
+    worker.collective.in_order(sums, [&](std::span<double> total) {
+      for (Index k = 0; k < block.size(); ++k) {
+        for (std::size_t j = 0; j < 5; ++j) {
+          total[j] += out(k, static_cast<Index>(j));
+          total[5 + j] += std::abs(out(k, static_cast<Index>(j)));
+        }
+      }
+    });
+    for (std::size_t j = 0; j < 5; ++j) {
+      EXPECT_GT(sums[5 + j], 0.1);
+      EXPECT_NEAR(sums[j], 0, 1e-14 * sums[5 + j]);
+    }
   });
 }
 
@@ -196,6 +254,31 @@ TEST(Network, ReachOfPointsAndGradientsIsBothListsAtOnce) {
   });
 }
 
+TEST(Network, ReachHoldsAsManyNumbersAnAgentAsAsked) {
+  const CombinationMatrix matrix = network_of(Topology::path, 5);
+  for (const Index workers : {1, 2, 5}) {
+    launch_threads(matrix, 2, workers, [&](Worker& worker) {
+      const Block block = worker.network.block();
+      const auto number = [](Index agent, Index j, Index width) {
+        return static_cast<Real>(1000 * width + 100 * agent + j);
+      };
+      // A wider message after a narrow one, and a narrow one again.
+      for (const Index width : {1, 3, 40, 2}) {
+        std::vector<Real> x;
+        for (Index k = block.first; k < block.last; ++k) {
+          for (Index j = 0; j < width; ++j) x.push_back(number(k, j, width));
+        }
+        const Reach reach = worker.network.reach(x, width);
+        EXPECT_EQ(reach.columns, width);
+        EXPECT_EQ(reach.entries, worker.network.two_hop().entries());
+        for (Index e = 0; e < reach.entries; ++e) {
+          for (Index j = 0; j < width; ++j) EXPECT_EQ(reach.row(e)[j], number(reach.pattern.slot[e], j, width));
+        }
+      }
+    });
+  }
+}
+
 // The star of 4 has 3 links, so a message goes over 6 directed edges. Of what the hub got it forwards to each of its 3
 // neighbours the rows of the 2 others, and a leaf has nobody to forward to: 6 rows more.
 TEST(Network, CountsEachRowThatIsHandedOver) {
@@ -221,6 +304,10 @@ TEST(Network, CountsEachRowThatIsHandedOver) {
   expect_traffic(cost([&](Network& network) { network.reach(w); }), 2, 6 + 6, 0);
   expect_traffic(cost([&](Network& network) { network.reach(w, g); }), 2, 2 * (6 + 6), 0);
   expect_traffic(cost([&](Network& network) { network.reach(x); }), 2, 0, 6 + 6);
+  const std::vector<Real> numbers(4 * 32, 1.0);
+  expect_traffic(cost([&](Network& network) { network.reach(numbers, 32); }), 2, 0, 32 * (6 + 6));
+  expect_traffic(cost([&](Network& network) { network.differ(w, x, true, out); }), 1, 6, 0);
+  expect_traffic(cost([&](Network& network) { network.differ(w, x, false, out); }), 1, 6, 6);
   std::vector<Real> products(16);
   expect_traffic(cost([&](Network& network) { network.pairwise(network.reach(g), products); }), 2, 6 + 6, 0);
 }

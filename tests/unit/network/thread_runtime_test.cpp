@@ -98,7 +98,7 @@ void expect_same_for_any_workers(const ExperimentOptions& options, const std::ve
                                  const std::vector<Index>& workers) {
   const Instance instance = make_instance(options, 5);
   for (const Value& step : steps) {
-    const Method method{"it", &algorithms().front(), read_rule(step, "step"), true};
+    const Method method{"it", read_algorithm("atc", "algorithm"), read_rule(step, "step"), true};
     const Cell alone = run_cell(options, method, instance, 5, 1);
     for (const Index count : workers) {
       SCOPED_TRACE(step.text() + ", " + std::to_string(count) + " workers, loss " + name_of(options.problem.loss) +

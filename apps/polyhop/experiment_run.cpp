@@ -1,0 +1,190 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "experiment_run.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <set>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include <unistd.h>
+
+#include "commands.hpp"
+#include "polyhop/core/error.hpp"
+#include "polyhop/experiment/run.hpp"
+#include "polyhop/experiment/store.hpp"
+#include "polyhop/report/atomic_file.hpp"
+#include "polyhop/report/curves_csv.hpp"
+#include "polyhop/report/export.hpp"
+#include "polyhop/report/html_report.hpp"
+#include "polyhop/report/npz_writer.hpp"
+#include "polyhop/report/summary_json.hpp"
+#include "polyhop/report/text_table.hpp"
+#include "terminal.hpp"
+
+namespace polyhop::app {
+namespace {
+
+// The signal that asked to stop, or 0. A second one ends the process at once: the store is safe at any instant.
+std::atomic<int> interrupted = 0;
+static_assert(std::atomic<int>::is_always_lock_free);
+
+extern "C" void interrupt(int signal) {
+  if (interrupted.exchange(signal) != 0) _exit(128 + signal);
+}
+
+void stop_on_signals() {
+  struct sigaction action {};
+  action.sa_handler = interrupt;
+  for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
+}
+
+// What a run writes, opened before it starts. When it fails before its first checkpoint, nothing stays of it.
+class Outputs {
+ public:
+  explicit Outputs(const std::filesystem::path& place) try
+      : folder(place),
+        is_new_(!exists("experiment.sqlite")),
+        curves((refuse_foreign(place), folder.file("curves.csv"))),
+        models(folder.file("models.npz")),
+        summary(folder.file("summary.json")),
+        page(folder.file("report.html")),
+        store(std::make_unique<Store>(place.string(), Store::Mode::write)) {
+  } catch (const Error& e) {
+    throw InputError("-o", e.what());
+  }
+  /// Leaves no trace of a store that was made for a run that could not begin.
+  void forget() {
+    if (!is_new_) return;
+    store.reset();
+    std::error_code ignored;
+    for (const char* end : {"", "-wal", "-shm", "-journal"}) {
+      std::filesystem::remove(folder.file(std::string("experiment.sqlite") + end), ignored);
+    }
+  }
+
+  OutputFolder folder;
+
+ private:
+  [[nodiscard]] bool exists(const char* name) const { return std::filesystem::exists(folder.file(name)); }
+  // A folder with other things in it is somebody's; an experiment is not put among them.
+  void refuse_foreign(const std::filesystem::path& place) const {
+    if (!is_new_) return;
+    for (const auto& entry : std::filesystem::directory_iterator(place)) {
+      const std::string name = entry.path().filename().string();
+      static const std::set<std::string> ours = {"curves.csv", "models.npz",   "steps.npz",
+                                                 "figures",    "summary.json", "report.html"};
+      if (ours.contains(name) || name.ends_with(".tmp")) continue;
+      throw Error("'" + place.string() + "' holds something else (" + name + "); choose an empty or a new folder");
+    }
+  }
+  bool is_new_;
+
+ public:
+  AtomicFile curves;
+  NpzWriter models;
+  AtomicFile summary;
+  AtomicFile page;
+  std::unique_ptr<Store> store;
+};
+
+// Models, one cell after the other from the store, unless they are too many for one file made in memory.
+bool export_models(const Store& store, const Config& config, const Record& record, NpzWriter& out) {
+  constexpr double most_bytes = 1e9;
+  const auto agents =
+      static_cast<double>(std::max<Index>(1, record.networks.empty() ? 100000 : record.networks[0].agents));
+  const double bytes = agents * static_cast<double>(config.options.problem.dimension) * sizeof(Real) * 2 *
+                       static_cast<double>(record.cells.size());
+  if (bytes > most_bytes) return false;
+  write_models(store.load(true), out);
+  out.close();
+  return true;
+}
+
+Record run_config(const Config& config, const std::string& file, const RunArguments& arguments, Progress& progress,
+                  Outputs& outputs) {
+  RunOptions options;
+  options.threads = arguments.threads;
+  options.on_trial = [&](const std::string& method, Index tried, Index budget) {
+    progress.trial(method, tried, budget);
+  };
+  options.on_point = [&](const Cell& cell) { progress.point(cell); };
+  options.on_cell = [&](const Cell& cell, Index finished, Index total) { progress.cell(cell, finished, total); };
+  options.stop = [] { return interrupted != 0; };
+  options.store = outputs.store.get();
+  stop_on_signals();
+  try {
+    if (arguments.fresh) outputs.store->clear();
+    Record record = run(config, options);
+    progress.end();
+    return record;
+  } catch (const InputError& e) {
+    outputs.forget();
+    throw e.in_file(file);
+  }
+}
+
+}  // namespace
+
+OutputFolder::OutputFolder(std::filesystem::path path) : path_(std::move(path)) {
+  std::error_code failed;
+  for (auto p = path_; !p.empty() && !std::filesystem::exists(p, failed) && p != p.parent_path(); p = p.parent_path()) {
+    made_.push_back(p);
+  }
+  std::filesystem::create_directories(path_, failed);
+  if (!failed) return;
+  remove_empty();
+  throw Error("cannot make the folder '" + path_.string() + "': " + failed.message());
+}
+
+void OutputFolder::remove_empty() const {
+  std::error_code ignored;
+  for (const auto& p : made_) std::filesystem::remove(p, ignored);
+}
+
+std::filesystem::path folder_name(const std::string& name, const std::string& file) {
+  const std::filesystem::path folder(name);
+  if (folder.filename() != folder || name == "." || name == "..") {
+    throw InputError("name", in_quotes(name) + " cannot be the name of a folder; choose one with -o", 0, file);
+  }
+  return folder;
+}
+
+Outcome run_experiment(const Config& config, const std::string& file, const std::filesystem::path& place,
+                       const RunArguments& arguments, Progress& progress) {
+  Outputs outputs(place);
+  Outcome out;
+  out.record = run_config(config, file, arguments, progress, outputs);
+  if (out.record.cells.empty()) return out;
+  if (export_models(*outputs.store, config, out.record, outputs.models)) out.models = outputs.folder.file("models.npz");
+  write_curves(out.record, [&](std::string_view text) { outputs.curves.write(text); });
+  outputs.curves.commit();
+  outputs.summary.write(summary_json(out.record));
+  outputs.summary.commit();
+  outputs.page.write(html_report({out.record}));
+  outputs.page.commit();
+  out.page = outputs.page.path();
+  out.curves = outputs.curves.path();
+  return out;
+}
+
+int stop_signal() { return interrupted; }
+
+int tell_failures(const Record& record, const std::string& prefix) {
+  int code = done;
+  for (const Cell& cell : record.cells) {
+    if (cell.status != Status::failed) continue;
+    if (code != internal_error) code = cell.bad_input ? bad_input : internal_error;
+    tell("polyhop: failed: " + printable(prefix) + printable(cell.method) + " seed " + std::to_string(cell.seed) +
+         ": " + printable(cell.message) + "\n");
+  }
+  return code;
+}
+
+int ending(int code) { return interrupted != 0 ? 128 + interrupted : code; }
+
+}  // namespace polyhop::app

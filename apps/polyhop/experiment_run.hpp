@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "polyhop/experiment/config.hpp"
+#include "polyhop/experiment/record.hpp"
+#include "progress.hpp"
+
+namespace polyhop::app {
+
+/// The arguments of `run`.
+struct RunArguments {
+  std::vector<std::string> files;
+  std::optional<std::string> output;
+  std::vector<std::string> settings;  // the seeds among them
+  Index threads = 0;
+  bool fresh = false;
+  bool json = false;
+  bool quiet = false;
+};
+
+/// A folder made with its parents. Those that had to be made go again when nothing is in them at the end.
+class OutputFolder {
+ public:
+  explicit OutputFolder(std::filesystem::path path);
+  ~OutputFolder() { remove_empty(); }
+  OutputFolder(const OutputFolder&) = delete;
+  OutputFolder& operator=(const OutputFolder&) = delete;
+
+  [[nodiscard]] std::string file(const std::string& name) const { return (path_ / name).string(); }
+
+ private:
+  void remove_empty() const;
+  std::filesystem::path path_;
+  std::vector<std::filesystem::path> made_;  // deepest first
+};
+
+/// What a run left behind.
+struct Outcome {
+  Record record;  // without cells: it was stopped while it searched for a constant
+  std::string page;
+  std::string curves;
+  std::string models;  // "": too many for one file made in memory
+};
+
+/// An experiment's name as that of a folder; throws InputError when it cannot be one.
+std::filesystem::path folder_name(const std::string& name, const std::string& file);
+
+/// Runs an experiment, read from `file`, into a folder: the store, and all that is made from it. What the folder's
+/// store holds already is not run again. All outputs are opened first; when the run cannot begin, nothing stays of it.
+Outcome run_experiment(const Config& config, const std::string& file, const std::filesystem::path& place,
+                       const RunArguments& arguments, Progress& progress);
+
+/// The signal that asked to stop, or 0. The first one ends runs at their next checkpoint.
+int stop_signal();
+
+/// Names the runs that ended by an error, and how, with `prefix` before them; the exit code that follows.
+int tell_failures(const Record& record, const std::string& prefix = "");
+
+/// The exit code of an interrupted command, else `code`.
+int ending(int code);
+
+}  // namespace polyhop::app

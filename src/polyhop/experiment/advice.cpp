@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/experiment/advice.hpp"
+
+namespace polyhop {
+namespace {
+
+// The value of one of the rule's options, as it would stand in a file.
+std::string option(const Method& method, std::string_view key) {
+  const Value* value = method.rule.options.find(key);
+  return value != nullptr ? value->text() : "";
+}
+
+std::string for_gap(const Method& method) {
+  // Only the published bound adds ||w_k - w_l||^2 to the step unasked: no damping or clipping makes up for it.
+  if (option(method, "bound") == "\"paper\"") {
+    return "the published rule does not vanish with the gradients and can diverge (docs/failures.md); use bound = "
+           "\"tight\" (\"linear\" where no smoothness is known), damping = \"rows\", project = true";
+  }
+  if (option(method, "damping") == "\"paper\"" || option(method, "project") == "false") {
+    return "sweeps cannot diverge with damping = \"rows\" and project = true";
+  }
+  if (option(method, "cap") == "\"none\"") {
+    return "the optimum that the rule is told may be too low for noisy samples; use cap = \"distance\", or step = "
+           "\"auto\"";
+  }
+  return "use step = \"auto\"";
+}
+
+std::string after_divergence(const Method& method) {
+  const std::string& rule = method.rule.name;
+  if (rule == "gap") return for_gap(method);
+  if (rule == "constant" || rule == "decay" || rule == "schedule") {
+    return "the step is too large; step = { rule = \"tuned\", of = " + in_quotes(rule) + " } searches the best one";
+  }
+  if (rule == "polyak" || rule == "sps") return "limit the step: max = ..., or use step = \"auto\"";
+  if (rule == "adgd" || rule == "barzilai-borwein") {
+    return "made for full gradients (problem.batch = \"all\"); use agree = \"min\", or step = \"auto\"";
+  }
+  return "use step = \"auto\"";
+}
+
+}  // namespace
+
+std::string advice(const Method& method, Status status) {
+  if (status == Status::diverged) return after_divergence(method);
+  if (status != Status::stalled) return "";
+  return "every agent's step is 0: the cost is at or below the optimum that the rule is told; give a smaller optimum";
+}
+
+}  // namespace polyhop

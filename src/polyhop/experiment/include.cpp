@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/experiment/include.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "polyhop/experiment/toml_reader.hpp"
+
+namespace polyhop {
+namespace {
+
+// Lines of the n-th included file begin after n times this many: no file of the size that is read has as many.
+constexpr int lines_of_a_file = 1 << 24;
+static_assert(TomlLimits::bytes <= lines_of_a_file);
+constexpr std::size_t most_files = 100;
+
+void move_lines(Value& value, int by) {
+  if (value.line > 0) value.line += by;
+  if (auto* list = value.as<Value::Array>()) {
+    for (Value& entry : *list) move_lines(entry, by);
+  }
+  if (auto* table = value.as<Value::Table>()) {
+    for (auto& [key, entry] : *table) move_lines(entry, by);
+  }
+}
+
+bool holds_tables(const Value& value) {
+  const auto* list = value.as<Value::Array>();
+  return list != nullptr && !list->empty() &&
+         std::ranges::all_of(*list, [](const Value& entry) { return entry.as<Value::Table>() != nullptr; });
+}
+
+void put_under(Value& upper, Value lower) {
+  if (holds_tables(upper) && holds_tables(lower)) {
+    auto& list = *lower.as<Value::Array>();
+    for (Value& entry : *upper.as<Value::Array>()) list.push_back(std::move(entry));
+    upper.data = std::move(lower.data);
+  } else if (upper.as<Value::Table>() != nullptr && lower.as<Value::Table>() != nullptr) {
+    for (auto& [key, value] : *lower.as<Value::Table>()) {
+      if (upper.find(key) != nullptr) {
+        put_under(upper[key], std::move(value));
+      } else {
+        upper[key] = std::move(value);
+      }
+    }
+  }
+}
+
+std::vector<std::string> included_names(const Value& include) {
+  if (const auto* name = include.as<std::string>()) return {*name};
+  std::vector<std::string> names;
+  const auto* list = include.as<Value::Array>();
+  const auto is_text = [](const Value& entry) { return entry.as<std::string>() != nullptr; };
+  if (list == nullptr || list->size() > most_files || !std::ranges::all_of(*list, is_text)) {
+    throw InputError("include", "found " + include.text() + ", expected the name of a file or a list of up to 100",
+                     include.line);
+  }
+  for (const Value& entry : *list) names.push_back(*entry.as<std::string>());
+  return names;
+}
+
+Value read_included(const std::string& path, const Value& include) {
+  Value root;
+  try {
+    root = read_toml_file(path);
+  } catch (const InputError& e) {
+    // What is wrong inside of it says so; one that cannot be read at all is the fault of who names it.
+    if (e.line() > 0) throw;
+    throw InputError("include", e.what(), include.line);
+  }
+  if (const Value* nested = root.find("include")) {
+    throw InputError("include", "an included file cannot include others", nested->line, path);
+  }
+  return root;
+}
+
+}  // namespace
+
+void Sources::add(const std::string& file, Value& root) {
+  move_lines(root, lines_of_a_file * static_cast<int>(files_.size()));
+  files_.push_back(file);
+}
+
+InputError Sources::located(const InputError& error) const {
+  const auto file = static_cast<std::size_t>(error.line() / lines_of_a_file);
+  return InputError(error.path(), error.message(), error.line() % lines_of_a_file, error.file())
+      .in_file(files_[std::min(file, files_.size() - 1)]);
+}
+
+Sources carry_out_includes(Value& root, const std::string& file) {
+  Sources sources(file);
+  const Value* found = root.find("include");
+  if (found == nullptr) return sources;
+  const Value include = *found;
+  std::erase_if(*root.as<Value::Table>(), [](const auto& entry) { return entry.first == "include"; });
+  try {
+    Value lower{Value::Table{}};
+    for (const std::string& name : included_names(include)) {
+      const std::string path = (std::filesystem::path(file).parent_path() / name).string();
+      Value next = read_included(path, include);
+      sources.add(path, next);
+      put_under(next, std::move(lower));
+      lower = std::move(next);
+    }
+    put_under(root, std::move(lower));
+  } catch (const InputError& e) {
+    throw sources.located(e);
+  }
+  return sources;
+}
+
+}  // namespace polyhop

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "polyhop/core/error.hpp"
+#include "polyhop/core/value.hpp"
+
+namespace polyhop {
+
+/// The files that a configuration was put together from: the experiment's own, then those it includes. While it is
+/// read, lines of included files are numbered far beyond those of the own file, so that a line alone says which file
+/// it is of.
+class Sources {
+ public:
+  explicit Sources(std::string file) : files_({std::move(file)}) {}
+
+  /// Moves all lines of `root`, which `file` holds, to where they are not mistaken for another file's.
+  void add(const std::string& file, Value& root);
+  /// The error as it is to be told: with the file that it is about, and the line in that.
+  [[nodiscard]] InputError located(const InputError& error) const;
+
+ private:
+  std::vector<std::string> files_;
+};
+
+/// Carries out the key `include = "_methods.toml"` (a name or a list of names, relative to the folder of `file`) of
+/// `root`, the content of `file`, and takes it out. What included files say is put under what the file itself says, and
+/// earlier ones under later ones: plain keys of the upper one win, tables are merged key by key, lists of tables are
+/// joined, the lower one first. Included files include nothing themselves. Throws InputError.
+Sources carry_out_includes(Value& root, const std::string& file);
+
+}  // namespace polyhop

@@ -1,0 +1,104 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/method/algorithm_table.hpp"
+
+#include <utility>
+
+#include "polyhop/method/adaptive_moments.hpp"
+#include "polyhop/method/diffusion.hpp"
+#include "polyhop/method/exact_diffusion.hpp"
+#include "polyhop/method/extra.hpp"
+#include "polyhop/method/gradient_tracking.hpp"
+#include "polyhop/method/kuruzov.hpp"
+#include "polyhop/method/named_entry.hpp"
+
+namespace polyhop {
+namespace {
+
+template <class A, class Options>
+AlgorithmSpec spec(const std::string& name, Steps takes, const Value& table, const std::string& path) {
+  const Options options = Options::fields().read(table, path, {"name"});
+  return {name, Options::fields().write(options), takes, A::recursion(options),
+          [options](Rows start) { return std::make_unique<A>(std::move(start), options); }};
+}
+
+template <class A, class Options = NoOptions>
+AlgorithmEntry entry(std::string name, std::string summary, std::string cost, Steps takes = Steps::agent_wise) {
+  auto read = [name, takes](const Value& table, const std::string& path) {
+    return spec<A, Options>(name, takes, table, path);
+  };
+  return {std::move(name), std::move(summary), std::move(cost), takes, Options::fields().info(), std::move(read)};
+}
+
+// One name for two forms.
+AlgorithmEntry exact_diffusion_entry() {
+  auto out = entry<ExactDiffusion, ExactDiffusionOptions>(
+      "exact-diffusion", "exact diffusion (NIDS): no bias where agents' minimisers differ",
+      "1 vector; 1 scalar where steps are agent-wise");
+  out.read = [name = out.name](const Value& table, const std::string& path) {
+    using Options = ExactDiffusionOptions;
+    const bool primal = Options::fields().read(table, path, {"name"}).form == DiffusionForm::primal;
+    return primal ? spec<PrimalExactDiffusion, Options>(name, Steps::agent_wise, table, path)
+                  : spec<ExactDiffusion, Options>(name, Steps::agent_wise, table, path);
+  };
+  return out;
+}
+
+// What to say of steps that are not taken.
+std::string reason(const AlgorithmSpec& algorithm) {
+  switch (algorithm.takes) {
+    case Steps::own:
+      return "chooses its own steps; leave `step` out";
+    case Steps::constant:
+      return "takes one constant step, the same for all agents and iterations: \"constant\" or \"tuned\"";
+    case Steps::common:
+      return "takes a step that is the same for all agents: \"constant\", \"decay\", \"schedule\" or \"tuned\"";
+    case Steps::agent_wise:
+      break;
+  }
+  return "";
+}
+
+}  // namespace
+
+const std::vector<AlgorithmEntry>& algorithms() {
+  static const std::vector<AlgorithmEntry> table = {
+      entry<Diffusion>("atc", "ATC-diffusion: adapt, then combine [eq:atc]", "1 vector"),
+      entry<CombineFirst>("cta", "CTA-diffusion: combine, then adapt", "1 vector"),
+      entry<GradientDescent>("dgd", "decentralized gradient descent: A W - mu grad(W)", "1 vector"),
+      exact_diffusion_entry(),
+      entry<Extra>("extra", "EXTRA: no bias, for one constant step", "1 vector", Steps::constant),
+      entry<GradientTracking, TrackingOptions>("gradient-tracking",
+                                               "gradient tracking (Aug-DGM): steps along a consensus on the gradient",
+                                               "2 vectors a round"),
+      entry<Diging>("diging", "DIGing: gradient tracking, combine then adapt", "2 vectors"),
+      entry<Next, NextOptions>("next", "NEXT: tracking with a falling step; its constant is 1/tau", "2 vectors",
+                               Steps::constant),
+      entry<Kuruzov, KuruzovOptions>("kuruzov", "deterministic, with a line search over the whole network",
+                                     "2 vectors, as many scalars as the diameter, 2 or more loss values", Steps::own),
+      entry<Dadam, DadamOptions>("dadam", "DADAM: a step for every coordinate, scaled by one constant", "1 vector",
+                                 Steps::common),
+      entry<Damsgrad, DamsgradOptions>("damsgrad", "decentralized AMSGrad: the coordinates' scales are agreed on",
+                                       "2 vectors", Steps::common),
+  };
+  return table;
+}
+
+AlgorithmSpec read_algorithm(const Value& algorithm, const std::string& path) {
+  return read_named(algorithms(), "name", "an algorithm: algorithm = \"atc\" or algorithm = { name = \"atc\", ... }",
+                    algorithm, path);
+}
+
+void check_pair(const AlgorithmSpec& algorithm, const RuleSpec& rule, const std::string& path, int line) {
+  const bool own = rule.gives == Steps::own;
+  if (own && algorithm.takes != Steps::own) {
+    throw InputError(path, "missing; " + in_quotes(algorithm.name) + " needs a rule: step = \"gap\"", line);
+  }
+  if (own || (algorithm.takes != Steps::own && rule.gives <= algorithm.takes)) return;
+  throw InputError(path,
+                   "rule " + in_quotes(rule.name) + " does not go with algorithm " + in_quotes(algorithm.name) +
+                       ", which " + reason(algorithm),
+                   line);
+}
+
+}  // namespace polyhop

@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "polyhop/core/real.hpp"
+#include "polyhop/core/rows.hpp"
+#include "polyhop/core/state.hpp"
+#include "polyhop/method/step_size.hpp"
+
+namespace polyhop {
+
+/// What an agent's last move says about the curvature of its own cost: the products of s = w_i - w_{i-1}, and z, the
+/// difference of its own gradients at both points on the current sample, whatever the recursion steps along. Where the
+/// sample is always everything the gradient before is remembered and costs nothing; else it is 1 more gradient an
+/// iteration, so that the noise of two samples does not pass for curvature. No communication.
+class Differences {
+ public:
+  Differences(Index agents, Index columns);
+  /// Takes in the iterate; false where there is none before it, at iteration 0. To be called once an iteration.
+  bool update(const Iterate& at);
+  /// s.s, s.z and z.z of the block's agents, once `update` was true.
+  [[nodiscard]] std::span<const Real> ss() const { return ss_; }
+  [[nodiscard]] std::span<const Real> sz() const { return sz_; }
+  [[nodiscard]] std::span<const Real> zz() const { return zz_; }
+  void register_state(StateRegistry& state, const std::string& prefix);
+
+ private:
+  void compare(const Iterate& at);
+
+  Rows points_;     // w_{i-1}
+  Rows gradients_;  // there: of all samples, or of the current one
+  Rows s_, z_;      // one row each: of the agent at work
+  std::vector<Real> ss_, sz_, zz_;
+};
+
+}  // namespace polyhop

@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/method/exact_diffusion.hpp"
+
+#include <utility>
+
+#include "polyhop/method/row_arithmetic.hpp"
+
+namespace polyhop {
+
+const FieldTable<ExactDiffusionOptions>& ExactDiffusionOptions::fields() {
+  using O = ExactDiffusionOptions;
+  static const Constraint<Real> lazy = {"in (0, 0.5]", [](const Real& c) { return c > 0 && c <= 0.5; }};
+  static const auto table =
+      FieldTable<O>()
+          .add("form", &O::form,
+               "dual: w^o under all positive steps, also agent-wise; primal: as published, for a common step, or GAP's")
+          .add("mixing", &O::mixing, "c of the matrix (1 - c) I + c A that combines", {lazy});
+  return table;
+}
+
+ExactDiffusion::ExactDiffusion(Rows start, const ExactDiffusionOptions& options)
+    : Algorithm(std::move(start)),
+      mixing_(options.mixing),
+      dual_(zeros()),
+      direction_(zeros()),
+      push_(zeros()),
+      along_direction_(along(direction_)) {}
+
+void ExactDiffusion::step(Index i, Oracle& oracle, StepSize& rule, Network& network) {
+  oracle.draw(i);
+  const Evaluation& at_w = oracle.evaluate(w_, rule.needs_values());
+  copy(dual_, direction_);
+  add(1, at_w.gradients, direction_);  // G + D
+  rule.choose({i, w_, at_w, oracle, w_, along_direction_, at_w.values}, network, mu_);
+  descend(w_, mu_, along_direction_, w_);            // Psi
+  network.differ(w_, mu_, rule.is_common(), push_);  // (I - A) Psi / mu
+  add(mixing_, push_, dual_);                        // D+
+  for (Index k = 0; k < w_.rows(); ++k) {            // X+ = Psi - mu (D+ - D)
+    const Real share = mixing_ * mu_[static_cast<std::size_t>(k)];
+    kernels::add_scaled(-share, push_.row(k).data(), w_.row(k).data(), w_.row(k).data(), w_.columns());
+  }
+}
+
+PrimalExactDiffusion::PrimalExactDiffusion(Rows start, const ExactDiffusionOptions& options)
+    : Algorithm(std::move(start)), mixing_(options.mixing), psi_(w_), ahead_(zeros()) {}
+
+void PrimalExactDiffusion::step(Index i, Oracle& oracle, StepSize& rule, Network& network) {
+  oracle.draw(i);
+  const Evaluation& at_w = oracle.evaluate(w_, rule.needs_values());
+  copy(w_, ahead_);
+  add(1, w_, ahead_);
+  add(-1, psi_, ahead_);  // 2 W_{i-1} - psi_{i-1}
+  rule.choose({i, w_, at_w, oracle, ahead_, at_w.gradients, at_w.values}, network, mu_);
+  descend(w_, mu_, at_w.gradients, psi_);    // psi_i
+  descend(ahead_, mu_, at_w.gradients, w_);  // phi_i = psi_i + W_{i-1} - psi_{i-1}
+  network.combine(w_, ahead_);
+  mix(mixing_, ahead_, w_);
+}
+
+}  // namespace polyhop

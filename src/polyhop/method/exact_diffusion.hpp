@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "polyhop/core/fields.hpp"
+#include "polyhop/method/algorithm.hpp"
+
+namespace polyhop {
+
+enum class DiffusionForm { dual, primal };
+template <>
+struct EnumNames<DiffusionForm> {
+  static constexpr std::array<std::pair<DiffusionForm, std::string_view>, 2> names = {
+      {{DiffusionForm::dual, "dual"}, {DiffusionForm::primal, "primal"}}};
+};
+
+struct ExactDiffusionOptions {
+  DiffusionForm form = DiffusionForm::dual;
+  Real mixing = 0.5;
+  static const FieldTable<ExactDiffusionOptions>& fields();
+};
+
+/// Exact diffusion (= NIDS): diffusion whose fixed point is w^o also where the agents' minimisers differ.
+/// With Wg = (1 - c) I + c A, c at most 1/2 (A itself makes a ring diverge), and D_0 = 0:
+///   Psi = X - diag(mu) (G + D),   D_k += sum_l wg_kl (psi_k - psi_l) / max(mu_k, mu_l),   X+ = X - diag(mu) (G + D+).
+/// Under a step common to all this is D+ = D + (I - Wg) Psi / mu, X+ = Wg Psi, the dual form; agent-wise steps are
+/// this project's. D is formed from differences along edges, so that its rows add up to 0.
+/// Any steps above 0. 1 round, 1 vector an edge, and 1 scalar where steps are agent-wise.
+class ExactDiffusion final : public Algorithm {
+ public:
+  ExactDiffusion(Rows start, const ExactDiffusionOptions& options);
+  static Recursion recursion(const ExactDiffusionOptions& options) {
+    return {.name = "exact-diffusion", .mixing = options.mixing, .dual = true};
+  }
+  void step(Index i, Oracle& oracle, StepSize& rule, Network& network) override;
+
+ private:
+  void register_more(StateRegistry& state) override { state.rows("exact_diffusion.dual", dual_); }
+
+  Real mixing_;
+  Rows dual_;       // D
+  Rows direction_;  // G + D
+  Rows push_;       // sum_l a_kl (psi_k - psi_l) / max(mu_k, mu_l)
+  Gradients along_direction_;
+};
+
+/// The same algorithm as it was published: with psi_0 = W_0,
+///   psi_i = W_{i-1} - diag(mu) G_{i-1},   W_i = Wg (psi_i + W_{i-1} - psi_{i-1}).
+/// It has w^o for its fixed point when the step is common to all, and takes any others: agents then weigh as much as
+/// their steps, as in diffusion, which does no harm where they share a minimiser. GAP applies with X = 2 W - psi, whose
+/// fixed points keep their steps: at w^o X = w^o + diag(mu) G, so that c = -Z mu. 1 round, 1 vector an edge.
+class PrimalExactDiffusion final : public Algorithm {
+ public:
+  PrimalExactDiffusion(Rows start, const ExactDiffusionOptions& options);
+  static Recursion recursion(const ExactDiffusionOptions& options) {
+    return {.name = "exact-diffusion", .mixing = options.mixing, .shifted = true};
+  }
+  void step(Index i, Oracle& oracle, StepSize& rule, Network& network) override;
+
+ private:
+  void register_more(StateRegistry& state) override { state.rows("exact_diffusion.psi", psi_); }
+
+  Real mixing_;
+  Rows psi_;
+  Rows ahead_;  // 2 W_{i-1} - psi_{i-1}
+};
+
+}  // namespace polyhop

@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/method/kuruzov.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <utility>
+
+#include "polyhop/method/line_search.hpp"
+#include "polyhop/method/polyak_step.hpp"
+#include "polyhop/method/row_arithmetic.hpp"
+
+namespace polyhop {
+
+const FieldTable<KuruzovOptions>& KuruzovOptions::fields() {
+  using O = KuruzovOptions;
+  static const auto table =
+      FieldTable<O>()
+          .add("delta", &O::delta, "how much of the step's square a trial may rise above the tangent",
+               {strictly_within(0, 2)})
+          .add("growth", &O::growth, "the first trial is this times the last step; 1: never grows", {at_least(1)})
+          .add("shrink", &O::shrink, "multiplies a step that was refused", {strictly_within(0, 1)})
+          .add("first", &O::first, "the first trial of all", {above(0)})
+          .add("mixing", &O::mixing, "c of the matrix (1 - c) I + c A that combines", {strictly_within(0, 0.5)});
+  return table;
+}
+
+Kuruzov::Kuruzov(Rows start, const KuruzovOptions& options)
+    : Algorithm(std::move(start)),
+      options_(options),
+      dual_(zeros()),
+      mixed_(zeros()),
+      direction_(zeros()),
+      trial_(1, w_.columns()),
+      along_direction_(along(direction_)),
+      values_(mu_.size()) {
+  searching_.reserve(mu_.size());
+}
+
+void Kuruzov::step(Index i, Oracle& oracle, StepSize&, Network& network) {
+  oracle.draw(i);
+  const Evaluation& at_x = oracle.evaluate(w_, true);
+  add(1, at_x.gradients, dual_);  // G + D
+  network.combine(dual_, direction_);
+  mix(options_.mixing, direction_, dual_);
+  copy(dual_, direction_);  // Dh
+  network.combine(w_, mixed_);
+  // Xh = X + c (A X - X)
+  for (Index k = 0; k < w_.rows(); ++k) {
+    Real* mixed = mixed_.row(k).data();
+    kernels::add_difference(1 - options_.mixing, w_.row(k).data(), mixed, mixed, w_.columns());
+  }
+  search(i, at_x, oracle);
+  spread_min(mu_, network);
+  for (Index k = 0; k < w_.rows(); ++k) {
+    const auto slot = static_cast<std::size_t>(k);
+    // D+ = Dh + (X - Xh)/alpha - G
+    kernels::add_difference(1 / mu_[slot], w_.row(k).data(), mixed_.row(k).data(), dual_.row(k).data(), w_.columns());
+  }
+  add(-1, at_x.gradients, dual_);
+  descend(mixed_, mu_, along_direction_, w_);  // X+ = Xh - alpha Dh
+}
+
+// Leaves the accepted a of each agent in mu_.
+void Kuruzov::search(Index i, const Evaluation& at_x, Oracle& oracle) {
+  for (std::size_t k = 0; k < mu_.size(); ++k) {
+    if (i == 0) {
+      mu_[k] = options_.first;
+    } else if (may_grow(options_.growth * mu_[k], squared_norm(at_x.gradients, static_cast<Index>(k)),
+                        at_x.values[k])) {
+      mu_[k] *= options_.growth;
+    }
+  }
+  searching_.resize(mu_.size());
+  std::iota(searching_.begin(), searching_.end(), Index{0});
+  for (int n = 0; n < most_shrinks && !searching_.empty(); ++n) {
+    oracle.values_along(mixed_, along_direction_, searching_, mu_, values_);
+    std::erase_if(searching_, [&](Index k) {
+      if (accepts(k, at_x)) return true;
+      mu_[static_cast<std::size_t>(k)] *= options_.shrink;
+      return false;
+    });
+  }
+}
+
+bool Kuruzov::accepts(Index k, const Evaluation& at_x) {
+  const auto slot = static_cast<std::size_t>(k);
+  const Real a = mu_[slot];
+  const Index m = w_.columns();
+  Real* move = trial_.data();
+  kernels::add_scaled(-a, direction_.row(k).data(), mixed_.row(k).data(), move, m);
+  kernels::add_scaled(-1, w_.row(k).data(), move, move, m);  // x+ - x
+  const Gradients& g = at_x.gradients;
+  const Real slope = g.scale[slot] * kernels::dot(g.row[slot], move, m);
+  const Real bound = at_x.values[slot] + slope + options_.delta / (2 * a) * kernels::dot(move, move, m);
+  return values_[slot] <= bound + rounding_of(at_x.values[slot]);  // never of a NaN
+}
+
+}  // namespace polyhop

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "polyhop/core/fields.hpp"
+#include "polyhop/method/algorithm.hpp"
+
+namespace polyhop {
+
+struct KuruzovOptions {
+  Real delta = 0.9;
+  Real growth = 1;
+  Real shrink = 0.5;
+  Real first = 1;
+  Real mixing = 0.45;
+  static const FieldTable<KuruzovOptions>& fields();
+};
+
+/// The deterministic method of Kuruzov, Scutari and Gasnikov (2024), with its own global line search. With
+/// Wg = (1 - c) I + c A, c < 1/2, and D_0 = 0:
+///   Xh = Wg X,   Dh = Wg (G + D);   each agent shrinks a, from growth * alpha before, until x+ = xh - a dh has
+///   J_k(x+) <= J_k(x) + g.(x+ - x) + delta/(2a) ||x+ - x||^2 + 1e-12 max(1, |J_k(x)|);   alpha = min_k a;
+///   X+ = Xh - alpha Dh,   D+ = Dh + (X - Xh)/alpha - G.
+/// 2 vectors an edge and as many scalars as the diameter; 2 or more values.
+class Kuruzov final : public Algorithm {
+ public:
+  Kuruzov(Rows start, const KuruzovOptions& options);
+  static Recursion recursion(const KuruzovOptions& options) { return {.name = "kuruzov", .mixing = options.mixing}; }
+  void step(Index i, Oracle& oracle, StepSize& rule, Network& network) override;
+
+ private:
+  void register_more(StateRegistry& state) override { state.rows("kuruzov.dual", dual_); }
+  void search(Index i, const Evaluation& at_x, Oracle& oracle);
+  [[nodiscard]] bool accepts(Index k, const Evaluation& at_x);
+
+  KuruzovOptions options_;
+  Rows dual_;       // D
+  Rows mixed_;      // Xh
+  Rows direction_;  // Dh
+  Rows trial_;      // one row
+  Gradients along_direction_;
+  std::vector<Real> values_;
+  std::vector<Index> searching_;
+};
+
+}  // namespace polyhop

@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/method/level_estimate.hpp"
+
+#include <algorithm>
+#include <limits>
+
+namespace polyhop {
+namespace {
+
+constexpr Index shortest_epoch = 50;
+constexpr Real progress_below = 0.99;
+constexpr Real harm_above = 1.05;
+// Stands for infinity where nothing has happened yet, and is a number that a state may hold.
+constexpr Real never = std::numeric_limits<Real>::max();
+
+}  // namespace
+
+LevelEstimate::LevelEstimate(Index agents) {
+  const auto n = static_cast<std::size_t>(agents);
+  for (auto* zeros : {&level_, &average_, &before_raise_, &mean_, &progress_}) zeros->resize(n);
+  share_.assign(n, 0.5);
+  epoch_before_.assign(n, never);
+  mean_at_raise_.assign(n, never);
+}
+
+void LevelEstimate::register_state(StateRegistry& state) {
+  state.number("level.epoch", epoch_);
+  state.scalars("level", level_);
+  state.scalars("level.share", share_);
+  state.scalars("level.average", average_);
+  state.scalars("level.epoch_before", epoch_before_);
+  state.scalars("level.before_raise", before_raise_);
+  state.scalars("level.mean_at_raise", mean_at_raise_);
+}
+
+void LevelEstimate::observe(const Iterate& at, Network& network) {
+  if (epoch_ == 0) {
+    begin(at, network);
+  } else {
+    for (std::size_t k = 0; k < level_.size(); ++k) {
+      average_[k] += (at.values[k] - average_[k]) / static_cast<Real>(epoch_);
+    }
+  }
+  if ((at.i + 1) % epoch_ == 0) end_epoch(network);
+}
+
+// Everyone ends an epoch together, when the slowest does.
+void LevelEstimate::begin(const Iterate& at, Network& network) {
+  std::ranges::copy(at.values, average_.begin());
+  std::ranges::fill(mean_, static_cast<Real>(std::max(shortest_epoch, at.oracle.epoch())));
+  network.spread_max(mean_);
+  epoch_ = static_cast<Index>(mean_[0]);
+}
+
+void LevelEstimate::end_epoch(Network& network) {
+  for (std::size_t k = 0; k < level_.size(); ++k) {
+    progress_[k] = average_[k] < progress_below * epoch_before_[k] ? 1 : 0;
+  }
+  const Heard heard = network.hear({average_, progress_});
+  heard.combine(0, mean_);
+  heard.max(1, progress_);
+  for (std::size_t k = 0; k < level_.size(); ++k) move(k, progress_[k] > 0);
+  std::ranges::copy(average_, epoch_before_.begin());
+}
+
+void LevelEstimate::move(std::size_t k, bool progress) {
+  if (mean_[k] > harm_above * mean_at_raise_[k]) {
+    level_[k] = before_raise_[k];
+    mean_at_raise_[k] = never;  // a raise is taken back once
+    share_[k] /= 2;
+  } else if (!progress) {
+    before_raise_[k] = level_[k];
+    mean_at_raise_[k] = mean_[k];
+    level_[k] += share_[k] * (mean_[k] - level_[k]);
+  }
+  level_[k] = std::min(level_[k], mean_[k]);
+}
+
+}  // namespace polyhop

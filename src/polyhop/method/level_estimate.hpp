@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "polyhop/core/real.hpp"
+#include "polyhop/core/state.hpp"
+#include "polyhop/method/step_size.hpp"
+#include "polyhop/network/network.hpp"
+
+namespace polyhop {
+
+/// A level l_k that stands for Jhat_k(w^o) where nobody knows it, from 0 on. e_k averages Jhat_k(w_k) exponentially,
+/// with the rate 1/epoch and from its first value on; an epoch is as long as the slowest agent takes to see its
+/// samples, and at least 50 iterations. At its end, with ebar_k = sum_l a_kl e_l:
+///  - where the last raise did harm, ebar_k > 1.05 (ebar_k at that raise), it is taken back, and later ones are half
+///    as large;
+///  - else, where nobody near has made progress (e_l < 0.99 e_l an epoch before),
+///    l_k <- l_k + share (ebar_k - l_k), share = 1/2 at first;
+///  - no level is above ebar_k.
+/// Too low a level acts like a constant step, too high a one stalls. Costs 2 scalars an epoch, and once as many as the
+/// diameter.
+class LevelEstimate {
+ public:
+  explicit LevelEstimate(Index agents);
+  /// Takes in the values of one iteration; to be called in each.
+  void observe(const Iterate& at, Network& network);
+  [[nodiscard]] std::span<const Real> levels() const { return level_; }
+  void register_state(StateRegistry& state);
+
+ private:
+  void begin(const Iterate& at, Network& network);
+  void end_epoch(Network& network);
+  void move(std::size_t k, bool progress);
+
+  Index epoch_ = 0;  // iterations; 0: not agreed on yet
+  std::vector<Real> level_, share_;
+  std::vector<Real> average_, epoch_before_;        // e_k now, and at the end of the last epoch
+  std::vector<Real> before_raise_, mean_at_raise_;  // the level and ebar_k at the raise that may be taken back
+  std::vector<Real> mean_, progress_;               // ebar_k, and 1 where somebody near made progress
+};
+
+}  // namespace polyhop

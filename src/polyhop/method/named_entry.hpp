@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "polyhop/core/error.hpp"
+#include "polyhop/core/value.hpp"
+
+namespace polyhop {
+
+/// Reads a choice from a table of entries that have a `name` and a `read`: `"gap"`, or `{ rule = "gap", ... }` where
+/// `key` is "rule". `expected` says in messages what one would write.
+template <class Entries>
+auto read_named(const Entries& entries, const std::string& key, const std::string& expected, const Value& choice,
+                const std::string& path) {
+  Value table = choice;
+  if (const auto* name = choice.as<std::string>()) {
+    Value named(*name);
+    named.line = choice.line;
+    table = Value(Value::Table{{key, std::move(named)}});
+    table.line = choice.line;
+  }
+  const Value* found = table.find(key);
+  if (found == nullptr) throw InputError(path, "found " + choice.text() + ", expected " + expected, choice.line);
+  const std::string where = choice.as<std::string>() != nullptr && key == "name" ? path : path + "." + key;
+  const auto* name = found->as<std::string>();
+  if (name == nullptr) throw InputError(where, "found " + found->text() + ", expected a name", found->line);
+  std::vector<std::string> names;
+  for (const auto& entry : entries) {
+    if (entry.name == *name) return entry.read(table, path);
+    names.push_back(entry.name);
+  }
+  throw InputError(where, "unknown name " + in_quotes(*name) + suggestion(*name, names), found->line);
+}
+
+}  // namespace polyhop

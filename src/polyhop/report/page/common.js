@@ -1,0 +1,267 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+// What the pages share: elements, numbers as text, plots, tooltips, files to save. Texts of the data enter a page as
+// text nodes and attributes only.
+const page = (function() {
+"use strict";
+
+const byId = (id) => document.getElementById(id);
+const COLOURS = 7;
+const DASHES = 4;
+const isKnown = (v) => v !== null && Number.isFinite(v);
+
+// ---------------------------------------------------------------------------------------------- texts and elements
+
+function element(name, properties, ...children) {
+  const out = document.createElement(name);
+  for (const [key, value] of Object.entries(properties || {})) {
+    if (key === "class") out.className = value;
+    else if (key in out) out[key] = value;
+    else out.setAttribute(key, value);
+  }
+  out.append(...children);
+  return out;
+}
+
+function trimmed(x, digits) {
+  return String(Number(x.toPrecision(digits))).replace(/e([+-])(\d)$/, "e$10$2");
+}
+
+function significant(x) {
+  if (x === null) return "\u2013";
+  if (!Number.isFinite(x)) return x > 0 ? "\u221e" : "-\u221e";
+  const size = Math.abs(x);
+  return size !== 0 && (size < 1e-4 || size >= 1e6) ?
+      x.toExponential(2).replace(/\.?0+e/, "e").replace("-", "\u2212").replace("e-", "e\u2212") :
+      trimmed(x, 3);
+}
+
+// Counts, with k, M, G, T as on the terminal.
+function amount(x) {
+  if (!isKnown(x)) return "\u2013";
+  let unit = 0;
+  while (Math.abs(x) >= 999.5 && unit < 4) {
+    x /= 1000;
+    ++unit;
+  }
+  return trimmed(x, 3) + ["", "k", "M", "G", "T"][unit];
+}
+
+const RAISED = {
+  "-": "\u207b",
+  0: "\u2070",
+  1: "\u00b9",
+  2: "\u00b2",
+  3: "\u00b3",
+  4: "\u2074",
+  5: "\u2075",
+  6: "\u2076",
+  7: "\u2077",
+  8: "\u2078",
+  9: "\u2079"
+};
+const powerOfTen = (n) => "10" + String(n).replace(/./g, (c) => RAISED[c]);
+
+const plural = (n, word) => n + " " + word + (n === 1 ? "" : "s");
+
+// ------------------------------------------------------------------------------------------------------------ plots
+
+const strokeOf = (n) => `s${n % COLOURS} d${Math.floor(n / COLOURS) % DASHES}`;
+const fillOf = (n) => `f${n % COLOURS}`;
+
+// A sample of a method's line.
+function keyOf(n) {
+  const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+  svg.setAttribute("class", "key");
+  svg.setAttribute("viewBox", "0 0 24 10");
+  svg.setAttribute("aria-hidden", "true");
+  d3.select(svg).append("line").attr({x1: 0, x2: 24, y1: 5, y2: 5, "stroke-width": 3, class: strokeOf(n)});
+  return svg;
+}
+
+function widened([low, high]) {
+  return low < high ? [low, high] : [low / 2, high * 2];
+}
+
+// Ticks of a logarithmic axis: decades while there are several, else what d3 finds round.
+function logAxis(scale, count) {
+  const [low, high] = d3.extent(scale.domain());
+  const first = Math.ceil(Math.log10(low) - 1e-9);
+  const last = Math.floor(Math.log10(high) + 1e-9);
+  const axis = d3.svg.axis().scale(scale);
+  if (last - first < 1) {
+    const ticks = d3.scale.linear().domain([low, high]).ticks(count);
+    return axis.tickValues(ticks.filter((t) => t > 0)).tickFormat(significant);
+  }
+  const step = Math.max(1, Math.ceil((last - first) / count));
+  return axis.tickValues(d3.range(first, last + 1).filter((n) => n % step === 0).map((n) => Math.pow(10, n)))
+      .tickFormat((t) => powerOfTen(Math.round(Math.log10(t))));
+}
+
+const linearAxis = (scale, count) =>
+    d3.svg.axis().scale(scale).ticks(count).tickFormat((t) => (t === 0 ? "0" : amount(t)));
+const secondsAxis = (scale, count) => d3.svg.axis().scale(scale).ticks(count).tickFormat(significant);
+
+// An empty plot with axes, a grid and titles. Returns the layers to draw in.
+function plot(figure, {label, height, x, y, xAxis, yAxis, xTitle, yTitle}) {
+  const width = Math.max(280, figure.clientWidth || 800);
+  const margin = {top: 14, right: 18, bottom: 46, left: 62};
+  const inner = {width: width - margin.left - margin.right, height: height - margin.top - margin.bottom};
+  figure.replaceChildren();
+  const svg = d3.select(figure).append("svg").attr(
+      {viewBox: `0 0 ${width} ${height}`, width, height, role: "img", "aria-label": label});
+  svg.append("rect").attr({class: "ground", width, height});
+  const root = svg.append("g").attr("transform", `translate(${margin.left},${margin.top})`);
+  const clip = figure.id + "-clip";
+  root.append("clipPath").attr("id", clip).append("rect").attr(inner);
+  x.range([0, inner.width]);
+  y.range([inner.height, 0]);
+  const narrow = inner.width < 420;
+  const bottom = xAxis(x, narrow ? 4 : 8).orient("bottom").outerTickSize(0);
+  const left = yAxis(y, 8).orient("left").outerTickSize(0);
+  root.append("g")
+      .attr("class", "grid")
+      .call(left.innerTickSize(-inner.width).tickPadding(8))
+      .selectAll("text")
+      .remove();
+  root.append("g").attr("class", "axis").attr("transform", `translate(0,${inner.height})`).call(bottom.tickPadding(6));
+  root.append("g").attr("class", "axis").call(left.innerTickSize(4));
+  root.append("text")
+      .attr({class: "title", x: inner.width / 2, y: inner.height + 38, "text-anchor": "middle"})
+      .text(xTitle);
+  root.append("text")
+      .attr({class: "title", transform: "rotate(-90)", x: -inner.height / 2, y: -48, "text-anchor": "middle"})
+      .text(yTitle);
+  const marks = root.append("g").attr("clip-path", `url(#${clip})`);
+  return {svg, root, marks, inner, x, y};
+}
+
+// --------------------------------------------------------------------------------------------------- tips and tables
+
+function tip(event, ...content) {
+  const box = byId("tooltip");
+  box.replaceChildren(...content);
+  box.hidden = false;
+  const {width, height} = box.getBoundingClientRect();
+  const left =
+      event.clientX + 18 + width < window.innerWidth ? event.clientX + 18 : Math.max(4, event.clientX - width - 18);
+  box.style.left = left + "px";
+  box.style.top = Math.max(4, Math.min(event.clientY + 12, window.innerHeight - height - 4)) + "px";
+}
+
+function hideTip() {
+  byId("tooltip").hidden = true;
+  d3.selectAll(".cross").remove();
+}
+
+function table(target, columns, rows) {
+  const head = columns.map(([title, , isText]) => element("th", {scope: "col", class: isText ? "text" : ""}, title));
+  const body = rows.map(
+      (row) => element(
+          "tr", {}, ...columns.map(([, text, isText]) => element("td", {class: isText ? "text" : ""}, text(row)))));
+  target.replaceChildren(element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...body));
+}
+
+function pairs(rows) {
+  return rows.map(([key, value]) => element("tr", {}, element("th", {scope: "row"}, key), element("td", {}, value)));
+}
+
+// ------------------------------------------------------------------------------------------------------- downloads
+
+const DRAWN = [
+  "fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linejoin",
+  "font-family", "font-size", "text-anchor", "paint-order", "display"
+];
+
+// Copies what style sheets gave each element into attributes, so that the figure stands alone.
+function settle(from, to) {
+  const style = getComputedStyle(from);
+  for (const name of DRAWN) {
+    const value = style.getPropertyValue(name);
+    if (value) to.setAttribute(name, value);
+  }
+  to.removeAttribute("class");
+  to.removeAttribute("style");
+  for (let n = 0; n < from.children.length; ++n) settle(from.children[n], to.children[n]);
+}
+
+// A figure of the page as a file of its own, always in the light colours, with the lines it is to explain below it:
+// each an index, which gives its look, and a name.
+function figureText(id, lines) {
+  const theme = document.documentElement.dataset.theme;
+  document.documentElement.dataset.theme = "light";
+  const shown = byId(id).querySelector("svg");
+  const marked = shown.cloneNode(true);
+  byId(id).append(marked);
+  d3.select(marked).selectAll(".brush,.cross").remove();
+  if (lines) addLegend(d3.select(marked), lines);
+  const out = marked.cloneNode(true);
+  settle(marked, out);
+  marked.remove();
+  if (theme === undefined) delete document.documentElement.dataset.theme;
+  else document.documentElement.dataset.theme = theme;
+  out.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+  return new XMLSerializer().serializeToString(out);
+}
+
+function addLegend(svg, lines) {
+  const width = Number(svg.attr("width")), height = Number(svg.attr("height"));
+  const all = height + 20 * lines.length + 10;
+  svg.attr({height: all, viewBox: `0 0 ${width} ${all}`}).select(".ground").attr("height", all);
+  const rows = svg.append("g").selectAll("g").data(lines).enter().append("g").attr(
+      "transform", (_, n) => `translate(62,${height + 10 + 20 * n})`);
+  rows.append("line").attr("class", (c) => `line ${strokeOf(c.index)}`).attr({x1: 0, x2: 28, y1: 0, y2: 0});
+  rows.append("text").attr({class: "title", x: 38, y: 4}).text((c) => c.name);
+}
+
+// Offers a file that is named after `title`.
+function save(blob, title, name) {
+  const stem = title.replace(/[^A-Za-z0-9_-]+/g, "_").slice(0, 60) || "experiment";
+  const link = element("a", {href: URL.createObjectURL(blob), download: `${stem}-${name}`});
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+}
+
+function savePng(text, title, name) {
+  const picture = new Image();
+  picture.onload = () => {
+    const canvas = element("canvas", {width: picture.width * 2, height: picture.height * 2});
+    canvas.getContext("2d").drawImage(picture, 0, 0, canvas.width, canvas.height);
+    canvas.toBlob((blob) => save(blob, title, name), "image/png");
+  };
+  picture.src = "data:image/svg+xml;charset=utf-8," + encodeURIComponent(text);
+}
+
+const csvCell = (v) =>
+    (v === null                     ? "nan" :
+         v === Infinity             ? "inf" :
+         /[",\r\n]/.test(String(v)) ? `"${String(v).replace(/"/g, '""')}"` :
+                                      String(v));
+const csv = (rows) => rows.map((row) => row.map(csvCell).join(",") + "\n").join("");
+
+// A figure's svg or png, or a table as csv, by the file's ending.
+function saveFigure(id, title, name, lines) {
+  if (!byId(id).querySelector("svg")) return;
+  const text = figureText(id, lines);
+  if (name.endsWith(".png")) savePng(text, title, name);
+  else save(new Blob([text], {type: "image/svg+xml"}), title, name);
+}
+
+const saveTable = (rows, title, name) => save(new Blob([csv(rows)], {type: "text/csv"}), title, name);
+
+function nextTheme() {
+  const themes = ["system", "light", "dark"];
+  const root = document.documentElement;
+  const next = themes[(themes.indexOf(root.dataset.theme || "system") + 1) % themes.length];
+  if (next === "system") delete root.dataset.theme;
+  else root.dataset.theme = next;
+  byId("theme").textContent = "Theme: " + next;
+}
+
+return {
+  byId, isKnown, element, significant, amount, plural, strokeOf, fillOf, keyOf, widened, logAxis, linearAxis,
+  secondsAxis, plot, tip, hideTip, table, pairs, saveFigure, saveTable, nextTheme
+};
+})();

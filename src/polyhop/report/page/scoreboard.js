@@ -1,0 +1,350 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+// Draws scoreboard.html from the data in it, with what common.js gives.
+(function() {
+'use strict';
+
+const {
+  byId,
+  isKnown,
+  element,
+  significant,
+  amount,
+  plural,
+  strokeOf,
+  keyOf,
+  plot,
+  tip,
+  hideTip,
+  table,
+  pairs,
+  saveFigure,
+  saveTable,
+  nextTheme
+} = page;
+const {headline, board} = JSON.parse(document.getElementById('data').textContent);
+
+const SCORES = [
+  ['iterations', 'Iterations', 'iterations to the target'],
+  ['vectors', 'Vectors', 'vectors sent until the target, those of the step sizes among them'],
+  ['final_risk', 'Final risk', 'excess risk of the last iterates'],
+  ['final_risk_averaged', 'Final risk, averaged', 'excess risk of the averaged iterates at the end'],
+];
+const PROFILED = SCORES.filter(([key]) => key in board.profiles);
+const DIVERGED = ['diverged', 'Diverged runs', 'runs that diverged, of all'];
+const BOUNDS = ['1.05', '1.5', '3'];
+const NEVER = '\u2013';
+
+const names = board.profiles.methods;
+const indexOf = (name) => names.indexOf(name);
+const state = {
+  summary: 'iterations',
+  profile: 'iterations',
+  ratio: 'iterations',
+  hidden: new Set()
+};
+
+// A ratio to the baseline as on the terminal; "+" where the baseline never got there.
+function ratioText(ratio) {
+  if (!isKnown(ratio)) return NEVER;
+  if (ratio === 0) return '+';
+  return ratio < 1000 ? significant(ratio) : amount(ratio);
+}
+
+const shareText = (part, whole) => (whole > 0 ? `${part}/${whole}` : NEVER);
+const scoreName = (list, key) => list.find((s) => s[0] === key);
+
+// A group of radio buttons that sets one entry of the state and shows again.
+function choice(id, list, entry, show) {
+  byId(id).append(...list.map(([key, title]) => {
+    const input = element('input', {type: 'radio', name: id, value: key, checked: key === state[entry]});
+    input.addEventListener('change', () => {
+      state[entry] = key;
+      show();
+    });
+    return element('label', {}, input, element('span', {}, title.toLowerCase()));
+  }));
+}
+
+// ------------------------------------------------------------------------------------------------------ the methods
+
+// The method without a search that is near the baseline most often.
+function showHeadline() {
+  byId('facts').textContent = headline;
+  const best = board.methods.filter((m) => !m.search && m.iterations.comparable > 0)
+                   .sort(
+                       (a, b) => b.iterations['within_1.5'] - a.iterations['within_1.5'] ||
+                           a.iterations.geometric_mean - b.iterations.geometric_mean)[0];
+  byId('headline').hidden = !best;
+  if (!best) return;
+  const {geometric_mean: mean, averaged} = best.iterations;
+  byId('headline').textContent =
+      `${best.method} is within 1.5 times the tuned constant's iterations on ${best.iterations['within_1.5']} of ` +
+      `${plural(best.iterations.comparable, 'instance')}` +
+      (isKnown(mean) ? `; its geometric mean over the ${averaged} where both got there is ${ratioText(mean)}.` : '.');
+}
+
+function showSummary() {
+  const score = state.summary;
+  const [, , what] = scoreName(SCORES, score);
+  const noted = (text, note) => element('span', {}, text, element('small', {}, note));
+  const mean = ({geometric_mean: x, averaged, comparable}) =>
+      (averaged < comparable ? noted(ratioText(x), `of ${averaged} of ${comparable}`) : ratioText(x));
+  const worst = ({worst: x, worst_instance: where, comparable}) =>
+      (comparable > 0 ? noted(isKnown(x) ? ratioText(x) : 'never', where) : NEVER);
+  const columns = [
+    ['Method', (m) => element('span', {}, keyOf(indexOf(m.method)), m.method), true],
+    ['Mean', (m) => mean(m[score])],
+    ...BOUNDS.map((b) => [`\u2264 ${b}`, (m) => shareText(m[score][`within_${b}`], m[score].comparable)]),
+    ['Worst', (m) => worst(m[score])],
+    ['Solved', (m) => shareText(m.solved, m.instances)],
+    ['Diverged', (m) => shareText(m.diverged, m.runs)],
+    ['Trial runs', (m) => (m.search ? amount(m.search.trials) : 'none')],
+  ];
+  table(byId('summary-table'), columns, board.methods);
+  byId('summary-note').textContent = `Of ${what}, each as a ratio to the baseline's. The mean is over the instances ` +
+      'where both have a number. \u2264: how many of them are within that many times the ' +
+      'baseline\'s. Solved: instances where most runs reached the target; most solved first. Trial runs: ' +
+      'those of the searches for constants, which no ratio counts.';
+}
+
+// ------------------------------------------------------------------------------------------------------ the profile
+
+const profile = () => board.profiles[state.profile];
+
+function shownMethods() {
+  return names.map((name, index) => ({name, index, ratios: profile().ratios[index]}))
+      .filter((m) => !state.hidden.has(m.name));
+}
+
+// Corners of the staircase: at each ratio the share jumps by one instance.
+function stairs(ratios, end) {
+  const all = Math.max(1, profile().instances);
+  const points = [{tau: 1, share: 0}, ...ratios.map((tau, n) => ({tau, share: (n + 1) / all}))];
+  const inside = points.filter((p) => p.tau <= end);
+  return inside.concat({tau: end, share: inside[inside.length - 1].share});
+}
+
+// 1, 2, 5, 10, ... while there are few, else decades.
+function tauAxis(scale, count) {
+  const [low, high] = scale.domain();
+  const decades = d3.range(0, Math.ceil(Math.log10(high)) + 1).map((n) => Math.pow(10, n));
+  const round = decades.flatMap((d) => [1, 1.2, 1.5, 2, 3, 5, 7].map((k) => k * d));
+  const inside = (list) => list.filter((t) => t >= low * (1 - 1e-9) && t <= high * (1 + 1e-9));
+  const kinds = [round, decades.flatMap((d) => [d, 2 * d, 5 * d]), decades];
+  const ticks = kinds.map(inside).find((list) => list.length <= count + 2) || inside(decades);
+  return d3.svg.axis().scale(scale).tickValues(ticks).tickFormat((t) => amount(Number(t.toPrecision(3))));
+}
+
+const percentAxis = (scale) =>
+    d3.svg.axis().scale(scale).tickValues([0, 0.25, 0.5, 0.75, 1]).tickFormat((t) => Math.round(100 * t) + '%');
+
+function showProfile() {
+  const methods = shownMethods();
+  const [, title, what] = scoreName(PROFILED, state.profile);
+  // One hopeless method shall not squeeze all the others.
+  const largest = d3.max(methods.flatMap((m) => m.ratios)) || 1;
+  const end = Math.min(1e4, Math.max(1.5, largest * 1.15));
+  const figure = byId('profile-figure');
+  const chart = plot(figure, {
+    x: d3.scale.log().domain([1, end]),
+    y: d3.scale.linear().domain([0, 1.02]),
+    xAxis: tauAxis,
+    yAxis: percentAxis,
+    xTitle: '\u03c4, times the best method\'s ' + title.toLowerCase(),
+    yTitle: 'Instances solved',
+    height: Math.round(Math.min(500, Math.max(300, figure.clientWidth * 0.42))),
+    label:
+        `Share of instances solved within tau times the best, by ${what}, of ${methods.map((m) => m.name).join(', ')}`,
+  });
+  const line = d3.svg.line().x((p) => chart.x(p.tau)).y((p) => chart.y(p.share)).interpolate('step-after');
+  for (const method of methods) {
+    chart.marks.append('path').attr(
+        {class: `line ${strokeOf(method.index)}`, 'data-method': method.index, d: line(stairs(method.ratios, end))});
+  }
+  chart.marks.append('rect')
+      .attr({class: 'background', width: chart.inner.width, height: chart.inner.height, fill: 'transparent'})
+      .on('mousemove', () => showTip(chart, methods))
+      .on('mouseleave', hideTip);
+  byId('profile-note').textContent = `By ${what}. For each \u03c4 the share of the ${
+                                         plural(profile().instances, 'instance')} that any method solved ` +
+      'on which a method needs at most \u03c4 times what the best one needs there (Dolan and Mor\u00e9 2002). At the ' +
+      'left: how often it is the best; at the right: how often it gets there at all. The search for the tuned ' +
+      'constant is not charged here.';
+}
+
+function showTip(chart, methods) {
+  const [left] = d3.mouse(chart.marks.node());
+  const tau = chart.x.invert(left);
+  const rows = methods.map((m) => ({m, solved: d3.bisectRight(m.ratios, tau * (1 + 1e-12))}))
+                   .sort((a, b) => b.solved - a.solved)
+                   .slice(0, 14);
+  chart.root.selectAll('.cross').remove();
+  chart.root.append('line').attr({class: 'cross', x1: left, x2: left, y1: 0, y2: chart.inner.height});
+  tip(d3.event, element('strong', {}, `within ${significant(tau)} times the best`),
+      ...rows.map(
+          ({m, solved}) => element(
+              'div', {}, element('span', {}, keyOf(m.index), m.name),
+              element('b', {}, shareText(solved, profile().instances)))));
+}
+
+function showLegend() {
+  byId('legend').replaceChildren(...names.map((name, n) => {
+    const button = element('button', {type: 'button'}, keyOf(n), name);
+    button.setAttribute('aria-pressed', String(!state.hidden.has(name)));
+    button.addEventListener('click', () => {
+      if (!state.hidden.delete(name)) state.hidden.add(name);
+      showLegend();
+      showProfile();
+      byId('legend').children[n].focus();
+    });
+    return button;
+  }));
+}
+
+// ---------------------------------------------------------------------------------------------------- the instances
+
+// A method that never got there is lost, unless the baseline did not get there either.
+function shade(ratio, value, baseline) {
+  if (ratio === null) return value === null && isKnown(baseline) ? 'lost' : 'none';
+  return ratio <= 1.05 ? 'best' : ratio <= 1.5 ? 'near' : ratio <= 3 ? '' : 'far';
+}
+
+function ratioCell(instance, entry) {
+  if (entry.runs === 0) return element('td', {class: 'none'}, NEVER);
+  if (state.ratio === 'diverged') {
+    return element('td', {class: entry.diverged > 0 ? 'lost' : ''}, shareText(entry.diverged, entry.runs));
+  }
+  const {value, ratio} = entry[state.ratio];
+  const baseline = instance.methods.find((m) => instance.baseline && instance.baseline.method === m.method);
+  const reference = baseline ? baseline[state.ratio].value : null;
+  const known = isKnown(value) ? (state.ratio.startsWith('final') ? significant(value) : amount(value)) : 'never';
+  const title = `${entry.method} on ${instance.name}: ${known}, ${entry.reached} of ${entry.runs} reached the target` +
+      (entry.diverged > 0 ? `, ${entry.diverged} diverged` : '') +
+      (entry.missing > 0 ? `, ${entry.missing} not finished` : '');
+  return element(
+      'td', {class: shade(ratio, value, reference) + (baseline === entry ? ' base' : ''), title}, ratioText(ratio));
+}
+
+function instanceCell(i) {
+  const facts = [plural(i.agents, 'agent'), i.topology, i.loss, 'batch ' + i.batch];
+  return element('td', {class: 'text'}, i.name, element('small', {}, facts.join(' \u00b7 ')));
+}
+
+function showRatios() {
+  const head = element(
+      'tr', {}, element('th', {scope: 'col', class: 'text'}, 'Instance'),
+      ...names.map((name, n) => element('th', {scope: 'col'}, keyOf(n), element('br'), name)));
+  const body = board.instances.map((i) => element('tr', {}, instanceCell(i), ...i.methods.map((m) => ratioCell(i, m))));
+  const parts = [element('thead', {}, head), element('tbody', {}, ...body)];
+  if (state.ratio !== 'diverged') {
+    const means = names.map((name) => board.methods.find((m) => m.method === name)[state.ratio].geometric_mean);
+    parts.push(element(
+        'tfoot', {},
+        element(
+            'tr', {}, element('td', {class: 'text'}, 'geometric mean'),
+            ...means.map((mean) => element('td', {}, ratioText(mean))))));
+  }
+  byId('ratio-table').replaceChildren(...parts);
+  showRatioNote();
+}
+
+function showRatioNote() {
+  const [, , what] = scoreName([...SCORES, DIVERGED], state.ratio);
+  const note = byId('ratio-note');
+  if (state.ratio === 'diverged') {
+    note.textContent = `Shown: ${what}.`;
+    return;
+  }
+  const key = (shadeName, text) =>
+      element('span', {class: 'shade'}, element('span', {class: 'swatch ' + shadeName}), text);
+  note.replaceChildren(
+      `Shown: ${what}, relative to the baseline's (bold), medians over seeds. `, key('best', 'up to 1.05'),
+      key('near', 'up to 1.5'), key('far', 'above 3'), key('lost', 'never'),
+      '. +: reached, while the baseline did not. Excess risks below round-off (1e-13 of the risk at the start, or the ' +
+          'accuracy of the reference) are raised to it on both sides.');
+}
+
+// ----------------------------------------------------------------------------------------------------- other tables
+
+function showTables() {
+  const tuned = board.instances.filter((i) => i.baseline);
+  byId('tunings').hidden = tuned.length === 0;
+  table(
+      byId('tunings-table'),
+      [
+        ['Instance', (i) => i.name, true],
+        ['Baseline', (i) => i.baseline.method, true],
+        ['Step found', (i) => significant(i.baseline.step)],
+        ['Trial runs', (i) => amount(i.baseline.trials)],
+        ['Iterations', (i) => amount(i.baseline.iterations)],
+        ['Vectors', (i) => amount(i.baseline.vectors)],
+        ['Seconds', (i) => significant(i.baseline.seconds)],
+        ['Target', (i) => significant(i.target)],
+        ['Seeds', (i) => String(i.seeds.length)],
+      ],
+      tuned);
+  const rows = [...Object.entries(board.provenance), ['seconds inside iterations', significant(board.seconds)]];
+  byId('provenance-table').replaceChildren(element('tbody', {}, ...pairs(rows)));
+}
+
+const TABLES = {
+  methods() {
+    const keys =
+        ['geometric_mean', 'averaged', 'comparable', ...BOUNDS.map((b) => `within_${b}`), 'worst', 'worst_instance'];
+    const head =
+        ['method', 'instances', 'solved', 'runs', 'diverged', ...SCORES.flatMap(([s]) => keys.map((k) => `${s} ${k}`))];
+    return [
+      head,
+      ...board.methods.map(
+          (m) =>
+              [m.method, m.instances, m.solved, m.runs, m.diverged,
+               ...SCORES.flatMap(([s]) => keys.map((k) => m[s][k]))])
+    ];
+  },
+  profile() {
+    const all = Math.max(1, profile().instances);
+    return [
+      ['method', 'tau', 'share'],
+      ...names.flatMap((name, m) => profile().ratios[m].map((tau, n) => [name, tau, (n + 1) / all]))
+    ];
+  },
+  instances() {
+    const head = ['instance', 'method', 'runs', 'reached', 'diverged', ...SCORES.flatMap(([s]) => [s, `${s} ratio`])];
+    return [
+      head,
+      ...board.instances.flatMap(
+          (i) => i.methods.map(
+              (m) =>
+                  [i.name, m.method, m.runs, m.reached, m.diverged,
+                   ...SCORES.flatMap(([s]) => [m[s].value, m[s].ratio])]))
+    ];
+  },
+};
+
+function saveAs(name) {
+  const [what, kind] = name.split('.');
+  if (kind === 'csv')
+    saveTable(TABLES[what](), 'scoreboard', name);
+  else
+    saveFigure(what + '-figure', 'scoreboard', name, shownMethods());
+}
+
+choice('summary-score', SCORES, 'summary', showSummary);
+choice('profile-score', PROFILED, 'profile', showProfile);
+choice('ratio-score', [...SCORES, DIVERGED], 'ratio', showRatios);
+byId('theme').addEventListener('click', nextTheme);
+document.querySelectorAll('[data-save]').forEach((b) => b.addEventListener('click', () => saveAs(b.dataset.save)));
+let width = window.innerWidth;
+window.addEventListener('resize', () => {
+  if (width === window.innerWidth) return;
+  width = window.innerWidth;
+  showProfile();
+});
+showHeadline();
+showSummary();
+showLegend();
+showProfile();
+showRatios();
+showTables();
+})();

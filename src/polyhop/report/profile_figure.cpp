@@ -1,0 +1,111 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/report/profile_figure.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <vector>
+
+#include "polyhop/core/error.hpp"
+#include "polyhop/report/atomic_file.hpp"
+#include "polyhop/report/figure_parts.hpp"
+#include "polyhop/report/gnuplot.hpp"
+#include "polyhop/report/text_table.hpp"
+
+namespace polyhop {
+namespace {
+
+using namespace figure;
+
+std::string_view label_of(Score score) {
+  switch (score) {
+    case Score::iterations:
+      return "\u03c4, times the fewest iterations of any method";
+    case Score::vectors:
+      return "\u03c4, times the fewest vectors of any method";
+    case Score::final_risk:
+      return "\u03c4, times the smallest final excess risk of any method";
+    case Score::final_risk_averaged:
+      return "\u03c4, times the smallest final excess risk of any method, averaged";
+  }
+  return "";
+}
+
+// Where tau ends: a little beyond the largest ratio, but one hopeless method shall not squeeze the others.
+double end_of(const Profiles& profiles) {
+  constexpr double least = 1.5, most = 1e4;
+  double largest = 1;
+  for (const auto& ratios : profiles.ratios) {
+    if (!ratios.empty()) largest = std::max(largest, ratios.back());
+  }
+  return std::clamp(1.15 * largest, least, most);
+}
+
+// 1, 2, 5, 10, ... while those are few, else decades; below 2 finer ones.
+std::string tau_tics(double end) {
+  constexpr std::array<double, 7> fine = {1, 1.1, 1.2, 1.3, 1.5, 1.7, 2};
+  std::string out;
+  const auto add = [&](double at) {
+    if (at <= end * (1 + 1e-9)) out += fmt::format("{}'{}' {}", out.empty() ? "" : ", ", number(at, 3), shortest(at));
+  };
+  if (end <= 2.5) {
+    for (const double at : fine) add(at);
+    return out;
+  }
+  for (double decade = 1; decade <= end; decade *= 10) {
+    add(decade);
+    if (end > 200) continue;
+    add(2 * decade);
+    add(5 * decade);
+  }
+  return out;
+}
+
+// The staircase of a method: at each ratio its share jumps by one instance.
+std::string stairs(const std::vector<double>& ratios, Index instances, double end) {
+  std::string out = "1 0\n";
+  double share = 0;
+  for (std::size_t n = 0; n < ratios.size() && ratios[n] <= end; ++n) {
+    const double next = static_cast<double>(n + 1) / static_cast<double>(instances);
+    out += fmt::format("{0} {1}\n{0} {2}\n", shortest(ratios[n]), share, next);
+    share = next;
+  }
+  return out + fmt::format("{} {}\n", shortest(end), share);
+}
+
+std::string script(const Scoreboard& board, Score score, const std::string& file, double width, double height) {
+  const Profiles profiles = performance_profiles(board, score);
+  if (profiles.instances == 0) throw InputError("figure", "no method solved any instance");
+  std::vector<std::string> labels;
+  for (const auto& method : board.methods) labels.push_back(shortened(printable(method), label_width));
+  const Legend legend = legend_below(labels, width, height);
+  const double end = end_of(profiles);
+
+  std::string out = figure_head(file, width, height + legend.extra);
+  out += fmt::format("set logscale x\nset xrange [1:{}]\nset xtics ({})\n", shortest(end), tau_tics(end));
+  out += "set yrange [0:1.03]\nset ytics ('0' 0, '25%%' 0.25, '50%%' 0.5, '75%%' 0.75, '100%%' 1)\n";
+  out += figure_frame({width, height, height + legend.extra}, label_of(score), "instances solved");
+  out += legend_script(labels, legend, width, height + legend.extra);
+  std::string plot;
+  for (std::size_t m = 0; m < labels.size(); ++m) {
+    out += fmt::format("$line{} << EOD\n{}EOD\n", m, stairs(profiles.ratios[m], profiles.instances, end));
+    // Marks tell lines apart where they lie on each other.
+    plot += fmt::format("{}$line{} using 1:2 with lines {} notitle, $line{} using 1:2 every 2 with points {} notitle",
+                        m == 0 ? "plot " : ", \\\n  ", m, line_style(m).line, m, line_style(m).mark);
+  }
+  return out + plot + "\n";
+}
+
+}  // namespace
+
+void write_profile_figure(const Scoreboard& board, Score score, const std::string& file, double width, double height) {
+  const std::string commands = script(board, score, file, width, height);
+  AtomicFile out(file);
+  out.write(gnuplot_output(commands));
+  out.commit();
+}
+
+}  // namespace polyhop

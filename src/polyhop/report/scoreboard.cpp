@@ -1,0 +1,276 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/report/scoreboard.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <map>
+#include <numeric>
+#include <set>
+#include <tuple>
+
+#include "polyhop/report/ranking.hpp"
+
+namespace polyhop {
+namespace {
+
+constexpr double never = std::numeric_limits<double>::infinity();
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+constexpr double round_off = 1e-13;
+
+bool is_risk(Score score) { return score == Score::final_risk || score == Score::final_risk_averaged; }
+
+// An entry of the resolved configuration as text; "" where there is none.
+std::string setting(const Value& config, std::string_view table, std::string_view key) {
+  const Value* found = config.find(table);
+  found = found != nullptr ? found->find(key) : nullptr;
+  if (found == nullptr) return "";
+  const auto* text = found->as<std::string>();
+  return text != nullptr ? *text : found->text();
+}
+
+Index agents_of(const Record& record) {
+  if (!record.networks.empty()) return record.networks.front().agents;
+  const Value* graph = record.config.find("graph");
+  const Value* agents = graph != nullptr ? graph->find("agents") : nullptr;
+  const auto* count = agents != nullptr ? agents->as<std::int64_t>() : nullptr;
+  return count != nullptr ? *count : 0;
+}
+
+double floor_of(const Record& record) {
+  double floor = 0;
+  for (const Cell& cell : record.cells) {
+    if (cell.points.empty()) continue;
+    const double reference = std::isfinite(cell.reference_value) ? std::abs(cell.reference_value) : 0;
+    const double start = cell.points.front().excess_risk + reference;
+    if (std::isfinite(start)) floor = std::max(floor, round_off * start);
+    if (std::isfinite(cell.reference_accuracy)) floor = std::max(floor, cell.reference_accuracy);
+  }
+  return floor;
+}
+
+// The median of the last averaged excess risk; NaN where no run recorded it.
+double final_averaged(const std::vector<const Cell*>& cells) {
+  std::vector<double> risks;
+  bool recorded = false;
+  for (const Cell* cell : cells) {
+    const double risk = cell->points.empty() ? unknown : cell->points.back().excess_risk_averaged;
+    recorded = recorded || !std::isnan(risk);
+    risks.push_back(cell->status == Status::diverged || std::isnan(risk) ? never : risk);
+  }
+  return recorded ? spread(risks).median : unknown;
+}
+
+MethodScore score_of(const Standing& standing, const std::vector<const Cell*>& cells, const Tuning* tuning) {
+  MethodScore out;
+  if (tuning != nullptr) {
+    out.trials = tuning->trials;
+    out.trial_iterations = tuning->iterations;
+    out.trial_vectors = tuning->vectors;
+  }
+  out.runs = standing.runs;
+  out.reached = standing.reached;
+  out.diverged = standing.diverged;
+  out.missing = standing.unfinished + standing.failed;
+  const bool any = standing.runs > 0;
+  out.value[Score::iterations] = any ? standing.iterations.median : unknown;
+  out.value[Score::vectors] = any ? standing.vectors.median : unknown;
+  out.value[Score::final_risk] = any ? standing.final_risk.median : unknown;
+  out.value[Score::final_risk_averaged] = final_averaged(cells);
+  out.ratio.list.fill(unknown);
+  return out;
+}
+
+double ratio(double x, double baseline) {
+  if (std::isnan(x) || std::isnan(baseline)) return unknown;
+  if (std::isinf(x) && std::isinf(baseline)) return unknown;
+  if (std::isinf(x) || std::isinf(baseline)) return std::isinf(x) ? never : 0;
+  if (x == baseline) return 1;
+  return baseline > 0 ? x / baseline : unknown;
+}
+
+// The first method that was tuned and runs with the whole of the step that was found.
+const Tuning* baseline_of(const Record& record) {
+  for (const auto& [method, cells] : ended_by_method(record)) {
+    const Tuning* tuning = tuning_of(record, method);
+    if (tuning != nullptr && tuning->factor == 1) return tuning;
+  }
+  return nullptr;
+}
+
+// The instance with its methods in the order of the record.
+ScoreInstance instance_of(const Record& record) {
+  ScoreInstance out;
+  out.name = record.name;
+  out.agents = agents_of(record);
+  out.topology = setting(record.config, "graph", "topology");
+  out.loss = setting(record.config, "problem", "loss");
+  out.batch = setting(record.config, "problem", "batch");
+  out.target = record.target;
+  std::set<std::uint64_t> seeds;
+  for (const Cell& cell : record.cells) seeds.insert(cell.seed);
+  out.seeds.assign(seeds.begin(), seeds.end());
+  out.floor = floor_of(record);
+  const auto standings = rank(record);
+  for (const auto& [method, cells] : ended_by_method(record)) {
+    const auto standing = std::ranges::find(standings, method, &Standing::method);
+    out.methods.push_back(score_of(*standing, cells, tuning_of(record, method)));
+  }
+  return out;
+}
+
+void compare(ScoreInstance& instance, const std::vector<std::string>& methods, const Tuning& baseline) {
+  instance.has_baseline = true;
+  instance.baseline = baseline;
+  const auto base = static_cast<std::size_t>(std::ranges::find(methods, baseline.method) - methods.begin());
+  for (std::size_t m = 0; m < methods.size(); ++m) {
+    for (const auto& [score, name] : EnumNames<Score>::names) {
+      instance.methods[m].ratio[score] = ratio(instance.cost(m, score), instance.cost(base, score));
+    }
+  }
+}
+
+// A method that an instance lacks.
+MethodScore absent() {
+  MethodScore out;
+  out.value.list.fill(unknown);
+  out.ratio.list.fill(unknown);
+  return out;
+}
+
+ScoreSummary summary_of(const std::vector<ScoreInstance>& instances, std::size_t method, Score score) {
+  ScoreSummary out;
+  out.worst = unknown;
+  double logs = 0;
+  for (const ScoreInstance& instance : instances) {
+    const double ratio = instance.methods[method].ratio[score];
+    if (std::isnan(ratio)) continue;
+    ++out.comparable;
+    for (std::size_t b = 0; b < out.within.size(); ++b) out.within[b] += ratio <= ScoreSummary::bounds[b] ? 1 : 0;
+    if (!(ratio <= out.worst)) {
+      out.worst = ratio;
+      out.worst_instance = instance.name;
+    }
+    if (!(ratio > 0) || std::isinf(ratio)) continue;
+    ++out.averaged;
+    logs += std::log(ratio);
+  }
+  out.mean = out.averaged > 0 ? std::exp(logs / static_cast<double>(out.averaged)) : unknown;
+  return out;
+}
+
+MethodSummary summary_of(const Scoreboard& board, std::size_t method) {
+  MethodSummary out;
+  out.method = board.methods[method];
+  for (const ScoreInstance& instance : board.instances) {
+    const MethodScore& score = instance.methods[method];
+    out.instances += score.runs > 0 ? 1 : 0;
+    out.solved += std::isfinite(score.value[Score::iterations]) ? 1 : 0;
+    out.runs += score.runs;
+    out.diverged += score.diverged;
+    out.trials += score.trials;
+    out.trial_iterations += score.trial_iterations;
+    out.trial_vectors += score.trial_vectors;
+  }
+  for (const auto& [score, name] : EnumNames<Score>::names) {
+    out.scores[score] = summary_of(board.instances, method, score);
+  }
+  return out;
+}
+
+// Methods that run with shares of one constant were each charged its search, which ran once.
+double seconds_of(const Record& record) {
+  double seconds = 0;
+  for (const Cell& cell : record.cells) seconds += cell.points.empty() ? 0 : cell.points.back().seconds;
+  std::set<std::pair<Real, double>> searches;
+  for (const Tuning& tuning : record.tunings) searches.emplace(tuning.value, tuning.seconds);
+  for (const auto& [value, of_search] : searches) seconds += of_search;
+  return seconds;
+}
+
+// All that was said, once; of dates the first and the last tell all.
+std::string joined(const std::string& name, const std::set<std::string>& texts) {
+  if (name == "date") return *texts.begin() + (texts.size() > 1 ? " to " + *texts.rbegin() : "");
+  std::string out;
+  for (const auto& text : texts) out += (out.empty() ? "" : "; ") + text;
+  return out;
+}
+
+}  // namespace
+
+double ScoreInstance::cost(std::size_t method, Score score) const {
+  const double x = methods[method].value[score];
+  return is_risk(score) && x < floor ? floor : x;
+}
+
+void ScoreboardMaker::add(const Record& record) {
+  std::vector<std::string> methods;
+  for (const auto& [method, cells] : ended_by_method(record)) {
+    methods.push_back(method);
+    if (std::ranges::count(board_.methods, method) == 0) board_.methods.push_back(method);
+  }
+  board_.instances.push_back(instance_of(record));
+  if (const Tuning* baseline = baseline_of(record)) compare(board_.instances.back(), methods, *baseline);
+  methods_.push_back(std::move(methods));
+  board_.seconds += seconds_of(record);
+  for (const auto& [name, text] : record.provenance) {
+    auto place = std::ranges::find_if(provenance_, [&](const auto& entry) { return entry.first == name; });
+    if (place == provenance_.end()) place = provenance_.insert(provenance_.end(), {name, {}});
+    place->second.insert(text);
+  }
+}
+
+Scoreboard ScoreboardMaker::made() const {
+  Scoreboard board = board_;
+  for (std::size_t i = 0; i < board.instances.size(); ++i) {
+    std::vector<MethodScore> aligned(board.methods.size(), absent());
+    for (std::size_t m = 0; m < methods_[i].size(); ++m) {
+      const auto place = std::ranges::find(board.methods, methods_[i][m]) - board.methods.begin();
+      aligned[static_cast<std::size_t>(place)] = board.instances[i].methods[m];
+    }
+    board.instances[i].methods = std::move(aligned);
+  }
+  for (std::size_t m = 0; m < board.methods.size(); ++m) board.summaries.push_back(summary_of(board, m));
+  for (const auto& [name, texts] : provenance_) board.provenance.emplace_back(name, joined(name, texts));
+  return board;
+}
+
+Scoreboard make_scoreboard(const std::vector<Record>& records) {
+  ScoreboardMaker maker;
+  for (const Record& record : records) maker.add(record);
+  return maker.made();
+}
+
+std::vector<std::size_t> ranked(const Scoreboard& board) {
+  std::vector<std::size_t> order(board.methods.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t m) {
+    const double mean = board.summaries[m].scores[Score::iterations].mean;
+    return std::tuple(-board.summaries[m].solved, std::isnan(mean) ? never : mean);
+  });
+  return order;
+}
+
+Profiles performance_profiles(const Scoreboard& board, Score score) {
+  Profiles out;
+  out.ratios.resize(board.methods.size());
+  for (const ScoreInstance& instance : board.instances) {
+    double best = never;
+    for (std::size_t m = 0; m < board.methods.size(); ++m) {
+      const double cost = instance.cost(m, score);
+      if (cost < best) best = cost;
+    }
+    if (std::isinf(best)) continue;
+    ++out.instances;
+    for (std::size_t m = 0; m < board.methods.size(); ++m) {
+      const double r = ratio(instance.cost(m, score), best);
+      if (std::isfinite(r)) out.ratios[m].push_back(r);
+    }
+  }
+  for (auto& ratios : out.ratios) std::ranges::sort(ratios);
+  return out;
+}
+
+}  // namespace polyhop

@@ -1,0 +1,314 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/report/scoreboard_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "polyhop/report/text_table.hpp"
+
+namespace polyhop {
+namespace {
+
+std::string count(std::size_t n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); }
+
+std::string amount(double x) { return std::isfinite(x) ? number(x, 3) : "-"; }
+
+// A ratio to the baseline; "+" where the baseline never got there, "-" where the method did not.
+std::string ratio_text(double ratio) {
+  if (!std::isfinite(ratio)) return "-";
+  if (ratio == 0) return "+";
+  return ratio < 1000 ? significant(ratio, 3) : ratio < 1e6 ? number(ratio, 3) : significant(ratio, 2);
+}
+
+std::string of(Index part, Index whole) { return fmt::format("{}/{}", part, whole); }
+
+// A geometric mean, and of how many ratios where those are not all.
+std::string mean_text(const ScoreSummary& s) {
+  if (s.averaged == 0) return "-";
+  return ratio_text(s.mean) + (s.averaged < s.comparable ? " (" + of(s.averaged, s.comparable) + ")" : "");
+}
+
+std::string within_text(const ScoreSummary& s, std::size_t bound) {
+  return s.comparable == 0 ? "-" : of(s.within[bound], s.comparable);
+}
+
+std::string worst_text(const ScoreSummary& s) {
+  if (s.comparable == 0) return "-";
+  return (std::isinf(s.worst) ? "never" : ratio_text(s.worst)) + " on " + s.worst_instance;
+}
+
+// The names of baselines, which most often is one.
+std::string baselines(const Scoreboard& board) {
+  std::set<std::string> names;
+  for (const ScoreInstance& instance : board.instances) {
+    if (instance.has_baseline) names.insert(instance.baseline.method);
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string seeds_text(const std::vector<std::uint64_t>& seeds) {
+  if (seeds.size() > 2 && seeds.back() - seeds.front() == seeds.size() - 1) {
+    return fmt::format("{}..{}", seeds.front(), seeds.back());
+  }
+  return fmt::format("{}", fmt::join(seeds, ", "));
+}
+
+std::string duration(double seconds) {
+  if (seconds < 100) return significant(seconds, 2) + " s";
+  if (seconds < 6000) return fmt::format("{:.0f} min", seconds / 60);
+  return fmt::format("{:.1f} h", seconds / 3600);
+}
+
+/// Rows of cells under headers, however they are then written.
+struct Grid {
+  std::vector<TextTable::Column> columns;
+  std::vector<std::vector<std::string>> rows;
+};
+
+std::string plain(const Grid& grid, Index width) {
+  TextTable table(grid.columns);
+  for (const auto& row : grid.rows) table.add(row);
+  return table.text(width);
+}
+
+// A text from outside that means nothing to Markdown.
+std::string escaped(std::string_view text) {
+  constexpr std::string_view special = "\\`*_{}[]<>#|~";
+  std::string out;
+  for (const char c : printable(text)) {
+    if (special.find(c) != std::string_view::npos) out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+std::string markdown(const Grid& grid) {
+  std::string head = "|", rule = "|", body;
+  for (const auto& column : grid.columns) {
+    head += " " + escaped(column.header) + " |";
+    rule += column.align == TextTable::Align::right ? "---:|" : "---|";
+  }
+  for (const auto& row : grid.rows) {
+    body += "|";
+    for (const auto& cell : row) body += " " + escaped(cell) + " |";
+    body += "\n";
+  }
+  return head + "\n" + rule + "\n" + body + "\n";
+}
+
+constexpr auto left = TextTable::Align::left;
+constexpr auto right = TextTable::Align::right;
+
+Grid summary_grid(const Scoreboard& board) {
+  Grid grid{{{"method", left},
+             {"iterations", right},
+             {"vectors", right},
+             {"final risk", right},
+             {"averaged", right},
+             {"within 1.05", right},
+             {"1.5", right},
+             {"3", right},
+             {"solved", right},
+             {"diverged", right},
+             {"trial runs", right},
+             {"worst", left}},
+            {}};
+  for (const std::size_t m : ranked(board)) {
+    const MethodSummary& s = board.summaries[m];
+    const ScoreSummary& iterations = s.scores[Score::iterations];
+    grid.rows.push_back({s.method, mean_text(iterations), mean_text(s.scores[Score::vectors]),
+                         mean_text(s.scores[Score::final_risk]), mean_text(s.scores[Score::final_risk_averaged]),
+                         within_text(iterations, 0), within_text(iterations, 1), within_text(iterations, 2),
+                         of(s.solved, s.instances), of(s.diverged, s.runs),
+                         s.trials > 0 ? amount(static_cast<double>(s.trials)) : "-", worst_text(iterations)});
+  }
+  return grid;
+}
+
+std::vector<TextTable::Column> instance_columns(const Scoreboard& board) {
+  std::vector<TextTable::Column> columns = {{"instance", left}};
+  for (const auto& method : board.methods) columns.push_back({method, right});
+  return columns;
+}
+
+// What stands in a table of instances x methods, and below it.
+template <class Text>
+Grid instances_by_methods(const Scoreboard& board, const Text& text) {
+  Grid grid{instance_columns(board), {}};
+  for (const ScoreInstance& instance : board.instances) {
+    std::vector<std::string> row = {instance.name};
+    for (const MethodScore& score : instance.methods) row.push_back(text(score));
+    grid.rows.push_back(std::move(row));
+  }
+  return grid;
+}
+
+template <class Text>
+void add_summary_row(Grid& grid, const Scoreboard& board, const std::string& title, Score score, const Text& text) {
+  std::vector<std::string> row = {title};
+  for (const MethodSummary& s : board.summaries) row.push_back(text(s.scores[score]));
+  grid.rows.push_back(std::move(row));
+}
+
+Grid ratio_grid(const Scoreboard& board, Score score) {
+  Grid grid = instances_by_methods(board, [&](const MethodScore& s) { return ratio_text(s.ratio[score]); });
+  add_summary_row(grid, board, "geometric mean", score, mean_text);
+  for (std::size_t b = 0; b < ScoreSummary::bounds.size(); ++b) {
+    add_summary_row(grid, board, "within " + shortest(ScoreSummary::bounds[b]), score,
+                    [&](const ScoreSummary& s) { return within_text(s, b); });
+  }
+  add_summary_row(grid, board, "worst", score, [](const ScoreSummary& s) {
+    return s.comparable > 0 && std::isinf(s.worst) ? std::string("never") : ratio_text(s.worst);
+  });
+  return grid;
+}
+
+Grid diverged_grid(const Scoreboard& board) {
+  return instances_by_methods(board, [](const MethodScore& s) { return s.runs > 0 ? of(s.diverged, s.runs) : "-"; });
+}
+
+Grid instance_grid(const Scoreboard& board) {
+  Grid grid{{{"instance", left},
+             {"K", right},
+             {"topology", left},
+             {"loss", left},
+             {"batch", right},
+             {"target", right},
+             {"seeds", right},
+             {"step found", right},
+             {"trial runs", right},
+             {"their iterations", right},
+             {"their vectors", right}},
+            {}};
+  for (const ScoreInstance& i : board.instances) {
+    const auto searched = [&](double x) { return i.has_baseline ? amount(x) : "-"; };
+    grid.rows.push_back(
+        {i.name, std::to_string(i.agents), i.topology, i.loss, i.batch, significant(i.target, 3), seeds_text(i.seeds),
+         i.has_baseline ? significant(i.baseline.value, 3) : "-", searched(static_cast<double>(i.baseline.trials)),
+         searched(static_cast<double>(i.baseline.iterations)), searched(static_cast<double>(i.baseline.vectors))});
+  }
+  return grid;
+}
+
+struct Title {
+  Score score;
+  std::string_view text;
+  std::string_view note;
+};
+constexpr std::array<Title, scores> titles = {
+    {{Score::iterations, "Iterations to the target", "Until the excess risk, averaged over agents, is at the target."},
+     {Score::vectors, "Vectors to the target",
+      "All that agents send each other until then, what the step sizes take among it. The search for the constant is "
+      "not: the table of instances has it."},
+     {Score::final_risk, "Final excess risk", "Of the last iterates."},
+     {Score::final_risk_averaged, "Final excess risk, averaged iterates",
+      "Of the averages over all iterations, a method's against the baseline's."}}};
+
+// Where round-off decides and ratios are of floors.
+std::string floor_note(const Scoreboard& board, Score score) {
+  std::vector<std::string> raised;
+  for (const ScoreInstance& instance : board.instances) {
+    const bool any =
+        std::ranges::any_of(instance.methods, [&](const MethodScore& s) { return s.value[score] < instance.floor; });
+    if (any) raised.push_back(escaped(instance.name));
+  }
+  if (raised.empty()) return "";
+  return fmt::format(
+      " Excess risks below 1e-13 of the risk at the start, or below the accuracy of the reference, are raised to that: "
+      "some on {}.",
+      fmt::join(raised, ", "));
+}
+
+std::string missing_note(const Scoreboard& board) {
+  std::vector<std::string> lacking;
+  for (const ScoreInstance& instance : board.instances) {
+    Index missing = 0;
+    for (const MethodScore& score : instance.methods) missing += score.missing;
+    if (missing > 0) {
+      lacking.push_back(
+          fmt::format("{} ({})", escaped(instance.name), count(static_cast<std::size_t>(missing), "run")));
+    }
+  }
+  return lacking.empty() ? "" : fmt::format("Not finished: {}.\n\n", fmt::join(lacking, ", "));
+}
+
+std::string figure(Score score, std::string_view what) {
+  const std::string name = name_of(score);
+  return fmt::format("![share of instances solved within tau times the best, by {}](figures/scoreboard-{}.svg)\n\n",
+                     what, name);
+}
+
+std::string provenance(const Scoreboard& board, const std::string& command) {
+  std::string out = "## Where it comes from\n\n";
+  if (!command.empty()) out += "    " + printable(command) + "\n\n";
+  out += "makes it; nothing here is typed by hand.\n\n| | |\n|---|---|\n";
+  for (const auto& [name, text] : board.provenance) out += "| " + escaped(name) + " | " + escaped(text) + " |\n";
+  return out + "| time inside iterations | " + duration(board.seconds) + ", searches included |\n";
+}
+
+}  // namespace
+
+std::string scoreboard_headline(const Scoreboard& board) {
+  std::set<std::size_t> seeds;
+  for (const ScoreInstance& instance : board.instances) seeds.insert(instance.seeds.size());
+  std::string text = count(board.instances.size(), "instance") + ", " + count(board.methods.size(), "method");
+  if (!seeds.empty()) {
+    text += *seeds.begin() == *seeds.rbegin() ? ", " + count(*seeds.begin(), "seed")
+                                              : fmt::format(", {} to {} seeds", *seeds.begin(), *seeds.rbegin());
+  }
+  const std::string names = baselines(board);
+  return text + (names.empty() ? "; no method was tuned, so there is nothing to compare with"
+                               : "; medians over seeds, relative to the best constant step (" + printable(names) + ")");
+}
+
+std::string scoreboard_text(const Scoreboard& board, Index width) {
+  std::string out = plain(summary_grid(board), width);
+  const std::string each = plain(ratio_grid(board, Score::iterations), 0);
+  // A table with a column cut off says nothing.
+  if (width > 0 && display_width(each.substr(0, each.find('\n'))) > width) return out;
+  return out + "\nIterations to the target:\n\n" + each;
+}
+
+std::string scoreboard_markdown(const Scoreboard& board, const MarkdownOptions& options) {
+  std::string out = "# Scoreboard\n\n" + escaped(scoreboard_headline(board)) + ".\n\n";
+  out +=
+      "Every number is a ratio: a method's median over seeds to that of the baseline, the constant step that a search "
+      "found best on seeds that are not reported here. Below 1 is better than the tuned constant. A dash: the method "
+      "never got there, in half of its runs or more. A plus: it did, and the baseline did not.\n\n";
+  out += "## Over all instances\n\n" + markdown(summary_grid(board));
+  out +=
+      "Geometric means, in brackets of how many instances where some have no ratio; instances within 1.05, 1.5 and 3 "
+      "times the baseline's iterations; instances where most runs reached the target; runs that diverged; runs that "
+      "the "
+      "searches for constants took, which no ratio counts; the largest ratio of iterations. Most solved first.\n\n";
+  out += missing_note(board);
+  if (options.figures) {
+    out += figure(Score::iterations, "iterations") + figure(Score::vectors, "vectors sent") +
+           figure(Score::final_risk_averaged, "final excess risk of the averaged iterates") +
+           "Performance profiles (Dolan and Mor\u00e9 2002): the share of instances that a method solves within tau "
+           "times the cost of the best method there.\n\n";
+  }
+  out += "## Instances\n\n" + markdown(instance_grid(board));
+  out +=
+      "The step is that of the baseline. Its search ran on other seeds; all its trial runs are counted here and "
+      "nowhere "
+      "else.\n\n";
+  for (const Title& title : titles) {
+    out += fmt::format("## {}\n\n", title.text) + markdown(ratio_grid(board, title.score));
+    const bool risk = title.score == Score::final_risk || title.score == Score::final_risk_averaged;
+    out += std::string(title.note) + (risk ? floor_note(board, title.score) : "") + "\n\n";
+  }
+  Index diverged = 0;
+  for (const MethodSummary& s : board.summaries) diverged += s.diverged;
+  out += "## Diverged runs\n\n" + (diverged > 0 ? markdown(diverged_grid(board)) : "None.\n\n");
+  return out + provenance(board, options.command);
+}
+
+}  // namespace polyhop

@@ -1,0 +1,72 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+// What every algorithm promises, whatever its equations: the same bits for any number of workers, after any stop, and
+// when each agent holds nothing but what it was sent; and to be charged for all that it sends.
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <vector>
+
+#include "support/algorithm_sets.hpp"
+#include "support/isolated_runtime.hpp"
+#include "support/networks.hpp"
+#include "support/trial.hpp"
+
+namespace polyhop {
+namespace {
+
+constexpr std::uint64_t seed = 6;
+
+test::Instance mild(Batch batch) {
+  ProblemOptions options;
+  options.dimension = 9;
+  options.samples = 4;
+  options.noise = 0.1;
+  options.batch = batch;
+  return test::synthetic_instance(test::network_of(Topology::ring, 5), options, seed);
+}
+
+TEST(EveryAlgorithm, GivesTheBitsOfAnUnbrokenRunAfterAnyStop) {
+  constexpr Index iterations = 7;
+  for (const Batch batch : {Batch{1, false}, Batch{0, true}}) {
+    const auto instance = mild(batch);
+    for (const test::Pair& pair : test::algorithm_sets()) {
+      const auto path = [&](Index workers, const Snapshot* resume, Index first) {
+        return test::follow(instance, pair.step, iterations, test::threads(workers), seed, resume, first,
+                            pair.algorithm);
+      };
+      const test::Path whole = path(2, nullptr, 0);
+      for (Index stop = 0; stop <= iterations; ++stop) {
+        const test::Path rest = path(3, &whole.states[static_cast<std::size_t>(stop)], stop);
+        for (std::size_t n = 0; n < rest.states.size(); ++n) {
+          ASSERT_TRUE(test::same_bits(rest.states[n], whole.states[static_cast<std::size_t>(stop) + n]))
+              << pair.text() << ", stopped after " << stop;
+        }
+      }
+    }
+  }
+}
+
+TEST(EveryAlgorithm, UsesOnlyWhatItWasSentAndIsChargedForIt) {
+  constexpr Index iterations = 4;
+  const auto instance = mild({1, false});
+  for (const test::Pair& pair : test::algorithm_sets()) {
+    SCOPED_TRACE(pair.text());
+    std::vector<Traffic> copied;
+    const test::Launch isolated = [&](const CombinationMatrix& matrix, Index columns, const Body& body) {
+      copied = test::launch_isolated(matrix, columns, body);
+    };
+    const auto path = test::follow(instance, pair.step, iterations, isolated, seed, nullptr, 0, pair.algorithm);
+    const auto serial = test::follow(instance, pair.step, iterations, test::serial(), seed, nullptr, 0, pair.algorithm);
+    ASSERT_TRUE(test::is_finite(path.states.back()));
+    EXPECT_TRUE(test::same_bits(path.states.back(), serial.states.back()));
+    for (std::size_t k = 0; k < copied.size(); ++k) {
+      EXPECT_EQ(path.traffic[k].vectors, copied[k].vectors);
+      EXPECT_EQ(path.traffic[k].scalars, copied[k].scalars);
+      EXPECT_EQ(path.traffic[k].rounds, copied[k].rounds);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace polyhop

@@ -1,0 +1,1013 @@
+# SPDX-FileCopyrightText: The polyhop authors
+# SPDX-License-Identifier: Apache-2.0
+"""NumPy twin of every algorithm and every step-size rule, beyond what gap_twin.py has for ATC.
+
+Dense, slow and literal: one function per formula, then one class per algorithm and per rule that only keeps what
+survives an iteration. Notation: W (K, M) the points whose gradients G are taken, A (K, K) weights, mu (K) steps.
+Every recursion that GAP works on is W+ = P(X - diag(mu) Y), P = (1-c) I + c A, metric B = P^T P: X = W, but A W for
+dgd and diging, and 2 W - psi for the primal form of exact diffusion, which is W+ = Wg (2 W - psi - diag(mu) G).
+`python3 method_twin.py` runs its self-test.
+
+Readings, where the formulas leave room:
+- Order of an iteration: draw the sample, evaluate it, update trackers with the new gradient, choose steps, move.
+  So Y_i = A(Y_{i-1} + G_i - G_{i-1}), with G_{i-1} as it was evaluated, on the sample of its own iteration.
+- `adgd`, `barzilai-borwein`, `cap = "curvature"`: differences of gradients are those of the current sample at both
+  points. The sources of the second are deterministic, so that nothing else is said there.
+- `barzilai-borwein`, `adgd`: the previous step is the agent's own, before agreement. The limits of the former hold for
+  its first step as well.
+- `polyak`, `sps`, `decsps` on other recursions than ATC: y and what it is the gradient of, as for GAP.
+- `decsps`: the ratchet c_{i-1} mu_{i-1} is that of the last step that was not 0.
+- `cap = "curvature"`: 1e-2 at iteration 0; later 1.5 cap_k alone where there is no difference to divide by.
+- `damping = "sketch"` where P = I: the step is the local Polyak step, which needs nobody's sketch.
+- `optimum = "per-sample"` where values are tracked: the one number J(w^o).
+- `kuruzov`: an agent's first trial of all is `first`, later growth times the network's last alpha.
+- `next`: iteration 0 uses gamma itself.
+- `optimum = "estimate"`: level l_k = 0. An epoch is the largest max(50, ceil(N/b)) of all agents. e_k averages Jhat_k
+  (where values are tracked: f_k) with rate 1/epoch, from its first value on. After the last iteration of an epoch:
+  ebar_k = sum_l a_kl e_l; flag_k = 1 if e_k < 0.99 times what it was an epoch before (infinite before the first);
+  progress_k is the largest flag of the neighbourhood. If ebar_k exceeds 1.05 times what it was at the last raise, that
+  raise is taken back and the share, 1/2 at first, is halved; else, without progress, the level rises by
+  share (ebar_k - level). A raise is taken back at most once, and an epoch that takes one back makes none. No level is
+  above ebar_k.
+"""
+
+import math
+import unittest
+from dataclasses import dataclass
+
+import numpy as np
+
+import gap_twin
+from gap_twin import moving, neighbourhoods, two_hop_weights
+
+CAP_AT_START = 1e-2  # `cap = "curvature"`
+SHORTEST_EPOCH = 50  # `optimum = "estimate"`
+MOST_SHRINKS = 50
+
+RULE_DEFAULTS = {
+    "constant": {"value": None},
+    "decay": {"value": None, "power": 0.5},
+    "schedule": {"value": None, "warmup": 0, "every": 0, "factor": 0.5, "steps": None},
+    "polyak": {"optimum": "zero", "c": 1.0, "max": None},
+    "sps": {"optimum": "zero", "c": 0.5, "max": None},
+    "decsps": {"optimum": "zero", "c0": 1.0},
+    "backtracking": {"growth": 2.0, "delta": 1.0, "shrink": 0.5, "first": 1.0, "reach": "neighbours"},
+    "barzilai-borwein": {"kind": "long", "first": 1e-3, "min": 1e-6, "max": 10.0, "agree": "none"},
+    "adgd": {"first": 1e-6, "agree": "none"},
+    "gap": {"bound": "paper", "damping": "paper", "sweeps": 2, "project": False, "relaxation": 1.0, "optimum": "zero",
+            "agree": "none", "cap": None, "sums": "mixed", "exchange": "lists", "sketch_size": 32},
+}
+ALGORITHM_DEFAULTS = {
+    "atc": {}, "cta": {}, "dgd": {}, "extra": {}, "diging": {},
+    "exact-diffusion": {"form": "dual", "mixing": 0.5},
+    "gradient-tracking": {"rounds": 1},
+    "next": {"gamma": 1.0, "theta": 0.01},
+    "kuruzov": {"delta": 0.9, "growth": 1.0, "shrink": 0.5, "first": 1.0, "mixing": 0.45},
+    "dadam": {"beta1": 0.9, "beta2": 0.999, "beta3": 0.9, "epsilon": 1e-4},
+    "damsgrad": {"beta1": 0.9, "beta2": 0.999, "epsilon": 1e-4},
+}
+
+
+# ---------------------------------------------------------------- recursions
+
+
+def scaled(mu, Y):
+    """diag(mu) Y."""
+    return np.asarray(mu)[:, None] * Y
+
+
+def mixing_matrix(A, c):
+    """Wg = (1-c) I + c A; c = 1/2 is Abar."""
+    return (1.0 - c) * np.eye(len(A)) + c * A
+
+
+def move(P, X, mu, Y):
+    """W+ = P(X - diag(mu) Y)."""
+    return P @ (X - scaled(mu, Y))
+
+
+def exact_diffusion_primal(Wg, W, psi, mu, G):
+    """(W_i, psi_i): psi_i = W_{i-1} - mu G_{i-1}; W_i = Wg (psi_i + W_{i-1} - psi_{i-1})."""
+    moved = W - scaled(mu, G)
+    return Wg @ (moved + W - psi), moved
+
+
+def exact_diffusion_dual(Wg, X, D, mu, G):
+    """(X+, D+) with one step mu: D+ = D + (I-Wg)(X/mu - G - D); X+ = X - mu(G + D+)."""
+    D = D + (np.eye(len(X)) - Wg) @ (X / mu - G - D)
+    return X - mu * (G + D), D
+
+
+def exact_diffusion_agents(Wg, X, D, mu, G):
+    """(X+, D+): Y = X - Lambda(G+D); D_k += sum_l wg_kl (y_k - y_l)/max(mu_k, mu_l); X+ = X - Lambda(G + D+)."""
+    Y = X - scaled(mu, G + D)
+    D = D.copy()
+    for k, l in np.argwhere(neighbourhoods(Wg)):
+        larger = max(mu[k], mu[l])
+        if k != l and larger > 0:
+            D[k] += Wg[k, l] * (Y[k] - Y[l]) / larger
+    return X - scaled(mu, G + D), D
+
+
+def extra_first(A, W, mu, G):
+    """W_1 = A W_0 - mu G_0."""
+    return A @ W - scaled(mu, G)
+
+
+def extra_next(A, W, G, before, G_before, mu):
+    """W_{i+2} = (I+A) W_{i+1} - Abar W_i - mu (G_{i+1} - G_i)."""
+    return W + A @ W - mixing_matrix(A, 0.5) @ before - scaled(mu, G - G_before)
+
+
+def track_then_mix(P, Y, now, before):
+    """Aug-DGM: Y+ = P(Y + G+ - G)."""
+    return P @ (Y + now - before)
+
+
+def mix_then_track(A, Y, now, before):
+    """DIGing, NEXT: Y+ = A Y + G+ - G."""
+    return A @ Y + now - before
+
+
+def next_gamma(gamma, theta):
+    """gamma_i = gamma_{i-1}(1 - theta gamma_{i-1})."""
+    return gamma * (1.0 - theta * gamma)
+
+
+def kuruzov_accepts(batch, k, x, g, trial, a, delta):
+    """f(x+) <= f(x) + g.(x+ - x) + delta/(2a) ||x+ - x||^2, but for rounding."""
+    before, d = batch.value(k, x), trial - x
+    return batch.value(k, trial) <= before + g @ d + delta / (2 * a) * (d @ d) + 1e-12 * max(1.0, abs(before))
+
+
+def kuruzov_search(batch, k, x, g, xh, dh, last, growth, delta, shrink):
+    """(a, how often f_k was evaluated): growth * last, shrunk until x+ = xh - a dh is accepted, at most 50 times."""
+    a = growth * last
+    if a * (g @ g) < 1e4 * np.finfo(float).eps * max(1.0, abs(batch.value(k, x))):
+        a = last
+    for tried in range(MOST_SHRINKS):
+        if kuruzov_accepts(batch, k, x, g, xh - a * dh, a, delta):
+            return a, tried + 2
+        a *= shrink
+    return a, MOST_SHRINKS + 1
+
+
+def kuruzov_move(X, Xh, Dh, alpha, G):
+    """(X+, D+): X+ = Xh - alpha Dh; D+ = Dh + (X - Xh)/alpha - G."""
+    return Xh - alpha * Dh, Dh + (X - Xh) / alpha - G
+
+
+def moment(beta, m, x):
+    """m = beta m + (1 - beta) x."""
+    return beta * m + (1.0 - beta) * x
+
+
+def dadam_move(A, W, mu, m, vhat, epsilon):
+    """w+ = sum_l a_kl w_l - mu m/(sqrt(vhat) + eps), coordinate by coordinate."""
+    return A @ W - scaled(mu, m / (np.sqrt(vhat) + epsilon))
+
+
+def damsgrad_move(A, W, mu, m, uh, epsilon):
+    """x = A W; u = max(uh, eps); w+ = x - mu m/sqrt(u)."""
+    return A @ W - scaled(mu, m / np.sqrt(np.maximum(uh, epsilon)))
+
+
+# ---------------------------------------------------------------- rules
+
+
+def decayed(i, value, power):
+    """c/i^p, iterations counted from 1."""
+    return value / (i + 1) ** power
+
+
+def scheduled(i, value, warmup, every, factor):
+    """value min(1, (i+1)/(warmup+1)) factor^floor(i/every)."""
+    return value * min(1.0, (i + 1) / (warmup + 1)) * (factor ** (i // every) if every else 1.0)
+
+
+def from_list(i, steps):
+    """One step an iteration, the last one repeated."""
+    return steps[min(i, len(steps) - 1)]
+
+
+def polyak_ratio(values, optimum, G):
+    """(f - l)/||g||^2, at least 0; g = 0: 0."""
+    return gap_twin.polyak_steps(values, optimum, G, 1.0, None)
+
+
+def barzilai_borwein(s, z, kind):
+    """BB1 s.s/s.z (long) or BB2 s.z/z.z (short); None where s.z <= 0."""
+    product = s @ z
+    if product <= 0:
+        return None
+    return (s @ s) / product if kind == "long" else product / (z @ z)
+
+
+def adgd_step(mu, theta, dw, dg):
+    """min{sqrt(1+theta) mu, ||dw||/(2||dg||)}; the first alone where dg = 0."""
+    growth, change = math.sqrt(1.0 + theta) * mu, np.linalg.norm(dg)
+    return growth if change == 0 else min(growth, np.linalg.norm(dw) / (2.0 * change))
+
+
+def curvature_cap(cap, dw, dg):
+    """min(1.5 cap, 0.5 ||dw||/||dg||); the first alone where dw or dg is 0."""
+    cap, moved, change = float(cap), np.linalg.norm(dw), np.linalg.norm(dg)
+    return 1.5 * cap if moved == 0 or change == 0 else min(1.5 * cap, 0.5 * moved / change)
+
+
+@dataclass
+class View:
+    """What a rule sees of one iteration of W+ = P(X - diag(mu) Y), with Y made of the gradients G at W."""
+
+    i: int
+    A: np.ndarray
+    P: np.ndarray
+    batch: gap_twin.Batch
+    W: np.ndarray
+    X: np.ndarray
+    Y: np.ndarray
+    G: np.ndarray
+    value: np.ndarray  # Jhat_k(w_k), or the tracker f of the network's
+    tracked: bool
+
+    def is_diagonal(self):
+        return np.array_equal(self.P, np.eye(len(self.P)))
+
+
+class Rule:
+    """A step-size rule; `choose(view)` gives mu and moves the state on. `values`: of the last line search."""
+
+    def __init__(self, name, options, run):
+        unknown = set(options) - set(RULE_DEFAULTS[name])
+        if unknown:
+            raise ValueError(f"options of {name} that the twin does not know: {sorted(unknown)}")
+        self.o, self.run, self.K = {**RULE_DEFAULTS[name], **options}, run, len(run.A)
+        self.values = None
+        self.level = Level(run) if self.o.get("optimum") == "estimate" else None
+
+    def optimum(self, view):
+        """Jhat_k(w^o) as the option gives it."""
+        given = self.o["optimum"]
+        if given == "zero":
+            return np.zeros(self.K)
+        if given == "estimate":
+            return self.level.level
+        if given == "per-sample":
+            return self.run.costs_at_optimum() if view.tracked else view.batch.values(np.tile(self.run.wo, (self.K, 1)))
+        return np.broadcast_to(np.asarray(given, dtype=float), (self.K,)).copy()
+
+    def observe(self, view):
+        """After the steps of an iteration: what the estimate of the optimum learns."""
+        if self.level is not None:
+            self.level.observe(view)
+
+
+class Common(Rule):
+    """constant, decay, schedule: the same number for every agent."""
+
+    def __init__(self, name, options, run):
+        super().__init__(name, options, run)
+        self.name = name
+
+    def choose(self, view):
+        o = self.o
+        if self.name == "constant":
+            step = o["value"]
+        elif self.name == "decay":
+            step = decayed(view.i, o["value"], o["power"])
+        elif o["steps"] is not None:
+            step = from_list(view.i, o["steps"])
+        else:
+            step = scheduled(view.i, o["value"], o["warmup"], o["every"], o["factor"])
+        return np.full(self.K, float(step))
+
+
+class Polyak(Rule):
+    def choose(self, view):
+        mu = gap_twin.polyak_steps(view.value, self.optimum(view), view.Y, self.o["c"], self.o["max"])
+        self.observe(view)
+        return mu
+
+
+class DecSps(Rule):
+    """(1/c_i) min{(f-l)/||g||^2, c_{i-1} mu_{i-1}}, c_i = c0 sqrt(i+1)."""
+
+    def __init__(self, name, options, run):
+        super().__init__(name, options, run)
+        self.ratchet = np.full(self.K, np.inf)
+
+    def choose(self, view):
+        ratio = polyak_ratio(view.value, self.optimum(view), view.Y)
+        lower = np.minimum(ratio, self.ratchet)
+        self.ratchet = np.where(lower > 0, lower, self.ratchet)
+        self.observe(view)
+        return lower / (self.o["c0"] * math.sqrt(view.i + 1))
+
+
+class Backtracking(Rule):
+    def __init__(self, name, options, run):
+        super().__init__(name, options, run)
+        self.last = np.full(self.K, float(self.o["first"]))
+
+    def choose(self, view):
+        o = self.o
+        found = [gap_twin.backtrack(view.batch, k, view.W[k], view.G[k], self.last[k], o["growth"], o["delta"],
+                                    o["shrink"]) for k in range(self.K)]
+        self.last = np.array([a for a, _ in found])
+        self.values = sum(count for _, count in found)
+        if o["reach"] == "neighbours":
+            return gap_twin.agree(view.A, self.last, "min")
+        return np.full(self.K, np.min(self.last))
+
+
+class BarzilaiBorwein(Rule):
+    def __init__(self, name, options, run):
+        super().__init__(name, options, run)
+        self.own, self.before = np.full(self.K, self.clipped(self.o["first"])), None
+
+    def clipped(self, step):
+        return min(max(step, self.o["min"]), self.o["max"])
+
+    def choose(self, view):
+        o = self.o
+        if self.before is not None:
+            G = view.batch.gradients(self.before)
+            for k in range(self.K):
+                step = barzilai_borwein(view.W[k] - self.before[k], view.G[k] - G[k], o["kind"])
+                if step is not None:
+                    self.own[k] = self.clipped(step)
+        self.before = view.W.copy()
+        return gap_twin.agree(view.A, self.own.copy(), o["agree"])
+
+
+class Adgd(Rule):
+    def __init__(self, name, options, run):
+        super().__init__(name, options, run)
+        self.own, self.theta, self.before = np.full(self.K, float(self.o["first"])), np.full(self.K, 1e9), None
+
+    def choose(self, view):
+        if self.before is not None:
+            G = view.batch.gradients(self.before)
+            for k in range(self.K):
+                mu = adgd_step(self.own[k], self.theta[k], view.W[k] - self.before[k], view.G[k] - G[k])
+                self.theta[k], self.own[k] = mu / self.own[k], mu
+        self.before = view.W.copy()
+        return gap_twin.agree(view.A, self.own.copy(), self.o["agree"])
+
+
+class Level:
+    """`optimum = "estimate"`, as the module says."""
+
+    def __init__(self, run):
+        K = len(run.A)
+        self.A, self.epoch = run.A, max(SHORTEST_EPOCH, math.ceil(run.H.shape[1] / run.batch_size))
+        self.level, self.average, self.epoch_before = np.zeros(K), None, np.full(K, np.inf)
+        self.share, self.at_raise, self.before_raise = np.full(K, 0.5), np.full(K, np.inf), np.zeros(K)
+
+    def observe(self, view):
+        if self.average is None:
+            self.average = view.value
+        else:
+            self.average = self.average + (view.value - self.average) / self.epoch
+        if (view.i + 1) % self.epoch == 0:
+            self.end_epoch()
+
+    def end_epoch(self):
+        ebar = self.A @ self.average
+        flag = self.average < 0.99 * self.epoch_before
+        self.epoch_before = self.average
+        for k, near in enumerate(neighbourhoods(self.A)):
+            if ebar[k] > 1.05 * self.at_raise[k]:
+                self.level[k], self.at_raise[k] = self.before_raise[k], np.inf
+                self.share[k] /= 2
+            elif not np.any(flag[near]):
+                self.before_raise[k], self.at_raise[k] = self.level[k], ebar[k]
+                self.level[k] += self.share[k] * (ebar[k] - self.level[k])
+        self.level = np.minimum(self.level, ebar)
+
+
+class Gap(Rule):
+    def __init__(self, name, options, run):
+        super().__init__(name, options, run)
+        K = self.K
+        self.S, self.r = np.zeros(K), np.zeros(K)  # cap = "distance"
+        self.cap, self.before, self.start = np.full(K, CAP_AT_START), None, None  # cap = "curvature"
+
+    def cbar(self, view, B):
+        """The bound on c_k = sum_l b_kl y_k.(w^o - x_l)."""
+        bound, optimum = self.o["bound"], self.optimum(view)
+        drift = np.sum(view.Y * (view.W - B @ view.X), axis=1)
+        if bound == "oracle":
+            return gap_twin.bound_oracle(B, view.X, view.Y, self.run.wo)
+        if bound == "paper":
+            return gap_twin.bound_paper(B, view.X, view.batch, optimum)
+        if bound == "linear":
+            return optimum - view.value + drift
+        if view.batch.loss == "least-squares" and view.batch.l2 == 0:
+            return 2.0 * (optimum - view.value) + drift
+        L, energy = view.batch.smoothness(), np.sum(view.G**2, axis=1)  # tight
+        return optimum - view.value + drift - np.divide(energy, 2 * L, out=np.zeros_like(L), where=L > 0)
+
+    def alpha(self, view, B):
+        damping, Y = self.o["damping"], view.Y
+        if damping == "graph":
+            return gap_twin.damping_graph(B, Y, self.run.lambda_B or gap_twin.graph_lambda(B))
+        if damping == "sketch" and view.is_diagonal():
+            return gap_twin.damping_rows(B, Y)
+        if damping == "sketch":
+            return gap_twin.damping_sketch(B, Y, self.run.sketch)
+        return {"paper": gap_twin.damping_paper, "rows": gap_twin.damping_rows,
+                "norms": gap_twin.damping_norms}[damping](B, Y)
+
+    def limit(self, view, B):
+        """cap_k of this iteration; moves what it is made of on."""
+        cap = self.o["cap"]
+        if cap == "distance":
+            self.start = view.W.copy() if self.start is None else self.start
+            self.S = gap_twin.accumulate_energy(view.A, self.S, gap_twin.surviving_energy(B, view.Y), self.o["sums"])
+            self.r = gap_twin.accumulate_radius(view.A, self.r, np.linalg.norm(view.W - self.start, axis=1))
+            return gap_twin.distance_cap(self.r, self.S) if view.i >= gap_twin.CAP_STARTS_AT else np.inf
+        if cap == "curvature":
+            if self.before is not None:
+                dW, dG = view.W - self.before, view.G - view.batch.gradients(self.before)
+                own = [curvature_cap(c, dw, dg) for c, dw, dg in zip(self.cap, dW, dG)]
+                self.cap = np.full(self.K, np.min(own))
+            self.before = view.W.copy()
+            return self.cap
+        if isinstance(cap, dict):
+            return cap["gamma"] / math.sqrt(view.i + 1)
+        return np.inf if cap is None else float(cap)
+
+    def choose(self, view):
+        o, B = self.o, two_hop_weights(view.P)
+        cbar = self.cbar(view, B)
+        if o["sweeps"] == "exact":
+            mu = gap_twin.exact_steps(gap_twin.gram(B, view.Y), cbar, moving(view.Y))
+        else:
+            mu = gap_twin.sweeps(view.P, view.Y, self.alpha(view, B), cbar, o["sweeps"], o["project"], o["exchange"])
+        mu = np.minimum(o["relaxation"] * mu, self.limit(view, B))
+        self.observe(view)
+        return gap_twin.agree(view.A, mu, o["agree"])
+
+
+RULES = {"constant": Common, "decay": Common, "schedule": Common, "polyak": Polyak, "sps": Polyak, "decsps": DecSps,
+         "backtracking": Backtracking, "barzilai-borwein": BarzilaiBorwein, "adgd": Adgd, "gap": Gap}
+
+
+# ---------------------------------------------------------------- algorithms
+
+
+class Algorithm:
+    """`step(i, batch, rule)` moves W on and gives the steps; `values` counts those of its own line search."""
+
+    def __init__(self, options, A, start):
+        self.o, self.A, self.W, self.values = options, A, start.copy(), None
+        self.I = np.eye(len(A))
+
+    def view(self, i, batch, W, X, Y, G, P, value=None):
+        return View(i, self.A, P, batch, W, X, Y, G, batch.values(W) if value is None else value, value is not None)
+
+
+class Atc(Algorithm):
+    def step(self, i, batch, rule):
+        G = batch.gradients(self.W)
+        mu = rule.choose(self.view(i, batch, self.W, self.W, G, G, self.A))
+        self.W = move(self.A, self.W, mu, G)
+        return mu
+
+
+class Cta(Algorithm):
+    """Psi = A W; W+ = Psi - diag(mu) grad(Psi)."""
+
+    def step(self, i, batch, rule):
+        psi = self.A @ self.W
+        G = batch.gradients(psi)
+        mu = rule.choose(self.view(i, batch, psi, psi, G, G, self.I))
+        self.W = move(self.I, psi, mu, G)
+        return mu
+
+
+class Dgd(Algorithm):
+    """W+ = A W - diag(mu) grad(W)."""
+
+    def step(self, i, batch, rule):
+        X, G = self.A @ self.W, batch.gradients(self.W)
+        mu = rule.choose(self.view(i, batch, self.W, X, G, G, self.I))
+        self.W = move(self.I, X, mu, G)
+        return mu
+
+
+class ExactDiffusion(Algorithm):
+    def __init__(self, options, A, start):
+        super().__init__(options, A, start)
+        self.Wg, self.psi, self.D = mixing_matrix(A, options["mixing"]), start.copy(), np.zeros_like(start)
+
+    def step(self, i, batch, rule):
+        G = batch.gradients(self.W)
+        if self.o["form"] == "primal":
+            mu = rule.choose(self.view(i, batch, self.W, 2 * self.W - self.psi, G, G, self.Wg))
+            self.W, self.psi = exact_diffusion_primal(self.Wg, self.W, self.psi, mu, G)
+        else:
+            mu = rule.choose(self.view(i, batch, self.W, self.W, G + self.D, G, self.Wg))
+            self.W, self.D = exact_diffusion_agents(self.Wg, self.W, self.D, mu, G)
+        return mu
+
+
+class Extra(Algorithm):
+    def __init__(self, options, A, start):
+        super().__init__(options, A, start)
+        self.before = None
+
+    def step(self, i, batch, rule):
+        G = batch.gradients(self.W)
+        mu = rule.choose(self.view(i, batch, self.W, self.W, G, G, self.A))
+        if self.before is None:
+            after = extra_first(self.A, self.W, mu, G)
+        else:
+            after = extra_next(self.A, self.W, G, *self.before, mu)
+        self.W, self.before = after, (self.W, G)
+        return mu
+
+
+class Tracking(Algorithm):
+    """Trackers Y of the gradient and f of the value: Y_0 = G_0, f_0 = J(W_0); f+ = A(f + J(W+) - J(W))."""
+
+    def __init__(self, options, A, start):
+        super().__init__(options, A, start)
+        self.before, self.Y, self.f = None, None, None
+
+    def track(self, batch, mix):
+        G, J = batch.gradients(self.W), batch.values(self.W)
+        if self.before is None:
+            self.Y, self.f = G, J
+        else:
+            self.Y = mix(self.Y, G, self.before[0])
+            self.f = track_then_mix(self.A, self.f, J, self.before[1])
+        self.before = (G, J)
+        return G
+
+
+class GradientTracking(Tracking):
+    """W+ = A^R(W - diag(mu) Y); Y+ = A^R(Y + G+ - G)."""
+
+    def step(self, i, batch, rule):
+        P = np.linalg.matrix_power(self.A, self.o["rounds"])
+        G = self.track(batch, lambda Y, now, before: track_then_mix(P, Y, now, before))
+        mu = rule.choose(self.view(i, batch, self.W, self.W, self.Y, G, P, self.f))
+        self.W = move(P, self.W, mu, self.Y)
+        return mu
+
+
+class Diging(Tracking):
+    """W+ = A W - diag(mu) Y; Y+ = A Y + G+ - G."""
+
+    def step(self, i, batch, rule):
+        G = self.track(batch, lambda Y, now, before: mix_then_track(self.A, Y, now, before))
+        X = self.A @ self.W
+        mu = rule.choose(self.view(i, batch, self.W, X, self.Y, G, self.I, self.f))
+        self.W = move(self.I, X, mu, self.Y)
+        return mu
+
+
+class Next(Tracking):
+    """z_k = w_k - (gamma_i/tau) y_k; W+ = A Z; Y+ = A Y + G+ - G."""
+
+    def __init__(self, options, A, start):
+        super().__init__(options, A, start)
+        self.gamma = options["gamma"]
+
+    def step(self, i, batch, rule):
+        G = self.track(batch, lambda Y, now, before: mix_then_track(self.A, Y, now, before))
+        mu = self.gamma * rule.choose(self.view(i, batch, self.W, self.W, self.Y, G, self.A, self.f))
+        self.W = move(self.A, self.W, mu, self.Y)
+        self.gamma = next_gamma(self.gamma, self.o["theta"])
+        return mu
+
+
+class Kuruzov(Algorithm):
+    def __init__(self, options, A, start):
+        super().__init__(options, A, start)
+        self.Wg, self.D, self.last = mixing_matrix(A, options["mixing"]), np.zeros_like(start), options["first"]
+
+    def step(self, i, batch, rule):
+        o, X, G = self.o, self.W, batch.gradients(self.W)
+        Xh, Dh = self.Wg @ X, self.Wg @ (G + self.D)
+        growth = o["growth"] if i > 0 else 1.0
+        found = [kuruzov_search(batch, k, X[k], G[k], Xh[k], Dh[k], self.last, growth, o["delta"], o["shrink"])
+                 for k in range(len(X))]
+        self.last, self.values = min(a for a, _ in found), sum(count for _, count in found)
+        self.W, self.D = kuruzov_move(X, Xh, Dh, self.last, G)
+        return np.full(len(X), self.last)
+
+
+class Dadam(Algorithm):
+    """m, v, vhat = b3 vhat + (1-b3) max(vhat, v), all from 0."""
+
+    def __init__(self, options, A, start):
+        super().__init__(options, A, start)
+        self.m, self.v, self.vhat = np.zeros((3,) + start.shape)
+
+    def step(self, i, batch, rule):
+        o, G = self.o, batch.gradients(self.W)
+        mu = rule.choose(self.view(i, batch, self.W, self.A @ self.W, G, G, self.I))
+        self.m, self.v = moment(o["beta1"], self.m, G), moment(o["beta2"], self.v, G**2)
+        self.vhat = moment(o["beta3"], self.vhat, np.maximum(self.vhat, self.v))
+        self.W = dadam_move(self.A, self.W, mu, self.m, self.vhat, o["epsilon"])
+        return mu
+
+
+class Damsgrad(Algorithm):
+    """m, v from 0, vhat = max(vhat, v) and its consensus u~ from epsilon: uh = A u~; u~ = uh - vhat_old + vhat_new."""
+
+    def __init__(self, options, A, start):
+        super().__init__(options, A, start)
+        self.m, self.v = np.zeros((2,) + start.shape)
+        self.vhat, self.u = np.full((2,) + start.shape, options["epsilon"])
+
+    def step(self, i, batch, rule):
+        o, G = self.o, batch.gradients(self.W)
+        mu = rule.choose(self.view(i, batch, self.W, self.A @ self.W, G, G, self.I))
+        self.m, self.v = moment(o["beta1"], self.m, G), moment(o["beta2"], self.v, G**2)
+        uh, largest = self.A @ self.u, np.maximum(self.vhat, self.v)
+        self.W = damsgrad_move(self.A, self.W, mu, self.m, uh, o["epsilon"])
+        self.u, self.vhat = uh - self.vhat + largest, largest
+        return mu
+
+
+ALGORITHMS = {"atc": Atc, "cta": Cta, "dgd": Dgd, "exact-diffusion": ExactDiffusion, "extra": Extra,
+              "gradient-tracking": GradientTracking, "diging": Diging, "next": Next, "kuruzov": Kuruzov,
+              "dadam": Dadam, "damsgrad": Damsgrad}
+
+
+# ---------------------------------------------------------------- one run
+
+
+class Run:
+    """One algorithm with one rule on samples H (K, N, M), y (K, N); `step(i, index)` is one iteration.
+
+    `algorithm` and `rule`: a name and its options; `problem`: loss, l2, delta. `sketch`: the projection (s, M);
+    `lambda_B`: an upper bound of that of the metric, computed where it is not given.
+    """
+
+    def __init__(self, A, H, y, start, batch_size, problem, algorithm, rule, wo=None, sketch=None, lambda_B=None):
+        self.A, self.H, self.y, self.batch_size, self.problem = A, H, y, batch_size, problem
+        self.wo, self.sketch, self.lambda_B = wo, sketch, lambda_B
+        name, options = algorithm
+        unknown = set(options) - set(ALGORITHM_DEFAULTS[name])
+        if unknown:
+            raise ValueError(f"options of {name} that the twin does not know: {sorted(unknown)}")
+        self.algorithm = ALGORITHMS[name]({**ALGORITHM_DEFAULTS[name], **options}, A, start)
+        self.rule = None if rule is None else RULES[rule[0]](*rule, self)
+
+    @property
+    def W(self):
+        return self.algorithm.W
+
+    @property
+    def values(self):
+        """Loss values that the line search of the last iteration took, of the algorithm or of the rule."""
+        own = self.algorithm.values
+        return own if own is not None or self.rule is None else self.rule.values
+
+    def batch(self, index):
+        agents = np.arange(len(self.A))[:, None]
+        return gap_twin.Batch(self.H[agents, index], self.y[agents, index], **self.problem)
+
+    def costs_at_optimum(self):
+        """J(w^o), for every agent."""
+        K, N, _ = self.H.shape
+        return np.full(K, np.mean(self.batch(np.tile(np.arange(N), (K, 1))).values(np.tile(self.wo, (K, 1)))))
+
+    def step(self, i, index):
+        """mu of iteration i; W is the iterate after it."""
+        return self.algorithm.step(i, self.batch(index), self.rule)
+
+    def disturb(self, noise):
+        """Moves the iterate, as rounding would."""
+        self.algorithm.W = self.algorithm.W + noise
+
+
+# ---------------------------------------------------------------- self-test
+
+
+def ring_weights(K):
+    ring = np.roll(np.eye(K, dtype=bool), 1, axis=1)
+    return gap_twin.metropolis(ring | ring.T)
+
+
+class SelfTest(unittest.TestCase):
+    K, M, N = 8, 4, 12
+
+    def setUp(self):
+        self.random = np.random.default_rng(11)
+        self.networks = {"ring": ring_weights(self.K), "erdos-renyi": gap_twin.random_weights(self.random, self.K),
+                         "complete": np.full((self.K, self.K), 1.0 / self.K)}
+        self.H = self.random.standard_normal((self.K, self.N, self.M))
+        minimisers = self.random.standard_normal((self.K, self.M, 1))
+        self.y = (self.H @ minimisers)[:, :, 0] + 0.3 * self.random.standard_normal((self.K, self.N))
+        H = self.H.reshape(-1, self.M)
+        self.wo = np.linalg.solve(H.T @ H, H.T @ self.y.ravel())
+        self.L = max(np.linalg.eigvalsh(h.T @ h / self.N)[-1] for h in self.H)
+        self.all = np.tile(np.arange(self.N), (self.K, 1))
+
+    def run_of(self, A, algorithm, rule, start=None, batch_size=None, loss="least-squares", **more):
+        start = self.random.standard_normal((self.K, self.M)) if start is None else start
+        y = np.sign(self.y) if loss == "logistic" else self.y
+        algorithm = (algorithm, {}) if isinstance(algorithm, str) else algorithm
+        rule = (rule, {}) if isinstance(rule, str) else rule
+        return Run(A, self.H, y, start, batch_size or self.N, {"loss": loss}, algorithm, rule, self.wo, **more)
+
+    def iterate(self, run, iterations, index=None):
+        for i in range(iterations):
+            mu = run.step(i, self.all if index is None else index[i])
+        return mu
+
+    def draws(self, iterations, b):
+        return self.random.integers(0, self.N, (iterations, self.K, b))
+
+    def assert_solved(self, run, tolerance=1e-10):
+        self.assertLess(np.max(np.linalg.norm(run.W - self.wo, axis=1)), tolerance)
+
+    def test_corrected_algorithms_reach_the_minimiser(self):
+        constant = ("constant", {"value": 0.3 / self.L})
+        uneven = {"value": None, "steps": list(self.random.uniform(0.1, 0.4, 1500) / self.L)}
+        exact = ("exact-diffusion", {"form": "primal"})
+        for name, A in self.networks.items():
+            for algorithm, rule in (("exact-diffusion", constant), (exact, constant), ("extra", constant),
+                                    ("gradient-tracking", constant), (("gradient-tracking", {"rounds": 3}), constant),
+                                    ("diging", ("constant", {"value": 0.05 / self.L})),
+                                    (("next", {"theta": 1e-4}), constant), ("exact-diffusion", ("schedule", uneven)),
+                                    ("gradient-tracking", ("schedule", uneven)), ("kuruzov", None)):
+                with self.subTest(network=name, algorithm=algorithm, rule=rule and rule[0]):
+                    run = self.run_of(A, algorithm, rule)
+                    self.iterate(run, 1500)
+                    self.assert_solved(run)
+
+    def test_uncorrected_algorithms_do_not(self):
+        for algorithm in ("atc", "cta", "dgd"):
+            run = self.run_of(self.networks["ring"], algorithm, ("constant", {"value": 0.3 / self.L}))
+            self.iterate(run, 2000)
+            self.assertGreater(np.max(np.linalg.norm(run.W - self.wo, axis=1)), 1e-2)
+            self.assertLess(np.max(np.linalg.norm(run.W - self.wo, axis=1)), 2.0)
+
+    def test_agent_wise_steps_reach_the_minimiser(self):
+        A = self.networks["erdos-renyi"]
+        mu = self.random.uniform(0.05, 0.3, self.K) / self.L
+
+        class Own(Rule):
+            def choose(self, view):
+                return mu
+
+        for algorithm, factor in (("exact-diffusion", 1.0), ("gradient-tracking", 1.0), ("diging", 0.2)):
+            run = self.run_of(A, algorithm, ("constant", {"value": 1.0}))
+            run.rule = Own("constant", {}, run)
+            mu = factor * mu
+            self.iterate(run, 3000)
+            self.assert_solved(run)
+
+    def test_forms_of_exact_diffusion_agree_under_one_constant_step(self):
+        for A in self.networks.values():
+            for mixing in (0.5, 0.3):
+                mu, start = 0.3 / self.L, self.random.standard_normal((self.K, self.M))
+                rule, Wg = ("constant", {"value": mu}), mixing_matrix(A, mixing)
+                primal = self.run_of(A, ("exact-diffusion", {"form": "primal", "mixing": mixing}), rule, start)
+                agents = self.run_of(A, ("exact-diffusion", {"mixing": mixing}), rule, start)
+                X, D = start, np.zeros_like(start)
+                for i in range(50):
+                    X, D = exact_diffusion_dual(Wg, X, D, mu, agents.batch(self.all).gradients(X))
+                    primal.step(i, self.all), agents.step(i, self.all)
+                    np.testing.assert_allclose(primal.W, X, rtol=0, atol=1e-12)
+                    np.testing.assert_allclose(agents.W, X, rtol=0, atol=1e-12)
+
+    def test_dual_variable_sums_to_zero_also_with_a_resting_agent(self):
+        for A in self.networks.values():
+            X, D = self.random.standard_normal((2, self.K, self.M))
+            D -= D.mean(axis=0)
+            mu = self.random.uniform(0, 1, self.K) * (self.random.random(self.K) < 0.6)
+            X, D = exact_diffusion_agents(mixing_matrix(A, 0.5), X, D, mu, X**3)
+            self.assertTrue(np.all(np.isfinite(X)))
+            np.testing.assert_allclose(D.sum(axis=0), 0.0, atol=1e-10)
+
+    def test_trackers_keep_the_means_of_gradients_and_values(self):
+        index = self.draws(40, 2)
+        for algorithm in ("gradient-tracking", "diging", "next", ("gradient-tracking", {"rounds": 2})):
+            run = self.run_of(self.networks["erdos-renyi"], algorithm, ("constant", {"value": 0.02}))
+            for i in range(40):
+                run.step(i, index[i])
+                G, J = run.algorithm.before
+                np.testing.assert_allclose(run.algorithm.Y.mean(axis=0), G.mean(axis=0), atol=1e-12)
+                self.assertAlmostEqual(run.algorithm.f.mean(), J.mean(), delta=1e-12)
+
+    def test_consensus_of_the_preconditioner_keeps_its_mean(self):
+        run = self.run_of(self.networks["ring"], "damsgrad", ("constant", {"value": 0.01}))
+        for i in range(30):
+            run.step(i, self.all)
+            np.testing.assert_allclose(run.algorithm.u.mean(axis=0), run.algorithm.vhat.mean(axis=0), rtol=1e-12)
+
+    def test_adaptive_moments_descend(self):
+        for algorithm in ("dadam", "damsgrad"):
+            for loss in ("least-squares", "logistic"):
+                run = self.run_of(self.networks["erdos-renyi"], algorithm, ("constant", {"value": 0.01}), loss=loss)
+                before = np.mean(run.batch(self.all).values(run.W))
+                self.iterate(run, 500)
+                self.assertLess(np.mean(run.batch(self.all).values(run.W)), 0.9 * before)
+
+    def test_one_agent_makes_every_recursion_gradient_descent(self):
+        A, W = np.ones((1, 1)), self.random.standard_normal((1, self.M))
+        for algorithm in ("atc", "cta", "dgd", "exact-diffusion", "extra", "gradient-tracking", "diging", "next"):
+            options = {"theta": 0.0} if algorithm == "next" else {}
+            run = Run(A, self.H[:1], self.y[:1], W, self.N, {}, (algorithm, options), ("constant", {"value": 0.1}))
+            X = W
+            for i in range(10):
+                X = X - 0.1 * run.batch(self.all[:1]).gradients(X)
+                run.step(i, self.all[:1])
+                np.testing.assert_allclose(run.W, X, rtol=1e-12)
+
+    def test_atc_is_the_twin_of_the_gap_family(self):
+        index = self.draws(70, 2)
+        A, start = self.networks["erdos-renyi"], self.random.standard_normal((self.K, self.M))
+        for bound in gap_twin.BOUNDS:
+            options = {"bound": bound, "damping": "rows", "cap": "distance", "agree": "mean", "optimum": "per-sample"}
+            run = self.run_of(A, "atc", ("gap", options), start, loss="logistic")
+            other = gap_twin.Twin(A, self.H, run.y, start, {**options, "loss": "logistic"}, self.wo)
+            W = start
+            for i in range(70):
+                mu, W = other.step(i, W, index[i])
+                np.testing.assert_allclose(run.step(i, index[i]), mu, rtol=1e-12)
+                np.testing.assert_allclose(run.W, W, rtol=1e-12)
+
+    def test_gap_on_a_diagonal_metric_is_local_polyak(self):
+        options = {"bound": "linear", "damping": "rows"}
+        start = np.tile(self.random.standard_normal(self.M), (self.K, 1))  # agreement: dgd has no drift either
+        for algorithm in ("cta", "dgd", "diging"):
+            for damping in ("rows", "norms", "graph", "paper", "sketch"):
+                run = self.run_of(self.networks["ring"], algorithm, ("gap", {**options, "damping": damping}), start)
+                batch = run.batch(self.all)
+                expected = polyak_ratio(batch.values(start), np.zeros(self.K), batch.gradients(start))
+                np.testing.assert_allclose(run.step(0, self.all), expected, rtol=1e-9)
+
+    def test_oracle_bound_is_the_slope_of_the_distance_on_every_recursion(self):
+        A = self.networks["erdos-renyi"]
+        for algorithm, c in (("atc", 1.0), ("cta", 0.0), ("dgd", 0.0), ("diging", 0.0), ("gradient-tracking", 1.0),
+                             (("exact-diffusion", {"form": "primal"}), 0.5)):
+            run = self.run_of(A, algorithm, ("gap", {"bound": "oracle", "damping": "rows", "sweeps": "exact"}))
+            seen, choose = [], run.rule.choose
+            run.rule.choose = lambda view: seen.append(view) or choose(view)
+            self.iterate(run, 3)
+            view, P = seen[-1], mixing_matrix(A, c)
+            np.testing.assert_array_equal(view.P, P)
+            distance = lambda u: np.sum((P @ (self.wo - view.X + scaled(u, view.Y))) ** 2)
+            d = self.random.standard_normal(self.K)
+            slope = (distance(d) - distance(-d)) / 2
+            self.assertAlmostEqual(slope, 2 * run.rule.cbar(view, two_hop_weights(P)) @ d, delta=1e-9 * distance(d))
+
+    def test_linear_bound_is_above_c_on_recursions_with_own_gradients(self):
+        for algorithm in ("atc", "cta", "dgd", ("exact-diffusion", {"form": "primal"})):
+            options = {"bound": "linear", "damping": "rows", "optimum": "per-sample"}
+            run = self.run_of(self.networks["ring"], algorithm, ("gap", options), loss="logistic")
+            seen, choose = [], run.rule.choose
+            run.rule.choose = lambda view: seen.append(view) or choose(view)
+            self.iterate(run, 5)
+            for view in seen:
+                B = two_hop_weights(view.P)
+                c = gap_twin.bound_oracle(B, view.X, view.Y, self.wo)
+                self.assertTrue(np.all(c <= run.rule.cbar(view, B) + 1e-10))
+
+    def test_gap_with_a_curvature_cap_solves_by_tracking(self):
+        options = {"bound": "linear", "damping": "rows", "project": True, "cap": "curvature",
+                   "optimum": "per-sample"}
+        for name, A in self.networks.items():
+            with self.subTest(network=name):
+                run = self.run_of(A, "gradient-tracking", ("gap", options))
+                self.iterate(run, 2500)
+                self.assert_solved(run, 1e-4)
+
+    def test_gap_keeps_its_steps_at_the_fixed_point_of_primal_exact_diffusion(self):
+        options = {"bound": "oracle", "damping": "rows", "sweeps": "exact"}
+        A = self.networks["erdos-renyi"]
+        run = self.run_of(A, ("exact-diffusion", {"form": "primal"}), ("gap", options))
+        G, mu = run.batch(self.all).gradients(np.tile(self.wo, (self.K, 1))), np.full(self.K, 0.1)
+        run.algorithm.W, run.algorithm.psi = np.tile(self.wo, (self.K, 1)), self.wo - scaled(mu, G)
+        chosen = run.step(0, self.all)
+        np.testing.assert_allclose(run.W, np.tile(self.wo, (self.K, 1)), atol=1e-9)
+        self.assertTrue(np.all(chosen > 0))
+
+    def test_curvature_cap_grows_by_half_until_it_knows_better(self):
+        options = {"bound": "linear", "damping": "rows", "cap": "curvature"}
+        run = self.run_of(self.networks["ring"], "atc", ("gap", options))
+        run.step(0, self.all)
+        np.testing.assert_array_equal(run.rule.cap, CAP_AT_START)
+        run.step(1, self.all)
+        np.testing.assert_array_equal(run.rule.cap, 1.5 * CAP_AT_START)
+        self.iterate(run, 30)
+        smallest = min(np.linalg.eigvalsh(h.T @ h / self.N)[0] for h in self.H)
+        self.assertTrue(np.all(run.rule.cap >= 0.5 / self.L) and np.all(run.rule.cap <= 0.75 / smallest))
+        self.assertEqual(curvature_cap(1.0, np.zeros(2), np.ones(2)), 1.5)
+        self.assertEqual(curvature_cap(1.0, np.ones(2), np.zeros(2)), 1.5)
+
+    def test_schedules(self):
+        steps = [scheduled(i, 1.0, 3, 4, 0.5) for i in range(9)]
+        self.assertEqual(steps, [0.25, 0.5, 0.75, 1.0, 0.5, 0.5, 0.5, 0.5, 0.25])
+        self.assertEqual([from_list(i, [3.0, 2.0]) for i in range(4)], [3.0, 2.0, 2.0, 2.0])
+        self.assertEqual(scheduled(5, 0.1, 0, 0, 0.5), 0.1)
+
+    def test_decsps_never_rises_and_survives_a_zero_step(self):
+        run = self.run_of(self.networks["ring"], "atc", "decsps", batch_size=1)
+        index, last = self.draws(60, 1), np.inf
+        for i in range(60):
+            if i == 20:  # agent 3 has nothing to learn, once
+                kept, run.H[3], run.y[3] = (run.H[3].copy(), run.y[3].copy()), 0.0, 0.0
+            mu = run.step(i, index[i])
+            if i == 20:
+                self.assertEqual(mu[3], 0.0)
+                run.H[3], run.y[3] = kept
+            else:
+                self.assertTrue(np.all(mu > 0) and np.all(mu <= last))
+                last = mu
+
+    def test_barzilai_borwein_lies_within_the_curvatures(self):
+        for kind in ("long", "short"):
+            rule = ("barzilai-borwein", {"kind": kind})
+            run = self.run_of(self.networks["ring"], "gradient-tracking", rule)
+            self.assertTrue(np.all(run.step(0, self.all) == 1e-3))
+            for i in range(1, 10):
+                mu = run.step(i, self.all)
+                for k, h in enumerate(self.H):
+                    values = np.linalg.eigvalsh(h.T @ h / self.N)
+                    self.assertTrue(1 / values[-1] * (1 - 1e-9) <= mu[k] <= 1 / values[0] * (1 + 1e-9))
+        s, z = np.array([1.0, 2.0]), np.array([2.0, 1.0])
+        self.assertEqual((barzilai_borwein(s, z, "long"), barzilai_borwein(s, z, "short")), (1.25, 0.8))
+        self.assertIsNone(barzilai_borwein(s, -z, "long"))
+        self.assertIsNone(barzilai_borwein(s, 0 * z, "long"))
+
+    def test_barzilai_borwein_with_rounds_solves(self):
+        rule = ("barzilai-borwein", {"kind": "short", "agree": "min"})
+        run = self.run_of(self.networks["erdos-renyi"], ("gradient-tracking", {"rounds": 6}), rule)
+        self.iterate(run, 1500)
+        self.assert_solved(run)
+
+    def test_adgd_grows_without_curvature_and_is_limited_by_it(self):
+        self.assertEqual(adgd_step(1e-6, 1e9, np.ones(2), np.zeros(2)), math.sqrt(1 + 1e9) * 1e-6)
+        self.assertEqual(adgd_step(1.0, 0.0, np.ones(1), np.full(1, 4.0)), 0.125)
+        run = self.run_of(self.networks["complete"], "atc", ("adgd", {"agree": "mean"}))
+        self.assertTrue(np.allclose(run.step(0, self.all), 1e-6))
+        for i in range(1, 60):
+            mu = run.step(i, self.all)
+        self.assertTrue(np.all(mu >= 0.4 / self.L))
+
+    def test_adgd_compares_gradients_of_the_same_sample(self):
+        index = self.draws(30, 1)
+        run = self.run_of(self.networks["ring"], "atc", "adgd", batch_size=1)
+        run.step(0, index[0])
+        for i in range(1, 30):
+            growth = np.sqrt(1 + run.rule.theta) * run.rule.own
+            mu, h = run.step(i, index[i]), run.batch(index[i]).h[:, 0]
+            limit = 0.5 / np.sum(h**2, axis=1)  # one sample: ||dg|| = ||h|| |h.dw| <= ||h||^2 ||dw||
+            self.assertTrue(np.all(mu >= np.minimum(growth, limit) * (1 - 1e-9)))
+
+    def test_level_rises_towards_the_value_it_stalls_at(self):
+        index = self.draws(1500, 1)
+        options = {"bound": "linear", "damping": "rows", "project": True, "optimum": "estimate"}
+        run = self.run_of(self.networks["erdos-renyi"], "atc", ("gap", options), batch_size=1)
+        level = run.rule.level
+        self.assertEqual(level.epoch, 50)
+        levels = []
+        for i in range(1500):
+            run.step(i, index[i])
+            levels.append(level.level.copy())
+            if (i + 1) % 50 == 0:
+                self.assertTrue(np.all(level.level <= run.A @ level.average))
+        self.assertTrue(np.all(np.array(levels[:99]) == 0))  # the first epoch counts as progress
+        self.assertTrue(np.max(levels) > 0)
+
+    def level_with(self, *averages):
+        """The level of one agent after epochs that ended with these averages."""
+        run = Run(np.ones((1, 1)), self.H[:1], self.y[:1], np.zeros((1, self.M)), 1, {}, ("atc", {}), None)
+        level = Level(run)
+        for average in averages:
+            level.average = np.array([average])
+            level.end_epoch()
+        return level.level[0], level.share[0]
+
+    def test_level_by_hand(self):
+        self.assertEqual(self.level_with(1.0), (0.0, 0.5))
+        self.assertEqual(self.level_with(1.0, 0.9), (0.0, 0.5))
+        self.assertEqual(self.level_with(1.0, 1.0), (0.5, 0.5))
+        self.assertEqual(self.level_with(1.0, 1.0, 1.0), (0.75, 0.5))
+        self.assertEqual(self.level_with(1.0, 1.0, 1.04), (0.5 + 0.5 * 0.54, 0.5))
+        self.assertEqual(self.level_with(1.0, 1.0, 1.06), (0.0, 0.25))  # taken back
+        self.assertEqual(self.level_with(1.0, 1.0, 1.06, 1.06), (0.25 * 1.06, 0.25))
+        self.assertEqual(self.level_with(1.0, 1.0, 0.4), (0.4, 0.5))  # never above the average
+
+    def test_kuruzov_keeps_the_sum_of_d_and_its_step_under_the_smoothness(self):
+        for A in self.networks.values():
+            run = self.run_of(A, "kuruzov", None)
+            smallest = min(np.linalg.eigvalsh(h.T @ h / self.N)[0] for h in self.H)
+            for i in range(300):
+                mu = run.step(i, self.all)
+                self.assertTrue(np.all(mu <= 0.9 / smallest) and np.all(mu >= 0.45 / self.L))
+                np.testing.assert_allclose(run.algorithm.D.sum(axis=0), 0.0, atol=1e-9)
+
+
+if __name__ == "__main__":
+    unittest.main()

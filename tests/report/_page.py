@@ -1,0 +1,91 @@
+# SPDX-FileCopyrightText: The polyhop authors
+# SPDX-License-Identifier: Apache-2.0
+"""What the tests of pages share: a browser, and pages that report_dump writes."""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from selenium import webdriver
+from selenium.webdriver.chrome.options import Options
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.common.by import By
+from selenium.webdriver.support.ui import WebDriverWait
+
+DUMP = pathlib.Path(sys.argv[1]).resolve()
+HOSTILE = "</script><img src=x onerror=alert(1)>"
+
+
+class Page(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory(prefix="polyhop_report_")
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.work = pathlib.Path(cls.folder.name)
+        cls.downloads = cls.work / "downloads"
+        options = Options()
+        for flag in ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run",
+                     "--disable-dev-shm-usage", "--window-size=1200,900", f"--user-data-dir={cls.work / 'profile'}"):
+            options.add_argument(flag)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+        cls.browser = webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
+        cls.addClassCleanup(cls.browser.quit)
+        cls.browser.execute_cdp_cmd("Browser.setDownloadBehavior",
+                                    {"behavior": "allow", "downloadPath": str(cls.downloads)})
+
+    def tearDown(self):
+        self.assertEqual(self.browser.get_log("browser"), [], "the console has something to say")
+        asked = [json.loads(entry["message"])["message"] for entry in self.browser.get_log("performance")]
+        asked = [m["params"] for m in asked if m["method"] == "Network.requestWillBeSent"]
+        urls = {m["request"]["url"] for m in asked if m["documentURL"].startswith("file:")}
+        foreign = [u[:80] for u in urls if not u.startswith(("file:", "data:", "blob:"))]
+        self.assertEqual(foreign, [], "the page asked for something")
+        self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"media": "", "features": []})
+        self.browser.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
+
+    def write(self, case):
+        folder = self.work / case
+        if not folder.exists():
+            folder.mkdir()
+            subprocess.run([DUMP, case, folder], check=True, timeout=200)
+        return folder
+
+    def open(self, case, page="report.html"):
+        folder = self.write(case)
+        self.browser.get((folder / page).as_uri())
+        return folder
+
+    def one(self, selector):
+        return self.browser.find_element(By.CSS_SELECTOR, selector)
+
+    def all(self, selector):
+        return self.browser.find_elements(By.CSS_SELECTOR, selector)
+
+    def texts(self, selector):
+        return [e.text for e in self.all(selector)]
+
+    def paths(self, selector):
+        return [e.get_attribute("d") for e in self.all(selector)]
+
+    def script(self, text, *arguments):
+        return self.browser.execute_script(text, *arguments)
+
+    def press(self, selector):
+        self.script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", self.one(selector))
+        self.one(selector).click()
+
+    def download(self, name):
+        """The file that a button gives."""
+        self.press(f"[data-save='{name}']")
+        found = lambda _: [p for p in self.downloads.glob(f"*-{name}") if p.stat().st_size > 0]
+        path = WebDriverWait(self.browser, 20).until(found)[0]
+        content = path.read_bytes()
+        path.unlink()
+        return content
+
+
+def main():
+    unittest.main(argv=sys.argv[:1], verbosity=1)

@@ -1,0 +1,222 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "polyhop/core/random.hpp"
+#include "polyhop/graph/topology.hpp"
+#include "polyhop/method/algorithm_table.hpp"
+#include "polyhop/method/graph_aware_polyak.hpp"
+#include "polyhop/network/runtime.hpp"
+#include "polyhop/problem/linear_problem.hpp"
+#include "polyhop/problem/problem_options.hpp"
+
+/// Runs of polyhop, written out for a script (tests/property/_dumped_run.py) to recompute: the network, the data, the
+/// drawn samples, the path, the steps and the traffic.
+namespace polyhop::test {
+
+/// One run. Its number is its seed.
+struct RunCase {
+  std::string topology = "erdos-renyi";
+  Index agents = 6;
+  Index dimension = 7;
+  Index samples = 5;
+  Index iterations = 80;
+  std::string loss = "least-squares";
+  Real l2 = 0;
+  Real noise = 0;
+  Real minimiser_spread = 0;
+  Value batch = 1;
+  std::string start = "zero";
+  Value step = {};  // { rule = ..., ... }; empty where the algorithm has its own
+  Value algorithm = "atc";
+};
+
+/// The NumPy format: a magic word, a header padded to 64 bytes, the numbers.
+template <class T>
+void write_npy(const std::filesystem::path& file, const char* type, const std::vector<Index>& shape,
+               const std::vector<T>& data) {
+  std::string sizes;
+  for (const Index n : shape) sizes += std::to_string(n) + ",";
+  std::string header = std::string("{'descr': '") + type + "', 'fortran_order': False, 'shape': (" + sizes + "), }";
+  header.append(63 - (10 + header.size()) % 64, ' ');
+  header += '\n';
+  std::ofstream out(file, std::ios::binary);
+  const auto length = static_cast<std::uint16_t>(header.size());
+  out << "\x93NUMPY" << '\x01' << '\0' << static_cast<char>(length & 255) << static_cast<char>(length >> 8) << header;
+  out.write(reinterpret_cast<const char*>(data.data()), static_cast<std::streamsize>(data.size() * sizeof(T)));
+}
+
+inline void write_numbers(const std::filesystem::path& file, const std::vector<Index>& shape,
+                          const std::vector<Real>& data) {
+  write_npy(file, "<f8", shape, data);
+}
+
+inline void append(std::vector<Real>& out, const Rows& rows) {
+  for (Index r = 0; r < rows.rows(); ++r) out.insert(out.end(), rows.row(r).begin(), rows.row(r).end());
+}
+
+/// JSON is TOML's values with colons.
+inline std::string json(const Value& v) {
+  std::string s;
+  if (const auto* list = v.as<Value::Array>()) {
+    for (const auto& x : *list) s += (s.empty() ? "" : ", ") + json(x);
+    return "[" + s + "]";
+  }
+  if (const auto* table = v.as<Value::Table>()) {
+    for (const auto& [key, value] : *table) s += (s.empty() ? "" : ", ") + in_quotes(key) + ": " + json(value);
+    return "{" + s + "}";
+  }
+  return v.text();
+}
+
+inline GraphOptions graph_options(const RunCase& c) {
+  Value table;
+  table["topology"] = Value(c.topology);
+  table["agents"] = Value(c.agents);
+  if (c.topology == "erdos-renyi") table["probability"] = 0.5;
+  return GraphOptions::fields().read(table, "graph");
+}
+
+inline ProblemOptions problem_options(const RunCase& c) {
+  Value table;
+  table["loss"] = Value(c.loss);
+  table["l2"] = c.l2;
+  table["dimension"] = Value(c.dimension);
+  table["samples"] = Value(c.samples);
+  table["noise"] = c.noise;
+  table["minimiser_spread"] = c.minimiser_spread;
+  table["batch"] = c.batch;
+  return ProblemOptions::fields().read(table, "problem");
+}
+
+/// The run's algorithm and rule with all their options, and lambda_B where there is one.
+inline void write_options(const std::filesystem::path& file, const RunCase& c, const AlgorithmSpec& algorithm,
+                          const RuleSpec& rule, Real lambda_b) {
+  Value all;
+  all["loss"] = Value(c.loss);
+  all["l2"] = c.l2;
+  all["delta"] = 1.0;
+  all["topology"] = Value(c.topology);
+  all["algorithm"] = algorithm.options;
+  all["algorithm"]["name"] = Value(algorithm.name);
+  all["step"] = rule.options;
+  all["step"]["rule"] = Value(rule.name);
+  if (lambda_b > 0) all["lambda_B"] = lambda_b;
+  std::ofstream(file) << json(all) << '\n';
+}
+
+/// A, the samples, and the minimiser where there is one.
+inline void write_problem(const std::filesystem::path& folder, const RunCase& c, const NetworkGraph& network,
+                          const LinearProblem& problem, const Reference& reference) {
+  const Index K = c.agents;
+  std::vector<Real> dense(static_cast<std::size_t>(K * K));
+  for (Index k = 0; k < K; ++k) {
+    const auto columns = network.matrix.rows().columns_of(k);
+    const auto weights = network.matrix.rows().weights_of(k);
+    for (std::size_t e = 0; e < columns.size(); ++e) dense[static_cast<std::size_t>(k * K + columns[e])] = weights[e];
+  }
+  write_numbers(folder / "A.npy", {K, K}, dense);
+  std::vector<Real> features;
+  append(features, problem.data().features);
+  write_numbers(folder / "H.npy", {K, c.samples, c.dimension}, features);
+  write_numbers(folder / "y.npy", {K, c.samples}, problem.data().targets);
+  if (reference.minimiser) write_numbers(folder / "wo.npy", {c.dimension}, *reference.minimiser);
+}
+
+/// The signs of `damping = "sketch"`: row r from the stream of that number.
+inline void write_sketch(const std::filesystem::path& file, const RunCase& c, const RuleSpec& rule,
+                         std::uint64_t seed) {
+  const Value* damping = rule.options.find("damping");
+  if (damping == nullptr || *damping->as<std::string>() != "sketch") return;
+  const Index size = *rule.options.find("sketch_size")->as<std::int64_t>();
+  const Real entry = 1 / std::sqrt(static_cast<Real>(size));
+  std::vector<Real> signs;
+  for (Index r = 0; r < size; ++r) {
+    Stream stream(seed, Purpose::sketch, r);
+    for (Index m = 0; m < c.dimension; ++m) signs.push_back(stream.below(2) == 0 ? entry : -entry);
+  }
+  write_numbers(file, {size, c.dimension}, signs);
+}
+
+/// What the iterations of a run left behind, one after the other.
+struct RunLog {
+  std::vector<std::int64_t> index;  // of the samples that each agent drew
+  std::vector<Real> path;           // from the start on
+  std::vector<Real> steps;
+  std::vector<Real> traffic = std::vector<Real>(7, 0.0);  // rounds, vectors, scalars, the step's two, values, gradients
+};
+
+inline void log_iteration(const Algorithm& algorithm, const Network& network, const Oracle& oracle, RunLog& log) {
+  append(log.path, algorithm.models());
+  log.steps.insert(log.steps.end(), algorithm.steps().begin(), algorithm.steps().end());
+  const Traffic& own = network.algorithm_traffic();
+  const Traffic& share = network.step_traffic();
+  for (const Index n : {own.rounds + share.rounds, own.vectors + share.vectors, own.scalars + share.scalars,
+                        share.vectors, share.scalars, oracle.evaluations().values, oracle.evaluations().gradients}) {
+    log.traffic.push_back(static_cast<Real>(n));
+  }
+}
+
+/// Runs the case and writes it to a folder of its number under `root`.
+inline void dump_run(const RunCase& c, Index number, const std::filesystem::path& root) {
+  const auto folder = root / std::to_string(number);
+  std::filesystem::create_directories(folder);
+  const auto seed = static_cast<std::uint64_t>(number);
+  const Index K = c.agents;
+  const Index M = c.dimension;
+  const NetworkGraph network = make_network(graph_options(c), seed);
+  const ProblemOptions options = problem_options(c);
+  const auto problem = make_problem(options, K, seed);
+  const Reference reference = make_reference(options, *problem);
+  const AlgorithmSpec algorithm = read_algorithm(c.algorithm, "algorithm");
+  const RuleSpec rule = algorithm.takes == Steps::own ? own_steps() : read_rule(c.step, "step");
+  check_pair(algorithm, rule, "step", 0);
+  write_problem(folder, c, network, *problem, reference);
+  write_sketch(folder / "sketch.npy", c, rule, seed);
+
+  Rows start(K, M);
+  if (c.start == "normal") {
+    for (Index k = 0; k < K; ++k) Stream(seed, Purpose::start, k).normals(start.row(k));
+  }
+  RunLog log;
+  append(log.path, start);
+  Sampler sampler({0, K}, std::vector<Index>(static_cast<std::size_t>(K), c.samples), options.batch, options.sampling,
+                  seed);
+  launch_serial(network.matrix, M, [&](Worker& worker) {
+    const auto oracle = problem->oracle({0, K}, seed);
+    const auto step = rule.build({worker.network, &reference, algorithm.recursion, seed});
+    const auto* gap = dynamic_cast<const GraphAwarePolyak*>(step.get());
+    write_options(folder / "options.json", c, algorithm, rule, gap == nullptr ? 0 : gap->two_hop_scale());
+    const auto recursion = algorithm.build(start);
+    for (Index i = 0; i < c.iterations; ++i) {
+      sampler.draw(i);
+      for (Index k = 0; k < K; ++k) {
+        log.index.insert(log.index.end(), sampler.indices(k).begin(), sampler.indices(k).end());
+      }
+      recursion->step(i, *oracle, *step, worker.network);
+      log_iteration(*recursion, worker.network, *oracle, log);
+    }
+  });
+  const Index I = c.iterations;
+  write_npy(folder / "index.npy", "<i8", {I, K, sampler.total() / K}, log.index);
+  write_numbers(folder / "W.npy", {I + 1, K, M}, log.path);
+  write_numbers(folder / "mu.npy", {I, K}, log.steps);
+  write_numbers(folder / "traffic.npy", {I + 1, 7}, log.traffic);
+}
+
+/// Runs the cases and writes them to ROOT/0, ROOT/1, ..., in their order.
+inline void dump_runs(const std::vector<RunCase>& cases, const std::filesystem::path& root) {
+  Index number = 0;
+  for (const RunCase& c : cases) dump_run(c, number++, root);
+}
+
+}  // namespace polyhop::test

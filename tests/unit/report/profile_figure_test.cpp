@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/report/profile_figure.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "polyhop/core/error.hpp"
+#include "support/scoreboards.hpp"
+#include "support/temporary_folder.hpp"
+
+namespace polyhop {
+namespace {
+
+using test::instance;
+using test::run;
+
+class ProfileFigure : public test::TemporaryFolder {
+ protected:
+  static Scoreboard board(Index reached) {
+    return make_scoreboard({instance("a", {run("tuned", 0, reached), run("50% of 'it'", 0, reached < 0 ? -1 : 10)})});
+  }
+};
+
+TEST_F(ProfileFigure, IsDrawnForEveryScoreAndEnding) {
+  for (const auto& [score, name] : EnumNames<Score>::names) {
+    write_profile_figure(board(20), score, file("f.svg"));
+    EXPECT_NE(content("f.svg").find(">50% of 'it'<"), std::string::npos) << name;
+    EXPECT_NE(content("f.svg").find("instances solved"), std::string::npos) << name;
+  }
+  write_profile_figure(board(20), Score::iterations, file("f.pdf"));
+  EXPECT_TRUE(content("f.pdf").starts_with("%PDF"));
+}
+
+TEST_F(ProfileFigure, TakesAnySpanOfRatios) {
+  for (const Index reached : {10, 13, 30, 99}) {
+    EXPECT_NO_THROW(write_profile_figure(board(reached), Score::iterations, file("f.svg"))) << reached;
+  }
+  Scoreboard wide = board(20);
+  wide.instances[0].methods[0].value[Score::iterations] = 1e9;
+  EXPECT_NO_THROW(write_profile_figure(wide, Score::iterations, file("f.svg")));
+}
+
+TEST_F(ProfileFigure, WithoutAnythingSolvedThereIsNone) {
+  EXPECT_THROW(write_profile_figure(board(-1), Score::iterations, file("f.svg")), InputError);
+  EXPECT_THROW(write_profile_figure(board(20), Score::iterations, file("f.gif")), InputError);
+  EXPECT_EQ(entries(), 0);
+}
+
+}  // namespace
+}  // namespace polyhop

@@ -1,0 +1,176 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/report/scoreboard.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "support/scoreboards.hpp"
+
+namespace polyhop {
+namespace {
+
+using test::instance;
+using test::run;
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+double ratio(const Scoreboard& board, std::size_t instance, std::size_t method, Score score = Score::iterations) {
+  return board.instances[instance].methods[method].ratio[score];
+}
+
+TEST(Scoreboard, RatiosAreOfMediansToTheTunedMethods) {
+  const Scoreboard board = make_scoreboard(
+      {instance("a", {run("tuned", 0, 40), run("GAP", 0, 10), run("tuned", 1, 40), run("GAP", 1, 30)})});
+  EXPECT_EQ(board.methods, (std::vector<std::string>{"tuned", "GAP"}));
+  EXPECT_EQ(board.instances[0].methods[1].value[Score::iterations], 20);
+  EXPECT_EQ(ratio(board, 0, 0), 1);
+  EXPECT_EQ(ratio(board, 0, 1), 0.5);
+  // A run of `run` sends 3 vectors an iteration.
+  EXPECT_EQ(board.instances[0].methods[1].value[Score::vectors], 60);
+  EXPECT_EQ(ratio(board, 0, 1, Score::vectors), 0.5);
+}
+
+TEST(Scoreboard, TheBaselineRunsWithAllOfTheConstantFound) {
+  Record record = instance("a", {run("half", 0, 40), run("tuned", 0, 20)});
+  record.tunings = {test::tuning("half", 0.5), test::tuning("tuned", 1)};
+  const Scoreboard board = make_scoreboard({record});
+  EXPECT_EQ(board.instances[0].baseline.method, "tuned");
+  EXPECT_EQ(ratio(board, 0, 0), 2);
+}
+
+TEST(Scoreboard, WithoutATunedMethodThereIsNoRatio) {
+  Record record = instance("a", {run("GAP", 0, 40)});
+  record.tunings = {};
+  const Scoreboard board = make_scoreboard({record});
+  EXPECT_FALSE(board.instances[0].has_baseline);
+  EXPECT_TRUE(std::isnan(ratio(board, 0, 0)));
+  EXPECT_EQ(board.summaries[0].solved, 1);
+  EXPECT_EQ(board.summaries[0].scores[Score::iterations].comparable, 0);
+}
+
+TEST(Scoreboard, WhoNeverGetsThereHasNoNumber) {
+  const Scoreboard board = make_scoreboard({instance("a", {run("tuned", 0, 40), run("GAP", 0, -1)}),
+                                            instance("b", {run("tuned", 0, -1), run("GAP", 0, 40)}),
+                                            instance("c", {run("tuned", 0, -1), run("GAP", 0, -1)})});
+  EXPECT_EQ(ratio(board, 0, 1), infinity);
+  EXPECT_EQ(ratio(board, 1, 1), 0);
+  EXPECT_TRUE(std::isnan(ratio(board, 2, 1)));
+  const ScoreSummary& gap = board.summaries[1].scores[Score::iterations];
+  EXPECT_EQ(gap.comparable, 2);
+  EXPECT_EQ(gap.averaged, 0);
+  EXPECT_TRUE(std::isnan(gap.mean));
+  EXPECT_EQ(gap.within[0], 1) << "the one that the baseline did not solve";
+  EXPECT_EQ(gap.worst, infinity);
+  EXPECT_EQ(gap.worst_instance, "a");
+  EXPECT_EQ(board.summaries[1].solved, 1);
+}
+
+TEST(Scoreboard, SummariesAreGeometricMeansAndCounts) {
+  std::vector<Record> records;
+  for (const Index reached : {10, 20, 40, 80}) {  // 0.5, 1, 2, 4 times the baseline
+    records.push_back(instance("i" + std::to_string(reached), {run("tuned", 0, 20), run("GAP", 0, reached)}));
+  }
+  const Scoreboard board = make_scoreboard(records);
+  const ScoreSummary& gap = board.summaries[1].scores[Score::iterations];
+  EXPECT_DOUBLE_EQ(gap.mean, std::sqrt(2.0));
+  EXPECT_EQ(gap.averaged, 4);
+  EXPECT_EQ(gap.within, (std::array<Index, 3>{2, 2, 3}));
+  EXPECT_EQ(gap.worst, 4);
+  EXPECT_EQ(gap.worst_instance, "i80");
+}
+
+TEST(Scoreboard, DivergedRunsAreCountedAndInfinitelyFar) {
+  Cell lost = run("GAP", 0, -1);
+  lost.status = Status::diverged;
+  const Scoreboard board = make_scoreboard({instance("a", {run("tuned", 0, 20), lost})});
+  EXPECT_EQ(board.instances[0].methods[1].diverged, 1);
+  EXPECT_EQ(board.summaries[1].diverged, 1);
+  EXPECT_EQ(board.summaries[1].runs, 1);
+  EXPECT_EQ(ratio(board, 0, 1, Score::final_risk), infinity);
+  EXPECT_EQ(ratio(board, 0, 1, Score::final_risk_averaged), infinity);
+}
+
+TEST(Scoreboard, RisksBelowRoundOffAreRaisedToIt) {
+  // The start's risk is 1 + 1, so the floor is 2e-13.
+  Record record = instance("a", {run("tuned", 0, 20, 1e-20), run("GAP", 0, 20, 1e-30), run("slow", 0, 20, 4e-13)});
+  for (Cell& cell : record.cells) cell.reference_value = 1;
+  const Scoreboard board = make_scoreboard({record});
+  EXPECT_DOUBLE_EQ(board.instances[0].floor, 2e-13);
+  EXPECT_EQ(ratio(board, 0, 1, Score::final_risk), 1);
+  EXPECT_DOUBLE_EQ(ratio(board, 0, 2, Score::final_risk), 2);
+  EXPECT_EQ(board.instances[0].methods[1].value[Score::final_risk], 1e-30) << "values stay as they were recorded";
+}
+
+TEST(Scoreboard, ARoughReferenceRaisesTheFloor) {
+  Record record = instance("a", {run("tuned", 0, 20, 1e-9), run("GAP", 0, 20, 1e-12)});
+  for (Cell& cell : record.cells) cell.reference_accuracy = 1e-8;
+  EXPECT_EQ(ratio(make_scoreboard({record}), 0, 1, Score::final_risk), 1);
+}
+
+TEST(Scoreboard, AnAverageThatWasNotRecordedIsNotCompared) {
+  Record record = instance("a", {run("tuned", 0, 20), run("GAP", 0, 20)});
+  for (Point& point : record.cells[1].points) point.excess_risk_averaged = std::nan("");
+  EXPECT_TRUE(std::isnan(ratio(make_scoreboard({record}), 0, 1, Score::final_risk_averaged)));
+  EXPECT_EQ(ratio(make_scoreboard({record}), 0, 1, Score::final_risk), 1);
+}
+
+TEST(Scoreboard, InstancesMayHaveDifferentMethods) {
+  const Scoreboard board = make_scoreboard(
+      {instance("a", {run("tuned", 0, 20), run("x", 0, 10)}), instance("b", {run("tuned", 0, 20), run("y", 0, 10)})});
+  EXPECT_EQ(board.methods, (std::vector<std::string>{"tuned", "x", "y"}));
+  EXPECT_TRUE(std::isnan(ratio(board, 0, 2)));
+  EXPECT_EQ(ratio(board, 1, 2), 0.5);
+  EXPECT_EQ(board.summaries[1].instances, 1);
+}
+
+TEST(Scoreboard, UnfinishedRunsAreMissing) {
+  Cell open = run("GAP", 1, -1);
+  open.status = Status::unfinished;
+  const Scoreboard board = make_scoreboard({instance("a", {run("tuned", 0, 20), run("GAP", 0, 10), open})});
+  EXPECT_EQ(board.instances[0].methods[1].missing, 1);
+  EXPECT_EQ(ratio(board, 0, 1), 0.5);
+}
+
+TEST(Scoreboard, MostSolvedComeFirst) {
+  const Scoreboard board =
+      make_scoreboard({instance("a", {run("tuned", 0, 20), run("fast", 0, 1), run("sure", 0, 40)}),
+                       instance("b", {run("tuned", 0, 20), run("fast", 0, -1), run("sure", 0, 40)})});
+  EXPECT_EQ(ranked(board), (std::vector<std::size_t>{0, 2, 1}));
+}
+
+TEST(Scoreboard, ASearchIsPaidOnce) {
+  Record record = instance("a", {run("tuned", 0, 20), run("half", 0, 20)});
+  record.tunings = {test::tuning("tuned", 1), test::tuning("half", 0.5)};
+  for (Tuning& tuning : record.tunings) tuning.seconds = 3;
+  // A run of `run` takes a second.
+  EXPECT_DOUBLE_EQ(make_scoreboard({record}).seconds, 3 + 2);
+}
+
+TEST(Scoreboard, ProvenanceSaysAllThatDiffers) {
+  Record a = instance("a", {run("tuned", 0, 20)});
+  Record b = a;
+  a.provenance = {{"polyhop", "1"}, {"date", "2026-01-02"}, {"cores", "2"}};
+  b.provenance = {{"polyhop", "1"}, {"date", "2026-01-01"}, {"cores", "4"}};
+  const std::vector<std::pair<std::string, std::string>> both = {
+      {"polyhop", "1"}, {"date", "2026-01-01 to 2026-01-02"}, {"cores", "2; 4"}};
+  EXPECT_EQ(make_scoreboard({a, b}).provenance, both);
+}
+
+TEST(Profiles, AreRatiosToTheBestOfAnyMethod) {
+  const Scoreboard board = make_scoreboard({instance("a", {run("tuned", 0, 20), run("GAP", 0, 10)}),
+                                            instance("b", {run("tuned", 0, 20), run("GAP", 0, 60)}),
+                                            instance("c", {run("tuned", 0, -1), run("GAP", 0, 10)}),
+                                            instance("d", {run("tuned", 0, -1), run("GAP", 0, -1)})});
+  const Profiles profiles = performance_profiles(board, Score::iterations);
+  EXPECT_EQ(profiles.instances, 3) << "nobody solves d";
+  EXPECT_EQ(profiles.ratios[0], (std::vector<double>{1, 2}));
+  EXPECT_EQ(profiles.ratios[1], (std::vector<double>{1, 1, 3}));
+}
+
+}  // namespace
+}  // namespace polyhop

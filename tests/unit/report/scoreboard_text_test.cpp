@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/report/scoreboard_text.hpp"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "polyhop/report/text_table.hpp"
+#include "support/scoreboards.hpp"
+
+namespace polyhop {
+namespace {
+
+using test::instance;
+using test::run;
+
+// GAP takes half of the iterations on a and never gets there on b.
+std::vector<Record> two() {
+  return {instance("a", {run("tuned", 0, 20), run("GAP", 0, 10)}),
+          instance("b", {run("tuned", 0, 20), run("GAP", 0, -1)})};
+}
+
+std::vector<std::string> lines(const std::string& text) {
+  std::vector<std::string> out;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) out.push_back(line);
+  return out;
+}
+
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST(ScoreboardText, HeadlineSaysWhatIsComparedWithWhat) {
+  EXPECT_EQ(scoreboard_headline(make_scoreboard(two())),
+            "2 instances, 2 methods, 1 seed; medians over seeds, relative to the best constant step (tuned)");
+  std::vector<Record> untuned = two();
+  for (Record& record : untuned) record.tunings = {};
+  EXPECT_TRUE(holds(scoreboard_headline(make_scoreboard(untuned)), "no method was tuned"));
+}
+
+TEST(ScoreboardText, HasALineForEachMethodAndEachInstance) {
+  const std::string text = scoreboard_text(make_scoreboard(two()));
+  EXPECT_TRUE(holds(text, "\nGAP      0.5 (1/2)  0.5 (1/2) ")) << text;
+  EXPECT_TRUE(holds(text, "never on b")) << text;
+  EXPECT_TRUE(holds(text, "\na                   1        0.5\nb                   1          -\n")) << text;
+}
+
+TEST(ScoreboardText, FitsIntoATerminal) {
+  const Scoreboard board = make_scoreboard(two());
+  for (const std::string& line : lines(scoreboard_text(board, 60))) EXPECT_LE(display_width(line), 60) << line;
+  EXPECT_FALSE(holds(scoreboard_text(board, 20), "Iterations to the target:"));
+}
+
+TEST(ScoreboardMarkdown, HasATableForEachScore) {
+  const std::string text = scoreboard_markdown(make_scoreboard(two()), {"polyhop run x", false});
+  EXPECT_TRUE(text.starts_with("# Scoreboard\n"));
+  for (const char* title : {"Over all instances", "Instances", "Iterations to the target", "Vectors to the target",
+                            "Final excess risk", "Final excess risk, averaged iterates", "Diverged runs"}) {
+    EXPECT_TRUE(holds(text, std::string("\n## ") + title + "\n\n")) << title;
+  }
+  EXPECT_TRUE(holds(text, "| a | 5 | ring | logistic | 2 | 0.001 | 0 | 0.125 | 7 | 700 | 2.1k |\n")) << text;
+  EXPECT_TRUE(holds(text, "| b | 1 | - |\n"));
+  EXPECT_TRUE(holds(text, "| geometric mean | 1 | 0.5 (1/2) |\n"));
+  EXPECT_TRUE(holds(text, "    polyhop run x\n"));
+  EXPECT_FALSE(holds(text, "figures/"));
+}
+
+TEST(ScoreboardMarkdown, EveryRowHasAsManyCellsAsItsHead) {
+  const std::string text = scoreboard_markdown(make_scoreboard(two()), {"", true});
+  std::ptrdiff_t columns = 0;
+  for (const std::string& line : lines(text)) {
+    const auto bars = std::count(line.begin(), line.end(), '|');
+    if (!line.starts_with("|")) {
+      columns = 0;
+    } else if (columns == 0) {
+      columns = bars;
+    } else {
+      EXPECT_EQ(bars, columns) << line;
+    }
+  }
+}
+
+TEST(ScoreboardMarkdown, ShowsProfilesWhereTheyAreDrawn) {
+  const std::string text = scoreboard_markdown(make_scoreboard(two()), {"", true});
+  for (const char* score : {"iterations", "vectors", "final-risk-averaged"}) {
+    EXPECT_TRUE(holds(text, std::string("(figures/scoreboard-") + score + ".svg)")) << score;
+  }
+}
+
+TEST(ScoreboardMarkdown, NamesMeanNothingToMarkdown) {
+  const Record record = instance("a|b*c_d", {run("tuned", 0, 20), run("<img>`x`", 0, 10)});
+  const std::string text = scoreboard_markdown(make_scoreboard({record}), {"", false});
+  EXPECT_TRUE(holds(text, "| a\\|b\\*c\\_d |"));
+  EXPECT_TRUE(holds(text, " \\<img\\>\\`x\\` |"));
+  EXPECT_FALSE(holds(text, " <img>"));
+}
+
+TEST(ScoreboardMarkdown, SaysWhereRoundOffDecides) {
+  const Record rough = instance("rough", {run("tuned", 0, 20), run("GAP", 0, 10, 1e-20)});
+  const std::string text = scoreboard_markdown(make_scoreboard({rough, two()[0]}), {"", false});
+  EXPECT_TRUE(holds(text, "are raised to that: some on rough."));
+}
+
+TEST(ScoreboardMarkdown, SaysWhatIsNotFinished) {
+  Record record = two()[0];
+  record.cells[1].status = Status::unfinished;
+  EXPECT_TRUE(holds(scoreboard_markdown(make_scoreboard({record}), {"", false}), "Not finished: a (1 run)."));
+}
+
+}  // namespace
+}  // namespace polyhop
