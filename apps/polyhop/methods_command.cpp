@@ -3,6 +3,7 @@
 // polyhop methods: every algorithm and step-size rule, read from the tables that experiments are built from.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -26,7 +27,9 @@ struct MethodsArguments {
 std::vector<std::string> all_names() {
   std::vector<std::string> names;
   for (const AlgorithmEntry& algorithm : algorithms()) names.push_back(algorithm.name);
-  for (const RuleEntry& rule : rules()) names.push_back(rule.name);
+  for (const RuleEntry& rule : rules()) {
+    if (std::ranges::find(names, rule.name) == names.end()) names.push_back(rule.name);  // auto is both
+  }
   return names;
 }
 

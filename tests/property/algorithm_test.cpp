@@ -4,6 +4,8 @@
 // when each agent holds nothing but what it was sent; and to be charged for all that it sends.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <vector>
 
@@ -44,6 +46,27 @@ TEST(EveryAlgorithm, GivesTheBitsOfAnUnbrokenRunAfterAnyStop) {
         }
       }
     }
+  }
+}
+
+// Its stages change after 128 iterations and again after 128, 256 or 512 more.
+TEST(Automatic, GivesTheBitsOfAnUnbrokenRunInEveryStage) {
+  constexpr Index iterations = 700;
+  ProblemOptions options;
+  options.dimension = 4;
+  options.samples = 6;
+  options.noise = 1;
+  const auto instance = test::synthetic_instance(test::network_of(Topology::path, 5), options, seed);
+  const auto path = [&](Index workers, const Snapshot* resume, Index first) {
+    return test::follow(instance, {}, iterations, test::threads(workers), seed, resume, first, "auto");
+  };
+  const test::Path whole = path(1, nullptr, 0);
+  const auto& entries = whole.states.back().entries;
+  const Real stage = std::ranges::find(entries, "auto.stage", &Snapshot::Entry::name)->data[0];
+  EXPECT_EQ(std::bit_cast<Index>(stage), 2);
+  for (const Index stop : {0, 50, 127, 128, 129, 180, 256, 257, 384, 385, 640, 641}) {
+    const test::Path rest = path(3, &whole.states[static_cast<std::size_t>(stop)], stop);
+    ASSERT_TRUE(test::same_bits(rest.states.back(), whole.states.back())) << "stopped after " << stop;
   }
 }
 

@@ -40,6 +40,7 @@ inline std::vector<Pair> algorithm_sets() {
                             {algorithm_of("next"), constant},
                             {algorithm_of("next", {{"gamma", 0.5}, {"theta", 0.1}}), constant},
                             {algorithm_of("kuruzov"), {}},
+                            {algorithm_of("auto"), {}},
                             {algorithm_of("kuruzov", {{"growth", 1.1}, {"mixing", 0.3}, {"first", 8.0}}), {}}};
   for (const char* name : {"dadam", "damsgrad"}) {
     sets.push_back({algorithm_of(name), constant});

@@ -196,7 +196,7 @@ inline void dump_run(const RunCase& c, Index number, const std::filesystem::path
     const auto step = rule.build({worker.network, &reference, algorithm.recursion, seed});
     const auto* gap = dynamic_cast<const GraphAwarePolyak*>(step.get());
     write_options(folder / "options.json", c, algorithm, rule, gap == nullptr ? 0 : gap->two_hop_scale());
-    const auto recursion = algorithm.build(start);
+    const auto recursion = algorithm.build(start, {worker.network, &reference, algorithm.recursion, seed});
     for (Index i = 0; i < c.iterations; ++i) {
       sampler.draw(i);
       for (Index k = 0; k < K; ++k) {

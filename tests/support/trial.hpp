@@ -89,7 +89,7 @@ struct Solver {
       : oracle(problem.oracle(network.block(), seed)), average(start) {
     const AlgorithmSpec spec = read_algorithm(recursion, "algorithm");
     rule = (step.empty() ? own_steps() : read_rule(step, "step")).build({network, reference, spec.recursion, seed});
-    algorithm = spec.build(start);
+    algorithm = spec.build(start, {network, reference, spec.recursion, seed});
     algorithm->register_state(state);
     rule->register_state(state);
     oracle->register_state(state);

@@ -106,10 +106,12 @@ void check_name(const std::string& name, const std::string& path, const Value& t
 Method read_method(const Value& value, const std::string& path) {
   const MethodOptions options = MethodOptions::fields().read(value, path);
   Method method;
-  method.algorithm = read_algorithm(options.algorithm, path + ".algorithm");
   method.rule = options.step.empty() ? own_steps() : read_rule(options.step, path + ".step");
+  const bool chosen = method.rule.name == "auto" && value.find("algorithm") == nullptr;
+  method.algorithm = read_algorithm(chosen ? Value("auto") : options.algorithm, path + ".algorithm");
   check_pair(method.algorithm, method.rule, path + ".step", options.step.empty() ? value.line : options.step.line);
   const bool own = method.rule.gives == Steps::own;
+  if (own) method.rule = own_steps();  // whichever way it was asked for
   method.name = options.name.empty() ? method.algorithm.name + (own ? "" : " " + method.rule.name) : options.name;
   check_name(method.name, path + ".name", value);
   method.average = options.average;

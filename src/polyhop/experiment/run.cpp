@@ -29,11 +29,17 @@
 namespace polyhop {
 namespace {
 
-// A rule's objections, with the method's name before them.
-std::unique_ptr<StepSize> build_rule(const Method& method, Network& network, const Reference& reference,
-                                     std::uint64_t seed) {
+// A method on one block.
+struct Built {
+  std::unique_ptr<StepSize> rule;
+  std::unique_ptr<Algorithm> algorithm;
+};
+
+// Its objections come with the method's name before them.
+Built build(const Method& method, Rows start, Network& network, const Reference& reference, std::uint64_t seed) {
+  const Setting setting = {network, &reference, method.algorithm.recursion, seed};
   try {
-    return method.rule.build({network, &reference, method.algorithm.recursion, seed});
+    return {method.rule.build(setting), method.algorithm.build(std::move(start), setting)};
   } catch (const InputError& e) {
     throw InputError("method." + in_quotes(method.name) + ".step." + e.path(), e.message(), e.line(), e.file());
   }
@@ -43,9 +49,9 @@ std::unique_ptr<StepSize> build_rule(const Method& method, Network& network, con
 void check(const Config& config, const Instance& instance, std::uint64_t seed) {
   const Index agents = instance.problem->agents();
   const Index dimension = instance.problem->dimension();
-  (void)first_models(config.options, {0, agents}, dimension, agents, seed);
+  const Rows start = first_models(config.options, {0, agents}, dimension, agents, seed);
   launch_serial(instance.network.matrix, dimension, [&](Worker& worker) {
-    for (const Method& method : config.methods) (void)build_rule(method, worker.network, instance.reference, seed);
+    for (const Method& method : config.methods) (void)build(method, start, worker.network, instance.reference, seed);
   });
 }
 
@@ -118,8 +124,7 @@ void work(const ExperimentOptions& options, const Method& method, const Instance
   const Block block = network.block();
   const auto start = [&] { return first_models(options, block, problem.dimension(), problem.agents(), seed); };
   const auto oracle = problem.oracle(block, seed);
-  auto rule = build_rule(method, network, instance.reference, seed);
-  const auto algorithm = method.algorithm.build(start());
+  auto [rule, algorithm] = build(method, start(), network, instance.reference, seed);
   std::optional<AveragedIterate> average;
   if (method.average) average.emplace(start());
   const AveragedIterate* averaged = average ? &*average : nullptr;

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "polyhop/method/algorithm_table.hpp"
 
+#include <type_traits>
 #include <utility>
 
 #include "polyhop/method/adaptive_moments.hpp"
+#include "polyhop/method/automatic.hpp"
 #include "polyhop/method/diffusion.hpp"
 #include "polyhop/method/exact_diffusion.hpp"
 #include "polyhop/method/extra.hpp"
@@ -19,7 +21,13 @@ template <class A, class Options>
 AlgorithmSpec spec(const std::string& name, Steps takes, const Value& table, const std::string& path) {
   const Options options = Options::fields().read(table, path, {"name"});
   return {name, Options::fields().write(options), takes, A::recursion(options),
-          [options](Rows start) { return std::make_unique<A>(std::move(start), options); }};
+          [options](Rows start, const Setting& setting) {
+            if constexpr (std::is_constructible_v<A, Rows, const Options&, const Setting&>) {
+              return std::make_unique<A>(std::move(start), options, setting);
+            } else {
+              return std::make_unique<A>(std::move(start), options);
+            }
+          }};
 }
 
 template <class A, class Options = NoOptions>
@@ -80,6 +88,8 @@ const std::vector<AlgorithmEntry>& algorithms() {
                                  Steps::common),
       entry<Damsgrad, DamsgradOptions>("damsgrad", "decentralized AMSGrad: the coordinates' scales are agreed on",
                                        "2 vectors", Steps::common),
+      entry<Automatic>("auto", "graph-aware diffusion where the data fit, exact diffusion where they do not",
+                       "as GAP where the data fit; else 1 vector, 1 scalar, 2 loss values", Steps::own),
   };
   return table;
 }
@@ -90,6 +100,11 @@ AlgorithmSpec read_algorithm(const Value& algorithm, const std::string& path) {
 }
 
 void check_pair(const AlgorithmSpec& algorithm, const RuleSpec& rule, const std::string& path, int line) {
+  if (rule.name == "auto" && algorithm.name != "auto") {
+    throw InputError(
+        path, "rule \"auto\" chooses the algorithm too; leave `algorithm` = " + in_quotes(algorithm.name) + " out",
+        line);
+  }
   const bool own = rule.gives == Steps::own;
   if (own && algorithm.takes != Steps::own) {
     throw InputError(path, "missing; " + in_quotes(algorithm.name) + " needs a rule: step = \"gap\"", line);

@@ -14,7 +14,7 @@
 namespace polyhop {
 
 /// Builds an algorithm on a block, from the agents' first models.
-using AlgorithmFactory = std::function<std::unique_ptr<Algorithm>(Rows start)>;
+using AlgorithmFactory = std::function<std::unique_ptr<Algorithm>(Rows start, const Setting& setting)>;
 
 /// An algorithm, its options read and validated: ready to be built on every block.
 struct AlgorithmSpec {

@@ -19,27 +19,38 @@ const FieldTable<ExactDiffusionOptions>& ExactDiffusionOptions::fields() {
   return table;
 }
 
-ExactDiffusion::ExactDiffusion(Rows start, const ExactDiffusionOptions& options)
-    : Algorithm(std::move(start)),
-      mixing_(options.mixing),
-      dual_(zeros()),
-      direction_(zeros()),
-      push_(zeros()),
+DualCorrection::DualCorrection(Index agents, Index columns, Real mixing)
+    : mixing_(mixing),
+      dual_(agents, columns),
+      direction_(agents, columns),
+      push_(agents, columns),
       along_direction_(along(direction_)) {}
+
+const Gradients& DualCorrection::direction(const Gradients& g) {
+  copy(dual_, direction_);
+  add(1, g, direction_);
+  return along_direction_;
+}
+
+void DualCorrection::apply(Rows& w, std::span<const Real> mu, bool common, Network& network) {
+  descend(w, mu, along_direction_, w);   // Psi
+  network.differ(w, mu, common, push_);  // (I - A) Psi / mu
+  add(mixing_, push_, dual_);            // D+
+  for (Index k = 0; k < w.rows(); ++k) {
+    const Real share = mixing_ * mu[static_cast<std::size_t>(k)];  // X+ = Psi - mu (D+ - D)
+    kernels::add_scaled(-share, push_.row(k).data(), w.row(k).data(), w.row(k).data(), w.columns());
+  }
+}
+
+ExactDiffusion::ExactDiffusion(Rows start, const ExactDiffusionOptions& options)
+    : Algorithm(std::move(start)), correction_(w_.rows(), w_.columns(), options.mixing) {}
 
 void ExactDiffusion::step(Index i, Oracle& oracle, StepSize& rule, Network& network) {
   oracle.draw(i);
   const Evaluation& at_w = oracle.evaluate(w_, rule.needs_values());
-  copy(dual_, direction_);
-  add(1, at_w.gradients, direction_);  // G + D
-  rule.choose({i, w_, at_w, oracle, w_, along_direction_, at_w.values}, network, mu_);
-  descend(w_, mu_, along_direction_, w_);            // Psi
-  network.differ(w_, mu_, rule.is_common(), push_);  // (I - A) Psi / mu
-  add(mixing_, push_, dual_);                        // D+
-  for (Index k = 0; k < w_.rows(); ++k) {            // X+ = Psi - mu (D+ - D)
-    const Real share = mixing_ * mu_[static_cast<std::size_t>(k)];
-    kernels::add_scaled(-share, push_.row(k).data(), w_.row(k).data(), w_.row(k).data(), w_.columns());
-  }
+  const Gradients& y = correction_.direction(at_w.gradients);
+  rule.choose({i, w_, at_w, oracle, w_, y, at_w.values}, network, mu_);
+  correction_.apply(w_, mu_, rule.is_common(), network);
 }
 
 PrimalExactDiffusion::PrimalExactDiffusion(Rows start, const ExactDiffusionOptions& options)

@@ -24,6 +24,24 @@ struct ExactDiffusionOptions {
   static const FieldTable<ExactDiffusionOptions>& fields();
 };
 
+/// What exact diffusion carries along besides the models, and its iteration from the steps on.
+class DualCorrection {
+ public:
+  DualCorrection(Index agents, Index columns, Real mixing);
+  /// G + D, to choose a step for.
+  const Gradients& direction(const Gradients& g);
+  /// W <- X+, D <- D+, along the last direction. 1 vector, and 1 scalar unless the steps are common.
+  void apply(Rows& w, std::span<const Real> mu, bool common, Network& network);
+  void register_state(StateRegistry& state) { state.rows("exact_diffusion.dual", dual_); }
+
+ private:
+  Real mixing_;
+  Rows dual_;       // D
+  Rows direction_;  // G + D
+  Rows push_;       // sum_l a_kl (psi_k - psi_l) / max(mu_k, mu_l)
+  Gradients along_direction_;
+};
+
 /// Exact diffusion (= NIDS): diffusion whose fixed point is w^o also where the agents' minimisers differ.
 /// With Wg = (1 - c) I + c A, c at most 1/2 (A itself makes a ring diverge), and D_0 = 0:
 ///   Psi = X - diag(mu) (G + D),   D_k += sum_l wg_kl (psi_k - psi_l) / max(mu_k, mu_l),   X+ = X - diag(mu) (G + D+).
@@ -39,13 +57,8 @@ class ExactDiffusion final : public Algorithm {
   void step(Index i, Oracle& oracle, StepSize& rule, Network& network) override;
 
  private:
-  void register_more(StateRegistry& state) override { state.rows("exact_diffusion.dual", dual_); }
-
-  Real mixing_;
-  Rows dual_;       // D
-  Rows direction_;  // G + D
-  Rows push_;       // sum_l a_kl (psi_k - psi_l) / max(mu_k, mu_l)
-  Gradients along_direction_;
+  void register_more(StateRegistry& state) override { correction_.register_state(state); }
+  DualCorrection correction_;
 };
 
 /// The same algorithm as it was published: with psi_0 = W_0,

@@ -27,15 +27,16 @@ Sweeps Codec<Sweeps>::read(const Value& v) {
 Cap Codec<Cap>::read(const Value& v) {
   if (const auto* text = v.as<std::string>()) {
     if (*text == "none") return {};
-    if (*text == "distance") return {Cap::Kind::distance, 0};
+    if (*text == "distance") return {Cap::Kind::distance, 1};
     if (*text == "curvature") return {Cap::Kind::curvature, 0};
-    // "0.5/sqrt(i+1)"
-    Real gamma = 0;
+    // "0.5/sqrt(i+1)" or "2*distance"
+    Real factor = 0;
     const char* end = text->data() + text->size();
-    const auto number = std::from_chars(text->data(), end, gamma);
-    if (number.ec == std::errc{} && std::string_view(number.ptr, end) == "/sqrt(i+1)" && gamma > 0 &&
-        std::isfinite(gamma)) {
-      return {Cap::Kind::decaying, gamma};
+    const auto number = std::from_chars(text->data(), end, factor);
+    if (number.ec == std::errc{} && factor > 0 && std::isfinite(factor)) {
+      const std::string_view rest(number.ptr, end);
+      if (rest == "/sqrt(i+1)") return {Cap::Kind::decaying, factor};
+      if (rest == "*distance") return {Cap::Kind::distance, factor};
     }
   } else if (v.as<double>() != nullptr || v.as<std::int64_t>() != nullptr) {
     const Real x = Codec<Real>::read(v);
@@ -53,7 +54,7 @@ Value Codec<Cap>::write(const Cap& cap) {
     case Cap::Kind::decaying:
       return shortest(cap.value) + "/sqrt(i+1)";
     case Cap::Kind::distance:
-      return "distance";
+      return cap.value == 1 ? "distance" : shortest(cap.value) + "*distance";
     case Cap::Kind::curvature:
       return "curvature";
   }
@@ -345,8 +346,12 @@ void GraphAwarePolyak::bound(const Iterate& at, Network& network) {
   }
   mix_twice(at.x, network);  // (B X)_k
   const bool quadratic = at.oracle.is_quadratic();
-  if (options_.bound == Bound::tight && !quadratic && !at.oracle.smoothness(scratch_)) {
-    throw InputError("bound", "\"tight\" needs a smoothness constant, and this cost has none; use \"linear\"");
+  bool tight = options_.bound == Bound::tight;
+  if (tight && !quadratic && !at.oracle.smoothness(scratch_)) {
+    if (!allows_unknown_smoothness_) {
+      throw InputError("bound", "\"tight\" needs a smoothness constant, and this cost has none; use \"linear\"");
+    }
+    tight = false;
   }
   const Gradients& y = at.y;
   for (std::size_t k = 0; k < cbar_.size(); ++k) {
@@ -361,7 +366,7 @@ void GraphAwarePolyak::bound(const Iterate& at, Network& network) {
       continue;
     }
     const Real gap = optimal[k] - at.values[k];
-    if (options_.bound == Bound::linear) {
+    if (!tight) {
       cbar_[k] = gap + slope;  // inequality (a) of [eq:upperbound]
     } else if (quadratic) {
       cbar_[k] = 2 * gap + slope;  // = c_k when the sample is fitted at w^o
@@ -511,7 +516,7 @@ void GraphAwarePolyak::limit_by_distance(const Iterate& at, Network& network, st
   }
   if (at.i < first_limited) return;
   for (std::size_t k = 0; k < mu.size(); ++k) {
-    if (sum_[k] > 0) mu[k] = std::min(mu[k], radius_[k] / std::sqrt(sum_[k]));
+    if (sum_[k] > 0) mu[k] = std::min(mu[k], options_.cap.value * radius_[k] / std::sqrt(sum_[k]));
   }
 }
 

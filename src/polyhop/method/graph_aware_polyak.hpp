@@ -63,11 +63,13 @@ struct Codec<Sweeps> {
 struct Cap {
   enum class Kind { none, constant, decaying, distance, curvature };
   Kind kind = Kind::none;
-  Real value = 0;  // the constant, or gamma
+  Real value = 0;  // the constant, or gamma, or what multiplies the distance rule's
 };
 template <>
 struct Codec<Cap> {
-  static std::string type() { return "\"none\" | number > 0 | \"GAMMA/sqrt(i+1)\" | \"distance\" | \"curvature\""; }
+  static std::string type() {
+    return "\"none\" | number > 0 | \"GAMMA/sqrt(i+1)\" | \"distance\" | \"FACTOR*distance\" | \"curvature\"";
+  }
   static Cap read(const Value& v);
   static Value write(const Cap& cap);
 };
@@ -111,6 +113,10 @@ class GraphAwarePolyak final : public StepSize {
   }
   [[nodiscard]] std::span<const Real> levels() const override { return optimal_.levels(); }
   void register_state(StateRegistry& state) override;
+  /// What multiplies the distance rule's cap from now on.
+  void loosen_cap(Real factor) { options_.cap.value = factor; }
+  /// Lets bound = "tight" be "linear" where no smoothness is known, instead of an error.
+  void allow_unknown_smoothness() { allows_unknown_smoothness_ = true; }
   /// lambda_B of `damping = "graph"`; 0 for others.
   [[nodiscard]] Real two_hop_scale() const { return lambda_b_; }
 
@@ -143,6 +149,7 @@ class GraphAwarePolyak final : public StepSize {
   [[nodiscard]] bool holds_sketches() const { return !is_diagonal() && options_.damping == Damping::sketch; }
 
   GapOptions options_;
+  bool allows_unknown_smoothness_ = false;
   Recursion recursion_;
   OptimalValues optimal_;
   Rows minimiser_;     // one row; bound = "oracle" only

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "polyhop/method/adaptive_descent_step.hpp"
+#include "polyhop/method/algorithm.hpp"
 #include "polyhop/method/backtracking_step.hpp"
 #include "polyhop/method/barzilai_borwein_step.hpp"
 #include "polyhop/method/constant_step.hpp"
@@ -48,11 +49,27 @@ RuleEntry tuned_entry() {
           read};
 }
 
+// What an algorithm that chooses its own steps is given for a rule.
 class OwnSteps final : public StepSize {
   void do_choose(const Iterate&, Network&, std::span<Real>) override {
     throw Error("an algorithm that chooses its own steps asked for others");
   }
 };
+
+// The rule is an algorithm of the same name, which chooses for itself.
+RuleEntry auto_entry() {
+  const auto read = [](const Value& table, const std::string& path) {
+    (void)NoOptions::fields().read(table, path, {"rule"});
+    return own_steps("auto");
+  };
+  return {"auto",
+          "nothing to tune and nothing to know: chooses the algorithm and its steps",
+          "as GAP where the data fit; else 1 scalar, 2 loss values",
+          Steps::own,
+          "",
+          {},
+          read};
+}
 
 }  // namespace
 
@@ -79,6 +96,7 @@ const std::vector<RuleEntry>& rules() {
                                    "1 gradient unless every sample is taken; 1 scalar where agents agree"),
       entry<GraphAwarePolyak, GapOptions>("gap", "the graph-aware Polyak rule, as published or repaired",
                                           "two-hop lists, scalars a sweep, 1 or more loss values"),
+      auto_entry(),
   };
   return table;
 }
@@ -87,8 +105,8 @@ RuleSpec read_rule(const Value& step, const std::string& path) {
   return read_named(rules(), "rule", "a rule: step = \"gap\" or step = { rule = \"gap\", ... }", step, path);
 }
 
-RuleSpec own_steps() {
-  return {"own", Value(Value::Table{}), Steps::own, [](const Setting&) { return std::make_unique<OwnSteps>(); }};
+RuleSpec own_steps(const std::string& name) {
+  return {name, Value(Value::Table{}), Steps::own, [](const Setting&) { return std::make_unique<OwnSteps>(); }};
 }
 
 }  // namespace polyhop

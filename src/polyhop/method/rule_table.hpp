@@ -40,6 +40,6 @@ const std::vector<RuleEntry>& rules();
 RuleSpec read_rule(const Value& step, const std::string& path);
 
 /// What stands for the rule of an algorithm that chooses its own steps.
-RuleSpec own_steps();
+RuleSpec own_steps(const std::string& name = "own");
 
 }  // namespace polyhop

@@ -164,6 +164,58 @@ void Network::spread_max(std::span<Real> x) {
   for (Index round = 0; round < diameter_; ++round) hear({x}).max(0, x);
 }
 
+void Network::plant_tree() {
+  const SparseRows& a = matrix_.rows();
+  depth_.assign(static_cast<std::size_t>(agents()), -1);
+  above_.assign(depth_.size(), 0);
+  std::vector<Index> reached = {0};
+  depth_[0] = 0;
+  for (std::size_t n = 0; n < reached.size(); ++n) {
+    for (const Index l : a.columns_of(reached[n])) {
+      const auto slot = static_cast<std::size_t>(l);
+      if (depth_[slot] >= 0) continue;
+      depth_[slot] = depth_[static_cast<std::size_t>(reached[n])] + 1;
+      above_[slot] = reached[n];
+      reached.push_back(l);
+    }
+  }
+}
+
+void Network::spread_sum(std::initializer_list<std::span<Real>> lists) {
+  if (depth_.empty()) plant_tree();
+  const Message message{.hops = 1, .scalars = static_cast<int>(lists.size())};
+  const Index height = std::ranges::max(depth_);
+  // One round; then `receive(k, agent, numbers)` for every agent of the block at that depth.
+  const auto round = [&](Index depth, auto receive) {
+    Rows& mail = outbox(message).scalars;
+    for (Index k = 0; k < block_.size(); ++k) {
+      Index column = 0;
+      for (const auto& x : lists) mail(block_.first + k, column++) = x[static_cast<std::size_t>(k)];
+    }
+    const Rows& numbers = exchange(message).scalars;
+    for (Index k = 0; k < block_.size(); ++k) {
+      if (depth_[static_cast<std::size_t>(block_.first + k)] == depth) receive(k, block_.first + k, numbers);
+    }
+  };
+  for (Index depth = height - 1; depth >= 0; --depth) {
+    round(depth, [&](Index k, Index agent, const Rows& numbers) {
+      for (const Index l : matrix_.rows().columns_of(agent)) {
+        if (depth_[static_cast<std::size_t>(l)] != depth + 1 || above_[static_cast<std::size_t>(l)] != agent) continue;
+        Index column = 0;
+        for (const auto& x : lists) x[static_cast<std::size_t>(k)] += numbers(l, column++);
+      }
+    });
+  }
+  for (Index depth = 1; depth <= height; ++depth) {
+    round(depth, [&](Index k, Index agent, const Rows& numbers) {
+      Index column = 0;
+      for (const auto& x : lists) {
+        x[static_cast<std::size_t>(k)] = numbers(above_[static_cast<std::size_t>(agent)], column++);
+      }
+    });
+  }
+}
+
 void Network::prepare_two_hop() {
   if (two_hop_.rows() > 0) return;
   two_hop_ = polyhop::two_hop(matrix_, block_.first, block_.last);

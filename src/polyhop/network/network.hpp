@@ -69,6 +69,9 @@ class Network {
   Heard hear(std::initializer_list<std::span<const Real>> numbers);
   /// x[k] <- max over the whole network, by as many rounds as the diameter (or its bound). 1 scalar a round.
   void spread_max(std::span<Real> x);
+  /// Each list x[k] <- its sum over the whole network, the same number for everyone: up a tree of shortest paths to
+  /// agent 0, and down again. Everybody sends in every round, 1 scalar a list and round.
+  void spread_sum(std::initializer_list<std::span<Real>> lists);
 
   /// The gradients (the rows of w and the gradients) of all agents within two hops: each agent sends its own, then
   /// forwards what it got to each other neighbour. 2 rounds; 1 + (deg - 1) vectors for each list.
@@ -140,6 +143,7 @@ class Network {
   void copy_block(const Rows& x, Rows& mail) const;
   void send_gradient(Mail& mail, int place, Index k, const Gradients& g) const;
   void combine_mail(Message message, Rows& out);
+  void plant_tree();
   Reach view(const Rows& rows, Index columns) const;
 
   const CombinationMatrix& matrix_;
@@ -155,6 +159,8 @@ class Network {
   std::vector<Index> mirror_;  // where the same product stands already, or -1
   std::vector<const Real*> own_rows_;
   Index diameter_ = -1;
+  std::vector<Index> depth_;  // of every agent in the tree of spread_sum, and who is above it; empty until needed
+  std::vector<Index> above_;
   std::array<Traffic, 2> traffic_;
   int account_ = 0;
 };

@@ -57,6 +57,7 @@ TEST(RuleTable, HasNoRuleThatTheTestsLeaveOut) {
   std::set<std::string> tested;
   for (const Value& step : test::all_sets()) tested.insert(*step.find("rule")->as<std::string>());
   tested.insert("tuned");  // there is no rule to build: tuning_test.cpp
+  tested.insert("auto");   // an algorithm of its own: algorithm_sets.hpp
   for (const RuleEntry& rule : rules()) EXPECT_TRUE(tested.contains(rule.name)) << rule.name;
 }
 
@@ -110,7 +111,7 @@ TEST(RuleTable, SuggestsTheNearestName) {
   EXPECT_EQ(complaint("newton"),
             "step.rule: unknown name \"newton\"; allowed: constant, tuned, decay, schedule, polyak, sps, decsps, "
             "backtracking, "
-            "barzilai-borwein, adgd, gap");
+            "barzilai-borwein, adgd, gap, auto");
   EXPECT_EQ(complaint(gap({{"bond", "tight"}})), "step.bond: unknown key; did you mean 'bound'?");
   EXPECT_EQ(complaint(gap({{"bound", "tigt"}})), "step.bound: unknown name \"tigt\"; did you mean 'tight'?");
 }
@@ -128,9 +129,9 @@ TEST(RuleTable, SaysWhatIsMissingOrOutOfRange) {
   EXPECT_EQ(complaint(gap({{"sweeps", 0}})), "step.sweeps: found 0, expected an integer >= 1 or \"exact\"");
   EXPECT_EQ(complaint(gap({{"sweeps", "all"}})), "step.sweeps: found \"all\", expected an integer >= 1 or \"exact\"");
   for (const Value& cap : {Value("1/sqrt(i)"), Value("-1/sqrt(i+1)"), Value(0.0), Value("x"), Value(true)}) {
-    EXPECT_EQ(complaint(gap({{"cap", cap}})),
-              "step.cap: found " + cap.text() +
-                  ", expected \"none\" | number > 0 | \"GAMMA/sqrt(i+1)\" | \"distance\" | \"curvature\"");
+    EXPECT_EQ(complaint(gap({{"cap", cap}})), "step.cap: found " + cap.text() +
+                                                  ", expected \"none\" | number > 0 | \"GAMMA/sqrt(i+1)\" | "
+                                                  "\"distance\" | \"FACTOR*distance\" | \"curvature\"");
   }
   EXPECT_EQ(complaint(gap({{"optimum", "none"}})),
             "step.optimum: found \"none\", expected \"zero\" | number | list | { file = \"...\" } | \"per-sample\" | "

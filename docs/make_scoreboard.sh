@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# SPDX-FileCopyrightText: The polyhop authors
+# SPDX-License-Identifier: Apache-2.0
+# Makes docs/scoreboard.md and docs/figures/scoreboard-*.svg again, from runs of the command. Stopped on the way, it goes
+# on from what out/scoreboard holds; finished runs are not run again.
+# usage: docs/make_scoreboard.sh [POLYHOP], by default build/bin/polyhop
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+polyhop=${1:-build/bin/polyhop}
+
+"$polyhop" run examples/scoreboard -o out/scoreboard
+mkdir -p docs/figures
+cp out/scoreboard/figures/scoreboard-*.svg docs/figures/
+cp out/scoreboard/scoreboard.md docs/scoreboard.md
