@@ -43,7 +43,7 @@ void record(benchmark::State& state, Index agents, Index dimension) {
 void product(benchmark::State& state, Index agents, Index dimension) {
   const ExperimentOptions o = options(agents, dimension);
   const Instance instance = make_instance(o, 1);
-  const Rows& h = instance.problem->data().features;
+  const Rows& h = instance.problem->data().features.dense();
   const Index points = 2 * agents + 1;
   const Index padded = (points + kernels::product_tile - 1) / kernels::product_tile * kernels::product_tile;
   const Rows wt(dimension, padded, 1.0);

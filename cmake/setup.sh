@@ -10,7 +10,7 @@ build_packages=(
 )
 test_packages=(
   libgtest-dev librapidcheck-dev libbenchmark-dev ccache
-  python3 python3-numpy python3-scipy python3-networkx libopenblas0-pthread
+  python3 python3-numpy python3-scipy python3-networkx python3-sklearn dataset-fashion-mnist libopenblas0-pthread
   chromium chromium-driver python3-selenium
   fish zsh groff-base
 )

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-FileCopyrightText: The polyhop authors
 # SPDX-License-Identifier: Apache-2.0
-# Makes every figure of the documents again, docs/figures/*.svg, from runs of the command: about half a minute.
+# Makes every figure of the documents again, docs/figures/*.svg, from runs of the command: about two minutes.
 # usage: docs/make_figures.sh [POLYHOP], by default build/bin/polyhop
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -39,3 +39,12 @@ methods 'GAP sweeps='{1,2,5,20} 'tight sweeps='{1,2,5,20}
 figure sweeps sweeps "${chosen[@]}"
 methods 'GAP sweeps=2' 'GAP agree='{min,mean} 'tight sweeps=2' 'tight agree='{min,mean}
 figure sweeps agree "${chosen[@]}"
+
+experiment failure-network
+figure failure-network failure-network
+experiment failure-data
+figure failure-data failure-data
+
+experiment comparison
+figure comparison comparison-iterations
+figure comparison comparison-vectors --x vectors

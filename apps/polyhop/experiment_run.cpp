@@ -14,14 +14,14 @@
 #include <unistd.h>
 
 #include "commands.hpp"
+#include "polyhop/core/atomic_file.hpp"
 #include "polyhop/core/error.hpp"
+#include "polyhop/core/npz_writer.hpp"
 #include "polyhop/experiment/run.hpp"
 #include "polyhop/experiment/store.hpp"
-#include "polyhop/report/atomic_file.hpp"
 #include "polyhop/report/curves_csv.hpp"
 #include "polyhop/report/export.hpp"
 #include "polyhop/report/html_report.hpp"
-#include "polyhop/report/npz_writer.hpp"
 #include "polyhop/report/summary_json.hpp"
 #include "polyhop/report/text_table.hpp"
 #include "terminal.hpp"
@@ -35,12 +35,6 @@ static_assert(std::atomic<int>::is_always_lock_free);
 
 extern "C" void interrupt(int signal) {
   if (interrupted.exchange(signal) != 0) _exit(128 + signal);
-}
-
-void stop_on_signals() {
-  struct sigaction action {};
-  action.sa_handler = interrupt;
-  for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
 }
 
 // What a run writes, opened before it starts. When it fails before its first checkpoint, nothing stays of it.
@@ -170,6 +164,12 @@ Outcome run_experiment(const Config& config, const std::string& file, const std:
   out.page = outputs.page.path();
   out.curves = outputs.curves.path();
   return out;
+}
+
+void stop_on_signals() {
+  struct sigaction action {};
+  action.sa_handler = interrupt;
+  for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
 }
 
 int stop_signal() { return interrupted; }

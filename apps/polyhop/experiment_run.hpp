@@ -57,6 +57,8 @@ std::filesystem::path folder_name(const std::string& name, const std::string& fi
 Outcome run_experiment(const Config& config, const std::string& file, const std::filesystem::path& place,
                        const RunArguments& arguments, Progress& progress);
 
+/// From now on the first SIGINT or SIGTERM asks to stop, and a second one ends the process.
+void stop_on_signals();
 /// The signal that asked to stop, or 0. The first one ends runs at their next checkpoint.
 int stop_signal();
 

@@ -14,12 +14,12 @@
 
 #include "commands.hpp"
 #include "json_output.hpp"
+#include "polyhop/core/atomic_file.hpp"
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/rows.hpp"
 #include "polyhop/experiment/config.hpp"
 #include "polyhop/experiment/toml_reader.hpp"
 #include "polyhop/graph/network_summary.hpp"
-#include "polyhop/report/atomic_file.hpp"
 #include "polyhop/report/network_svg.hpp"
 #include "polyhop/report/text_table.hpp"
 #include "terminal.hpp"

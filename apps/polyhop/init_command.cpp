@@ -15,9 +15,9 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "polyhop/core/atomic_file.hpp"
 #include "polyhop/core/error.hpp"
 #include "polyhop/experiment/config.hpp"
-#include "polyhop/report/atomic_file.hpp"
 #include "polyhop/report/text_table.hpp"
 #include "terminal.hpp"
 

@@ -41,6 +41,10 @@ int parse_and_run(int argc, char** argv) {
   app.require_subcommand(1);
   int code = done;
   add_run(app, code);
+  add_fit(app, code);
+  add_predict(app, code);
+  add_evaluate(app, code);
+  add_data(app, code);
   add_report(app, code);
   add_export(app, code);
   add_graph(app, code);

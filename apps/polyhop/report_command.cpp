@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "commands.hpp"
+#include "polyhop/core/atomic_file.hpp"
 #include "polyhop/core/error.hpp"
 #include "polyhop/experiment/load.hpp"
 #include "polyhop/experiment/store.hpp"
-#include "polyhop/report/atomic_file.hpp"
 #include "polyhop/report/figure.hpp"
 #include "polyhop/report/html_report.hpp"
 #include "polyhop/report/profile_figure.hpp"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "experiment_run.hpp"
-#include "polyhop/report/atomic_file.hpp"
+#include "polyhop/core/atomic_file.hpp"
 #include "polyhop/report/scoreboard.hpp"
 
 namespace polyhop::app {

@@ -270,6 +270,76 @@ class BadInput(CommandTest):
         self.refused(self.changed(('"rows"', '"rows", optimum = { file = "best.txt" }')),
                      "best.txt:1: ", "column 5 is not a finite number")
 
+    def test_an_optimum_of_the_wrong_length_for_any_rule(self):
+        for rule in ("polyak", "sps", "decsps"):
+            for optimum, count in (("[1.0, 2.0, 3.0]", 3), ("[1.0, 2.0, 3.0, 4.0, 5.0]", 5)):
+                step = f'{{ rule = "{rule}", optimum = {optimum} }}'
+                self.refused(self.with_method(step),
+                             f'e.toml: method."far".step.optimum: found {count} values, expected one for each of the '
+                             "4 agents")
+
+    def with_method(self, step, algorithm=None):
+        """The experiment with another second method; its step stands in line 22, its algorithm, if any, before it."""
+        lines = self.changed(("step = { rule = \"constant\", value = 1e6 }\n", "")).splitlines()
+        lines[20] = "average = false" if algorithm is None else f"algorithm = {algorithm}"
+        return "\n".join(lines + ([] if step is None else [f"step = {step}"])) + "\n"
+
+    def test_a_rule_that_an_algorithm_cannot_take(self):
+        gap, constant = '"gap"', '{ rule = "constant", value = 0.1 }'
+        for name in ("extra", "next"):
+            self.refused(self.with_method(gap, f'"{name}"'),
+                         f'e.toml:22: method[1].step: rule "gap" does not go with algorithm "{name}", which takes one '
+                         'constant step, the same for all agents and iterations: "constant" or "tuned"')
+        self.refused(self.with_method(gap, '"dadam"'),
+                     'e.toml:22: method[1].step: rule "gap" does not go with algorithm "dadam", which takes a step '
+                     'that is the same for all agents: "constant", "decay", "schedule" or "tuned"')
+        self.refused(self.with_method('{ rule = "decay", value = 0.1 }', '"extra"'),
+                     'e.toml:22: method[1].step: rule "decay" does not go with algorithm "extra"')
+        for name in ("kuruzov", "auto"):
+            self.refused(self.with_method(constant, f'"{name}"'),
+                         f'e.toml:22: method[1].step: rule "constant" does not go with algorithm "{name}", which '
+                         "chooses its own steps; leave `step` out")
+        self.refused(self.with_method('"auto"', '"dgd"'),
+                     'e.toml:22: method[1].step: rule "auto" chooses the algorithm too; leave `algorithm` = "dgd" out')
+        self.refused(self.with_method(None, '"dgd"'),
+                     'e.toml:19: method[1].step: missing; "dgd" needs a rule: step = "gap"')
+
+    def test_options_out_of_range_of_every_rule(self):
+        for rule, key, rest, wrong in (
+            ("decay", "value", "", ("-1", "0", "nan", "inf")), ("decay", "power", "value = 1, ", ("-0.5", "nan")),
+            ("schedule", "value", "", ("-1", "nan")), ("schedule", "factor", "value = 1, ", ("-1", "0", "nan")),
+            ("schedule", "warmup", "value = 1, ", ("-1",)), ("schedule", "every", "value = 1, ", ("-1",)),
+            ("decsps", "c0", "", ("-1", "0", "nan")), ("adgd", "first", "", ("-1", "0", "nan")),
+            ("barzilai-borwein", "first", "", ("-1", "nan")), ("barzilai-borwein", "min", "", ("-1", "nan")),
+            ("barzilai-borwein", "max", "", ("-1", "nan")), ("polyak", "max", "", ("-1", "nan")),
+            ("gap", "sketch_size", "", ("0", "-1")),
+        ):
+            for value in wrong:
+                self.refused(self.with_method(f'{{ rule = "{rule}", {rest}{key} = {value} }}'),
+                             f"e.toml:22: method[1].step.{key}: found {value}, expected ")
+
+    def test_options_out_of_range_of_every_algorithm(self):
+        step = '{ rule = "constant", value = 0.1 }'
+        for name, key, wrong in (
+            ("exact-diffusion", "mixing", ("-1", "0", "nan")), ("gradient-tracking", "rounds", ("0", "-1")),
+            ("next", "gamma", ("-1", "nan", "2")), ("next", "theta", ("-1", "nan", "2")),
+            ("kuruzov", "delta", ("-1", "nan")), ("kuruzov", "growth", ("0.5", "-1", "nan")),
+            ("kuruzov", "shrink", ("-1", "1", "nan")), ("kuruzov", "first", ("-1", "0", "nan")),
+            ("kuruzov", "mixing", ("-1", "0.5", "nan")), ("dadam", "beta1", ("-1", "1", "nan")),
+            ("dadam", "beta2", ("-1", "1", "nan")), ("dadam", "beta3", ("-1", "nan")),
+            ("dadam", "epsilon", ("-1", "0", "nan")), ("damsgrad", "beta1", ("-1", "1", "nan")),
+            ("damsgrad", "epsilon", ("-1", "0", "nan")),
+        ):
+            for value in wrong:
+                own = None if name == "kuruzov" else step
+                self.refused(self.with_method(own, f'{{ name = "{name}", {key} = {value} }}'),
+                             f"e.toml:21: method[1].algorithm.{key}: found {value}, expected ")
+
+    def test_a_bound_that_tracking_cannot_have(self):
+        for bound in ("tight", "paper"):
+            self.refused(self.with_method(f'{{ rule = "gap", bound = "{bound}" }}', '"gradient-tracking"'),
+                         'e.toml: method."far".step.bound: ', f'"{bound}"', '"gradient-tracking"')
+
     def test_a_start_of_the_wrong_size(self):
         self.put("w.txt", "1 2\n")
         self.refused('start = "w.txt"\n' + _polyhop.EXPERIMENT, "e.toml: start: ",

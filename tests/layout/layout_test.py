@@ -17,7 +17,7 @@ PAPER = SOURCE.parent / "shared" / "paper"
 # Each room, and the rooms and third-party headers (by first path component) that it may include. Public headers
 # include no third party at all, so that users need none to compile.
 ROOMS = {
-    "core": (set(), {"Eigen", "Random123"}),
+    "core": (set(), {"Eigen", "Random123", "zip.h"}),
     "graph": ({"core"}, {"Eigen", "fast_float", "fmt", "pugixml.hpp", "zlib.h"}),
     "problem": ({"core"}, {"Eigen", "fast_float", "fmt", "lbfgs.h", "zip.h", "zlib.h"}),
     "network": ({"core", "graph"}, set()),

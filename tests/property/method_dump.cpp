@@ -212,6 +212,49 @@ void add_alone(Cases& cases) {
   cases.add("atc", gap({{"bound", "linear"}, {"damping", "rows"}, {"optimum", 0.5}, {"cap", "curvature"}}), resting);
 }
 
+/// `auto` through its stages: a verdict comes after 128 iterations, and after 128 more of each stage; with three agents
+/// after 256, with one after 512.
+void add_automatic(Cases& cases) {
+  const RunCase runs[] = {
+      // Data that fit, slowly: the cap loosens.
+      {.topology = "ring", .agents = 8, .dimension = 40, .iterations = 300},
+      {.topology = "star", .agents = 6, .dimension = 30, .iterations = 300, .loss = "huber"},
+      // Noise that stays.
+      {.topology = "path", .agents = 5, .samples = 60, .iterations = 420, .noise = 1.0, .start = "normal"},
+      {.agents = 8, .samples = 30, .iterations = 400, .noise = 0.5, .batch = 4},
+      {.topology = "ring", .agents = 7, .samples = 20, .iterations = 400, .loss = "logistic", .l2 = 0.1, .noise = 1.0},
+      // Agents that disagree, with full gradients.
+      {.topology = "complete",
+       .agents = 8,
+       .dimension = 4,
+       .samples = 9,
+       .iterations = 300,
+       .noise = 1.0,
+       .minimiser_spread = 1.0,
+       .batch = "all"},
+      {.topology = "complete",
+       .agents = 5,
+       .dimension = 4,
+       .samples = 9,
+       .iterations = 300,
+       .loss = "huber",
+       .noise = 1.0,
+       .minimiser_spread = 0.5,
+       .batch = "all"},
+      {.topology = "ring",
+       .agents = 8,
+       .samples = 9,
+       .iterations = 300,
+       .noise = 1.0,
+       .minimiser_spread = 0.5,
+       .batch = "all"},
+      // Few agents.
+      {.topology = "path", .agents = 1, .samples = 40, .iterations = 1100, .noise = 1.0, .start = "normal"},
+      {.topology = "path", .agents = 3, .samples = 40, .iterations = 1100, .noise = 1.0, .start = "normal"},
+      {.topology = "path", .agents = 3, .dimension = 40, .samples = 12, .iterations = 300}};
+  for (const RunCase& run : runs) cases.add("auto", {}, run);
+}
+
 /// The names of all algorithms and rules, so that none is forgotten.
 void write_names(const std::filesystem::path& file) {
   Value::Array known[2];
@@ -232,6 +275,7 @@ std::vector<RunCase> cases(const std::filesystem::path& folder) {
   add_more_gap(all);
   add_listed(all, folder);
   add_alone(all);
+  add_automatic(all);
   return all.take();
 }
 

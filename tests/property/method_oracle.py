@@ -26,9 +26,11 @@ NUDGE = 1e-12
 CHAOTIC = 1e5  # growth of nudges from which on a path is not compared: 1e5 times a rounding error is 1e-11
 LEAST_INSTANCES = 50
 LEAST_ITERATIONS = 10  # of each run, before it may be chaotic
+LEAST_AUTOMATIC = 8  # runs of `auto`, each compared to its end
 LEAST_SHARE = 0.95  # of all iterations that must be compared
 
-STAND_INS = {"tuned", "auto"}  # names that an experiment replaces by another rule
+STAND_INS = {"tuned"}  # names that an experiment replaces by another rule
+ALGORITHM_RULES = {"auto"}  # names of rules that are an algorithm of their own
 COMMON_RULES = ("constant", "decay", "schedule")  # the same step for all, without a word
 GAP_ALGORITHMS = ("atc", "cta", "dgd", "exact-diffusion", "gradient-tracking", "diging")
 DIAGONAL = ("cta", "dgd", "diging")  # P = I: nothing to ask the neighbours
@@ -72,8 +74,10 @@ class Instance(DumpedRun):
 # Sums over the edge directions, as in gap_oracle.py: a message to every neighbour is `hop`, a two-hop list `two_hop`.
 
 
-def algorithm_messages(x, i):
+def algorithm_messages(x, i, twin):
     """(rounds, vectors an edge, scalars an edge) of the recursion itself. Trackers have nothing to send at i = 0."""
+    if x.name == "auto":
+        return 1, 1, int(twin.algorithm.stage > 0)
     if x.name == "gradient-tracking":
         R = x.algorithm["rounds"]
         return (2 * R, 2 * R, 0) if i > 0 else (R, R, 0)
@@ -119,14 +123,36 @@ def estimate_traffic(x, i):
     return (1, 0, 2 * hop) if (i + 1) % epoch == 0 else (0, 0, 0)
 
 
+def automatic_traffic(x, twin):
+    """(rounds, vectors, scalars) of `auto`: as GAP in stage 0; sums of two numbers up a tree and down at a verdict."""
+    hop, _ = directions(x.A)
+    parts, o = [(0, 0, 0)], method_twin.AUTO_GAP
+    if twin.stage == 0:
+        parts += [metric_traffic(x, o), cap_traffic(x, o)]
+    if twin.verdict:
+        rounds = 2 * height(x.A)
+        parts.append((rounds, 0, 2 * hop * rounds))
+    return np.sum(parts, axis=0)
+
+
+def height(A):
+    """How far the farthest agent is from agent 0."""
+    near, reached, length = gap_twin.neighbourhoods(A), np.arange(len(A)) == 0, 0
+    while not reached.all():
+        reached, length = np.any(near[reached], axis=0), length + 1
+    return length
+
+
 def uses_values(x):
     """The rule looks at what y is the gradient of."""
     return x.rule in ("polyak", "sps", "decsps") or (x.rule == "gap" and x.options()["bound"] != "oracle")
 
 
-def step_traffic(x, i):
+def step_traffic(x, i, twin):
     """(rounds, vectors, scalars) that the rule sends."""
     o, (hop, _) = x.options(), directions(x.A)
+    if x.name == "auto":
+        return automatic_traffic(x, twin.algorithm)
     parts = [(0, 0, 0)]
     if x.name == "kuruzov":
         length = gap_twin.diameter(x.A)
@@ -145,9 +171,13 @@ def step_traffic(x, i):
     return np.sum(parts, axis=0)
 
 
-def values(x):
+def values(x, twin):
     """Loss values of an iteration over all agents; a line search counts its own."""
     o = x.options()
+    if x.name == "auto":
+        return x.K * (1 if twin.algorithm.stage == 0 else 2)
+    if twin.values is not None:
+        return twin.values
     if x.rule in COMMON_RULES + ("barzilai-borwein", "adgd") or (x.rule == "gap" and o["bound"] == "oracle"):
         return 0
     if x.rule == "gap" and o["bound"] == "paper" and x.name not in DIAGONAL:
@@ -162,13 +192,13 @@ def gradients(x, i):
     return x.K * (2 if same_sample and x.is_stochastic() and i > 0 else 1)
 
 
-def expected_traffic(x, i, searched):
-    """The row of COLUMNS that iteration i adds; `searched`: values of a line search, or None."""
+def expected_traffic(x, i, twin):
+    """The row of COLUMNS that iteration i adds, which the twin has just made."""
     hop, _ = directions(x.A)
-    rounds, vectors, scalars = algorithm_messages(x, i)
-    step_rounds, step_vectors, step_scalars = step_traffic(x, i)
+    rounds, vectors, scalars = algorithm_messages(x, i, twin)
+    step_rounds, step_vectors, step_scalars = step_traffic(x, i, twin)
     return [rounds + step_rounds, vectors * hop + step_vectors, scalars * hop + step_scalars, step_vectors,
-            step_scalars, values(x) if searched is None else searched, gradients(x, i)]
+            step_scalars, values(x, twin), gradients(x, i)]
 
 
 # ---------------------------------------------------------------- the comparison
@@ -180,7 +210,7 @@ class MethodOracle(unittest.TestCase):
         folder = folder_of(source, cls)
         cls.instances = [Instance(f) for f in numbered(folder)]
         cls.names = json.loads((folder / "names.json").read_text())
-        cls.compared, cls.error, cls.chaotic, cls.estimates = 0, 0.0, [], []
+        cls.compared, cls.error, cls.chaotic, cls.estimates, cls.automatic = 0, 0.0, [], [], []
 
     @classmethod
     def tearDownClass(cls):
@@ -200,7 +230,7 @@ class MethodOracle(unittest.TestCase):
         self.assertEqual(rules, set(method_twin.RULES) | {"own"})
         self.assertEqual({x.rule for x in self.instances if x.name == "atc"}, set(method_twin.RULES))
         self.assertEqual({x.name for x in self.instances if x.rule == "gap"}, set(GAP_ALGORITHMS))
-        self.assertEqual({x.name for x in self.instances if x.rule == "constant"}, names - {"kuruzov"})
+        self.assertEqual({x.name for x in self.instances if x.rule == "constant"}, names - {"kuruzov", "auto"})
         self.assertEqual({x.given["loss"] for x in self.instances}, {"least-squares", "logistic", "huber"})
         gap = [x.options() for x in self.instances if x.rule == "gap"]
         for option, value in (("optimum", "estimate"), ("damping", "sketch"), ("cap", "curvature")):
@@ -208,7 +238,8 @@ class MethodOracle(unittest.TestCase):
 
     def test_every_name_has_a_twin(self):
         self.assertEqual(set(self.names["algorithms"]), set(method_twin.ALGORITHMS))
-        self.assertEqual(set(self.names["rules"]) - STAND_INS, set(method_twin.RULES))
+        self.assertEqual(set(self.names["rules"]) - STAND_INS, set(method_twin.RULES) | ALGORITHM_RULES)
+        self.assertLessEqual(ALGORITHM_RULES, set(method_twin.ALGORITHMS))
 
     def test_inputs_are_as_promised(self):
         self.for_each_instance(lambda x: check_inputs(self, x))
@@ -244,6 +275,17 @@ class MethodOracle(unittest.TestCase):
         self.assertGreaterEqual(self.compared, LEAST_SHARE * total, "too many iterations are chaotic")
         self.assertTrue(any(np.any(e.level > 0) for e in self.estimates), "no level was ever raised")
         self.assertTrue(any(np.any(e.share < 0.5) for e in self.estimates), "no raise was ever taken back")
+        self.check_stages()
+
+    def check_stages(self):
+        """Runs of `auto` that were compared to their ends have been through all that can happen there."""
+        self.assertGreaterEqual(len(self.automatic), LEAST_AUTOMATIC)
+        self.assertEqual({twin.stage for _, twin in self.automatic}, {0, 1, 2})
+        self.assertLessEqual({2.0, 8.0}, set.union(*(twin.limited for _, twin in self.automatic)), "factors of the cap")
+        self.assertLessEqual({1, 3}, {x.K for x, twin in self.automatic if twin.stage > 0}, "few agents")
+        self.assertEqual({x.given["loss"] for x, _ in self.automatic}, {"least-squares", "logistic", "huber"})
+        self.assertEqual({x.is_stochastic() for x, twin in self.automatic if twin.t > 100},
+                         {True, False}, "L_k that no longer falls")
 
     def compare(self, x):
         """One free run; traffic needs no twin but for line searches, and is compared to the end of the path."""
@@ -251,7 +293,7 @@ class MethodOracle(unittest.TestCase):
         sent = np.diff(x.traffic, axis=0)
         for i in range(x.iterations()):
             mu = twin.step(i, x.index[i])
-            self.compare_traffic(x, i, sent[i], twin.values)
+            self.compare_traffic(x, i, sent[i], twin)
             moved = nudged.step(i, x.index[i])
             natural = natural_step(twin.batch(x.index[i]))
             growth = max(growth, *row_errors(nudged.W, twin.W) / NUDGE, *step_errors(moved, mu, natural) / NUDGE)
@@ -266,14 +308,16 @@ class MethodOracle(unittest.TestCase):
 
         if twin.rule is not None and twin.rule.level is not None:
             self.estimates.append(twin.rule.level)
+        if x.name == "auto":
+            self.automatic.append((x, twin.algorithm))
 
     def compare_numbers(self, name, i, ours, theirs, error):
         if error.max() > TOLERANCE:
             self.fail(describe_difference(name, i, int(np.argmax(error)), ours, theirs, error))
         type(self).error = max(self.error, error.max())
 
-    def compare_traffic(self, x, i, sent, searched):
-        expected = expected_traffic(x, i, searched)
+    def compare_traffic(self, x, i, sent, twin):
+        expected = expected_traffic(x, i, twin)
         wrong = [f"{name}: expected {e}, C++ {s:.0f}" for name, e, s in zip(COLUMNS, expected, sent) if e != s]
         self.assertEqual(wrong, [], f"iteration {i}")
 

@@ -29,6 +29,7 @@ Readings, where the formulas leave room:
   raise is taken back and the share, 1/2 at first, is halved; else, without progress, the level rises by
   share (ebar_k - level). A raise is taken back at most once, and an epoch that takes one back makes none. No level is
   above ebar_k.
+- `auto`: as docs/auto-rule.md says.
 """
 
 import math
@@ -43,6 +44,8 @@ from gap_twin import moving, neighbourhoods, two_hop_weights
 CAP_AT_START = 1e-2  # `cap = "curvature"`
 SHORTEST_EPOCH = 50  # `optimum = "estimate"`
 MOST_SHRINKS = 50
+AUTO_GAP = {"bound": "tight", "damping": "rows", "project": True, "sweeps": 5, "relaxation": 1.7, "optimum": "zero",
+            "exchange": "lists", "cap": "distance", "sums": "mixed", "agree": "none"}  # stage 0 of `auto`
 
 RULE_DEFAULTS = {
     "constant": {"value": None},
@@ -65,6 +68,7 @@ ALGORITHM_DEFAULTS = {
     "kuruzov": {"delta": 0.9, "growth": 1.0, "shrink": 0.5, "first": 1.0, "mixing": 0.45},
     "dadam": {"beta1": 0.9, "beta2": 0.999, "beta3": 0.9, "epsilon": 1e-4},
     "damsgrad": {"beta1": 0.9, "beta2": 0.999, "epsilon": 1e-4},
+    "auto": {},
 }
 
 
@@ -170,6 +174,29 @@ def dadam_move(A, W, mu, m, vhat, epsilon):
 def damsgrad_move(A, W, mu, m, uh, epsilon):
     """x = A W; u = max(uh, eps); w+ = x - mu m/sqrt(u)."""
     return A @ W - scaled(mu, m / np.sqrt(np.maximum(uh, epsilon)))
+
+
+def first_window(K):
+    """e_0 = 128, doubled while K e_0 < 512."""
+    end = 128
+    while K * end < 512:
+        end *= 2
+    return end
+
+
+def curvature_along(batch, k, w, g, L):
+    """c = 2 (Jhat(w - a g) - Jhat(w) + a ||g||^2)/(a^2 ||g||^2), a = 1/L; None where rounding would decide."""
+    a, before, energy = 1.0 / L, batch.value(k, w), g @ g
+    if a * energy < 1e4 * np.finfo(float).eps * max(1.0, abs(before)):
+        return None
+    return 2.0 * (batch.value(k, w - a * g) - before + a * energy) / (a**2 * energy)
+
+
+def largest_curvature(L, c, t):
+    """max(0.97 L, c) while t < 100, max(L, c) after that; L where there is no c."""
+    if c is None:
+        return L
+    return max(0.97 * L, c) if t < 100 else max(L, c)
 
 
 # ---------------------------------------------------------------- rules
@@ -634,9 +661,89 @@ class Damsgrad(Algorithm):
         return mu
 
 
+class Watch:
+    """Whether numbers x (K) still fall: windows [e/2, e), late half against early half, summed over the network."""
+
+    def __init__(self, K):
+        self.n, self.end, self.early, self.late = 0, first_window(K), 0.0, 0.0
+
+    def ratio(self):
+        """q at n = e, None at other times; the next window follows."""
+        if self.n != self.end:
+            return None
+        q = self.late / self.early if self.early != 0 else 0.0
+        self.end, self.early, self.late = 2 * self.end, 0.0, 0.0
+        return q
+
+    def see(self, x):
+        if self.n >= 3 * self.end // 4:
+            self.late += np.sum(x)
+        elif self.n >= self.end // 2:
+            self.early += np.sum(x)
+        self.n += 1
+
+
+class Auto(Algorithm):
+    """Stage 0: GAP under a cap that loosens. Stage 1: exact diffusion with 1/L_k. Stage 2: that with falling steps.
+
+    `verdict`: whether the last iteration had one; `limited`: the cap's factors at which it has limited a step.
+    """
+
+    def __init__(self, options, A, start):
+        super().__init__(options, A, start)
+        K = len(A)
+        self.B, self.Wg, self.start = two_hop_weights(A), mixing_matrix(A, 0.5), start.copy()
+        self.S, self.r, self.factor = np.zeros(K), np.zeros(K), 2.0
+        self.D, self.L = np.zeros_like(start), None
+        self.stage, self.t, self.tau, self.watch = 0, 0, 0, Watch(K)
+        self.verdict, self.limited = False, set()
+
+    def step(self, i, batch, rule):
+        G = batch.gradients(self.W)
+        q = self.watch.ratio() if self.stage < 2 else None
+        self.verdict = q is not None
+        if self.verdict:
+            self.judge(q)
+        return self.graph_aware(i, batch, G) if self.stage == 0 else self.corrected(batch, G)
+
+    def judge(self, q):
+        if q > 0.8:
+            self.stage += 1
+            self.watch = Watch(len(self.W))
+        elif self.stage == 0 and q < 0.7:
+            self.factor *= 4
+
+    def graph_aware(self, i, batch, G):
+        o, W = AUTO_GAP, self.W
+        self.watch.see(batch.values(W))
+        self.S = gap_twin.accumulate_energy(self.A, self.S, gap_twin.surviving_energy(self.B, G), o["sums"])
+        self.r = gap_twin.accumulate_radius(self.A, self.r, np.linalg.norm(W - self.start, axis=1))
+        cbar = gap_twin.bound_tight(self.B, W, G, batch, np.zeros(len(W)))
+        mu = o["relaxation"] * gap_twin.sweeps(self.A, G, gap_twin.damping_rows(self.B, G), cbar, o["sweeps"], True)
+        if i >= gap_twin.CAP_STARTS_AT:
+            cap = self.factor * gap_twin.distance_cap(self.r, self.S)
+            if np.any(cap < mu):
+                self.limited.add(self.factor)
+            mu = np.minimum(mu, cap)
+        self.W = move(self.A, W, mu, G)
+        return mu
+
+    def corrected(self, batch, G):
+        if self.t == 0:
+            self.L = batch.smoothness()
+        self.L = np.array([largest_curvature(L, curvature_along(batch, k, self.W[k], G[k], L), self.t)
+                           for k, L in enumerate(self.L)])
+        mu = 1.0 / (self.L * math.sqrt(1.0 + self.tau / 200))
+        self.W, self.D = exact_diffusion_agents(self.Wg, self.W, self.D, mu, G)
+        if self.stage == 1:
+            self.watch.see(np.sum((G + self.D) ** 2, axis=1) / self.L)
+        self.t, self.tau = self.t + 1, self.tau + (self.stage == 2)
+        return mu
+
+
 ALGORITHMS = {"atc": Atc, "cta": Cta, "dgd": Dgd, "exact-diffusion": ExactDiffusion, "extra": Extra,
               "gradient-tracking": GradientTracking, "diging": Diging, "next": Next, "kuruzov": Kuruzov,
-              "dadam": Dadam, "damsgrad": Damsgrad}
+              "dadam": Dadam, "damsgrad": Damsgrad, "auto": Auto}
 
 
 # ---------------------------------------------------------------- one run
@@ -1007,6 +1114,34 @@ class SelfTest(unittest.TestCase):
                 mu = run.step(i, self.all)
                 self.assertTrue(np.all(mu <= 0.9 / smallest) and np.all(mu >= 0.45 / self.L))
                 np.testing.assert_allclose(run.algorithm.D.sum(axis=0), 0.0, atol=1e-9)
+
+    def test_windows_of_auto(self):
+        self.assertEqual([first_window(K) for K in (1, 2, 3, 4, 9)], [512, 256, 256, 128, 128])
+        watch, verdicts = Watch(4), {}
+        for n in range(300):
+            q = watch.ratio()
+            if q is not None:
+                verdicts[n] = q
+            watch.see(np.full(4, float(n)))
+        self.assertEqual(verdicts, {128: sum(range(96, 128)) / sum(range(64, 96)),
+                                    256: sum(range(192, 256)) / sum(range(128, 192))})
+
+    def test_curvature_along_the_gradient_is_that_of_a_quadratic(self):
+        batch = gap_twin.Batch(self.H, self.y)
+        for k, h in enumerate(self.H):
+            w = self.random.standard_normal(self.M)
+            g = batch.gradient(k, w)
+            exact = g @ (h.T @ h / self.N) @ g / (g @ g)
+            self.assertAlmostEqual(curvature_along(batch, k, w, g, 3.0), exact, delta=1e-9 * exact)
+            self.assertIsNone(curvature_along(batch, k, w, 1e-9 * g, 3.0))
+        self.assertEqual([largest_curvature(2.0, 1.0, t) for t in (0, 99, 100)], [1.94, 1.94, 2.0])
+        self.assertEqual((largest_curvature(2.0, 3.0, 100), largest_curvature(2.0, None, 0)), (3.0, 2.0))
+
+    def test_auto_reaches_the_minimiser_of_agents_that_disagree(self):
+        run = self.run_of(self.networks["erdos-renyi"], "auto", None)
+        self.iterate(run, 1500)
+        self.assertGreater(run.algorithm.stage, 0)
+        self.assert_solved(run)
 
 
 if __name__ == "__main__":

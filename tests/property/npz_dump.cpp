@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "polyhop/report/npz_writer.hpp"
+#include "polyhop/core/npz_writer.hpp"
 
 namespace {
 

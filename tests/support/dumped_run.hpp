@@ -126,7 +126,7 @@ inline void write_problem(const std::filesystem::path& folder, const RunCase& c,
   }
   write_numbers(folder / "A.npy", {K, K}, dense);
   std::vector<Real> features;
-  append(features, problem.data().features);
+  append(features, problem.data().features.dense());
   write_numbers(folder / "H.npy", {K, c.samples, c.dimension}, features);
   write_numbers(folder / "y.npy", {K, c.samples}, problem.data().targets);
   if (reference.minimiser) write_numbers(folder / "wo.npy", {c.dimension}, *reference.minimiser);

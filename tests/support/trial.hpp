@@ -48,7 +48,7 @@ inline Dataset data_of(const std::vector<Dense>& samples) {
   Index n = 0;
   for (const auto& own : samples) {
     for (const auto& sample : own) {
-      std::copy(sample.begin(), sample.end() - 1, data.features.row(n++).begin());
+      std::copy(sample.begin(), sample.end() - 1, data.features.dense().row(n++).begin());
       data.targets.push_back(sample.back());
     }
     data.offset.push_back(n);

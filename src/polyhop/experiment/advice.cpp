@@ -29,9 +29,11 @@ std::string for_gap(const Method& method) {
 
 std::string after_divergence(const Method& method) {
   const std::string& rule = method.rule.name;
+  if (method.algorithm.name == "auto") return "use step = \"tuned\", whose search leaves out what diverges";
   if (rule == "gap") return for_gap(method);
   if (rule == "constant" || rule == "decay" || rule == "schedule") {
-    return "the step is too large; step = { rule = \"tuned\", of = " + in_quotes(rule) + " } searches the best one";
+    return "the step is too large; step = { rule = \"tuned\", of = " + in_quotes(rule) +
+           " } searches the best one, factor = 0.5 takes half of it";
   }
   if (rule == "polyak" || rule == "sps") return "limit the step: max = ..., or use step = \"auto\"";
   if (rule == "adgd" || rule == "barzilai-borwein") {

@@ -163,6 +163,9 @@ void settle_files(Value& root, const std::string& folder) {
   if (root.find("graph") != nullptr && root["graph"].as<Value::Table>() != nullptr) {
     settle_file(root["graph"], "file", folder);
   }
+  if (root.find("problem") != nullptr && root["problem"].as<Value::Table>() != nullptr) {
+    settle_file(root["problem"], "data", folder);
+  }
   if (const Value* start = root.find("start"); start != nullptr && start->as<std::string>() != nullptr) {
     const auto& word = *start->as<std::string>();
     if (word != "zero" && word != "normal") settle_file(root, "start", folder);
@@ -286,6 +289,7 @@ Config read_config(Value root, const std::string& folder) {
   Config config;
   config.options = ExperimentOptions::fields().read(root, "", {"method"});
   check_name(config.options.name, "name", root);
+  check(config.options.problem, root["problem"].line);
   config.methods = read_methods(root, folder);
   refuse_too_large(config);
   return config;

@@ -52,7 +52,8 @@ struct Point {
   Index step_scalars = 0;
   Index values = 0;  // evaluations of agents' costs and gradients
   Index gradients = 0;
-  double level = std::numeric_limits<double>::quiet_NaN();  // mean of what a rule has estimated for Jhat_k(w^o)
+  double level = std::numeric_limits<double>::quiet_NaN();       // mean of what a rule has estimated for Jhat_k(w^o)
+  double error_rate = std::numeric_limits<double>::quiet_NaN();  // of the mean model on all samples; NaN: no classes
 };
 
 /// A number of a point under its name.
@@ -62,7 +63,7 @@ struct PointColumn {
 };
 
 /// All numbers of a point, in the order of curves.csv and of the store.
-inline constexpr std::array<PointColumn, 19> point_columns = {{
+inline constexpr std::array<PointColumn, 20> point_columns = {{
     {"iteration", &Point::iteration},
     {"seconds", &Point::seconds},
     {"excess_risk", &Point::excess_risk},
@@ -82,6 +83,7 @@ inline constexpr std::array<PointColumn, 19> point_columns = {{
     {"values", &Point::values},
     {"gradients", &Point::gradients},
     {"level", &Point::level},
+    {"error_rate", &Point::error_rate},
 }};
 
 /// The counts of a point, which only grow.

@@ -20,15 +20,17 @@ enum Sum : std::size_t {
   distance,
   seconds_of_first,
   level,
+  wrong,
   first_count,
   sum_count = first_count + point_counts.size()
 };
 
-std::vector<Index> watched_agents(const ExperimentOptions& options, Index agents, Index dimension) {
+std::vector<Index> watched_agents(const ExperimentOptions& options, const Problem& problem) {
   constexpr double most_work = 2e9;
   constexpr Index sample = 16;
-  const auto k = static_cast<double>(agents);
-  const double work = k * k * static_cast<double>(options.problem.samples) * static_cast<double>(dimension);
+  const Index agents = problem.agents();
+  const double work =
+      static_cast<double>(agents) * static_cast<double>(problem.samples()) * static_cast<double>(problem.dimension());
   Index count = agents;
   if (options.record.agents.kind == RecordedAgents::Kind::some) count = std::min(agents, options.record.agents.count);
   if (options.record.agents.kind == RecordedAgents::Kind::automatic && work > most_work) {
@@ -48,7 +50,7 @@ Recorder::Recorder(const ExperimentOptions& options, const Problem& problem, con
       reference_(reference),
       worker_(worker),
       cell_(cell),
-      watched_(watched_agents(options, problem.agents(), problem.dimension())),
+      watched_(watched_agents(options, problem)),
       every_step_(every_step || options.record.steps == RecordedSteps::agents) {
   if (reference.minimiser) {
     minimiser_ = Rows(1, problem.dimension());
@@ -133,6 +135,7 @@ void Recorder::gather_sums(const Algorithm& algorithm, const Oracle& oracle, dou
       extra[sum_count + static_cast<std::size_t>(block.first + k)] = algorithm.steps()[static_cast<std::size_t>(k)];
     }
     for (const Real x : levels) extra[level] += x;
+    extra[wrong] += static_cast<double>(problem_.misclassified(block, points_.row(watched).data()));
     const Point own = own_counts(oracle);
     for (std::size_t n = 0; n < point_counts.size(); ++n)
       extra[first_count + n] += static_cast<double>(own.*point_counts[n]);
@@ -187,6 +190,7 @@ Point Recorder::point(Index iteration, bool averaged) const {
   point.consensus_error = extra[consensus] / agents;
   point.distance = minimiser_.rows() > 0 ? extra[distance] / agents : unknown;
   point.level = extra[level] / agents;
+  if (extra[wrong] >= 0) point.error_rate = extra[wrong] / static_cast<double>(problem_.samples());
   const auto steps = extra.subspan(sum_count);
   const bool stepped = iteration > 0;
   point.step_min = stepped ? *std::ranges::min_element(steps) : unknown;

@@ -22,6 +22,12 @@ class Recorder {
   Recorder(const ExperimentOptions& options, const Problem& problem, const Reference& reference, Worker& worker,
            Cell& cell, bool every_step = false);
 
+  /// Counts what was sent before the first iteration.
+  void charge(const Traffic& before) {
+    before_.rounds += before.rounds;
+    before_.vectors += before.vectors;
+    before_.scalars += before.scalars;
+  }
   /// Goes on from a checkpoint: counts continue, divergence is judged as before.
   void resume(const Checkpoint& checkpoint);
   [[nodiscard]] bool due(Index iteration) const;

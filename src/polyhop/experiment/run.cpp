@@ -21,10 +21,12 @@
 #include "polyhop/experiment/advice.hpp"
 #include "polyhop/experiment/machine.hpp"
 #include "polyhop/experiment/recorder.hpp"
+#include "polyhop/experiment/standardise.hpp"
 #include "polyhop/experiment/tasks.hpp"
 #include "polyhop/experiment/tuning.hpp"
 #include "polyhop/method/averaged_iterate.hpp"
 #include "polyhop/network/runtime.hpp"
+#include "polyhop/problem/dealt_data.hpp"
 
 namespace polyhop {
 namespace {
@@ -136,6 +138,7 @@ void work(const ExperimentOptions& options, const Method& method, const Instance
   if (average) average->register_state(state);
 
   Recorder recorder(options, problem, instance.reference, worker, cell, control.every_step);
+  recorder.charge(instance.preparation);
   Index i = 0;
   double seconds = 0;
   Index recorded_before = -1;
@@ -202,11 +205,33 @@ class SharedInstance {
 
 }  // namespace
 
+namespace {
+
+// A problem on data that were read and dealt.
+std::unique_ptr<DataProblem> real_problem(const ProblemOptions& options, const CombinationMatrix& matrix,
+                                          std::uint64_t seed, Traffic& traffic) {
+  const bool file = options.source == "file";
+  const DataSource source = {file ? "" : options.source, options.data.value_or(""), options.target.value_or(""),
+                             options.partition};
+  DealtData dealt = read_dealt(source, options.loss, matrix.agents(), seed);
+  if (options.unit_rows) scale_to_unit_rows(dealt.data);
+  if (options.standardise) traffic += standardise(dealt.data, matrix).traffic;
+  if (options.intercept) add_intercept(dealt.data);
+  return make_data_problem(std::move(dealt.data), options.loss, options.delta, static_cast<Index>(dealt.classes.size()),
+                           {options.l2, options.batch, options.sampling, options.intercept, {}});
+}
+
+}  // namespace
+
 Instance make_instance(const ExperimentOptions& options, std::uint64_t seed) {
   NetworkGraph network = make_network(options.graph, seed);
-  auto problem = make_problem(options.problem, network.matrix.agents(), seed);
+  Traffic preparation;
+  std::unique_ptr<DataProblem> problem =
+      options.problem.source == "synthetic"
+          ? make_problem(options.problem, network.matrix.agents(), seed)
+          : real_problem(options.problem, network.matrix, data_seed(options.problem, seed), preparation);
   Reference reference = make_reference(options.problem, *problem);
-  return {std::move(network), std::move(problem), std::move(reference)};
+  return {std::move(network), std::move(problem), std::move(reference), preparation};
 }
 
 Rows first_models(const ExperimentOptions& options, Block block, Index dimension, Index agents, std::uint64_t seed) {
@@ -299,13 +324,16 @@ class Experiment {
     const NetworkGraph network = make_network(config_.options.graph, first_seed);
     draw(network.graph, first_seed);
     find_finished();
+    Index dimension = 1;
     if (!waiting_.empty()) {
       const auto s = static_cast<std::size_t>(waiting_.front() / methods());
       const std::uint64_t seed = config_.options.seeds.list[s];
-      check(config_, instances_[s].get(config_.options, seed), seed);
+      const Instance& instance = instances_[s].get(config_.options, seed);
+      check(config_, instance, seed);
+      dimension = instance.problem->dimension();
     }
     if (run_.store != nullptr) run_.store->set_experiment(record_, keys_);
-    const Index workers = workers_for(network.graph.agents(), config_.options.problem.dimension, threads);
+    const Index workers = workers_for(network.graph.agents(), dimension, threads);
     run_tasks(static_cast<Index>(waiting_.size()), threads / workers, [&](Index n) { run_waiting(n, workers); });
     for (const auto& [cell, twin] : twins_) {
       record_.cells[cell] = record_.cells[twin];

@@ -39,8 +39,9 @@ struct CellControl {
 /// Everything of one seed that its methods share.
 struct Instance {
   NetworkGraph network;
-  std::unique_ptr<LinearProblem> problem;
+  std::unique_ptr<DataProblem> problem;
   Reference reference;
+  Traffic preparation = {};  // what agreeing on the features' scales took
 };
 
 Instance make_instance(const ExperimentOptions& options, std::uint64_t seed);

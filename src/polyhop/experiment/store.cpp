@@ -38,7 +38,7 @@ CREATE TABLE points (cell TEXT NOT NULL, iteration INTEGER NOT NULL, seconds REA
                      excess_risk_worst REAL, excess_risk_mean_model REAL, excess_risk_averaged REAL,
                      consensus_error REAL, distance REAL, step_min REAL, step_median REAL, step_max REAL,
                      rounds INTEGER, vectors INTEGER, scalars INTEGER, step_vectors INTEGER, step_scalars INTEGER,
-                     "values" INTEGER, gradients INTEGER, level REAL, PRIMARY KEY (cell, iteration))
+                     "values" INTEGER, gradients INTEGER, level REAL, error_rate REAL, PRIMARY KEY (cell, iteration))
   WITHOUT ROWID;
 CREATE TABLE steps (cell TEXT NOT NULL, iteration INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (cell, iteration));
 CREATE TABLE arrays (cell TEXT NOT NULL, name TEXT NOT NULL, position INTEGER NOT NULL, part INTEGER NOT NULL,

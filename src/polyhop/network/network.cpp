@@ -181,39 +181,65 @@ void Network::plant_tree() {
   }
 }
 
-void Network::spread_sum(std::initializer_list<std::span<Real>> lists) {
+// Up the tree, then down: in every round everybody writes what it has (`send(k, agent, mail)`); agents of the round's
+// depth add what those below them sent (`add(k, l, mail)`), or take what the one above sent.
+template <class Send, class Add, class Take>
+void Network::up_and_down(const Message& message, Send send, Add add, Take take) {
   if (depth_.empty()) plant_tree();
-  const Message message{.hops = 1, .scalars = static_cast<int>(lists.size())};
   const Index height = std::ranges::max(depth_);
-  // One round; then `receive(k, agent, numbers)` for every agent of the block at that depth.
   const auto round = [&](Index depth, auto receive) {
-    Rows& mail = outbox(message).scalars;
+    Mail& mail = outbox(message);
+    for (Index k = 0; k < block_.size(); ++k) send(k, block_.first + k, mail);
+    const Mail& received = exchange(message);
     for (Index k = 0; k < block_.size(); ++k) {
-      Index column = 0;
-      for (const auto& x : lists) mail(block_.first + k, column++) = x[static_cast<std::size_t>(k)];
-    }
-    const Rows& numbers = exchange(message).scalars;
-    for (Index k = 0; k < block_.size(); ++k) {
-      if (depth_[static_cast<std::size_t>(block_.first + k)] == depth) receive(k, block_.first + k, numbers);
+      if (depth_[static_cast<std::size_t>(block_.first + k)] == depth) receive(k, block_.first + k, received);
     }
   };
   for (Index depth = height - 1; depth >= 0; --depth) {
-    round(depth, [&](Index k, Index agent, const Rows& numbers) {
+    round(depth, [&](Index k, Index agent, const Mail& received) {
       for (const Index l : matrix_.rows().columns_of(agent)) {
-        if (depth_[static_cast<std::size_t>(l)] != depth + 1 || above_[static_cast<std::size_t>(l)] != agent) continue;
-        Index column = 0;
-        for (const auto& x : lists) x[static_cast<std::size_t>(k)] += numbers(l, column++);
+        const auto slot = static_cast<std::size_t>(l);
+        if (depth_[slot] == depth + 1 && above_[slot] == agent) add(k, l, received);
       }
     });
   }
   for (Index depth = 1; depth <= height; ++depth) {
-    round(depth, [&](Index k, Index agent, const Rows& numbers) {
-      Index column = 0;
-      for (const auto& x : lists) {
-        x[static_cast<std::size_t>(k)] = numbers(above_[static_cast<std::size_t>(agent)], column++);
-      }
+    round(depth, [&](Index k, Index agent, const Mail& received) {
+      take(k, above_[static_cast<std::size_t>(agent)], received);
     });
   }
+}
+
+void Network::spread_sum(std::initializer_list<std::span<Real>> lists) {
+  const auto each = [&](Index k, auto f) {
+    Index column = 0;
+    for (const auto& x : lists) f(x[static_cast<std::size_t>(k)], column++);
+  };
+  up_and_down(
+      Message{.hops = 1, .scalars = static_cast<int>(lists.size())},
+      [&](Index k, Index agent, Mail& mail) {
+        each(k, [&](Real x, Index column) { mail.scalars(agent, column) = x; });
+      },
+      [&](Index k, Index l, const Mail& mail) {
+        each(k, [&](Real& x, Index column) { x += mail.scalars(l, column); });
+      },
+      [&](Index k, Index above, const Mail& mail) {
+        each(k, [&](Real& x, Index column) { x = mail.scalars(above, column); });
+      });
+}
+
+void Network::spread_sum(Rows& x) {
+  up_and_down(
+      Message{.hops = 1, .vectors = 1},
+      [&](Index k, Index agent, Mail& mail) {
+        std::copy_n(x.row(k).data(), padded_, mail.vectors[0].row(agent).data());
+      },
+      [&](Index k, Index l, const Mail& mail) {
+        kernels::add_scaled(1, mail.vectors[0].row(l).data(), x.row(k).data(), x.row(k).data(), columns_);
+      },
+      [&](Index k, Index above, const Mail& mail) {
+        std::copy_n(mail.vectors[0].row(above).data(), padded_, x.row(k).data());
+      });
 }
 
 void Network::prepare_two_hop() {

@@ -72,6 +72,8 @@ class Network {
   /// Each list x[k] <- its sum over the whole network, the same number for everyone: up a tree of shortest paths to
   /// agent 0, and down again. Everybody sends in every round, 1 scalar a list and round.
   void spread_sum(std::initializer_list<std::span<Real>> lists);
+  /// The same for vectors: every row of x <- the sum of all rows. 1 vector a round.
+  void spread_sum(Rows& x);
 
   /// The gradients (the rows of w and the gradients) of all agents within two hops: each agent sends its own, then
   /// forwards what it got to each other neighbour. 2 rounds; 1 + (deg - 1) vectors for each list.
@@ -144,6 +146,8 @@ class Network {
   void send_gradient(Mail& mail, int place, Index k, const Gradients& g) const;
   void combine_mail(Message message, Rows& out);
   void plant_tree();
+  template <class Send, class Add, class Take>
+  void up_and_down(const Message& message, Send send, Add add, Take take);
   Reach view(const Rows& rows, Index columns) const;
 
   const CombinationMatrix& matrix_;

@@ -2,17 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <span>
 #include <vector>
 
 #include "polyhop/core/real.hpp"
-#include "polyhop/core/rows.hpp"
+#include "polyhop/problem/features.hpp"
 
 namespace polyhop {
 
 /// The samples of all agents, agent after agent: rows offset[k] .. offset[k+1] are agent k's.
 struct Dataset {
-  Rows features;
+  Features features;
   std::vector<Real> targets;
   std::vector<Index> offset;
 

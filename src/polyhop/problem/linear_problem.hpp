@@ -4,37 +4,31 @@
 
 #include <cstdint>
 #include <memory>
-#include <vector>
+#include <span>
 
-#include "polyhop/problem/dataset.hpp"
+#include "polyhop/problem/data_problem.hpp"
 #include "polyhop/problem/loss.hpp"
-#include "polyhop/problem/problem.hpp"
-#include "polyhop/problem/sampler.hpp"
 
 namespace polyhop {
 
-/// J_k(w) = mean over agent k's samples of loss(h.w, y) + (l2/2) ||w||^2.
-class LinearProblem final : public Problem {
+/// J_k(w) = weight_k * mean over agent k's samples of loss(h.w, y) + (l2/2) ||w||^2.
+class LinearProblem final : public DataProblem {
  public:
+  LinearProblem(Dataset data, std::shared_ptr<const Loss> loss, LinearOptions options);
   LinearProblem(Dataset data, std::shared_ptr<const Loss> loss, Real l2 = 0, Batch batch = {},
                 Sampling sampling = Sampling::uniform);
 
-  [[nodiscard]] Index agents() const override { return data_.agents(); }
-  [[nodiscard]] Index dimension() const override { return data_.features.columns(); }
   [[nodiscard]] std::unique_ptr<Oracle> oracle(Block block, std::uint64_t seed) const override;
-  void costs(Block block, const Rows& points, Rows& out) const override;
-
-  [[nodiscard]] const Dataset& data() const { return data_; }
+  [[nodiscard]] Index misclassified(Block block, const Real* w) const override;
   [[nodiscard]] const Loss& loss() const { return *loss_; }
-  [[nodiscard]] Real l2() const { return l2_; }
+  [[nodiscard]] Real max_curvature() const override { return loss_->max_curvature(); }
+  [[nodiscard]] bool is_quadratic() const override { return loss_->is_quadratic(); }
 
  private:
-  Dataset data_;
+  void losses_at_points(const Real* z, Index stride, std::span<const Real> targets,
+                        std::span<Real> losses) const override;
+
   std::shared_ptr<const Loss> loss_;
-  Real l2_;
-  Batch batch_;
-  Sampling sampling_;
-  std::vector<Real> squared_norms_;  // ||h||^2 of every sample, for smoothness
 };
 
 }  // namespace polyhop

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 
 #include "polyhop/core/elementary.hpp"
 
@@ -48,6 +49,7 @@ class Logistic final : public Loss {
   }
   [[nodiscard]] Real max_curvature() const override { return 0.25; }
   [[nodiscard]] bool is_classification() const override { return true; }
+  [[nodiscard]] bool has_tail() const override { return true; }
 
  private:
   // 1 / (1 + e^m), without overflow.
@@ -78,6 +80,40 @@ class Huber final : public Loss {
   Real delta_;
 };
 
+class SmoothedHinge final : public Loss {
+ public:
+  void values(std::span<const Real> z, std::span<const Real> y, std::span<Real> value) const override {
+    each(z, y, value, [](Real p, Real t) {
+      const Real miss = 1 - p * t;
+      if (miss >= 1) return miss - 0.5;
+      return miss <= 0 ? 0.0 : 0.5 * miss * miss;
+    });
+  }
+  void slopes(std::span<const Real> z, std::span<const Real> y, std::span<Real> slope) const override {
+    each(z, y, slope, [](Real p, Real t) { return -t * std::clamp(1 - p * t, 0.0, 1.0); });
+  }
+  void curvatures(std::span<const Real> z, std::span<const Real> y, std::span<Real> curvature) const override {
+    each(z, y, curvature, [](Real p, Real t) { return p * t > 0 && p * t < 1 ? t * t : 0.0; });
+  }
+  [[nodiscard]] Real max_curvature() const override { return 1.0; }
+  [[nodiscard]] bool is_classification() const override { return true; }
+};
+
+class Poisson final : public Loss {
+ public:
+  void values(std::span<const Real> z, std::span<const Real> y, std::span<Real> value) const override {
+    each(z, y, value, [](Real p, Real t) { return elementary::exp(p) - t * p; });
+  }
+  void slopes(std::span<const Real> z, std::span<const Real> y, std::span<Real> slope) const override {
+    each(z, y, slope, [](Real p, Real t) { return elementary::exp(p) - t; });
+  }
+  void curvatures(std::span<const Real> z, std::span<const Real>, std::span<Real> curvature) const override {
+    each(z, z, curvature, [](Real p, Real) { return elementary::exp(p); });
+  }
+  [[nodiscard]] Real max_curvature() const override { return std::numeric_limits<Real>::infinity(); }
+  [[nodiscard]] bool is_count() const override { return true; }
+};
+
 }  // namespace
 
 std::unique_ptr<Loss> make_loss(LossName name, Real huber_delta) {
@@ -88,6 +124,12 @@ std::unique_ptr<Loss> make_loss(LossName name, Real huber_delta) {
       return std::make_unique<Logistic>();
     case LossName::huber:
       return std::make_unique<Huber>(huber_delta);
+    case LossName::smoothed_hinge:
+      return std::make_unique<SmoothedHinge>();
+    case LossName::poisson:
+      return std::make_unique<Poisson>();
+    case LossName::softmax:
+      throw Error("softmax is a function of one prediction for each class: make a SoftmaxProblem");
   }
   throw Error("unknown loss");
 }

@@ -77,7 +77,7 @@ class Oracle {
   /// How many iterations it takes until an agent of the block may have seen all its samples, the slowest of them.
   [[nodiscard]] virtual Index epoch() const { return 1; }
 
-  /// True when Jhat_k(w) = (1/2) mean (h.w - y)^2, with nothing added.
+  /// True when Jhat_k(w) is a constant times mean (h.w - y)^2, with nothing added.
   [[nodiscard]] virtual bool is_quadratic() const { return false; }
 
   /// Registers what survives an iteration; samples drawn as a function of the iteration need nothing.

@@ -30,11 +30,16 @@ class Problem {
   virtual ~Problem() = default;
   [[nodiscard]] virtual Index agents() const = 0;
   [[nodiscard]] virtual Index dimension() const = 0;
+  /// How many samples all agents have together; 1 an agent where costs are no sums.
+  [[nodiscard]] virtual Index samples() const { return agents(); }
   /// The view of one block; `seed` is that of the sampling.
   [[nodiscard]] virtual std::unique_ptr<Oracle> oracle(Block block, std::uint64_t seed) const = 0;
   /// out(k, p) = J_k(point p), k over the block's agents: the whole cost, not a batch. One matrix product for linear
   /// models.
   virtual void costs(Block block, const Rows& points, Rows& out) const = 0;
+  /// How many of the block's samples the model w (a row of Rows) takes for another class; -1 where there are no
+  /// classes.
+  [[nodiscard]] virtual Index misclassified(Block /*block*/, const Real* /*w*/) const { return -1; }
 };
 
 }  // namespace polyhop

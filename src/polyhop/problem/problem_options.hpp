@@ -9,15 +9,9 @@
 
 #include "polyhop/core/fields.hpp"
 #include "polyhop/problem/linear_problem.hpp"
+#include "polyhop/problem/partition.hpp"
 
 namespace polyhop {
-
-/// Where data come from.
-enum class Source { synthetic };
-template <>
-struct EnumNames<Source> {
-  static constexpr std::array<std::pair<Source, std::string_view>, 1> names = {{{Source::synthetic, "synthetic"}}};
-};
 
 /// How J(w^o) is known: solved for, not at all, or given.
 struct ReferenceChoice {
@@ -36,12 +30,18 @@ struct ProblemOptions {
   LossName loss = LossName::least_squares;
   Real l2 = 0;
   Real delta = 1;
-  Source source = Source::synthetic;
+  std::string source = "synthetic";  // or "file", or the name of a bundled set
   Index dimension = 0;
   Index samples = 0;
   Real noise = 0;
   Real scale_spread = 0;
   Real minimiser_spread = 0;
+  std::optional<std::string> data;
+  std::optional<std::string> target;
+  PartitionOptions partition;
+  bool standardise = false;
+  bool unit_rows = false;
+  bool intercept = false;
   Batch batch;
   Sampling sampling = Sampling::uniform;
   ReferenceChoice reference;
@@ -49,10 +49,20 @@ struct ProblemOptions {
   static const FieldTable<ProblemOptions>& fields();
 };
 
-/// Makes the problem for `agents` agents; `options.seed` overrides `seed`.
+/// Refuses options that do not go together: keys of another source, what a source lacks. `line`: of the table.
+void check(const ProblemOptions& options, int line);
+
+/// The seed of the data: the options' own, or that of the run.
+std::uint64_t data_seed(const ProblemOptions& options, std::uint64_t seed);
+
+/// Makes the problem of synthetic data for `agents` agents.
 std::unique_ptr<LinearProblem> make_problem(const ProblemOptions& options, Index agents, std::uint64_t seed);
 
+/// A linear model on these data. `classes`: how many the targets number; only softmax asks.
+std::unique_ptr<DataProblem> make_data_problem(Dataset data, LossName loss, Real delta, Index classes,
+                                               LinearOptions options);
+
 /// w^o and J(w^o) as the options ask for.
-Reference make_reference(const ProblemOptions& options, const LinearProblem& problem);
+Reference make_reference(const ProblemOptions& options, const DataProblem& problem);
 
 }  // namespace polyhop

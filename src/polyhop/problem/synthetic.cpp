@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "polyhop/problem/synthetic.hpp"
 
+#include <utility>
+
 #include "polyhop/core/elementary.hpp"
 #include "polyhop/core/kernels.hpp"
 #include "polyhop/core/random.hpp"
@@ -14,23 +16,24 @@ Dataset synthesise(const SyntheticData& data, Index agents, bool classes, std::u
   Stream(seed, Purpose::minimiser).normals(common.row(0));
 
   Dataset out;
-  out.features = Rows(agents * data.samples, m);
+  Rows features(agents * data.samples, m);
   out.offset = {0};
   Rows own(1, m);
   for (Index k = 0; k < agents; ++k) {
     Stream(seed, Purpose::minimiser_shift, k).normals(own.row(0), data.minimiser_spread);
     kernels::add_scaled(1, common.data(), own.data(), own.data(), m);
     const Real factor = elementary::exp(data.scale_spread * Stream(seed, Purpose::feature_scale, k).normal());
-    Stream features(seed, Purpose::features, k);
+    Stream values(seed, Purpose::features, k);
     Stream noise(seed, Purpose::noise, k);
     for (Index n = 0; n < data.samples; ++n) {
-      auto h = out.features.row(out.offset.back() + n);
-      features.normals(h, factor);
+      auto h = features.row(out.offset.back() + n);
+      values.normals(h, factor);
       const Real y = kernels::dot(h.data(), own.data(), m) + data.noise * noise.normal();
       out.targets.push_back(classes ? (y < 0 ? -1.0 : 1.0) : y);
     }
     out.offset.push_back(out.offset.back() + data.samples);
   }
+  out.features = std::move(features);
   return out;
 }
 

@@ -6,6 +6,8 @@
 #include <span>
 #include <variant>
 
+#include "polyhop/report/csv_cell.hpp"
+
 namespace polyhop {
 namespace {
 
@@ -14,19 +16,11 @@ std::string text(const Point& point, const PointColumn& column) {
   return shortest(point.*std::get<double Point::*>(column.number));
 }
 
-// Quoted where a reader of CSV would otherwise be misled.
-std::string cell_text(const std::string& s) {
-  if (s.find_first_of(",\"\r\n") == std::string::npos) return s;
-  std::string out = "\"";
-  for (const char c : s) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
-}
-
 }  // namespace
 
 void write_curves(const Record& record, const std::function<void(std::string_view)>& write) {
   // `status` has its old place before what came later.
-  constexpr std::size_t after_status = 1;
+  constexpr std::size_t after_status = 2;
   const auto first = std::span(point_columns).first<point_columns.size() - after_status>();
   const auto rest = std::span(point_columns).last<after_status>();
   std::string line = "experiment,method,seed";
@@ -35,7 +29,7 @@ void write_curves(const Record& record, const std::function<void(std::string_vie
   for (const PointColumn& column : rest) line += "," + std::string(column.name);
   write(line + "\n");
   for (const Cell& cell : record.cells) {
-    const std::string prefix = cell_text(record.name) + "," + cell_text(cell.method) + "," + std::to_string(cell.seed);
+    const std::string prefix = csv_cell(record.name) + "," + csv_cell(cell.method) + "," + std::to_string(cell.seed);
     for (const Point& point : cell.points) {
       line = prefix;
       for (const PointColumn& column : first) line += "," + text(point, column);

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "polyhop/core/error.hpp"
-#include "polyhop/report/atomic_file.hpp"
+#include "polyhop/core/atomic_file.hpp"
 #include "polyhop/report/curves_csv.hpp"
 #include "polyhop/report/summary_json.hpp"
 

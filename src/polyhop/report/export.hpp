@@ -5,7 +5,7 @@
 #include <string>
 
 #include "polyhop/experiment/record.hpp"
-#include "polyhop/report/npz_writer.hpp"
+#include "polyhop/core/npz_writer.hpp"
 
 namespace polyhop {
 

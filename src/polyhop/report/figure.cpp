@@ -13,8 +13,8 @@
 #include <set>
 #include <string_view>
 
+#include "polyhop/core/atomic_file.hpp"
 #include "polyhop/core/error.hpp"
-#include "polyhop/report/atomic_file.hpp"
 #include "polyhop/report/figure_parts.hpp"
 #include "polyhop/report/gnuplot.hpp"
 #include "polyhop/report/text_table.hpp"
@@ -54,6 +54,8 @@ std::string_view label_of(CurveY y) {
       return "consensus error";
     case CurveY::distance:
       return "squared distance to the optimum";
+    case CurveY::error_rate:
+      return "share of samples misclassified";
   }
   return "";
 }

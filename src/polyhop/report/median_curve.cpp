@@ -40,6 +40,8 @@ double value(const Point& point, CurveY y) {
       return point.consensus_error;
     case CurveY::distance:
       return point.distance;
+    case CurveY::error_rate:
+      return point.error_rate;
   }
   return never;
 }
@@ -69,7 +71,9 @@ std::vector<CurvePoint> points_of(const std::vector<const Cell*>& cells, CurveX 
 
 }  // namespace
 
-bool is_excess_risk(CurveY y) { return y != CurveY::consensus_error && y != CurveY::distance; }
+bool is_excess_risk(CurveY y) {
+  return y != CurveY::consensus_error && y != CurveY::distance && y != CurveY::error_rate;
+}
 
 std::vector<MedianCurve> median_curves(const Record& record, CurveX x, CurveY y) {
   std::vector<MedianCurve> curves;

@@ -31,17 +31,19 @@ enum class CurveY {
   excess_risk_mean_model,
   excess_risk_averaged,
   consensus_error,
-  distance
+  distance,
+  error_rate
 };
 template <>
 struct EnumNames<CurveY> {
-  static constexpr std::array<std::pair<CurveY, std::string_view>, 6> names = {
+  static constexpr std::array<std::pair<CurveY, std::string_view>, 7> names = {
       {{CurveY::excess_risk, "excess-risk"},
        {CurveY::excess_risk_worst, "excess-risk-worst"},
        {CurveY::excess_risk_mean_model, "excess-risk-mean-model"},
        {CurveY::excess_risk_averaged, "excess-risk-averaged"},
        {CurveY::consensus_error, "consensus-error"},
-       {CurveY::distance, "distance"}}};
+       {CurveY::distance, "distance"},
+       {CurveY::error_rate, "error-rate"}}};
 };
 
 /// Whether `y` is compared with the record's target.

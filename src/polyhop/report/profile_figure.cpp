@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "polyhop/core/error.hpp"
-#include "polyhop/report/atomic_file.hpp"
+#include "polyhop/core/atomic_file.hpp"
 #include "polyhop/report/figure_parts.hpp"
 #include "polyhop/report/gnuplot.hpp"
 #include "polyhop/report/text_table.hpp"

@@ -212,6 +212,49 @@ TEST(Config, CombinesTheListsOfAMethod) {
   EXPECT_EQ(option(config.methods[5], "bound"), "\"linear\"");
 }
 
+TEST(Config, ExpandsTheListsOfAnAlgorithm) {
+  const Config config = read(experiment("", R"([[method]]
+name = "t"
+algorithm = { name = "gradient-tracking", rounds = [1, 2] }
+step = { rule = "constant", value = [0.1, 0.2] }
+)"));
+  ASSERT_EQ(names(config), (std::vector<std::string>{"GAP", "t rounds=1 value=0.1", "t rounds=1 value=0.2",
+                                                     "t rounds=2 value=0.1", "t rounds=2 value=0.2"}));
+  EXPECT_EQ(config.methods[2].algorithm.options.find("rounds")->text(), "1");
+  EXPECT_EQ(config.methods[3].algorithm.options.find("rounds")->text(), "2");
+  EXPECT_EQ(option(config.methods[3], "value"), "0.1");
+  expect_refused(
+      experiment("", "[[method]]\nalgorithm = { name = \"gradient-tracking\", rounds = [1, 0] }\nstep = \"polyak\"\n"),
+      "method[1].algorithm.rounds", 11, "found 0, expected integer >= 1");
+}
+
+TEST(Config, AutoChoosesTheAlgorithmToo) {
+  const Config config = read(experiment("", R"([[method]]
+step = "auto"
+[[method]]
+name = "both"
+algorithm = "auto"
+step = { rule = "auto" }
+[[method]]
+name = "recursion"
+algorithm = { name = "auto" }
+)"));
+  EXPECT_EQ(names(config), (std::vector<std::string>{"GAP", "auto", "both", "recursion"}));
+  for (std::size_t n = 1; n < 4; ++n) {
+    EXPECT_EQ(config.methods[n].algorithm.name, "auto") << n;
+    EXPECT_EQ(config.methods[n].rule.gives, Steps::own) << n;
+    EXPECT_EQ(config.methods[n].rule.name, config.methods[1].rule.name) << n;
+  }
+  // Read back from what it resolves to.
+  EXPECT_EQ(resolved(read_config(resolved(config))).text(), resolved(config).text());
+  for (const std::string name : {"dgd", "atc", "kuruzov"}) {
+    expect_refused(experiment("", "[[method]]\nalgorithm = \"" + name + "\"\nstep = \"auto\"\n"), "method[1].step", 12,
+                   "rule \"auto\" chooses the algorithm too; leave `algorithm` = \"" + name + "\" out");
+  }
+  expect_refused(experiment("", "[[method]]\nalgorithm = \"auto\"\nstep = \"gap\"\n"), "method[1].step", 12,
+                 "rule \"gap\" does not go with algorithm \"auto\", which chooses its own steps; leave `step` out");
+}
+
 TEST(Config, MakesOneMethodForEachRuleOfAList) {
   const Config config = read(experiment("", "[[method]]\nstep = [\"polyak\", { rule = \"constant\", value = 1 }]\n"));
   ASSERT_EQ(config.methods.size(), 3U);

@@ -32,8 +32,8 @@ LinearProblem problem_of(Index agents) {
   data.features = Rows(2 * agents, 2);
   data.offset = {0};
   for (Index k = 0; k < agents; ++k) {
-    data.features(2 * k, 0) = 1;
-    data.features(2 * k + 1, 1) = 1;
+    data.features.dense()(2 * k, 0) = 1;
+    data.features.dense()(2 * k + 1, 1) = 1;
     data.targets.push_back(static_cast<Real>(k));
     data.targets.push_back(2 * static_cast<Real>(k));
     data.offset.push_back(2 * k + 2);
@@ -72,12 +72,30 @@ struct Observation {
   std::optional<Rows> averaged;
   Index iteration = 10;
   Index workers = 1;
+  Index samples = 0;  // an agent's, as the problem says; 0: the truth
+};
+
+// A problem that says to have other numbers of samples than it has.
+class Pretending final : public Problem {
+ public:
+  Pretending(LinearProblem problem, Index samples) : problem_(std::move(problem)), samples_(samples) {}
+  [[nodiscard]] Index agents() const override { return problem_.agents(); }
+  [[nodiscard]] Index dimension() const override { return problem_.dimension(); }
+  [[nodiscard]] Index samples() const override { return samples_ > 0 ? samples_ * agents() : problem_.samples(); }
+  [[nodiscard]] std::unique_ptr<Oracle> oracle(Block block, std::uint64_t seed) const override {
+    return problem_.oracle(block, seed);
+  }
+  void costs(Block block, const Rows& points, Rows& out) const override { problem_.costs(block, points, out); }
+
+ private:
+  LinearProblem problem_;
+  Index samples_;
 };
 
 // Records one point on a path of agents.
 Observed observe(const Observation& what) {
   const Index agents = what.models.rows();
-  const LinearProblem problem = problem_of(agents);
+  const Pretending problem(problem_of(agents), what.samples);
   GraphOptions graph;
   graph.topology = Topology::path;
   graph.agents = agents;
@@ -285,9 +303,9 @@ TEST(Recorder, EvaluatesAllAgentsWhileTheWorkIsAtMostTwoBillion) {
   what.models = Rows(20, 2);
   for (Index k = 0; k < 20; ++k) what.models(k, 0) = static_cast<Real>(k);
   what.steps.assign(20, 1.0);
-  what.options.problem.samples = 2'500'000;
+  what.samples = 2'500'000;
   EXPECT_EQ(observe(what).cell.recorded_agents, 20);
-  what.options.problem.samples = 2'500'001;
+  what.samples = 2'500'001;
   const Observed sampled = observe(what);
   EXPECT_EQ(sampled.cell.recorded_agents, 16);
   double sum = 0;
@@ -300,7 +318,7 @@ TEST(Recorder, EvaluatesAllAgentsWhileTheWorkIsAtMostTwoBillion) {
 
 TEST(Recorder, FewAgentsAreAllEvaluatedHoweverLargeTheProblem) {
   Observation what = three_agents();
-  what.options.problem.samples = 1'000'000'000;
+  what.samples = 1'000'000'000;
   EXPECT_EQ(observe(what).cell.recorded_agents, 3);
 }
 
@@ -384,6 +402,31 @@ TEST(Recorder, SeesAnAgentThatIsNotWatchedDiverge) {
   what.options.record.agents = {RecordedAgents::Kind::some, 1};
   what.models(2, 0) = std::numeric_limits<Real>::quiet_NaN();
   EXPECT_EQ(observe(what).end, Status::diverged);
+}
+
+TEST(Recorder, ErrorRateIsTheShareOfAllSamplesThatTheMeanModelTakesForTheOtherClass) {
+  EXPECT_TRUE(std::isnan(observe(three_agents()).point().error_rate));
+  // One feature, 1; agents with 1, 2 and 2 samples of these classes. The mean model is 1 and takes all for +1.
+  const LinearProblem problem({Rows(5, 1, 1), {-1, 1, 1, -1, 1}, {0, 1, 3, 5}}, make_loss(LossName::logistic));
+  GraphOptions graph;
+  graph.agents = 3;
+  const NetworkGraph network = make_network(graph, 0);
+  for (const Index workers : {1, 3}) {
+    Cell cell;
+    launch(network.matrix, 1, workers, [&](Worker& worker) {
+      const Block block = worker.network.block();
+      Rows w(block.size(), 1, -1);
+      for (Index k = 0; k < block.size(); ++k) {
+        if (block.first + k == 0) w(k, 0) = 5;
+      }
+      const Still algorithm(std::move(w), Numbers(static_cast<std::size_t>(block.size()), 1));
+      const auto oracle = problem.oracle(block, 0);
+      const ExperimentOptions options;
+      const Reference reference;
+      Recorder(options, problem, reference, worker, cell).observe(10, 1.5, algorithm, nullptr, *oracle);
+    });
+    EXPECT_EQ(cell.points.at(0).error_rate, 2.0 / 5);
+  }
 }
 
 }  // namespace

@@ -11,13 +11,18 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "polyhop/core/error.hpp"
+#include "polyhop/experiment/advice.hpp"
 #include "polyhop/experiment/toml_reader.hpp"
+#include "polyhop/problem/linear_problem.hpp"
+#include "support/option_sets.hpp"
+#include "support/rule_run.hpp"
 
 namespace polyhop {
 namespace {
@@ -183,6 +188,26 @@ TEST(Run, EndsARunWhoseNumbersOverflow) {
   EXPECT_FALSE(std::isfinite(cell.points.back().excess_risk));
 }
 
+TEST(Run, EndsARunWhoseExponentialsOverflow) {
+  const Config config = tiny("iterations = 100\n", "{ rule = \"constant\", value = 1e3 }");
+  Instance instance = make_instance(config.options, 0);
+  Dataset data = instance.problem->data();
+  for (Real& y : data.targets) y = std::round(std::abs(y));
+  instance.problem = std::make_unique<LinearProblem>(std::move(data), make_loss(LossName::poisson));
+  const Cell cell = run_cell(config.options, config.methods[0], instance, 0, 2);
+  EXPECT_EQ(cell.status, Status::diverged);
+  EXPECT_FALSE(std::isfinite(cell.points.back().excess_risk));
+}
+
+TEST(Run, RefusesATightBoundOnACostWithoutSmoothness) {
+  const Config config = tiny("iterations = 100\n");
+  Instance instance = make_instance(config.options, 0);
+  Dataset data = instance.problem->data();
+  for (Real& y : data.targets) y = std::round(std::abs(y));
+  instance.problem = std::make_unique<LinearProblem>(std::move(data), make_loss(LossName::poisson));
+  EXPECT_THROW((void)run_cell(config.options, config.methods[0], instance, 0, 1), InputError);
+}
+
 TEST(Run, DivergenceOfOneMethodLeavesTheOthersAlone) {
   const std::string other = "[[method]]\nname = \"n\"\nstep = { rule = \"constant\", value = 1e300 }\n";
   const Record both = run(tiny("iterations = 20\nseeds = \"0..1\"\n", "\"polyak\"", other), {1, {}});
@@ -197,6 +222,89 @@ TEST(Run, StatusesHaveNames) {
   EXPECT_EQ(name_of(Status::target), "target");
   EXPECT_EQ(name_of(Status::diverged), "diverged");
   EXPECT_EQ(name_of(Status::time_limit), "time-limit");
+  EXPECT_EQ(name_of(Status::stalled), "stalled");
+}
+
+TEST(Run, CallsARunStalledInWhichNobodyMovesAnyMore) {
+  // No cost is above this optimum, so that every step is 0.
+  const std::string too_high = "{ rule = \"polyak\", optimum = 1e6 }";
+  for (const std::string& step : {too_high, std::string("{ rule = \"gap\", bound = \"linear\", damping = \"rows\", "
+                                                        "project = true, optimum = 1e6 }")}) {
+    const Config config = tiny("iterations = 8\n", step);
+    const Cell cell = run(config).cells[0];
+    EXPECT_EQ(cell.status, Status::stalled);
+    EXPECT_EQ(iterations(cell).back(), 8);
+    EXPECT_EQ(cell.points.back().step_max, 0);
+    EXPECT_EQ(cell.message, advice(config.methods[0], Status::stalled));
+    EXPECT_NE(cell.message.find("give a smaller optimum"), std::string::npos);
+  }
+  // From a start that differs, combining still moves.
+  EXPECT_EQ(run(tiny("iterations = 8\nstart = \"normal\"\n", too_high)).cells[0].status, Status::done);
+}
+
+TEST(Run, DoesNotCallARunStalledThatIsSolvedOrMoves) {
+  const std::string too_high = "{ rule = \"polyak\", optimum = 1e6 }";
+  const Cell solved = run(tiny("iterations = 8\ntarget = 1e6\n", too_high)).cells[0];
+  EXPECT_EQ(solved.status, Status::done);
+  EXPECT_EQ(solved.points.back().step_max, 0);
+  EXPECT_EQ(solved.message, "");
+  const Cell moving = run(tiny("iterations = 8\n", "{ rule = \"constant\", value = 1e-3 }")).cells[0];
+  EXPECT_EQ(moving.status, Status::done);
+  EXPECT_EQ(moving.message, "");
+  EXPECT_EQ(run(tiny("iterations = 0\n", too_high)).cells[0].status, Status::done);
+}
+
+TEST(Run, TellsWhatToDoAboutDivergence) {
+  const Config config = tiny("iterations = 1000\n", "{ rule = \"constant\", value = 1e3 }");
+  const Cell cell = run(config).cells[0];
+  EXPECT_EQ(cell.status, Status::diverged);
+  EXPECT_EQ(cell.message, advice(config.methods[0], Status::diverged));
+}
+
+TEST(Run, RecordsTheLevelThatARuleHasEstimated) {
+  const std::string noisy = "[[method]]\nname = \"fixed\"\nstep = { rule = \"polyak\", max = 1, optimum = 0.1 }\n";
+  Config config = tiny("iterations = 400\n", "{ rule = \"polyak\", max = 1, optimum = \"estimate\" }", noisy);
+  config.options.problem.noise = 1;
+  config.options.problem.samples = 30;
+  const auto cells = run(config).cells;
+  double highest = 0;
+  for (const Point& point : cells[0].points) {
+    ASSERT_TRUE(point.level >= 0) << point.iteration;  // not NaN either
+    // No level rises before two epochs of 50 are over.
+    if (point.iteration < 100) {
+      EXPECT_EQ(point.level, 0) << point.iteration;
+    }
+    highest = std::max(highest, point.level);
+  }
+  EXPECT_GT(highest, 0);
+  for (const Point& point : cells[1].points) EXPECT_TRUE(std::isnan(point.level)) << point.iteration;
+  // The mean over all agents, however they are spread over workers.
+  const Instance instance = make_instance(config.options, 0);
+  const auto by_hand =
+      test::run_rule(instance.network.matrix, *instance.problem,
+                     test::step_of("polyak", {{"max", 1.0}, {"optimum", "estimate"}}), Rows(4, 2), 400);
+  const Cell spread = run_cell(config.options, config.methods[0], instance, 0, 3);
+  ASSERT_EQ(spread.points.size(), cells[0].points.size());
+  for (std::size_t n = 1; n < spread.points.size(); ++n) {
+    const Point& point = spread.points[n];
+    const auto& levels = by_hand.levels[static_cast<std::size_t>(point.iteration) - 1];
+    EXPECT_NEAR(point.level, (levels[0] + levels[1] + levels[2] + levels[3]) / 4, 1e-12) << point.iteration;
+    EXPECT_EQ(point.level, cells[0].points[n].level) << point.iteration;
+  }
+}
+
+TEST(Run, KnowsAutoByWhicheverNameItIsAskedFor) {
+  const Config config = tiny("iterations = 2\n", "\"auto\"",
+                             "[[method]]\nname = \"b\"\nalgorithm = \"auto\"\n"
+                             "[[method]]\nname = \"c\"\nalgorithm = \"auto\"\nstep = \"auto\"\n"
+                             "[[method]]\nname = \"d\"\nalgorithm = \"kuruzov\"\n"
+                             "[[method]]\nname = \"e\"\nstep = \"gap\"\n");
+  std::vector<std::string> ids;
+  for (const Method& method : config.methods) ids.push_back(cell_key(config.options, method, 0).id());
+  EXPECT_EQ(ids[1], ids[0]);
+  EXPECT_EQ(ids[2], ids[0]);
+  EXPECT_NE(ids[3], ids[0]);
+  EXPECT_NE(ids[4], ids[0]);
 }
 
 TEST(Run, RecordsTheModelsOfAllOrOfSome) {

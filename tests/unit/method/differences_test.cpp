@@ -88,7 +88,7 @@ TEST(Differences, AreExactlyZeroBetweenIdenticalPoints) {
   // 0.1 and 1/3 are rounded when they are multiplied; both gradients in the same way.
   const auto problem = problem_of({{{0.1, 1.0 / 3, 0.7}}, {{1.0 / 7, 0.3, 0.1}}});
   for (const Batch batch : {one, everything}) {
-    const auto same = problem_of({{{0.1, 1.0 / 3, 0.7}}, {{1.0 / 7, 0.3, 0.1}}}, LossName::logistic, 0.1, batch);
+    const auto same = problem_of({{{0.1, 1.0 / 3, 1}}, {{1.0 / 7, 0.3, -1}}}, LossName::logistic, 0.1, batch);
     for (const Problem* p : {static_cast<const Problem*>(problem.get()), static_cast<const Problem*>(same.get())}) {
       const Rows w = rows_of({{0.3, 1.1}, {0.9, 1.7}});
       const Seen seen = see(*p, {w, w});

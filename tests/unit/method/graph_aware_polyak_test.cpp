@@ -130,7 +130,7 @@ TEST(GraphAwarePolyak, SweepsOverListsOrRelayedAsOverTheDenseMatrix) {
   Numbers alpha(5);
   for (std::size_t k = 0; k < 5; ++k) {
     const Index n = data.first(static_cast<Index>(k)) + sampler.indices(static_cast<Index>(k))[0];
-    const Numbers h(data.features.row(n).begin(), data.features.row(n).end());
+    const Numbers h(data.features.dense().row(n).begin(), data.features.dense().row(n).end());
     Real squares = 0;
     for (std::size_t l = 0; l < 5; ++l) {
       const Real gap_at_l = test::dot(h, system.w[l]) - data.targets[static_cast<std::size_t>(n)];

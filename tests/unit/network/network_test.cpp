@@ -4,13 +4,17 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <functional>
+#include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "polyhop/network/runtime.hpp"
+#include "support/isolated_runtime.hpp"
 #include "support/networks.hpp"
 #include "support/trial.hpp"
 
@@ -193,6 +197,70 @@ TEST(Network, SpreadMaxReachesEverybodyInAsManyRoundsAsTheDiameter) {
   });
 }
 
+// Numbers whose sum depends on the order in which they are added.
+Real uneven(Index agent, Real scale) { return scale * (0.1 + 1.0 / static_cast<Real>(agent + 3)); }
+
+// What every agent gets for two lists, each twice, and what all of them sent.
+struct Sums {
+  std::vector<Real> first, second;
+  Traffic traffic;
+};
+Sums spread_sums(const CombinationMatrix& matrix, const test::Launch& launch) {
+  const auto agents = static_cast<std::size_t>(matrix.agents());
+  Sums out{std::vector<Real>(agents), std::vector<Real>(agents), {}};
+  std::vector<Traffic> sent(agents);
+  launch(matrix, 1, [&](Worker& worker) {
+    const Block block = worker.network.block();
+    for (int again = 0; again < 2; ++again) {
+      std::vector<Real> x, y;
+      for (Index k = block.first; k < block.last; ++k) {
+        x.push_back(uneven(k, 1));
+        y.push_back(uneven(k, -1e9));
+      }
+      worker.network.spread_sum({x, y});
+      std::ranges::copy(x, out.first.begin() + block.first);
+      std::ranges::copy(y, out.second.begin() + block.first);
+    }
+    sent[static_cast<std::size_t>(worker.number)] = worker.network.algorithm_traffic();
+  });
+  for (const Traffic& traffic : sent) {
+    out.traffic.vectors += traffic.vectors;
+    out.traffic.scalars += traffic.scalars;
+  }
+  out.traffic.rounds = sent[0].rounds;
+  return out;
+}
+
+TEST(Network, SpreadSumGivesEverybodyTheSameSumUpATreeAndDown) {
+  // How far the farthest agent is from agent 0, and the links. In a ring of 6 that one has two ways there.
+  const std::vector<std::tuple<CombinationMatrix, Index, Index>> networks = {{network_of(Topology::path, 5), 4, 4},
+                                                                             {network_of(star, 4), 1, 3},
+                                                                             {network_of(Topology::ring, 6), 3, 6},
+                                                                             {network_of(Topology::complete, 6), 1, 15},
+                                                                             {network_of(star, 1), 0, 0}};
+  const test::Launch isolated = [](const CombinationMatrix& matrix, Index columns, const Body& body) {
+    (void)test::launch_isolated(matrix, columns, body);
+  };
+  for (const auto& [matrix, height, links] : networks) {
+    SCOPED_TRACE(std::to_string(matrix.agents()) + " agents, height " + std::to_string(height));
+    Real sum = 0;
+    for (Index k = 0; k < matrix.agents(); ++k) sum += uneven(k, 1);
+    const Real expected = spread_sums(matrix, test::serial()).first[0];
+    EXPECT_NEAR(expected, sum, 1e-15 * sum * static_cast<Real>(matrix.agents()));
+    const std::vector<test::Launch> launches = {test::serial(), test::threads(std::min<Index>(2, matrix.agents())),
+                                                test::threads(matrix.agents()), isolated};
+    for (const test::Launch& launch : launches) {
+      const Sums found = spread_sums(matrix, launch);
+      for (const Real x : found.first) EXPECT_EQ(x, expected);
+      for (const Real x : found.second) {
+        EXPECT_EQ(x, found.second[0]);
+        EXPECT_NEAR(x, -1e9 * sum, 1e-5);
+      }
+      expect_traffic(found.traffic, 2 * 2 * height, 0, 2 * (2 * height) * (2 * links) * 2);
+    }
+  }
+}
+
 TEST(Network, ReachHoldsTheTwoHopWeightsAndRows) {
   for (const auto& [topology, agents] : {std::pair{Topology::path, Index{5}}, {star, 4}, {Topology::ring, 5}}) {
     const CombinationMatrix matrix = network_of(topology, agents);
@@ -337,6 +405,8 @@ TEST(Network, OfOneAgentSendsNothing) {
     EXPECT_EQ(reach.pattern.weight[0], 1);
     std::vector<Real> number = {2};
     worker.network.spread_max(number);
+    EXPECT_EQ(number[0], 2);
+    worker.network.spread_sum({number});
     EXPECT_EQ(number[0], 2);
     EXPECT_EQ(worker.network.algorithm_traffic().vectors, 0);
     EXPECT_EQ(worker.network.algorithm_traffic().scalars, 0);

@@ -14,7 +14,8 @@
 namespace polyhop {
 namespace {
 
-constexpr std::array<LossName, 3> all = {LossName::least_squares, LossName::logistic, LossName::huber};
+constexpr std::array<LossName, 5> all = {LossName::least_squares, LossName::logistic, LossName::huber,
+                                         LossName::smoothed_hinge, LossName::poisson};
 
 Real value(const Loss& loss, Real z, Real y) {
   Real out = 0;
@@ -32,12 +33,14 @@ Real curvature(const Loss& loss, Real z, Real y) {
   return out;
 }
 
-// Predictions and targets away from Huber's corners at |z - y| = delta = 0.7.
+// Predictions and targets away from the corners of Huber's loss, |z - y| = delta = 0.7, and of the smoothed hinge,
+// y z = 0 and 1. No count is -1, but the formula does not mind.
 struct Point {
   Real z;
   Real y;
 };
-const std::vector<Point> points = {{0, 1}, {0.5, 1}, {-2, 1}, {3, 1}, {0, -1}, {-0.5, -1}, {2, -1}, {-3, -1}, {1.1, 1}};
+const std::vector<Point> points = {{0.1, 1},   {0.5, 1}, {-2, 1},  {3, 1},  {0.1, -1},
+                                   {-0.5, -1}, {2, -1},  {-3, -1}, {1.1, 1}};
 
 TEST(Loss, LeastSquaresIsHalfTheSquare) {
   const auto loss = make_loss(LossName::least_squares);
@@ -75,6 +78,50 @@ TEST(Loss, HuberIsASquareInsideAndALineOutside) {
   EXPECT_FALSE(loss->is_classification());
 }
 
+TEST(Loss, SmoothedHingeIsFlatThenASquareThenALine) {
+  const auto loss = make_loss(LossName::smoothed_hinge);
+  for (const Real y : {1.0, -1.0}) {
+    EXPECT_EQ(value(*loss, 1.5 * y, y), 0);
+    EXPECT_EQ(value(*loss, 1 * y, y), 0);
+    EXPECT_EQ(value(*loss, 0.5 * y, y), 0.125);
+    EXPECT_EQ(value(*loss, 0, y), 0.5);
+    EXPECT_EQ(value(*loss, -3 * y, y), 3.5);
+    EXPECT_EQ(slope(*loss, 1.5 * y, y), 0);
+    EXPECT_EQ(slope(*loss, 0.5 * y, y), -0.5 * y);
+    EXPECT_EQ(slope(*loss, -3 * y, y), -y);
+    EXPECT_EQ(curvature(*loss, 0.5 * y, y), 1);
+    EXPECT_EQ(curvature(*loss, 1.5 * y, y), 0);
+    EXPECT_EQ(curvature(*loss, -0.5 * y, y), 0);
+  }
+  EXPECT_TRUE(loss->is_classification());
+  EXPECT_FALSE(loss->has_tail()) << "separated classes have a minimiser";
+  EXPECT_FALSE(loss->is_quadratic());
+}
+
+TEST(Loss, PoissonIsTheExponentialWithoutTheFactorial) {
+  const auto loss = make_loss(LossName::poisson);
+  EXPECT_EQ(value(*loss, 0, 3), 1);
+  EXPECT_DOUBLE_EQ(value(*loss, 2, 3), std::exp(2.0) - 6);
+  EXPECT_DOUBLE_EQ(slope(*loss, 2, 3), std::exp(2.0) - 3);
+  EXPECT_DOUBLE_EQ(curvature(*loss, 2, 3), std::exp(2.0));
+  EXPECT_NEAR(slope(*loss, std::log(3.0), 3), 0, 1e-15);
+  EXPECT_NEAR(value(*loss, std::log(3.0), 3), 3 - 3 * std::log(3.0), 1e-15) << "the least, which is not 0";
+  EXPECT_TRUE(loss->is_count());
+  EXPECT_FALSE(loss->is_classification());
+  EXPECT_FALSE(std::isfinite(loss->max_curvature()));
+}
+
+TEST(Loss, PoissonOverflowsToInfinity) {
+  const auto loss = make_loss(LossName::poisson);
+  const Real infinity = std::numeric_limits<Real>::infinity();
+  EXPECT_EQ(value(*loss, 1000, 3), infinity);
+  EXPECT_EQ(slope(*loss, 1000, 3), infinity);
+  EXPECT_EQ(value(*loss, -1000, 3), 3000);
+  EXPECT_EQ(slope(*loss, -1000, 3), -3);
+}
+
+TEST(Loss, SoftmaxIsNoFunctionOfOnePrediction) { EXPECT_THROW((void)make_loss(LossName::softmax), Error); }
+
 TEST(Loss, SlopesAreThoseOfTheValues) {
   for (const LossName name : all) {
     const auto loss = make_loss(name, 0.7);
@@ -99,6 +146,7 @@ TEST(Loss, CurvaturesAreThoseOfTheSlopes) {
 
 TEST(Loss, MaxCurvatureIsTheLargestCurvature) {
   for (const LossName name : all) {
+    if (name == LossName::poisson) continue;
     const auto loss = make_loss(name, 0.7);
     Real largest = 0;
     for (int n = -1000; n <= 1000; ++n) largest = std::max(largest, curvature(*loss, 0.01 * n, 1));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -24,11 +25,21 @@ struct Model {
   LossName loss = LossName::least_squares;
   Real l2 = 0;
   Real delta = 1;
+  bool intercept = false;
+  std::vector<Real> weights = {};
 
-  [[nodiscard]] LinearProblem problem(Batch batch = {1, true}, Sampling sampling = Sampling::cyclic) const {
-    return LinearProblem(data, std::shared_ptr<const Loss>(make_loss(loss, delta)), l2, batch, sampling);
+  [[nodiscard]] LinearOptions options(Batch batch, Sampling sampling) const {
+    return {l2, batch, sampling, intercept, weights};
   }
+  [[nodiscard]] LinearProblem problem(Batch batch = {1, true}, Sampling sampling = Sampling::cyclic) const {
+    return LinearProblem(data, std::shared_ptr<const Loss>(make_loss(loss, delta)), options(batch, sampling));
+  }
+  [[nodiscard]] Real weight(Index k) const { return weights.empty() ? 1 : weights[static_cast<std::size_t>(k)]; }
 };
+
+/// Every loss of one prediction.
+inline constexpr std::array all_losses = {LossName::least_squares, LossName::logistic, LossName::huber,
+                                          LossName::smoothed_hinge, LossName::poisson};
 
 inline double loss(const Model& model, double z, double y) {
   const double r = std::abs(z - y);
@@ -39,6 +50,13 @@ inline double loss(const Model& model, double z, double y) {
       return std::log(1 + std::exp(-y * z));
     case LossName::huber:
       return r <= model.delta ? r * r / 2 : model.delta * r - model.delta * model.delta / 2;
+    case LossName::smoothed_hinge:
+      if (y * z >= 1) return 0;
+      return y * z > 0 ? (1 - y * z) * (1 - y * z) / 2 : 0.5 - y * z;
+    case LossName::poisson:
+      return std::exp(z) - y * z;
+    case LossName::softmax:
+      break;
   }
   return 0;
 }
@@ -52,6 +70,13 @@ inline double slope(const Model& model, double z, double y) {
       return -y / (1 + std::exp(y * z));
     case LossName::huber:
       return std::abs(r) <= model.delta ? r : (r > 0 ? model.delta : -model.delta);
+    case LossName::smoothed_hinge:
+      if (y * z >= 1) return 0;
+      return y * z > 0 ? -y * (1 - y * z) : -y;
+    case LossName::poisson:
+      return std::exp(z) - y;
+    case LossName::softmax:
+      break;
   }
   return 0;
 }
@@ -71,20 +96,24 @@ inline double value(const Model& model, Index k, std::span<const Index> samples,
   double sum = 0;
   for (const Index n : samples) {
     const Index row = model.data.first(k) + n;
-    sum += loss(model, product(model.data.features.row(row), w), model.data.targets[static_cast<std::size_t>(row)]);
+    sum += loss(model, product(model.data.features.dense().row(row), w),
+                model.data.targets[static_cast<std::size_t>(row)]);
   }
-  return sum / static_cast<double>(samples.size()) + model.l2 / 2 * product(w, w);
+  const auto penalised = w.first(w.size() - (model.intercept ? 1 : 0));
+  return model.weight(k) * sum / static_cast<double>(samples.size()) + model.l2 / 2 * product(penalised, penalised);
 }
 
 inline std::vector<Real> gradient(const Model& model, Index k, std::span<const Index> samples,
                                   std::span<const Real> w) {
   std::vector<Real> out;
   for (const Real x : w) out.push_back(model.l2 * x);
+  if (model.intercept) out.back() = 0;
   for (const Index n : samples) {
     const Index row = model.data.first(k) + n;
-    const auto h = model.data.features.row(row);
+    const auto h = model.data.features.dense().row(row);
     const double s = slope(model, product(h, w), model.data.targets[static_cast<std::size_t>(row)]);
-    for (std::size_t j = 0; j < out.size(); ++j) out[j] += s * h[j] / static_cast<double>(samples.size());
+    for (std::size_t j = 0; j < out.size(); ++j)
+      out[j] += model.weight(k) * s * h[j] / static_cast<double>(samples.size());
   }
   return out;
 }
@@ -113,16 +142,63 @@ inline Dataset random_data(const std::vector<Index>& samples, Index dimension, b
   data.features = Rows(data.offset.back(), dimension);
   Stream stream(seed, Purpose::features);
   for (Index n = 0; n < data.features.rows(); ++n) {
-    stream.normals(data.features.row(n));
+    stream.normals(data.features.dense().row(n));
     const Real y = 2 * stream.normal();
     data.targets.push_back(classes ? (y < 0 ? -1.0 : 1.0) : y);
   }
   return data;
 }
 
+inline bool has_classes(LossName loss) { return loss == LossName::logistic || loss == LossName::smoothed_hinge; }
+
+/// Targets that the loss is for.
+inline Dataset random_data_for(LossName loss, const std::vector<Index>& samples, Index dimension) {
+  Dataset data = random_data(samples, dimension, has_classes(loss));
+  if (loss == LossName::poisson) {
+    for (Real& y : data.targets) y = std::round(std::abs(y));
+  }
+  return data;
+}
+
 /// A random model of each kind: three agents with unlike numbers of samples.
 inline Model random_model(LossName loss, Real l2 = 0, Index dimension = 3) {
-  return {random_data({5, 3, 4}, dimension, loss == LossName::logistic), loss, l2, 0.7};
+  return {random_data_for(loss, {5, 3, 4}, dimension), loss, l2, 0.7};
+}
+
+/// The same with about every other feature 0, the last column, where it is an intercept, of ones, and a weight each.
+inline Model holey_model(LossName loss, Real l2, Index dimension, bool intercept) {
+  Model model = random_model(loss, l2, dimension);
+  Rows& h = model.data.features.dense();
+  Stream stream(7, Purpose::features);
+  for (Index n = 0; n < h.rows(); ++n) {
+    for (Real& x : h.row(n)) x = stream.uniform() < 0.5 ? 0 : x;
+    if (intercept) h(n, dimension - 1) = 1;
+  }
+  model.intercept = intercept;
+  model.weights = {0.5, 2, 1.25};
+  return model;
+}
+
+/// The rows without their zeros.
+inline Features sparse(const Rows& rows) {
+  std::vector<Index> offset = {0};
+  std::vector<std::int32_t> column;
+  std::vector<Real> value;
+  for (Index n = 0; n < rows.rows(); ++n) {
+    for (Index j = 0; j < rows.columns(); ++j) {
+      if (rows(n, j) == 0) continue;
+      column.push_back(static_cast<std::int32_t>(j));
+      value.push_back(rows(n, j));
+    }
+    offset.push_back(static_cast<Index>(column.size()));
+  }
+  return Features::sparse(rows.columns(), std::move(offset), std::move(column), std::move(value));
+}
+
+/// The same problem on sparse features.
+inline Model sparse(Model model) {
+  model.data.features = sparse(model.data.features.dense());
+  return model;
 }
 
 inline std::vector<Real> random_point(Index dimension, Index which) {

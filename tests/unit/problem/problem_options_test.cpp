@@ -34,7 +34,7 @@ TEST(ProblemOptions, HaveTheirDefaults) {
   EXPECT_EQ(options.loss, LossName::least_squares);
   EXPECT_EQ(options.l2, 0);
   EXPECT_EQ(options.delta, 1);
-  EXPECT_EQ(options.source, Source::synthetic);
+  EXPECT_EQ(options.source, "synthetic");
   EXPECT_EQ(options.dimension, 4);
   EXPECT_EQ(options.samples, 3);
   EXPECT_EQ(options.noise, 0);
@@ -58,6 +58,10 @@ TEST(ProblemOptions, ReadEveryKeyAndWriteItBack) {
   table["noise"] = 0.1;
   table["scale_spread"] = 0.2;
   table["minimiser_spread"] = 0.3;
+  table["partition"] = Value::Table{{"kind", "dirichlet"}, {"alpha", 0.3}};
+  table["standardise"] = true;
+  table["unit_rows"] = true;
+  table["intercept"] = true;
   table["batch"] = "all";
   table["sampling"] = "shuffle";
   table["reference"] = 0.75;
@@ -81,7 +85,6 @@ TEST(ProblemOptions, RefuseEachBadValueByItsPath) {
   EXPECT_EQ(refused("loss", "logistics"), R"(problem.loss: unknown name "logistics"; did you mean 'logistic'?)");
   EXPECT_EQ(refused("l2", -1.0), "problem.l2: found -1.0, expected number >= 0");
   EXPECT_EQ(refused("delta", 0), "problem.delta: found 0, expected number > 0");
-  EXPECT_EQ(refused("source", "web"), R"(problem.source: unknown name "web"; allowed: synthetic)");
   EXPECT_EQ(refused("dimension", 0), "problem.dimension: found 0, expected integer >= 1");
   EXPECT_EQ(refused("samples", -5), "problem.samples: found -5, expected integer >= 1");
   EXPECT_EQ(refused("noise", -0.1), "problem.noise: found -0.1, expected number >= 0");
@@ -102,13 +105,22 @@ TEST(ProblemOptions, RefuseWhatIsNotFinite) {
   }
 }
 
-TEST(ProblemOptions, MissDimensionAndSamples) {
-  Value table;
-  table["samples"] = 3;
-  EXPECT_STREQ(refusal([&] { return read(table); }).what(), "problem.dimension: missing; expected integer >= 1");
-  Value other;
-  other["dimension"] = 3;
-  EXPECT_STREQ(refusal([&] { return read(other); }).what(), "problem.samples: missing; expected integer >= 1");
+std::string inconsistent(const Value::Table& entries) {
+  return refusal([&] { return (check(read(Value(entries)), 7), 0); }).what();
+}
+
+TEST(ProblemOptions, RefuseWhatDoesNotGoTogether) {
+  EXPECT_EQ(inconsistent({{"samples", 3}}), "line 7: problem.dimension: missing; expected integer >= 1");
+  EXPECT_EQ(inconsistent({{"dimension", 3}}), "line 7: problem.samples: missing; expected integer >= 1");
+  EXPECT_EQ(inconsistent({{"dimension", 3}, {"samples", 3}, {"data", "x.csv"}}),
+            "line 7: problem.data: is for source = \"file\"");
+  EXPECT_EQ(inconsistent({{"source", "file"}}), "line 7: problem.data: missing; expected the name of a data file");
+  EXPECT_EQ(inconsistent({{"source", "wine"}, {"dimension", 3}}),
+            "line 7: problem.dimension: is for synthetic data; a file says it itself");
+  EXPECT_EQ(inconsistent({{"source", "whine"}}),
+            "line 7: problem.source: unknown name \"whine\"; did you mean 'wine'?");
+  EXPECT_EQ(inconsistent({{"loss", "softmax"}, {"dimension", 3}, {"samples", 3}}),
+            "line 7: problem.loss: \"softmax\" needs real data: source = \"file\", or a set of `polyhop data`");
 }
 
 TEST(ReferenceChoice, IsSolveNoneOrANumber) {

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "polyhop/problem/softmax_problem.hpp"
 #include "unit/problem/naive.hpp"
 
 namespace polyhop {
@@ -30,7 +31,7 @@ std::pair<Matrix, Vector> pooled(const Model& model) {
   for (Index k = 0; k < data.agents(); ++k) {
     const double root = 1 / std::sqrt(static_cast<double>(data.agents() * data.samples(k)));
     for (Index n = data.first(k); n < data.first(k + 1); ++n) {
-      for (Index j = 0; j < x.cols(); ++j) x(n, j) = root * data.features(n, j);
+      for (Index j = 0; j < x.cols(); ++j) x(n, j) = root * data.features.dense()(n, j);
       t(n) = root * data.targets[static_cast<std::size_t>(n)];
     }
   }
@@ -115,7 +116,7 @@ TEST(ReferenceOptimum, WithoutFullRankHasTheLeastNorm) {
   Model tall = {naive::random_data({10, 7, 15}, 5, false)};
   Model wide = {naive::random_data({4, 2, 3}, 20, false)};
   for (Model* model : {&tall, &wide}) {
-    Rows& features = model->data.features;
+    Rows& features = model->data.features.dense();
     for (Index n = 0; n < features.rows(); ++n) {
       features(n, 1) = features(n, 0);
       features(n, 2) = features(n, 3) - 2 * features(n, 0);
@@ -142,7 +143,7 @@ Dataset separate_coordinates(Index samples, Index dimension, Index scales) {
   data.offset = {0, samples};
   for (Index n = 0; n < samples; ++n) {
     const Index j = n % dimension;
-    data.features(n, j) = static_cast<Real>(1 + j % scales);
+    data.features.dense()(n, j) = static_cast<Real>(1 + j % scales);
     data.targets.push_back(static_cast<Real>(n % 7) - 3);
   }
   return data;
@@ -155,7 +156,7 @@ Vector separate_minimiser(const Model& model) {
   Vector hy = Vector::Zero(m);
   Vector hh = Vector::Constant(m, static_cast<double>(data.features.rows()) * model.l2);
   for (Index n = 0; n < data.features.rows(); ++n) {
-    const Real h = data.features(n, n % m);
+    const Real h = data.features.dense()(n, n % m);
     hy(n % m) += h * data.targets[static_cast<std::size_t>(n)];
     hh(n % m) += h * h;
   }
@@ -184,7 +185,7 @@ std::vector<Real> by_descent(const Model& model, int iterations) {
   double smoothness = model.l2;
   for (Index k = 0; k < model.data.agents(); ++k) {
     for (const Index n : naive::all_samples(model, k)) {
-      const auto h = model.data.features.row(model.data.first(k) + n);
+      const auto h = model.data.features.dense().row(model.data.first(k) + n);
       smoothness += naive::product(h, h) / static_cast<double>(model.data.agents() * model.data.samples(k));
     }
   }
@@ -254,7 +255,7 @@ TEST(ReferenceOptimum, OfTheLogisticLossByHand) {
 TEST(ReferenceOptimum, SeparableClassesWithoutPenaltyHaveNoMinimiser) {
   Model model = {naive::random_data({10, 7, 15}, 4, true), LossName::logistic};
   for (Index n = 0; n < model.data.features.rows(); ++n) {
-    const auto h = model.data.features.row(n);
+    const auto h = model.data.features.dense().row(n);
     model.data.targets[static_cast<std::size_t>(n)] = h[0] + 2 * h[1] - h[3] < 0 ? -1 : 1;
   }
   const Reference reference = solve_reference(model.problem());
@@ -267,9 +268,148 @@ TEST(ReferenceOptimum, SeparableClassesWithoutPenaltyHaveNoMinimiser) {
 TEST(ReferenceOptimum, SeparableClassesWithPenaltyHaveOne) {
   Model model = {naive::random_data({10, 7, 15}, 4, true), LossName::logistic, 0.1};
   for (Index n = 0; n < model.data.features.rows(); ++n) {
-    model.data.targets[static_cast<std::size_t>(n)] = model.data.features(n, 0) < 0 ? -1 : 1;
+    model.data.targets[static_cast<std::size_t>(n)] = model.data.features.dense()(n, 0) < 0 ? -1 : 1;
   }
   expect_optimum(model, 5000);
+}
+
+// The point has no slope, by the formulas of the dense model.
+void expect_stationary(const Model& dense, const Reference& reference) {
+  ASSERT_TRUE(reference.minimiser.has_value());
+  const auto g = naive::risk_gradient(dense, *reference.minimiser);
+  EXPECT_LT(std::sqrt(naive::product(g, g)), 1e-8);
+  EXPECT_NEAR(reference.value, naive::risk(dense, *reference.minimiser), 1e-13);
+  EXPECT_GE(reference.accuracy, 0);
+  EXPECT_LE(reference.accuracy, 1e-12);
+}
+
+TEST(ReferenceOptimum, OfWeightedAgentsWithAnInterceptDenseAndSparse) {
+  for (const LossName loss : naive::all_losses) {
+    for (const bool intercept : {false, true}) {
+      SCOPED_TRACE(name_of(loss) + (intercept ? ", intercept" : ""));
+      const Model dense = naive::holey_model(loss, 0.1, 5, intercept);
+      const Reference reference = solve_reference(dense.problem());
+      const Reference sparse = solve_reference(naive::sparse(dense).problem());
+      expect_stationary(dense, reference);
+      expect_stationary(dense, sparse);
+      EXPECT_NEAR(sparse.value, reference.value, 1e-13);
+      EXPECT_EQ(sparse.how, reference.how);
+    }
+  }
+}
+
+TEST(ReferenceOptimum, OfMoreUnknownsThanSamplesWithAnIntercept) {
+  // Penalised unlike the rest, it does not fit into the equations of the samples' side.
+  for (const LossName loss : {LossName::least_squares, LossName::logistic}) {
+    const Model dense = naive::holey_model(loss, 0.1, 20, true);
+    expect_stationary(dense, solve_reference(dense.problem()));
+    expect_stationary(dense, solve_reference(naive::sparse(dense).problem()));
+  }
+}
+
+TEST(ReferenceOptimum, OfSparseLeastSquaresWithoutPenaltyHasTheLeastNorm) {
+  for (const Index dimension : {5, 20}) {
+    const Model dense = naive::holey_model(LossName::least_squares, 0, dimension, false);
+    const Reference reference = solve_reference(dense.problem());
+    const Reference sparse = solve_reference(naive::sparse(dense).problem());
+    EXPECT_NE(sparse.how.find("conjugate gradient"), std::string::npos) << sparse.how;
+    ASSERT_TRUE(sparse.minimiser.has_value());
+    for (std::size_t j = 0; j < sparse.minimiser->size(); ++j) {
+      EXPECT_NEAR((*sparse.minimiser)[j], (*reference.minimiser)[j], 1e-9) << j;
+    }
+    EXPECT_NEAR(sparse.value, reference.value, 1e-13);
+    EXPECT_GE(sparse.accuracy, 0);
+  }
+}
+
+TEST(ReferenceOptimum, OfCountsByHand) {
+  // One feature 1 for all: w is the logarithm of the mean count 3, and J = 3 - 3 ln 3 is below 0.
+  Dataset data;
+  data.features = Rows(4, 1, 1);
+  data.targets = {0, 2, 3, 7};
+  data.offset = {0, 4};
+  const Reference reference = solve_reference(Model{data, LossName::poisson}.problem());
+  expect_minimiser(reference, Vector::Constant(1, std::log(3.0)), 1e-8);
+  EXPECT_NEAR(reference.value, 3 - 3 * std::log(3.0), 1e-14);
+  EXPECT_GE(reference.accuracy, 0);
+}
+
+TEST(ReferenceOptimum, OfCountsWhoseFeaturesOverflowAtFirst) {
+  // A step of 1 along the gradient would take e^1000.
+  Model model = naive::random_model(LossName::poisson, 0, 2);
+  for (Index n = 0; n < model.data.features.rows(); ++n) {
+    for (Real& x : model.data.features.dense().row(n)) x *= 1000;
+  }
+  const Reference reference = solve_reference(model.problem());
+  ASSERT_TRUE(reference.minimiser.has_value());
+  const auto g = naive::risk_gradient(model, *reference.minimiser);
+  EXPECT_LT(std::sqrt(naive::product(g, g)), 1e-4) << "gradients are 1000 times as large";
+}
+
+TEST(ReferenceOptimum, SeparableClassesHaveAMinimiserOfTheSmoothedHinge) {
+  Model model = {naive::random_data({10, 7, 15}, 4, true), LossName::smoothed_hinge};
+  for (Index n = 0; n < model.data.features.rows(); ++n) {
+    model.data.targets[static_cast<std::size_t>(n)] = model.data.features.dense()(n, 0) < 0 ? -1 : 1;
+  }
+  const Reference reference = solve_reference(model.problem());
+  ASSERT_TRUE(reference.minimiser.has_value());
+  EXPECT_LT(reference.value, 1e-12);
+}
+
+// Costs of softmax at one point, the mean over agents.
+double risk(const SoftmaxProblem& problem, const std::vector<Real>& w) {
+  Rows point(1, problem.dimension());
+  std::ranges::copy(w, point.row(0).begin());
+  Rows costs(problem.agents(), 1);
+  problem.costs({0, problem.agents()}, point, costs);
+  double sum = 0;
+  for (Index k = 0; k < problem.agents(); ++k) sum += costs(k, 0);
+  return sum / static_cast<double>(problem.agents());
+}
+
+TEST(ReferenceOptimum, OfSoftmaxDenseAndSparse) {
+  for (const bool intercept : {false, true}) {
+    Model model = naive::holey_model(LossName::least_squares, 0.05, 6, intercept);
+    for (std::size_t n = 0; n < model.data.targets.size(); ++n) model.data.targets[n] = static_cast<Real>(n % 3);
+    const LinearOptions options = model.options({0, true}, Sampling::cyclic);
+    const SoftmaxProblem dense(model.data, 3, options);
+    const Reference reference = solve_reference(dense);
+    ASSERT_TRUE(reference.minimiser.has_value());
+    EXPECT_NEAR(reference.value, risk(dense, *reference.minimiser), 1e-13);
+    EXPECT_GE(reference.accuracy, 0);
+    EXPECT_LE(reference.accuracy, 1e-12);
+    for (Index trial = 0; trial < 50; ++trial) {
+      for (const Real size : {1e-4, 1e-2, 1.0}) {
+        std::vector<Real> moved = *reference.minimiser;
+        const auto d = naive::random_point(18, trial);
+        for (std::size_t j = 0; j < moved.size(); ++j) moved[j] += size * d[j];
+        EXPECT_GE(risk(dense, moved), reference.value - 1e-14) << "a step of " << size << " goes lower";
+      }
+    }
+    const Reference sparse = solve_reference(SoftmaxProblem(naive::sparse(model).data, 3, options));
+    EXPECT_NEAR(sparse.value, reference.value, 1e-13);
+  }
+}
+
+TEST(ReferenceOptimum, OfSoftmaxOnTwoClassesIsThatOfTheLogisticLoss) {
+  // w_1 - w_0 = v at the least penalty: w_1 = v/2 = -w_0, so that the penalty of both is half of v's.
+  Model model = {naive::random_data({10, 7, 15}, 4, true), LossName::logistic, 0.1};
+  const Reference logistic = solve_reference(model.problem());
+  for (Real& y : model.data.targets) y = y > 0 ? 1 : 0;
+  const Reference softmax = solve_reference(SoftmaxProblem(model.data, 2, {.l2 = 0.2}));
+  EXPECT_NEAR(softmax.value, logistic.value, 1e-13);
+}
+
+TEST(ReferenceOptimum, SeparableClassesOfSoftmaxHaveNoMinimiserWithoutPenalty) {
+  Model model = {naive::random_data({10, 7, 15}, 2, true)};
+  for (Index n = 0; n < model.data.features.rows(); ++n) {
+    const auto h = model.data.features.dense().row(n);
+    model.data.targets[static_cast<std::size_t>(n)] = h[0] < 0 ? 0 : (h[1] < 0 ? 1 : 2);
+  }
+  const Reference reference = solve_reference(SoftmaxProblem(model.data, 3));
+  EXPECT_FALSE(reference.minimiser.has_value());
+  EXPECT_EQ(reference.value, 0);
+  EXPECT_NE(reference.how.find("separable"), std::string::npos) << reference.how;
 }
 
 }  // namespace

@@ -58,7 +58,7 @@ TEST(Synthetic, TheFirstAgentsOfALargerNetworkHaveTheSameData) {
   const Dataset large = synthesise(options, 5, false, seed);
   for (Index n = 0; n < small.features.rows(); ++n) {
     EXPECT_EQ(small.targets[static_cast<std::size_t>(n)], large.targets[static_cast<std::size_t>(n)]);
-    for (Index j = 0; j < 4; ++j) EXPECT_EQ(small.features(n, j), large.features(n, j));
+    for (Index j = 0; j < 4; ++j) EXPECT_EQ(small.features.dense()(n, j), large.features.dense()(n, j));
   }
 }
 
@@ -67,7 +67,7 @@ TEST(Synthetic, SeedsAndAgentsHaveDifferentData) {
   const Dataset two = synthesise({4, 3}, 2, false, 2);
   std::set<Real> seen;
   for (Index n = 0; n < 6; ++n) {
-    for (Index j = 0; j < 4; ++j) seen.insert({one.features(n, j), two.features(n, j)});
+    for (Index j = 0; j < 4; ++j) seen.insert({one.features.dense()(n, j), two.features.dense()(n, j)});
   }
   EXPECT_EQ(seen.size(), 48U);
 }
@@ -76,7 +76,7 @@ TEST(Synthetic, FeaturesAreStandardNormal) {
   const Dataset data = synthesise({10, 100}, 50, false, seed);
   std::vector<double> x;
   for (Index n = 0; n < data.features.rows(); ++n)
-    x.insert(x.end(), data.features.row(n).begin(), data.features.row(n).end());
+    x.insert(x.end(), data.features.dense().row(n).begin(), data.features.dense().row(n).end());
   expect_normal(x, 1);
 }
 
@@ -84,7 +84,7 @@ TEST(Synthetic, WithoutNoiseACommonMinimiserExplainsAllTargets) {
   const Dataset data = synthesise({6, 4, 0, 0.5}, 3, false, seed);
   const auto w = common_minimiser(6);
   for (Index n = 0; n < data.features.rows(); ++n) {
-    EXPECT_NEAR(data.targets[static_cast<std::size_t>(n)], naive::product(data.features.row(n), w), 1e-12);
+    EXPECT_NEAR(data.targets[static_cast<std::size_t>(n)], naive::product(data.features.dense().row(n), w), 1e-12);
   }
 }
 
@@ -95,7 +95,7 @@ TEST(Synthetic, NoiseIsAddedToTheTargetsAlone) {
   for (std::size_t n = 0; n < quiet.targets.size(); ++n) {
     noise.push_back(noisy.targets[n] - quiet.targets[n]);
     for (Index j = 0; j < 3; ++j) {
-      EXPECT_EQ(noisy.features(static_cast<Index>(n), j), quiet.features(static_cast<Index>(n), j));
+      EXPECT_EQ(noisy.features.dense()(static_cast<Index>(n), j), quiet.features.dense()(static_cast<Index>(n), j));
     }
   }
   expect_normal(noise, 0.1);
@@ -108,7 +108,7 @@ TEST(Synthetic, FeaturesAndNoiseComeFromTheAgentsOwnStreams) {
     Stream features(seed, Purpose::features, k);
     Stream noise(seed, Purpose::noise, k);
     for (Index n = quiet.first(k); n < quiet.first(k + 1); ++n) {
-      for (Index j = 0; j < 3; ++j) EXPECT_EQ(noisy.features(n, j), features.normal());
+      for (Index j = 0; j < 3; ++j) EXPECT_EQ(noisy.features.dense()(n, j), features.normal());
       const auto slot = static_cast<std::size_t>(n);
       EXPECT_NEAR(noisy.targets[slot] - quiet.targets[slot], 0.5 * noise.normal(), 1e-14);
     }
@@ -120,11 +120,12 @@ TEST(Synthetic, ScaleSpreadMultipliesEachAgentsFeaturesByALogNormalFactor) {
   const Dataset spread = synthesise({2, 2, 0, 0.5}, 4000, false, seed);
   std::vector<double> logarithms;
   for (Index k = 0; k < 4000; ++k) {
-    const double factor = spread.features(2 * k, 0) / plain.features(2 * k, 0);
+    const double factor = spread.features.dense()(2 * k, 0) / plain.features.dense()(2 * k, 0);
     logarithms.push_back(std::log(factor));
     for (const Index n : {2 * k, 2 * k + 1}) {
       for (Index j = 0; j < 2; ++j) {
-        EXPECT_NEAR(spread.features(n, j), factor * plain.features(n, j), 1e-14 * std::abs(spread.features(n, j)));
+        EXPECT_NEAR(spread.features.dense()(n, j), factor * plain.features.dense()(n, j),
+                    1e-14 * std::abs(spread.features.dense()(n, j)));
       }
       EXPECT_NEAR(spread.targets[static_cast<std::size_t>(n)], factor * plain.targets[static_cast<std::size_t>(n)],
                   1e-13 * factor);
@@ -140,8 +141,9 @@ TEST(Synthetic, MinimiserSpreadShiftsEachAgentsMinimiser) {
   std::vector<double> shifts;
   for (Index k = 0; k < 4000; ++k) {
     const auto first = static_cast<std::size_t>(2 * k);
-    const Real own = data.targets[first] / data.features(2 * k, 0);
-    EXPECT_NEAR(data.targets[first + 1], own * data.features(2 * k + 1, 0), 1e-12) << "one minimiser for all samples";
+    const Real own = data.targets[first] / data.features.dense()(2 * k, 0);
+    EXPECT_NEAR(data.targets[first + 1], own * data.features.dense()(2 * k + 1, 0), 1e-12)
+        << "one minimiser for all samples";
     shifts.push_back(own - w);
   }
   expect_normal(shifts, 0.7);
@@ -156,7 +158,7 @@ TEST(Synthetic, ClassesAreTheSignsOfTheTargets) {
     EXPECT_EQ(classes.targets[n], numbers.targets[n] < 0 ? -1 : 1);
     seen.insert(classes.targets[n]);
     for (Index j = 0; j < 3; ++j) {
-      EXPECT_EQ(classes.features(static_cast<Index>(n), j), numbers.features(static_cast<Index>(n), j));
+      EXPECT_EQ(classes.features.dense()(static_cast<Index>(n), j), numbers.features.dense()(static_cast<Index>(n), j));
     }
   }
   EXPECT_EQ(seen, (std::set<Real>{-1, 1}));

@@ -17,6 +17,7 @@ const MEASURES = [
   ["excess-risk-averaged", "Excess risk, averaged iterates", "mean over agents of J(average of w_k so far) - J(w*)"],
   ["consensus-error", "Consensus error", "mean over agents of |w_k - mean|\u00b2"],
   ["distance", "Distance to the minimiser", "mean over agents of |w_k - w*|\u00b2"],
+  ["error-rate", "Error rate", "share of all samples that the mean of w_k takes for another class"],
 ];
 const COSTS = [
   ["iterations", "Iterations"],

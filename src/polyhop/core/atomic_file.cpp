@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
-#include "polyhop/report/atomic_file.hpp"
+#include "polyhop/core/atomic_file.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "polyhop/core/atomic_file.hpp"
 #include "polyhop/core/real.hpp"
-#include "polyhop/report/atomic_file.hpp"
 
 namespace polyhop {
 
@@ -24,12 +24,16 @@ class NpzWriter {
 
   /// Names may hold slashes: "GAP tight/3" and "GAP tight/3/averaged" are two arrays.
   void add(const std::string& name, std::span<const Real> data, const std::vector<Index>& shape);
+  /// A member that holds plain text under just this name, "model.json" say; NpzReader::text gives it back.
+  void add_text(const std::string& member, std::string text);
   void close();
 
  private:
+  void take_name(const std::string& name, const std::string& member);
+
   AtomicFile file_;
   std::vector<std::pair<std::string, std::string>> members_;  // name and bytes
-  std::set<std::string> names_;
+  std::set<std::string> names_;                               // of members
 };
 
 }  // namespace polyhop

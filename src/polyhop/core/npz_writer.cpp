@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
-#include "polyhop/report/npz_writer.hpp"
+#include "polyhop/core/npz_writer.hpp"
 
 #include <zip.h>
 
@@ -10,6 +10,7 @@
 #include <cstring>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include "polyhop/core/error.hpp"
 
@@ -121,9 +122,19 @@ NpzWriter::NpzWriter(std::string path) : file_(std::move(path)) {}
 
 void NpzWriter::add(const std::string& name, std::span<const Real> data, const std::vector<Index>& shape) {
   check_shape(name, data.size(), shape);
+  const std::string member = name + ".npy";
+  take_name(name, member);
+  members_.emplace_back(member, npy_bytes(data, shape));
+}
+
+void NpzWriter::add_text(const std::string& member, std::string text) {
+  take_name(member, member);
+  members_.emplace_back(member, std::move(text));
+}
+
+void NpzWriter::take_name(const std::string& name, const std::string& member) {
   if (name.find('\0') != std::string::npos) throw Error("an array's name may not hold a NUL character");
-  if (!names_.insert(name).second) throw Error("two arrays have the name '" + name + "' in '" + file_.path() + "'");
-  members_.emplace_back(name + ".npy", npy_bytes(data, shape));
+  if (!names_.insert(member).second) throw Error("two arrays have the name '" + name + "' in '" + file_.path() + "'");
 }
 
 void NpzWriter::close() {

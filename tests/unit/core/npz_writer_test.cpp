@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
-#include "polyhop/report/npz_writer.hpp"
+#include "polyhop/core/npz_writer.hpp"
 
 #include <gtest/gtest.h>
 #include <zip.h>
@@ -94,6 +94,16 @@ TEST_F(NpzWriterTest, RefusesANameThatIsTaken) {
   out.add("x", std::vector<Real>{1}, {1});
   EXPECT_THROW(out.add("x", std::vector<Real>{2}, {1}), Error);
   EXPECT_THROW(out.add(std::string("y\0z", 3), std::vector<Real>{2}, {1}), Error);
+}
+
+TEST_F(NpzWriterTest, WritesTextUnderItsOwnName) {
+  NpzWriter out(file("a.npz"));
+  out.add("x", std::vector<Real>{1}, {1});
+  out.add_text("model.json", "{}\n");
+  EXPECT_THROW(out.add_text("model.json", ""), Error);
+  EXPECT_THROW(out.add_text("x.npy", ""), Error);
+  out.close();
+  EXPECT_EQ(member(file("a.npz"), "model.json"), "{}\n");
 }
 
 TEST_F(NpzWriterTest, RefusesANameThatIsNotUtf8AndLeavesNothingBehind) {

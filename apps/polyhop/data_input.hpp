@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "polyhop/core/atomic_file.hpp"
+#include "polyhop/problem/data_file.hpp"
+#include "polyhop/problem/data_table.hpp"
+
+namespace polyhop::app {
+
+/// DATA on the command line: a file, or else the name of a bundled set, which knows its own format.
+/// Throws InputError that names both where it is neither.
+DataTable read_file_or_bundled(const std::string& data, const DataFormat& format);
+
+/// Where a command's CSV goes: a file that appears as a whole, or the standard output. Opened at once.
+class CsvOutput {
+ public:
+  /// `path`: of -o. Throws InputError where it cannot be opened.
+  explicit CsvOutput(const std::optional<std::string>& path);
+
+  void write(std::string_view text);
+  /// Brings everything out; the file appears, and its name is printed where `announce`.
+  void finish(bool announce = true);
+
+ private:
+  std::optional<AtomicFile> file_;
+};
+
+}  // namespace polyhop::app

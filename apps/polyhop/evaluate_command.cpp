@@ -1,0 +1,149 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+// polyhop evaluate: how good a model is on samples whose targets are known.
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "commands.hpp"
+#include "data_input.hpp"
+#include "json_output.hpp"
+#include "polyhop/core/error.hpp"
+#include "polyhop/experiment/evaluation.hpp"
+#include "polyhop/experiment/model_file.hpp"
+#include "polyhop/report/text_table.hpp"
+#include "terminal.hpp"
+
+namespace polyhop::app {
+namespace {
+
+struct EvaluateArguments {
+  std::string model, data, target;
+  bool json = false;
+};
+
+ModelEvaluation evaluate_file(const Model& model, const EvaluateArguments& arguments) {
+  DataFormat format;
+  format.target = arguments.target.empty() ? model.target : arguments.target;
+  format.labels = model.classes;
+  if (model.features.empty()) format.columns = model.weights.columns();
+  const DataTable data = read_file_or_bundled(arguments.data, format);
+  try {
+    return evaluate(model, data);
+  } catch (const InputError& e) {
+    throw e.in_file(arguments.data);
+  }
+}
+
+// What a metric is called in the table, and what it means.
+struct Wording {
+  std::string_view key, name, help;
+};
+constexpr std::array<Wording, 8> wordings = {{
+    {"rmse", "RMSE", "root of the mean squared error"},
+    {"mae", "MAE", "mean absolute error"},
+    {"r2", "R2", "share of the targets' variance that is explained"},
+    {"poisson_deviance", "Poisson deviance", "mean; 0 is perfect"},
+    {"accuracy", "accuracy", "share of samples whose class is predicted"},
+    {"log_loss", "log-loss", "mean of -ln p(true class)"},
+    {"auc", "AUC", "how often the second class scores higher than the first"},
+    {"mean_loss", "mean loss", "what training minimised, without l2"},
+}};
+
+std::string metric_text(double x) { return std::isnan(x) ? "not defined" : significant(x, 6); }
+
+void print_metrics(const ModelEvaluation& evaluation) {
+  TextTable table({{"metric"}, {"value", TextTable::Align::right}, {""}});
+  for (const auto& [key, value] : evaluation.metrics) {
+    for (const Wording& wording : wordings) {
+      if (wording.key == key) table.add({std::string(wording.name), metric_text(value), std::string(wording.help)});
+    }
+  }
+  fmt::print("\n{}", table.text(terminal_width()));
+}
+
+void print_classes(const ModelEvaluation& evaluation) {
+  constexpr auto right = TextTable::Align::right;
+  TextTable table({{"class"}, {"samples", right}, {"precision", right}, {"recall", right}});
+  for (const ClassEvaluation& c : evaluation.classes) {
+    table.add({c.name, std::to_string(c.samples), metric_text(c.precision), metric_text(c.recall)});
+  }
+  fmt::print("\n{}", table.text(terminal_width()));
+}
+
+void print_confusion(const ModelEvaluation& evaluation) {
+  constexpr std::size_t most = 20;
+  if (evaluation.classes.size() > most) {
+    fmt::print("\nWhich of the {} classes is taken for which: --json\n", evaluation.classes.size());
+    return;
+  }
+  std::vector<TextTable::Column> columns = {{"true \\ predicted"}};
+  for (const ClassEvaluation& c : evaluation.classes) columns.push_back({c.name, TextTable::Align::right});
+  TextTable table(std::move(columns));
+  for (std::size_t t = 0; t < evaluation.classes.size(); ++t) {
+    std::vector<std::string> cells = {evaluation.classes[t].name};
+    for (const Index count : evaluation.confusion[t]) cells.push_back(std::to_string(count));
+    table.add(std::move(cells));
+  }
+  fmt::print("\n{}", table.text(terminal_width()));
+}
+
+void print_evaluation(const Model& model, const ModelEvaluation& evaluation, const EvaluateArguments& arguments) {
+  fmt::print("{}\n", inked(fmt::format("{} on {}: {}, {} {}", printable(arguments.model), printable(arguments.data),
+                                       model.loss, evaluation.samples, evaluation.samples == 1 ? "sample" : "samples"),
+                           Ink::bold));
+  print_metrics(evaluation);
+  if (evaluation.classes.empty()) return;
+  print_classes(evaluation);
+  print_confusion(evaluation);
+}
+
+Json to_json(const Model& model, const ModelEvaluation& evaluation, const EvaluateArguments& arguments) {
+  Json out = {{"model", arguments.model},
+              {"data", arguments.data},
+              {"loss", model.loss},
+              {"samples", evaluation.samples},
+              {"metrics", Json::object()}};
+  for (const auto& [key, value] : evaluation.metrics) out["metrics"][key] = value;
+  if (evaluation.classes.empty()) return out;
+  for (const ClassEvaluation& c : evaluation.classes) {
+    out["classes"].push_back(
+        {{"name", c.name}, {"samples", c.samples}, {"precision", c.precision}, {"recall", c.recall}});
+  }
+  out["confusion"] = evaluation.confusion;
+  return out;
+}
+
+void evaluate_command(const EvaluateArguments& arguments) {
+  const Model model = load_model(arguments.model);
+  const ModelEvaluation evaluation = evaluate_file(model, arguments);
+  if (arguments.json) return print_json(to_json(model, evaluation, arguments));
+  print_evaluation(model, evaluation, arguments);
+  flush_output();
+}
+
+}  // namespace
+
+void add_evaluate(CLI::App& app, int& code) {
+  const auto arguments = std::make_shared<EvaluateArguments>();
+  auto* evaluate = app.add_subcommand("evaluate", "say how good a model is on a file of samples with targets");
+  evaluate->add_option("MODEL", arguments->model, "a model that fit wrote")->required();
+  evaluate->add_option("DATA", arguments->data, "a data file, or the name of a bundled set")->required();
+  evaluate->add_option(
+      "--target", arguments->target,
+      "the target's column, by name or number from 1 (default: the one called as in training, or the last)");
+  evaluate->add_flag("--json", arguments->json, "print JSON");
+  add_color(*evaluate);
+  evaluate->callback([arguments, &code] {
+    evaluate_command(*arguments);
+    code = done;
+  });
+}
+
+}  // namespace polyhop::app

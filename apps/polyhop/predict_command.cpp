@@ -1,0 +1,136 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+// polyhop predict: what a model says of samples.
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "commands.hpp"
+#include "data_input.hpp"
+#include "json_output.hpp"
+#include "polyhop/core/error.hpp"
+#include "polyhop/core/value.hpp"
+#include "polyhop/experiment/model_file.hpp"
+#include "polyhop/experiment/prediction.hpp"
+#include "polyhop/report/csv_cell.hpp"
+
+namespace polyhop::app {
+namespace {
+
+struct PredictArguments {
+  std::string model, data;
+  std::optional<std::string> output;
+  std::string target;
+  bool probabilities = false;
+  bool json = false;
+};
+
+struct Predictions {
+  std::vector<Real> values;    // or
+  std::vector<Index> classes;  // as places in the model's
+  Rows probabilities;          // a row for each class, where they are asked for
+  Index samples = 0;
+};
+
+// Features alone: a target's column is left out where there is one.
+DataFormat format_for(const Model& model, const std::string& target) {
+  DataFormat format;
+  format.has_targets = false;
+  format.target = target.empty() ? model.target : target;
+  if (model.features.empty()) format.columns = model.weights.columns();
+  return format;
+}
+
+Predictions predict(const Model& model, const PredictArguments& arguments) {
+  const DataTable data = read_file_or_bundled(arguments.data, format_for(model, arguments.target));
+  Predictions out;
+  try {
+    const Rows z = model_scores(model, data);
+    out.samples = z.columns();
+    if (predicts_classes(model)) {
+      out.classes = predicted_classes(model, z);
+    } else {
+      out.values = predicted_values(model, z);
+    }
+    if (arguments.probabilities) out.probabilities = probabilities(model, z);
+  } catch (const InputError& e) {
+    throw e.in_file(arguments.data);
+  }
+  return out;
+}
+
+void write_csv(const Model& model, const Predictions& predictions, CsvOutput& out) {
+  std::vector<std::string> names;
+  for (const std::string& name : model.classes) names.push_back(csv_cell(name));
+  const Index columns = predictions.probabilities.rows();
+  out.write("prediction");
+  for (Index c = 0; c < columns; ++c) {
+    out.write(fmt::format(",{}", csv_cell("p(" + model.classes[static_cast<std::size_t>(c)] + ")")));
+  }
+  for (Index n = 0; n < predictions.samples; ++n) {
+    const auto at = static_cast<std::size_t>(n);
+    out.write("\n");
+    if (names.empty()) {
+      out.write(shortest(predictions.values[at]));
+    } else {
+      out.write(names[static_cast<std::size_t>(predictions.classes[at])]);
+    }
+    for (Index c = 0; c < columns; ++c) out.write(fmt::format(",{}", shortest(predictions.probabilities(c, n))));
+  }
+  out.write("\n");
+}
+
+Json to_json(const Model& model, const Predictions& predictions, const PredictArguments& arguments) {
+  Json list = Json::array();
+  for (const Real value : predictions.values) list.push_back(value);
+  for (const Index c : predictions.classes) list.push_back(model.classes[static_cast<std::size_t>(c)]);
+  Json out = {{"model", arguments.model}, {"data", arguments.data}, {"samples", predictions.samples}};
+  if (predicts_classes(model)) out["classes"] = model.classes;
+  out["predictions"] = std::move(list);
+  if (!arguments.probabilities) return out;
+  Json rows = Json::array();
+  for (Index n = 0; n < predictions.samples; ++n) {
+    Json row = Json::array();
+    for (Index c = 0; c < predictions.probabilities.rows(); ++c) row.push_back(predictions.probabilities(c, n));
+    rows.push_back(std::move(row));
+  }
+  out["probabilities"] = std::move(rows);
+  return out;
+}
+
+void predict_command(const PredictArguments& arguments) {
+  CsvOutput out(arguments.output);
+  const Model model = load_model(arguments.model);
+  if (arguments.probabilities && !has_probabilities(model)) {
+    throw InputError("--probabilities", "a model of the loss '" + model.loss + "' has none; logistic and softmax do");
+  }
+  const Predictions predictions = predict(model, arguments);
+  if (arguments.output || !arguments.json) {
+    write_csv(model, predictions, out);
+    out.finish(!arguments.json);
+  }
+  if (arguments.json) print_json(to_json(model, predictions, arguments));
+}
+
+}  // namespace
+
+void add_predict(CLI::App& app, int& code) {
+  const auto arguments = std::make_shared<PredictArguments>();
+  auto* predict = app.add_subcommand("predict", "say what a model predicts for every sample of a file, as CSV");
+  predict->add_option("MODEL", arguments->model, "a model that fit wrote")->required();
+  predict->add_option("DATA", arguments->data, "a data file, or the name of a bundled set")->required();
+  predict->add_option("-o,--output", arguments->output, "the CSV file to write (default: the standard output)");
+  predict->add_flag("--probabilities", arguments->probabilities, "also the probability of each class");
+  predict->add_option("--target", arguments->target,
+                      "the column to leave out, by name or number from 1 (default: the one called as in training)");
+  predict->add_flag("--json", arguments->json, "print JSON");
+  predict->callback([arguments, &code] {
+    predict_command(*arguments);
+    code = done;
+  });
+}
+
+}  // namespace polyhop::app

@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+// An adaptive network: 20 agents see one noisy measurement each, at every instant, of a target that never stops moving,
+// and follow it together. What each of them could do alone is shown beside it.
+#include <cmath>
+#include <cstdio>
+#include <memory>
+#include <vector>
+
+#include "polyhop/core/random.hpp"
+#include "polyhop/graph/topology.hpp"
+#include "polyhop/method/algorithm_table.hpp"
+#include "polyhop/network/runtime.hpp"
+#include "polyhop/problem/stream.hpp"
+
+using namespace polyhop;
+
+constexpr Index agents = 20;
+constexpr Index dimension = 4;
+
+// Where the target is at instant n: it circles in each pair of coordinates.
+Real target(Index n, Index j) { return std::cos(0.002 * static_cast<Real>(n) + static_cast<Real>(j)); }
+
+// What an agent measures: y = h.target + noise, both new at every instant.
+std::shared_ptr<const Objective> sensor(Index agent) {
+  const auto measure = [agent](Index n, std::span<Real> h) {
+    Stream random(1, Purpose::features, agent, n);
+    random.normals(h);
+    Real y = random.normal();
+    for (std::size_t j = 0; j < h.size(); ++j) y += h[j] * target(n, static_cast<Index>(j));
+    return y;
+  };
+  return std::make_shared<StreamObjective>(dimension, make_loss(LossName::least_squares), measure);
+}
+
+// The mean squared distance to the target over agents and the second half of the time.
+double follow(const CombinationMatrix& matrix, Index instants) {
+  std::vector<std::shared_ptr<const Objective>> sensors;
+  for (Index k = 0; k < matrix.agents(); ++k) sensors.push_back(sensor(k));
+  const ObjectiveProblem problem(sensors, {1, false}, Sampling::cyclic);
+  double sum = 0;
+  launch_serial(matrix, dimension, [&](Worker& worker) {
+    const auto oracle = problem.oracle(worker.network.block(), 0);
+    const auto rule = read_rule(Value::Table{{"rule", "constant"}, {"value", 0.03}}, "step").build({worker.network});
+    const auto diffusion = read_algorithm("atc", "algorithm").build(Rows(matrix.agents(), dimension), {worker.network});
+    for (Index i = 0; i < instants; ++i) {
+      diffusion->step(i, *oracle, *rule, worker.network);
+      if (2 * i < instants) continue;
+      for (Index k = 0; k < matrix.agents(); ++k) {
+        for (Index j = 0; j < dimension; ++j) sum += std::pow(diffusion->models()(k, j) - target(i, j), 2);
+      }
+    }
+  });
+  return sum / static_cast<double>(matrix.agents() * (instants - instants / 2));
+}
+
+int main() {
+  GraphOptions graph;
+  graph.topology = Topology::random_geometric;
+  graph.agents = agents;
+  graph.radius = 0.4;
+  const double together = follow(make_network(graph, 1).matrix, 4000);
+  graph = {};
+  graph.topology = Topology::path;
+  graph.agents = 1;
+  const double alone = follow(make_network(graph, 1).matrix, 4000);
+  std::printf("mean squared distance to the moving target: %.4f together, %.4f alone\n", together, alone);
+  return together < 0.5 * alone ? 0 : 1;
+}

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/core/input_file.hpp"
+
+#include <cstddef>
+#include <filesystem>
+#include <system_error>
+#include <vector>
+
+#include "polyhop/core/error.hpp"
+
+namespace polyhop {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// "; did you mean 'x'?" for a name in the same folder, or nothing.
+std::string near_name(const fs::path& path) {
+  constexpr std::size_t most = 10'000;  // names looked at
+  const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end && names.size() < most; at.increment(error)) {
+    names.push_back(at->path().filename().string());
+  }
+  const std::string nearest = nearest_name(path.filename().string(), names);
+  return nearest.empty() ? "" : "; did you mean '" + nearest + "'?";
+}
+
+}  // namespace
+
+std::uintmax_t input_file_size(const std::string& file) {
+  const auto refuse = [&](const std::string& message) { throw InputError("", message, 0, file); };
+  std::error_code error;
+  const fs::file_status status = fs::status(file, error);
+  if (status.type() == fs::file_type::not_found) refuse("no such file" + near_name(file));
+  if (!fs::status_known(status)) refuse("cannot be read: " + error.message());
+  if (fs::is_directory(status)) refuse("is a directory, expected a file");
+  if (!fs::is_regular_file(status)) refuse("is a pipe, device or socket, expected a regular file");
+  const std::uintmax_t size = fs::file_size(file, error);
+  if (error) refuse("cannot be read: " + error.message());
+  return size;
+}
+
+}  // namespace polyhop

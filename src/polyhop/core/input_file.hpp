@@ -1,0 +1,14 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace polyhop {
+
+/// The size of an ordinary file. Throws InputError, with the file, for anything else: nothing there (naming what is
+/// near), a folder, a pipe or device, which would be waited for without end.
+std::uintmax_t input_file_size(const std::string& file);
+
+}  // namespace polyhop

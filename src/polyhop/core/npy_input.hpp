@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "polyhop/core/real.hpp"
+
+namespace polyhop {
+
+/// One NumPy array (.npy, format 1 to 3) read number by number: booleans, integers and floats of 4 or 8 bytes, either
+/// byte order. The header is refused unless the stream's bytes are just what its shape asks for.
+class NpyInput {
+ public:
+  /// Fills what it is given, less only at the end, and returns how much.
+  using Read = std::function<std::size_t(char*, std::size_t)>;
+
+  /// `bytes`: the length of the whole stream. `what` begins every message: "the array 'x'".
+  /// Throws InputError without a file, which the caller knows.
+  NpyInput(Read read, std::size_t bytes, std::string what);
+
+  [[nodiscard]] const std::vector<Index>& shape() const { return shape_; }
+  [[nodiscard]] bool fortran_order() const { return fortran_order_; }
+  /// All the numbers.
+  [[nodiscard]] Index count() const { return count_; }
+  /// The next numbers, in the file's order.
+  void read(std::span<Real> out);
+
+ private:
+  std::string header();
+  void parse(const std::string& text);
+  void parse_type(const std::string& descr);
+  [[noreturn]] void refuse(const std::string& message) const;
+
+  Read read_;
+  std::string what_;
+  std::vector<Index> shape_;
+  bool fortran_order_ = false;
+  char kind_ = 'f';        // b, i, u, f as NumPy has it
+  bool swapped_ = false;   // big-endian
+  std::size_t width_ = 8;  // bytes a number
+  Index count_ = 1;
+  std::size_t header_bytes_ = 0;
+  std::vector<char> buffer_;
+};
+
+}  // namespace polyhop

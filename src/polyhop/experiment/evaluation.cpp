@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/experiment/evaluation.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <span>
+
+#include "polyhop/core/error.hpp"
+#include "polyhop/core/value.hpp"
+#include "polyhop/experiment/prediction.hpp"
+#include "polyhop/problem/loss.hpp"
+
+namespace polyhop {
+namespace {
+
+double mean_loss(const Model& model, std::span<const Real> z, std::span<const Real> y) {
+  std::vector<Real> values(z.size());
+  make_loss(Codec<LossName>::read(model.loss), model.delta)->values(z, y, values);
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
+
+void require_counts(const std::vector<Real>& targets) {
+  for (std::size_t n = 0; n < targets.size(); ++n) {
+    if (targets[n] >= 0) continue;
+    throw InputError("sample " + std::to_string(n + 1),
+                     "the target is " + shortest(targets[n]) + "; a model of counts takes targets >= 0");
+  }
+}
+
+void evaluate_numbers(const Model& model, const DataTable& data, const Rows& z, ModelEvaluation& out) {
+  if (!data.labels.empty()) {
+    throw InputError("", "the targets are words (" + in_quotes(data.labels.front()) + "); the model predicts numbers");
+  }
+  const bool counts = task_of(model) == Task::count;
+  if (counts) require_counts(data.targets);
+  const std::vector<Real> predicted = predicted_values(model, z);
+  out.metrics = {{"rmse", metrics::root_mean_squared_error(data.targets, predicted)},
+                 {"mae", metrics::mean_absolute_error(data.targets, predicted)},
+                 {"r2", metrics::r2(data.targets, predicted)}};
+  if (counts) out.metrics.emplace_back("poisson_deviance", metrics::mean_poisson_deviance(data.targets, predicted));
+  out.metrics.emplace_back("mean_loss", mean_loss(model, z.row(0), data.targets));
+}
+
+// Of logistic and softmax the mean loss is the log-loss.
+double mean_loss_of_classes(const Model& model, std::span<const Index> truth, const Rows& z) {
+  if (has_probabilities(model)) return metrics::log_loss(truth, z);
+  std::vector<Real> signs(truth.size());
+  std::ranges::transform(truth, signs.begin(), [](Index c) { return c == 1 ? 1.0 : -1.0; });
+  return mean_loss(model, z.row(0), signs);
+}
+
+void evaluate_classes(const Model& model, const DataTable& data, const Rows& z, ModelEvaluation& out) {
+  const std::vector<Index> truth = true_classes(model, data);
+  const std::vector<Index> predicted = predicted_classes(model, z);
+  out.metrics = {{"accuracy", metrics::accuracy(truth, predicted)}};
+  if (has_probabilities(model)) out.metrics.emplace_back("log_loss", metrics::log_loss(truth, z));
+  if (task_of(model) == Task::two_classes) out.metrics.emplace_back("auc", metrics::area_under_curve(truth, z.row(0)));
+  out.metrics.emplace_back("mean_loss", mean_loss_of_classes(model, truth, z));
+  out.confusion = metrics::confusion_matrix(truth, predicted, static_cast<Index>(model.classes.size()));
+  for (std::size_t c = 0; c < model.classes.size(); ++c) {
+    const auto place = static_cast<Index>(c);
+    out.classes.push_back({model.classes[c], metrics::support(out.confusion, place),
+                           metrics::precision(out.confusion, place), metrics::recall(out.confusion, place)});
+  }
+}
+
+}  // namespace
+
+ModelEvaluation evaluate(const Model& model, const DataTable& data) {
+  if (data.targets.empty()) throw InputError("", "the data have no targets to compare with");
+  const Rows z = model_scores(model, data);
+  ModelEvaluation out;
+  out.samples = z.columns();
+  if (predicts_classes(model)) {
+    evaluate_classes(model, data, z, out);
+  } else {
+    evaluate_numbers(model, data, z, out);
+  }
+  return out;
+}
+
+}  // namespace polyhop

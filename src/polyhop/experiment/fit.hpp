@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+#include "polyhop/experiment/model_file.hpp"
+#include "polyhop/graph/topology.hpp"
+#include "polyhop/network/traffic.hpp"
+#include "polyhop/problem/dealt_data.hpp"
+#include "polyhop/problem/loss.hpp"
+#include "polyhop/problem/sampler.hpp"
+
+namespace polyhop {
+
+/// What is fitted, to which data, on which network.
+struct FitOptions {
+  DataSource data;
+  LossName loss = LossName::least_squares;
+  Real l2 = 0;
+  Real delta = 1;  // of the Huber loss
+  bool intercept = true;
+  bool standardise = false;
+  GraphOptions graph;
+  Batch batch = {0, true};   // all: full gradients; n: samples an agent and iteration
+  Index iterations = 50000;  // at most
+  Real tolerance = 1e-8;     // full gradients: where to stop, relative to the first gradients
+  Real held_out = 0.1;       // batches: the share of every agent's samples that decides when to stop
+  std::uint64_t seed = 0;
+  Index threads = 0;
+};
+
+/// How a fit stands, alike for all agents.
+struct FitState {
+  Index iteration = 0;
+  double gradient = 0;  // full gradients: the largest ||g_k + d_k|| of the network, relative to the first
+  double disagreement =
+      0;                // the largest distance of an agent's model to its neighbourhood's mean, relative to the model
+  double held_out = 0;  // batches: mean cost on the samples held out
+};
+
+enum class FitEnd { converged, plateau, iterations, diverged, stopped };
+
+struct FitResult {
+  Model model;
+  FitState state;
+  FitEnd end = FitEnd::iterations;
+  double cost = 0;  // the mean loss of the samples fitted to, with the penalty, at the model
+  Index samples = 0;
+  Index agents = 0;
+  Traffic traffic;  // of everything: statistics, iterations, stopping, the last mean
+  Index gradients = 0;
+  double seconds = 0;
+};
+
+struct FitControl {
+  std::function<void(const FitState&)> on_check = {};
+  std::function<bool()> stop = {};
+};
+
+/// A linear model that all agents agree on, of the pooled samples: it minimises their mean loss + (l2/2) ||w||^2, the
+/// intercept unpenalised, however the samples are dealt. With full gradients by exact diffusion, each agent with steps
+/// of its own from the curvature that it meets, until the network's gradient vanishes; with batches by `auto` and its
+/// averaged iterate, until samples held out are predicted no better. Deterministic by seed, for any number of threads.
+FitResult fit(const FitOptions& options, const FitControl& control = {});
+
+}  // namespace polyhop

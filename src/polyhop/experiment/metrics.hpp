@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "polyhop/core/real.hpp"
+#include "polyhop/core/rows.hpp"
+
+/// How good predictions are, as scikit-learn's functions of these names say it. What is not defined (nothing to
+/// predict, targets that are all the same) is NaN. `truth` and `predicted` are equally long.
+namespace polyhop::metrics {
+
+/// sqrt of the mean of (truth - predicted)^2
+double root_mean_squared_error(std::span<const Real> truth, std::span<const Real> predicted);
+/// mean of |truth - predicted|
+double mean_absolute_error(std::span<const Real> truth, std::span<const Real> predicted);
+/// 1 - sum (truth - predicted)^2 / sum (truth - mean)^2
+double r2(std::span<const Real> truth, std::span<const Real> predicted);
+/// 2 mean of truth ln(truth / predicted) - truth + predicted, for truth >= 0 and predicted > 0
+double mean_poisson_deviance(std::span<const Real> truth, std::span<const Real> predicted);
+
+/// The share of samples whose class is predicted.
+double accuracy(std::span<const Index> truth, std::span<const Index> predicted);
+/// - mean ln p(true class), from scores, so that no probability is ever rounded to 0. Scores of many classes are C x n,
+/// under softmax; one row is the score of class 1 against class 0.
+double log_loss(std::span<const Index> truth, const Rows& scores);
+/// The probability that a sample of class 1 has a larger score than one of class 0, ties counted as a half.
+double area_under_curve(std::span<const Index> truth, std::span<const Real> score);
+
+/// count[t][p]: samples of class t that were predicted as class p.
+using Confusion = std::vector<std::vector<Index>>;
+Confusion confusion_matrix(std::span<const Index> truth, std::span<const Index> predicted, Index classes);
+/// The share of samples predicted as class c that belong to it; of samples of class c that were predicted as such.
+double precision(const Confusion& count, Index c);
+double recall(const Confusion& count, Index c);
+/// The samples of class c.
+Index support(const Confusion& count, Index c);
+
+}  // namespace polyhop::metrics

@@ -1,0 +1,186 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/experiment/prediction.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "polyhop/core/elementary.hpp"
+#include "polyhop/core/error.hpp"
+#include "polyhop/core/value.hpp"
+
+namespace polyhop {
+namespace {
+
+// Where each feature of the model stands in the data.
+std::vector<Index> places_by_name(const Model& model, const DataTable& data) {
+  std::map<std::string, Index> place;
+  for (std::size_t j = 0; j < data.names.size(); ++j) {
+    if (!place.emplace(data.names[j], static_cast<Index>(j)).second) place[data.names[j]] = -1;
+  }
+  std::vector<Index> out;
+  for (const std::string& name : model.features) {
+    const auto found = place.find(name);
+    if (found == place.end()) {
+      throw InputError("",
+                       "the model's feature " + in_quotes(name) + " is not in the data" + suggestion(name, data.names));
+    }
+    if (found->second < 0) throw InputError("", "two columns of the data have the name " + in_quotes(name));
+    out.push_back(found->second);
+  }
+  return out;
+}
+
+void require_as_many(const Model& model, const DataTable& data) {
+  const Index wanted = model.weights.columns();
+  const Index found = data.features.columns();
+  if (found == wanted || (data.features.is_sparse() && found < wanted)) return;
+  throw InputError("", "the data have " + std::to_string(found) + (found == 1 ? " feature" : " features") +
+                           ", the model was learned on " + std::to_string(wanted));
+}
+
+// The weights in the order of the data's columns, 0 for those that the model does not know.
+Rows weights_for(const Model& model, const DataTable& data) {
+  const bool named = !model.features.empty() && !data.names.empty();
+  if (!named || model.features == data.names) {
+    require_as_many(model, data);
+    return model.weights;
+  }
+  const std::vector<Index> places = places_by_name(model, data);
+  Rows out(model.weights.rows(), data.features.columns());
+  for (Index c = 0; c < out.rows(); ++c) {
+    for (std::size_t j = 0; j < places.size(); ++j) out(c, places[j]) += model.weights(c, static_cast<Index>(j));
+  }
+  return out;
+}
+
+// 1 / (1 + e^-z), without overflow.
+Real logistic(Real z) {
+  const Real e = elementary::exp(-std::abs(z));
+  return z < 0 ? e / (1 + e) : 1 / (1 + e);
+}
+
+// softmax of column n, without overflow.
+void softmax(const Rows& scores, Index n, Rows& out) {
+  Real largest = scores(0, n);
+  for (Index c = 1; c < scores.rows(); ++c) largest = std::max(largest, scores(c, n));
+  Real sum = 0;
+  for (Index c = 0; c < scores.rows(); ++c) sum += out(c, n) = elementary::exp(scores(c, n) - largest);
+  for (Index c = 0; c < scores.rows(); ++c) out(c, n) /= sum;
+}
+
+std::optional<double> as_number(const std::string& text) {
+  double x = 0;
+  const char* begin = text.data() + (text.starts_with('+') ? 1 : 0);
+  const auto [end, error] = std::from_chars(begin, text.data() + text.size(), x);
+  if (error != std::errc() || end != text.data() + text.size()) return {};
+  return x;
+}
+
+// The class of each name or number that a target can be.
+class ClassPlaces {
+ public:
+  explicit ClassPlaces(const Model& model) : model_(model) {
+    for (std::size_t c = 0; c < model.classes.size(); ++c) {
+      by_name_.emplace(model.classes[c], static_cast<Index>(c));
+      if (const auto x = as_number(model.classes[c])) by_number_.emplace(*x, static_cast<Index>(c));
+    }
+  }
+  [[nodiscard]] Index of(const std::string& name) const {
+    const auto found = by_name_.find(name);
+    if (found != by_name_.end()) return found->second;
+    const auto x = as_number(name);
+    return x ? of(*x) : -1;
+  }
+  [[nodiscard]] Index of(double x) const {
+    const auto found = by_number_.find(x);
+    return found == by_number_.end() ? -1 : found->second;
+  }
+  [[noreturn]] void refuse(std::size_t sample, const std::string& found) const {
+    throw InputError(
+        "sample " + std::to_string(sample + 1),
+        "the class " + in_quotes(found) + " is none that the model was learned on" + suggestion(found, model_.classes));
+  }
+
+ private:
+  const Model& model_;
+  std::map<std::string, Index> by_name_;
+  std::map<double, Index> by_number_;
+};
+
+}  // namespace
+
+Rows model_scores(const Model& model, const DataTable& data) {
+  const Rows weights = weights_for(model, data);
+  const Index samples = data.features.rows();
+  Rows out(weights.rows(), samples);
+  for (Index n = 0; n < samples; ++n) {
+    for (Index c = 0; c < weights.rows(); ++c) {
+      out(c, n) = data.features.dot(n, weights.row(c).data()) + model.intercept[static_cast<std::size_t>(c)];
+    }
+  }
+  return out;
+}
+
+std::vector<Real> predicted_values(const Model& model, const Rows& scores) {
+  const auto z = scores.row(0);
+  std::vector<Real> out(z.begin(), z.end());
+  if (task_of(model) == Task::count) std::ranges::transform(out, out.begin(), elementary::exp);
+  return out;
+}
+
+std::vector<Index> predicted_classes(const Model& model, const Rows& scores) {
+  std::vector<Index> out(static_cast<std::size_t>(scores.columns()), 0);
+  const bool two = task_of(model) == Task::two_classes;
+  for (std::size_t n = 0; n < out.size(); ++n) {
+    const auto column = static_cast<Index>(n);
+    if (two) out[n] = scores(0, column) > 0 ? 1 : 0;
+    for (Index c = 1; c < scores.rows(); ++c) {
+      if (scores(c, column) > scores(out[n], column)) out[n] = c;
+    }
+  }
+  return out;
+}
+
+bool has_probabilities(const Model& model) { return model.loss == "logistic" || model.loss == "softmax"; }
+
+Rows probabilities(const Model& model, const Rows& scores) {
+  if (!has_probabilities(model)) {
+    throw InputError("", "the loss '" + model.loss + "' has no probabilities; logistic and softmax do");
+  }
+  Rows out(static_cast<Index>(model.classes.size()), scores.columns());
+  for (Index n = 0; n < scores.columns(); ++n) {
+    if (task_of(model) == Task::many_classes) {
+      softmax(scores, n, out);
+    } else {
+      out(0, n) = logistic(-scores(0, n));
+      out(1, n) = logistic(scores(0, n));
+    }
+  }
+  return out;
+}
+
+std::vector<Index> true_classes(const Model& model, const DataTable& data) {
+  const ClassPlaces places(model);
+  std::vector<Index> of_label;
+  for (const std::string& label : data.labels) of_label.push_back(places.of(label));
+  std::vector<Index> out;
+  for (std::size_t n = 0; n < data.targets.size(); ++n) {
+    const Real target = data.targets[n];
+    const bool named = !data.labels.empty();
+    const Index place = named ? of_label.at(static_cast<std::size_t>(target)) : places.of(target);
+    if (place < 0) {
+      places.refuse(n, named ? data.labels.at(static_cast<std::size_t>(target)) : shortest(target));
+    }
+    out.push_back(place);
+  }
+  return out;
+}
+
+}  // namespace polyhop

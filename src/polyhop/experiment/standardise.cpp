@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/experiment/standardise.hpp"
+
+#include <cmath>
+#include <cstddef>
+
+#include "polyhop/core/kernels.hpp"
+#include "polyhop/network/runtime.hpp"
+
+namespace polyhop {
+namespace {
+
+// sums row k = sum over agent k's samples of (x - mean)^power, column by column. What a sparse row does not hold is 0.
+Rows own_sums(const Dataset& data, std::span<const Real> mean, int power) {
+  Rows sums(data.agents(), data.features.columns());
+  for (Index k = 0; k < data.agents(); ++k) {
+    const auto sum = sums.row(k);
+    for (Index n = data.first(k); n < data.first(k + 1); ++n) {
+      if (data.features.is_sparse()) {
+        const auto columns = data.features.columns_of(n);
+        const auto values = data.features.values_of(n);
+        for (std::size_t e = 0; e < columns.size(); ++e) {
+          sum[static_cast<std::size_t>(columns[e])] += power == 1 ? values[e] : values[e] * values[e];
+        }
+      } else {
+        const auto row = data.features.dense().row(n);
+        for (std::size_t j = 0; j < row.size(); ++j) {
+          const Real off = row[j] - mean[j];
+          sum[j] += power == 1 ? off : off * off;
+        }
+      }
+    }
+  }
+  return sums;
+}
+
+}  // namespace
+
+Standardised standardise(Dataset& data, const CombinationMatrix& matrix) {
+  const auto columns = static_cast<std::size_t>(data.features.columns());
+  Standardised out;
+  out.mean.assign(columns, 0);
+  out.scale.assign(columns, 1);
+  launch_serial(matrix, data.features.columns(), [&](Worker& worker) {
+    std::vector<Real> count;
+    for (Index k = 0; k < data.agents(); ++k) count.push_back(static_cast<Real>(data.samples(k)));
+    worker.network.spread_sum({count});
+    const bool shifts = !data.features.is_sparse();
+    if (shifts) {
+      Rows sums = own_sums(data, out.mean, 1);
+      worker.network.spread_sum(sums);
+      for (std::size_t j = 0; j < columns; ++j) out.mean[j] = sums(0, static_cast<Index>(j)) / count[0];
+    }
+    Rows squares = own_sums(data, out.mean, 2);
+    worker.network.spread_sum(squares);
+    for (std::size_t j = 0; j < columns; ++j) {
+      const Real deviation = std::sqrt(squares(0, static_cast<Index>(j)) / count[0]);
+      // A column whose spread is rounding does not vary.
+      if (deviation > 1e-12 * std::max(1.0, std::abs(out.mean[j]))) out.scale[j] = deviation;
+    }
+    out.traffic = worker.network.algorithm_traffic();
+  });
+  std::vector<Real> factor;
+  for (const Real scale : out.scale) factor.push_back(1 / scale);
+  data.features.transform_columns(out.mean, factor);
+  return out;
+}
+
+}  // namespace polyhop

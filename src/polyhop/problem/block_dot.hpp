@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cmath>
+
+#include "polyhop/core/kernels.hpp"
+#include "polyhop/core/real.hpp"
+#include "polyhop/core/rows.hpp"
+
+namespace polyhop {
+
+/// x . y over exactly n numbers: for blocks inside a row, which have no zeros behind them. The whole lines by
+/// kernels::dot, the rest after them in order.
+inline double block_dot(const Real* x, const Real* y, Index n) {
+  const Index whole = n / Rows::line * Rows::line;
+  double sum = kernels::dot(x, y, whole);
+  for (Index j = whole; j < n; ++j) sum = std::fma(x[j], y[j], sum);
+  return sum;
+}
+
+}  // namespace polyhop

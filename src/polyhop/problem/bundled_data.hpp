@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "polyhop/core/real.hpp"
+#include "polyhop/problem/data_table.hpp"
+
+namespace polyhop {
+
+/// A data set that a Debian package installs.
+struct BundledSet {
+  std::string name;     // "wine"
+  std::string summary;  // what is told from what
+  Index samples = 0;
+  Index features = 0;
+  Index classes = 0;    // 0: the target is a quantity
+  std::string package;  // "python3-sklearn"
+};
+
+std::vector<BundledSet> bundled_sets();
+
+/// Whether its package is there under `root`.
+bool is_installed(const BundledSet& set, const std::string& root = "/");
+
+/// Throws InputError for an unknown name, and where the set's package is missing under `root`, naming it.
+DataTable read_bundled(const std::string& name, const std::string& root = "/");
+
+}  // namespace polyhop

@@ -1,0 +1,313 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/problem/csv_reader.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstddef>
+#include <cstring>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "polyhop/core/error.hpp"
+#include "polyhop/problem/byte_source.hpp"
+#include "polyhop/problem/target_column.hpp"
+
+namespace polyhop {
+namespace {
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+  return text;
+}
+
+bool is_number(std::string_view text) {
+  Real ignored = 0;
+  return parse_number(text, ignored);
+}
+
+/// A cell that stands for no value; any case.
+bool is_missing(std::string_view text) {
+  if (text.size() > 4) return false;
+  std::string lower(text);
+  std::ranges::transform(lower, lower.begin(),
+                         [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
+  return lower.empty() || lower == "na" || lower == "n/a" || lower == "nan" || lower == "null" || lower == "?";
+}
+
+/// The separator that stands most often outside quotes.
+char guessed_separator(std::string_view line) {
+  constexpr std::string_view separators = ",;\t";
+  std::size_t counts[separators.size()] = {};
+  bool quoted = false;
+  for (const char c : line) {
+    if (c == '"') quoted = !quoted;
+    const std::size_t which = separators.find(c);
+    if (!quoted && which != std::string_view::npos) ++counts[which];
+  }
+  return separators[static_cast<std::size_t>(std::max_element(counts, counts + separators.size()) - counts)];
+}
+
+/// The records of a CSV file and their cells, without quotes and the blanks around them.
+class Records {
+ public:
+  explicit Records(const std::string& file) : lines_(file) {}
+
+  /// Passes over blank lines; false at the end.
+  bool next() {
+    std::string_view record;
+    do {
+      if (!lines_.next(record)) return false;
+    } while (trimmed(record).empty());
+    quoted_ = record.find('"') != std::string_view::npos;
+    if (quoted_) complete(record);
+    if (separator_ == '\0') separator_ = guessed_separator(record);
+    quoted_ ? split_quoted(record) : split(record);
+    return true;
+  }
+
+  [[nodiscard]] const std::vector<std::string_view>& cells() const { return cells_; }
+  [[nodiscard]] Index number() const { return lines_.number(); }
+  [[noreturn]] void refuse(const std::string& message) const { lines_.refuse(message); }
+
+ private:
+  /// A quoted cell may go on in the next line.
+  void complete(std::string_view& record) {
+    std::size_t quotes = 0;
+    std::size_t seen = 0;
+    for (;;) {
+      quotes +=
+          static_cast<std::size_t>(std::count(record.begin() + static_cast<std::ptrdiff_t>(seen), record.end(), '"'));
+      seen = record.size();
+      if (quotes % 2 == 0) return;
+      if (!lines_.extend(record)) lines_.refuse("a quotation mark that is never closed");
+    }
+  }
+
+  void split(std::string_view record) {
+    cells_.clear();
+    const char* at = record.data();
+    const char* end = at + record.size();
+    for (;;) {
+      const void* found = std::memchr(at, separator_, static_cast<std::size_t>(end - at));
+      const char* stop = found == nullptr ? end : static_cast<const char*>(found);
+      cells_.push_back(trimmed({at, stop}));
+      if (found == nullptr) return;
+      at = stop + 1;
+    }
+  }
+
+  void split_quoted(std::string_view record) {
+    cells_.clear();
+    unquoted_.clear();
+    unquoted_.reserve(record.size());  // so that views into it stay
+    for (std::size_t at = 0;;) {
+      while (at < record.size() && record[at] == ' ') ++at;
+      std::size_t end = 0;
+      if (at < record.size() && record[at] == '"') {
+        end = take_quoted(record, at + 1);
+      } else {
+        end = std::min(record.find(separator_, at), record.size());
+        cells_.push_back(trimmed(record.substr(at, end - at)));
+        if (cells_.back().find('"') != std::string_view::npos) {
+          lines_.refuse("a quotation mark inside " + shown(cells_.back()) + ", expected quotes around the whole cell");
+        }
+      }
+      if (end == record.size()) return;
+      at = end + 1;
+    }
+  }
+
+  /// The quoted cell that begins at `at`; returns where its separator stands.
+  std::size_t take_quoted(std::string_view record, std::size_t at) {
+    const std::size_t begin = unquoted_.size();
+    for (;; ++at) {
+      const std::size_t quote = record.find('"', at);
+      if (quote == std::string_view::npos) lines_.refuse("a quotation mark that is never closed");
+      unquoted_.append(record.substr(at, quote - at));
+      at = quote + 1;
+      if (at == record.size() || record[at] != '"') break;
+      unquoted_ += '"';
+    }
+    cells_.push_back(trimmed(std::string_view(unquoted_).substr(begin)));
+    while (at < record.size() && record[at] == ' ') ++at;
+    if (at < record.size() && record[at] != separator_) {
+      lines_.refuse("text after the closing quote of " + shown(cells_.back()));
+    }
+    return at;
+  }
+
+  LineSource lines_;
+  char separator_ = '\0';
+  bool quoted_ = false;
+  std::vector<std::string_view> cells_;
+  std::string unquoted_;
+};
+
+/// 0, 1, 2, ... or 1, 2, 3, ...: names that a program gave to columns without any.
+bool counts_up(const std::vector<std::string>& cells, std::size_t apart_from) {
+  Real previous = 0;
+  bool first = true;
+  for (std::size_t c = 0; c < cells.size(); ++c) {
+    Real x = 0;
+    if (c == apart_from) continue;
+    if (!parse_number(cells[c], x) || (first ? x != 0 && x != 1 : x != previous + 1)) return false;
+    previous = x;
+    first = false;
+  }
+  return true;
+}
+
+class CsvReader {
+ public:
+  CsvReader(const std::string& file, const DataFormat& options)
+      : file_(file), options_(options), targets_(options.labels) {}
+
+  DataTable read() {
+    survey();
+    find_target();
+    Rows rows(samples_, check_features());
+    if (options_.has_targets) targets_.reserve(static_cast<std::size_t>(samples_));
+    Records records(file_);
+    if (has_header_) records.next();
+    for (Index n = 0; n < samples_ && records.next(); ++n) read_sample(records, rows.row(n));
+    DataTable out;
+    out.features = std::move(rows);
+    name_columns(out);
+    if (options_.has_targets) targets_.finish(out);
+    return out;
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& message) const { throw InputError("", message, 0, file_); }
+
+  /// Counts the samples; every record is as long as the first.
+  void survey() {
+    Records records(file_);
+    std::vector<std::string> second;
+    for (; records.next(); ++samples_) {
+      const auto& cells = records.cells();
+      if (samples_ == 0) first_.assign(cells.begin(), cells.end());
+      if (samples_ == 1) second.assign(cells.begin(), cells.end());
+      if (cells.size() == first_.size()) continue;
+      records.refuse("found " + std::to_string(cells.size()) + " cells, expected " + std::to_string(first_.size()) +
+                     " as in the first line");
+    }
+    if (samples_ == 0) refuse("holds no samples");
+    has_header_ = is_header(second);
+    if (has_header_) --samples_;
+    if (samples_ == 0) refuse("holds no samples, only a header");
+  }
+
+  /// Whether the first record names the columns: it has a word in it, other than the label of a sample.
+  [[nodiscard]] bool is_header(const std::vector<std::string>& second) const {
+    const auto is_word = [](const std::string& cell) { return !is_number(cell) && !is_missing(cell); };
+    const auto words = std::ranges::count_if(first_, is_word);
+    const std::size_t target = numbered_target();
+    if (words != 1 || target >= first_.size() || !is_word(first_[target])) return words > 0;
+    const auto& labels = options_.labels;
+    if (!labels.empty()) return std::ranges::find(labels, first_[target]) == labels.end();
+    return second.empty() || !is_word(second[target]) || counts_up(first_, target);
+  }
+
+  /// The target's column where it goes by number; too large where it goes by name, or there is none.
+  [[nodiscard]] std::size_t numbered_target() const {
+    if (options_.target.empty()) return options_.has_targets ? first_.size() - 1 : first_.size();
+    std::size_t number = 0;
+    const char* end = options_.target.data() + options_.target.size();
+    const auto [at, error] = std::from_chars(options_.target.data(), end, number);
+    return error == std::errc{} && at == end ? number - 1 : first_.size();
+  }
+
+  void find_target() {
+    const auto named =
+        has_header_ && !options_.target.empty() ? std::ranges::find(first_, options_.target) : first_.end();
+    if (named != first_.end()) {
+      target_ = static_cast<std::size_t>(named - first_.begin());
+      return;
+    }
+    const std::size_t number = numbered_target();
+    const bool complete = options_.columns == static_cast<Index>(first_.size());
+    if (number < first_.size() && (options_.has_targets || !complete)) {
+      target_ = number;
+    } else if (options_.has_targets) {
+      refuse("has no column '" + options_.target + "'" +
+             (has_header_ ? suggestion(options_.target, first_)
+                          : "; without a header a column goes by its number, 1 to " + std::to_string(first_.size())));
+    }
+  }
+
+  /// How many features there are.
+  [[nodiscard]] Index check_features() const {
+    const Index features = static_cast<Index>(first_.size()) - (target_ == none ? 0 : 1);
+    if (features == 0) refuse("has no column besides the target, expected features");
+    if (options_.columns > 0 && features != options_.columns) {
+      refuse("has " + std::to_string(features) + " columns of features, expected " + std::to_string(options_.columns) +
+             (target_ == none ? "; a target among them is left out when it is named" : ""));
+    }
+    return features;
+  }
+
+  void read_sample(const Records& records, std::span<Real> row) {
+    std::size_t feature = 0;
+    for (std::size_t c = 0; c < records.cells().size(); ++c) {
+      const std::string_view cell = records.cells()[c];
+      if (c == target_) {
+        if (options_.has_targets) read_target(records, cell);
+        continue;
+      }
+      Real& x = row[feature++];
+      if (parse_number(cell, x) && std::isfinite(x)) continue;
+      if (is_missing(cell)) refuse_missing(records, c, cell);
+      records.refuse(column_name(c) + ": found " + shown(cell) +
+                     (is_number(cell) ? ", expected a finite number"
+                                      : ", expected a number; turn text into numbers first, or leave the column out"));
+    }
+  }
+
+  void read_target(const Records& records, std::string_view cell) {
+    if (is_missing(cell)) refuse_missing(records, target_, cell);
+    const std::string wrong = targets_.add(cell);
+    if (!wrong.empty()) records.refuse(column_name(target_) + ": " + wrong);
+  }
+
+  [[noreturn]] void refuse_missing(const Records& records, std::size_t column, std::string_view cell) const {
+    records.refuse(column_name(column) + ": a value is missing" + (cell.empty() ? "" : " (" + shown(cell) + ")") +
+                   "; fill it in, or leave the row out");
+  }
+
+  /// "column 3 ('age')"
+  [[nodiscard]] std::string column_name(std::size_t column) const {
+    return "column " + std::to_string(column + 1) + (has_header_ ? " ('" + first_[column] + "')" : "");
+  }
+
+  void name_columns(DataTable& out) const {
+    for (std::size_t c = 0; has_header_ && c < first_.size(); ++c) {
+      if (c != target_) {
+        out.names.push_back(first_[c]);
+      } else if (options_.has_targets) {
+        out.target_name = first_[c];
+      }
+    }
+  }
+
+  static constexpr std::size_t none = static_cast<std::size_t>(-1);
+
+  std::string file_;
+  const DataFormat& options_;
+  TargetColumn targets_;
+  std::vector<std::string> first_;  // the cells of the first record
+  bool has_header_ = false;
+  Index samples_ = 0;
+  std::size_t target_ = none;  // its column
+};
+
+}  // namespace
+
+DataTable read_csv(const std::string& file, const DataFormat& options) { return CsvReader(file, options).read(); }
+
+}  // namespace polyhop

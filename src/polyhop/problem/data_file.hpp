@@ -1,0 +1,33 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "polyhop/core/real.hpp"
+#include "polyhop/problem/data_table.hpp"
+
+namespace polyhop {
+
+/// What a data file does not say itself.
+struct DataFormat {
+  std::string target = {};  // CSV: the target column's name, or its number from 1; empty: the last column
+  Index columns = 0;        // features: as many (LIBSVM: at least as many) as this; 0: as the file says
+  bool has_targets = true;  // false: features alone; a LIBSVM line's label may stand there and is passed over
+  std::vector<std::string> labels = {};  // the classes of training in order, where it had names; none but these
+};
+
+/// The samples of a file: LIBSVM (.svm .libsvm .txt), CSV (.csv .tsv), NumPy (.npy .npz) or IDX (-idx3-ubyte), all
+/// but NPZ also compressed (.gz). The extension decides; where it says nothing, or text under a LIBSVM extension looks
+/// like CSV, the content does.
+/// - LIBSVM: "label index:value ...", indices from 1 and rising, # starts a comment; the features are sparse.
+/// - CSV: separated by commas, semicolons or tabs, quoted as in RFC 4180; a first line with a cell that is no number,
+///   other than a label as in the second, names the columns. Targets that are words become classes in sorted order.
+/// - NPZ: the arrays features (or X, data), n x M, and targets (or y, target), n. NPY: one matrix, the target last.
+/// - IDX: images, a row each; the labels from the file beside it whose name has labels-idx1 for images-idx3.
+/// Throws InputError with the file, and the line where there is one, for anything else: no ordinary file, malformed
+/// text, a missing value, a number that is not finite, a damaged archive. Memory is bounded by what the file holds.
+DataTable read_data(const std::string& file, const DataFormat& options = {});
+
+}  // namespace polyhop

@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/problem/data_oracle.hpp"
+
+#include <cmath>
+#include <cstddef>
+#include <utility>
+
+namespace polyhop {
+
+DataOracle::DataOracle(const DataProblem& problem, Block block, Sampler sampler)
+    : problem_(problem), block_(block), sampler_(std::move(sampler)) {
+  targets_.resize(static_cast<std::size_t>(sampler_.total()));
+}
+
+void DataOracle::draw(Index i) {
+  sampler_.draw(i);
+  for (Index k = 0; k < block_.size(); ++k) {
+    Real* targets = targets_.data() + sampler_.offset(k);
+    for (const Index n : batch(k)) *targets++ = problem_.data().targets[static_cast<std::size_t>(sample(k, n))];
+  }
+}
+
+bool DataOracle::smoothness(std::span<Real> out) {
+  const Real curvature = problem_.max_curvature();
+  if (!std::isfinite(curvature)) return false;
+  for (Index k = 0; k < block_.size(); ++k) {
+    double sum = 0;
+    for (const Index n : batch(k)) sum += problem_.squared_norm(sample(k, n));
+    const double mean = curvature * sum / static_cast<double>(batch_size(k));
+    out[static_cast<std::size_t>(k)] = weight(k) * mean + problem_.l2();
+  }
+  return true;
+}
+
+void DataOracle::prepare(Evaluation& out, bool written) const {
+  const auto agents = static_cast<std::size_t>(block_.size());
+  out.values.resize(agents);
+  out.gradients.columns = problem_.dimension();
+  out.gradients.row.resize(agents);
+  out.gradients.scale.assign(agents, 1.0);
+  if (!written) return;
+  out.written = Rows(block_.size(), out.gradients.columns);
+  for (Index k = 0; k < block_.size(); ++k) {
+    out.gradients.row[static_cast<std::size_t>(k)] = out.written.row(k).data();
+  }
+}
+
+}  // namespace polyhop

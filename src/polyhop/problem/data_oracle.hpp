@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "polyhop/problem/data_problem.hpp"
+#include "polyhop/problem/oracle.hpp"
+#include "polyhop/problem/sampler.hpp"
+
+namespace polyhop {
+
+/// What the oracles of linear models on data share: who samples what, and what a batch costs beside its predictions.
+class DataOracle : public Oracle {
+ public:
+  DataOracle(const DataProblem& problem, Block block, Sampler sampler);
+
+  void draw(Index i) override;
+  bool smoothness(std::span<Real> out) override;
+  [[nodiscard]] bool is_exact() const override { return sampler_.takes_all(); }
+  [[nodiscard]] Index epoch() const override { return sampler_.epoch(); }
+  [[nodiscard]] bool is_quadratic() const override { return problem_.is_quadratic() && problem_.l2() == 0; }
+
+ protected:
+  [[nodiscard]] const Features& features() const { return problem_.data().features; }
+  /// The place in the data of sample n of the block's k-th agent.
+  [[nodiscard]] Index sample(Index k, Index n) const { return problem_.data().first(block_.first + k) + n; }
+  [[nodiscard]] std::span<const Index> batch(Index k) const { return sampler_.indices(k); }
+  [[nodiscard]] Index batch_size(Index k) const { return static_cast<Index>(sampler_.indices(k).size()); }
+  [[nodiscard]] std::span<const Real> targets(Index k) const {
+    return {targets_.data() + sampler_.offset(k), batch(k).size()};
+  }
+  [[nodiscard]] Real weight(Index k) const { return problem_.weight(block_.first + k); }
+  /// What a sample of agent k's batch counts in its cost.
+  [[nodiscard]] Real share(Index k) const { return weight(k) / static_cast<Real>(batch_size(k)); }
+  /// Jhat_k at w, from the losses of its batch.
+  [[nodiscard]] Real value(Index k, std::span<const Real> losses, const Real* w) const {
+    double sum = 0;
+    for (const Real x : losses) sum += x;
+    return weight(k) * (sum / static_cast<double>(losses.size())) + problem_.penalty(w);
+  }
+  /// Makes room for the block's values and gradients; `written`: dense ones.
+  void prepare(Evaluation& out, bool written) const;
+
+  const DataProblem& problem_;
+  Block block_;
+  Sampler sampler_;
+  std::vector<Real> targets_;  // one entry per chosen sample
+};
+
+}  // namespace polyhop

@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/problem/data_problem.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "polyhop/core/error.hpp"
+#include "polyhop/core/kernels.hpp"
+#include "polyhop/problem/block_dot.hpp"
+
+namespace polyhop {
+
+DataProblem::DataProblem(Dataset data, LinearOptions options, Index predictions)
+    : data_(std::move(data)), options_(std::move(options)), predictions_(predictions) {
+  for (Index k = 0; k < agents(); ++k) {
+    if (data_.samples(k) < 1) throw InputError("data", "agent " + std::to_string(k) + " has no samples");
+  }
+  if (const auto& weights = options_.weights; !weights.empty()) {
+    if (static_cast<Index>(weights.size()) != agents()) {
+      throw InputError("weights", "found " + std::to_string(weights.size()) + ", expected one for each of " +
+                                      std::to_string(agents()) + " agents");
+    }
+    for (std::size_t k = 0; k < weights.size(); ++k) {
+      if (!(weights[k] > 0 && std::isfinite(weights[k]))) {
+        throw InputError("weights", "that of agent " + std::to_string(k) + " is not a number above 0");
+      }
+    }
+  }
+  squared_norms_.reserve(data_.targets.size());
+  for (Index n = 0; n < data_.features.rows(); ++n) squared_norms_.push_back(data_.features.squared_norm(n));
+}
+
+Sampler DataProblem::sampler(Block block, std::uint64_t seed) const {
+  std::vector<Index> samples;
+  for (Index k = block.first; k < block.last; ++k) samples.push_back(data_.samples(k));
+  return {block, std::move(samples), options_.batch, options_.sampling, seed};
+}
+
+double DataProblem::penalised_square(const Real* w) const {
+  if (!intercept()) return kernels::dot(w, w, dimension());
+  double sum = 0;
+  for (Index c = 0; c < predictions_; ++c) {
+    const Real* block = w + c * features();
+    sum += block_dot(block, block, features() - 1);
+  }
+  return sum;
+}
+
+void DataProblem::penalty_gradient(const Real* w, Real* g) const {
+  kernels::scale(l2(), w, g, dimension());
+  if (!intercept()) return;
+  for (Index c = 1; c <= predictions_; ++c) g[c * features() - 1] = 0;
+}
+
+// wt(j, c * padded + p) = number j of block c at point p
+Rows DataProblem::transposed(const Rows& points, Index padded) const {
+  Rows wt(features(), predictions_ * padded);
+  for (Index p = 0; p < points.rows(); ++p) {
+    const Real* w = points.row(p).data();
+    for (Index c = 0; c < predictions_; ++c) {
+      for (Index j = 0; j < features(); ++j) wt(j, c * padded + p) = *w++;
+    }
+  }
+  return wt;
+}
+
+// z(n, .) = the predictions for sample first + n at all points: one chain of fused multiply-adds for each.
+void DataProblem::predict(Index first, Index count, const Rows& wt, Rows& z) const {
+  const Features& h = data_.features;
+  if (!h.is_sparse()) {
+    kernels::products(h.dense().row(first).data(), h.dense().stride(), count, wt.data(), wt.stride(), wt.columns(),
+                      h.columns(), z.data(), z.stride());
+    return;
+  }
+  for (Index n = 0; n < count; ++n) {
+    Real* out = z.row(n).data();
+    std::fill_n(out, wt.columns(), Real{0});
+    const auto columns = h.columns_of(first + n);
+    const auto values = h.values_of(first + n);
+    for (std::size_t e = 0; e < columns.size(); ++e) {
+      kernels::add_scaled(values[e], wt.row(columns[e]).data(), out, out, wt.columns());
+    }
+  }
+}
+
+void DataProblem::costs(Block block, const Rows& points, Rows& out) const {
+  constexpr Index at_once = 256;  // samples, so that the predictions of many points stay small
+  const Index padded = (points.rows() + kernels::product_tile - 1) / kernels::product_tile * kernels::product_tile;
+  const Rows wt = transposed(points, padded);
+  std::vector<Real> penalties;
+  for (Index p = 0; p < points.rows(); ++p) penalties.push_back(penalty(points.row(p).data()));
+  std::vector<Real> targets(penalties.size());
+  std::vector<Real> losses(penalties.size());
+  std::vector<double> sums(penalties.size());
+  Rows z(at_once, predictions_ * padded);
+  for (Index k = 0; k < block.size(); ++k) {
+    const Index last = data_.first(block.first + k + 1);
+    std::ranges::fill(sums, 0.0);
+    for (Index first = data_.first(block.first + k); first < last; first += at_once) {
+      const Index count = std::min(at_once, last - first);
+      predict(first, count, wt, z);
+      for (Index n = 0; n < count; ++n) {
+        std::ranges::fill(targets, data_.targets[static_cast<std::size_t>(first + n)]);
+        losses_at_points(z.row(n).data(), padded, targets, losses);
+        for (std::size_t p = 0; p < sums.size(); ++p) sums[p] += losses[p];
+      }
+    }
+    const auto samples = static_cast<double>(data_.samples(block.first + k));
+    for (Index p = 0; p < points.rows(); ++p) {
+      const auto slot = static_cast<std::size_t>(p);
+      out(k, p) = weight(block.first + k) * (sums[slot] / samples) + penalties[slot];
+    }
+  }
+}
+
+}  // namespace polyhop

@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "polyhop/problem/dataset.hpp"
+#include "polyhop/problem/problem.hpp"
+#include "polyhop/problem/sampler.hpp"
+
+namespace polyhop {
+
+/// What linear models have beside their data and their loss.
+struct LinearOptions {
+  Real l2 = 0;
+  Batch batch = {};
+  Sampling sampling = Sampling::uniform;
+  /// The last feature is a constant 1 that somebody added: its coefficient is not penalised.
+  bool intercept = false;
+  /// A factor on each agent's mean loss, not on its penalty; none: 1 for all. With K n_k / n, n the samples of all, the
+  /// mean of the agents' costs is the mean loss of all samples, and the penalty.
+  std::vector<Real> weights = {};
+};
+
+/// Linear models on data, agent k's share of which costs
+///   J_k(w) = weight_k * mean over its samples of a loss + (l2/2) ||w||^2.
+/// w holds one block of M coefficients, M the number of features, for every prediction that the loss takes; with an
+/// intercept, ||w||^2 leaves out the last number of each block.
+class DataProblem : public Problem {
+ public:
+  DataProblem(Dataset data, LinearOptions options, Index predictions);
+
+  [[nodiscard]] Index agents() const override { return data_.agents(); }
+  [[nodiscard]] Index dimension() const override { return predictions_ * features(); }
+  [[nodiscard]] Index samples() const override { return data_.features.rows(); }
+  void costs(Block block, const Rows& points, Rows& out) const override;
+
+  [[nodiscard]] const Dataset& data() const { return data_; }
+  [[nodiscard]] Index features() const { return data_.features.columns(); }
+  /// How many numbers the model predicts for a sample: 1, or one for each class.
+  [[nodiscard]] Index predictions() const { return predictions_; }
+  [[nodiscard]] Real l2() const { return options_.l2; }
+  [[nodiscard]] bool intercept() const { return options_.intercept; }
+  [[nodiscard]] Real weight(Index k) const {
+    return options_.weights.empty() ? 1 : options_.weights[static_cast<std::size_t>(k)];
+  }
+  [[nodiscard]] Real squared_norm(Index sample) const { return squared_norms_[static_cast<std::size_t>(sample)]; }
+
+  /// (l2/2) ||w||^2 of a row of Rows, and its gradient, which overwrites g.
+  [[nodiscard]] Real penalty(const Real* w) const { return l2() == 0 ? 0 : 0.5 * l2() * penalised_square(w); }
+  void penalty_gradient(const Real* w, Real* g) const;
+
+  /// A sample's loss has at most this times ||h||^2 as its curvature; infinity where there is no bound.
+  [[nodiscard]] virtual Real max_curvature() const = 0;
+  /// True when a sample's loss is (z - y)^2 / 2.
+  [[nodiscard]] virtual bool is_quadratic() const { return false; }
+
+ protected:
+  [[nodiscard]] Sampler sampler(Block block, std::uint64_t seed) const;
+  /// losses[p] = loss of one sample at point p, prediction c of which is z[c * stride + p]; `targets` repeats its
+  /// target as often as there are points.
+  virtual void losses_at_points(const Real* z, Index stride, std::span<const Real> targets,
+                                std::span<Real> losses) const = 0;
+
+ private:
+  [[nodiscard]] double penalised_square(const Real* w) const;
+  [[nodiscard]] Rows transposed(const Rows& points, Index padded) const;
+  void predict(Index first, Index count, const Rows& wt, Rows& z) const;
+
+  Dataset data_;
+  LinearOptions options_;
+  Index predictions_;
+  std::vector<Real> squared_norms_;  // ||h||^2 of every sample, for smoothness
+};
+
+}  // namespace polyhop

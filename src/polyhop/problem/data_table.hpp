@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "polyhop/core/real.hpp"
+#include "polyhop/problem/features.hpp"
+
+namespace polyhop {
+
+/// Samples as a file holds them, before they are dealt to agents.
+struct DataTable {
+  Features features;                // n x M
+  std::vector<Real> targets;        // n; the number of its class where classes have names; empty where there are none
+  std::vector<std::string> names;   // of the M features, or empty
+  std::vector<std::string> labels;  // the classes' names in the order of their numbers, where targets were words; or empty
+  std::string target_name;          // or empty
+};
+
+}  // namespace polyhop

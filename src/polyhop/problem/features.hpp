@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "polyhop/core/real.hpp"
+#include "polyhop/core/rows.hpp"
+
+namespace polyhop {
+
+/// The features of samples, one sample a row: dense, or sparse, where only what is not 0 is held. Sums along a row run
+/// in a fixed order, so that no bit depends on who asks.
+class Features {
+ public:
+  Features() = default;
+  Features(Rows rows) : dense_(std::move(rows)) {}  // NOLINT: rows are features
+  /// Row r holds value[e] in column[e] for offset[r] <= e < offset[r+1], columns rising.
+  static Features sparse(Index columns, std::vector<Index> offset, std::vector<std::int32_t> column,
+                         std::vector<Real> value);
+
+  [[nodiscard]] bool is_sparse() const { return !offset_.empty(); }
+  [[nodiscard]] Index rows() const { return is_sparse() ? static_cast<Index>(offset_.size()) - 1 : dense_.rows(); }
+  [[nodiscard]] Index columns() const { return is_sparse() ? columns_ : dense_.columns(); }
+  /// The rows themselves; only where they are dense.
+  [[nodiscard]] const Rows& dense() const { return dense_; }
+  [[nodiscard]] Rows& dense() { return dense_; }
+  /// A sparse row's columns and values; only where they are sparse.
+  [[nodiscard]] std::span<const std::int32_t> columns_of(Index row) const;
+  [[nodiscard]] std::span<const Real> values_of(Index row) const;
+
+  /// h . w, w a row of Rows as long as h
+  [[nodiscard]] Real dot(Index row, const Real* w) const;
+  /// out += a h
+  void add_scaled(Real a, Index row, Real* out) const;
+  [[nodiscard]] Real squared_norm(Index row) const;
+  /// Every row times factor(row).
+  template <class F>
+  void scale_rows(F factor) {
+    for (Index r = 0; r < rows(); ++r) {
+      const std::span<Real> row = is_sparse() ? own_values(r) : dense_.row(r);
+      const Real by = factor(r);
+      for (Real& x : row) x *= by;
+    }
+  }
+  /// Column j becomes (x - shift[j]) * factor[j]; sparse features are not shifted, which would make them dense.
+  void transform_columns(std::span<const Real> shift, std::span<const Real> factor);
+  /// The same with a last column of ones.
+  [[nodiscard]] Features with_ones() const;
+  /// These rows, in this order.
+  [[nodiscard]] Features select(std::span<const Index> rows) const;
+
+ private:
+  [[nodiscard]] std::span<Real> own_values(Index row);
+
+  Rows dense_;
+  Index columns_ = 0;
+  std::vector<Index> offset_;
+  std::vector<std::int32_t> column_;
+  std::vector<Real> value_;
+};
+
+}  // namespace polyhop

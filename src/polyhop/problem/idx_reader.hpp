@@ -1,0 +1,14 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "polyhop/problem/data_file.hpp"
+
+namespace polyhop {
+
+/// Images of bytes, a row each, in the file's order; their labels from the file beside them.
+DataTable read_idx(const std::string& file, const DataFormat& options);
+
+}  // namespace polyhop

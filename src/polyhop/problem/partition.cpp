@@ -1,0 +1,165 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/problem/partition.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numeric>
+#include <string>
+
+#include "polyhop/core/elementary.hpp"
+#include "polyhop/core/random.hpp"
+
+namespace polyhop {
+namespace {
+
+void shuffle(std::span<Index> x, Stream& random) {
+  for (Index last = static_cast<Index>(x.size()) - 1; last > 0; --last) {
+    std::swap(x[static_cast<std::size_t>(last)], x[static_cast<std::size_t>(random.below(last + 1))]);
+  }
+}
+
+// Gamma(alpha, 1) by Marsaglia and Tsang (2000); below 1 through alpha + 1.
+Real gamma_variate(Real alpha, Stream& random) {
+  if (alpha < 1) {
+    const Real u = std::max(random.uniform(), 0x1p-53);
+    return gamma_variate(alpha + 1, random) * elementary::exp(elementary::log(u) / alpha);
+  }
+  const Real d = alpha - 1.0 / 3;
+  const Real c = 1 / std::sqrt(9 * d);
+  for (;;) {
+    const Real x = random.normal();
+    const Real v = (1 + c * x) * (1 + c * x) * (1 + c * x);
+    if (v <= 0) continue;
+    const Real u = std::max(random.uniform(), 0x1p-53);
+    if (elementary::log(u) < 0.5 * x * x + d - d * v + d * elementary::log(v)) return d * v;
+  }
+}
+
+// How many of `count` each agent gets, by shares from Dirichlet(alpha): the ends of the shares are rounded.
+std::vector<Index> uneven_shares(Index count, Index agents, Real alpha, Stream& random) {
+  std::vector<Real> share(static_cast<std::size_t>(agents));
+  constexpr Real even = 1e6;  // beyond it nobody could tell the shares apart
+  for (Real& s : share) s = gamma_variate(std::min(alpha, even), random);
+  const Real total = std::accumulate(share.begin(), share.end(), Real{0});
+  std::vector<Index> out;
+  Real sum = 0;
+  Index before = 0;
+  for (const Real s : share) {
+    sum += s;
+    // A very small alpha may leave nothing but zeros: then all goes to the last.
+    const Index end = total > 0 ? static_cast<Index>(std::llround(sum / total * static_cast<Real>(count))) : before;
+    out.push_back(std::min(end, count) - before);
+    before += out.back();
+  }
+  out.back() += count - before;
+  return out;
+}
+
+// Nobody may be left without a sample: those with the most give one each.
+void leave_nobody_out(std::vector<std::vector<Index>>& owned) {
+  for (auto& own : owned) {
+    if (!own.empty()) continue;
+    auto& richest = *std::ranges::max_element(owned, {}, [](const auto& x) { return x.size(); });
+    own.push_back(richest.back());
+    richest.pop_back();
+  }
+}
+
+Partition joined(const std::vector<std::vector<Index>>& owned) {
+  Partition out;
+  out.offset.push_back(0);
+  for (const auto& own : owned) {
+    out.order.insert(out.order.end(), own.begin(), own.end());
+    out.offset.push_back(static_cast<Index>(out.order.size()));
+  }
+  return out;
+}
+
+Partition equal_shares(std::vector<Index> order, Index agents) {
+  Partition out{std::move(order), {0}};
+  const auto count = static_cast<Index>(out.order.size());
+  for (Index k = 0; k < agents; ++k) out.offset.push_back(block_of(count, agents, k).last);
+  return out;
+}
+
+// The class of each sample; without classes, the tenth of the targets that it lies in.
+std::vector<Index> groups(std::span<const Real> targets, Index classes, const std::vector<Index>& sorted) {
+  std::vector<Index> out(targets.size());
+  constexpr Index tenths = 10;
+  for (std::size_t n = 0; n < sorted.size(); ++n) {
+    const auto sample = static_cast<std::size_t>(sorted[n]);
+    out[sample] = classes > 0 ? static_cast<Index>(targets[sample])
+                              : static_cast<Index>(n) * tenths / static_cast<Index>(sorted.size());
+  }
+  return out;
+}
+
+}  // namespace
+
+const FieldTable<PartitionOptions>& PartitionOptions::fields() {
+  using O = PartitionOptions;
+  static const auto table =
+      FieldTable<O>()
+          .add("kind", &O::kind, "how samples are dealt: shuffled, in order, by label, by uneven shares of each label")
+          .add("alpha", &O::alpha, "dirichlet, sizes: the smaller, the less even", {above(0)});
+  return table;
+}
+
+Partition deal(const PartitionOptions& options, std::span<const Real> targets, Index classes, Index agents,
+               std::uint64_t seed) {
+  const auto count = static_cast<Index>(targets.size());
+  if (count < agents) {
+    throw InputError("partition", "there are " + std::to_string(count) + " samples for " + std::to_string(agents) +
+                                      " agents; every agent needs one at least");
+  }
+  std::vector<Index> order(targets.size());
+  std::iota(order.begin(), order.end(), Index{0});
+  Stream random(seed, Purpose::partition);
+  const auto by_target = [&](Index n) { return targets[static_cast<std::size_t>(n)]; };
+  switch (options.kind) {
+    case PartitionKind::blocks:
+      break;
+    case PartitionKind::label:
+      std::ranges::stable_sort(order, {}, by_target);
+      break;
+    case PartitionKind::iid:
+      shuffle(order, random);
+      break;
+    case PartitionKind::sizes: {
+      shuffle(order, random);
+      std::vector<std::vector<Index>> owned;
+      auto next = order.begin();
+      for (const Index share : uneven_shares(count, agents, options.alpha, random)) {
+        owned.emplace_back(next, next + share);
+        next += share;
+      }
+      leave_nobody_out(owned);
+      return joined(owned);
+    }
+    case PartitionKind::dirichlet: {
+      std::vector<Index> sorted = order;
+      std::ranges::stable_sort(sorted, {}, by_target);
+      const auto group = groups(targets, classes, sorted);
+      std::vector<std::vector<Index>> owned(static_cast<std::size_t>(agents));
+      for (Index g = 0; g <= *std::ranges::max_element(group); ++g) {
+        std::vector<Index> members;
+        std::ranges::copy_if(order, std::back_inserter(members),
+                             [&](Index n) { return group[static_cast<std::size_t>(n)] == g; });
+        shuffle(members, random);
+        const auto shares = uneven_shares(static_cast<Index>(members.size()), agents, options.alpha, random);
+        auto next = members.begin();
+        for (std::size_t k = 0; k < owned.size(); ++k) {
+          owned[k].insert(owned[k].end(), next, next + shares[k]);
+          next += shares[k];
+        }
+      }
+      leave_nobody_out(owned);
+      return joined(owned);
+    }
+  }
+  return equal_shares(std::move(order), agents);
+}
+
+}  // namespace polyhop

@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "polyhop/core/fields.hpp"
+#include "polyhop/core/real.hpp"
+
+namespace polyhop {
+
+/// How samples are dealt to agents. iid: shuffled, in equal shares. blocks: as they stand in the file, in equal shares.
+/// label: sorted by target, in equal shares. dirichlet: of each class (of each tenth of the targets, where there are no
+/// classes) every agent gets a share drawn from Dirichlet(alpha), the less even the smaller alpha. sizes: shuffled, in
+/// shares drawn from Dirichlet(alpha). Shares that are equal differ by at most one sample.
+enum class PartitionKind { iid, blocks, label, dirichlet, sizes };
+template <>
+struct EnumNames<PartitionKind> {
+  static constexpr std::array<std::pair<PartitionKind, std::string_view>, 5> names = {
+      {{PartitionKind::iid, "iid"},
+       {PartitionKind::blocks, "blocks"},
+       {PartitionKind::label, "label"},
+       {PartitionKind::dirichlet, "dirichlet"},
+       {PartitionKind::sizes, "sizes"}}};
+};
+
+struct PartitionOptions {
+  PartitionKind kind = PartitionKind::iid;
+  Real alpha = 1;
+  static const FieldTable<PartitionOptions>& fields();
+};
+
+/// Whose samples are whose: agent k has the samples order[offset[k]] .. order[offset[k+1]].
+struct Partition {
+  std::vector<Index> order;
+  std::vector<Index> offset;
+};
+
+/// Every agent gets a sample at least: throws InputError where there are fewer samples than agents. `classes`: how many
+/// classes the targets number, from 0 on; 0 where they are no classes.
+Partition deal(const PartitionOptions& options, std::span<const Real> targets, Index classes, Index agents,
+               std::uint64_t seed);
+
+}  // namespace polyhop

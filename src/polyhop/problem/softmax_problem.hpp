@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "polyhop/problem/data_problem.hpp"
+
+namespace polyhop {
+
+/// Classification into C classes 0 .. C-1, the targets (softmax or multinomial regression). w holds C blocks of M
+/// coefficients, class after class; with z_c = h.w_c,
+///   J_k(w) = weight_k * mean over agent k's samples of (ln sum_c e^{z_c} - z_y) + (l2/2) ||w||^2.
+/// A sample's loss is ||h||^2 / 2 - smooth. With two classes it is the logistic loss of w_1 - w_0.
+class SoftmaxProblem final : public DataProblem {
+ public:
+  SoftmaxProblem(Dataset data, Index classes, LinearOptions options = {});
+
+  [[nodiscard]] std::unique_ptr<Oracle> oracle(Block block, std::uint64_t seed) const override;
+  [[nodiscard]] Index misclassified(Block block, const Real* w) const override;
+  [[nodiscard]] Index classes() const { return predictions(); }
+  [[nodiscard]] Real max_curvature() const override { return 0.5; }
+
+ private:
+  void losses_at_points(const Real* z, Index stride, std::span<const Real> targets,
+                        std::span<Real> losses) const override;
+};
+
+/// ln sum_c e^{z_c} - z_y, without overflow; where `probabilities` is given, e^{z_c} / sum e^z goes there, which may
+/// be z.
+Real softmax_loss(std::span<const Real> z, Index y, Real* probabilities = nullptr);
+
+}  // namespace polyhop

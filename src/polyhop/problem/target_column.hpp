@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "polyhop/core/real.hpp"
+#include "polyhop/problem/data_table.hpp"
+
+namespace polyhop {
+
+/// The targets of a file as they are read, one after the other. The first decides whether they are numbers, kept as
+/// they are, or words, numbered as classes in sorted order. With the labels of training, every target is one of them.
+class TargetColumn {
+ public:
+  explicit TargetColumn(const std::vector<std::string>& labels);
+
+  void reserve(std::size_t count) { values_.reserve(count); }
+  /// Empty, or what is wrong with it: for an error that says where.
+  [[nodiscard]] std::string add(std::string_view text);
+  [[nodiscard]] std::string add(Real value);
+  /// Moves targets and labels into the table.
+  void finish(DataTable& table);
+
+ private:
+  [[nodiscard]] std::string unknown(std::string_view text) const;
+  [[nodiscard]] std::string add_trained(std::string_view text, bool is_number, Real value);
+
+  std::vector<Real> values_;
+  std::map<std::string, Real, std::less<>> classes_;  // words, with the number of each
+  std::map<Real, Real> numbers_;                      // labels of training that are numbers, with the number of each
+  std::vector<std::string> labels_;                   // of training
+  bool words_ = false;
+};
+
+}  // namespace polyhop

@@ -1,0 +1,13 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace polyhop {
+
+/// A text as a cell of a CSV file: in quotes where a reader would otherwise be misled.
+std::string csv_cell(std::string_view text);
+
+}  // namespace polyhop

@@ -1,0 +1,141 @@
+# SPDX-FileCopyrightText: The polyhop authors
+# SPDX-License-Identifier: Apache-2.0
+"""fit_test.py POLYHOP: what `polyhop fit` writes and says, and that `predict` and `evaluate` take its model."""
+
+import json
+import random
+
+import _polyhop
+from _polyhop import CommandTest
+
+SAMPLES = 80
+
+
+def libsvm():
+    """Two classes, separated but for some: label, then about half of six features."""
+    draw = random.Random(3)
+    lines = []
+    for _ in range(SAMPLES):
+        h = {j: draw.gauss(0, 1) for j in range(1, 7) if draw.random() < 0.5}
+        z = h.get(1, 0) - 2 * h.get(2, 0) + 0.3 * draw.gauss(0, 1)
+        lines.append(f"{'+1' if z > 0 else '-1'} " + " ".join(f"{j}:{x:.6f}" for j, x in h.items()))
+    return "\n".join(lines) + "\n"
+
+
+class Fit(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.put("a.svm", libsvm())
+
+    def fit(self, *arguments):
+        return self.polyhop("fit", "a.svm", "--loss", "logistic", "--l2", "0.01", "--agents", "5", *arguments)
+
+    def refused(self, *arguments, says=(), code=3):
+        """Refused with one line that says why; nothing is written, and what was there stays."""
+        self.put("model.npz", "kept")
+        before = self.listing()
+        result = self.polyhop("fit", *arguments)
+        self.assertEqual(result.returncode, code, f"{result.returncode}: {result.stderr}")
+        self.assertEqual(result.stdout, "")
+        for part in says:
+            self.assertIn(part, result.stderr)
+        if code == 3:
+            self.assertRegex(result.stderr, r"\Apolyhop: [^\n]+\n\Z")
+        self.assertEqual(self.listing(), before)
+
+    def test_data_in_predictions_out(self):
+        said = self.done("fit", "a.svm", "--loss", "logistic", "--l2", "0.01", "-o", "m.npz").stdout
+        for part in ("logistic", f"{SAMPLES} samples", "8 agents", "Converged", "m.npz"):
+            self.assertIn(part, said)
+        predicted = self.done("predict", "m.npz", "a.svm").stdout.splitlines()[1:]
+        self.assertEqual(len(predicted), SAMPLES)
+        self.assertEqual(set(predicted), {"-1", "1"})
+        truth = [str(int(line.split()[0])) for line in libsvm().splitlines()]
+        right = sum(a == b for a, b in zip(predicted, truth)) / SAMPLES
+        said = json.loads(self.done("evaluate", "m.npz", "a.svm", "--json").stdout)
+        self.assertAlmostEqual(said["metrics"]["accuracy"], right)
+        self.assertGreater(right, 0.75)
+
+    def test_json_says_what_was_reached(self):
+        result = self.fit("--json", "--quiet", "-o", "m.npz")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        said = json.loads(result.stdout)
+        self.assertEqual((said["model"], said["converged"], said["samples"], said["agents"]), ("m.npz", True, SAMPLES, 5))
+        self.assertLessEqual(said["gradient"], 1e-8)
+        self.assertGreater(said["vectors"], 0)
+
+    def test_the_model_is_the_same_for_any_number_of_threads(self):
+        models = []
+        for threads in ("1", "2", "3"):
+            self.assertEqual(self.fit("--threads", threads, "--quiet").returncode, 0)
+            models.append((self.folder / "model.npz").read_bytes())
+        self.assertEqual(len(set(models)), 1)
+
+    def test_too_few_iterations_are_told_and_the_model_is_there(self):
+        result = self.fit("--iterations", "1")
+        self.assertEqual(result.returncode, 4, result.stderr)
+        self.assertIn("Not converged after 1 iterations", result.stdout)
+        self.assertIn("--iterations", result.stdout)
+        self.done("predict", "model.npz", "a.svm")
+        result = self.fit("--iterations", "1", "--json")
+        self.assertEqual(result.returncode, 4)
+        self.assertIs(json.loads(result.stdout)["converged"], False)
+
+    def test_nothing_but_the_model_is_left_behind(self):
+        before = set(self.listing())
+        self.assertEqual(self.fit("-o", "m.npz").returncode, 0)
+        self.assertEqual(set(self.listing()) - before, {"m.npz"})
+
+    def test_files_of_the_agents(self):
+        for agent in range(3):
+            self.put(f"site-{agent}.csv", "a,y\n" + "".join(f"{n},{2 * n + 1}\n" for n in range(agent, agent + 3)))
+        said = self.done("fit", "site-{agent}.csv", "--agents", "3", "--json", "-o", "m.npz").stdout
+        self.assertEqual(json.loads(said)["samples"], 9)
+        self.put("new.csv", "a\n10\n")
+        self.assertAlmostEqual(float(self.done("predict", "m.npz", "new.csv").stdout.splitlines()[1]), 21, places=4)
+
+    def test_one_agent_needs_no_network(self):
+        said = json.loads(self.done("fit", "a.svm", "--agents", "1", "--graph", "complete", "--json").stdout)
+        self.assertEqual((said["agents"], said["vectors"]), (1, 0))
+
+    def test_data_that_is_not_there(self):
+        self.refused("nowhere.svm", says=["nowhere.svm"])
+        (self.folder / "sub").mkdir()
+        self.refused("sub", says=["sub"])
+        self.refused("site-{agent}.csv", says=["site-0.csv"])
+        self.refused("", says=[])
+
+    def test_malformed_lines_are_told_with_file_and_line(self):
+        self.put("bad.svm", "1 1:2\n-1 2:x\n")
+        self.refused("bad.svm", "--loss", "logistic", "--agents", "2", says=["bad.svm:2:"])
+        self.put("bad.csv", "a,y\n1,2\n3\n")
+        self.refused("bad.csv", "--agents", "2", says=["bad.csv:3:"])
+
+    def test_more_agents_than_samples(self):
+        self.refused("a.svm", "--agents", "100", says=[f"{SAMPLES} samples for 100 agents"])
+
+    def test_unknown_names_come_with_a_suggestion(self):
+        self.refused("a.svm", "--loss", "logistc", says=["--loss", "did you mean 'logistic'"])
+        self.refused("a.svm", "--graph", "rign", says=["graph", "did you mean 'ring'"])
+        self.refused("a.svm", "--partition", "lable", says=["--partition", "did you mean 'label'"])
+        self.refused("a.svm", "--batch", "some", says=["--batch", '"all"'])
+        self.refused("a.svm", "--set", "problem.loss=huber", says=["--set"])
+
+    def test_targets_that_the_loss_cannot_take(self):
+        self.put("three.csv", "a,y\n" + "".join(f"{n},{n % 3}\n" for n in range(12)))
+        self.refused("three.csv", "--loss", "logistic", says=["three.csv", "3 classes", "softmax"])
+        self.put("words.csv", "a,y\n" + "".join(f"{n},{'no' if n % 2 else 'yes'}\n" for n in range(12)))
+        self.refused("words.csv", says=["words.csv", "least-squares", "numbers"])
+
+    def test_a_missing_folder_is_told_before_the_work(self):
+        self.refused("a.svm", "-o", "nowhere/m.npz", says=["-o", "nowhere"])
+
+    def test_bad_flags(self):
+        self.refused(says=["DATA"], code=2)
+        self.refused("a.svm", "--los", "logistic", says=["--loss"], code=2)
+        self.refused("a.svm", "--agents", "0", says=["--agents"], code=2)
+        self.refused("a.svm", "--l2", "-1", says=["--l2"], code=2)
+
+
+if __name__ == "__main__":
+    _polyhop.main()

@@ -1,0 +1,137 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// optimum_dump PATH: random problems of every loss and their reference optima, as arrays "<n>/name" of one NPZ file:
+//   setting  the loss's place in its table, l2, whether there is an intercept, the number of classes, whether sparse
+//   H, y     the samples of all agents; agent, weight: whose each sample is, and the factor on that agent's mean loss
+//   w, value the minimiser and its cost; accuracy
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <exception>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "polyhop/core/npz_writer.hpp"
+#include "polyhop/core/random.hpp"
+#include "polyhop/problem/linear_problem.hpp"
+#include "polyhop/problem/reference_optimum.hpp"
+#include "polyhop/problem/softmax_problem.hpp"
+#include "unit/problem/naive.hpp"
+
+namespace {
+
+using namespace polyhop;
+
+constexpr Index classes = 4;
+constexpr Index features = 6;
+const std::vector<Index> samples = {30, 12, 25};
+
+struct Setting {
+  LossName loss;
+  Real l2;
+  bool intercept;
+  bool sparse;
+  bool pooled;  // weights that make the mean of the agents' costs the mean of all samples'
+};
+
+// A target that h.w explains in part.
+Real target_of(LossName loss, Real z, Stream& stream) {
+  const Real noisy = z + stream.normal();
+  switch (loss) {
+    case LossName::logistic:
+    case LossName::smoothed_hinge:
+      return noisy < 0 ? -1 : 1;
+    case LossName::poisson:
+      return std::floor(std::exp(0.5 * noisy));
+    case LossName::softmax:
+      return static_cast<Real>(noisy < -1 ? 0 : (noisy < 0 ? 1 : (noisy < 1 ? 2 : 3)));
+    default:
+      return noisy;
+  }
+}
+
+Dataset random_data(const Setting& setting, std::uint64_t seed) {
+  Dataset data;
+  data.offset = {0};
+  for (const Index n : samples) data.offset.push_back(data.offset.back() + n);
+  Rows h(data.offset.back(), features);
+  Stream stream(seed, Purpose::features);
+  std::vector<Real> w(static_cast<std::size_t>(features));
+  stream.normals(w, 0.6);
+  for (Index n = 0; n < h.rows(); ++n) {
+    for (Real& x : h.row(n)) x = stream.uniform() < 0.4 ? 0 : stream.normal();
+    if (setting.intercept) h(n, features - 1) = 1;
+    data.targets.push_back(target_of(setting.loss, naive::product(h.row(n), w), stream));
+  }
+  data.features = std::move(h);
+  return data;
+}
+
+void dump(NpzWriter& out, Index number, const Setting& setting) {
+  const Dataset data = random_data(setting, static_cast<std::uint64_t>(number));
+  const Index n = data.features.rows();
+  LinearOptions options = {.l2 = setting.l2, .intercept = setting.intercept};
+  std::vector<Real> agent;
+  for (Index k = 0; k < data.agents(); ++k) {
+    const auto share = static_cast<Real>(data.agents() * data.samples(k)) / static_cast<Real>(n);
+    options.weights.push_back(setting.pooled ? share : 1.0 / static_cast<Real>(1 + k));
+    agent.insert(agent.end(), static_cast<std::size_t>(data.samples(k)), static_cast<Real>(k));
+  }
+  const std::vector<Real> weights = options.weights;
+  std::vector<Real> h;
+  for (Index r = 0; r < n; ++r) {
+    h.insert(h.end(), data.features.dense().row(r).begin(), data.features.dense().row(r).end());
+  }
+  Dataset used = data;
+  if (setting.sparse) used.features = naive::sparse(data.features.dense());
+  std::unique_ptr<DataProblem> problem;
+  if (setting.loss == LossName::softmax) {
+    problem = std::make_unique<SoftmaxProblem>(used, classes, options);
+  } else {
+    problem = std::make_unique<LinearProblem>(used, make_loss(setting.loss, 0.7), options);
+  }
+  const Reference reference = solve_reference(*problem);
+  const std::string at = std::to_string(number) + "/";
+  const std::vector<Real> said = {static_cast<Real>(setting.loss), setting.l2, setting.intercept ? 1.0 : 0.0,
+                                  static_cast<Real>(problem->predictions()), setting.sparse ? 1.0 : 0.0};
+  out.add(at + "setting", said, {static_cast<Index>(said.size())});
+  out.add(at + "H", h, {n, features});
+  out.add(at + "y", data.targets, {n});
+  out.add(at + "agent", agent, {n});
+  out.add(at + "weight", weights, {data.agents()});
+  out.add(at + "w", reference.minimiser.value(), {problem->dimension()});
+  out.add(at + "value", std::vector<Real>{reference.value}, {});
+  out.add(at + "accuracy", std::vector<Real>{reference.accuracy}, {});
+}
+
+void dump_all(const std::string& path) {
+  NpzWriter out(path);
+  Index number = 0;
+  for (const auto& [loss, name] : EnumNames<LossName>::names) {
+    for (const Real l2 : {0.01, 0.5}) {
+      for (const bool intercept : {false, true}) {
+        for (const bool sparse : {false, true}) {
+          for (const bool pooled : {false, true}) dump(out, number++, {loss, l2, intercept, sparse, pooled});
+        }
+      }
+    }
+  }
+  out.close();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 2;
+  try {
+    dump_all(argv[1]);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+  return 0;
+}

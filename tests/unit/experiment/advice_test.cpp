@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/experiment/advice.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "polyhop/experiment/toml_reader.hpp"
+
+namespace polyhop {
+namespace {
+
+// A method with this step; `more` stands before it.
+Method method(const std::string& step, const std::string& more = "") {
+  const std::string text =
+      "[graph]\ntopology = \"path\"\nagents = 4\n[problem]\ndimension = 2\nsamples = 3\n"
+      "[[method]]\nname = \"m\"\n";
+  return read_config(read_toml(text + more + (step.empty() ? "" : "step = " + step + "\n"))).methods[0];
+}
+
+std::string after_divergence(const std::string& step, const std::string& more = "") {
+  return advice(method(step, more), Status::diverged);
+}
+
+TEST(Advice, SaysNothingOfRunsThatWentTheirWay) {
+  for (const Status status : {Status::done, Status::target, Status::time_limit, Status::unfinished, Status::failed}) {
+    EXPECT_EQ(advice(method("\"gap\""), status), "") << name_of(status);
+  }
+}
+
+TEST(Advice, LetsTheSearchFindAStepThatIsTooLarge) {
+  for (const std::string rule : {"constant", "decay", "schedule"}) {
+    const std::string search = "{ rule = \"tuned\", of = \"" + rule + "\" }";
+    EXPECT_EQ(after_divergence("{ rule = \"" + rule + "\", value = 9 }"),
+              "the step is too large; step = " + search + " searches the best one, factor = 0.5 takes half of it");
+    EXPECT_TRUE(method(search).tuned) << "what is advised must be possible";
+  }
+}
+
+TEST(Advice, RepairsThePublishedRule) {
+  const std::string published = after_divergence("\"gap\"");
+  EXPECT_NE(published.find("can diverge (docs/failures.md)"), std::string::npos) << published;
+  EXPECT_NE(published.find("use bound = \"tight\""), std::string::npos) << published;
+  // No other option makes up for the published bound.
+  EXPECT_EQ(after_divergence("{ rule = \"gap\", damping = \"rows\", project = true, cap = \"distance\" }"), published);
+  const std::string sweeps = "sweeps cannot diverge with damping = \"rows\" and project = true";
+  EXPECT_EQ(after_divergence("{ rule = \"gap\", bound = \"linear\", project = true }"), sweeps);
+  EXPECT_EQ(after_divergence("{ rule = \"gap\", bound = \"tight\", damping = \"rows\" }"), sweeps);
+}
+
+TEST(Advice, LimitsGraphAwareStepsAmongNoise) {
+  const std::string repaired = "{ rule = \"gap\", bound = \"tight\", damping = \"rows\", project = true";
+  EXPECT_EQ(after_divergence(repaired + " }"),
+            "the optimum that the rule is told may be too low for noisy samples; use cap = \"distance\", or step = "
+            "\"auto\"");
+  EXPECT_EQ(after_divergence(repaired + ", cap = \"distance\" }"), "use step = \"auto\"");
+  EXPECT_EQ(after_divergence(repaired + ", cap = 3 }"), "use step = \"auto\"");
+}
+
+TEST(Advice, KnowsWhatEachRuleLacks) {
+  for (const char* rule : {"polyak", "sps"}) {
+    EXPECT_EQ(after_divergence(std::string("\"") + rule + "\""), "limit the step: max = ..., or use step = \"auto\"");
+  }
+  for (const char* rule : {"adgd", "barzilai-borwein"}) {
+    EXPECT_EQ(after_divergence(std::string("\"") + rule + "\""),
+              "made for full gradients (problem.batch = \"all\"); use agree = \"min\", or step = \"auto\"");
+  }
+  for (const char* rule : {"decsps", "backtracking"}) {
+    EXPECT_EQ(after_divergence(std::string("\"") + rule + "\""), "use step = \"auto\"");
+  }
+  EXPECT_EQ(after_divergence("", "algorithm = \"kuruzov\"\n"), "use step = \"auto\"");
+  EXPECT_EQ(method("\"auto\"").algorithm.name, "auto");
+  EXPECT_EQ(after_divergence("\"auto\""), "use step = \"tuned\", whose search leaves out what diverges");
+}
+
+TEST(Advice, OfAStallIsASmallerOptimum) {
+  const std::string text = advice(method("{ rule = \"polyak\", optimum = 9 }"), Status::stalled);
+  EXPECT_EQ(
+      text,
+      "every agent's step is 0: the cost is at or below the optimum that the rule is told; give a smaller optimum");
+}
+
+}  // namespace
+}  // namespace polyhop

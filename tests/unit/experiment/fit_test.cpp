@@ -1,0 +1,255 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/experiment/fit.hpp"
+
+#include <gtest/gtest.h>
+
+#include <Eigen/Dense>
+#include <cmath>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "polyhop/core/random.hpp"
+#include "polyhop/experiment/prediction.hpp"
+#include "support/data_files.hpp"
+
+namespace polyhop {
+namespace {
+
+constexpr Index samples = 60;
+constexpr Index features = 3;
+constexpr Real l2 = 0.1;
+
+class Fit : public test::DataFiles {
+ protected:
+  // Normal features, the last with another mean and scale, and a noisy linear target; or its sign.
+  Fit() {
+    Stream random(5, Purpose::features);
+    std::string numbers = "a,b,c,y\n";
+    std::string signs = numbers;
+    for (Index n = 0; n < samples; ++n) {
+      random.normals(h_.row(n));
+      h_(n, 2) = 4 + 3 * h_(n, 2);
+      const Real y = 2 * h_(n, 0) - h_(n, 1) + 0.5 * h_(n, 2) + 3 + random.normal();
+      y_.push_back(y);
+      std::string cells;
+      for (const Real x : h_.row(n)) cells += shortest(x) + ",";
+      numbers += cells + shortest(y) + "\n";
+      signs += cells + (y > 5 ? "high" : "low") + "\n";
+    }
+    write("numbers.csv", numbers);
+    write("signs.csv", signs);
+  }
+
+  [[nodiscard]] FitOptions options(PartitionKind kind = PartitionKind::iid) const {
+    FitOptions out;
+    out.data.file = file("numbers.csv");
+    out.data.partition = {kind, 0.5};
+    out.l2 = l2;
+    out.graph.topology = Topology::path;
+    out.graph.agents = 4;
+    out.tolerance = 1e-10;
+    out.threads = 1;
+    return out;
+  }
+
+  // argmin of the mean of (h.w + b - y)^2 / 2 over all samples, + (l2/2) ||w||^2: w, then b.
+  [[nodiscard]] std::vector<Real> normal_equations() const {
+    Eigen::MatrixXd x(samples, features + 1);
+    Eigen::VectorXd y(samples);
+    for (Index n = 0; n < samples; ++n) {
+      for (Index j = 0; j < features; ++j) x(n, j) = h_(n, j);
+      x(n, features) = 1;
+      y(n) = y_[static_cast<std::size_t>(n)];
+    }
+    Eigen::MatrixXd left = x.transpose() * x / samples;
+    for (Index j = 0; j < features; ++j) left(j, j) += l2;
+    const Eigen::VectorXd w = left.ldlt().solve(x.transpose() * y / samples);
+    return {w.begin(), w.end()};
+  }
+
+  static std::vector<Real> coefficients(const FitResult& result) {
+    std::vector<Real> out(result.model.weights.row(0).begin(), result.model.weights.row(0).end());
+    out.push_back(result.model.intercept.at(0));
+    return out;
+  }
+
+  // The mean of (h.w + b - y)^2 / 2 over all samples, + (l2/2) ||w||^2.
+  [[nodiscard]] double cost(const std::vector<Real>& w) const {
+    double sum = 0;
+    for (Index n = 0; n < samples; ++n) {
+      double off = w[features] - y_[static_cast<std::size_t>(n)];
+      for (Index j = 0; j < features; ++j) off += w[static_cast<std::size_t>(j)] * h_(n, j);
+      sum += off * off / 2;
+    }
+    double squares = 0;
+    for (std::size_t j = 0; j < features; ++j) squares += w[j] * w[j];
+    return sum / samples + l2 / 2 * squares;
+  }
+
+  Rows h_{samples, features};
+  std::vector<Real> y_;
+};
+
+TEST_F(Fit, IsTheMinimumOfThePooledMeanHoweverSamplesAreDealt) {
+  const std::vector<Real> expected = normal_equations();
+  for (const auto& [kind, name] : EnumNames<PartitionKind>::names) {
+    SCOPED_TRACE(name);
+    const FitResult result = fit(options(kind));
+    EXPECT_EQ(result.end, FitEnd::converged);
+    EXPECT_EQ(result.samples, samples);
+    EXPECT_EQ(result.agents, 4);
+    EXPECT_GT(result.traffic.vectors, 0);
+    EXPECT_GT(result.gradients, 0);
+    EXPECT_NEAR(result.cost, cost(expected), 1e-9);
+    const std::vector<Real> got = coefficients(result);
+    for (std::size_t j = 0; j < expected.size(); ++j) EXPECT_NEAR(got[j], expected[j], 1e-6) << "coefficient " << j;
+  }
+}
+
+TEST_F(Fit, NamesWhatItLearnedFrom) {
+  const Model model = fit(options()).model;
+  EXPECT_EQ(model.loss, "least-squares");
+  EXPECT_EQ(model.features, (std::vector<std::string>{"a", "b", "c"}));
+  EXPECT_EQ(model.target, "y");
+  EXPECT_EQ(model.l2, l2);
+  EXPECT_TRUE(model.classes.empty());
+}
+
+TEST_F(Fit, OneAgentFitsAlone) {
+  FitOptions alone = options();
+  alone.graph.topology = Topology::complete;
+  alone.graph.agents = 1;
+  const FitResult result = fit(alone);
+  EXPECT_EQ(result.end, FitEnd::converged);
+  EXPECT_EQ(result.traffic.vectors, 0);
+  const std::vector<Real> expected = normal_equations();
+  for (std::size_t j = 0; j < expected.size(); ++j) EXPECT_NEAR(coefficients(result)[j], expected[j], 1e-6);
+}
+
+TEST_F(Fit, WithoutInterceptThereIsNone) {
+  FitOptions through_zero = options();
+  through_zero.intercept = false;
+  const FitResult result = fit(through_zero);
+  EXPECT_EQ(result.model.weights.columns(), features);
+  EXPECT_EQ(result.model.intercept, (std::vector<Real>{0}));
+  EXPECT_GT(result.cost, cost(normal_equations()) + 1e-3);
+}
+
+TEST_F(Fit, GivesTheSameBitsForAnyNumberOfThreads) {
+  for (const Batch batch : {Batch{0, true}, Batch{2, false}}) {
+    FitOptions how = options(PartitionKind::sizes);
+    how.batch = batch;
+    how.standardise = true;
+    how.iterations = 300;
+    how.tolerance = 1e-6;
+    const FitResult one = fit(how);
+    for (const Index threads : {2, 3}) {
+      how.threads = threads;
+      const FitResult more = fit(how);
+      EXPECT_EQ(coefficients(more), coefficients(one));
+      EXPECT_EQ(more.end, one.end);
+      EXPECT_EQ(more.state.iteration, one.state.iteration);
+      EXPECT_EQ(more.state.held_out, one.state.held_out);
+      EXPECT_EQ(more.cost, one.cost);
+      EXPECT_EQ(more.gradients, one.gradients);
+      EXPECT_EQ(more.traffic.rounds, one.traffic.rounds);
+      EXPECT_EQ(more.traffic.vectors, one.traffic.vectors);
+      EXPECT_EQ(more.traffic.scalars, one.traffic.scalars);
+    }
+  }
+}
+
+TEST_F(Fit, TheSeedDecides) {
+  FitOptions how = options();
+  how.batch = {1, false};
+  how.iterations = 50;
+  const auto first = coefficients(fit(how));
+  EXPECT_EQ(coefficients(fit(how)), first);
+  how.seed = 1;
+  EXPECT_NE(coefficients(fit(how)), first);
+}
+
+TEST_F(Fit, BatchesEndWhereHeldOutSamplesArePredictedNoBetter) {
+  FitOptions how = options();
+  how.batch = {4, false};
+  how.standardise = true;
+  how.held_out = 0.2;
+  const FitResult result = fit(how);
+  EXPECT_EQ(result.end, FitEnd::plateau);
+  EXPECT_LT(result.state.iteration, how.iterations);
+  EXPECT_LT(cost(coefficients(result)), 0.5 * cost({0, 0, 0, 0}));
+}
+
+TEST_F(Fit, BatchesEndAtTheLastIteration) {
+  FitOptions how = options();
+  how.batch = {1, false};
+  how.iterations = 7;
+  const FitResult result = fit(how);
+  EXPECT_EQ(result.end, FitEnd::iterations);
+  EXPECT_EQ(result.state.iteration, 7);
+}
+
+TEST_F(Fit, TooFewIterationsAreTold) {
+  FitOptions how = options();
+  how.iterations = 3;
+  const FitResult result = fit(how);
+  EXPECT_EQ(result.end, FitEnd::iterations);
+  EXPECT_EQ(result.state.iteration, 3);
+  EXPECT_GT(result.state.gradient, how.tolerance);
+}
+
+TEST_F(Fit, StandardisedFeaturesGiveAModelOfTheFeaturesInTheFile) {
+  FitOptions how = options(PartitionKind::label);
+  how.l2 = 0;
+  const FitResult plain = fit(how);
+  how.standardise = true;
+  const FitResult standardised = fit(how);
+  EXPECT_EQ(standardised.end, FitEnd::converged);
+  EXPECT_EQ(standardised.model.mean.size(), static_cast<std::size_t>(features));
+  EXPECT_TRUE(plain.model.mean.empty());
+  const DataTable table = read_data(file("numbers.csv"));
+  const Rows expected = model_scores(plain.model, table);
+  const Rows got = model_scores(standardised.model, table);
+  for (Index n = 0; n < samples; ++n) EXPECT_NEAR(got(0, n), expected(0, n), 1e-6);
+}
+
+TEST_F(Fit, SoftmaxOfTwoClassesPredictsAsLogistic) {
+  FitOptions how = options(PartitionKind::label);
+  how.data.file = file("signs.csv");
+  how.standardise = true;
+  how.loss = LossName::logistic;
+  const FitResult logistic = fit(how);
+  EXPECT_EQ(logistic.end, FitEnd::converged);
+  EXPECT_EQ(logistic.model.classes, (std::vector<std::string>{"high", "low"}));
+  // With w_1 = -w_0 = w/2 the penalty of both is (l2/4) ||w||^2.
+  how.loss = LossName::softmax;
+  how.l2 = 2 * l2;
+  const FitResult softmax = fit(how);
+  EXPECT_EQ(softmax.end, FitEnd::converged);
+  EXPECT_EQ(softmax.model.weights.rows(), 2);
+  for (Index j = 0; j < features; ++j) {
+    EXPECT_NEAR(softmax.model.weights(1, j) - softmax.model.weights(0, j), logistic.model.weights(0, j), 1e-6);
+  }
+  EXPECT_NEAR(softmax.cost, logistic.cost, 1e-9);
+}
+
+TEST_F(Fit, EndsWhenToldTo) {
+  for (const Batch batch : {Batch{0, true}, Batch{1, false}}) {
+    FitOptions how = options();
+    how.batch = batch;
+    how.threads = 3;
+    Index checks = 0;
+    FitControl control;
+    control.on_check = [&](const FitState&) { ++checks; };
+    control.stop = [&] { return checks == 2; };
+    const FitResult result = fit(how, control);
+    EXPECT_EQ(result.end, FitEnd::stopped);
+    EXPECT_EQ(checks, 2);
+    EXPECT_GT(result.state.iteration, 0);
+  }
+}
+
+}  // namespace
+}  // namespace polyhop

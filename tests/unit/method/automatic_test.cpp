@@ -1,0 +1,363 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/method/automatic.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "polyhop/network/runtime.hpp"
+#include "polyhop/problem/objective.hpp"
+#include "support/networks.hpp"
+#include "support/rule_run.hpp"
+#include "support/trial.hpp"
+
+namespace polyhop {
+namespace {
+
+using test::network_of;
+using test::problem_of;
+using test::rows_of;
+
+// ---- costs ----
+
+// least + (1/2) sum_j h_j (w_j - c_j)^2, whose smoothness nobody knows.
+class Bowl final : public Objective {
+ public:
+  Bowl(std::vector<Real> curvature, std::vector<Real> centre, Real least = 0)
+      : h_(std::move(curvature)), c_(std::move(centre)), least_(least) {}
+  [[nodiscard]] Index dimension() const override { return static_cast<Index>(h_.size()); }
+  [[nodiscard]] Real value(std::span<const Real> w, std::span<const Index>) const override {
+    Real sum = least_;
+    for (std::size_t j = 0; j < h_.size(); ++j) sum += h_[j] * (w[j] - c_[j]) * (w[j] - c_[j]) / 2;
+    return sum;
+  }
+  Real value_and_gradient(std::span<const Real> w, std::span<const Index> batch,
+                          std::span<Real> gradient) const override {
+    for (std::size_t j = 0; j < h_.size(); ++j) gradient[j] = h_[j] * (w[j] - c_[j]);
+    return value(w, batch);
+  }
+
+ private:
+  std::vector<Real> h_, c_;
+  Real least_;
+};
+
+ObjectiveProblem bowls(const std::vector<Bowl>& all) {
+  std::vector<std::shared_ptr<const Objective>> objectives;
+  for (const Bowl& bowl : all) objectives.push_back(std::make_shared<Bowl>(bowl));
+  return ObjectiveProblem(std::move(objectives));
+}
+
+// One agent with the samples (2, 0) and (0, 1), targets 0, both in every batch: the curvatures are 2 along the first
+// axis and 1/2 along the second; the smoothness that is known is (4 + 1)/2.
+std::unique_ptr<LinearProblem> two_axes() {
+  return problem_of({{{2, 0, 0}, {0, 1, 0}}}, LossName::least_squares, 0, {.size = 1, .all = true});
+}
+const Rows first_axis = rows_of({{1, 0}});
+const Rows second_axis = rows_of({{0, 1}});
+
+Real largest_distance(const Rows& w, const std::vector<Real>& to) {
+  Real largest = 0;
+  for (Index k = 0; k < w.rows(); ++k) {
+    for (Index j = 0; j < w.columns(); ++j) {
+      largest = std::max(largest, std::abs(w(k, j) - to[static_cast<std::size_t>(j)]));
+    }
+  }
+  return largest;
+}
+
+// ---- the watch over progress ----
+
+// The iterations with a verdict among the first `count`, and its ratios; `number(n, agent)` comes in at iteration n.
+struct Verdicts {
+  std::vector<Index> at;
+  std::vector<Real> ratio;
+};
+Verdicts watch(Network& network, Index count, const std::function<Real(Index, Index)>& number) {
+  const Block block = network.block();
+  ProgressWatch progress(block.size(), network.agents());
+  std::vector<Real> numbers(static_cast<std::size_t>(block.size()));
+  Verdicts out;
+  for (Index n = 0; n < count; ++n) {
+    for (Index k = 0; k < block.size(); ++k) numbers[static_cast<std::size_t>(k)] = number(n, block.first + k);
+    if (!progress.observe(numbers, network)) continue;
+    out.at.push_back(n);
+    out.ratio.push_back(progress.ratio());
+  }
+  return out;
+}
+
+// first + ... + last - 1
+Real sum_of(Index first, Index last) { return static_cast<Real>((first + last - 1) * (last - first)) / 2; }
+
+TEST(ProgressWatch, JudgesWindowsThatDouble) {
+  launch_serial(network_of(Topology::path, 4), 1, [](Worker& worker) {
+    const Verdicts found = watch(worker.network, 1100, [](Index n, Index) { return static_cast<Real>(n); });
+    ASSERT_EQ(found.at, (std::vector<Index>{128, 256, 512, 1024}));
+    // Numbers that count the iterations tell which of them each half holds.
+    for (std::size_t v = 0; v < found.at.size(); ++v) {
+      const Index e = found.at[v];
+      EXPECT_EQ(found.ratio[v], sum_of(3 * e / 4, e) / sum_of(e / 2, 3 * e / 4)) << "window that ends at " << e;
+    }
+  });
+}
+
+TEST(ProgressWatch, WaitsLongerForFewAgents) {
+  for (const auto& [agents, first] : {std::pair{1, 512}, {2, 256}, {3, 256}, {4, 128}, {9, 128}}) {
+    launch_serial(network_of(Topology::path, agents), 1, [first = first](Worker& worker) {
+      const Verdicts found = watch(worker.network, 2 * first + 1, [](Index, Index) { return 1.0; });
+      EXPECT_EQ(found.at, (std::vector<Index>{first, 2 * first})) << worker.network.agents() << " agents";
+      EXPECT_EQ(found.ratio, (std::vector<Real>{1, 1}));
+    });
+  }
+}
+
+TEST(ProgressWatch, ComparesSumsOverTheWholeNetwork) {
+  // Agent 0 falls from 8 to 1, all others rise from 1 to 3: 32 iterations in each half.
+  const auto number = [](Index n, Index agent) -> Real {
+    const bool late = n >= 96;
+    return agent == 0 ? (late ? 1 : 8) : (late ? 3 : 1);
+  };
+  for (const Index workers : {1, 2, 5}) {
+    std::vector<Real> ratios(static_cast<std::size_t>(workers));
+    launch_threads(network_of(Topology::path, 5), 1, workers, [&](Worker& worker) {
+      const Verdicts found = watch(worker.network, 130, number);
+      if (found.ratio.size() == 1) ratios[static_cast<std::size_t>(worker.number)] = found.ratio[0];
+    });
+    for (const Real ratio : ratios) EXPECT_EQ(ratio, (1 + 4 * 3) / (8.0 + 4 * 1)) << workers << " workers";
+  }
+}
+
+TEST(ProgressWatch, CallsNothingNoRatio) {
+  launch_serial(network_of(Topology::path, 4), 1, [](Worker& worker) {
+    EXPECT_EQ(watch(worker.network, 200, [](Index, Index) { return 0.0; }).ratio, std::vector<Real>{0});
+    // Nothing before, something now.
+    const auto late = [](Index n, Index) { return n < 96 ? 0.0 : 1.0; };
+    EXPECT_EQ(watch(worker.network, 200, late).ratio, std::vector<Real>{0});
+  });
+}
+
+TEST(ProgressWatch, ForgetsEverythingAtARestart) {
+  launch_serial(network_of(Topology::path, 4), 1, [](Worker& worker) {
+    ProgressWatch progress(4, 4);
+    const std::vector<Real> large(4, 1000.0);
+    const std::vector<Real> small(4, 1.0);
+    for (Index n = 0; n < 300; ++n) progress.observe(large, worker.network);  // in the window [256, 512)
+    progress.restart();
+    Index verdict = -1;
+    for (Index n = 0; n < 200 && verdict < 0; ++n) {
+      if (progress.observe(small, worker.network)) verdict = n;
+    }
+    EXPECT_EQ(verdict, 128);
+    EXPECT_EQ(progress.ratio(), 1);
+  });
+}
+
+TEST(ProgressWatch, SendsAtVerdictsOnly) {
+  launch_serial(network_of(Topology::path, 4), 1, [](Worker& worker) {
+    (void)watch(worker.network, 128, [](Index, Index) { return 1.0; });
+    EXPECT_EQ(worker.network.algorithm_traffic().rounds, 0);
+    (void)watch(worker.network, 129, [](Index, Index) { return 1.0; });
+    // Three links to the far end and back; two numbers over six directions in each round.
+    EXPECT_EQ(worker.network.algorithm_traffic().rounds, 6);
+    EXPECT_EQ(worker.network.algorithm_traffic().scalars, 6 * 2 * 6);
+    EXPECT_EQ(worker.network.algorithm_traffic().vectors, 0);
+  });
+}
+
+// ---- the watch over curvature ----
+
+// L_k after updates at these points, one after the other.
+std::vector<Real> curvatures(const Problem& problem, const std::vector<Rows>& points, Index* values = nullptr) {
+  const auto oracle = problem.oracle({0, problem.agents()}, 0);
+  CurvatureWatch curvature(problem.agents());
+  for (std::size_t n = 0; n < points.size(); ++n) {
+    oracle->draw(static_cast<Index>(n));
+    curvature.update(points[n], oracle->evaluate(points[n], true), *oracle);
+  }
+  if (values != nullptr) *values = oracle->evaluations().values;
+  return {curvature.largest().begin(), curvature.largest().end()};
+}
+
+TEST(CurvatureWatch, IsExactAlongTheGradientOfAQuadratic) {
+  // g = (1, 4) and (3, -2): g.Hg / g.g
+  const ObjectiveProblem problem = bowls({{{1, 4}, {0, 0}}, {{3, 2}, {0, 5}, 7}});
+  const auto found = curvatures(problem, {rows_of({{1, 1}, {1, 4}})});
+  EXPECT_NEAR(found[0], (1 + 4 * 16) / 17.0, 1e-12);
+  EXPECT_NEAR(found[1], (3 * 9 + 2 * 4) / 13.0, 1e-12);
+}
+
+TEST(CurvatureWatch, StartsFromAnyCurvatureWhereNoneIsKnown) {
+  for (const Real scale : {1e-6, 1.0, 1e6}) {
+    const auto found = curvatures(bowls({{{scale, 4 * scale}, {0, 0}}}), {rows_of({{100 / scale, 0}})});
+    EXPECT_NEAR(found[0] / scale, 1, 1e-6) << scale;
+  }
+}
+
+TEST(CurvatureWatch, FallsByThreePercentAtMostAndNotBelowWhatItMeets) {
+  const auto problem = two_axes();
+  Real expected = 2.5;
+  for (std::size_t updates = 1; updates <= 70; ++updates) {
+    expected = std::max(0.97 * expected, 0.5);
+    EXPECT_NEAR(curvatures(*problem, std::vector<Rows>(updates, second_axis))[0], expected, 1e-12) << updates;
+  }
+  EXPECT_EQ(expected, 0.5);
+}
+
+TEST(CurvatureWatch, NeverFallsAfterAHundredIterations) {
+  const auto problem = two_axes();
+  std::vector<Rows> points(99, first_axis);
+  EXPECT_NEAR(curvatures(*problem, points)[0], 2, 1e-12);
+  points.push_back(second_axis);  // the hundredth
+  EXPECT_NEAR(curvatures(*problem, points)[0], 0.97 * 2, 1e-12);
+  points.insert(points.end(), 50, second_axis);
+  EXPECT_NEAR(curvatures(*problem, points)[0], 0.97 * 2, 1e-12);
+  points.push_back(first_axis);  // but rises
+  EXPECT_NEAR(curvatures(*problem, points)[0], 2, 1e-12);
+}
+
+TEST(CurvatureWatch, StaysWhereRoundingWouldDecide) {
+  const auto problem = two_axes();
+  for (const Real tiny : {0.0, 1e-160, 1e-9}) {
+    EXPECT_EQ(curvatures(*problem, std::vector<Rows>(20, rows_of({{0, tiny}})))[0], 2.5) << tiny;
+  }
+  EXPECT_EQ(curvatures(bowls({{{4}, {1}, 3}}), std::vector<Rows>(20, rows_of({{1}})))[0], 1);
+}
+
+TEST(CurvatureWatch, TakesOneValueAnIteration) {
+  Index values = 0;
+  (void)curvatures(*two_axes(), std::vector<Rows>(5, first_axis), &values);
+  EXPECT_EQ(values, 5 * 2);  // with that of the evaluation
+  (void)curvatures(bowls({{{1, 4}, {0, 0}}}), std::vector<Rows>(5, first_axis), &values);
+  EXPECT_EQ(values, 5 * 2 + 3);  // and a search at first
+}
+
+// ---- the algorithm ----
+
+test::RuleRun run_auto(const CombinationMatrix& matrix, const Problem& problem, const Rows& start, Index iterations) {
+  return test::run_rule(matrix, problem, {}, start, iterations, "auto");
+}
+
+// A whole number of the state, which is kept as its bits.
+Index count(const test::RuleRun& run, const char* name) { return std::bit_cast<std::int64_t>(run.named(name)[0]); }
+
+test::Instance synthetic(Topology topology, Index agents, Real noise, Real spread, bool full, Index dimension = 4) {
+  ProblemOptions options;
+  options.dimension = dimension;
+  options.samples = 6;
+  options.noise = noise;
+  options.minimiser_spread = spread;
+  options.batch.all = full;
+  return test::synthetic_instance(network_of(topology, agents), options, 5);
+}
+
+TEST(Automatic, StaysGraphAwareAndConvergesLinearlyWhereTheDataFit) {
+  const auto instance = synthetic(Topology::ring, 5, 0, 0, false, 16);
+  const Rows start(5, 16);
+  std::vector<Real> distance;
+  for (const Index iterations : {0, 100, 200, 300, 400}) {
+    const auto run = run_auto(instance.matrix, *instance.problem, start, iterations);
+    distance.push_back(largest_distance(run.w, *instance.reference.minimiser));
+    EXPECT_EQ(count(run, "auto.stage"), 0);
+    EXPECT_EQ(run.named("auto.cap_factor")[0], iterations > 256 ? 32 : iterations > 128 ? 8 : 2) << iterations;
+  }
+  for (std::size_t n = 1; n < distance.size(); ++n) EXPECT_LT(distance[n], 0.1 * distance[n - 1]) << n;
+  EXPECT_LT(distance.back(), 1e-5);
+}
+
+TEST(Automatic, ReachesTheMinimiserWithFullGradientsOfAgentsThatDisagree) {
+  for (const auto& [topology, agents] : {std::pair{Topology::ring, 5}, {Topology::path, 3}, {Topology::star, 5}}) {
+    const auto instance = synthetic(topology, agents, 0.5, 1, true);
+    const auto run = run_auto(instance.matrix, *instance.problem, Rows(agents, 4), 3000);
+    EXPECT_LT(largest_distance(run.w, *instance.reference.minimiser), 1e-9) << name_of(topology);
+    EXPECT_GE(count(run, "auto.stage"), 1);
+  }
+}
+
+TEST(Automatic, WatchesCorrectedGradientsOverCurvatures) {
+  // Stage 1 begins with iteration 128, and its first window 64 iterations later.
+  const auto instance = synthetic(Topology::path, 5, 1, 0, false);
+  const auto before = run_auto(instance.matrix, *instance.problem, Rows(5, 4), 128 + 64);
+  const auto after = run_auto(instance.matrix, *instance.problem, Rows(5, 4), 128 + 65);
+  ASSERT_EQ(count(after, "auto.stage"), 1);
+  EXPECT_EQ(before.named("auto.early"), std::vector<Real>(5, 0.0));
+  for (std::size_t k = 0; k < 5; ++k) {
+    Real moved = 0;  // mu_k^2 ||g_k + d_k||^2
+    for (Index j = 0; j < 4; ++j) {
+      const Real difference = after.w(static_cast<Index>(k), j) - before.w(static_cast<Index>(k), j);
+      moved += difference * difference;
+    }
+    const Real mu = after.mu.back()[k];
+    EXPECT_NEAR(after.named("auto.early")[k] / (moved / (mu * mu) / after.named("auto.curvature")[k]), 1, 1e-9) << k;
+  }
+}
+
+TEST(Automatic, FallsToRestAmongNoiseThatStays) {
+  const auto instance = synthetic(Topology::path, 5, 1, 0, false);
+  const auto run = run_auto(instance.matrix, *instance.problem, Rows(5, 4), 1200);
+  EXPECT_EQ(count(run, "auto.stage"), 2);
+  // L_k does not fall any more, so that steps do: by 1/sqrt(1 + tau/200) at least.
+  const auto tau = static_cast<Real>(count(run, "auto.falling"));
+  EXPECT_EQ(tau, 1200 - 1 - 256);
+  for (std::size_t k = 0; k < 5; ++k) {
+    EXPECT_LE(run.mu.back()[k], run.mu[256][k] / std::sqrt(1 + tau / 200) * (1 + 1e-12)) << k;
+    EXPECT_NEAR(run.mu.back()[k] * run.named("auto.curvature")[k], 1 / std::sqrt(1 + tau / 200), 1e-12) << k;
+  }
+}
+
+TEST(Automatic, NeedsNoSmoothness) {
+  // One minimiser, and costs of 0 there: stays graph-aware.
+  const ObjectiveProblem fitting =
+      bowls({{{1, 4}, {1, -2}}, {{10, 3}, {1, -2}}, {{2, 2}, {1, -2}}, {{30, 50}, {1, -2}}});
+  const CombinationMatrix matrix = network_of(Topology::path, 4);
+  const auto run = run_auto(matrix, fitting, Rows(4, 2), 300);
+  EXPECT_LT(largest_distance(run.w, {1, -2}), 1e-9);
+  EXPECT_EQ(count(run, "auto.stage"), 0);
+
+  // Four minimisers: (1 + 10 c + ...) / sum of the curvatures, axis by axis.
+  const ObjectiveProblem unlike = bowls({{{1, 4}, {1, 0}}, {{10, 3}, {2, 1}}, {{2, 2}, {-3, 5}}, {{3, 5}, {0, -1}}});
+  const std::vector<Real> best = {(1 + 20 - 6) / 16.0, (3 + 10 - 5) / 14.0};
+  const auto other = run_auto(matrix, unlike, Rows(4, 2), 2000);
+  EXPECT_LT(largest_distance(other.w, best), 1e-9);
+  EXPECT_GE(count(other, "auto.stage"), 1);
+}
+
+TEST(Automatic, RestsAtACommonMinimiser) {
+  const CombinationMatrix matrix = network_of(Topology::path, 4);
+  const Rows best = rows_of({{1, -2}, {1, -2}, {1, -2}, {1, -2}});
+  for (const Real least : {0.0, 3.0}) {
+    const ObjectiveProblem problem = bowls(
+        {{{1, 4}, {1, -2}, least}, {{10, 3}, {1, -2}, least}, {{2, 2}, {1, -2}, least}, {{30, 50}, {1, -2}, least}});
+    const auto run = run_auto(matrix, problem, best, 700);
+    EXPECT_EQ(count(run, "auto.stage"), least > 0 ? 1 : 0);  // costs that do not fall; gradients that are gone
+    EXPECT_LT(largest_distance(run.w, {1, -2}), 1e-14);
+    EXPECT_TRUE(test::is_finite(run.state));
+    for (const auto& mu : run.mu) {
+      for (const Real step : mu) ASSERT_TRUE(std::isfinite(step));
+    }
+  }
+}
+
+TEST(Automatic, RestsWhereThereIsNothingToLearn) {
+  // No features at all: the smoothness is 0, and 1/0 is no step.
+  const auto problem = problem_of({{{0, 0, 1}}, {{0, 0, 2}}, {{0, 0, 3}}, {{0, 0, 4}}});
+  const Rows start = rows_of({{1, 2}, {1, 2}, {1, 2}, {1, 2}});
+  const auto run = run_auto(network_of(Topology::path, 4), *problem, start, 700);
+  EXPECT_EQ(count(run, "auto.stage"), 1);
+  EXPECT_LT(largest_distance(run.w, {1, 2}), 1e-14);
+  EXPECT_EQ(run.mu.back(), std::vector<Real>(4, 0.0));
+  EXPECT_TRUE(test::is_finite(run.state));
+}
+
+}  // namespace
+}  // namespace polyhop

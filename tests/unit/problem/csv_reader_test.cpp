@@ -1,0 +1,138 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/problem/csv_reader.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "support/data_files.hpp"
+
+namespace polyhop {
+namespace {
+
+using test::Numbers;
+using test::Words;
+
+class CsvReader : public test::DataFiles {};
+
+TEST_F(CsvReader, TakesTheLastColumnForTheTarget) {
+  const DataTable table = read("a.csv", "1,2,3\n4,5.5,-6e1\n");
+  ASSERT_EQ(table.features.rows(), 2);
+  EXPECT_EQ(row(table, 0), (Numbers{1, 2}));
+  EXPECT_EQ(row(table, 1), (Numbers{4, 5.5}));
+  EXPECT_EQ(table.targets, (Numbers{3, -60}));
+  EXPECT_TRUE(table.names.empty());
+  EXPECT_TRUE(table.target_name.empty());
+}
+
+TEST_F(CsvReader, TakesNamesFromAHeader) {
+  const DataTable table = read("a.csv", "age,price,\"height, cm\"\n1,2,3\n4,5,6\n", {.target = "price"});
+  EXPECT_EQ(table.names, (Words{"age", "height, cm"}));
+  EXPECT_EQ(table.target_name, "price");
+  EXPECT_EQ(row(table, 1), (Numbers{4, 6}));
+  EXPECT_EQ(table.targets, (Numbers{2, 5}));
+}
+
+TEST_F(CsvReader, FindsTheTargetByNumber) {
+  EXPECT_EQ(read("a.csv", "1,2,3\n", {.target = "1"}).targets, Numbers{1});
+  EXPECT_EQ(read("a.csv", "a,b\n1,2\n", {.target = "1"}).target_name, "a");
+}
+
+TEST_F(CsvReader, GuessesTheSeparator) {
+  EXPECT_EQ(row(read("a.csv", "1;2;3\n"), 0), (Numbers{1, 2}));
+  EXPECT_EQ(row(read("a.tsv", "1\t2\t3\n"), 0), (Numbers{1, 2}));
+  EXPECT_EQ(row(read("a.csv", "\"a,b,c\";d\n1;2\n"), 0), Numbers{1});
+}
+
+TEST_F(CsvReader, ReadsQuotesAsRfc4180) {
+  const DataTable table = read("a.csv", "x,y\r\n\"1\",\"two\r\nlines, \"\"quoted\"\"\"\r\n 2 , plain \r\n");
+  EXPECT_EQ(table.labels, (Words{"plain", "two\r\nlines, \"quoted\""}));
+  EXPECT_EQ(table.targets, (Numbers{1, 0}));
+  EXPECT_EQ(row(table, 1), Numbers{2});
+}
+
+TEST_F(CsvReader, PassesOverAByteOrderMarkAndBlankLines) {
+  const DataTable table = read("a.csv", "\xef\xbb\xbfx,y\n\n1,2\n  \n3,4");
+  EXPECT_EQ(table.names, Words{"x"});
+  EXPECT_EQ(table.targets, (Numbers{2, 4}));
+}
+
+TEST_F(CsvReader, SortsWordsIntoClasses) {
+  const DataTable table = read("a.csv", "x,kind\n1,red\n2,blue\n3,red\n");
+  EXPECT_EQ(table.labels, (Words{"blue", "red"}));
+  EXPECT_EQ(table.targets, (Numbers{1, 0, 1}));
+}
+
+TEST_F(CsvReader, KnowsASampleWithAWordForALabelFromAHeader) {
+  EXPECT_EQ(read("a.csv", "5.1,3.5,setosa\n6.2,2.9,virginica\n").features.rows(), 2);
+  EXPECT_EQ(read("a.csv", "5.1,3.5,setosa\n", {.labels = {"setosa"}}).features.rows(), 1);
+  // A table without names for its columns, saved with their numbers.
+  EXPECT_EQ(read("a.csv", "0,1,kind\n6.2,2.9,virginica\n").target_name, "kind");
+  EXPECT_EQ(read("a.csv", "5,7,kind\n6.2,2.9,1\n").target_name, "kind");
+}
+
+TEST_F(CsvReader, ReadsFeaturesAlone) {
+  const DataFormat alone{.target = "y", .has_targets = false};
+  EXPECT_EQ(row(read("a.csv", "1,2,3\n", alone), 0), (Numbers{1, 2, 3}));
+  const DataTable table = read("a.csv", "y,x\nred,1\n,2\n", alone);
+  EXPECT_EQ(table.names, Words{"x"});
+  EXPECT_TRUE(table.targets.empty());
+  EXPECT_TRUE(table.target_name.empty());
+  EXPECT_EQ(row(read("a.csv", "7\n8\n", {.has_targets = false}), 1), Numbers{8});
+}
+
+TEST_F(CsvReader, RefusesAMissingValueWithItsRowAndColumn) {
+  EXPECT_EQ(refusal("a.csv", "x,age,y\n1,2,3\n1,,3\n"),
+            "3: column 2 ('age'): a value is missing; fill it in, or leave the row out");
+  EXPECT_EQ(refusal("a.csv", "x,age,y\n1,NA,3\n"),
+            "2: column 2 ('age'): a value is missing (\"NA\"); fill it in, or leave the row out");
+  EXPECT_EQ(refusal("a.csv", "1,2\nnan,3\n"),
+            "2: column 1: a value is missing (\"nan\"); fill it in, or leave the row out");
+  EXPECT_EQ(refusal("a.csv", "x,y\n1,red\n2,\n"),
+            "3: column 2 ('y'): a value is missing; fill it in, or leave the row out");
+}
+
+TEST_F(CsvReader, RefusesTextAmongFeatures) {
+  EXPECT_EQ(refusal("a.csv", "x,city,y\n1,Ulm,3\n"),
+            "2: column 2 ('city'): found \"Ulm\", expected a number; turn text into numbers first, or leave the column "
+            "out");
+  EXPECT_EQ(refusal("a.csv", "x,y\ninf,3\n"), "2: column 1 ('x'): found \"inf\", expected a finite number");
+  EXPECT_EQ(refusal("a.csv", "x,y\n1,2\n3,red\n"),
+            "3: column 2 ('y'): found \"red\" as a target, expected a number as in the lines above");
+}
+
+TEST_F(CsvReader, RefusesLabelsThatTrainingNeverSaw) {
+  EXPECT_EQ(refusal("a.csv", "x,y\n1,red\n3,green\n", {.labels = {"red"}}),
+            "3: column 2 ('y'): found the label \"green\", which training never saw; its labels: red");
+}
+
+TEST_F(CsvReader, RefusesRaggedRecords) {
+  EXPECT_EQ(refusal("a.csv", "x,y\n1,2\n\n1,2,3\n"), "4: found 3 cells, expected 2 as in the first line");
+  EXPECT_EQ(refusal("a.csv", "1,\"2\n2\"\n1\n"), "3: found 1 cells, expected 2 as in the first line");
+}
+
+TEST_F(CsvReader, RefusesQuotesThatDoNotFit) {
+  EXPECT_EQ(refusal("a.csv", "1,2\n\"1,2\n"), "2: a quotation mark that is never closed");
+  EXPECT_EQ(refusal("a.csv", "1,2\n\"1\"2,\"2\"\n"), "2: text after the closing quote of \"1\"");
+  EXPECT_EQ(refusal("a.csv", "1,2\n1\"\",2\n"),
+            "2: a quotation mark inside \"1\\\"\\\"\", expected quotes around the whole cell");
+}
+
+TEST_F(CsvReader, RefusesATargetThatIsNotThere) {
+  EXPECT_EQ(refusal("a.csv", "price,x\n1,2\n", {.target = "prise"}), "has no column 'prise'; did you mean 'price'?");
+  EXPECT_EQ(refusal("a.csv", "1,2\n", {.target = "3"}),
+            "has no column '3'; without a header a column goes by its number, 1 to 2");
+  EXPECT_EQ(refusal("a.csv", "1,2\n", {.target = "0"}),
+            "has no column '0'; without a header a column goes by its number, 1 to 2");
+}
+
+TEST_F(CsvReader, RefusesAnotherNumberOfFeatures) {
+  EXPECT_EQ(refusal("a.csv", "1,2,3\n", {.columns = 3}), "has 2 columns of features, expected 3");
+  EXPECT_EQ(refusal("a.csv", "1\n2\n"), "has no column besides the target, expected features");
+  EXPECT_EQ(refusal("a.csv", "x,y\n"), "holds no samples, only a header");
+  EXPECT_EQ(refusal("a.csv", "\n\n"), "holds no samples");
+}
+
+}  // namespace
+}  // namespace polyhop

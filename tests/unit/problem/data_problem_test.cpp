@@ -1,0 +1,270 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+// What linear models on data can have beside a loss: sparse features, weights, an intercept.
+#include "polyhop/problem/data_problem.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "polyhop/core/reach.hpp"
+#include "unit/core/refusal.hpp"
+#include "unit/problem/naive.hpp"
+
+namespace polyhop {
+namespace {
+
+using naive::Model;
+
+constexpr std::uint64_t seed = 11;
+constexpr Index dimension = 11;
+
+struct Case {
+  Model model;  // dense, for the formulas
+  Batch batch;
+};
+
+// Every loss on holey data with weights, with and without penalty and intercept, dense and sparse.
+void for_each_case(const std::function<void(const Case&, const LinearProblem&)>& check) {
+  for (const LossName loss : naive::all_losses) {
+    for (const Real l2 : {0.0, 0.3}) {
+      for (const bool intercept : {false, true}) {
+        for (const Batch batch : {Batch{1, false}, Batch{3, false}, Batch{0, true}}) {
+          const Case example = {naive::holey_model(loss, l2, dimension, intercept), batch};
+          for (const bool sparse : {false, true}) {
+            SCOPED_TRACE(name_of(loss) + ", l2 " + std::to_string(l2) + (intercept ? ", intercept" : "") + ", batch " +
+                         (batch.all ? "all" : std::to_string(batch.size)) + (sparse ? ", sparse" : ", dense"));
+            check(example, (sparse ? naive::sparse(example.model) : example.model).problem(batch));
+          }
+        }
+      }
+    }
+  }
+}
+
+// The oracle of all agents at iteration 2, and who was drawn.
+struct Drawn {
+  Drawn(const Case& c, const LinearProblem& problem)
+      : oracle(problem.oracle({0, 3}, seed)), sampler({0, 3}, {5, 3, 4}, c.batch, Sampling::cyclic, seed) {
+    oracle->draw(2);
+    sampler.draw(2);
+  }
+  std::unique_ptr<Oracle> oracle;
+  Sampler sampler;
+};
+
+std::vector<Real> gradient_of(const Evaluation& evaluation, Index k) {
+  const auto slot = static_cast<std::size_t>(k);
+  std::vector<Real> out;
+  for (Index j = 0; j < evaluation.gradients.columns; ++j) {
+    out.push_back(evaluation.gradients.scale[slot] * evaluation.gradients.row[slot][j]);
+  }
+  return out;
+}
+
+Real tolerance(Real expected) { return 1e-13 * std::max(1.0, std::abs(expected)); }
+
+TEST(DataProblem, EvaluatesValuesAndGradientsOfTheBatch) {
+  const Rows w = naive::random_points(3, dimension);
+  for_each_case([&](const Case& c, const LinearProblem& problem) {
+    const Drawn drawn(c, problem);
+    const Evaluation& at_w = drawn.oracle->evaluate(w, true);
+    for (Index k = 0; k < 3; ++k) {
+      const Real value = naive::value(c.model, k, drawn.sampler.indices(k), w.row(k));
+      EXPECT_NEAR(at_w.values[static_cast<std::size_t>(k)], value, tolerance(value));
+      const auto expected = naive::gradient(c.model, k, drawn.sampler.indices(k), w.row(k));
+      const auto got = gradient_of(at_w, k);
+      for (std::size_t j = 0; j < got.size(); ++j) EXPECT_NEAR(got[j], expected[j], tolerance(expected[j])) << j;
+    }
+  });
+}
+
+TEST(DataProblem, GradientsAreThoseOfTheValues) {
+  Rows w = naive::random_points(3, dimension);
+  for (Index k = 0; k < 3; ++k) {
+    for (Real& x : w.row(k)) x *= 0.3;
+  }
+  for_each_case([&](const Case& c, const LinearProblem& problem) {
+    const Drawn drawn(c, problem);
+    std::vector<std::vector<Real>> gradients;
+    for (Index k = 0; k < 3; ++k) gradients.push_back(gradient_of(drawn.oracle->evaluate(w, false), k));
+    const Real h = 1e-6;
+    for (Index j = 0; j < dimension; ++j) {
+      Rows moved = w;
+      for (Index k = 0; k < 3; ++k) moved(k, j) += h;
+      const std::vector<Real> up = drawn.oracle->evaluate(moved, true).values;
+      for (Index k = 0; k < 3; ++k) moved(k, j) -= 2 * h;
+      const std::vector<Real> down = drawn.oracle->evaluate(moved, true).values;
+      for (std::size_t k = 0; k < 3; ++k) {
+        const Real given = gradients[k][static_cast<std::size_t>(j)];
+        EXPECT_NEAR(given, (up[k] - down[k]) / (2 * h), 1e-6 * std::max(1.0, std::abs(given))) << k << ", " << j;
+      }
+    }
+  });
+}
+
+TEST(DataProblem, ValuesElsewhereAreThoseOfTheAgentsOwnSample) {
+  const Rows w = naive::random_points(3, dimension);
+  const std::vector<Index> offset = {0, 2, 5, 6};
+  const std::vector<std::int32_t> slot = {0, 2, 0, 1, 2, 1};
+  const Reach reach = {{offset.data(), slot.data(), nullptr}, 3, 6, w.data(), w.stride(), dimension};
+  const std::vector<Real> steps = {0.01, 0.02, 0.03};
+  for_each_case([&](const Case& c, const LinearProblem& problem) {
+    const Drawn drawn(c, problem);
+    std::vector<Real> at(6);
+    std::vector<Real> along(3);
+    std::vector<Real> at_point(3);
+    drawn.oracle->values_at(reach, at);
+    Rows point(1, dimension);
+    std::ranges::copy(w.row(1), point.row(0).begin());
+    drawn.oracle->values_at_point(point, at_point);
+    drawn.oracle->values_along(w, drawn.oracle->evaluate(w, false).gradients, std::vector<Index>{0, 1, 2}, steps,
+                               along);
+    for (Index k = 0; k < 3; ++k) {
+      const auto own = static_cast<std::size_t>(k);
+      const auto samples = drawn.sampler.indices(k);
+      for (auto e = static_cast<std::size_t>(offset[own]); e < static_cast<std::size_t>(offset[own + 1]); ++e) {
+        const Real expected = naive::value(c.model, k, samples, w.row(slot[e]));
+        EXPECT_NEAR(at[e], expected, tolerance(expected)) << "entry " << e;
+      }
+      const Real there = naive::value(c.model, k, samples, w.row(1));
+      EXPECT_NEAR(at_point[own], there, tolerance(there));
+      std::vector<Real> moved = naive::gradient(c.model, k, samples, w.row(k));
+      for (std::size_t j = 0; j < moved.size(); ++j) moved[j] = w.row(k)[j] - steps[own] * moved[j];
+      const Real expected = naive::value(c.model, k, samples, moved);
+      EXPECT_NEAR(along[own], expected, 10 * tolerance(expected));
+    }
+  });
+}
+
+TEST(DataProblem, CostsAreThoseOfAllSamples) {
+  for_each_case([&](const Case& c, const LinearProblem& problem) {
+    for (const Index count : {1, 17}) {
+      const Rows points = naive::random_points(count, dimension);
+      Rows costs(3, count);
+      problem.costs({0, 3}, points, costs);
+      for (Index k = 0; k < 3; ++k) {
+        for (Index p = 0; p < count; ++p) {
+          const Real expected = naive::value(c.model, k, naive::all_samples(c.model, k), points.row(p));
+          EXPECT_NEAR(costs(k, p), expected, tolerance(expected)) << "agent " << k << ", point " << p;
+        }
+      }
+    }
+  });
+}
+
+TEST(DataProblem, SmoothnessIsWeighted) {
+  for_each_case([&](const Case& c, const LinearProblem& problem) {
+    const Drawn drawn(c, problem);
+    std::vector<Real> smoothness(3);
+    if (!drawn.oracle->smoothness(smoothness)) return;
+    for (Index k = 0; k < 3; ++k) {
+      double sum = 0;
+      for (const Index n : drawn.sampler.indices(k)) {
+        const auto h = c.model.data.features.dense().row(c.model.data.first(k) + n);
+        sum += naive::product(h, h);
+      }
+      const Real mean = problem.max_curvature() * sum / static_cast<double>(drawn.sampler.indices(k).size());
+      EXPECT_NEAR(smoothness[static_cast<std::size_t>(k)], c.model.weight(k) * mean + c.model.l2, 1e-12);
+    }
+  });
+}
+
+TEST(DataProblem, WeightsByTheNumberOfSamplesMakeTheMeanOfAllSamples) {
+  // 12 samples in three agents of 5, 3, 4: K n_k / n.
+  Model model = naive::random_model(LossName::logistic, 0.1);
+  model.weights = {15.0 / 12, 9.0 / 12, 1};
+  Model pooled = naive::random_model(LossName::logistic, 0.1);
+  pooled.data.offset = {0, 12};
+  const Rows point = naive::random_points(1, 3);
+  Rows costs(3, 1);
+  Rows cost(1, 1);
+  model.problem().costs({0, 3}, point, costs);
+  pooled.problem().costs({0, 1}, point, cost);
+  EXPECT_NEAR((costs(0, 0) + costs(1, 0) + costs(2, 0)) / 3, cost(0, 0), 1e-14);
+}
+
+TEST(DataProblem, CostsOfManySamplesDependOnNoOtherPoint) {
+  // More samples than are predicted at once.
+  for (const bool sparse : {false, true}) {
+    Model model = {naive::random_data({600, 3, 257}, 5, false), LossName::huber, 0.1};
+    if (sparse) model = naive::sparse(model);
+    const LinearProblem problem = model.problem();
+    const Rows points = naive::random_points(19, 5);
+    Rows all(3, 19);
+    problem.costs({0, 3}, points, all);
+    for (const Index p : {0, 18}) {
+      Rows point(1, 5);
+      std::ranges::copy(points.row(p), point.row(0).begin());
+      for (Index k = 0; k < 3; ++k) {
+        Rows one(1, 1);
+        problem.costs({k, k + 1}, point, one);
+        EXPECT_EQ(std::bit_cast<std::uint64_t>(one(0, 0)), std::bit_cast<std::uint64_t>(all(k, p))) << k << ", " << p;
+      }
+    }
+  }
+}
+
+TEST(DataProblem, OneSparseRowIsWrittenOut) {
+  const LinearProblem problem =
+      naive::sparse(naive::holey_model(LossName::least_squares, 0, dimension, false)).problem({1, false});
+  const auto oracle = problem.oracle({0, 3}, seed);
+  oracle->draw(0);
+  const Evaluation& evaluation = oracle->evaluate(naive::random_points(3, dimension), false);
+  for (Index k = 0; k < 3; ++k) {
+    EXPECT_EQ(evaluation.gradients.row[static_cast<std::size_t>(k)], evaluation.written.row(k).data());
+  }
+}
+
+TEST(DataProblem, WhatOverflowsIsNotFinite) {
+  Model model = naive::random_model(LossName::poisson);
+  model.data.features = Rows(12, 3, 1);
+  const LinearProblem problem = model.problem();
+  const auto oracle = problem.oracle({0, 3}, seed);
+  oracle->draw(0);
+  const Evaluation& evaluation = oracle->evaluate(Rows(3, 3, 1e6), true);
+  for (const Real value : evaluation.values) EXPECT_FALSE(std::isfinite(value));
+}
+
+TEST(DataProblem, RefusesTargetsThatTheLossIsNotFor) {
+  Dataset data = naive::random_data({2, 2}, 3, true);
+  data.targets[1] = 0;
+  const auto with = [&](LossName loss) { return [&, loss] { LinearProblem(data, make_loss(loss)); }; };
+  for (const LossName loss : {LossName::logistic, LossName::smoothed_hinge}) {
+    const auto error = refusal(with(loss));
+    EXPECT_EQ(error.path(), "data");
+    EXPECT_NE(error.message().find("found target 0"), std::string::npos) << error.message();
+  }
+  data.targets = {0, 3, 0.5, -1};
+  EXPECT_NE(refusal(with(LossName::poisson)).message().find("found target -1"), std::string::npos);
+  data.targets[3] = std::numeric_limits<Real>::infinity();
+  EXPECT_EQ(refusal(with(LossName::poisson)).path(), "data");
+  data.targets[3] = 2;
+  EXPECT_NO_THROW(with(LossName::poisson)());
+}
+
+TEST(DataProblem, RefusesWeightsThatAreNotOneForEachAgent) {
+  const auto with = [](std::vector<Real> weights) {
+    return [weights] {
+      Model model = naive::random_model(LossName::least_squares);
+      model.weights = weights;
+      (void)model.problem();
+    };
+  };
+  EXPECT_EQ(refusal(with({1, 2})).path(), "weights");
+  EXPECT_NE(refusal(with({1, 2})).message().find("found 2"), std::string::npos);
+  for (const Real bad : {0.0, -1.0, std::nan("")}) {
+    EXPECT_NE(refusal(with({1, bad, 1})).message().find("agent 1"), std::string::npos) << bad;
+  }
+}
+
+}  // namespace
+}  // namespace polyhop

@@ -1,0 +1,185 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/problem/dealt_data.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "support/data_files.hpp"
+#include "unit/core/refusal.hpp"
+#include "unit/problem/naive.hpp"
+
+namespace polyhop {
+namespace {
+
+using test::Numbers;
+using test::Words;
+
+const PartitionOptions in_order = {PartitionKind::blocks, 1};
+
+class DealtDataFiles : public test::DataFiles {
+ protected:
+  [[nodiscard]] DealtData dealt(const std::string& name, const std::string& text, LossName loss,
+                                Index agents = 2) const {
+    return read_dealt({"", write(name, text), "", in_order}, loss, agents, 0);
+  }
+  [[nodiscard]] std::string refused(const std::string& name, const std::string& text, LossName loss) const {
+    const InputError error = polyhop::refusal([&] { return dealt(name, text, loss); });
+    EXPECT_EQ(error.file(), file(name));
+    return error.message();
+  }
+  static bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+};
+
+TEST_F(DealtDataFiles, TwoWordsBecomeMinusAndPlusOneInSortedOrder) {
+  for (const LossName loss : {LossName::logistic, LossName::smoothed_hinge}) {
+    const DealtData got = dealt("a.csv", "x,answer\n1,yes\n2,no\n3,no\n4,yes\n", loss);
+    EXPECT_EQ(got.data.targets, (Numbers{1, -1, -1, 1}));
+    EXPECT_EQ(got.classes, (Words{"no", "yes"}));
+    EXPECT_EQ(got.features, (Words{"x"}));
+    EXPECT_EQ(got.target, "answer");
+    EXPECT_EQ(got.data.offset, (std::vector<Index>{0, 2, 4}));
+  }
+}
+
+TEST_F(DealtDataFiles, TwoNumbersBecomeMinusAndPlusOneInSortedOrder) {
+  const DealtData got = dealt("a.csv", "x,y\n1,10\n2,2\n3,2\n", LossName::logistic);
+  EXPECT_EQ(got.data.targets, (Numbers{1, -1, -1}));
+  EXPECT_EQ(got.classes, (Words{"2", "10"}));
+  EXPECT_EQ(dealt("b.csv", "x,y\n1,0.5\n2,-1\n", LossName::logistic).classes, (Words{"-1", "0.5"}));
+}
+
+TEST_F(DealtDataFiles, SoftmaxNumbersClassesFromZero) {
+  const DealtData numbers = dealt("a.csv", "x,y\n1,7\n2,-3\n3,12\n4,7\n", LossName::softmax);
+  EXPECT_EQ(numbers.data.targets, (Numbers{1, 0, 2, 1}));
+  EXPECT_EQ(numbers.classes, (Words{"-3", "7", "12"}));
+  const DealtData words = dealt("b.csv", "x,y\n1,red\n2,blue\n3,green\n", LossName::softmax);
+  EXPECT_EQ(words.data.targets, (Numbers{2, 0, 1}));
+  EXPECT_EQ(words.classes, (Words{"blue", "green", "red"}));
+}
+
+TEST_F(DealtDataFiles, NumbersStayWhatTheyAreWhereTheLossPredictsNumbers) {
+  for (const LossName loss : {LossName::least_squares, LossName::huber, LossName::poisson}) {
+    const DealtData got = dealt("a.csv", "x,y\n1,7\n2,0\n3,2.5\n", loss);
+    EXPECT_EQ(got.data.targets, (Numbers{7, 0, 2.5}));
+    EXPECT_TRUE(got.classes.empty());
+  }
+}
+
+TEST_F(DealtDataFiles, SamplesGoWithTheirTargets) {
+  std::string text = "x,y\n";
+  for (int n = 0; n < 20; ++n) text += std::to_string(n) + "," + std::to_string(100 + n) + "\n";
+  const DataSource source = {"", write("a.csv", text), "", {PartitionKind::iid, 1}};
+  const Dataset data = read_dealt(source, LossName::least_squares, 3, 5).data;
+  ASSERT_EQ(data.targets.size(), 20U);
+  for (Index n = 0; n < 20; ++n) {
+    EXPECT_EQ(data.targets[static_cast<std::size_t>(n)], data.features.dense()(n, 0) + 100);
+  }
+  EXPECT_EQ(data.targets, read_dealt(source, LossName::least_squares, 3, 5).data.targets);
+  EXPECT_NE(data.targets, read_dealt(source, LossName::least_squares, 3, 6).data.targets);
+}
+
+TEST_F(DealtDataFiles, TargetsThatTheLossCannotTakeAreRefused) {
+  const std::string three = refused("three.csv", "x,y\n1,0\n2,1\n3,2\n", LossName::logistic);
+  EXPECT_TRUE(has(three, "3 classes") && has(three, "softmax")) << three;
+  EXPECT_TRUE(has(refused("one.csv", "x,y\n1,0\n2,0\n", LossName::softmax), "1 class "));
+  EXPECT_TRUE(has(refused("one.csv", "x,y\n1,0\n2,0\n", LossName::smoothed_hinge), "1 class "));
+  const std::string words = refused("words.csv", "x,y\n1,no\n2,yes\n", LossName::least_squares);
+  EXPECT_TRUE(has(words, "\"no\"") && has(words, "least-squares") && has(words, "numbers")) << words;
+  EXPECT_TRUE(has(refused("counts.csv", "x,y\n1,3\n2,-1\n", LossName::poisson), "below 0"));
+}
+
+TEST_F(DealtDataFiles, ATooWideSparseFileIsRefused) {
+  const std::string message = refused("wide.svm", "1 1:1\n-1 2000000000:1\n", LossName::logistic);
+  EXPECT_TRUE(has(message, "2000000000 features") && has(message, "2 agents") && has(message, "GB")) << message;
+}
+
+TEST_F(DealtDataFiles, FewerSamplesThanAgentsAreRefused) {
+  write("few.csv", "x,y\n1,2\n2,3\n");
+  const DataSource source = {"", file("few.csv"), "", in_order};
+  const InputError error = polyhop::refusal([&] { return read_dealt(source, LossName::least_squares, 3, 0); });
+  EXPECT_TRUE(has(error.message(), "2 samples for 3 agents"));
+}
+
+TEST_F(DealtDataFiles, EveryAgentMayHaveAFileOfItsOwn) {
+  write("site-0.csv", "a,b,kind\n1,2,red\n3,4,blue\n");
+  write("site-1.csv", "a,b,kind\n5,6,green\n");
+  write("site-2.csv", "a,b,kind\n7,8,blue\n9,10,blue\n11,12,red\n");
+  const DealtData got = read_dealt({"", file("site-{agent}.csv"), "", {}}, LossName::softmax, 3, 0);
+  EXPECT_EQ(got.classes, (Words{"blue", "green", "red"}));
+  EXPECT_EQ(got.data.targets, (Numbers{2, 0, 1, 0, 0, 2}));
+  EXPECT_EQ(got.data.offset, (std::vector<Index>{0, 2, 3, 6}));
+  EXPECT_EQ(got.features, (Words{"a", "b"}));
+  EXPECT_EQ(got.target, "kind");
+  for (Index n = 0; n < 6; ++n) {
+    EXPECT_EQ(got.data.features.dense()(n, 0), static_cast<Real>(2 * n + 1));
+    EXPECT_EQ(got.data.features.dense()(n, 1), static_cast<Real>(2 * n + 2));
+  }
+}
+
+TEST_F(DealtDataFiles, SparseFilesOfTheAgentsMayBeOfUnlikeWidth) {
+  write("site-0.svm", "1 1:5\n-1 2:6\n");
+  write("site-1.svm", "1 4:7\n");
+  const DealtData got = read_dealt({"", file("site-{agent}.svm"), "", {}}, LossName::logistic, 2, 0);
+  EXPECT_EQ(got.data.features.columns(), 4);
+  EXPECT_EQ(got.data.features.columns_of(2)[0], 3);
+  EXPECT_EQ(got.data.features.values_of(2)[0], 7);
+  EXPECT_EQ(got.data.targets, (Numbers{1, -1, 1}));
+}
+
+TEST_F(DealtDataFiles, FilesOfTheAgentsWithOtherColumnsAreRefusedByName) {
+  write("site-0.csv", "a,b,y\n1,2,3\n");
+  const auto second = [&](const std::string& text) {
+    write("site-1.csv", text);
+    const DataSource source = {"", file("site-{agent}.csv"), "", {}};
+    const InputError error = polyhop::refusal([&] { return read_dealt(source, LossName::least_squares, 2, 0); });
+    EXPECT_EQ(error.file(), file("site-1.csv"));
+    return error.message();
+  };
+  EXPECT_TRUE(has(second("a,c,y\n1,2,3\n"), "site-0.csv"));
+  EXPECT_TRUE(has(second("a,y\n1,2\n"), "site-0.csv"));
+}
+
+TEST_F(DealtDataFiles, AnAgentWithoutAFileIsTold) {
+  write("site-0.csv", "a,y\n1,2\n");
+  const DataSource source = {"", file("site-{agent}.csv"), "", {}};
+  const InputError error = polyhop::refusal([&] { return read_dealt(source, LossName::least_squares, 2, 0); });
+  EXPECT_EQ(error.file(), file("site-1.csv"));
+}
+
+TEST(DealtData, AnInterceptIsALastColumnOfOnes) {
+  for (const bool sparse : {false, true}) {
+    Rows rows(2, 2);
+    rows(0, 1) = 3;
+    Dataset data = {sparse ? naive::sparse(rows) : Features(rows), {1, 2}, {0, 2}};
+    add_intercept(data);
+    ASSERT_EQ(data.features.columns(), 3);
+    const Rows w(1, 3, 1);
+    EXPECT_EQ(data.features.dot(0, w.data()), 4);
+    EXPECT_EQ(data.features.dot(1, w.data()), 1);
+    EXPECT_EQ(data.targets, (Numbers{1, 2}));
+  }
+}
+
+TEST(DealtData, RowsGetNormOneAndRowsOfZerosStay) {
+  for (const bool sparse : {false, true}) {
+    Rows rows(3, 2);
+    rows(0, 0) = 3;
+    rows(0, 1) = -4;
+    rows(2, 1) = 0.25;
+    Dataset data = {sparse ? naive::sparse(rows) : Features(rows), {1, 2, 3}, {0, 3}};
+    scale_to_unit_rows(data);
+    EXPECT_NEAR(data.features.squared_norm(0), 1, 1e-15);
+    EXPECT_EQ(data.features.squared_norm(1), 0);
+    EXPECT_NEAR(data.features.squared_norm(2), 1, 1e-15);
+    Rows first(1, 2);
+    first(0, 0) = 1;
+    EXPECT_NEAR(data.features.dot(0, first.data()), 0.6, 1e-15);
+  }
+}
+
+}  // namespace
+}  // namespace polyhop
