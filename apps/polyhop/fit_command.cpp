@@ -72,8 +72,11 @@ GraphOptions graph_of(const FitArguments& arguments) {
     if (key != "graph") throw InputError("--set " + key, "only keys of graph can be set here");
   }
   // Twice what keeps a random graph connected.
-  if (arguments.graph == "erdos-renyi" && root["graph"].find("probability") == nullptr) {
-    const auto k = static_cast<Real>(std::max<Index>(arguments.agents, 2));
+  const Value* agents = root["graph"].find("agents");
+  const auto* count = agents != nullptr ? agents->as<std::int64_t>() : nullptr;
+  const bool random = root["graph"]["topology"].text() == "\"erdos-renyi\"";
+  if (random && count != nullptr && root["graph"].find("probability") == nullptr) {
+    const auto k = static_cast<Real>(std::max<Index>(*count, 2));
     root["graph"]["probability"] = Value(std::min(1.0, 2 * std::log(k) / k));
   }
   return GraphOptions::fields().read(root["graph"], "graph");
@@ -145,16 +148,17 @@ std::string end_message(const FitResult& result, const FitOptions& options) {
     case FitEnd::diverged:
       return fmt::format("Diverged after {} iterations: try --standardise.", result.state.iteration);
     case FitEnd::stopped:
-      return fmt::format("Stopped after {} iterations: {}.", result.state.iteration, reached);
+      return fmt::format("Stopped after {} iterations: {}.", result.state.iteration,
+                         options.batch.all ? reached : fmt::format("held-out cost {:.6g}", result.state.held_out));
   }
   return "";
 }
 
-Json to_json(const FitResult& result, const std::string& output) {
+Json to_json(const FitResult& result, const std::string& output, bool full) {
   return {{"model", output},
           {"converged", result.end == FitEnd::converged || result.end == FitEnd::plateau},
           {"iterations", result.state.iteration},
-          {"gradient", result.state.gradient},
+          {full ? "gradient" : "held_out", full ? result.state.gradient : result.state.held_out},
           {"disagreement", result.state.disagreement},
           {"cost", result.cost},
           {"samples", result.samples},
@@ -193,7 +197,7 @@ int fit_command(const FitArguments& arguments) {
   }
   save_model(result.model, arguments.output);
   if (arguments.json) {
-    print_json(to_json(result, arguments.output));
+    print_json(to_json(result, arguments.output, options.batch.all));
   } else {
     fmt::print("{} on {} samples of {} agents: cost {:.6g}.\n{}\n", result.model.loss, result.samples, result.agents,
                result.cost, end_message(result, options));

@@ -47,6 +47,7 @@ std::string after_divergence(const Method& method) {
 std::string advice(const Method& method, Status status) {
   if (status == Status::diverged) return after_divergence(method);
   if (status != Status::stalled) return "";
+  if (method.rule.options.find("optimum") == nullptr) return "every agent's step is 0; use step = \"tuned\"";
   return "every agent's step is 0: the cost is at or below the optimum that the rule is told; give a smaller optimum";
 }
 

@@ -123,7 +123,7 @@ class Fitter {
           steepest[k] = std::max(steepest[k], std::sqrt(differences.zz()[k] / differences.ss()[k]));
         }
         const Real largest = std::max(curvature.largest()[k], steepest[k]);
-        mu[k] = largest > 0 ? 1 / largest : 0;
+        mu[k] = largest > 0 ? 1 / largest : 1;  // a step of 0 would cut the agent off
       }
       correction.apply(w_, mu, false, network_);
     }
@@ -149,7 +149,8 @@ class Fitter {
         state_.held_out = held_out_cost();
         if (const auto end = told()) return *end;
         if (!std::isfinite(state_.held_out)) return FitEnd::diverged;
-        without_progress = state_.held_out < best - worth_it * std::abs(best) ? 0 : without_progress + 1;
+        without_progress =
+            std::isinf(best) || state_.held_out < best - worth_it * std::abs(best) ? 0 : without_progress + 1;
         best = std::min(best, state_.held_out);
         if (without_progress == patience) return FitEnd::plateau;
         if (i == options_.iterations) return FitEnd::iterations;
@@ -325,7 +326,9 @@ FitResult fit(const FitOptions& options, const FitControl& control) {
                       {"partition", name_of(options.data.partition.kind)},
                       {"algorithm", options.batch.all ? "exact diffusion, full gradients" : "auto, averaged"},
                       {"iterations", std::to_string(result.state.iteration)},
-                      {"relative gradient", shortest(result.state.gradient)},
+                      options.batch.all
+                          ? std::pair<std::string, std::string>("relative gradient", shortest(result.state.gradient))
+                          : std::pair<std::string, std::string>("held-out cost", shortest(result.state.held_out)),
                       {"disagreement", shortest(result.state.disagreement)},
                       {"cost", shortest(result.cost)},
                       {"seed", std::to_string(options.seed)}};

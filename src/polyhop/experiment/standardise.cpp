@@ -57,7 +57,7 @@ Standardised standardise(Dataset& data, const CombinationMatrix& matrix) {
     for (std::size_t j = 0; j < columns; ++j) {
       const Real deviation = std::sqrt(squares(0, static_cast<Index>(j)) / count[0]);
       // A column whose spread is rounding does not vary.
-      if (deviation > 1e-12 * std::max(1.0, std::abs(out.mean[j]))) out.scale[j] = deviation;
+      if (deviation > 1e-12 * std::abs(out.mean[j])) out.scale[j] = deviation;
     }
     out.traffic = worker.network.algorithm_traffic();
   });

@@ -62,7 +62,9 @@ bool ProgressWatch::observe(std::span<const Real> numbers, Network& network) {
   const bool verdict = n == end_;
   if (verdict) {
     network.spread_sum({early_, late_});
-    ratio_ = early_[0] > 0 ? late_[0] / early_[0] : 0;
+    // Costs below 0 (a loss without its constant) refute the optimum 0 that GAP supposes: as good as stalled.
+    const bool below = !(early_[0] >= 0 && late_[0] >= 0);
+    ratio_ = below ? std::numeric_limits<Real>::infinity() : early_[0] > 0 ? late_[0] / early_[0] : 0;
     begin_ = end_;
     end_ *= 2;
     std::ranges::fill(early_, 0.0);

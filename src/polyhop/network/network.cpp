@@ -3,6 +3,7 @@
 #include "polyhop/network/network.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 
 #include "polyhop/core/error.hpp"
@@ -25,10 +26,13 @@ void Heard::combine(int column, std::span<Real> out) const {
   fold(column, out, [](Real a, Real x, const Real* sum) { return a * x + (sum ? *sum : 0.0); });
 }
 void Heard::min(int column, std::span<Real> out) const {
-  fold(column, out, [](Real, Real x, const Real* best) { return best ? std::min(*best, x) : x; });
+  // A NaN wins from any place, so that all agents end with the same number.
+  fold(column, out,
+       [](Real, Real x, const Real* best) { return best != nullptr && !(x < *best) && !std::isnan(x) ? *best : x; });
 }
 void Heard::max(int column, std::span<Real> out) const {
-  fold(column, out, [](Real, Real x, const Real* best) { return best ? std::max(*best, x) : x; });
+  fold(column, out,
+       [](Real, Real x, const Real* best) { return best != nullptr && !(x > *best) && !std::isnan(x) ? *best : x; });
 }
 
 Network::Network(const CombinationMatrix& matrix, Block block, Index columns)

@@ -7,6 +7,8 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "polyhop/report/csv_cell.hpp"
+
 namespace polyhop {
 namespace {
 
@@ -71,12 +73,7 @@ Json profile_json(const Scoreboard& board, Score score) {
   return {{"instances", profiles.instances}, {"ratios", ratios}};
 }
 
-std::string cell(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + '"';
-}
+std::string cell(std::string_view text) { return csv_cell(text); }
 
 std::string cell(double x) {
   if (std::isnan(x)) return "nan";

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <span>
 #include <utility>
@@ -144,6 +145,17 @@ TEST(ProgressWatch, CallsNothingNoRatio) {
     // Nothing before, something now.
     const auto late = [](Index n, Index) { return n < 96 ? 0.0 : 1.0; };
     EXPECT_EQ(watch(worker.network, 200, late).ratio, std::vector<Real>{0});
+  });
+}
+
+// A loss that leaves its constant out may fall below 0, where shares mean nothing: whoever supposed 0 was wrong.
+TEST(ProgressWatch, CallsCostsBelowZeroStalled) {
+  launch_serial(network_of(Topology::path, 4), 1, [](Worker& worker) {
+    const Real stalled = std::numeric_limits<Real>::infinity();
+    EXPECT_EQ(watch(worker.network, 200, [](Index, Index) { return -1.0; }).ratio, std::vector<Real>{stalled});
+    const auto falling = [](Index n, Index) { return n < 96 ? 1.0 : -2.0; };
+    EXPECT_EQ(watch(worker.network, 200, falling).ratio, std::vector<Real>{stalled});
+    EXPECT_EQ(watch(worker.network, 200, [](Index, Index) { return std::nan(""); }).ratio, std::vector<Real>{stalled});
   });
 }
 

@@ -98,6 +98,20 @@ TEST(Network, AdaptCombineStepsDownTheGradientsFirst) {
   });
 }
 
+TEST(Network, HearTakesANanForTheExtremeWhereverItStands) {
+  on_star([](Network& network) {
+    const Real unknown = std::nan("");
+    for (std::size_t place = 0; place < 4; ++place) {
+      std::vector<Real> x = {4, 0, 8, -4};
+      x[place] = unknown;
+      std::vector<Real> low(4), high(4);
+      network.hear({x}).min(0, low);
+      network.hear({x}).max(0, high);
+      EXPECT_TRUE(std::isnan(low[0]) && std::isnan(high[0])) << "the hub hears everyone, the NaN of agent " << place;
+    }
+  });
+}
+
 TEST(Network, HearGivesTheNeighbourhoodsMinimumMaximumAndMean) {
   on_star([](Network& network) {
     const std::vector<Real> x = {4, 0, 8, -4};
