@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <utility>
 
 #include "polyhop/problem/data_file.hpp"
 
@@ -18,21 +19,38 @@ using namespace polyhop;
 /// A file of about `bytes` bytes that is removed at the end.
 class GeneratedFile {
  public:
-  GeneratedFile(const std::string& format, std::size_t bytes)
-      : path_((std::filesystem::temp_directory_path() / ("polyhop_reading_bench." + format)).string()) {
+  GeneratedFile(const std::string& format, std::size_t bytes) : folder_(std::filesystem::temp_directory_path()) {
+    if (format == "idx") {
+      path_ = (folder_ / "polyhop-reading-images-idx3-ubyte").string();
+      write_images(bytes / pixels);
+      return;
+    }
+    path_ = (folder_ / ("polyhop_reading_bench." + format)).string();
     std::ofstream out(path_, std::ios::binary);
+    if (format == "npy") {
+      write_matrix(out, bytes / (columns * sizeof(double)));
+      return;
+    }
     std::string line;
     for (std::size_t written = 0; written < bytes; written += line.size()) {
       line = format == "svm" ? sparse_line() : dense_line();
       out << line;
     }
   }
-  ~GeneratedFile() { std::filesystem::remove(path_); }
+  ~GeneratedFile() {
+    std::filesystem::remove(path_);
+    std::filesystem::remove(labels());
+  }
   GeneratedFile(const GeneratedFile&) = delete;
   GeneratedFile& operator=(const GeneratedFile&) = delete;
   [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
+  static constexpr std::size_t pixels = 784;
+  static constexpr std::size_t columns = 101;
+
+  [[nodiscard]] std::filesystem::path labels() const { return folder_ / "polyhop-reading-labels-idx1-ubyte"; }
+
   std::uint64_t random(std::uint64_t below) {
     state_ = state_ * 6364136223846793005U + 1442695040888963407U;
     return (state_ >> 33) % below;
@@ -52,10 +70,38 @@ class GeneratedFile {
 
   std::string dense_line() {
     std::string line;
-    for (int c = 0; c < 100; ++c) line += number() + ",";
+    for (std::size_t c = 1; c < columns; ++c) line += number() + ",";
     return line + (random(2) == 0 ? "0\n" : "1\n");
   }
 
+  /// Version 1.0 of NumPy's format, numbers of 8 bytes.
+  void write_matrix(std::ofstream& out, std::size_t rows) {
+    std::string header = "{'descr': '<f8', 'fortran_order': False, 'shape': (" + std::to_string(rows) + ", " +
+                         std::to_string(columns) + "), }";
+    header.resize(117, ' ');
+    out << std::string("\x93NUMPY\x01\x00\x76\x00", 10) << header << '\n';
+    for (std::size_t n = 0; n < rows * columns; ++n) {
+      const double x = static_cast<double>(random(1000000)) / 1e6;
+      out.write(reinterpret_cast<const char*>(&x), sizeof x);
+    }
+  }
+
+  /// Images of 28 x 28 bytes and, in a file beside, their classes.
+  void write_images(std::size_t count) {
+    const auto word = [](std::size_t n) {
+      std::string out;
+      for (int shift = 24; shift >= 0; shift -= 8) out += static_cast<char>((n >> shift) & 255U);
+      return out;
+    };
+    std::ofstream images(path_, std::ios::binary);
+    images << std::string("\0\0\x08\x03", 4) << word(count) << word(28) << word(28);
+    for (std::size_t n = 0; n < count * pixels; ++n) images << static_cast<char>(random(256));
+    std::ofstream classes(labels(), std::ios::binary);
+    classes << std::string("\0\0\x08\x01", 4) << word(count);
+    for (std::size_t n = 0; n < count; ++n) classes << static_cast<char>(random(10));
+  }
+
+  std::filesystem::path folder_;
   std::string path_;
   std::uint64_t state_ = 1;
 };
@@ -100,9 +146,10 @@ void reading(benchmark::State& state, const std::string& format, std::size_t meg
 }  // namespace
 
 int main(int argc, char** argv) {
-  for (const char* format : {"svm", "csv"}) {
-    const std::string name = std::string("reading/") + format + "/300";
-    benchmark::RegisterBenchmark(name.c_str(), reading, format, 300)->Unit(benchmark::kMillisecond);
+  for (const auto& [format, megabytes] :
+       {std::pair{"svm", 300}, {"svm", 1000}, {"csv", 300}, {"npy", 300}, {"idx", 100}}) {
+    const std::string name = std::string("reading/") + format + "/" + std::to_string(megabytes);
+    benchmark::RegisterBenchmark(name.c_str(), reading, format, megabytes)->Unit(benchmark::kMillisecond);
   }
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;

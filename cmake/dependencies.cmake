@@ -21,3 +21,12 @@ find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(libzip REQUIRED IMPORTED_TARGET libzip)
 pkg_check_modules(liblbfgs REQUIRED IMPORTED_TARGET liblbfgs)
+
+# Optional: a placement of the agents that cuts few edges.
+find_path(METIS_INCLUDE_DIR metis.h)
+find_library(METIS_LIBRARY metis)
+mark_as_advanced(METIS_INCLUDE_DIR METIS_LIBRARY)
+set(POLYHOP_METIS_LIBS "")
+if(METIS_INCLUDE_DIR AND METIS_LIBRARY)
+  set(POLYHOP_METIS_LIBS "-lmetis")
+endif()

@@ -5,7 +5,7 @@
 build_packages=(
   g++ cmake ninja-build pkgconf
   libeigen3-dev librandom123-dev libtomlplusplus-dev libcli11-dev libfmt-dev nlohmann-json3-dev
-  libfast-float-dev zlib1g-dev libsqlite3-dev libsqlitecpp-dev libzip-dev libpugixml-dev liblbfgs-dev libjs-d3
+  libfast-float-dev zlib1g-dev libsqlite3-dev libsqlitecpp-dev libzip-dev libpugixml-dev liblbfgs-dev libmetis-dev libjs-d3
   gnuplot-nox
 )
 test_packages=(

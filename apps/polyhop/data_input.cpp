@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "polyhop/core/error.hpp"
+#include "polyhop/core/input_file.hpp"
 #include "polyhop/core/value.hpp"
 #include "polyhop/problem/bundled_data.hpp"
 #include "polyhop/report/text_table.hpp"
@@ -17,15 +18,21 @@
 
 namespace polyhop::app {
 
-DataTable read_file_or_bundled(const std::string& data, const DataFormat& format) {
+bool is_bundled(const std::string& data) {
   std::error_code error;
-  if (std::filesystem::exists(data, error)) return read_data(data, format);
+  if (std::filesystem::exists(data, error)) return false;
   std::vector<std::string> names;
   for (const BundledSet& set : bundled_sets()) names.push_back(set.name);
-  if (std::ranges::find(names, data) != names.end()) return read_bundled(data);
-  const std::string near = nearest_name(data, names);
+  if (std::ranges::find(names, data) != names.end()) return true;
+  const std::string nearest = nearest_name(data, names);
+  const std::string file = nearest.empty() ? near_file(data) : "";
+  const std::string near = nearest.empty() ? file : nearest;
   throw InputError("", "there is no file " + in_quotes(data) + ", and no bundled set of that name" +
                            (near.empty() ? "; `polyhop data` lists those" : "; did you mean '" + near + "'?"));
+}
+
+DataTable read_file_or_bundled(const std::string& data, const DataFormat& format) {
+  return is_bundled(data) ? read_bundled(data) : read_data(data, format);
 }
 
 CsvOutput::CsvOutput(const std::optional<std::string>& path) {

@@ -12,8 +12,11 @@
 
 namespace polyhop::app {
 
-/// DATA on the command line: a file, or else the name of a bundled set, which knows its own format.
-/// Throws InputError that names both where it is neither.
+/// Whether DATA on the command line is the name of a bundled set; a file of that name comes first.
+/// Throws InputError that names what is near, files and sets, where it is neither.
+bool is_bundled(const std::string& data);
+
+/// The samples of a file, or else of a bundled set, which knows its own format.
 DataTable read_file_or_bundled(const std::string& data, const DataFormat& format);
 
 /// Where a command's CSV goes: a file that appears as a whole, or the standard output. Opened at once.

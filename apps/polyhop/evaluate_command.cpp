@@ -3,11 +3,9 @@
 // polyhop evaluate: how good a model is on samples whose targets are known.
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -41,29 +39,13 @@ ModelEvaluation evaluate_file(const Model& model, const EvaluateArguments& argum
   }
 }
 
-// What a metric is called in the table, and what it means.
-struct Wording {
-  std::string_view key, name, help;
-};
-constexpr std::array<Wording, 8> wordings = {{
-    {"rmse", "RMSE", "root of the mean squared error"},
-    {"mae", "MAE", "mean absolute error"},
-    {"r2", "R2", "share of the targets' variance that is explained"},
-    {"poisson_deviance", "Poisson deviance", "mean; 0 is perfect"},
-    {"accuracy", "accuracy", "share of samples whose class is predicted"},
-    {"log_loss", "log-loss", "mean of -ln p(true class)"},
-    {"auc", "AUC", "how often the second class scores higher than the first"},
-    {"mean_loss", "mean loss", "what training minimised, without l2"},
-}};
-
-std::string metric_text(double x) { return std::isnan(x) ? "not defined" : significant(x, 6); }
+std::string value_text(double x) { return std::isnan(x) ? "not defined" : significant(x, 6); }
 
 void print_metrics(const ModelEvaluation& evaluation) {
   TextTable table({{"metric"}, {"value", TextTable::Align::right}, {""}});
   for (const auto& [key, value] : evaluation.metrics) {
-    for (const Wording& wording : wordings) {
-      if (wording.key == key) table.add({std::string(wording.name), metric_text(value), std::string(wording.help)});
-    }
+    const MetricText& text = metric_text(key);
+    table.add({std::string(text.name), value_text(value), std::string(text.help)});
   }
   fmt::print("\n{}", table.text(terminal_width()));
 }
@@ -72,7 +54,7 @@ void print_classes(const ModelEvaluation& evaluation) {
   constexpr auto right = TextTable::Align::right;
   TextTable table({{"class"}, {"samples", right}, {"precision", right}, {"recall", right}});
   for (const ClassEvaluation& c : evaluation.classes) {
-    table.add({c.name, std::to_string(c.samples), metric_text(c.precision), metric_text(c.recall)});
+    table.add({c.name, std::to_string(c.samples), value_text(c.precision), value_text(c.recall)});
   }
   fmt::print("\n{}", table.text(terminal_width()));
 }

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <csignal>
 #include <cstdio>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <system_error>
@@ -100,7 +101,7 @@ bool export_models(const Store& store, const Config& config, const Record& recor
 }
 
 Record run_config(const Config& config, const std::string& file, const RunArguments& arguments, Progress& progress,
-                  Outputs& outputs) {
+                  Team& team, std::optional<Outputs>& outputs) {
   RunOptions options;
   options.threads = arguments.threads;
   options.on_trial = [&](const std::string& method, Index tried, Index budget) {
@@ -109,15 +110,20 @@ Record run_config(const Config& config, const std::string& file, const RunArgume
   options.on_point = [&](const Cell& cell) { progress.point(cell); };
   options.on_cell = [&](const Cell& cell, Index finished, Index total) { progress.cell(cell, finished, total); };
   options.stop = [] { return interrupted != 0; };
-  options.store = outputs.store.get();
+  options.team = &team;
+  options.placement = arguments.cluster.placed();
   stop_on_signals();
   try {
-    if (arguments.fresh) outputs.store->clear();
+    team.together([&] {
+      if (!team.is_first()) return;
+      options.store = outputs->store.get();
+      if (arguments.fresh) options.store->clear();
+    });
     Record record = run(config, options);
     progress.end();
     return record;
   } catch (const InputError& e) {
-    outputs.forget();
+    if (outputs) outputs->forget();
     throw e.in_file(file);
   }
 }
@@ -149,11 +155,15 @@ std::filesystem::path folder_name(const std::string& name, const std::string& fi
 }
 
 Outcome run_experiment(const Config& config, const std::string& file, const std::filesystem::path& place,
-                       const RunArguments& arguments, Progress& progress) {
-  Outputs outputs(place);
+                       const RunArguments& arguments, Progress& progress, Team& team) {
+  std::optional<Outputs> opened;
+  team.together([&] {
+    if (team.is_first()) opened.emplace(place);
+  });
   Outcome out;
-  out.record = run_config(config, file, arguments, progress, outputs);
-  if (out.record.cells.empty()) return out;
+  out.record = run_config(config, file, arguments, progress, team, opened);
+  if (!team.is_first() || out.record.cells.empty()) return out;
+  Outputs& outputs = *opened;
   if (export_models(*outputs.store, config, out.record, outputs.models)) out.models = outputs.folder.file("models.npz");
   write_curves(out.record, [&](std::string_view text) { outputs.curves.write(text); });
   outputs.curves.commit();
@@ -169,7 +179,7 @@ Outcome run_experiment(const Config& config, const std::string& file, const std:
 void stop_on_signals() {
   struct sigaction action {};
   action.sa_handler = interrupt;
-  for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
+  for (const int signal : {SIGINT, SIGTERM, SIGUSR1}) sigaction(signal, &action, nullptr);
 }
 
 int stop_signal() { return interrupted; }

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "cluster.hpp"
 #include "polyhop/experiment/config.hpp"
 #include "polyhop/experiment/record.hpp"
 #include "progress.hpp"
@@ -23,6 +24,7 @@ struct RunArguments {
   bool fresh = false;
   bool json = false;
   bool quiet = false;
+  ClusterArguments cluster;
 };
 
 /// A folder made with its parents. Those that had to be made go again when nothing is in them at the end.
@@ -54,10 +56,11 @@ std::filesystem::path folder_name(const std::string& name, const std::string& fi
 
 /// Runs an experiment, read from `file`, into a folder: the store, and all that is made from it. What the folder's
 /// store holds already is not run again. All outputs are opened first; when the run cannot begin, nothing stays of it.
+/// All processes of the team call it; the first one writes, and has the outcome.
 Outcome run_experiment(const Config& config, const std::string& file, const std::filesystem::path& place,
-                       const RunArguments& arguments, Progress& progress);
+                       const RunArguments& arguments, Progress& progress, Team& team);
 
-/// From now on the first SIGINT or SIGTERM asks to stop, and a second one ends the process.
+/// From now on the first SIGINT, SIGTERM or SIGUSR1 asks to stop, and a second one ends the process.
 void stop_on_signals();
 /// The signal that asked to stop, or 0. The first one ends runs at their next checkpoint.
 int stop_signal();

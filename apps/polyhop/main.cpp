@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cluster.hpp"
 #include "commands.hpp"
 #include "polyhop/core/error.hpp"
 #include "polyhop/report/text_table.hpp"
@@ -69,13 +70,21 @@ int parse_and_run(int argc, char** argv) {
 int main(int argc, char** argv) {
   using namespace polyhop;
   app::open_standard_files();
+  int code = app::internal_error;
   try {
-    return app::parse_and_run(argc, argv);
+    app::supervise();
+    if (argc > 1 && app::is_idle(argv[1])) return app::done;
+    code = app::parse_and_run(argc, argv);
+  } catch (const LostPeer& e) {
+    // Whoever waits for a lost process tells of it: others may be out of reach.
+    std::fputs(("polyhop: " + printable(e.what()) + "\n").c_str(), stderr);
+    app::abort_team(app::lost_peer);
   } catch (const InputError& e) {
     app::tell("polyhop: " + printable(e.what()) + "\n");
-    return app::bad_input;
+    code = app::bad_input;
   } catch (const std::exception& e) {
     app::tell("polyhop: " + printable(e.what()) + "\n");
-    return app::internal_error;
   }
+  app::leave_team();
+  return code;
 }

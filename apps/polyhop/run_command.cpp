@@ -40,12 +40,17 @@ void print_results(const Record& record, std::size_t seeds) {
 
 int run_one(const RunArguments& arguments) {
   const std::string& file = arguments.files.front();
-  const Config config = read_config_file(file, arguments.settings);
+  Team& team = join_team(arguments.cluster);
+  std::optional<Config> read;
+  team.together([&] { read = read_config_file(file, arguments.settings); });
+  const Config& config = *read;
+  agree_on(team, file, resolved(config).text());
   const auto place =
       arguments.output ? std::filesystem::path(*arguments.output) : "out" / folder_name(config.options.name, file);
   Progress progress(arguments.quiet, config.options.iterations,
                     static_cast<Index>(config.methods.size() * config.options.seeds.list.size()));
-  const Outcome outcome = run_experiment(config, file, place, arguments, progress);
+  const Outcome outcome = run_experiment(config, file, place, arguments, progress, team);
+  if (!team.is_first()) return done;
   if (outcome.record.cells.empty()) {
     fmt::print("Stopped while searching for a constant; the same command begins the search again.\n");
     return ending(done);
@@ -79,11 +84,13 @@ void add_run(CLI::App& app, int& code) {
   run->add_option("--set", a->settings, "change a key: --set graph.agents=20 --set method.GAP.step.sweeps=5")
       ->allow_extra_args(false);
   run->add_option("--seeds", *seeds, "instead of the file's: 3, \"[1, 5]\" or 0..19");
-  run->add_option("--threads", a->threads, "how many to use (default: all cores)")->check(CLI::Range(1, 4096));
+  run->add_option("--threads", a->threads, "how many to use (default: all cores; under mpirun 1 a rank)")
+      ->check(CLI::Range(1, 4096));
   run->add_flag("--fresh", a->fresh, "forget what the folder's store holds and start over");
   run->add_flag("--json", a->json,
                 "the ranking as JSON on the standard output, as in summary.json; of several the scoreboard");
   run->add_flag("--quiet", a->quiet, "no progress on the standard error");
+  add_cluster(*run, a->cluster);
   add_color(*run);
   run->callback([a, seeds, &code] {
     if (*seeds) a->settings.push_back("seeds=" + **seeds);

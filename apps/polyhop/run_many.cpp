@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <map>
+#include <optional>
 #include <system_error>
 #include <utility>
 
@@ -143,16 +144,18 @@ int worse(int a, int b) {
 }
 
 // Runs one experiment; whatever goes wrong with it is told and kept for the end.
-int run_next(const Experiment& e, const RunArguments& arguments, Log& log, std::vector<Record>& failed) {
+int run_next(const Experiment& e, const RunArguments& arguments, Team& team, Log& log, std::vector<Record>& failed) {
   const std::string label = log.begin(e.config.options.name);
   Progress progress(arguments.quiet, e.config.options.iterations,
                     static_cast<Index>(e.config.methods.size() * e.config.options.seeds.list.size()), label);
   try {
-    Record record = run_experiment(e.config, e.file, e.folder, arguments, progress).record;
+    Record record = run_experiment(e.config, e.file, e.folder, arguments, progress, team).record;
     log.ended(record);
     const bool any = std::ranges::any_of(record.cells, [](const Cell& c) { return c.status == Status::failed; });
     if (any) failed.push_back(std::move(record));
     return done;
+  } catch (const LostPeer&) {
+    throw;
   } catch (const InputError& error) {
     progress.end();
     log.failed(e.file, error.what());
@@ -184,29 +187,40 @@ std::string command_of(const RunArguments& arguments) {
 bool is_many(const RunArguments& arguments) { return arguments.files.size() > 1 || is_folder(arguments.files.front()); }
 
 int run_many(const RunArguments& arguments) {
-  const fs::path output = output_folder(arguments);
-  const std::vector<Experiment> experiments = read_all(arguments, output);
-  if (fs::exists(Store::file_in(output.string()))) {
-    throw InputError("-o", "'" + output.string() + "' is the folder of one experiment; choose another for many");
-  }
-  ScoreboardFiles files(output);
+  Team& team = join_team(arguments.cluster);
+  fs::path output;
+  std::vector<Experiment> experiments;
+  std::optional<ScoreboardFiles> files;
+  team.together([&] {
+    output = output_folder(arguments);
+    experiments = read_all(arguments, output);
+    if (!team.is_first()) return;
+    if (fs::exists(Store::file_in(output.string()))) {
+      throw InputError("-o", "'" + output.string() + "' is the folder of one experiment; choose another for many");
+    }
+    files.emplace(output);
+  });
+  std::string all;
+  for (const Experiment& e : experiments) all += resolved(e.config).text() + "\n";
+  agree_on(team, "set of experiments", all);
 
   Log log(arguments, experiments);
   std::vector<Record> failed;
   int code = done;
   std::vector<std::string> stores;
   for (const Experiment& e : experiments) {
-    if (stop_signal() != 0) break;
-    code = worse(code, run_next(e, arguments, log, failed));
-    if (fs::exists(Store::file_in(e.folder.string()))) stores.push_back(e.folder.string());
+    if (is_stopped(team, stop_signal() != 0)) break;
+    code = worse(code, run_next(e, arguments, team, log, failed));
+    if (team.is_first() && fs::exists(Store::file_in(e.folder.string()))) stores.push_back(e.folder.string());
   }
+  if (!team.is_first()) return done;
   log.tell_failures();
   for (const Record& record : failed) code = worse(code, tell_failures(record, record.name + ": "));
 
   const Scoreboard board = load_scoreboard(stores);
   if (!board.instances.empty()) {
-    files.write(board, command_of(arguments));
-    print_scoreboard(board, files, arguments.json);
+    files->write(board, command_of(arguments));
+    print_scoreboard(board, *files, arguments.json);
   }
   if (stop_signal() != 0 && !arguments.json) fmt::print("Stopped on the way; the same command goes on from here.\n");
   flush_output();

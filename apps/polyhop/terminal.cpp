@@ -49,7 +49,11 @@ const char* code_of(Ink ink) {
   return "";
 }
 
+bool muted = false;
+
 }  // namespace
+
+void mute() { muted = true; }
 
 Index terminal_width() {
   winsize size{};
@@ -65,6 +69,7 @@ void add_color(CLI::App& command) {
 std::string inked(const std::string& text, Ink ink) { return wants_color() ? code_of(ink) + text + "\033[0m" : text; }
 
 void tell(const std::string& text) {
+  if (muted) return;
   std::fputs(text.c_str(), stderr);
   std::fflush(stderr);
 }

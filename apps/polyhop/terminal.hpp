@@ -22,6 +22,9 @@ std::string inked(const std::string& text, Ink ink);
 /// Writes to the standard error; where that cannot be written, nobody is there to be told.
 void tell(const std::string& text);
 
+/// From now on `tell` says nothing: another process speaks for this one.
+void mute();
+
 /// Opens the standard input, output and error on nothing where they are closed, so that no file of ours takes their
 /// place.
 void open_standard_files();

@@ -40,7 +40,8 @@ step = { rule = "constant", value = 1e6 }
 COLUMNS = (
     "experiment,method,seed,iteration,seconds,excess_risk,excess_risk_worst,excess_risk_mean_model,"
     "excess_risk_averaged,consensus_error,distance,step_min,step_median,step_max,rounds,vectors,scalars,"
-    "step_vectors,step_scalars,values,gradients,status,level,error_rate"
+    "step_vectors,step_scalars,values,gradients,status,level,error_rate,"
+    "crossed_vectors,crossed_scalars"
 )
 
 

@@ -6,8 +6,10 @@ Every TOML block of the documents runs as an experiment (two seeds, a few iterat
 every rule that a document writes down as { rule = ... } is one that polyhop takes.
 """
 
+import json
 import pathlib
 import re
+import shlex
 import subprocess
 import sys
 import tempfile
@@ -35,6 +37,11 @@ def run(text, *more):
         return subprocess.run(command, capture_output=True, text=True)
 
 
+def is_installed(name):
+    listed = subprocess.run([POLYHOP, "data", "--json"], check=True, capture_output=True, text=True).stdout
+    return next(entry["installed"] for entry in json.loads(listed) if entry["name"] == name)
+
+
 class DocumentsTest(unittest.TestCase):
     def test_every_toml_block_runs(self):
         blocks = [(d.name, b) for d in DOCUMENTS for b in re.findall(r"```toml\n(.*?)```", d.read_text(), re.DOTALL)]
@@ -51,6 +58,32 @@ class DocumentsTest(unittest.TestCase):
             with self.subTest(file=file.name):
                 done = run(file.read_text(), "--seeds", "0..1")
                 self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_every_example_on_a_bundled_set_runs(self):
+        files = sorted((ROOT / "examples" / "bundled").glob("*.toml"))
+        self.assertTrue(files)
+        index = (ROOT / "examples" / "README.md").read_text()
+        for file in files:
+            with self.subTest(file=file.name):
+                self.assertIn(f"(bundled/{file.name})", index)
+                if is_installed(re.search(r'^source = "(.+)"', file.read_text(), re.MULTILINE).group(1)):
+                    done = run(file.read_text())
+                    self.assertEqual(done.returncode, 0, done.stderr)
+
+    def test_every_fit_written_down_runs(self):
+        texts = [d.read_text() for d in (ROOT / "README.md", ROOT / "examples" / "README.md")]
+        fits = {line.strip() for text in texts for line in re.findall(r"^    polyhop fit .*$", text, re.MULTILINE)}
+        self.assertGreaterEqual(len(fits), 5)
+        for fit in sorted(fits):
+            name, *arguments = shlex.split(fit)[2:]
+            if not is_installed(name):
+                continue
+            with self.subTest(fit=fit), tempfile.TemporaryDirectory() as folder:
+                # Too few iterations to converge, which is told by 4.
+                few = [] if "--iterations" in arguments else ["--iterations", "20"]
+                command = [POLYHOP, "fit", name, *arguments, *few, "--quiet"]
+                done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+                self.assertIn(done.returncode, (0, 4), done.stderr)
 
     def test_every_rule_written_down_is_one(self):
         steps = {s for d in DOCUMENTS for s in re.findall(r"`(?:step = )?(\{ rule = [^`]*\})`", d.read_text()) if "..." not in s}

@@ -2,8 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """fit_test.py POLYHOP: what `polyhop fit` writes and says, and that `predict` and `evaluate` take its model."""
 
+import gzip
 import json
 import random
+import re
+import signal
+import subprocess
+
+import numpy
 
 import _polyhop
 from _polyhop import CommandTest
@@ -127,8 +133,99 @@ class Fit(CommandTest):
         self.put("words.csv", "a,y\n" + "".join(f"{n},{'no' if n % 2 else 'yes'}\n" for n in range(12)))
         self.refused("words.csv", says=["words.csv", "least-squares", "numbers"])
 
-    def test_a_missing_folder_is_told_before_the_work(self):
-        self.refused("a.svm", "-o", "nowhere/m.npz", says=["-o", "nowhere"])
+    def test_outputs_are_opened_before_the_work(self):
+        self.put("bad.svm", "1 1:x\n")
+        (self.folder / "sub").mkdir()
+        for flag in ("-o", "--report"):
+            for path in ("nowhere/file", "sub"):
+                self.refused("bad.svm", flag, path, says=[flag, path])
+        self.refused("bad.svm", "--report", "./model.npz", says=["--report", "a name of its own"])
+        self.refused("bad.svm", "--report", "page.html", says=["bad.svm:1:"])
+
+    def test_a_page_shows_the_fit(self):
+        said = self.fit("--report", "page.html", "-o", "m.npz")
+        self.assertEqual(said.returncode, 0, said.stderr)
+        self.assertIn("The page: page.html", said.stdout)
+        page = (self.folder / "page.html").read_text()
+        self.assertIn("<title>logistic on a.svm - polyhop</title>", page)
+        data = json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL).group(1))
+        told = json.loads(self.fit("--json", "--report", "page.html").stdout)
+        self.assertEqual(told["report"], "page.html")
+        self.assertEqual(data["history"]["iterations"][-1], told["iterations"])
+        self.assertAlmostEqual(data["fitted"]["metrics"][0][1], told["metrics"]["accuracy"])
+        weights = numpy.load(self.folder / "m.npz")["weights"][0]
+        self.assertEqual([w[0] for w in data["coefficients"]["weights"]], sorted(weights, key=abs, reverse=True))
+        self.assertIn(f"{SAMPLES} samples, 6 features, 2 classes; 5 agents", data["facts"])
+
+    def test_a_fit_that_did_not_converge_has_a_page_that_says_so(self):
+        self.assertEqual(self.fit("--iterations", "1", "--report", "page.html").returncode, 4)
+        self.assertIn("Not converged after 1 iterations", (self.folder / "page.html").read_text())
+
+    def test_stopped_before_the_first_iteration_no_model_is_written(self):
+        draw = random.Random(1)
+        line = ",".join(f"{draw.random():.6f}" for _ in range(20))
+        self.put("large.csv", (line + "\n") * 100000)
+        before = self.listing()
+        command = [_polyhop.COMMAND, "fit", "large.csv", "--report", "page.html"]
+        with subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+            while set(p.name for p in self.folder.iterdir()) == set(before):
+                pass  # its outputs are not open yet
+            run.send_signal(signal.SIGINT)
+            said, told = run.communicate(timeout=250)
+        self.assertEqual((run.returncode, said), (130, ""), told)
+        self.assertIn("No model was written", told)
+        self.assertEqual(self.listing(), before)
+
+    def test_unit_rows_are_scaled_again_when_predicting(self):
+        self.assertEqual(self.fit("--unit-rows", "--standardise", "-o", "unit.npz").returncode, 0)
+        plain = self.done("predict", "unit.npz", "a.svm", "--probabilities").stdout
+        scaled = []
+        for n, line in enumerate(libsvm().splitlines()):
+            label, *cells = line.split()
+            pairs = [cell.split(":") for cell in cells]
+            scaled.append(label + "".join(f" {j}:{float(x) * 2 ** (n % 3)!r}" for j, x in pairs))
+        self.put("scaled.svm", "\n".join(scaled) + "\n")
+        self.assertEqual(self.done("predict", "unit.npz", "scaled.svm", "--probabilities").stdout, plain)
+        told = json.loads(self.fit("--unit-rows", "--standardise", "--json").stdout)
+        said = json.loads(self.done("evaluate", "unit.npz", "a.svm", "--json").stdout)
+        # Rows with a single feature have the same unit row, so that rounding decides which of their scores is larger:
+        # each such pair counts 1, 1/2 or 0 in the AUC.
+        for metric, value in said["metrics"].items():
+            self.assertAlmostEqual(told["metrics"][metric], value, delta=2e-3 if metric == "auc" else 1e-7)
+
+    def test_held_out_samples_end_a_fit_where_that_is_asked(self):
+        told = json.loads(self.fit("--json").stdout)
+        self.assertNotIn("held_out", told)
+        ended = json.loads(self.fit("--json", "--held-out", "0.25", "--tolerance", "1e-15").stdout)
+        self.assertIs(ended["converged"], True)
+        self.assertEqual(ended["held_out_samples"], SAMPLES // 4)
+        self.assertGreater(ended["gradient"], 1e-15)
+        self.assertIn("accuracy", ended["held_out_metrics"])
+
+    def test_near_misses_of_sets_and_files(self):
+        self.refused("breast-cancr", says=["breast-cancr", "did you mean 'breast-cancer'"])
+        self.refused("b.svm", says=["b.svm", "did you mean 'a.svm'"])
+        self.refused("wine", says=["--loss", "softmax"])
+        self.refused("breast-cancer", "--loss", "softmx", says=["did you mean 'softmax'"])
+
+    def test_matrices_are_read_as_tables_are(self):
+        draw = numpy.random.default_rng(5)
+        x = draw.normal(size=(40, 3))
+        y = x @ [1.0, -2.0, 0.5] + 4
+        numpy.save(self.folder / "first.npy", numpy.column_stack([y, x]))
+        numpy.save(self.folder / "x.npy", x)
+        self.put("first.csv", "".join(",".join(repr(v) for v in row) + "\n" for row in numpy.column_stack([y, x]).tolist()))
+        with gzip.open(self.folder / "first.npy.gz", "wb") as packed:
+            packed.write((self.folder / "first.npy").read_bytes())
+        predicted = set()
+        for data in ("first.npy", "first.csv", "first.npy.gz"):
+            self.done("fit", data, "--target", "1", "--agents", "4", "-o", "m.npz", "--quiet")
+            predicted |= {self.done("predict", "m.npz", other).stdout for other in ("first.npy", "first.csv", "x.npy")}
+            told = json.loads(self.done("evaluate", "m.npz", "first.npy", "--json").stdout)
+            self.assertLess(told["metrics"]["rmse"], 1e-5)
+        self.assertEqual(len(predicted), 1)
+        self.assertEqual(self.done("predict", "m.npz", "first.npy", "--target", "1").stdout, predicted.pop())
+        self.refused("first.npy", "--target", "y", says=["first.npy", "'y'", "1 to 4"])
 
     def test_bad_flags(self):
         self.refused(says=["DATA"], code=2)

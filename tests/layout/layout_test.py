@@ -20,7 +20,8 @@ ROOMS = {
     "core": (set(), {"Eigen", "Random123", "zip.h"}),
     "graph": ({"core"}, {"Eigen", "fast_float", "fmt", "pugixml.hpp", "zlib.h"}),
     "problem": ({"core"}, {"Eigen", "fast_float", "fmt", "lbfgs.h", "zip.h", "zlib.h"}),
-    "network": ({"core", "graph"}, set()),
+    "network": ({"core", "graph"}, {"metis.h"}),
+    "network/mpi": ({"core", "graph", "network"}, {"mpi.h"}),
     "method": ({"core", "graph", "problem", "network"}, {"Eigen", "fmt"}),
     "experiment": ({"core", "graph", "problem", "network", "method"}, {"SQLiteCpp", "fmt", "nlohmann", "sqlite3.h", "toml++", "zip.h"}),
     "report": ({"core", "experiment"}, {"fmt", "nlohmann", "zip.h", "zlib.h"}),
@@ -28,7 +29,9 @@ ROOMS = {
 APP_THIRD_PARTY = {"CLI", "fmt", "nlohmann"}
 # The operating system's own headers, and who may ask it for anything.
 SYSTEM = {"fcntl.h", "poll.h", "spawn.h", "sys", "unistd.h"}
-SYSTEM_ROOMS = {"core", "experiment", "report", "apps"}
+SYSTEM_ROOMS = {"core", "experiment", "report", "network/mpi", "apps"}
+# The headers that users of polyhop::mpi see; the others of its folder are its own.
+MPI_PUBLIC = {"job.hpp"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 LABEL = re.compile(r"\b(?:eq|alg|assump):[A-Za-z0-9_-]+")
@@ -54,7 +57,9 @@ def includes(path):
 
 def room_of(path):
     parts = path.relative_to(SOURCE).parts
-    return parts[2] if parts[0] == "src" else parts[0]
+    if parts[0] != "src":
+        return parts[0]
+    return "/".join(parts[2:4]) if parts[3] == "mpi" else parts[2]
 
 
 def is_standard(header):
@@ -79,7 +84,7 @@ class Layout(unittest.TestCase):
             room = room_of(path)
             for kind, header in includes(path):
                 if header.startswith("polyhop/"):
-                    other = header.split("/")[1]
+                    other = room_of(SOURCE / "src" / header)
                     if kind != '"':
                         faults.append(f"{self.named(path)}: <{header}> should stand in quotation marks")
                     if other != room and other not in ROOMS[room][0]:
@@ -95,7 +100,8 @@ class Layout(unittest.TestCase):
         for path in files("src", "apps", endings=(".hpp", ".cpp")):
             room = room_of(path)
             allowed = APP_THIRD_PARTY if room == "apps" else ROOMS[room][1]
-            if path.suffix == ".hpp" and room != "apps":
+            is_own = room == "network/mpi" and path.name not in MPI_PUBLIC
+            if path.suffix == ".hpp" and room != "apps" and not is_own:
                 allowed = set()
             if room in SYSTEM_ROOMS and path.suffix == ".cpp":
                 allowed = allowed | SYSTEM
@@ -105,12 +111,12 @@ class Layout(unittest.TestCase):
                     faults.append(f"{self.named(path)}: {what} may not include <{header}>")
         self.refuse(faults)
 
-    def test_threads_start_in_the_thread_runtime_and_the_experiment_only(self):
+    def test_threads_start_in_the_runtimes_and_the_experiment_only(self):
         faults = [
             self.named(path)
             for path in files("src", endings=(".hpp", ".cpp"))
             if ("<", "thread") in includes(path)
-            and room_of(path) != "experiment"
+            and room_of(path) not in ("experiment", "network/mpi")
             and not (room_of(path) == "network" and path.name.startswith("thread"))
         ]
         self.refuse(faults)

@@ -130,7 +130,7 @@ def check_csv(folder, rng):
         same(table, features, [labels.index(y) if labels else float(y) for y in ys])
         assert table.labels == labels, (table.labels, labels)
         assert table.names == ([n.strip() for i, n in enumerate(names) if i != target] if names else [])
-        assert table.target == (names[target].strip() if names else "")
+        assert table.target == (names[target].strip() if names else str(target + 1))
 
 
 TYPES = ["<f8", ">f8", "<f4", ">f4", "i1", "u1", "<i2", ">i2", "<u2", ">u2", "<i4", ">i4", "<u4", ">u4", "<i8", ">i8",

@@ -199,6 +199,11 @@ def largest_curvature(L, c, t):
     return max(0.97 * L, c) if t < 100 else max(L, c)
 
 
+def secant(s, z, g):
+    """||z|| / ||s||, z the difference of gradients over the move s; None where z is nothing but rounding of g."""
+    return math.sqrt((z @ z) / (s @ s)) if s @ s > 0 and z @ z > 1e-16 * (g @ g) else None
+
+
 # ---------------------------------------------------------------- rules
 
 
@@ -694,7 +699,7 @@ class Auto(Algorithm):
         K = len(A)
         self.B, self.Wg, self.start = two_hop_weights(A), mixing_matrix(A, 0.5), start.copy()
         self.S, self.r, self.factor = np.zeros(K), np.zeros(K), 2.0
-        self.D, self.L = np.zeros_like(start), None
+        self.D, self.along_gradients, self.along_moves, self.last = np.zeros_like(start), None, np.zeros(K), None
         self.stage, self.t, self.tau, self.watch = 0, 0, 0, Watch(K)
         self.verdict, self.limited = False, set()
 
@@ -730,9 +735,16 @@ class Auto(Algorithm):
 
     def corrected(self, batch, G):
         if self.t == 0:
-            self.L = batch.smoothness()
-        self.L = np.array([largest_curvature(L, curvature_along(batch, k, self.W[k], G[k], L), self.t)
-                           for k, L in enumerate(self.L)])
+            self.along_gradients = batch.smoothness()
+        self.along_gradients = np.array(
+            [largest_curvature(L, curvature_along(batch, k, self.W[k], G[k], L), self.t)
+             for k, L in enumerate(self.along_gradients)])
+        if self.exact and self.t > 0:
+            secants = [secant(w - v, g - h, g) for w, v, g, h in zip(self.W, self.last[0], G, self.last[1])]
+            self.along_moves = np.array([largest_curvature(L, c, self.t)
+                                         for L, c in zip(self.along_moves, secants)])
+        self.last = self.W.copy(), G.copy()
+        self.L = np.maximum(self.along_gradients, self.along_moves)
         mu = 1.0 / (self.L * math.sqrt(1.0 + self.tau / 200))
         self.W, self.D = exact_diffusion_agents(self.Wg, self.W, self.D, mu, G)
         if self.stage == 1:
@@ -764,6 +776,7 @@ class Run:
         if unknown:
             raise ValueError(f"options of {name} that the twin does not know: {sorted(unknown)}")
         self.algorithm = ALGORITHMS[name]({**ALGORITHM_DEFAULTS[name], **options}, A, start)
+        self.algorithm.exact = batch_size == H.shape[1]  # every sample is everything
         self.rule = None if rule is None else RULES[rule[0]](*rule, self)
 
     @property

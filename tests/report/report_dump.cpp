@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
 // report_dump CASE FOLDER: writes FOLDER/report.html, FOLDER/scoreboard.html and FOLDER/curves.csv of invented
-// experiments.
+// experiments, or of a case that begins with "fit" FOLDER/fit.html of an invented fit.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "polyhop/report/curves_csv.hpp"
+#include "polyhop/report/html_fit.hpp"
 #include "polyhop/report/html_report.hpp"
 #include "polyhop/report/html_scoreboard.hpp"
 
@@ -187,7 +188,79 @@ std::vector<Record> records(const std::string& name) {
   return {};
 }
 
+// Two classes (or as many as are named) told apart by 40 features, the last of which weighs most.
+FitResult fit_of(const std::vector<std::string>& classes, const std::string& first_feature) {
+  constexpr Index features = 40;
+  const bool many = classes.size() > 2;
+  FitResult out;
+  out.model.loss = many ? "softmax" : "logistic";
+  out.model.classes = classes;
+  out.model.weights = Rows(many ? static_cast<Index>(classes.size()) : 1, features);
+  for (Index c = 0; c < out.model.weights.rows(); ++c) {
+    out.model.intercept.push_back(0.25);
+    for (Index j = 0; j < features; ++j) {
+      out.model.weights(c, j) = ((j + c) % 2 == 0 ? -0.01 : 0.01) * static_cast<double>(j + 1);
+    }
+  }
+  for (Index j = 0; j < features; ++j) {
+    out.model.features.push_back(j == 0 ? first_feature : "h" + std::to_string(j + 1));
+  }
+  out.model.provenance = {{"polyhop", "0.1.0"}, {"data", first_feature}};
+  for (Index n = 0; n < 2000; ++n) {
+    const double left = std::pow(0.99, static_cast<double>(n));
+    out.history.push_back({20 * n, left, n == 0 ? 0 : left / 10, 0.3 + left});
+  }
+  out.state = out.history.back();
+  out.end = FitEnd::converged;
+  out.cost = 0.125;
+  out.samples = 100;
+  out.agents = 8;
+  out.traffic = {12, 3456, 789};
+  const auto count = static_cast<Index>(classes.size());
+  out.fitted.samples = 90;
+  out.fitted.metrics = {{"accuracy", 0.875}, {"log_loss", 0.25}, {"auc", unknown}};
+  for (Index c = 0; c < count; ++c) {
+    out.fitted.classes.push_back({classes[static_cast<std::size_t>(c)], 40 + c, 0.9, 0.8});
+    out.fitted.confusion.emplace_back(static_cast<std::size_t>(count), c);
+    out.fitted.confusion.back()[static_cast<std::size_t>(c)] = 40;
+  }
+  return out;
+}
+
+std::string fit_page(const std::string& name) {
+  FitOptions options;
+  options.data.bundled = "wine";
+  options.loss = LossName::logistic;
+  options.graph.agents = 8;
+  FitResult result = fit_of({"no", "yes"}, "h1");
+  if (name == "fit-classes") {
+    options.batch = {4, false};
+    result = fit_of({"red", "green", "blue"}, "h1");
+    result.model.scale.assign(result.model.features.size(), 2);
+    result.model.scale.back() = 1e-3;
+    result.held_out = result.fitted;
+    result.held_out->samples = 10;
+    result.held_out->metrics[0].second = 0.5;
+    result.held_out->confusion[0][1] = 7;
+  }
+  if (name == "fit-hostile") {
+    options.data.bundled = hostile_name;
+    result = fit_of({hostile_name, "@DATA@ ${x} \"><b>"}, hostile_name);
+  }
+  if (name == "fit-diverged") {
+    result.end = FitEnd::diverged;
+    result.history.resize(3);
+    result.history.back().gradient = std::numeric_limits<double>::infinity();
+    for (Real& w : result.model.weights.row(0)) w = unknown;
+  }
+  return html_fit(options, result, "It ended " + name + ".");
+}
+
 int dump(const std::string& name, const std::string& folder) {
+  if (name.starts_with("fit")) {
+    std::ofstream(folder + "/fit.html", std::ios::binary) << fit_page(name);
+    return 0;
+  }
   const auto made = records(name);
   if (made.empty()) {
     std::fprintf(stderr, "report_dump: there is no case '%s'\n", name.c_str());

@@ -124,6 +124,11 @@ class IsolatedCollective final : public Collective {
     std::ranges::copy(collected_, numbers.begin());
     barrier_.arrive_and_wait();
   }
+  // Nobody's record is kept where agents are alone.
+  void gather(std::span<const Index>, std::span<const double>, std::span<double>) override { throw Error("no record"); }
+  void scatter(std::span<const Index>, std::span<double>, std::span<const double>) override {
+    throw Error("no record");
+  }
 
  private:
   ThreadBarrier& barrier_;

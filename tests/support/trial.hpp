@@ -78,7 +78,7 @@ inline Instance synthetic_instance(CombinationMatrix matrix, const ProblemOption
 /// Models that differ between agents, the same on any machine.
 inline Rows normal_models(Block block, Index dimension, std::uint64_t seed) {
   Rows start(block.size(), dimension);
-  for (Index k = 0; k < block.size(); ++k) Stream(seed, Purpose::start, block.first + k).normals(start.row(k));
+  for (Index k = 0; k < block.size(); ++k) Stream(seed, Purpose::start, block.agent(k)).normals(start.row(k));
   return start;
 }
 

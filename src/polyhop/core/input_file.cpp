@@ -10,12 +10,10 @@
 #include "polyhop/core/error.hpp"
 
 namespace polyhop {
-namespace {
-
 namespace fs = std::filesystem;
 
-/// "; did you mean 'x'?" for a name in the same folder, or nothing.
-std::string near_name(const fs::path& path) {
+std::string near_file(const std::string& file) {
+  const fs::path path(file);
   constexpr std::size_t most = 10'000;  // names looked at
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   std::vector<std::string> names;
@@ -23,17 +21,17 @@ std::string near_name(const fs::path& path) {
   for (fs::directory_iterator at(folder, error), end; !error && at != end && names.size() < most; at.increment(error)) {
     names.push_back(at->path().filename().string());
   }
-  const std::string nearest = nearest_name(path.filename().string(), names);
-  return nearest.empty() ? "" : "; did you mean '" + nearest + "'?";
+  return nearest_name(path.filename().string(), names);
 }
-
-}  // namespace
 
 std::uintmax_t input_file_size(const std::string& file) {
   const auto refuse = [&](const std::string& message) { throw InputError("", message, 0, file); };
   std::error_code error;
   const fs::file_status status = fs::status(file, error);
-  if (status.type() == fs::file_type::not_found) refuse("no such file" + near_name(file));
+  if (status.type() == fs::file_type::not_found) {
+    const std::string near = near_file(file);
+    refuse("no such file" + (near.empty() ? "" : "; did you mean '" + near + "'?"));
+  }
   if (!fs::status_known(status)) refuse("cannot be read: " + error.message());
   if (fs::is_directory(status)) refuse("is a directory, expected a file");
   if (!fs::is_regular_file(status)) refuse("is a pipe, device or socket, expected a regular file");

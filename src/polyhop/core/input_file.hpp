@@ -11,4 +11,7 @@ namespace polyhop {
 /// near), a folder, a pipe or device, which would be waited for without end.
 std::uintmax_t input_file_size(const std::string& file);
 
+/// The name in the same folder that is nearest to one that is not there; "" when none is near enough to be a typo.
+std::string near_file(const std::string& file);
+
 }  // namespace polyhop

@@ -230,4 +230,72 @@ POLYHOP_CLONES void products(const Real* h, Index h_stride, Index rows, const Re
   }
 }
 
+namespace {
+
+// `height` rows against one block.
+template <int height>
+POLYHOP_INLINE void dots_with_block(const Real* const* x, const Real* y, Index n, Real* out, Index out_stride) {
+  const Index whole = n / Rows::line * Rows::line;
+  Lanes sum[height];
+  Index j = 0;
+  for (; j + lanes <= whole; j += lanes) {
+#pragma GCC unroll 4
+    for (int r = 0; r < height; ++r) sum[r].add_products(x[r] + j, y + j);
+  }
+#pragma GCC unroll 4
+  for (int r = 0; r < height; ++r) {
+    if (j < whole) sum[r].add_half(x[r] + j, y + j);
+    double total = sum[r].total();
+    for (Index rest = whole; rest < n; ++rest) total = std::fma(x[r][rest], y[rest], total);
+    out[r * out_stride] = total;
+  }
+}
+
+// One block += `height` rows, each times its factor.
+template <int height>
+POLYHOP_INLINE void add_to_block(const Real* a, Index a_stride, const Real* const* x, Index n, Real* out) {
+  Quad factor[height];
+#pragma GCC unroll 4
+  for (int r = 0; r < height; ++r) {
+    const Real f = a[r * a_stride];
+    factor[r] = Quad{f, f, f, f};
+  }
+  Index j = 0;
+  for (; j + width <= n; j += width) {
+    Quad sum = load(out + j);
+#pragma GCC unroll 4
+    for (int r = 0; r < height; ++r) sum = fma(factor[r], load(x[r] + j), sum);
+    store(sum, out + j);
+  }
+  for (; j < n; ++j) {
+    for (int r = 0; r < height; ++r) out[j] = std::fma(a[r * a_stride], x[r][j], out[j]);
+  }
+}
+
+}  // namespace
+
+POLYHOP_CLONES void block_dots(const Real* const* x, Index rows, const Real* y, Index blocks, Index n, Real* out) {
+  constexpr int height = 3;  // rows that stay in the first cache while the blocks pass by
+  Index r = 0;
+  for (; r + height <= rows; r += height) {
+    for (Index c = 0; c < blocks; ++c) {
+      dots_with_block<height>(x + r, y + c * n, n, out + r * blocks + c, blocks);
+    }
+  }
+  for (; r < rows; ++r) {
+    for (Index c = 0; c < blocks; ++c) dots_with_block<1>(x + r, y + c * n, n, out + r * blocks + c, blocks);
+  }
+}
+
+POLYHOP_CLONES void add_blocks(const Real* a, const Real* const* x, Index rows, Index blocks, Index n, Real* out) {
+  constexpr int height = 4;
+  Index r = 0;
+  for (; r + height <= rows; r += height) {
+    for (Index c = 0; c < blocks; ++c) add_to_block<height>(a + r * blocks + c, blocks, x + r, n, out + c * n);
+  }
+  for (; r < rows; ++r) {
+    for (Index c = 0; c < blocks; ++c) add_to_block<1>(a + r * blocks + c, blocks, x + r, n, out + c * n);
+  }
+}
+
 }  // namespace polyhop::kernels

@@ -72,4 +72,12 @@ inline constexpr Index product_tile = 16;
 void products(const Real* h, Index h_stride, Index rows, const Real* wt, Index wt_stride, Index points, Index columns,
               Real* out, Index out_stride);
 
+/// out[r * blocks + c] = x[r] . (block c of y), for `rows` rows and the `blocks` blocks of n numbers that stand one
+/// behind the other in y, with no zeros between them: the whole lines of a block as in `dot`, the rest after them in
+/// order. Several rows at a time, which share what is loaded of y.
+void block_dots(const Real* const* x, Index rows, const Real* y, Index blocks, Index n, Real* out);
+
+/// Block c of out += sum_r a[r * blocks + c] x[r], rows in order: the other way round.
+void add_blocks(const Real* a, const Real* const* x, Index rows, Index blocks, Index n, Real* out);
+
 }  // namespace polyhop::kernels

@@ -107,18 +107,21 @@ Decoder decoder(char kind, std::size_t width) {
 
 }  // namespace
 
-NpyInput::NpyInput(Read read, std::size_t bytes, std::string what) : read_(std::move(read)), what_(std::move(what)) {
+NpyInput::NpyInput(Read read, Length length, std::string what)
+    : read_(std::move(read)), what_(std::move(what)), known_length_(length.known) {
   static_assert(std::endian::native == std::endian::little, "numbers stand in memory as they do in most files");
   parse(header());
   Index needed = 0;
   bool fits = true;
   for (const Index n : shape_) fits = fits && !__builtin_mul_overflow(count_, n, &count_);
   fits = fits && !__builtin_mul_overflow(count_, static_cast<Index>(width_), &needed);
-  const std::size_t rest = bytes - std::min(bytes, header_bytes_);
-  if (!fits || static_cast<std::size_t>(needed) != rest) {
+  const std::size_t rest = length.bytes - std::min(length.bytes, header_bytes_);
+  const auto wanted = static_cast<std::size_t>(needed);
+  if (!fits || (known_length_ ? wanted != rest : wanted > rest)) {
     refuse("has a shape that asks for " + (fits ? std::to_string(needed) : "too many") + " bytes of numbers, found " +
-           std::to_string(rest));
+           (known_length_ ? "" : "at most ") + std::to_string(rest));
   }
+  unread_ = static_cast<std::size_t>(count_);
 }
 
 void NpyInput::refuse(const std::string& message) const { throw InputError("", what_ + " " + message); }
@@ -193,7 +196,10 @@ void NpyInput::read(std::span<Real> out) {
     if (read_(buffer_.data(), count * width_) != count * width_) refuse("ends too early");
     decode_numbers(buffer_.data(), swapped_, out.first(count));
     out = out.subspan(count);
+    unread_ -= std::min(unread_, count);
   }
+  char more = 0;
+  if (!known_length_ && unread_ == 0 && read_(&more, 1) != 0) refuse("goes on after the last number of its shape");
 }
 
 }  // namespace polyhop

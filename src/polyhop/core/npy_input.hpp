@@ -13,15 +13,21 @@
 namespace polyhop {
 
 /// One NumPy array (.npy, format 1 to 3) read number by number: booleans, integers and floats of 4 or 8 bytes, either
-/// byte order. The header is refused unless the stream's bytes are just what its shape asks for.
+/// byte order. Refused unless the stream's bytes are just what its shape asks for: by its header where their
+/// number is known, else with the last of its numbers.
 class NpyInput {
  public:
   /// Fills what it is given, less only at the end, and returns how much.
   using Read = std::function<std::size_t(char*, std::size_t)>;
 
-  /// `bytes`: the length of the whole stream. `what` begins every message: "the array 'x'".
-  /// Throws InputError without a file, which the caller knows.
-  NpyInput(Read read, std::size_t bytes, std::string what);
+  /// The length of the whole stream, or, where that is not known, the most that it can be.
+  struct Length {
+    std::size_t bytes = 0;
+    bool known = true;
+  };
+
+  /// `what` begins every message: "the array 'x'". Throws InputError without a file, which the caller knows.
+  NpyInput(Read read, Length length, std::string what);
 
   [[nodiscard]] const std::vector<Index>& shape() const { return shape_; }
   [[nodiscard]] bool fortran_order() const { return fortran_order_; }
@@ -44,6 +50,8 @@ class NpyInput {
   bool swapped_ = false;   // big-endian
   std::size_t width_ = 8;  // bytes a number
   Index count_ = 1;
+  std::size_t unread_ = 0;  // numbers
+  bool known_length_;
   std::size_t header_bytes_ = 0;
   std::vector<char> buffer_;
 };

@@ -113,10 +113,10 @@ NpyInput NpzReader::stream(const std::string& name) const {
     for (const std::string& other : names()) all += (all.empty() ? "" : ", ") + other;
     refuse(path_, "holds no array '" + name + "'" + (all.empty() ? "" : "; its arrays: " + all));
   }
-  const std::size_t bytes = archive_->length(member);
+  const NpyInput::Length length = {archive_->length(member)};
   const std::shared_ptr<zip_file_t> in(archive_->open(member).release(), CloseMember());
   const Archive* archive = archive_.get();
-  const auto read = [archive, in, member, left = bytes](char* out, std::size_t count) mutable {
+  const auto read = [archive, in, member, left = length.bytes](char* out, std::size_t count) mutable {
     const std::size_t got = archive->read(in.get(), member, out, count);
     left -= std::min(left, got);
     // Only at the end, which nobody would otherwise ask for, is the checksum compared.
@@ -125,7 +125,7 @@ NpyInput NpzReader::stream(const std::string& name) const {
     return got;
   };
   try {
-    return {read, bytes, "the array '" + name + "'"};
+    return {read, length, "the array '" + name + "'"};
   } catch (const InputError& e) {
     throw e.in_file(path_);
   }

@@ -19,6 +19,12 @@ bool separates(char c) { return c == ',' || std::isspace(static_cast<unsigned ch
 }  // namespace
 
 std::vector<Real> read_numbers(const std::string& path, const std::string& file) {
+  std::vector<Real> numbers;
+  read_numbers(path, file, [&](Index, Real x) { numbers.push_back(x); });
+  return numbers;
+}
+
+Index read_numbers(const std::string& path, const std::string& file, const std::function<void(Index n, Real x)>& take) {
   std::error_code failed;
   if (!std::filesystem::is_regular_file(file, failed)) {
     throw InputError(path, "'" + file + "' is not a file that can be read");
@@ -31,7 +37,7 @@ std::vector<Real> read_numbers(const std::string& path, const std::string& file)
   }
   std::ifstream in(file);
   if (!in) throw InputError(path, "cannot read '" + file + "'");
-  std::vector<Real> numbers;
+  Index count = 0;
   std::string line;
   for (int row = 1; std::getline(in, line); ++row) {
     const char* at = line.data();
@@ -46,11 +52,11 @@ std::vector<Real> read_numbers(const std::string& path, const std::string& file)
       if (read.ec != std::errc{} || !std::isfinite(x) || !ends) {
         throw InputError(path, "column " + std::to_string(at - line.data() + 1) + " is not a finite number", row, file);
       }
-      numbers.push_back(x);
+      take(count++, x);
       at = read.ptr;
     }
   }
-  return numbers;
+  return count;
 }
 
 }  // namespace polyhop

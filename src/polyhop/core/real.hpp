@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 namespace polyhop {
 
@@ -12,12 +13,28 @@ using Real = double;
 /// Agents, samples, coordinates, iterations: signed, so that differences mean what they say.
 using Index = std::int64_t;
 
-/// A contiguous range of agents [first, last): what one worker (thread or rank) owns.
+/// An order of the agents other than by their numbers: agent[p] stands at place p, agent k at place[k].
+struct Numbering {
+  std::vector<std::int32_t> agent;
+  std::vector<std::int32_t> place;
+};
+
+/// A contiguous range of places [first, last): what one worker (thread or rank) owns. A place is its agent's number,
+/// unless a numbering says otherwise. Whatever is random or summed goes by the agents' numbers, never by places.
 struct Block {
   Index first = 0;
   Index last = 0;
+  const Numbering* numbering = nullptr;
   [[nodiscard]] Index size() const { return last - first; }
-  [[nodiscard]] bool holds(Index agent) const { return agent >= first && agent < last; }
+  /// The number of the k-th agent.
+  [[nodiscard]] Index agent(Index k) const {
+    return numbering == nullptr ? first + k : numbering->agent[static_cast<std::size_t>(first + k)];
+  }
+  /// The place of an agent, of this block or not.
+  [[nodiscard]] Index place(Index agent) const {
+    return numbering == nullptr ? agent : numbering->place[static_cast<std::size_t>(agent)];
+  }
+  [[nodiscard]] bool holds(Index agent) const { return place(agent) >= first && place(agent) < last; }
 };
 
 /// The block of worker `worker` when `agents` agents are dealt to `workers` as evenly as possible.

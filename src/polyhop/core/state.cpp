@@ -30,11 +30,52 @@ void StateRegistry::scalars(const std::string& name, std::vector<Real>& scalars)
 void StateRegistry::number(const std::string& name, Real& number) { insert(name, Kind::real, &number, 1); }
 void StateRegistry::number(const std::string& name, Index& number) { insert(name, Kind::index, &number, 1); }
 
+std::vector<StateRegistry::Entry> StateRegistry::entries() const {
+  std::vector<Entry> out;
+  for (const Item& item : items_) out.push_back({item.name, item.per_agent(), item.columns});
+  return out;
+}
+
+void StateRegistry::copy_out(std::size_t n, Index k, std::span<Real> out) const {
+  const Item& item = items_[n];
+  switch (item.kind) {
+    case Kind::rows:
+      std::ranges::copy(static_cast<const Rows*>(item.place)->row(k), out.begin());
+      break;
+    case Kind::scalars:
+      out[0] = (*static_cast<const std::vector<Real>*>(item.place))[static_cast<std::size_t>(k)];
+      break;
+    case Kind::real:
+      out[0] = *static_cast<const Real*>(item.place);
+      break;
+    case Kind::index:
+      out[0] = std::bit_cast<Real>(*static_cast<const Index*>(item.place));
+      break;
+  }
+}
+
+void StateRegistry::copy_in(std::size_t n, Index k, std::span<const Real> in) {
+  const Item& item = items_[n];
+  switch (item.kind) {
+    case Kind::rows:
+      std::ranges::copy(in, static_cast<Rows*>(item.place)->row(k).begin());
+      break;
+    case Kind::scalars:
+      (*static_cast<std::vector<Real>*>(item.place))[static_cast<std::size_t>(k)] = in[0];
+      break;
+    case Kind::real:
+      *static_cast<Real*>(item.place) = in[0];
+      break;
+    case Kind::index:
+      *static_cast<Index*>(item.place) = std::bit_cast<Index>(in[0]);
+      break;
+  }
+}
+
 Snapshot StateRegistry::shape(Index agents) const {
   Snapshot snapshot;
-  for (const auto& item : items_) {
-    const bool per_agent = item.kind == Kind::rows || item.kind == Kind::scalars;
-    const Index rows = per_agent ? agents : 1;
+  for (const Item& item : items_) {
+    const Index rows = item.per_agent() ? agents : 1;
     snapshot.entries.push_back(
         {item.name, rows, item.columns, std::vector<Real>(static_cast<std::size_t>(rows * item.columns))});
   }
@@ -43,26 +84,14 @@ Snapshot StateRegistry::shape(Index agents) const {
 
 void StateRegistry::save(const Block& block, Snapshot& snapshot) const {
   for (std::size_t n = 0; n < items_.size(); ++n) {
-    const Item& item = items_[n];
-    Real* out = snapshot.entries[n].data.data();
-    switch (item.kind) {
-      case Kind::rows: {
-        const auto& rows = *static_cast<const Rows*>(item.place);
-        for (Index k = 0; k < block.size(); ++k) {
-          std::ranges::copy(rows.row(k), out + (block.first + k) * item.columns);
-        }
-        break;
+    const auto columns = static_cast<std::size_t>(items_[n].columns);
+    const std::span<Real> data = snapshot.entries[n].data;
+    if (items_[n].per_agent()) {
+      for (Index k = 0; k < block.size(); ++k) {
+        copy_out(n, k, data.subspan(static_cast<std::size_t>(block.agent(k)) * columns, columns));
       }
-      case Kind::scalars:
-        std::ranges::copy(*static_cast<const std::vector<Real>*>(item.place), out + block.first);
-        break;
-      case Kind::real:
-        // Every worker holds the same number; one of them writes it.
-        if (block.first == 0) *out = *static_cast<const Real*>(item.place);
-        break;
-      case Kind::index:
-        if (block.first == 0) *out = std::bit_cast<Real>(*static_cast<const Index*>(item.place));
-        break;
+    } else if (block.first == 0) {
+      copy_out(n, 0, data);  // every worker holds the same number; one of them writes it
     }
   }
 }
@@ -78,31 +107,15 @@ void StateRegistry::restore(const Block& block, const Snapshot& snapshot) {
     if (entry.name != item.name || entry.columns != item.columns) {
       throw Error("the saved state has '" + entry.name + "' where this run has '" + item.name + "'");
     }
-    const bool per_agent = item.kind == Kind::rows || item.kind == Kind::scalars;
-    const bool fits = per_agent ? entry.rows >= block.last : entry.rows == 1;
+    const bool fits = item.per_agent() ? entry.rows >= block.last : entry.rows == 1;
     if (!fits || static_cast<Index>(entry.data.size()) != entry.rows * entry.columns) {
       throw Error("the saved state's '" + entry.name + "' has another shape than this run's");
     }
-    const Real* in = entry.data.data();
-    switch (item.kind) {
-      case Kind::rows: {
-        auto& rows = *static_cast<Rows*>(item.place);
-        for (Index k = 0; k < block.size(); ++k) {
-          std::copy_n(in + (block.first + k) * item.columns, item.columns, rows.row(k).begin());
-        }
-        break;
-      }
-      case Kind::scalars: {
-        auto& scalars = *static_cast<std::vector<Real>*>(item.place);
-        std::copy_n(in + block.first, block.size(), scalars.begin());
-        break;
-      }
-      case Kind::real:
-        *static_cast<Real*>(item.place) = *in;
-        break;
-      case Kind::index:
-        *static_cast<Index*>(item.place) = std::bit_cast<Index>(*in);
-        break;
+    const auto columns = static_cast<std::size_t>(item.columns);
+    const std::span<const Real> data = entry.data;
+    if (!item.per_agent()) copy_in(n, 0, data);
+    for (Index k = 0; item.per_agent() && k < block.size(); ++k) {
+      copy_in(n, k, data.subspan(static_cast<std::size_t>(block.agent(k)) * columns, columns));
     }
   }
 }

@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,8 +13,8 @@
 
 namespace polyhop {
 
-/// A saved state of all agents: what a checkpoint holds. It knows nothing of blocks, so that a run may be
-/// taken up by another number of workers.
+/// A state of all agents in memory: for inspection, and for runs that one process does alone. It knows nothing of
+/// blocks, so that a run may be taken up by another number of workers. Rows stand by the agents' numbers.
 struct Snapshot {
   struct Entry {
     std::string name;
@@ -21,6 +24,19 @@ struct Snapshot {
   };
   std::vector<Entry> entries;
 };
+
+/// Some rows of one entry of a state on their way to a file or back: those of the agents first .. first + rows, by
+/// number, without padding; or a number that all share, as one row.
+struct StatePart {
+  std::string name;
+  Index first = 0;
+  Index rows = 0;
+  Index columns = 0;
+  std::span<const Real> data;
+};
+using StateSink = std::function<void(const StatePart& part)>;
+/// Gives all parts of a state to a sink: entry after entry, in each of them the agents in order.
+using StateStream = std::function<void(const StateSink& sink)>;
 
 /// Everything that survives an iteration, registered by name by whoever owns it: algorithm, rule, oracle,
 /// averaging. Checkpoints, other worker counts and inspection all read this one list.
@@ -33,6 +49,17 @@ class StateRegistry {
   /// A number that every worker holds alike.
   void number(const std::string& name, Real& number);
   void number(const std::string& name, Index& number);
+
+  /// What is registered, in order.
+  struct Entry {
+    std::string name;
+    bool per_agent = false;  // else a number that all share
+    Index columns = 0;
+  };
+  [[nodiscard]] std::vector<Entry> entries() const;
+  /// Copies what the block's k-th agent has in the n-th entry (k = 0 for a number that all share).
+  void copy_out(std::size_t n, Index k, std::span<Real> out) const;
+  void copy_in(std::size_t n, Index k, std::span<const Real> in);
 
   /// An empty snapshot of the right shape for `agents` agents.
   [[nodiscard]] Snapshot shape(Index agents) const;
@@ -48,6 +75,7 @@ class StateRegistry {
     Kind kind;
     void* place;
     Index columns;
+    [[nodiscard]] bool per_agent() const { return kind == Kind::rows || kind == Kind::scalars; }
   };
   void insert(const std::string& name, Kind kind, void* place, Index columns);
   std::vector<Item> items_;

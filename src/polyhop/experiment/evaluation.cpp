@@ -3,6 +3,7 @@
 #include "polyhop/experiment/evaluation.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <numeric>
 #include <span>
@@ -29,18 +30,18 @@ void require_counts(const std::vector<Real>& targets) {
   }
 }
 
-void evaluate_numbers(const Model& model, const DataTable& data, const Rows& z, ModelEvaluation& out) {
-  if (!data.labels.empty()) {
-    throw InputError("", "the targets are words (" + in_quotes(data.labels.front()) + "); the model predicts numbers");
-  }
-  const bool counts = task_of(model) == Task::count;
-  if (counts) require_counts(data.targets);
+ModelEvaluation evaluate_numbers(const Model& model, std::span<const Real> targets, const Rows& z) {
   const std::vector<Real> predicted = predicted_values(model, z);
-  out.metrics = {{"rmse", metrics::root_mean_squared_error(data.targets, predicted)},
-                 {"mae", metrics::mean_absolute_error(data.targets, predicted)},
-                 {"r2", metrics::r2(data.targets, predicted)}};
-  if (counts) out.metrics.emplace_back("poisson_deviance", metrics::mean_poisson_deviance(data.targets, predicted));
-  out.metrics.emplace_back("mean_loss", mean_loss(model, z.row(0), data.targets));
+  ModelEvaluation out;
+  out.samples = z.columns();
+  out.metrics = {{"rmse", metrics::root_mean_squared_error(targets, predicted)},
+                 {"mae", metrics::mean_absolute_error(targets, predicted)},
+                 {"r2", metrics::r2(targets, predicted)}};
+  if (task_of(model) == Task::count) {
+    out.metrics.emplace_back("poisson_deviance", metrics::mean_poisson_deviance(targets, predicted));
+  }
+  out.metrics.emplace_back("mean_loss", mean_loss(model, z.row(0), targets));
+  return out;
 }
 
 // Of logistic and softmax the mean loss is the log-loss.
@@ -51,9 +52,10 @@ double mean_loss_of_classes(const Model& model, std::span<const Index> truth, co
   return mean_loss(model, z.row(0), signs);
 }
 
-void evaluate_classes(const Model& model, const DataTable& data, const Rows& z, ModelEvaluation& out) {
-  const std::vector<Index> truth = true_classes(model, data);
+ModelEvaluation evaluate_classes(const Model& model, const std::vector<Index>& truth, const Rows& z) {
   const std::vector<Index> predicted = predicted_classes(model, z);
+  ModelEvaluation out;
+  out.samples = z.columns();
   out.metrics = {{"accuracy", metrics::accuracy(truth, predicted)}};
   if (has_probabilities(model)) out.metrics.emplace_back("log_loss", metrics::log_loss(truth, z));
   if (task_of(model) == Task::two_classes) out.metrics.emplace_back("auc", metrics::area_under_curve(truth, z.row(0)));
@@ -64,6 +66,7 @@ void evaluate_classes(const Model& model, const DataTable& data, const Rows& z, 
     out.classes.push_back({model.classes[c], metrics::support(out.confusion, place),
                            metrics::precision(out.confusion, place), metrics::recall(out.confusion, place)});
   }
+  return out;
 }
 
 }  // namespace
@@ -71,14 +74,36 @@ void evaluate_classes(const Model& model, const DataTable& data, const Rows& z, 
 ModelEvaluation evaluate(const Model& model, const DataTable& data) {
   if (data.targets.empty()) throw InputError("", "the data have no targets to compare with");
   const Rows z = model_scores(model, data);
-  ModelEvaluation out;
-  out.samples = z.columns();
-  if (predicts_classes(model)) {
-    evaluate_classes(model, data, z, out);
-  } else {
-    evaluate_numbers(model, data, z, out);
+  if (predicts_classes(model)) return evaluate_classes(model, true_classes(model, data), z);
+  if (!data.labels.empty()) {
+    throw InputError("", "the targets are words (" + in_quotes(data.labels.front()) + "); the model predicts numbers");
   }
-  return out;
+  if (task_of(model) == Task::count) require_counts(data.targets);
+  return evaluate_numbers(model, data.targets, z);
+}
+
+ModelEvaluation evaluate_scores(const Model& model, const Rows& scores, std::span<const Real> targets) {
+  if (!predicts_classes(model)) return evaluate_numbers(model, targets, scores);
+  const bool two = task_of(model) == Task::two_classes;
+  std::vector<Index> truth(targets.size());
+  std::ranges::transform(targets, truth.begin(), [&](Real y) { return static_cast<Index>(two ? y > 0 : y); });
+  return evaluate_classes(model, truth, scores);
+}
+
+const MetricText& metric_text(std::string_view key) {
+  static constexpr std::array<MetricText, 8> texts = {{
+      {"rmse", "RMSE", "root of the mean squared error"},
+      {"mae", "MAE", "mean absolute error"},
+      {"r2", "R2", "share of the targets' variance that is explained"},
+      {"poisson_deviance", "Poisson deviance", "mean; 0 is perfect"},
+      {"accuracy", "accuracy", "share of samples whose class is predicted"},
+      {"log_loss", "log-loss", "mean of -ln p(true class)"},
+      {"auc", "AUC", "how often the second class scores higher than the first"},
+      {"mean_loss", "mean loss", "what training minimised, without l2"},
+  }};
+  const auto found = std::ranges::find(texts, key, &MetricText::key);
+  if (found == texts.end()) throw Error("there is no metric '" + std::string(key) + "'");
+  return *found;
 }
 
 }  // namespace polyhop

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -33,5 +35,16 @@ struct ModelEvaluation {
 
 /// Throws InputError where the data have no targets, or none that the model could predict.
 ModelEvaluation evaluate(const Model& model, const DataTable& data);
+
+/// The same from scores, as model_scores gives them, and targets as a loss takes them: numbers, -1 and 1 for two
+/// classes, 0, 1, ... for softmax.
+ModelEvaluation evaluate_scores(const Model& model, const Rows& scores, std::span<const Real> targets);
+
+/// What a metric of ModelEvaluation is called, and what it means.
+struct MetricText {
+  std::string_view key, name, help;
+};
+/// Throws Error for a key that is none.
+const MetricText& metric_text(std::string_view key);
 
 }  // namespace polyhop

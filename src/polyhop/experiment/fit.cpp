@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,32 +19,19 @@
 #include "polyhop/experiment/machine.hpp"
 #include "polyhop/experiment/standardise.hpp"
 #include "polyhop/experiment/tasks.hpp"
+#include "polyhop/experiment/team_data.hpp"
 #include "polyhop/method/automatic.hpp"
 #include "polyhop/method/averaged_iterate.hpp"
-#include "polyhop/method/differences.hpp"
+#include "polyhop/method/corrected_descent.hpp"
 #include "polyhop/method/polyak_step.hpp"
 #include "polyhop/method/row_arithmetic.hpp"
 #include "polyhop/method/rule_table.hpp"
-#include "polyhop/network/runtime.hpp"
 #include "polyhop/problem/problem_options.hpp"
 
 namespace polyhop {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-// J_k weighs K n_k / n, so that (1/K) sum_k J_k is the pooled mean; n is agreed on along the links.
-std::vector<Real> pooled_weights(const Dataset& data, const CombinationMatrix& matrix, Traffic& traffic) {
-  std::vector<Real> count;
-  for (Index k = 0; k < data.agents(); ++k) count.push_back(static_cast<Real>(data.samples(k)));
-  std::vector<Real> weights = count;
-  launch_serial(matrix, 1, [&](Worker& worker) {
-    worker.network.spread_sum({count});
-    traffic += worker.network.algorithm_traffic();
-  });
-  for (std::size_t k = 0; k < weights.size(); ++k) weights[k] *= static_cast<Real>(weights.size()) / count[k];
-  return weights;
-}
 
 // The last share of every agent's samples, one at least, and the rest; an agent's only sample is in both.
 std::pair<Dataset, Dataset> split(const Dataset& data, Real share) {
@@ -73,6 +61,23 @@ std::pair<Dataset, Dataset> split(const Dataset& data, Real share) {
   return {std::move(rest), std::move(out)};
 }
 
+// Whether samples held out are predicted no better any more: some checks in a row without progress worth the while.
+class Plateau {
+ public:
+  bool reached(Real cost) {
+    constexpr int patience = 5;
+    constexpr Real worth_it = 1e-3;
+    const bool progress = std::isinf(best_) || cost < best_ - worth_it * std::abs(best_);
+    without_progress_ = progress ? 0 : without_progress_ + 1;
+    if (progress) best_ = cost;  // small gains add up
+    return without_progress_ == patience;
+  }
+
+ private:
+  Real best_ = std::numeric_limits<Real>::infinity();
+  int without_progress_ = 0;
+};
+
 // One worker's part of a fit.
 class Fitter {
  public:
@@ -91,47 +96,32 @@ class Fitter {
 
   FitEnd with_full_gradients() {
     constexpr Index between_checks = 20;
-    DualCorrection correction(w_.rows(), w_.columns(), 0.5);
-    CurvatureWatch curvature(w_.rows());
-    Differences differences(w_.rows(), w_.columns());
-    std::vector<Real> steepest(numbers_.size());  // the largest ||dg|| / ||dw|| so far
+    CorrectedDescent descent(w_.rows(), w_.columns());
     std::vector<Real> mu(numbers_.size());
     Real first = 0;
     for (Index i = 0;; ++i) {
       oracle_->draw(i);
       const Evaluation& at_w = oracle_->evaluate(w_, true);
-      const Gradients& y = correction.direction(at_w.gradients);
+      const Gradients& y = descent.direction(at_w.gradients);
       if (i % between_checks == 0 || i == options_.iterations) {
         state_.iteration = i;
         const Real gradient = largest([&](Index k) { return norm(y, k); });
         if (i == 0) first = gradient;
         state_.gradient = first > 0 ? gradient / first : 0;
         state_.disagreement = disagreement();
+        if (held_out_) state_.held_out = held_out_cost();
         if (const auto end = told()) return *end;
         if (!std::isfinite(gradient)) return FitEnd::diverged;
         if (state_.gradient <= options_.tolerance && state_.disagreement <= options_.tolerance)
           return FitEnd::converged;
+        if (held_out_ && plateau_.reached(state_.held_out)) return FitEnd::plateau;
         if (i == options_.iterations) return FitEnd::iterations;
       }
-      curvature.update(w_, at_w, *oracle_);
-      // Curvature along g_k alone may miss the directions in which agents move, g_k + d_k.
-      const bool moved = differences.update({i, w_, at_w, *oracle_, w_, y, at_w.values});
-      for (std::size_t k = 0; k < mu.size(); ++k) {
-        // Not where dg is nothing but rounding.
-        const Real lost = 1e-24 * squared_norm(at_w.gradients, static_cast<Index>(k));
-        if (moved && differences.ss()[k] > 0 && differences.zz()[k] > lost) {
-          steepest[k] = std::max(steepest[k], std::sqrt(differences.zz()[k] / differences.ss()[k]));
-        }
-        const Real largest = std::max(curvature.largest()[k], steepest[k]);
-        mu[k] = largest > 0 ? 1 / largest : 1;  // a step of 0 would cut the agent off
-      }
-      correction.apply(w_, mu, false, network_);
+      descent.move(w_, at_w, *oracle_, 1, mu, network_);
     }
   }
 
   FitEnd with_batches(const Setting& setting) {
-    constexpr int patience = 5;
-    constexpr Real worth_it = 1e-3;
     Automatic algorithm(w_, {}, setting);
     AveragedIterate average(w_);
     const auto own = own_steps().build(setting);
@@ -139,8 +129,6 @@ class Fitter {
     numbers_.assign(numbers_.size(), epoch);
     network_.spread_max(numbers_);
     const auto length = static_cast<Index>(numbers_.empty() ? epoch : numbers_[0]);
-    Real best = std::numeric_limits<Real>::infinity();
-    int without_progress = 0;
     for (Index i = 0;; ++i) {
       if (i % length == 0 || i == options_.iterations) {
         copy(average.models(), w_);
@@ -149,10 +137,7 @@ class Fitter {
         state_.held_out = held_out_cost();
         if (const auto end = told()) return *end;
         if (!std::isfinite(state_.held_out)) return FitEnd::diverged;
-        without_progress =
-            std::isinf(best) || state_.held_out < best - worth_it * std::abs(best) ? 0 : without_progress + 1;
-        best = std::min(best, state_.held_out);
-        if (without_progress == patience) return FitEnd::plateau;
+        if (plateau_.reached(state_.held_out)) return FitEnd::plateau;
         if (i == options_.iterations) return FitEnd::iterations;
       }
       algorithm.step(i, *oracle_, *own, network_);
@@ -168,7 +153,7 @@ class Fitter {
   }
 
   [[nodiscard]] const Rows& models() const { return w_; }
-  [[nodiscard]] const FitState& state() const { return state_; }
+  [[nodiscard]] const std::vector<FitState>& history() const { return history_; }
   [[nodiscard]] Index gradients() const { return oracle_->evaluations().gradients; }
 
  private:
@@ -205,6 +190,7 @@ class Fitter {
 
   // Tells whoever watches; the first worker asks whether to go on, for all of them.
   std::optional<FitEnd> told() {
+    history_.push_back(state_);
     std::array<double, 1> stop{};
     worker_.collective.in_order(stop, [&](std::span<double> shared) {
       if (worker_.number != 0) return;
@@ -225,6 +211,8 @@ class Fitter {
   Rows scratch_;
   std::vector<Real> numbers_;
   FitState state_;
+  std::vector<FitState> history_;
+  Plateau plateau_;
 };
 
 // Back to features as they stand in the file: w.(h - mean)/scale + b = (w/scale).h + (b - w.mean/scale).
@@ -249,74 +237,160 @@ void write_weights(const Rows& w, const FitOptions& options, const Standardised&
   model.scale = standardised.scale;
 }
 
+// The data that a process has of its agents, and those of all processes.
+struct Shares {
+  const CombinationMatrix& matrix;
+  const Ownership& ownership;
+  Team& team;
+
+  [[nodiscard]] Block own() const { return ownership.block(team.rank()); }
+  [[nodiscard]] Index agents() const { return matrix.agents(); }
+  // Where each agent's samples begin, in order of the agents.
+  [[nodiscard]] std::vector<Index> offsets(const Dataset& data) const {
+    std::vector<double> counts(static_cast<std::size_t>(agents()));
+    team.collective().in_order(counts, [&](std::span<double> shared) {
+      for (Index k = 0; k < data.agents(); ++k) {
+        shared[static_cast<std::size_t>(own().agent(k))] = static_cast<double>(data.samples(k));
+      }
+    });
+    std::vector<Index> out = {0};
+    for (const double count : counts) out.push_back(out.back() + static_cast<Index>(count));
+    return out;
+  }
+  [[nodiscard]] DataShare of(const Dataset& data) const { return {own().first, agents(), offsets(data).back()}; }
+};
+
+// How good the model is on the samples of a problem, from its coefficients as they were fitted: for the first process,
+// which is given the scores and targets of all samples, and no features.
+ModelEvaluation evaluation_of(const Model& model, const DataProblem& problem, const Rows& w, const Shares& shares) {
+  const Dataset& data = problem.data();
+  Rows blocks(problem.predictions(), problem.features());
+  for (Index c = 0; c < blocks.rows(); ++c) {
+    std::copy_n(w.row(0).begin() + c * blocks.columns(), blocks.columns(), blocks.row(c).begin());
+  }
+  const std::vector<Index> offset = shares.offsets(data);
+  std::vector<Index> places;
+  std::vector<double> own;  // of each sample here the scores, and the target
+  for (Index k = 0; k < data.agents(); ++k) {
+    for (Index n = data.first(k); n < data.first(k + 1); ++n) {
+      places.push_back(offset[static_cast<std::size_t>(shares.own().agent(k))] + n - data.first(k));
+      for (Index c = 0; c < blocks.rows(); ++c) own.push_back(data.features.dot(n, blocks.row(c).data()));
+      own.push_back(data.targets[static_cast<std::size_t>(n)]);
+    }
+  }
+  const Index width = blocks.rows() + 1;
+  std::vector<double> all(shares.team.is_first() ? static_cast<std::size_t>(offset.back() * width) : 0);
+  shares.team.collective().gather(places, own, all);
+  if (!shares.team.is_first()) return {};
+  Rows scores(blocks.rows(), offset.back());
+  std::vector<Real> targets;
+  auto next = all.begin();
+  for (Index n = 0; n < scores.columns(); ++n) {
+    for (Index c = 0; c < scores.rows(); ++c) scores(c, n) = *next++;
+    targets.push_back(*next++);
+  }
+  return evaluate_scores(model, scores, targets);
+}
+
+// The mean of all agents' costs at the model, summed in order of the agents.
+double mean_cost(const DataProblem& problem, const Rows& w, const Shares& shares) {
+  std::array<double, 1> total{};
+  shares.team.launch(shares.matrix, shares.ownership, 1, 1, [&](Worker& worker) {
+    const Block block = worker.network.block();
+    Rows costs(block.size(), 1);
+    problem.costs(block, w, costs);
+    worker.collective.by_agent(total, block.size(), [&](std::span<double> shared, Index k) {
+      shared[0] += costs(k, 0) / static_cast<double>(shares.agents());
+    });
+  });
+  return total[0];
+}
+
 }  // namespace
 
 FitResult fit(const FitOptions& options, const FitControl& control) {
   FitResult result;
-  const NetworkGraph network = make_network(options.graph, options.seed);
-  result.agents = network.matrix.agents();
-  DealtData dealt = read_dealt(options.data, options.loss, result.agents, options.seed);
-  result.samples = dealt.data.features.rows();
+  Team& team = *control.team;
+  std::optional<NetworkGraph> made;
+  team.together([&] { made = make_network(options.graph, options.seed); });
+  const CombinationMatrix& matrix = made->matrix;
+  result.agents = matrix.agents();
+  auto [dealt, ownership, share] =
+      read_data_of(options.data, options.loss, options.batch, matrix, options.seed, team, control.placement);
+  result.samples = dealt.samples;
+  const Shares shares{matrix, ownership, team};
+  if (options.unit_rows) scale_to_unit_rows(dealt.data);
   Standardised standardised;
   if (options.standardise) {
-    standardised = standardise(dealt.data, network.matrix);
+    standardised = standardise(dealt.data, matrix, ownership, team);
     result.traffic += standardised.traffic;
   }
   if (options.intercept) add_intercept(dealt.data);
 
-  std::unique_ptr<Problem> held_out;
-  LinearOptions linear{options.l2, options.batch, Sampling::shuffle, options.intercept, {}};
+  std::unique_ptr<DataProblem> held_out;
+  LinearOptions linear{options.l2, options.batch, Sampling::shuffle, options.intercept, {}, share};
   const auto classes = static_cast<Index>(dealt.classes.size());
   const auto build = [&](Dataset data, const LinearOptions& how) {
     return make_data_problem(std::move(data), options.loss, options.delta, classes, how);
   };
-  if (!options.batch.all) {
-    auto [rest, held] = split(dealt.data, options.held_out);
+  if (!options.batch.all || options.held_out) {
+    auto [rest, held] = split(dealt.data, options.held_out.value_or(0.1));
     dealt.data = std::move(rest);
+    linear.share = shares.of(dealt.data);
     LinearOptions whole = linear;
     whole.batch = {0, true};
-    whole.weights = pooled_weights(held, network.matrix, result.traffic);
+    whole.share = shares.of(held);
+    whole.weights = pooled_weights(held, matrix, result.traffic, ownership, team);
     held_out = build(std::move(held), whole);
   }
-  linear.weights = pooled_weights(dealt.data, network.matrix, result.traffic);
+  linear.weights = pooled_weights(dealt.data, matrix, result.traffic, ownership, team);
   const auto problem = build(std::move(dealt.data), linear);
 
   const auto begin = Clock::now();
-  const Index threads = usable_threads(options.threads);
+  const Index threads = std::min(usable_threads(options.threads), shares.own().size());
   Rows agreed(1, problem->dimension());
+  std::array<double, 3> sent{};  // vectors and scalars of this process's agents, and how many gradients they took
   std::mutex mutex;
-  launch(network.matrix, problem->dimension(), std::min(threads, result.agents), [&](Worker& worker) {
+  team.launch(matrix, ownership, problem->dimension(), threads, [&](Worker& worker) {
     Fitter fitter(options, control, *problem, held_out.get(), worker);
     const Setting setting = {worker.network, nullptr, {}, options.seed};
     const FitEnd end = options.batch.all ? fitter.with_full_gradients() : fitter.with_batches(setting);
     fitter.agree();
     const std::lock_guard lock(mutex);
-    if (worker.number == 0) {
+    // All agents know these; the process's first worker tells.
+    if (worker.network.block().first == shares.own().first) {
       result.end = end;
-      result.state = fitter.state();
+      result.history = fitter.history();
+      result.state = result.history.back();
       std::ranges::copy(fitter.models().row(0), agreed.row(0).begin());
       result.traffic.rounds += worker.network.algorithm_traffic().rounds + worker.network.step_traffic().rounds;
     }
     for (const Traffic& traffic : {worker.network.algorithm_traffic(), worker.network.step_traffic()}) {
-      result.traffic.vectors += traffic.vectors;
-      result.traffic.scalars += traffic.scalars;
+      sent[0] += static_cast<double>(traffic.vectors);
+      sent[1] += static_cast<double>(traffic.scalars);
     }
-    result.gradients += fitter.gradients();
+    sent[2] += static_cast<double>(fitter.gradients());
   });
   result.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-
-  Rows costs(result.agents, 1);
-  problem->costs({0, result.agents}, agreed, costs);
-  for (Index k = 0; k < result.agents; ++k) result.cost += costs(k, 0) / static_cast<double>(result.agents);
+  std::array<double, 3> of_all{};
+  team.collective().in_order(of_all, [&](std::span<double> shared) {
+    for (std::size_t n = 0; n < sent.size(); ++n) shared[n] += sent[n];
+  });
+  result.traffic += {0, static_cast<Index>(of_all[0]), static_cast<Index>(of_all[1])};
+  result.gradients = static_cast<Index>(of_all[2]);
+  result.cost = mean_cost(*problem, agreed, shares);
 
   Model& model = result.model;
   model.loss = name_of(options.loss);
   model.delta = options.delta;
   model.l2 = options.l2;
+  model.unit_rows = options.unit_rows;
   model.features = std::move(dealt.features);
   model.target = std::move(dealt.target);
   model.classes = std::move(dealt.classes);
   write_weights(agreed, options, standardised, model);
+  if (result.end != FitEnd::diverged) result.fitted = evaluation_of(model, *problem, agreed, shares);
+  if (result.end != FitEnd::diverged && held_out) result.held_out = evaluation_of(model, *held_out, agreed, shares);
   const std::string source = options.data.bundled.empty() ? options.data.file : options.data.bundled;
   model.provenance = {{"polyhop", this_machine().version},
                       {"data", source},
@@ -326,12 +400,11 @@ FitResult fit(const FitOptions& options, const FitControl& control) {
                       {"partition", name_of(options.data.partition.kind)},
                       {"algorithm", options.batch.all ? "exact diffusion, full gradients" : "auto, averaged"},
                       {"iterations", std::to_string(result.state.iteration)},
-                      options.batch.all
-                          ? std::pair<std::string, std::string>("relative gradient", shortest(result.state.gradient))
-                          : std::pair<std::string, std::string>("held-out cost", shortest(result.state.held_out)),
                       {"disagreement", shortest(result.state.disagreement)},
                       {"cost", shortest(result.cost)},
                       {"seed", std::to_string(options.seed)}};
+  if (options.batch.all) model.provenance.emplace_back("relative gradient", shortest(result.state.gradient));
+  if (held_out) model.provenance.emplace_back("held-out cost", shortest(result.state.held_out));
   return result;
 }
 

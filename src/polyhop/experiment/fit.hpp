@@ -4,9 +4,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
+#include <vector>
 
+#include "polyhop/experiment/evaluation.hpp"
 #include "polyhop/experiment/model_file.hpp"
 #include "polyhop/graph/topology.hpp"
+#include "polyhop/network/placement.hpp"
+#include "polyhop/network/team.hpp"
 #include "polyhop/network/traffic.hpp"
 #include "polyhop/problem/dealt_data.hpp"
 #include "polyhop/problem/loss.hpp"
@@ -21,12 +26,15 @@ struct FitOptions {
   Real l2 = 0;
   Real delta = 1;  // of the Huber loss
   bool intercept = true;
+  bool unit_rows = false;  // every sample's features divided by their norm, before anything else
   bool standardise = false;
   GraphOptions graph;
   Batch batch = {0, true};   // all: full gradients; n: samples an agent and iteration
   Index iterations = 50000;  // at most
   Real tolerance = 1e-8;     // full gradients: where to stop, relative to the first gradients
-  Real held_out = 0.1;       // batches: the share of every agent's samples that decides when to stop
+  /// The share of every agent's samples that is not fitted to and decides when to stop. Batches need one, 0.1 where
+  /// none is given; with full gradients the fit then ends on them or on the tolerance, whichever comes first.
+  std::optional<Real> held_out = {};
   std::uint64_t seed = 0;
   Index threads = 0;
 };
@@ -37,7 +45,7 @@ struct FitState {
   double gradient = 0;  // full gradients: the largest ||g_k + d_k|| of the network, relative to the first
   double disagreement =
       0;                // the largest distance of an agent's model to its neighbourhood's mean, relative to the model
-  double held_out = 0;  // batches: mean cost on the samples held out
+  double held_out = 0;  // mean cost on the samples held out, where there are any
 };
 
 enum class FitEnd { converged, plateau, iterations, diverged, stopped };
@@ -45,11 +53,14 @@ enum class FitEnd { converged, plateau, iterations, diverged, stopped };
 struct FitResult {
   Model model;
   FitState state;
+  std::vector<FitState> history;  // of every check, the last one too
   FitEnd end = FitEnd::iterations;
   double cost = 0;  // the mean loss of the samples fitted to, with the penalty, at the model
   Index samples = 0;
   Index agents = 0;
-  Traffic traffic;  // of everything: statistics, iterations, stopping, the last mean
+  ModelEvaluation fitted;                   // on the samples fitted to
+  std::optional<ModelEvaluation> held_out;  // on those held out
+  Traffic traffic;                          // of everything: statistics, iterations, stopping, the last mean
   Index gradients = 0;
   double seconds = 0;
 };
@@ -57,12 +68,18 @@ struct FitResult {
 struct FitControl {
   std::function<void(const FitState&)> on_check = {};
   std::function<bool()> stop = {};
+  /// The processes that fit together, each of which calls `fit` with the data of its own agents. `on_check` and `stop`
+  /// are asked in the first alone.
+  Team* team = &alone();
+  Placement placement = Placement::contiguous;
 };
 
 /// A linear model that all agents agree on, of the pooled samples: it minimises their mean loss + (l2/2) ||w||^2, the
 /// intercept unpenalised, however the samples are dealt. With full gradients by exact diffusion, each agent with steps
 /// of its own from the curvature that it meets, until the network's gradient vanishes; with batches by `auto` and its
-/// averaged iterate, until samples held out are predicted no better. Deterministic by seed, for any number of threads.
+/// averaged iterate. Where samples are held out, until these are predicted no better. Deterministic by seed, for any
+/// number of threads and processes. Features stay in the process that owns their agent, and so do targets but for
+/// the metrics: the first process is given every sample's scores and target, and has the whole result.
 FitResult fit(const FitOptions& options, const FitControl& control = {});
 
 }  // namespace polyhop

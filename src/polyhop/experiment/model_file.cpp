@@ -94,9 +94,16 @@ void check(const Model& model) {
 std::string metadata_text(const Model& model) {
   Json provenance = Json::array();
   for (const auto& [name, text] : model.provenance) provenance.push_back({name, text});
-  const Json out = {{"kind", kind},           {"version", version},       {"loss", model.loss},
-                    {"delta", model.delta},   {"l2", model.l2},           {"features", model.features},
-                    {"target", model.target}, {"classes", model.classes}, {"provenance", provenance}};
+  const Json out = {{"kind", kind},
+                    {"version", version},
+                    {"loss", model.loss},
+                    {"delta", model.delta},
+                    {"l2", model.l2},
+                    {"unit_rows", model.unit_rows},
+                    {"features", model.features},
+                    {"target", model.target},
+                    {"classes", model.classes},
+                    {"provenance", provenance}};
   try {
     return out.dump(2) + "\n";
   } catch (const Json::exception&) {
@@ -160,6 +167,7 @@ Model read_model(const NpzReader& in) {
   model.loss = entry<std::string>(json, "loss", "a text");
   model.delta = number_entry(json, "delta");
   model.l2 = number_entry(json, "l2");
+  if (json.contains("unit_rows")) model.unit_rows = entry<bool>(json, "unit_rows", "true or false");
   model.features = entry<std::vector<std::string>>(json, "features", "a list of texts");
   model.target = entry<std::string>(json, "target", "a text");
   model.classes = entry<std::vector<std::string>>(json, "classes", "a list of texts");
@@ -199,8 +207,12 @@ Task task_of(const std::string& loss) {
 }
 
 void save_model(const Model& model, const std::string& path) {
-  check(model);
   NpzWriter out(path);
+  save_model(model, out);
+}
+
+void save_model(const Model& model, NpzWriter& out) {
+  check(model);
   std::vector<Real> weights;
   for (Index r = 0; r < model.weights.rows(); ++r) {
     const auto row = model.weights.row(r);

@@ -45,19 +45,30 @@ void require_as_many(const Model& model, const DataTable& data) {
                            ", the model was learned on " + std::to_string(wanted));
 }
 
-// The weights in the order of the data's columns, 0 for those that the model does not know.
-Rows weights_for(const Model& model, const DataTable& data) {
+// Where each feature of the model stands in the data; empty: where it stands in the model.
+std::vector<Index> places_of(const Model& model, const DataTable& data) {
   const bool named = !model.features.empty() && !data.names.empty();
-  if (!named || model.features == data.names) {
-    require_as_many(model, data);
-    return model.weights;
-  }
-  const std::vector<Index> places = places_by_name(model, data);
+  if (named && model.features != data.names) return places_by_name(model, data);
+  require_as_many(model, data);
+  return {};
+}
+
+// The weights in the order of the data's columns, 0 for those that the model does not know.
+Rows weights_at(const std::vector<Index>& places, const Model& model, const DataTable& data) {
+  if (places.empty()) return model.weights;
   Rows out(model.weights.rows(), data.features.columns());
   for (Index c = 0; c < out.rows(); ++c) {
     for (std::size_t j = 0; j < places.size(); ++j) out(c, places[j]) += model.weights(c, static_cast<Index>(j));
   }
   return out;
+}
+
+// What a sample is divided by: the norm of the features that the model knows, 1 where that is 0 or nothing is divided.
+Real divisor(const std::vector<Index>& places, const Model& model, const Features& h, Index n) {
+  if (!model.unit_rows) return 1;
+  Real squared = places.empty() ? h.squared_norm(n) : 0;
+  for (const Index place : places) squared += h.dense()(n, place) * h.dense()(n, place);
+  return squared > 0 ? std::sqrt(squared) : 1;
 }
 
 // 1 / (1 + e^-z), without overflow.
@@ -117,12 +128,14 @@ class ClassPlaces {
 }  // namespace
 
 Rows model_scores(const Model& model, const DataTable& data) {
-  const Rows weights = weights_for(model, data);
+  const std::vector<Index> places = places_of(model, data);
+  const Rows weights = weights_at(places, model, data);
   const Index samples = data.features.rows();
   Rows out(weights.rows(), samples);
   for (Index n = 0; n < samples; ++n) {
+    const Real by = divisor(places, model, data.features, n);
     for (Index c = 0; c < weights.rows(); ++c) {
-      out(c, n) = data.features.dot(n, weights.row(c).data()) + model.intercept[static_cast<std::size_t>(c)];
+      out(c, n) = data.features.dot(n, weights.row(c).data()) / by + model.intercept[static_cast<std::size_t>(c)];
     }
   }
   return out;

@@ -54,6 +54,8 @@ struct Point {
   Index gradients = 0;
   double level = std::numeric_limits<double>::quiet_NaN();       // mean of what a rule has estimated for Jhat_k(w^o)
   double error_rate = std::numeric_limits<double>::quiet_NaN();  // of the mean model on all samples; NaN: no classes
+  Index crossed_vectors = 0;  // rows that went from one process to another, each once: 0 where one does all
+  Index crossed_scalars = 0;
 };
 
 /// A number of a point under its name.
@@ -63,7 +65,7 @@ struct PointColumn {
 };
 
 /// All numbers of a point, in the order of curves.csv and of the store.
-inline constexpr std::array<PointColumn, 20> point_columns = {{
+inline constexpr std::array<PointColumn, 22> point_columns = {{
     {"iteration", &Point::iteration},
     {"seconds", &Point::seconds},
     {"excess_risk", &Point::excess_risk},
@@ -84,12 +86,14 @@ inline constexpr std::array<PointColumn, 20> point_columns = {{
     {"gradients", &Point::gradients},
     {"level", &Point::level},
     {"error_rate", &Point::error_rate},
+    {"crossed_vectors", &Point::crossed_vectors},
+    {"crossed_scalars", &Point::crossed_scalars},
 }};
 
 /// The counts of a point, which only grow.
-inline constexpr std::array<Index Point::*, 7> point_counts = {
-    &Point::rounds,       &Point::vectors, &Point::scalars,  &Point::step_vectors,
-    &Point::step_scalars, &Point::values,  &Point::gradients};
+inline constexpr std::array<Index Point::*, 9> point_counts = {
+    &Point::rounds, &Point::vectors,   &Point::scalars,         &Point::step_vectors,   &Point::step_scalars,
+    &Point::values, &Point::gradients, &Point::crossed_vectors, &Point::crossed_scalars};
 
 /// What a search for the best constant took, over all its trial runs, and what it found.
 struct Tuning {

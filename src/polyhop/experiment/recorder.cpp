@@ -9,12 +9,13 @@
 #include <limits>
 
 #include "polyhop/core/kernels.hpp"
+#include "polyhop/experiment/agent_stream.hpp"
 #include "polyhop/experiment/median.hpp"
 
 namespace polyhop {
 namespace {
 
-// What the workers add up at each point besides the risks; the steps of all agents follow.
+// What the workers add up at each point besides the risks.
 enum Sum : std::size_t {
   consensus,
   distance,
@@ -51,12 +52,17 @@ Recorder::Recorder(const ExperimentOptions& options, const Problem& problem, con
       worker_(worker),
       cell_(cell),
       watched_(watched_agents(options, problem)),
+      mean_(1, problem.dimension()),
+      sums_(sum_count),
       every_step_(every_step || options.record.steps == RecordedSteps::agents) {
   if (reference.minimiser) {
     minimiser_ = Rows(1, problem.dimension());
     std::ranges::copy(*reference.minimiser, minimiser_.row(0).begin());
   }
+  const Block& block = worker_.network.block();
+  for (Index k = 0; k < block.size(); ++k) agents_.push_back(block.agent(k));
   if (worker_.number != 0) return;
+  steps_.resize(static_cast<std::size_t>(problem.agents()));
   cell_.reference_value = reference.value;
   cell_.reference_accuracy = reference.accuracy;
   cell_.reference_how = reference.how;
@@ -68,79 +74,97 @@ void Recorder::resume(const Checkpoint& checkpoint) {
   first_risk_ = checkpoint.first_risk;
 }
 
-void Recorder::save(Index iteration, double seconds, const StateRegistry& state, const Oracle& oracle,
-                    Checkpoint& checkpoint) {
-  std::vector<double> sums(point_counts.size());
+Checkpoint Recorder::standing(Index iteration, double seconds, const Oracle& oracle) {
+  std::array<double, point_counts.size()> sums{};
   worker_.collective.in_order(sums, [&](std::span<double> shared) {
     const Point own = own_counts(oracle);
     for (std::size_t n = 0; n < point_counts.size(); ++n) shared[n] += static_cast<double>(own.*point_counts[n]);
-    // The first worker's turn comes first.
-    if (worker_.number == 0) checkpoint = {iteration, seconds, first_risk_, {}, state.shape(problem_.agents())};
-    state.save(worker_.network.block(), checkpoint.state);
   });
-  if (worker_.number != 0) return;
-  for (std::size_t n = 0; n < point_counts.size(); ++n)
+  Checkpoint checkpoint{iteration, seconds, first_risk_, {}};
+  for (std::size_t n = 0; n < point_counts.size(); ++n) {
     checkpoint.totals.*point_counts[n] = static_cast<Index>(sums[n]);
+  }
+  return checkpoint;
 }
 
 bool Recorder::due(Index iteration) const {
   return iteration % options_.record_every == 0 || iteration == options_.iterations;
 }
 
-// Brings the models to evaluate to every worker, and the mean of all models, summed in agent order.
-void Recorder::gather_points(const Algorithm& algorithm, const AveragedIterate* average) {
+// The mean of all models, summed in agent order.
+void Recorder::gather_mean(const Rows& models) {
   const Index m = problem_.dimension();
-  const auto watched = static_cast<Index>(watched_.size());
-  const Index count = watched * (average != nullptr ? 2 : 1) + 1;
-  if (points_.rows() != count) {
-    points_ = Rows(count, m);
-    costs_ = Rows(worker_.network.block().size(), count);
-    flat_.resize(static_cast<std::size_t>(count * m));
-  }
-  const Block block = worker_.network.block();
-  worker_.collective.in_order(flat_, [&](std::span<double> flat) {
-    for (Index n = 0; n < watched; ++n) {
-      const Index agent = watched_[static_cast<std::size_t>(n)];
-      if (!block.holds(agent)) continue;
-      std::ranges::copy(algorithm.models().row(agent - block.first), flat.begin() + n * m);
-      if (average == nullptr) continue;
-      std::ranges::copy(average->models().row(agent - block.first), flat.begin() + (watched + 1 + n) * m);
-    }
-    double* mean = flat.data() + watched * m;
-    for (Index k = 0; k < block.size(); ++k) {
-      kernels::add_scaled(1, algorithm.models().row(k).data(), mean, mean, m);
-    }
+  worker_.collective.by_agent(mean_.row(0), models.rows(), [&](std::span<double> mean, Index k) {
+    kernels::add_scaled(1, models.row(k).data(), mean.data(), mean.data(), m);
   });
-  double* mean = flat_.data() + watched * m;
-  kernels::scale(1 / static_cast<Real>(problem_.agents()), mean, mean, m);
-  for (Index p = 0; p < count; ++p) std::copy_n(flat_.begin() + p * m, m, points_.row(p).begin());
+  kernels::scale(1 / static_cast<Real>(problem_.agents()), mean_.data(), mean_.data(), m);
 }
 
-// Adds up, in agent order: J_k at every point, distances, traffic, evaluations; lists all step sizes.
+// Brings `count` of the models to evaluate to every worker: those of the watched agents, the mean, the averaged ones.
+void Recorder::gather_points(Index first, Index count, const Rows& models, const Rows* averaged) {
+  const Block& block = worker_.network.block();
+  const Index m = problem_.dimension();
+  const auto watched = static_cast<Index>(watched_.size());
+  if (points_.rows() != count) {
+    points_ = Rows(count, m);
+    costs_ = Rows(block.size(), count);
+    flat_.resize(static_cast<std::size_t>(count * m));
+  }
+  worker_.collective.in_order(flat_, [&](std::span<double> flat) {
+    for (Index p = first; p < first + count; ++p) {
+      if (p == watched) continue;
+      const Rows& rows = p < watched ? models : *averaged;
+      const Index agent = watched_[static_cast<std::size_t>(p < watched ? p : p - watched - 1)];
+      if (!block.holds(agent)) continue;
+      std::ranges::copy(rows.row(block.place(agent) - block.first), flat.begin() + (p - first) * m);
+    }
+  });
+  for (Index p = 0; p < count; ++p) {
+    const Real* from = first + p == watched ? mean_.data() : flat_.data() + p * m;
+    std::copy_n(from, m, points_.row(p).begin());
+  }
+}
+
+// J at all these points, summed in agent order. So many at a time that nobody holds the models of all agents.
+void Recorder::gather_risks(const Rows& models, const Rows* averaged) {
+  const Block& block = worker_.network.block();
+  const auto all = static_cast<Index>(risks_.size());
+  const Index share = problem_.agents() / worker_.count;  // costs have a row for each agent of a block
+  const Index at_once = std::min(all, rows_at_once(std::max(problem_.dimension(), share)));
+  for (Index first = 0; first < all; first += at_once) {
+    const Index count = std::min(at_once, all - first);
+    gather_points(first, count, models, averaged);
+    problem_.costs(block, points_, costs_);
+    const auto risks = std::span(risks_).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
+    worker_.collective.by_agent(risks, block.size(), [&](std::span<double> sums, Index k) {
+      for (Index p = 0; p < count; ++p) sums[static_cast<std::size_t>(p)] += costs_(k, p);
+    });
+    for (double& risk : risks) risk /= static_cast<double>(problem_.agents());
+  }
+}
+
+// Adds up distances and levels in agent order; and what is counted, for which no order matters.
 void Recorder::gather_sums(const Algorithm& algorithm, const Oracle& oracle, double seconds,
                            std::span<const Real> levels) {
-  const Block block = worker_.network.block();
+  const Block& block = worker_.network.block();
   const Index m = problem_.dimension();
-  problem_.costs(block, points_, costs_);
-  const auto risks = static_cast<std::size_t>(points_.rows());
-  const auto watched = static_cast<Index>(watched_.size());
-  sums_.resize(risks + sum_count + static_cast<std::size_t>(problem_.agents()));
-  worker_.collective.in_order(sums_, [&](std::span<double> sums) {
-    const auto extra = sums.subspan(risks);
-    for (Index k = 0; k < block.size(); ++k) {
-      for (std::size_t p = 0; p < risks; ++p) sums[p] += costs_(k, static_cast<Index>(p));
-      const Real* w = algorithm.models().row(k).data();
-      extra[consensus] += kernels::squared_distance(w, points_.row(watched).data(), m);
-      if (minimiser_.rows() > 0) extra[distance] += kernels::squared_distance(w, minimiser_.data(), m);
-      extra[sum_count + static_cast<std::size_t>(block.first + k)] = algorithm.steps()[static_cast<std::size_t>(k)];
-    }
-    for (const Real x : levels) extra[level] += x;
-    extra[wrong] += static_cast<double>(problem_.misclassified(block, points_.row(watched).data()));
+  worker_.collective.by_agent(sums_, block.size(), [&](std::span<double> sums, Index k) {
+    const Real* w = algorithm.models().row(k).data();
+    sums[consensus] += kernels::squared_distance(w, mean_.data(), m);
+    if (minimiser_.rows() > 0) sums[distance] += kernels::squared_distance(w, minimiser_.data(), m);
+    if (!levels.empty()) sums[level] += levels[static_cast<std::size_t>(k)];
+    if (k != 0) return;
+    sums[wrong] += static_cast<double>(problem_.misclassified(block, mean_.data()));
     const Point own = own_counts(oracle);
-    for (std::size_t n = 0; n < point_counts.size(); ++n)
-      extra[first_count + n] += static_cast<double>(own.*point_counts[n]);
-    if (worker_.number == 0) extra[seconds_of_first] = seconds;
+    for (std::size_t n = 0; n < point_counts.size(); ++n) {
+      sums[first_count + n] += static_cast<double>(own.*point_counts[n]);
+    }
+    if (worker_.number == 0) sums[seconds_of_first] = seconds;
   });
+}
+
+void Recorder::gather_steps(const Algorithm& algorithm) {
+  worker_.collective.gather(agents_, algorithm.steps(), steps_);
 }
 
 // What this worker has to add to the point_counts. Rounds are everybody's, so the first worker tells them, and what was
@@ -156,63 +180,66 @@ Point Recorder::own_counts(const Oracle& oracle) const {
   out.step_scalars += step.scalars;
   out.values += oracle.evaluations().values;
   out.gradients += oracle.evaluations().gradients;
+  const Traffic crossings = worker_.network.crossings();
+  out.crossed_vectors += crossings.vectors;
+  out.crossed_scalars += crossings.scalars;
   return out;
 }
 
-double Recorder::risk(Index p) const {
-  return sums_[static_cast<std::size_t>(p)] / static_cast<double>(problem_.agents());
-}
-
 Point Recorder::point(Index iteration, bool averaged) const {
-  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-  const auto watched = static_cast<Index>(watched_.size());
-  const double optimum = reference_.value;
-  const std::span<const double> extra = std::span(sums_).subspan(static_cast<std::size_t>(points_.rows()));
+  const std::size_t watched = watched_.size();
   const auto agents = static_cast<double>(problem_.agents());
-  const auto mean_excess = [&](Index first) {
+  const auto mean_excess = [&](std::size_t first) {
     double sum = 0;
-    for (Index p = first; p < first + watched; ++p) sum += risk(p) - optimum;
+    for (std::size_t p = first; p < first + watched; ++p) sum += excess(p);
     return sum / static_cast<double>(watched);
   };
 
   Point point;
   point.iteration = iteration;
-  point.seconds = extra[seconds_of_first];
+  point.seconds = sums_[seconds_of_first];
   point.excess_risk = mean_excess(0);
   point.excess_risk_worst = -std::numeric_limits<double>::infinity();
-  for (Index p = 0; p < watched; ++p) {
-    const double excess = risk(p) - optimum;
+  for (std::size_t p = 0; p < watched; ++p) {
     // A NaN is the worst there is, and stays.
-    if (excess > point.excess_risk_worst || std::isnan(excess)) point.excess_risk_worst = excess;
+    if (excess(p) > point.excess_risk_worst || std::isnan(excess(p))) point.excess_risk_worst = excess(p);
   }
-  point.excess_risk_mean_model = risk(watched) - optimum;
+  point.excess_risk_mean_model = excess(watched);
   if (averaged) point.excess_risk_averaged = mean_excess(watched + 1);
-  point.consensus_error = extra[consensus] / agents;
-  point.distance = minimiser_.rows() > 0 ? extra[distance] / agents : unknown;
-  point.level = extra[level] / agents;
-  if (extra[wrong] >= 0) point.error_rate = extra[wrong] / static_cast<double>(problem_.samples());
-  const auto steps = extra.subspan(sum_count);
-  const bool stepped = iteration > 0;
-  point.step_min = stepped ? *std::ranges::min_element(steps) : unknown;
-  point.step_median = stepped ? median({steps.begin(), steps.end()}) : unknown;
-  point.step_max = stepped ? *std::ranges::max_element(steps) : unknown;
-  for (std::size_t n = 0; n < point_counts.size(); ++n)
-    point.*point_counts[n] = static_cast<Index>(extra[first_count + n]);
+  point.consensus_error = sums_[consensus] / agents;
+  point.distance = minimiser_.rows() > 0 ? sums_[distance] / agents : std::numeric_limits<double>::quiet_NaN();
+  point.level = sums_[level] / agents;
+  if (sums_[wrong] >= 0) point.error_rate = sums_[wrong] / static_cast<double>(problem_.samples());
+  for (std::size_t n = 0; n < point_counts.size(); ++n) {
+    point.*point_counts[n] = static_cast<Index>(sums_[first_count + n]);
+  }
   return point;
+}
+
+// The first worker alone knows the steps of all.
+void Recorder::fill_steps(Point& point) const {
+  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+  const bool stepped = point.iteration > 0;
+  point.step_min = stepped ? *std::ranges::min_element(steps_) : unknown;
+  point.step_median = stepped ? median(steps_) : unknown;
+  point.step_max = stepped ? *std::ranges::max_element(steps_) : unknown;
 }
 
 std::optional<Status> Recorder::observe(Index iteration, double seconds, const Algorithm& algorithm,
                                         const AveragedIterate* average, const Oracle& oracle,
                                         std::span<const Real> levels) {
-  gather_points(algorithm, average);
+  risks_.resize(watched_.size() * (average != nullptr ? 2 : 1) + 1);
+  gather_mean(algorithm.models());
+  gather_risks(algorithm.models(), average != nullptr ? &average->models() : nullptr);
   gather_sums(algorithm, oracle, seconds, levels);
+  gather_steps(algorithm);
   Point now = point(iteration, average != nullptr);
   if (levels.empty()) now.level = std::numeric_limits<double>::quiet_NaN();
   if (worker_.number == 0) {
+    fill_steps(now);
     cell_.points.push_back(now);
     if (every_step_) {
-      const auto first = sums_.end() - problem_.agents();
-      cell_.steps.emplace_back(first, sums_.end());
+      cell_.steps.push_back(steps_);
       if (iteration == 0) std::ranges::fill(cell_.steps.back(), std::numeric_limits<double>::quiet_NaN());
     }
   }
@@ -228,29 +255,19 @@ std::optional<Status> Recorder::observe(Index iteration, double seconds, const A
   return {};
 }
 
-// A few thousand agents at a time, so that large models are not held twice.
-void Recorder::copy_models(const Rows& from, Rows& to) {
-  constexpr Index most = 4096;
-  const Index m = problem_.dimension();
-  const Block block = worker_.network.block();
-  if (worker_.number == 0) to = Rows(problem_.agents(), m);
-  std::vector<double> part;
-  for (Index first = 0; first < problem_.agents(); first += most) {
-    const Index last = std::min(first + most, problem_.agents());
-    part.resize(static_cast<std::size_t>((last - first) * m));
-    worker_.collective.in_order(part, [&](std::span<double> flat) {
-      for (Index k = std::max(first, block.first); k < std::min(last, block.last); ++k) {
-        std::ranges::copy(from.row(k - block.first), flat.begin() + (k - first) * m);
-      }
-    });
-    if (worker_.number != 0) continue;
-    for (Index k = first; k < last; ++k) std::copy_n(part.begin() + (k - first) * m, m, to.row(k).begin());
-  }
+void Recorder::send_models(const Algorithm& algorithm, const AveragedIterate* average, const StateSink& sink) {
+  send_rows(worker_, "models", algorithm.models(), sink);
+  if (average != nullptr) send_rows(worker_, "averaged", average->models(), sink);
 }
 
 void Recorder::finish(const Algorithm& algorithm, const AveragedIterate* average) {
-  copy_models(algorithm.models(), cell_.models);
-  if (average != nullptr) copy_models(average->models(), cell_.averaged);
+  send_models(algorithm, average, [&](const StatePart& part) {
+    Rows& to = part.name == "models" ? cell_.models : cell_.averaged;
+    if (part.first == 0) to = Rows(problem_.agents(), part.columns);
+    for (Index k = 0; k < part.rows; ++k) {
+      std::copy_n(part.data.begin() + k * part.columns, part.columns, to.row(part.first + k).begin());
+    }
+  });
 }
 
 }  // namespace polyhop

@@ -35,18 +35,23 @@ class Recorder {
   std::optional<Status> observe(Index iteration, double seconds, const Algorithm& algorithm,
                                 const AveragedIterate* average, const Oracle& oracle,
                                 std::span<const Real> levels = {});
-  /// Writes where the run stands before `iteration` into `checkpoint`, which all workers share.
-  void save(Index iteration, double seconds, const StateRegistry& state, const Oracle& oracle, Checkpoint& checkpoint);
-  /// Writes the last models into the cell.
+  /// Where the run stands before `iteration`, for the first worker to save.
+  Checkpoint standing(Index iteration, double seconds, const Oracle& oracle);
+  /// Brings the last models of all agents to the first worker's `sink`: "models" and, where there are any, "averaged".
+  void send_models(const Algorithm& algorithm, const AveragedIterate* average, const StateSink& sink);
+  /// Writes them into the cell instead: only for a process that does the run alone.
   void finish(const Algorithm& algorithm, const AveragedIterate* average);
 
  private:
-  void gather_points(const Algorithm& algorithm, const AveragedIterate* average);
+  void gather_mean(const Rows& models);
+  void gather_risks(const Rows& models, const Rows* averaged);
+  void gather_points(Index first, Index count, const Rows& models, const Rows* averaged);
   void gather_sums(const Algorithm& algorithm, const Oracle& oracle, double seconds, std::span<const Real> levels);
+  void gather_steps(const Algorithm& algorithm);
   [[nodiscard]] Point own_counts(const Oracle& oracle) const;
   [[nodiscard]] Point point(Index iteration, bool averaged) const;
-  [[nodiscard]] double risk(Index p) const;
-  void copy_models(const Rows& from, Rows& to);
+  void fill_steps(Point& point) const;
+  [[nodiscard]] double excess(std::size_t p) const { return risks_[p] - reference_.value; }
 
   const ExperimentOptions& options_;
   const Problem& problem_;
@@ -55,10 +60,14 @@ class Recorder {
   Cell& cell_;
   Rows minimiser_;              // w^o as a row, or empty
   std::vector<Index> watched_;  // the agents whose models are evaluated
-  Rows points_;                 // watched models, the mean model, watched averaged models
+  Rows mean_;                   // the mean of all models
+  Rows points_;                 // models to evaluate, some at a time
   Rows costs_;                  // J_k at those points, for the block's agents
   std::vector<double> flat_;    // points on their way through the collective
+  std::vector<double> risks_;   // J at the watched models, the mean model, the watched averaged models
   std::vector<double> sums_;    // see gather_sums
+  std::vector<Index> agents_;   // the numbers of the block's agents
+  std::vector<Real> steps_;     // of all agents, at the first worker
   double first_risk_ = 0;
   bool every_step_;  // record every agent's step
   Point before_;     // counts from before a checkpoint

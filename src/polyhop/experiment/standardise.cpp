@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "polyhop/experiment/standardise.hpp"
 
+#include <array>
 #include <cmath>
 #include <cstddef>
+#include <span>
 
 #include "polyhop/core/kernels.hpp"
-#include "polyhop/network/runtime.hpp"
 
 namespace polyhop {
 namespace {
@@ -37,12 +38,34 @@ Rows own_sums(const Dataset& data, std::span<const Real> mean, int power) {
 
 }  // namespace
 
-Standardised standardise(Dataset& data, const CombinationMatrix& matrix) {
+Traffic of_all(const Traffic& own, Collective& collective) {
+  std::array<double, 2> sums{};
+  collective.in_order(sums, [&](std::span<double> shared) {
+    shared[0] += static_cast<double>(own.vectors);
+    shared[1] += static_cast<double>(own.scalars);
+  });
+  return {own.rounds, static_cast<Index>(sums[0]), static_cast<Index>(sums[1])};
+}
+
+std::vector<Real> pooled_weights(const Dataset& data, const CombinationMatrix& matrix, Traffic& traffic,
+                                 const Ownership& ownership, Team& team) {
+  std::vector<Real> weights;
+  for (Index k = 0; k < data.agents(); ++k) weights.push_back(static_cast<Real>(data.samples(k)));
+  std::vector<Real> all = weights;
+  team.launch(matrix, ownership, 1, 1, [&](Worker& worker) {
+    worker.network.spread_sum({all});
+    traffic += of_all(worker.network.algorithm_traffic(), worker.collective);
+  });
+  for (std::size_t k = 0; k < weights.size(); ++k) weights[k] *= static_cast<Real>(matrix.agents()) / all[k];
+  return weights;
+}
+
+Standardised standardise(Dataset& data, const CombinationMatrix& matrix, const Ownership& ownership, Team& team) {
   const auto columns = static_cast<std::size_t>(data.features.columns());
   Standardised out;
   out.mean.assign(columns, 0);
   out.scale.assign(columns, 1);
-  launch_serial(matrix, data.features.columns(), [&](Worker& worker) {
+  team.launch(matrix, ownership, data.features.columns(), 1, [&](Worker& worker) {
     std::vector<Real> count;
     for (Index k = 0; k < data.agents(); ++k) count.push_back(static_cast<Real>(data.samples(k)));
     worker.network.spread_sum({count});
@@ -59,7 +82,7 @@ Standardised standardise(Dataset& data, const CombinationMatrix& matrix) {
       // A column whose spread is rounding does not vary.
       if (deviation > 1e-12 * std::abs(out.mean[j])) out.scale[j] = deviation;
     }
-    out.traffic = worker.network.algorithm_traffic();
+    out.traffic = of_all(worker.network.algorithm_traffic(), worker.collective);
   });
   std::vector<Real> factor;
   for (const Real scale : out.scale) factor.push_back(1 / scale);

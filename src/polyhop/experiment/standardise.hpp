@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "polyhop/graph/combination_matrix.hpp"
+#include "polyhop/network/team.hpp"
 #include "polyhop/network/traffic.hpp"
 #include "polyhop/problem/dataset.hpp"
 
@@ -18,7 +19,17 @@ struct Standardised {
 };
 
 /// Gives every feature mean 0 and standard deviation 1 over the samples of all agents. Agents send sums over their own
-/// samples along the links of the network and nothing else; nobody sees another's data.
-Standardised standardise(Dataset& data, const CombinationMatrix& matrix);
+/// samples along the links of the network and nothing else; nobody sees another's data. `data`: the samples of the
+/// agents that this process of the team owns; the traffic is that of all processes.
+Standardised standardise(Dataset& data, const CombinationMatrix& matrix, const Ownership& ownership = {},
+                         Team& team = alone());
+
+/// n_k K / n of each agent here: weights with which the mean of the agents' mean losses is that of all n samples. n is
+/// agreed on along the links.
+std::vector<Real> pooled_weights(const Dataset& data, const CombinationMatrix& matrix, Traffic& traffic,
+                                 const Ownership& ownership = {}, Team& team = alone());
+
+/// What the agents of all processes sent, from what those of a worker's block did.
+Traffic of_all(const Traffic& own, Collective& collective);
 
 }  // namespace polyhop

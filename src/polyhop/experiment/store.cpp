@@ -23,7 +23,7 @@
 namespace polyhop {
 namespace {
 
-constexpr int format = 2;
+constexpr int format = 3;
 
 constexpr const char* schema = R"(
 CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
@@ -32,13 +32,14 @@ CREATE TABLE layout (position INTEGER PRIMARY KEY, method TEXT NOT NULL, seed IN
 CREATE TABLE cells (id TEXT PRIMARY KEY, settings TEXT NOT NULL, status TEXT NOT NULL, message TEXT,
                     iteration INTEGER, seconds REAL, first_risk REAL, rounds INTEGER, vectors INTEGER, scalars INTEGER,
                     step_vectors INTEGER, step_scalars INTEGER, "values" INTEGER, gradients INTEGER,
-                    reference_value REAL, reference_accuracy REAL, reference_how TEXT, recorded_agents INTEGER)
+                    crossed_vectors INTEGER, crossed_scalars INTEGER, reference_value REAL, reference_accuracy REAL, reference_how TEXT, recorded_agents INTEGER)
   WITHOUT ROWID;
 CREATE TABLE points (cell TEXT NOT NULL, iteration INTEGER NOT NULL, seconds REAL, excess_risk REAL,
                      excess_risk_worst REAL, excess_risk_mean_model REAL, excess_risk_averaged REAL,
                      consensus_error REAL, distance REAL, step_min REAL, step_median REAL, step_max REAL,
                      rounds INTEGER, vectors INTEGER, scalars INTEGER, step_vectors INTEGER, step_scalars INTEGER,
-                     "values" INTEGER, gradients INTEGER, level REAL, error_rate REAL, PRIMARY KEY (cell, iteration))
+                     "values" INTEGER, gradients INTEGER, level REAL, error_rate REAL, crossed_vectors INTEGER,
+                     crossed_scalars INTEGER, PRIMARY KEY (cell, iteration))
   WITHOUT ROWID;
 CREATE TABLE steps (cell TEXT NOT NULL, iteration INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (cell, iteration));
 CREATE TABLE arrays (cell TEXT NOT NULL, name TEXT NOT NULL, position INTEGER NOT NULL, part INTEGER NOT NULL,
@@ -90,7 +91,8 @@ Tuning read_tuning(SQLite::Statement& select) {
   return tuning;
 }
 
-std::string prefixed(const char* what, const std::string& name) { return std::string(what) + "/" + name; }
+// What the names of a checkpoint's arrays begin with; models have none.
+constexpr const char* of_state = "state/";
 
 }  // namespace
 
@@ -186,7 +188,8 @@ class Store::Implementation {
     if (at == nullptr) return;
     auto progress = statement(
         "UPDATE cells SET iteration = ?, seconds = ?, first_risk = ?, rounds = ?, vectors = ?, scalars = ?, "
-        "step_vectors = ?, step_scalars = ?, \"values\" = ?, gradients = ? WHERE id = ?");
+        "step_vectors = ?, step_scalars = ?, \"values\" = ?, gradients = ?, crossed_vectors = ?, crossed_scalars = ? "
+        "WHERE id = ?");
     progress.bind(1, static_cast<std::int64_t>(at->iteration));
     progress.bind(2, at->seconds);
     progress.bind(3, at->first_risk);
@@ -196,32 +199,25 @@ class Store::Implementation {
     progress.exec();
   }
 
-  // An array in parts of at most 64 MB: SQLite holds no blob beyond 1 GB.
-  void write_array(const std::string& id, const std::string& name, int position, Index rows, Index columns,
-                   const std::function<void(Index first, Index count, std::vector<Real>& out)>& part) {
-    constexpr Index most_bytes = Index{64} << 20;
-    const Index at_once = std::max<Index>(1, most_bytes / std::max<Index>(1, columns * Index{sizeof(Real)}));
-    auto insert = statement("INSERT OR REPLACE INTO arrays VALUES (?,?,?,?,?,?,?)");
-    std::vector<Real> buffer;
-    for (Index first = 0, number = 0; first < rows; first += at_once, ++number) {
-      const Index count = std::min(at_once, rows - first);
-      buffer.clear();
-      part(first, count, buffer);
+  // Writes each part as a blob of its own, names in the order in which they come. SQLite holds no blob beyond 1 GB.
+  void write_parts(const std::string& id, const std::string& prefix, const StateStream& stream) {
+    auto insert = statement("INSERT INTO arrays VALUES (?,?,?,?,?,?,?)");
+    std::string name;
+    int position = -1;
+    std::int64_t number = 0;
+    stream([&](const StatePart& part) {
+      number = part.name == name ? number + 1 : 0;
+      if (number == 0) ++position;
+      name = part.name;
       insert.reset();
       insert.bind(1, id);
-      insert.bind(2, name);
+      insert.bind(2, prefix + name);
       insert.bind(3, position);
-      insert.bind(4, static_cast<std::int64_t>(number));
-      insert.bind(5, static_cast<std::int64_t>(count));
-      insert.bind(6, static_cast<std::int64_t>(columns));
-      insert.bindNoCopy(7, buffer.data(), static_cast<int>(buffer.size() * sizeof(Real)));
+      insert.bind(4, number);
+      insert.bind(5, static_cast<std::int64_t>(part.rows));
+      insert.bind(6, static_cast<std::int64_t>(part.columns));
+      insert.bindNoCopy(7, part.data.data(), static_cast<int>(part.data.size_bytes()));
       insert.exec();
-    }
-  }
-
-  void write_models(const std::string& id, const std::string& name, const Rows& models) {
-    write_array(id, name, 0, models.rows(), models.columns(), [&](Index first, Index count, std::vector<Real>& out) {
-      for (Index k = first; k < first + count; ++k) out.insert(out.end(), models.row(k).begin(), models.row(k).end());
     });
   }
 
@@ -243,8 +239,9 @@ class Store::Implementation {
     return out;
   }
 
-  void remove_checkpoint(const std::string& id) {
-    auto remove = statement("DELETE FROM arrays WHERE cell = ? AND name LIKE 'state/%'");
+  // Checkpoint and models.
+  void remove_arrays(const std::string& id) {
+    auto remove = statement("DELETE FROM arrays WHERE cell = ?");
     remove.bind(1, id);
     remove.exec();
   }
@@ -368,7 +365,8 @@ std::optional<Checkpoint> Store::checkpoint(const std::string& id) const {
   return s.guarded([&]() -> std::optional<Checkpoint> {
     auto select = s.statement(
         "SELECT iteration, seconds, first_risk, rounds, vectors, scalars, step_vectors, step_scalars, \"values\", "
-        "gradients FROM cells WHERE id = ? AND status IN ('unfinished', 'failed') AND iteration IS NOT NULL");
+        "gradients, crossed_vectors, crossed_scalars FROM cells WHERE id = ? AND status IN ('unfinished', 'failed') "
+        "AND iteration IS NOT NULL");
     select.bind(1, id);
     if (!select.executeStep()) return {};
     Checkpoint at;
@@ -377,21 +375,31 @@ std::optional<Checkpoint> Store::checkpoint(const std::string& id) const {
     at.first_risk = real(select.getColumn(2));
     int place = 3;
     for (const auto column : point_counts) at.totals.*column = select.getColumn(place++).getInt64();
-    auto arrays = s.statement(
-        "SELECT name, position, \"rows\", \"columns\", data FROM arrays WHERE cell = ? AND name LIKE 'state/%' "
-        "ORDER BY position, part");
-    arrays.bind(1, id);
-    while (arrays.executeStep()) {
-      const std::string name = arrays.getColumn(0).getString().substr(6);
-      if (at.state.entries.empty() || at.state.entries.back().name != name) {
-        at.state.entries.push_back({name, 0, arrays.getColumn(3).getInt64(), {}});
-      }
-      auto& entry = at.state.entries.back();
-      entry.rows += arrays.getColumn(2).getInt64();
-      const auto* data = static_cast<const Real*>(arrays.getColumn(4).getBlob());
-      entry.data.insert(entry.data.end(), data, data + arrays.getColumn(4).getBytes() / static_cast<int>(sizeof(Real)));
-    }
     return at;
+  });
+}
+
+void Store::read_state(const std::string& id, const StateSink& sink) const {
+  const auto& s = *implementation_;
+  s.guarded([&] {
+    auto select = s.statement(
+        "SELECT name, \"rows\", \"columns\", data FROM arrays WHERE cell = ? AND name LIKE 'state/%' "
+        "ORDER BY position, part");
+    select.bind(1, id);
+    StatePart part;
+    std::vector<Real> data;
+    while (select.executeStep()) {
+      const std::string name = select.getColumn(0).getString().substr(std::strlen(of_state));
+      part.first = name == part.name ? part.first + part.rows : 0;
+      part.name = name;
+      part.rows = select.getColumn(1).getInt64();
+      part.columns = select.getColumn(2).getInt64();
+      const SQLite::Column blob = select.getColumn(3);
+      data.resize(static_cast<std::size_t>(blob.getBytes()) / sizeof(Real));
+      if (!data.empty()) std::memcpy(data.data(), blob.getBlob(), data.size() * sizeof(Real));
+      part.data = data;
+      sink(part);
+    }
   });
 }
 
@@ -441,31 +449,24 @@ Cell Store::load_cell(const std::string& id, const std::string& method, std::uin
   });
 }
 
-void Store::save(const std::string& id, const Cell& cell, std::size_t first_new, const Checkpoint& checkpoint) {
+void Store::save(const std::string& id, const Cell& cell, std::size_t first_new, const Checkpoint& checkpoint,
+                 const StateStream& state) {
   auto& s = *implementation_;
   s.transaction([&] {
     s.write_points(id, cell, first_new);
     s.write_cell(id, cell, Status::unfinished, &checkpoint);
-    s.remove_checkpoint(id);
-    int position = 0;
-    for (const auto& entry : checkpoint.state.entries) {
-      s.write_array(id, prefixed("state", entry.name), position++, entry.rows, entry.columns,
-                    [&](Index first, Index count, std::vector<Real>& out) {
-                      const auto* begin = entry.data.data() + first * entry.columns;
-                      out.assign(begin, begin + count * entry.columns);
-                    });
-    }
+    s.remove_arrays(id);
+    s.write_parts(id, of_state, state);
   });
 }
 
-void Store::finish(const std::string& id, const Cell& cell, std::size_t first_new) {
+void Store::finish(const std::string& id, const Cell& cell, std::size_t first_new, const StateStream& models) {
   auto& s = *implementation_;
   s.transaction([&] {
     s.write_points(id, cell, first_new);
     s.write_cell(id, cell, cell.status, nullptr);
-    s.remove_checkpoint(id);
-    s.write_models(id, "models", cell.models);
-    s.write_models(id, "averaged", cell.averaged);
+    s.remove_arrays(id);
+    s.write_parts(id, "", models);
   });
 }
 

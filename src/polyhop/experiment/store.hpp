@@ -15,13 +15,13 @@
 
 namespace polyhop {
 
-/// Where a run stands before iteration `iteration`: all that is needed to go on to the very bits of an unbroken run.
+/// Where a run stands before iteration `iteration`. With the agents' state it is all that is needed to go on to the
+/// very bits of an unbroken run.
 struct Checkpoint {
   Index iteration = 0;
   double seconds = 0;
   double first_risk = 0;  // what divergence is judged against
-  Point totals;           // the counts so far: rounds, vectors, ..., gradients
-  Snapshot state;
+  Point totals;           // the counts so far: rounds, vectors, ...
 };
 
 /// One cell of an experiment: which run it is, and the settings that determine its numbers.
@@ -61,16 +61,21 @@ class Store {
   /// Where an unfinished or failed cell stands, if it got as far as a checkpoint; its points up to there are in the
   /// store.
   [[nodiscard]] std::optional<Checkpoint> checkpoint(const std::string& id) const;
+  /// Gives the state saved with it to `sink`, in the parts in which it was written; nobody holds more than one of them.
+  void read_state(const std::string& id, const StateSink& sink) const;
   /// The cell as far as it is known.
   [[nodiscard]] Cell load_cell(const std::string& id, const std::string& method, std::uint64_t seed,
                                bool with_models) const;
 
   /// Forgets what a cell has so far: it begins anew.
   void restart(const std::string& id);
-  /// Commits the points from number `first_new` on and the checkpoint in one transaction.
-  void save(const std::string& id, const Cell& cell, std::size_t first_new, const Checkpoint& checkpoint);
-  /// Commits the last points, the models and how the cell ended; its checkpoint goes.
-  void finish(const std::string& id, const Cell& cell, std::size_t first_new);
+  /// Commits the points from number `first_new` on, the checkpoint and all parts of its state in one transaction. A
+  /// failure on the way, of whomever, leaves what was committed before.
+  void save(const std::string& id, const Cell& cell, std::size_t first_new, const Checkpoint& checkpoint,
+            const StateStream& state);
+  /// Commits the last points, how the cell ended, and the parts of its "models" and "averaged" ones (those in `cell`
+  /// are not looked at); its checkpoint goes.
+  void finish(const std::string& id, const Cell& cell, std::size_t first_new, const StateStream& models);
   /// Keeps the message of a cell that ended by an error; it is tried again next time.
   void fail(const std::string& id, const std::string& message);
 

@@ -3,12 +3,14 @@
 #include "polyhop/experiment/tuning.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <map>
 #include <memory>
 #include <utility>
 
+#include "polyhop/experiment/from_first.hpp"
 #include "polyhop/experiment/median.hpp"
 #include "polyhop/experiment/run.hpp"
 #include "polyhop/experiment/tasks.hpp"
@@ -83,20 +85,26 @@ class Search {
 
 struct Stopped {};
 
-// Runs steps on the tuning seeds and adds up what that costs.
+// Runs steps on the tuning seeds and adds up what that costs: trial runs side by side, or one after the other where
+// several processes do each of them.
 class Trials {
  public:
   Trials(const ExperimentOptions& options, const Method& method, const TuningControl& control)
-      : options_(options), method_(method), threads_(usable_threads(control.threads)), seeds_(tuning_seeds(options)) {
+      : options_(options),
+        method_(method),
+        team_(*control.team),
+        threads_(usable_threads(control.threads)),
+        seeds_(tuning_seeds(options)) {
     control_.stop = control.stop;
+    control_.models = false;
     method_.average = false;
     options_.record.steps = RecordedSteps::summary;
     options_.time_limit.reset();  // a clock must not decide what is found
     options_.stop_at_target = options.tuning.goal == TuningGoal::iterations_to_target;
     instances_.resize(seeds_.size());
-    run_tasks(static_cast<Index>(seeds_.size()), threads_, [&](Index n) {
+    run_tasks(static_cast<Index>(seeds_.size()), beside(1), [&](Index n) {
       const auto slot = static_cast<std::size_t>(n);
-      instances_[slot] = std::make_unique<Instance>(make_instance(options_, seeds_[slot]));
+      instances_[slot] = std::make_unique<Instance>(make_instance(options_, seeds_[slot], team_, control.placement));
     });
   }
 
@@ -104,12 +112,15 @@ class Trials {
   [[nodiscard]] Real safe_step() const {
     Real largest = 0;
     for (std::size_t s = 0; s < seeds_.size(); ++s) {
-      const Problem& problem = *instances_[s]->problem;
-      const auto oracle = problem.oracle({0, problem.agents()}, seeds_[s]);
-      std::vector<Real> smoothness(static_cast<std::size_t>(problem.agents()));
+      const Block own = instances_[s]->ownership.block(team_.rank());
+      const auto oracle = instances_[s]->problem->oracle(own, seeds_[s]);
+      std::vector<Real> smoothness(static_cast<std::size_t>(own.size()));
       oracle->draw(0);
       if (oracle->smoothness(smoothness)) largest = std::max(largest, *std::ranges::max_element(smoothness));
     }
+    const Real here = largest;
+    team_.collective().in_order(std::span(&largest, 1),
+                                [&](std::span<double> shared) { shared[0] = std::max(shared[0], here); });
     return largest > 0 && std::isfinite(1 / largest) ? 1 / largest : 1;
   }
 
@@ -156,20 +167,23 @@ class Trials {
     return enough < static_cast<double>(options_.iterations) ? static_cast<Index>(enough) : options_.iterations;
   }
 
+  // How many runs of so many workers go side by side.
+  [[nodiscard]] Index beside(Index workers) const { return team_.size() > 1 ? 1 : threads_ / workers; }
+
   void run_all(std::vector<Run>& runs, Index iterations) {
     ExperimentOptions options = options_;
     options.iterations = iterations;
     const auto one = [&](Index n, Index workers) {
       Run& run = runs[static_cast<std::size_t>(n)];
       const Cell cell = run_cell(options, with_constant(method_, run.step), *instances_[run.seed], seeds_[run.seed],
-                                 workers, control_);
+                                 workers, control_, {}, team_);
       if (cell.status == Status::unfinished) throw Stopped{};
       run.status = cell.status;
       run.last = cell.points.back();
     };
     const Problem& problem = *instances_[0]->problem;
-    const Index workers = workers_for(problem.agents(), problem.dimension(), threads_);
-    run_tasks(static_cast<Index>(runs.size()), threads_ / workers, [&](Index n) { one(n, workers); });
+    const Index workers = team_.size() > 1 ? threads_ : workers_for(problem.agents(), problem.dimension(), threads_);
+    run_tasks(static_cast<Index>(runs.size()), beside(workers), [&](Index n) { one(n, workers); });
     for (const Run& run : runs) charge(run.last);
   }
 
@@ -201,12 +215,35 @@ class Trials {
 
   ExperimentOptions options_;
   Method method_;
+  Team& team_;
   Index threads_;
   std::vector<std::uint64_t> seeds_;
   std::vector<std::unique_ptr<Instance>> instances_;
   CellControl control_;
   Tuning cost_;
 };
+
+// What the first process found earlier, for all.
+std::optional<Tuning> find_earlier(const TuningControl& control, const std::string& settings) {
+  std::optional<Tuning> found;
+  on_first(*control.team, [&] {
+    if (control.find) found = control.find(settings);
+  });
+  constexpr std::array counts = {&Tuning::trials,  &Tuning::iterations, &Tuning::vectors,
+                                 &Tuning::scalars, &Tuning::values,     &Tuning::gradients};
+  constexpr std::array reals = {&Tuning::value, &Tuning::factor, &Tuning::seconds};
+  Tuning tuning = found.value_or(Tuning{});
+  std::array<double, 1 + counts.size() + reals.size()> words = {found ? 1.0 : 0.0};
+  std::size_t n = 1;
+  for (const auto real : reals) words[n++] = tuning.*real;
+  for (const auto count : counts) words[n++] = static_cast<double>(tuning.*count);
+  from_first(*control.team, words);
+  if (words[0] == 0) return {};
+  n = 1;
+  for (const auto real : reals) tuning.*real = words[n++];
+  for (const auto count : counts) tuning.*count = static_cast<Index>(words[n++]);
+  return tuning;
+}
 
 }  // namespace
 
@@ -246,7 +283,7 @@ std::optional<Tuning> tune_constant(const ExperimentOptions& options, const Meth
   const TrySteps try_steps = [&](std::span<const Real> steps, const TrialScore* to_beat) {
     auto scores = trials.attempt(steps, to_beat);
     tried += static_cast<Index>(steps.size());
-    if (control.on_trial) control.on_trial(method.name, tried, budget);
+    if (control.team->is_first() && control.on_trial) control.on_trial(method.name, tried, budget);
     return scores;
   };
   const Real start = trials.safe_step();
@@ -285,11 +322,13 @@ std::optional<TunedConfig> resolve_tuned(Config config, const TuningControl& con
     if (!method.tuned) continue;
     const std::string settings = tuning_settings(out.config.options, method);
     if (!searched.contains(settings)) {
-      std::optional<Tuning> tuning = control.find ? control.find(settings) : std::nullopt;
+      std::optional<Tuning> tuning = find_earlier(control, settings);
       if (!tuning) {
         tuning = tune_constant(out.config.options, method, control);
         if (!tuning) return {};
-        if (control.keep) control.keep(settings, *tuning);
+        on_first(*control.team, [&] {
+          if (control.keep) control.keep(settings, *tuning);
+        });
       }
       searched.emplace(settings, *tuning);
     }

@@ -12,6 +12,8 @@
 
 #include "polyhop/experiment/config.hpp"
 #include "polyhop/experiment/record.hpp"
+#include "polyhop/network/placement.hpp"
+#include "polyhop/network/team.hpp"
 
 namespace polyhop {
 
@@ -57,6 +59,10 @@ struct TuningControl {
   /// Where earlier searches are found and new ones are kept, by their settings.
   std::function<std::optional<Tuning>(const std::string& settings)> find = {};
   std::function<void(const std::string& settings, const Tuning& tuning)> keep = {};
+  /// Who does the trial runs together. All of this is called in the first process alone; what is found, all of them
+  /// get.
+  Team* team = &alone();
+  Placement placement = Placement::contiguous;
 };
 
 /// Searches the best constant step of a method, whatever its own rule is; nothing when it was stopped. The result's

@@ -163,14 +163,14 @@ class TwoHopCounter {
   std::vector<std::int32_t> mark_;
 };
 
-/// Entries of rows first..last-1 of B; exact up to `limit`, else some lower bound above it.
-Index count_entries(const SparseRows& a, Index first, Index last, Index limit) {
+/// Entries of the block's rows of B; exact up to `limit`, else some lower bound above it.
+Index count_entries(const SparseRows& a, const Block& block, Index limit) {
   TwoHopCounter counter(a);
   Index at_least = 0;
-  for (Index k = first; k < last; ++k) at_least += counter.at_least(k);
+  for (Index k = 0; k < block.size(); ++k) at_least += counter.at_least(block.agent(k));
   if (at_least > limit) return at_least;
   Index entries = 0;
-  for (Index k = first; k < last && entries <= limit; ++k) entries += counter.count(k);
+  for (Index k = 0; k < block.size() && entries <= limit; ++k) entries += counter.count(block.agent(k));
   return entries;
 }
 
@@ -180,9 +180,9 @@ std::string gigabytes(double bytes) {
   return text.data();
 }
 
-[[noreturn]] void refuse_two_hop(Index first, Index last, Index entries, double memory_limit_bytes) {
-  throw InputError("graph", "the two-hop lists of agents " + std::to_string(first) + " to " + std::to_string(last - 1) +
-                                " have " + std::to_string(entries) + " entries or more and would take at least " +
+[[noreturn]] void refuse_two_hop(const Block& block, Index entries, double memory_limit_bytes) {
+  throw InputError("graph", "the two-hop lists of agents " + std::to_string(block.agent(0)) + " to " +
+                                std::to_string(block.agent(block.size() - 1)) + " have " + std::to_string(entries) + " entries or more and would take at least " +
                                 gigabytes(static_cast<double>(entries) * bytes_an_entry) + ", above the limit of " +
                                 gigabytes(memory_limit_bytes) +
                                 "; damping \"norms\" or \"graph\" with bound \"linear\" or \"tight\" needs no "
@@ -219,21 +219,22 @@ Graph pattern(const SparseRows& rows) {
   return Graph::from_edges(rows.rows(), edges);
 }
 
-Index two_hop_entries(const CombinationMatrix& a, Index limit) { return count_entries(a.rows(), 0, a.agents(), limit); }
+Index two_hop_entries(const CombinationMatrix& a, Index limit) { return count_entries(a.rows(), {0, a.agents()}, limit); }
 
-SparseRows two_hop(const CombinationMatrix& matrix, Index first, Index last, double memory_limit_bytes) {
+SparseRows two_hop(const CombinationMatrix& matrix, const Block& block, double memory_limit_bytes) {
   const SparseRows& a = matrix.rows();
   const auto limit = static_cast<Index>(std::min(memory_limit_bytes / bytes_an_entry, 1e18));
-  const Index entries = count_entries(a, first, last, limit);
-  if (entries > limit) refuse_two_hop(first, last, entries, memory_limit_bytes);
+  const Index entries = count_entries(a, block, limit);
+  if (entries > limit) refuse_two_hop(block, entries, memory_limit_bytes);
   SparseRows b;
-  b.offset.reserve(static_cast<std::size_t>(last - first) + 1);
+  b.offset.reserve(static_cast<std::size_t>(block.size()) + 1);
   b.column.reserve(static_cast<std::size_t>(entries));
   b.weight.reserve(static_cast<std::size_t>(entries));
   std::vector<Real> sum(static_cast<std::size_t>(a.rows()), 0);
   std::vector<std::int32_t> mark(static_cast<std::size_t>(a.rows()), -1);
   std::vector<std::int32_t> reached;
-  for (Index k = first; k < last; ++k) {
+  for (Index place = 0; place < block.size(); ++place) {
+    const Index k = block.agent(place);
     reached.clear();
     for (std::size_t e = 0; e < a.columns_of(k).size(); ++e) {
       const std::int32_t m = a.columns_of(k)[e];

@@ -54,8 +54,8 @@ inline constexpr Index two_hop_count_limit = 1'000'000'000;
 /// with a neighbour that knows everybody costs nothing, so the star is O(agents).
 Index two_hop_entries(const CombinationMatrix& a, Index limit = two_hop_count_limit);
 
-/// Rows first..last-1 of B = A^T A, the two-hop weights b_kl = sum_m a_mk a_ml, each summed in order of m.
+/// The rows of the block's agents of B = A^T A, the two-hop weights b_kl = sum_m a_mk a_ml, each summed in order of m.
 /// Counts before it allocates, and throws InputError when the rows need more than `memory_limit_bytes`.
-SparseRows two_hop(const CombinationMatrix& a, Index first, Index last, double memory_limit_bytes = 4e9);
+SparseRows two_hop(const CombinationMatrix& a, const Block& block, double memory_limit_bytes = 4e9);
 
 }  // namespace polyhop

@@ -6,10 +6,8 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
-#include <numeric>
 #include <utility>
 
-#include "polyhop/method/line_search.hpp"
 #include "polyhop/method/polyak_step.hpp"
 #include "polyhop/method/row_arithmetic.hpp"
 
@@ -84,60 +82,11 @@ void ProgressWatch::register_state(StateRegistry& state) {
   state.scalars("auto.late", late_);
 }
 
-CurvatureWatch::CurvatureWatch(Index agents) : all_(static_cast<std::size_t>(agents)) {
-  std::iota(all_.begin(), all_.end(), Index{0});
-  for (auto* scalars : {&largest_, &measured_, &trial_, &values_}) scalars->resize(all_.size());
-}
-
-void CurvatureWatch::register_state(StateRegistry& state) {
-  state.number("auto.age", age_);
-  state.scalars("auto.curvature", largest_);
-}
-
-// 2 (J(w - a g) - J(w) + a ||g||^2) / (a^2 ||g||^2) at a = 1/L_k.
-void CurvatureWatch::measure(const Rows& w, const Evaluation& at_w, Oracle& oracle) {
-  for (std::size_t k = 0; k < trial_.size(); ++k) trial_[k] = largest_[k] > 0 ? 1 / largest_[k] : 1;
-  oracle.values_along(w, at_w.gradients, all_, trial_, values_);
-  for (std::size_t k = 0; k < trial_.size(); ++k) {
-    const Real a = trial_[k];
-    const Real g2 = squared_norm(at_w.gradients, static_cast<Index>(k));
-    const Real above_tangent = values_[k] - at_w.values[k] + a * g2;
-    const Real curvature = 2 * above_tangent / (a * a * g2);
-    const bool known = may_grow(a, g2, at_w.values[k]) && std::isfinite(curvature);
-    measured_[k] = known ? curvature : std::numeric_limits<Real>::quiet_NaN();
-  }
-}
-
-void CurvatureWatch::begin(const Rows& w, const Evaluation& at_w, Oracle& oracle) {
-  if (oracle.smoothness(largest_)) return;
-  // Of a quadratic the first measurement is exact; of another cost the others come near.
-  std::ranges::fill(largest_, 1.0);
-  for (int n = 0; n < 3; ++n) {
-    measure(w, at_w, oracle);
-    for (std::size_t k = 0; k < largest_.size(); ++k) {
-      if (measured_[k] > 0) largest_[k] = measured_[k];
-    }
-  }
-}
-
-void CurvatureWatch::update(const Rows& w, const Evaluation& at_w, Oracle& oracle) {
-  constexpr Index settles = 100;
-  constexpr Real fall = 0.97;
-  if (age_ == 0) begin(w, at_w, oracle);
-  measure(w, at_w, oracle);
-  for (std::size_t k = 0; k < largest_.size(); ++k) {
-    if (std::isnan(measured_[k])) continue;
-    largest_[k] = std::max((age_ < settles ? fall : 1) * largest_[k], measured_[k]);
-  }
-  ++age_;
-}
-
 Automatic::Automatic(Rows start, const NoOptions&, const Setting& setting)
     : Algorithm(std::move(start)),
       gap_(graph_aware_options(), on_diffusion(setting)),
       progress_(w_.rows(), setting.network.agents()),
-      curvature_(w_.rows()),
-      correction_(w_.rows(), w_.columns(), 0.5),
+      descent_(w_.rows(), w_.columns()),
       before_(zeros()),
       energy_(mu_.size()) {
   gap_.allow_unknown_smoothness();
@@ -149,8 +98,7 @@ void Automatic::register_more(StateRegistry& state) {
   state.number("auto.cap_factor", cap_factor_);
   gap_.register_state(state);
   progress_.register_state(state);
-  curvature_.register_state(state);
-  correction_.register_state(state);
+  descent_.register_state(state);
 }
 
 void Automatic::step(Index i, Oracle& oracle, StepSize&, Network& network) {
@@ -181,20 +129,17 @@ void Automatic::graph_aware_step(Index i, const Evaluation& at_w, Oracle& oracle
 
 void Automatic::corrected_step(const Evaluation& at_w, Oracle& oracle, Network& network) {
   constexpr Real knee = 200;  // iterations after which falling steps have fallen by the root of 2
-  curvature_.update(w_, at_w, oracle);
   if (stage_ == 2) ++falling_;
-  const auto largest = curvature_.largest();
   const Real share = 1 / std::sqrt(1 + static_cast<Real>(falling_) / knee);
-  for (std::size_t k = 0; k < mu_.size(); ++k) mu_[k] = largest[k] > 0 ? share / largest[k] : 0;
   copy(w_, before_);
-  correction_.direction(at_w.gradients);
-  correction_.apply(w_, mu_, false, network);
+  descent_.direction(at_w.gradients);
+  descent_.move(w_, at_w, oracle, share, mu_, network);
   if (stage_ == 2) return;
-  // ||g_k + d_k||^2 / L_k, d_k the new one, from the move that it made.
+  // ||g_k + d_k||^2 / L_k, d_k the new one, from the move that it made with mu_k = 1/L_k.
   for (std::size_t k = 0; k < mu_.size(); ++k) {
     const auto agent = static_cast<Index>(k);
     const Real moved = kernels::squared_distance(w_.row(agent).data(), before_.row(agent).data(), w_.columns());
-    energy_[k] = mu_[k] > 0 ? moved / (mu_[k] * mu_[k] * largest[k]) : 0;
+    energy_[k] = moved / mu_[k];
   }
   const Network::StepAccount account(network);
   if (progress_.observe(energy_, network) && progress_.ratio() > stalled) stage_ = 2;

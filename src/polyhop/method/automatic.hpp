@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "polyhop/method/algorithm.hpp"
-#include "polyhop/method/exact_diffusion.hpp"
+#include "polyhop/method/corrected_descent.hpp"
 #include "polyhop/method/graph_aware_polyak.hpp"
 
 namespace polyhop {
@@ -34,26 +34,6 @@ class ProgressWatch {
   std::vector<Real> early_, late_;
 };
 
-/// L_k: the largest curvature that agent k has met along its own gradients. From the known smoothness, where there is
-/// one, it may fall for a while, since that is the worst case. 1 value an iteration.
-class CurvatureWatch {
- public:
-  explicit CurvatureWatch(Index agents);
-  void update(const Rows& w, const Evaluation& at_w, Oracle& oracle);
-  [[nodiscard]] std::span<const Real> largest() const { return largest_; }
-  void register_state(StateRegistry& state);
-
- private:
-  void begin(const Rows& w, const Evaluation& at_w, Oracle& oracle);
-  void measure(const Rows& w, const Evaluation& at_w, Oracle& oracle);
-
-  Index age_ = 0;
-  std::vector<Real> largest_;
-  std::vector<Real> measured_;  // NaN where rounding would decide
-  std::vector<Real> trial_, values_;
-  std::vector<Index> all_;
-};
-
 /// What a user gets who knows neither a step nor an optimum (docs/auto-rule.md): two algorithms, each without a rival
 /// where it fits, and a test that says which one to run.
 ///  0. ATC-diffusion with GAP: bound "tight" ("linear" where no smoothness is known), damping "rows", projection, 5
@@ -79,8 +59,7 @@ class Automatic final : public Algorithm {
   Real cap_factor_ = 2;
   GraphAwarePolyak gap_;
   ProgressWatch progress_;
-  CurvatureWatch curvature_;
-  DualCorrection correction_;
+  CorrectedDescent descent_;
   Rows before_;
   std::vector<Real> energy_;
 };

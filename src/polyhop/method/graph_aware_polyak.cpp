@@ -135,15 +135,15 @@ void GraphAwarePolyak::refuse(const Setting& setting) const {
 void GraphAwarePolyak::prepare_metric(Network& network) {
   const Real c = recursion_.mixing;
   const SparseRows& a = network.matrix().rows();
-  const Index first = network.block().first;
+  const Block block = network.block();
   const auto own_weight = [&](Index agent) {
     const auto columns = a.columns_of(agent);
     return a.weights_of(agent)[static_cast<std::size_t>(std::ranges::lower_bound(columns, agent) - columns.begin())];
   };
-  for (Index k = 0; k < network.block().size(); ++k) {
+  for (Index k = 0; k < block.size(); ++k) {
     Real sum = 0;  // sum_m a_mk^2, A being symmetric
-    for (const Real weight : a.weights_of(first + k)) sum += weight * weight;
-    b_kk_.push_back(c == 1 ? sum : (1 - c) * (1 - c) + 2 * c * (1 - c) * own_weight(first + k) + c * c * sum);
+    for (const Real weight : a.weights_of(block.agent(k))) sum += weight * weight;
+    b_kk_.push_back(c == 1 ? sum : (1 - c) * (1 - c) + 2 * c * (1 - c) * own_weight(block.agent(k)) + c * c * sum);
   }
   if (options_.damping == Damping::graph && !is_diagonal()) {
     SparseRows p = a;
@@ -159,16 +159,16 @@ void GraphAwarePolyak::prepare_metric(Network& network) {
   network.prepare_two_hop();
   near_ = &network.two_hop();
   b_ = near_->weight;
-  for (Index k = 0; k < network.block().size(); ++k) {
+  for (Index k = 0; k < block.size(); ++k) {
     const auto near = near_->columns_of(k);
     const auto begin = near_->offset[static_cast<std::size_t>(k)];
-    diagonal_.push_back(begin + (std::ranges::lower_bound(near, first + k) - near.begin()));
+    diagonal_.push_back(begin + (std::ranges::lower_bound(near, block.agent(k)) - near.begin()));
     if (c == 1) continue;
     for (std::size_t n = 0; n < near.size(); ++n) b_[static_cast<std::size_t>(begin) + n] *= c * c;
-    const auto columns = a.columns_of(first + k);
+    const auto columns = a.columns_of(block.agent(k));
     for (std::size_t n = 0; n < columns.size(); ++n) {
       const auto place = begin + (std::ranges::lower_bound(near, columns[n]) - near.begin());
-      b_[static_cast<std::size_t>(place)] += 2 * c * (1 - c) * a.weights_of(first + k)[n];
+      b_[static_cast<std::size_t>(place)] += 2 * c * (1 - c) * a.weights_of(block.agent(k))[n];
     }
     b_[static_cast<std::size_t>(diagonal_.back())] = b_kk_[static_cast<std::size_t>(k)];
   }

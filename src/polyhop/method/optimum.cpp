@@ -78,7 +78,9 @@ OptimalValues::OptimalValues(const Optimum& optimum, const Setting& setting) {
     if (!std::isfinite(list[k]))
       throw InputError("optimum", "the value of agent " + std::to_string(k) + " is not finite");
   }
-  values_.assign(list.begin() + block.first, list.begin() + block.last);
+  for (std::size_t k = 0; k < values_.size(); ++k) {
+    values_[k] = list[static_cast<std::size_t>(block.agent(static_cast<Index>(k)))];
+  }
 }
 
 // Tracked values follow the network's average, whose optimum is the same for all.

@@ -5,16 +5,32 @@
 #include <functional>
 #include <span>
 
+#include "polyhop/core/real.hpp"
+
 namespace polyhop {
 
-/// What crosses the whole network at once: global numbers for the record. It is given to the recorder alone, so that
-/// no algorithm can cheat with it.
+/// What crosses the whole network at once: global numbers for the record, states for a checkpoint. It is given to the
+/// recorder alone, so that no algorithm can cheat with it. Every worker makes the same calls in the same order.
 class Collective {
  public:
   virtual ~Collective() = default;
   /// Starting from zeros, every worker in order of its block does `turn` on the same numbers; afterwards all of them
-  /// hold the result. A sum formed so runs in agent order, whatever the number of workers.
+  /// hold the result.
   virtual void in_order(std::span<double> numbers, const std::function<void(std::span<double>)>& turn) = 0;
+  /// The same agent by agent, in order of the agents' numbers, whatever the blocks: `turn` gets the numbers and k, the
+  /// place of the agent within the worker's block of `agents` agents. So a sum does not depend on the workers.
+  virtual void by_agent(std::span<double> numbers, Index agents,
+                        const std::function<void(std::span<double>, Index k)>& turn) {
+    in_order(numbers, [&](std::span<double> shared) {
+      for (Index k = 0; k < agents; ++k) turn(shared, k);
+    });
+  }
+  /// Rows of equal length to the first worker: `mine`, one row for each number in `rows`, become these rows of `all`,
+  /// which the others leave empty.
+  virtual void gather(std::span<const Index> rows, std::span<const double> mine, std::span<double> all) = 0;
+  /// The way back: every worker gets the rows of `all` that it names; they all have `mine.size() / rows.size()`
+  /// numbers.
+  virtual void scatter(std::span<const Index> rows, std::span<double> mine, std::span<const double> all) = 0;
 };
 
 }  // namespace polyhop

@@ -35,36 +35,44 @@ void Heard::max(int column, std::span<Real> out) const {
        [](Real, Real x, const Real* best) { return best != nullptr && !(x > *best) && !std::isnan(x) ? *best : x; });
 }
 
-Network::Network(const CombinationMatrix& matrix, Block block, Index columns)
-    : matrix_(matrix), block_(block), columns_(columns), padded_(Rows::padded(columns)) {
+Network::Network(const CombinationMatrix& matrix, Block block, Index columns, const Roster* near)
+    : matrix_(matrix), block_(block), columns_(columns), padded_(Rows::padded(columns)), near_(near) {
   const SparseRows& a = matrix.rows();
-  const auto degree = [&](Index agent) {
-    // The diagonal entry is always there and is nobody's message.
-    return a.offset[static_cast<std::size_t>(agent) + 1] - a.offset[static_cast<std::size_t>(agent)] - 1;
-  };
-  offset_.assign(a.offset.begin() + block.first, a.offset.begin() + block.last + 1);
+  // The diagonal entry is always there and is nobody's message.
+  const auto degree = [&](Index agent) { return static_cast<Index>(a.columns_of(agent).size()) - 1; };
+  first_.fill(near == nullptr ? block.first : near->slot_at(block.first));
+  if (near == nullptr) {
+    offset_.assign(a.offset.begin() + block.first, a.offset.begin() + block.last + 1);
+  } else {
+    offset_.push_back(0);
+  }
   for (Index k = 0; k < block.size(); ++k) {
-    const Index agent = block.first + k;
+    const Index agent = block.agent(k);
     bool inside = true;
-    for (Index e = offset_[static_cast<std::size_t>(k)]; e < offset_[static_cast<std::size_t>(k) + 1]; ++e) {
-      const Index l = a.column[static_cast<std::size_t>(e)];
+    for (const Index l : a.columns_of(agent)) {
       inside = inside && block.holds(l);
+      if (near != nullptr) slots_.push_back(static_cast<std::int32_t>(near->slot(l)));
       if (l == agent) continue;
       direct_ += 1;
       forwarded_ += degree(l) - 1;
     }
     (inside ? interior_ : boundary_).push_back(static_cast<std::int32_t>(k));
+    if (near == nullptr) continue;
+    weights_.insert(weights_.end(), a.weights_of(agent).begin(), a.weights_of(agent).end());
+    offset_.push_back(static_cast<Index>(slots_.size()));
   }
 }
 
 void Network::make_room(Mail& mail, const Message& message) const {
+  const Roster* who = roster(message.hops);
+  const Index count = who == nullptr ? agents() : who->size();
   for (int v = 0; v < message.vectors; ++v) {
     Rows& rows = mail.vectors[static_cast<std::size_t>(v)];
-    if (rows.rows() == 0) rows = Rows(agents(), columns_);
+    if (rows.rows() == 0) rows = Rows(count, columns_);
   }
   // A line is paid for in any case.
   if (message.scalars > mail.scalars.columns()) {
-    mail.scalars = Rows(agents(), std::max<Index>(message.scalars, Rows::line));
+    mail.scalars = Rows(count, std::max<Index>(message.scalars, Rows::line));
   }
 }
 
@@ -79,13 +87,13 @@ const Network::Mail& Network::exchange(const Message& message) {
   return finish(message);
 }
 
-void Network::copy_block(const Rows& x, Rows& mail) const {
-  std::copy_n(x.data(), block_.size() * padded_, mail.row(block_.first).data());
+void Network::copy_block(const Rows& x, const Message& message, Rows& mail) const {
+  std::copy_n(x.data(), block_.size() * padded_, mail.row(own(message, 0)).data());
 }
 
-void Network::send_gradient(Mail& mail, int place, Index k, const Gradients& g) const {
+void Network::send_gradient(const Message& message, Mail& mail, int place, Index k, const Gradients& g) const {
   const auto slot = static_cast<std::size_t>(k);
-  kernels::scale(g.scale[slot], g.row[slot], mail.vectors[static_cast<std::size_t>(place)].row(block_.first + k).data(),
+  kernels::scale(g.scale[slot], g.row[slot], mail.vectors[static_cast<std::size_t>(place)].row(own(message, k)).data(),
                  padded_);
 }
 
@@ -104,7 +112,7 @@ void Network::combine_mail(Message message, Rows& out) {
 void Network::combine(const Rows& x, Rows& out) {
   const Message message{.hops = 1, .vectors = 1};
   Rows& mail = outbox(message).vectors[0];
-  copy_block(x, mail);
+  copy_block(x, message, mail);
   combine_mail(message, out);
 }
 
@@ -113,7 +121,7 @@ void Network::combine(std::span<const Real> c, const Gradients& g, Rows& out) {
   Rows& mail = outbox(message).vectors[0];
   for (Index k = 0; k < block_.size(); ++k) {
     const auto slot = static_cast<std::size_t>(k);
-    kernels::scale(c[slot] * g.scale[slot], g.row[slot], mail.row(block_.first + k).data(), padded_);
+    kernels::scale(c[slot] * g.scale[slot], g.row[slot], mail.row(own(message, k)).data(), padded_);
   }
   combine_mail(message, out);
 }
@@ -124,7 +132,7 @@ void Network::adapt_combine(Rows& w, std::span<const Real> mu, const Gradients& 
   for (Index k = 0; k < block_.size(); ++k) {
     const auto slot = static_cast<std::size_t>(k);
     // psi_k = w_k - mu_k g_k, [eq:atc-opt]
-    kernels::add_scaled(-mu[slot] * g.scale[slot], g.row[slot], w.row(k).data(), mail.row(block_.first + k).data(),
+    kernels::add_scaled(-mu[slot] * g.scale[slot], g.row[slot], w.row(k).data(), mail.row(own(message, k)).data(),
                         padded_);
   }
   combine_mail(message, w);
@@ -133,19 +141,19 @@ void Network::adapt_combine(Rows& w, std::span<const Real> mu, const Gradients& 
 void Network::differ(const Rows& x, std::span<const Real> m, bool common, Rows& out) {
   const Message message{.hops = 1, .vectors = 1, .scalars = common ? 0 : 1};
   Mail& mail = outbox(message);
-  copy_block(x, mail.vectors[0]);
+  copy_block(x, message, mail.vectors[0]);
   if (!common) {
-    for (Index k = 0; k < block_.size(); ++k) mail.scalars(block_.first + k, 0) = m[static_cast<std::size_t>(k)];
+    for (Index k = 0; k < block_.size(); ++k) mail.scalars(own(message, k), 0) = m[static_cast<std::size_t>(k)];
   }
   const Mail& received = exchange(message);
   const auto a = neighbourhoods();
   for (Index k = 0; k < block_.size(); ++k) {
-    const Real own = m[static_cast<std::size_t>(k)];
+    const Real own_m = m[static_cast<std::size_t>(k)];
     std::ranges::fill(out.row(k), Real{0});
     for (Index e = a.offset[k]; e < a.offset[k + 1]; ++e) {
       const Index l = a.slot[e];
-      const Real divisor = common ? own : std::max(own, received.scalars(l, 0));
-      if (l == block_.first + k || divisor == 0) continue;
+      const Real divisor = common ? own_m : std::max(own_m, received.scalars(l, 0));
+      if (l == own(message, k) || divisor == 0) continue;
       kernels::add_difference(a.weight[e] / divisor, x.row(k).data(), received.vectors[0].row(l).data(),
                               out.row(k).data(), columns_);
     }
@@ -157,7 +165,7 @@ Heard Network::hear(std::initializer_list<std::span<const Real>> numbers) {
   Rows& mail = outbox(message).scalars;
   Index column = 0;
   for (const auto& x : numbers) {
-    for (Index k = 0; k < block_.size(); ++k) mail(block_.first + k, column) = x[static_cast<std::size_t>(k)];
+    for (Index k = 0; k < block_.size(); ++k) mail(own(message, k), column) = x[static_cast<std::size_t>(k)];
     ++column;
   }
   return {*this, exchange(message).scalars};
@@ -185,31 +193,32 @@ void Network::plant_tree() {
   }
 }
 
-// Up the tree, then down: in every round everybody writes what it has (`send(k, agent, mail)`); agents of the round's
-// depth add what those below them sent (`add(k, l, mail)`), or take what the one above sent.
+// Up the tree, then down: in every round everybody writes what it has (`send(k, row, mail)`); agents of the round's
+// depth add what those below them sent (`add(k, row, mail)`), or take what the one above sent.
 template <class Send, class Add, class Take>
 void Network::up_and_down(const Message& message, Send send, Add add, Take take) {
   if (depth_.empty()) plant_tree();
   const Index height = std::ranges::max(depth_);
   const auto round = [&](Index depth, auto receive) {
     Mail& mail = outbox(message);
-    for (Index k = 0; k < block_.size(); ++k) send(k, block_.first + k, mail);
+    for (Index k = 0; k < block_.size(); ++k) send(k, own(message, k), mail);
     const Mail& received = exchange(message);
     for (Index k = 0; k < block_.size(); ++k) {
-      if (depth_[static_cast<std::size_t>(block_.first + k)] == depth) receive(k, block_.first + k, received);
+      const Index agent = block_.agent(k);
+      if (depth_[static_cast<std::size_t>(agent)] == depth) receive(k, agent, received);
     }
   };
   for (Index depth = height - 1; depth >= 0; --depth) {
     round(depth, [&](Index k, Index agent, const Mail& received) {
       for (const Index l : matrix_.rows().columns_of(agent)) {
-        const auto slot = static_cast<std::size_t>(l);
-        if (depth_[slot] == depth + 1 && above_[slot] == agent) add(k, l, received);
+        const auto below = static_cast<std::size_t>(l);
+        if (depth_[below] == depth + 1 && above_[below] == agent) add(k, slot(l), received);
       }
     });
   }
   for (Index depth = 1; depth <= height; ++depth) {
     round(depth, [&](Index k, Index agent, const Mail& received) {
-      take(k, above_[static_cast<std::size_t>(agent)], received);
+      take(k, slot(above_[static_cast<std::size_t>(agent)]), received);
     });
   }
 }
@@ -221,9 +230,7 @@ void Network::spread_sum(std::initializer_list<std::span<Real>> lists) {
   };
   up_and_down(
       Message{.hops = 1, .scalars = static_cast<int>(lists.size())},
-      [&](Index k, Index agent, Mail& mail) {
-        each(k, [&](Real x, Index column) { mail.scalars(agent, column) = x; });
-      },
+      [&](Index k, Index row, Mail& mail) { each(k, [&](Real x, Index column) { mail.scalars(row, column) = x; }); },
       [&](Index k, Index l, const Mail& mail) {
         each(k, [&](Real& x, Index column) { x += mail.scalars(l, column); });
       },
@@ -235,9 +242,7 @@ void Network::spread_sum(std::initializer_list<std::span<Real>> lists) {
 void Network::spread_sum(Rows& x) {
   up_and_down(
       Message{.hops = 1, .vectors = 1},
-      [&](Index k, Index agent, Mail& mail) {
-        std::copy_n(x.row(k).data(), padded_, mail.vectors[0].row(agent).data());
-      },
+      [&](Index k, Index row, Mail& mail) { std::copy_n(x.row(k).data(), padded_, mail.vectors[0].row(row).data()); },
       [&](Index k, Index l, const Mail& mail) {
         kernels::add_scaled(1, mail.vectors[0].row(l).data(), x.row(k).data(), x.row(k).data(), columns_);
       },
@@ -248,39 +253,43 @@ void Network::spread_sum(Rows& x) {
 
 void Network::prepare_two_hop() {
   if (two_hop_.rows() > 0) return;
-  two_hop_ = polyhop::two_hop(matrix_, block_.first, block_.last);
-  // Entry (k, l) with l < k in the same block has the value of (l, k): rows are visited in order, so the next
-  // entry of row l that is not yet matched is (l, k).
+  two_hop_ = polyhop::two_hop(matrix_, block_);
+  far_ = far();
+  if (far_ != nullptr) {
+    first_[1] = far_->slot_at(block_.first);
+    for (const Index l : two_hop_.column) far_slots_.push_back(static_cast<std::int32_t>(far_->slot(l)));
+  }
+  // Entry (k, l) of two agents of the block, l before k, has the value of (l, k).
   mirror_.assign(two_hop_.column.size(), -1);
-  std::vector<Index> cursor(two_hop_.offset.begin(), two_hop_.offset.end() - 1);
   for (Index k = 0; k < block_.size(); ++k) {
-    const auto begin = static_cast<std::size_t>(two_hop_.offset[static_cast<std::size_t>(k)]);
-    const auto end = static_cast<std::size_t>(two_hop_.offset[static_cast<std::size_t>(k) + 1]);
-    for (std::size_t e = begin; e < end; ++e) {
-      const Index l = two_hop_.column[e];
-      if (l >= block_.first + k) break;
-      if (!block_.holds(l)) continue;
-      Index& next = cursor[static_cast<std::size_t>(l - block_.first)];
-      while (two_hop_.column[static_cast<std::size_t>(next)] < block_.first + k) ++next;
-      mirror_[e] = next;
+    const Index agent = block_.agent(k);
+    const Index begin = two_hop_.offset[static_cast<std::size_t>(k)];
+    const auto near = two_hop_.columns_of(k);
+    for (std::size_t n = 0; n < near.size(); ++n) {
+      const Index j = block_.place(near[n]) - block_.first;
+      if (j < 0 || j >= k) continue;
+      const auto row = two_hop_.columns_of(j);
+      mirror_[static_cast<std::size_t>(begin) + n] =
+          two_hop_.offset[static_cast<std::size_t>(j)] + (std::ranges::lower_bound(row, agent) - row.begin());
     }
   }
 }
 
 Reach Network::view(const Rows& rows, Index columns) const {
-  return {{two_hop_.offset.data(), two_hop_.column.data(), two_hop_.weight.data()},
-          block_.size(),
-          two_hop_.entries(),
-          rows.data(),
-          rows.stride(),
-          columns};
+  return {
+      {two_hop_.offset.data(), far_ == nullptr ? two_hop_.column.data() : far_slots_.data(), two_hop_.weight.data()},
+      block_.size(),
+      two_hop_.entries(),
+      rows.data(),
+      rows.stride(),
+      columns};
 }
 
 Reach Network::reach(const Gradients& g) {
   prepare_two_hop();
   const Message message{.hops = 2, .vectors = 1};
   Mail& mail = outbox(message);
-  for (Index k = 0; k < block_.size(); ++k) send_gradient(mail, 0, k, g);
+  for (Index k = 0; k < block_.size(); ++k) send_gradient(message, mail, 0, k, g);
   return view(exchange(message).vectors[0], columns_);
 }
 
@@ -288,7 +297,7 @@ Reach Network::reach(const Rows& w) {
   prepare_two_hop();
   const Message message{.hops = 2, .vectors = 1};
   Mail& mail = outbox(message);
-  copy_block(w, mail.vectors[0]);
+  copy_block(w, message, mail.vectors[0]);
   return view(exchange(message).vectors[0], columns_);
 }
 
@@ -296,8 +305,8 @@ Network::PointsAndGradients Network::reach(const Rows& w, const Gradients& g) {
   prepare_two_hop();
   const Message message{.hops = 2, .vectors = 2};
   Mail& mail = outbox(message);
-  copy_block(w, mail.vectors[0]);
-  for (Index k = 0; k < block_.size(); ++k) send_gradient(mail, 1, k, g);
+  copy_block(w, message, mail.vectors[0]);
+  for (Index k = 0; k < block_.size(); ++k) send_gradient(message, mail, 1, k, g);
   const Mail& received = exchange(message);
   return {view(received.vectors[0], columns_), view(received.vectors[1], columns_)};
 }
@@ -307,7 +316,7 @@ Reach Network::reach(std::span<const Real> x, Index width) {
   const Message message{.hops = 2, .scalars = static_cast<int>(width)};
   Rows& mail = outbox(message).scalars;
   for (Index k = 0; k < block_.size(); ++k) {
-    std::copy_n(x.begin() + k * width, width, mail.row(block_.first + k).begin());
+    std::copy_n(x.begin() + k * width, width, mail.row(own(message, k)).begin());
   }
   return view(exchange(message).scalars, width);
 }
@@ -315,7 +324,7 @@ Reach Network::reach(std::span<const Real> x, Index width) {
 void Network::pairwise(const Reach& x, std::span<Real> out) {
   own_rows_.resize(static_cast<std::size_t>(block_.size()));
   for (Index k = 0; k < block_.size(); ++k) {
-    own_rows_[static_cast<std::size_t>(k)] = x.rows + (block_.first + k) * x.stride;
+    own_rows_[static_cast<std::size_t>(k)] = x.rows + (first_[1] + k) * x.stride;
   }
   kernels::pairwise(x.pattern, x.agents, own_rows_.data(), x.rows, x.stride, x.columns, mirror_.data(), out.data());
 }

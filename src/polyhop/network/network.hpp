@@ -13,6 +13,7 @@
 #include "polyhop/core/real.hpp"
 #include "polyhop/core/rows.hpp"
 #include "polyhop/graph/combination_matrix.hpp"
+#include "polyhop/network/roster.hpp"
 #include "polyhop/network/traffic.hpp"
 
 namespace polyhop {
@@ -44,8 +45,9 @@ class Heard {
 /// run in order of the agents' numbers. Traffic is counted where rows are handed over.
 class Network {
  public:
-  /// Vectors have `columns` numbers.
-  Network(const CombinationMatrix& matrix, Block block, Index columns);
+  /// Vectors have `columns` numbers. `near`: the agents that there are rows for in mail of one hop, the block's own
+  /// and all their neighbours among them; none: everybody, by number.
+  Network(const CombinationMatrix& matrix, Block block, Index columns, const Roster* near = nullptr);
   virtual ~Network() = default;
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
@@ -96,6 +98,8 @@ class Network {
   /// What is charged to the algorithm, and apart from it what the choice of step sizes cost.
   [[nodiscard]] const Traffic& algorithm_traffic() const { return traffic_[0]; }
   [[nodiscard]] const Traffic& step_traffic() const { return traffic_[1]; }
+  /// What this worker's process was sent by others, of both: the rows that crossed from one process to another.
+  [[nodiscard]] virtual Traffic crossings() const { return {}; }
   /// While it lives, traffic is charged to the step size.
   class StepAccount {
    public:
@@ -116,7 +120,7 @@ class Network {
     int vectors = 0;
     int scalars = 0;
   };
-  /// Rows by agent number: up to two vectors and any count of numbers an agent.
+  /// Rows by agent, as the roster of the message's hops says: up to two vectors and any count of numbers an agent.
   struct Mail {
     std::array<Rows, 2> vectors;
     Rows scalars;
@@ -124,26 +128,35 @@ class Network {
   /// Makes the rows that a message needs, unless they are there.
   void make_room(Mail& mail, const Message& message) const;
 
-  /// Where the block's agents write what they send, in the rows of their own numbers.
+  /// Where the block's agents write what they send, in their own rows.
   virtual Mail& outbox(const Message& message) = 0;
   /// Sends what was written; what does not depend on others may be computed until `finish`.
   virtual void begin(const Message& message) = 0;
-  /// Waits for what the block's agents are sent; the rows received stand at the senders' numbers.
+  /// Waits for what the block's agents are sent, in the senders' rows.
   virtual const Mail& finish(const Message& message) = 0;
+  /// The agents that there are rows for in mail of two hops; none: everybody.
+  virtual const Roster* far() { return nullptr; }
 
   /// The rows handed over to the block's agents by one message: along edges, and forwarded along edges.
   [[nodiscard]] Index handed_over(int hops) const { return hops == 1 ? direct_ : direct_ + forwarded_; }
   /// The neighbourhoods of the block's agents, themselves among them, with the weights a_kl.
   [[nodiscard]] kernels::SparseView neighbourhoods() const {
-    return {offset_.data(), matrix_.rows().column.data(), matrix_.rows().weight.data()};
+    return {offset_.data(), near_ == nullptr ? matrix_.rows().column.data() : slots_.data(),
+            near_ == nullptr ? matrix_.rows().weight.data() : weights_.data()};
   }
 
  private:
   friend class Heard;
   const Mail& exchange(const Message& message);
   void count(const Message& message);
-  void copy_block(const Rows& x, Rows& mail) const;
-  void send_gradient(Mail& mail, int place, Index k, const Gradients& g) const;
+  [[nodiscard]] const Roster* roster(int hops) const { return hops == 1 ? near_ : far_; }
+  [[nodiscard]] Index slot(Index agent) const { return near_ == nullptr ? agent : near_->slot(agent); }
+  /// The row of the block's k-th agent in mail.
+  [[nodiscard]] Index own(const Message& message, Index k) const {
+    return first_[static_cast<std::size_t>(message.hops) - 1] + k;
+  }
+  void copy_block(const Rows& x, const Message& message, Rows& mail) const;
+  void send_gradient(const Message& message, Mail& mail, int place, Index k, const Gradients& g) const;
   void combine_mail(Message message, Rows& out);
   void plant_tree();
   template <class Send, class Add, class Take>
@@ -153,14 +166,20 @@ class Network {
   const CombinationMatrix& matrix_;
   Block block_;
   Index columns_;
-  Index padded_;                        // columns with the zeros behind them
-  std::vector<Index> offset_;           // of the block's rows in the whole matrix
+  Index padded_;  // columns with the zeros behind them
+  const Roster* near_;
+  const Roster* far_ = nullptr;
+  std::array<Index, 2> first_ = {};  // where the block's rows begin in mail of one and of two hops
+  std::vector<Index> offset_;        // of the block's neighbourhoods: in the whole matrix, or in these, where rows
+  std::vector<std::int32_t> slots_;  // stand as a roster says
+  std::vector<Real> weights_;
   std::vector<std::int32_t> interior_;  // agents of the block whose neighbours are all inside it
   std::vector<std::int32_t> boundary_;  // the others
   Index direct_ = 0;
   Index forwarded_ = 0;
   SparseRows two_hop_;
-  std::vector<Index> mirror_;  // where the same product stands already, or -1
+  std::vector<std::int32_t> far_slots_;  // of its entries, where a roster says
+  std::vector<Index> mirror_;            // where the same product stands already, or -1
   std::vector<const Real*> own_rows_;
   Index diameter_ = -1;
   std::vector<Index> depth_;  // of every agent in the tree of spread_sum, and who is above it; empty until needed

@@ -1,8 +1,7 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
-#include <algorithm>
-
 #include "polyhop/network/runtime.hpp"
+#include "polyhop/network/serial_collective.hpp"
 
 namespace polyhop {
 namespace {
@@ -21,14 +20,6 @@ class SerialNetwork final : public Network {
   const Mail& finish(const Message&) override { return mail_; }
 
   Mail mail_;
-};
-
-class SerialCollective final : public Collective {
- public:
-  void in_order(std::span<double> numbers, const std::function<void(std::span<double>)>& turn) override {
-    std::ranges::fill(numbers, 0.0);
-    turn(numbers);
-  }
 };
 
 }  // namespace

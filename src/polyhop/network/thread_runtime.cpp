@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "polyhop/network/runtime.hpp"
+#include "polyhop/network/serial_collective.hpp"
 #include "polyhop/network/thread_barrier.hpp"
 
 namespace polyhop {
@@ -23,6 +24,8 @@ struct Shared {
   ThreadBarrier barrier;
   std::mutex mutex;
   std::vector<double> collected;
+  std::span<double> gathered;           // where the first worker wants rows
+  std::span<const double> distributed;  // where it has them
 };
 
 class ThreadNetwork final : public Network {
@@ -72,6 +75,18 @@ class ThreadCollective final : public Collective {
     }
     shared_.barrier.arrive_and_wait();
     std::ranges::copy(shared_.collected, numbers.begin());
+    shared_.barrier.arrive_and_wait();
+  }
+  void gather(std::span<const Index> rows, std::span<const double> mine, std::span<double> all) override {
+    if (number_ == 0) shared_.gathered = all;
+    shared_.barrier.arrive_and_wait();
+    SerialCollective().gather(rows, mine, shared_.gathered);
+    shared_.barrier.arrive_and_wait();
+  }
+  void scatter(std::span<const Index> rows, std::span<double> mine, std::span<const double> all) override {
+    if (number_ == 0) shared_.distributed = all;
+    shared_.barrier.arrive_and_wait();
+    SerialCollective().scatter(rows, mine, shared_.distributed);
     shared_.barrier.arrive_and_wait();
   }
 

@@ -134,7 +134,8 @@ bool is_installed(const BundledSet& set, const std::string& root) {
   return found != packaged_sets().end() && !find_file(*found, root).empty();
 }
 
-DataTable read_bundled(const std::string& name, const std::string& root) {
+DataTable read_bundled(const std::string& name, const std::string& root,
+                       const std::optional<std::vector<Index>>& keep) {
   const auto found = std::ranges::find(packaged_sets(), name, [](const Packaged& s) { return s.set.name; });
   if (found == packaged_sets().end()) {
     std::vector<std::string> names;
@@ -146,10 +147,12 @@ DataTable read_bundled(const std::string& name, const std::string& root) {
     throw InputError("", "the data of '" + name + "' are in the Debian package " + found->set.package +
                              ", which is not installed; run: apt install " + found->set.package);
   }
-  if (found->set.package == "dataset-fashion-mnist") return read_data(file);
+  if (found->set.package == "dataset-fashion-mnist") return read_data(file, {.keep = keep});
   const std::string targets =
       name == "diabetes" ? (fs::path(file).parent_path() / "diabetes_target.csv.gz").string() : "";
-  return read_sklearn(*found, file, targets);
+  DataTable out = read_sklearn(*found, file, targets);
+  if (keep) out.features = out.features.select(*keep);
+  return out;
 }
 
 }  // namespace polyhop

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,7 +26,9 @@ std::vector<BundledSet> bundled_sets();
 /// Whether its package is there under `root`.
 bool is_installed(const BundledSet& set, const std::string& root = "/");
 
-/// Throws InputError for an unknown name, and where the set's package is missing under `root`, naming it.
-DataTable read_bundled(const std::string& name, const std::string& root = "/");
+/// Throws InputError for an unknown name, and where the set's package is missing under `root`, naming it. `keep`: as in
+/// DataFormat.
+DataTable read_bundled(const std::string& name, const std::string& root = "/",
+                       const std::optional<std::vector<Index>>& keep = {});
 
 }  // namespace polyhop

@@ -120,13 +120,9 @@ std::size_t ByteSource::read(char* out, std::size_t count) {
 
 bool ByteSource::is_packed() const { return input_->packed != nullptr; }
 
-std::size_t ByteSource::length() const {
-  if (!input_->packed) return input_->size;
-  Input again(input_->file);
-  std::string buffer(std::size_t{1} << 18, '\0');
-  std::size_t total = 0;
-  for (std::size_t n = buffer.size(); n == buffer.size(); total += n) n = again.read_gzip(buffer.data(), buffer.size());
-  return total;
+std::size_t ByteSource::most_bytes() const {
+  constexpr std::uintmax_t densest = 1032;  // what deflate makes of one byte at most
+  return input_->packed ? densest * input_->size : input_->size;
 }
 
 LineSource::LineSource(const std::string& file)
@@ -216,15 +212,19 @@ bool parse_number(std::string_view text, Real& out) {
 
 TextCount count_text(const std::string& file) {
   ByteSource source(file);
-  std::string buffer(std::size_t{1} << 18, '\0');
   TextCount out;
+  if (source.is_packed()) return out;
+  std::string buffer(std::size_t{1} << 18, '\0');
+  bool ended = true;
   for (std::size_t n = buffer.size(); n == buffer.size();) {
     n = source.read(buffer.data(), buffer.size());
     const std::string_view text(buffer.data(), n);
     out.bytes += n;
     out.lines += static_cast<std::size_t>(std::ranges::count(text, '\n'));
     out.colons += static_cast<std::size_t>(std::ranges::count(text, ':'));
+    if (n > 0) ended = text.back() == '\n';
   }
+  if (!ended) ++out.lines;
   return out;
 }
 

@@ -22,8 +22,9 @@ class ByteSource {
 
   /// Fills what it is given, less only at the end, and returns how much.
   std::size_t read(char* out, std::size_t count);
-  /// The length of the whole: of a gzip file by unpacking it once, as what it says of itself may be forged.
-  [[nodiscard]] std::size_t length() const;
+  /// The length of the whole; of a gzip file, which is unpacked only once, the most that it can be: what it says of
+  /// itself may be forged.
+  [[nodiscard]] std::size_t most_bytes() const;
   [[nodiscard]] bool is_packed() const;
   [[nodiscard]] const std::string& file() const;
 
@@ -72,7 +73,8 @@ std::string shown(std::string_view text);
 /// The number that is all of `text`, with a sign or without; false when it is none. May be infinite or NaN.
 bool parse_number(std::string_view text, Real& out);
 
-/// All the lines and colons of a text file, in one fast pass: upper bounds for what it holds.
+/// All the lines and colons of a text file, in one fast pass: upper bounds for what it holds. Zeros for a gzip file,
+/// which is unpacked only once.
 struct TextCount {
   std::size_t bytes = 0;
   std::size_t lines = 0;

@@ -14,6 +14,7 @@
 
 #include "polyhop/core/error.hpp"
 #include "polyhop/problem/byte_source.hpp"
+#include "polyhop/problem/kept_rows.hpp"
 #include "polyhop/problem/target_column.hpp"
 
 namespace polyhop {
@@ -162,21 +163,53 @@ bool counts_up(const std::vector<std::string>& cells, std::size_t apart_from) {
   return true;
 }
 
+/// Rows that come one after the other, in a matrix that grows where it was made too small.
+class GrowingRows {
+ public:
+  GrowingRows(Index expected, Index columns) : rows_(std::max<Index>(expected, 1), columns) {}
+
+  std::span<Real> add() {
+    if (count_ == rows_.rows()) resize(2 * count_);
+    return rows_.row(count_++);
+  }
+  Rows finish() {
+    if (count_ != rows_.rows()) resize(count_);
+    return std::move(rows_);
+  }
+
+ private:
+  void resize(Index rows) {
+    Rows other(rows, rows_.columns());
+    std::copy_n(rows_.data(), count_ * rows_.stride(), other.data());
+    swap(rows_, other);
+  }
+
+  Rows rows_;
+  Index count_ = 0;
+};
+
 class CsvReader {
  public:
   CsvReader(const std::string& file, const DataFormat& options)
       : file_(file), options_(options), targets_(options.labels) {}
 
   DataTable read() {
-    survey();
+    read_head();
     find_target();
-    Rows rows(samples_, check_features());
-    if (options_.has_targets) targets_.reserve(static_cast<std::size_t>(samples_));
+    const Index expected = expected_samples();
+    KeptRows kept(options_);
+    GrowingRows rows(kept.count(expected), check_features());
+    std::vector<Real> dropped(first_.size());
+    if (options_.has_targets) targets_.reserve(static_cast<std::size_t>(expected));
     Records records(file_);
     if (has_header_) records.next();
-    for (Index n = 0; n < samples_ && records.next(); ++n) read_sample(records, rows.row(n));
+    while (records.next()) {
+      require_as_long(records);
+      read_sample(records, kept.next() ? rows.add() : std::span<Real>(dropped));
+    }
+    if (kept.passed() == 0) refuse("holds no samples, only a header");
     DataTable out;
-    out.features = std::move(rows);
+    out.features = rows.finish();
     name_columns(out);
     if (options_.has_targets) targets_.finish(out);
     return out;
@@ -185,22 +218,32 @@ class CsvReader {
  private:
   [[noreturn]] void refuse(const std::string& message) const { throw InputError("", message, 0, file_); }
 
-  /// Counts the samples; every record is as long as the first.
-  void survey() {
+  /// The first two records tell whether there is a header.
+  void read_head() {
     Records records(file_);
+    if (!records.next()) refuse("holds no samples");
+    first_.assign(records.cells().begin(), records.cells().end());
     std::vector<std::string> second;
-    for (; records.next(); ++samples_) {
-      const auto& cells = records.cells();
-      if (samples_ == 0) first_.assign(cells.begin(), cells.end());
-      if (samples_ == 1) second.assign(cells.begin(), cells.end());
-      if (cells.size() == first_.size()) continue;
-      records.refuse("found " + std::to_string(cells.size()) + " cells, expected " + std::to_string(first_.size()) +
-                     " as in the first line");
+    if (records.next()) {
+      require_as_long(records);
+      second.assign(records.cells().begin(), records.cells().end());
     }
-    if (samples_ == 0) refuse("holds no samples");
     has_header_ = is_header(second);
-    if (has_header_) --samples_;
-    if (samples_ == 0) refuse("holds no samples, only a header");
+  }
+
+  void require_as_long(const Records& records) const {
+    const std::size_t found = records.cells().size();
+    if (found == first_.size()) return;
+    records.refuse("found " + std::to_string(found) + " cells, expected " + std::to_string(first_.size()) +
+                   " as in the first line");
+  }
+
+  /// No fewer than there are, where the file can be counted quickly. A cell and what follows it take two bytes at
+  /// least, so empty lines cannot make memory grow without bound.
+  [[nodiscard]] Index expected_samples() const {
+    const TextCount most = count_text(file_);
+    if (most.lines == 0) return 0;
+    return static_cast<Index>(std::min(most.lines, most.bytes / (2 * first_.size()) + 1)) - (has_header_ ? 1 : 0);
   }
 
   /// Whether the first record names the columns: it has a word in it, other than the label of a sample.
@@ -287,12 +330,9 @@ class CsvReader {
 
   void name_columns(DataTable& out) const {
     for (std::size_t c = 0; has_header_ && c < first_.size(); ++c) {
-      if (c != target_) {
-        out.names.push_back(first_[c]);
-      } else if (options_.has_targets) {
-        out.target_name = first_[c];
-      }
+      if (c != target_) out.names.push_back(first_[c]);
     }
+    if (options_.has_targets) out.target_name = has_header_ ? first_[target_] : std::to_string(target_ + 1);
   }
 
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
@@ -302,7 +342,6 @@ class CsvReader {
   TargetColumn targets_;
   std::vector<std::string> first_;  // the cells of the first record
   bool has_header_ = false;
-  Index samples_ = 0;
   std::size_t target_ = none;  // its column
 };
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,10 +13,13 @@ namespace polyhop {
 
 /// What a data file does not say itself.
 struct DataFormat {
-  std::string target = {};  // CSV: the target column's name, or its number from 1; empty: the last column
+  std::string target = {};  // CSV, NPY: the target column's name, or its number from 1; empty: the last column
   Index columns = 0;        // features: as many (LIBSVM: at least as many) as this; 0: as the file says
-  bool has_targets = true;  // false: features alone; a LIBSVM line's label may stand there and is passed over
+  /// false: features alone; a LIBSVM line's label, or the column called `target`, may be there and is passed over
+  bool has_targets = true;
   std::vector<std::string> labels = {};  // the classes of training in order, where it had names; none but these
+  /// The samples, numbered from 0 and rising, whose features are kept; none given: all. Targets are all kept.
+  std::optional<std::vector<Index>> keep = {};
 };
 
 /// The samples of a file: LIBSVM (.svm .libsvm .txt), CSV (.csv .tsv), NumPy (.npy .npz) or IDX (-idx3-ubyte), all
@@ -24,7 +28,7 @@ struct DataFormat {
 /// - LIBSVM: "label index:value ...", indices from 1 and rising, # starts a comment; the features are sparse.
 /// - CSV: separated by commas, semicolons or tabs, quoted as in RFC 4180; a first line with a cell that is no number,
 ///   other than a label as in the second, names the columns. Targets that are words become classes in sorted order.
-/// - NPZ: the arrays features (or X, data), n x M, and targets (or y, target), n. NPY: one matrix, the target last.
+/// - NPZ: the arrays features (or X, data), n x M, and targets (or y, target), n. NPY: one matrix.
 /// - IDX: images, a row each; the labels from the file beside it whose name has labels-idx1 for images-idx3.
 /// Throws InputError with the file, and the line where there is one, for anything else: no ordinary file, malformed
 /// text, a missing value, a number that is not finite, a damaged archive. Memory is bounded by what the file holds.

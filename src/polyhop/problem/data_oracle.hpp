@@ -25,13 +25,13 @@ class DataOracle : public Oracle {
  protected:
   [[nodiscard]] const Features& features() const { return problem_.data().features; }
   /// The place in the data of sample n of the block's k-th agent.
-  [[nodiscard]] Index sample(Index k, Index n) const { return problem_.data().first(block_.first + k) + n; }
+  [[nodiscard]] Index sample(Index k, Index n) const { return problem_.data().first(problem_.here(block_.first) + k) + n; }
   [[nodiscard]] std::span<const Index> batch(Index k) const { return sampler_.indices(k); }
   [[nodiscard]] Index batch_size(Index k) const { return static_cast<Index>(sampler_.indices(k).size()); }
   [[nodiscard]] std::span<const Real> targets(Index k) const {
     return {targets_.data() + sampler_.offset(k), batch(k).size()};
   }
-  [[nodiscard]] Real weight(Index k) const { return problem_.weight(block_.first + k); }
+  [[nodiscard]] Real weight(Index k) const { return problem_.weight(problem_.here(block_.first) + k); }
   /// What a sample of agent k's batch counts in its cost.
   [[nodiscard]] Real share(Index k) const { return weight(k) / static_cast<Real>(batch_size(k)); }
   /// Jhat_k at w, from the losses of its batch.

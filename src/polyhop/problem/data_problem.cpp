@@ -15,13 +15,15 @@ namespace polyhop {
 
 DataProblem::DataProblem(Dataset data, LinearOptions options, Index predictions)
     : data_(std::move(data)), options_(std::move(options)), predictions_(predictions) {
-  for (Index k = 0; k < agents(); ++k) {
-    if (data_.samples(k) < 1) throw InputError("data", "agent " + std::to_string(k) + " has no samples");
+  DataShare& share = options_.share;
+  if (share.agents == 0) share = {0, data_.agents(), data_.features.rows()};
+  for (Index k = 0; k < data_.agents(); ++k) {
+    if (data_.samples(k) < 1) throw InputError("data", "agent " + std::to_string(share.first + k) + " has no samples");
   }
   if (const auto& weights = options_.weights; !weights.empty()) {
-    if (static_cast<Index>(weights.size()) != agents()) {
+    if (static_cast<Index>(weights.size()) != data_.agents()) {
       throw InputError("weights", "found " + std::to_string(weights.size()) + ", expected one for each of " +
-                                      std::to_string(agents()) + " agents");
+                                      std::to_string(data_.agents()) + " agents");
     }
     for (std::size_t k = 0; k < weights.size(); ++k) {
       if (!(weights[k] > 0 && std::isfinite(weights[k]))) {
@@ -35,7 +37,7 @@ DataProblem::DataProblem(Dataset data, LinearOptions options, Index predictions)
 
 Sampler DataProblem::sampler(Block block, std::uint64_t seed) const {
   std::vector<Index> samples;
-  for (Index k = block.first; k < block.last; ++k) samples.push_back(data_.samples(k));
+  for (Index k = here(block.first); k < here(block.last); ++k) samples.push_back(data_.samples(k));
   return {block, std::move(samples), options_.batch, options_.sampling, seed};
 }
 
@@ -55,13 +57,14 @@ void DataProblem::penalty_gradient(const Real* w, Real* g) const {
   for (Index c = 1; c <= predictions_; ++c) g[c * features() - 1] = 0;
 }
 
-// wt(j, c * padded + p) = number j of block c at point p
-Rows DataProblem::transposed(const Rows& points, Index padded) const {
-  Rows wt(features(), predictions_ * padded);
+// wt(j, c * points + p) = number j of block c at point p; zeros behind them up to whole tiles
+Rows DataProblem::transposed(const Rows& points) const {
+  const Index used = predictions_ * points.rows();
+  Rows wt(features(), (used + kernels::product_tile - 1) / kernels::product_tile * kernels::product_tile);
   for (Index p = 0; p < points.rows(); ++p) {
     const Real* w = points.row(p).data();
     for (Index c = 0; c < predictions_; ++c) {
-      for (Index j = 0; j < features(); ++j) wt(j, c * padded + p) = *w++;
+      for (Index j = 0; j < features(); ++j) wt(j, c * points.rows() + p) = *w++;
     }
   }
   return wt;
@@ -88,30 +91,30 @@ void DataProblem::predict(Index first, Index count, const Rows& wt, Rows& z) con
 
 void DataProblem::costs(Block block, const Rows& points, Rows& out) const {
   constexpr Index at_once = 256;  // samples, so that the predictions of many points stay small
-  const Index padded = (points.rows() + kernels::product_tile - 1) / kernels::product_tile * kernels::product_tile;
-  const Rows wt = transposed(points, padded);
+  const Rows wt = transposed(points);
   std::vector<Real> penalties;
   for (Index p = 0; p < points.rows(); ++p) penalties.push_back(penalty(points.row(p).data()));
   std::vector<Real> targets(penalties.size());
   std::vector<Real> losses(penalties.size());
   std::vector<double> sums(penalties.size());
-  Rows z(at_once, predictions_ * padded);
+  Rows z(at_once, wt.columns());
   for (Index k = 0; k < block.size(); ++k) {
-    const Index last = data_.first(block.first + k + 1);
+    const Index agent = here(block.first) + k;
+    const Index last = data_.first(agent + 1);
     std::ranges::fill(sums, 0.0);
-    for (Index first = data_.first(block.first + k); first < last; first += at_once) {
+    for (Index first = data_.first(agent); first < last; first += at_once) {
       const Index count = std::min(at_once, last - first);
       predict(first, count, wt, z);
       for (Index n = 0; n < count; ++n) {
         std::ranges::fill(targets, data_.targets[static_cast<std::size_t>(first + n)]);
-        losses_at_points(z.row(n).data(), padded, targets, losses);
+        losses_at_points(z.row(n).data(), points.rows(), targets, losses);
         for (std::size_t p = 0; p < sums.size(); ++p) sums[p] += losses[p];
       }
     }
-    const auto samples = static_cast<double>(data_.samples(block.first + k));
+    const auto samples = static_cast<double>(data_.samples(agent));
     for (Index p = 0; p < points.rows(); ++p) {
       const auto slot = static_cast<std::size_t>(p);
-      out(k, p) = weight(block.first + k) * (sums[slot] / samples) + penalties[slot];
+      out(k, p) = weight(agent) * (sums[slot] / samples) + penalties[slot];
     }
   }
 }

@@ -13,6 +13,13 @@
 
 namespace polyhop {
 
+/// Which part of the agents' data is here, where several processes share them.
+struct DataShare {
+  Index first = 0;    // the place of the first agent whose samples are here
+  Index agents = 0;   // of all processes; 0: those that are here are all there are
+  Index samples = 0;  // the same
+};
+
 /// What linear models have beside their data and their loss.
 struct LinearOptions {
   Real l2 = 0;
@@ -20,9 +27,10 @@ struct LinearOptions {
   Sampling sampling = Sampling::uniform;
   /// The last feature is a constant 1 that somebody added: its coefficient is not penalised.
   bool intercept = false;
-  /// A factor on each agent's mean loss, not on its penalty; none: 1 for all. With K n_k / n, n the samples of all, the
+  /// A factor on the mean loss of each agent that is here, not on its penalty; none: 1 for all. With K n_k / n, n the samples of all, the
   /// mean of the agents' costs is the mean loss of all samples, and the penalty.
   std::vector<Real> weights = {};
+  DataShare share = {};
 };
 
 /// Linear models on data, agent k's share of which costs
@@ -33,17 +41,21 @@ class DataProblem : public Problem {
  public:
   DataProblem(Dataset data, LinearOptions options, Index predictions);
 
-  [[nodiscard]] Index agents() const override { return data_.agents(); }
+  [[nodiscard]] Index agents() const override { return options_.share.agents; }
   [[nodiscard]] Index dimension() const override { return predictions_ * features(); }
-  [[nodiscard]] Index samples() const override { return data_.features.rows(); }
+  [[nodiscard]] Index samples() const override { return options_.share.samples; }
   void costs(Block block, const Rows& points, Rows& out) const override;
 
+  /// The samples that are here.
   [[nodiscard]] const Dataset& data() const { return data_; }
+  /// Where the agent at a place stands among those that are here.
+  [[nodiscard]] Index here(Index place) const { return place - options_.share.first; }
   [[nodiscard]] Index features() const { return data_.features.columns(); }
   /// How many numbers the model predicts for a sample: 1, or one for each class.
   [[nodiscard]] Index predictions() const { return predictions_; }
   [[nodiscard]] Real l2() const { return options_.l2; }
   [[nodiscard]] bool intercept() const { return options_.intercept; }
+  /// Of the k-th agent here.
   [[nodiscard]] Real weight(Index k) const {
     return options_.weights.empty() ? 1 : options_.weights[static_cast<std::size_t>(k)];
   }
@@ -67,7 +79,7 @@ class DataProblem : public Problem {
 
  private:
   [[nodiscard]] double penalised_square(const Real* w) const;
-  [[nodiscard]] Rows transposed(const Rows& points, Index padded) const;
+  [[nodiscard]] Rows transposed(const Rows& points) const;
   void predict(Index first, Index count, const Rows& wt, Rows& z) const;
 
   Dataset data_;

@@ -16,7 +16,7 @@ struct DataTable {
   std::vector<Real> targets;        // n; the number of its class where classes have names; empty where there are none
   std::vector<std::string> names;   // of the M features, or empty
   std::vector<std::string> labels;  // the classes' names in the order of their numbers, where targets were words; or empty
-  std::string target_name;          // or empty
+  std::string target_name;          // of a column without a name its number from 1; or empty
 };
 
 }  // namespace polyhop

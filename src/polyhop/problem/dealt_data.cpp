@@ -3,9 +3,12 @@
 #include "polyhop/problem/dealt_data.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "polyhop/core/kernels.hpp"
@@ -18,34 +21,30 @@ namespace {
 bool takes_two_classes(LossName loss) { return loss == LossName::logistic || loss == LossName::smoothed_hinge; }
 bool takes_classes(LossName loss) { return takes_two_classes(loss) || loss == LossName::softmax; }
 
-// Numbers the classes from 0 on, in order of their values, and returns their names.
-std::vector<std::string> number_classes(DataTable& table) {
-  if (!table.labels.empty()) return table.labels;
-  const std::set<Real> values(table.targets.begin(), table.targets.end());
-  const std::vector<Real> sorted(values.begin(), values.end());
+// The names of classes without any: their values.
+std::vector<std::string> named(const std::vector<Real>& values) {
   std::vector<std::string> names;
-  for (const Real value : sorted) {
+  for (const Real value : values) {
     names.push_back(value == std::round(value) && std::abs(value) < 1e15 ? std::to_string(std::llround(value))
                                                                          : shortest(value));
-  }
-  for (Real& target : table.targets) {
-    target = static_cast<Real>(std::ranges::lower_bound(sorted, target) - sorted.begin());
   }
   return names;
 }
 
-// The classes of the targets, numbered; none where the loss takes numbers.
-std::vector<std::string> classes_of(DataTable& table, LossName loss, const std::string& where) {
+// The classes of the targets, which are words (`labels`) or numbers (`values`); none where the loss takes numbers.
+std::vector<std::string> class_names(const std::vector<std::string>& labels, const std::vector<Real>& values,
+                                     LossName loss, const std::string& where) {
   if (!takes_classes(loss)) {
-    if (!table.labels.empty()) {
-      throw InputError("problem.target",
-                       "the targets are words (" + in_quotes(table.labels.front()) + ", ...); loss " +
-                           in_quotes(name_of(loss)) + " needs numbers",
+    if (!labels.empty()) {
+      throw InputError("problem.loss",
+                       "the targets are words (" + in_quotes(labels.front()) + ", ...); " + in_quotes(name_of(loss)) +
+                           " needs numbers; use \"softmax\"" + (labels.size() == 2 ? " or \"logistic\"" : "") +
+                           " for classes",
                        0, where);
     }
     return {};
   }
-  std::vector<std::string> classes = number_classes(table);
+  std::vector<std::string> classes = labels.empty() ? named(values) : labels;
   const auto found = std::to_string(classes.size()) + (classes.size() == 1 ? " class" : " classes");
   if (takes_two_classes(loss) && classes.size() != 2) {
     throw InputError(
@@ -55,6 +54,16 @@ std::vector<std::string> classes_of(DataTable& table, LossName loss, const std::
   }
   if (classes.size() < 2) throw InputError("problem.loss", "found " + found + " among the targets", 0, where);
   return classes;
+}
+
+// How many blocks of coefficients a model has.
+Index blocks(LossName loss, const std::vector<std::string>& classes) {
+  return loss == LossName::softmax ? static_cast<Index>(classes.size()) : 1;
+}
+
+void refuse_negative_counts(LossName loss, bool negative, const std::string& file) {
+  if (loss != LossName::poisson || !negative) return;
+  throw InputError("problem.loss", "\"poisson\" takes counts, and a target is below 0", 0, file);
 }
 
 // A sparse file may name a feature so high that the agents' models would fill memory.
@@ -75,103 +84,310 @@ std::string file_of(const std::string& pattern, Index agent) {
   return out.replace(out.find(mark), mark.size(), std::to_string(agent));
 }
 
-// All rows of several tables, one table after the other.
-DataTable joined(std::vector<DataTable> tables, const std::vector<std::string>& files) {
-  Index columns = 0;
-  std::set<std::string> labels;
-  bool sparse = false;
-  Index rows = 0;
-  for (const DataTable& table : tables) {
-    columns = std::max(columns, table.features.columns());
-    labels.insert(table.labels.begin(), table.labels.end());
-    sparse = sparse || table.features.is_sparse();
-    rows += table.features.rows();
+// Texts and numbers one after the other, each with its length before it.
+class SummaryWriter {
+ public:
+  void add(std::string_view text) { text_ += std::to_string(text.size()) + ":" + std::string(text); }
+  void add(Index number) { add(std::to_string(number)); }
+  void add(const std::vector<std::string>& list) {
+    add(static_cast<Index>(list.size()));
+    for (const std::string& text : list) add(text);
   }
-  const Index width = tables.front().features.columns();
-  const bool first_sparse = tables.front().features.is_sparse();
-  const bool first_unlabelled = tables.front().labels.empty();
-  DataTable out;
-  out.names = tables.front().names;
-  out.target_name = tables.front().target_name;
-  out.labels.assign(labels.begin(), labels.end());
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+class SummaryReader {
+ public:
+  explicit SummaryReader(std::string_view text) : rest_(text) {}
+  std::string text() {
+    const std::size_t colon = rest_.find(':');
+    std::size_t length = 0;
+    std::from_chars(rest_.data(), rest_.data() + colon, length);
+    const std::string out(rest_.substr(colon + 1, length));
+    rest_.remove_prefix(colon + 1 + length);
+    return out;
+  }
+  Index number() { return std::stoll(text()); }
+  std::vector<std::string> list() {
+    std::vector<std::string> out(static_cast<std::size_t>(number()));
+    for (std::string& one : out) one = text();
+    return out;
+  }
+
+ private:
+  std::string_view rest_;
+};
+
+std::vector<Real> distinct(const std::vector<Real>& targets) {
+  const std::set<Real> values(targets.begin(), targets.end());
+  return {values.begin(), values.end()};
+}
+
+std::vector<std::string> sorted_union(std::vector<std::string> texts) {
+  const std::set<std::string> all(texts.begin(), texts.end());
+  return {all.begin(), all.end()};
+}
+
+}  // namespace
+
+// What all processes have to know of one agent's own file.
+struct DealtReader::OwnFile {
+  Index agent = 0;
+  Index rows = 0;
+  Index columns = 0;
+  bool sparse = false;
+  std::vector<std::string> names = {};
+  bool has_labels = false;
+  std::string target = {};
+
+  [[nodiscard]] bool fits(const OwnFile& first) const {
+    return sparse == first.sparse && (sparse || columns == first.columns) && names == first.names &&
+           has_labels == first.has_labels;
+  }
+};
+
+DealtReader::DealtReader(DataSource source, LossName loss, Index agents, std::uint64_t seed)
+    : source_(std::move(source)),
+      loss_(loss),
+      agents_(agents),
+      seed_(seed),
+      own_files_(source_.bundled.empty() && source_.file.find("{agent}") != std::string::npos) {}
+
+// `features`: all of them, or those of the samples in `keep`, which rise.
+DataTable DealtReader::read_one(bool features, std::vector<Index> keep) const {
+  DataFormat format;
+  format.target = source_.target;
+  if (!features) format.keep = std::move(keep);
+  return source_.bundled.empty() ? read_data(source_.file, format) : read_bundled(source_.bundled, "/", format.keep);
+}
+
+void DealtReader::take_classes(const std::vector<std::string>& labels, const std::vector<Real>& values) {
+  out_.classes = class_names(labels, values, loss_, source_.file);
+  if (!out_.classes.empty() && labels.empty()) values_ = values;
+}
+
+// Classes that are known by their values get numbers from 0 on.
+void DealtReader::number_classes(std::vector<Real>& targets) const {
+  if (values_.empty()) return;
+  for (Real& target : targets) {
+    target = static_cast<Real>(std::ranges::lower_bound(values_, target) - values_.begin());
+  }
+}
+
+// Of numbered classes, what the loss takes.
+void DealtReader::to_loss(std::vector<Real>& targets) const {
+  if (!takes_two_classes(loss_)) return;
+  for (Real& target : targets) target = 2 * target - 1;
+}
+
+void DealtReader::open(bool features) {
+  if (own_files_) return;
+  table_ = read_one(features, {});
+  has_features_ = features;
+  take_classes(table_.labels, takes_classes(loss_) ? distinct(table_.targets) : std::vector<Real>{});
+  refuse_too_wide(table_.features.columns() * blocks(loss_, out_.classes), agents_, source_.file);
+  number_classes(table_.targets);
+  partition_ = deal(source_.partition, table_.targets, static_cast<Index>(out_.classes.size()), agents_, seed_);
+  refuse_negative_counts(loss_, std::ranges::any_of(table_.targets, [](Real y) { return y < 0; }), source_.file);
+}
+
+std::vector<Index> DealtReader::samples() const {
+  std::vector<Index> out;
+  for (std::size_t k = 1; k < partition_.offset.size(); ++k) {
+    out.push_back(partition_.offset[k] - partition_.offset[k - 1]);
+  }
+  return out;
+}
+
+void DealtReader::read(const Block& block) { own_files_ ? read_own(block) : read_dealt(block); }
+
+void DealtReader::read_own(const Block& block) {
+  DataFormat format;
+  format.target = source_.target;
+  for (Index k = 0; k < block.size(); ++k) {
+    owners_.push_back(block.agent(k));
+    const std::string file = file_of(source_.file, owners_.back());
+    tables_.push_back(read_data(file, format));
+    if (tables_.back().features.rows() == 0) throw InputError("problem.data", "holds no samples", 0, file);
+  }
+}
+
+void DealtReader::read_dealt(const Block& block) {
+  std::vector<Index> own;  // as they stand in the file
+  Dataset& data = out_.data;
+  data.offset = {0};
+  for (Index k = 0; k < block.size(); ++k) {
+    const auto agent = static_cast<std::size_t>(block.agent(k));
+    own.insert(own.end(), partition_.order.begin() + partition_.offset[agent],
+               partition_.order.begin() + partition_.offset[agent + 1]);
+    data.offset.push_back(static_cast<Index>(own.size()));
+  }
+  for (const Index n : own) data.targets.push_back(table_.targets[static_cast<std::size_t>(n)]);
+  to_loss(data.targets);
+  if (!has_features_) {
+    std::vector<Index> kept = own;
+    std::ranges::sort(kept);
+    DataTable again = read_one(false, kept);
+    number_classes(again.targets);
+    if (again.targets != table_.targets) throw InputError("problem.data", "changed while it was read", 0, source_.file);
+    table_.features = std::move(again.features);
+    for (Index& n : own) n = std::ranges::lower_bound(kept, n) - kept.begin();
+  }
+  // Where the samples stand in order already, nothing is held twice.
+  const bool in_order = std::ranges::is_sorted(own) && table_.features.rows() == static_cast<Index>(own.size());
+  data.features = in_order ? std::move(table_.features) : table_.features.select(own);
+  table_.features = {};
+}
+
+std::string DealtReader::summary() const {
+  SummaryWriter out;
+  if (!own_files_) {
+    // What was dealt must be the same everywhere.
+    std::uint64_t hash = 14695981039346656037U;
+    for (const Real y : table_.targets) hash = (hash ^ std::bit_cast<std::uint64_t>(y)) * 1099511628211U;
+    out.add(static_cast<Index>(table_.targets.size()));
+    out.add(std::to_string(hash));
+    out.add(out_.data.features.columns());
+    return out.text();
+  }
+  std::vector<std::string> labels;
+  std::vector<Real> values;
+  bool negative = false;
+  out.add(static_cast<Index>(tables_.size()));
+  for (std::size_t n = 0; n < tables_.size(); ++n) {
+    const DataTable& table = tables_[n];
+    out.add(owners_[n]);
+    out.add(table.features.rows());
+    out.add(table.features.columns());
+    out.add(Index{table.features.is_sparse()});
+    out.add(Index{!table.labels.empty()});
+    out.add(table.target_name);
+    // Most files have the names of the one before.
+    const bool same = n > 0 && table.names == tables_[n - 1].names;
+    out.add(Index{same});
+    if (!same) out.add(table.names);
+    labels.insert(labels.end(), table.labels.begin(), table.labels.end());
+    if (takes_classes(loss_) && table.labels.empty()) {
+      values.insert(values.end(), table.targets.begin(), table.targets.end());
+      values = distinct(values);
+    }
+    negative = negative || std::ranges::any_of(table.targets, [](Real y) { return y < 0; });
+  }
+  out.add(sorted_union(std::move(labels)));
+  out.add(static_cast<Index>(values.size()));
+  for (const Real y : values) out.add(static_cast<Index>(std::bit_cast<std::int64_t>(y)));
+  out.add(Index{negative});
+  return out.text();
+}
+
+DealtData DealtReader::finish(const std::vector<std::string>& summaries) {
+  own_files_ ? finish_own(summaries) : finish_dealt(summaries);
+  if (!own_files_) {
+    out_.samples = static_cast<Index>(table_.targets.size());
+    out_.features = std::move(table_.names);
+    out_.target = std::move(table_.target_name);
+  }
+  return std::move(out_);
+}
+
+void DealtReader::finish_dealt(const std::vector<std::string>& summaries) const {
+  const auto other = std::ranges::find_if(summaries, [&](const auto& text) { return text != summaries.front(); });
+  if (other == summaries.end()) return;
+  throw InputError("problem.data",
+                   "process " + std::to_string(other - summaries.begin()) + " found other samples there than process 0",
+                   0, source_.file);
+}
+
+void DealtReader::finish_own(const std::vector<std::string>& summaries) {
+  std::vector<OwnFile> files(static_cast<std::size_t>(agents_));
+  std::vector<std::string> labels;
+  std::vector<Real> values;
+  bool negative = false;
+  for (const std::string& summary : summaries) {
+    SummaryReader in(summary);
+    std::vector<std::string> names;
+    for (Index count = in.number(); count > 0; --count) {
+      const Index agent = in.number();
+      OwnFile& file = files[static_cast<std::size_t>(agent)];
+      file.agent = agent;
+      file.rows = in.number();
+      file.columns = in.number();
+      file.sparse = in.number() != 0;
+      file.has_labels = in.number() != 0;
+      file.target = in.text();
+      if (in.number() == 0) names = in.list();
+      file.names = names;
+    }
+    for (const std::string& label : in.list()) labels.push_back(label);
+    for (Index count = in.number(); count > 0; --count) {
+      values.push_back(std::bit_cast<Real>(static_cast<std::int64_t>(in.number())));
+    }
+    negative = negative || in.number() != 0;
+  }
+  Index columns = 0;
+  for (const OwnFile& file : files) {
+    if (!file.fits(files.front())) {
+      throw InputError("problem.data", "its columns are not those of '" + file_of(source_.file, 0) + "'", 0,
+                       file_of(source_.file, file.agent));
+    }
+    columns = std::max(columns, file.columns);
+    out_.samples += file.rows;
+  }
+  labels = sorted_union(std::move(labels));
+  take_classes(labels, distinct(values));
+  refuse_too_wide(columns * blocks(loss_, out_.classes), agents_, source_.file);
+  refuse_negative_counts(loss_, negative, source_.file);
+  out_.features = files.front().names;
+  out_.target = files.front().target;
+  join(columns, labels);
+}
+
+// The rows of the block's agents, one table after the other.
+void DealtReader::join(Index columns, const std::vector<std::string>& labels) {
+  Dataset& data = out_.data;
+  data.offset = {0};
+  const bool sparse = tables_.front().features.is_sparse();
+  Index rows = 0;
+  for (const DataTable& table : tables_) rows += table.features.rows();
   Rows dense(sparse ? 0 : rows, sparse ? 0 : columns);
   std::vector<Index> offset = {0};
   std::vector<std::int32_t> column;
   std::vector<Real> value;
-  Index place = 0;
-  for (std::size_t n = 0; n < tables.size(); ++n) {
-    DataTable& table = tables[n];
-    const bool same_width = sparse || table.features.columns() == width;
-    if (table.features.is_sparse() != first_sparse || !same_width || table.names != out.names ||
-        table.labels.empty() != first_unlabelled) {
-      throw InputError("problem.data", "its columns are not those of '" + files.front() + "'", 0, files[n]);
-    }
+  for (DataTable& table : tables_) {
+    const Index first = data.offset.back();
     for (Index r = 0; r < table.features.rows(); ++r) {
       if (sparse) {
         column.insert(column.end(), table.features.columns_of(r).begin(), table.features.columns_of(r).end());
         value.insert(value.end(), table.features.values_of(r).begin(), table.features.values_of(r).end());
         offset.push_back(static_cast<Index>(column.size()));
       } else {
-        std::ranges::copy(table.features.dense().row(r), dense.row(place++).begin());
+        std::ranges::copy(table.features.dense().row(r), dense.row(first + r).begin());
       }
     }
     for (Real target : table.targets) {
       if (!labels.empty()) {
         const std::string& word = table.labels[static_cast<std::size_t>(target)];
-        target = static_cast<Real>(std::ranges::lower_bound(out.labels, word) - out.labels.begin());
+        target = static_cast<Real>(std::ranges::lower_bound(labels, word) - labels.begin());
       }
-      out.targets.push_back(target);
+      data.targets.push_back(target);
     }
+    data.offset.push_back(first + table.features.rows());
     table = {};
   }
-  out.features = sparse ? Features::sparse(columns, std::move(offset), std::move(column), std::move(value))
-                        : Features(std::move(dense));
-  return out;
+  number_classes(data.targets);
+  to_loss(data.targets);
+  data.features = sparse ? Features::sparse(columns, std::move(offset), std::move(column), std::move(value))
+                         : Features(std::move(dense));
 }
 
-}  // namespace
-
 DealtData read_dealt(const DataSource& source, LossName loss, Index agents, std::uint64_t seed) {
-  DataFormat format;
-  format.target = source.target;
-  DataTable table;
-  Partition partition;
-  const bool own_files = source.bundled.empty() && source.file.find("{agent}") != std::string::npos;
-  if (own_files) {
-    std::vector<DataTable> tables;
-    std::vector<std::string> files;
-    partition.offset = {0};
-    for (Index k = 0; k < agents; ++k) {
-      files.push_back(file_of(source.file, k));
-      tables.push_back(read_data(files.back(), format));
-      if (tables.back().features.rows() == 0) throw InputError("problem.data", "holds no samples", 0, files.back());
-      partition.offset.push_back(partition.offset.back() + tables.back().features.rows());
-    }
-    table = joined(std::move(tables), files);
-  } else {
-    table = source.bundled.empty() ? read_data(source.file, format) : read_bundled(source.bundled);
-  }
-  DealtData out;
-  out.classes = classes_of(table, loss, source.file);
-  const auto blocks = loss == LossName::softmax ? static_cast<Index>(out.classes.size()) : 1;
-  refuse_too_wide(table.features.columns() * blocks, agents, source.file);
-  out.features = std::move(table.names);
-  out.target = std::move(table.target_name);
-  if (!own_files) {
-    partition = deal(source.partition, table.targets, static_cast<Index>(out.classes.size()), agents, seed);
-    table.features = table.features.select(partition.order);
-    std::vector<Real> targets;
-    for (const Index n : partition.order) targets.push_back(table.targets[static_cast<std::size_t>(n)]);
-    table.targets = std::move(targets);
-  }
-  if (takes_two_classes(loss)) {
-    for (Real& target : table.targets) target = 2 * target - 1;
-  }
-  if (loss == LossName::poisson && std::ranges::any_of(table.targets, [](Real y) { return y < 0; })) {
-    throw InputError("problem.loss", "\"poisson\" takes counts, and a target is below 0", 0, source.file);
-  }
-  out.data = {std::move(table.features), std::move(table.targets), std::move(partition.offset)};
-  return out;
+  DealtReader reader(source, loss, agents, seed);
+  reader.open(true);
+  reader.read({0, agents});
+  return reader.finish({reader.summary()});
 }
 
 void scale_to_unit_rows(Dataset& data) {

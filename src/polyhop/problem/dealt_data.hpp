@@ -15,9 +15,10 @@ namespace polyhop {
 
 /// Samples dealt to agents, and what their numbers mean.
 struct DealtData {
-  Dataset data;
+  Dataset data;                       // of the agents that were asked for, in order of their places
+  Index samples = 0;                  // of all agents
   std::vector<std::string> features;  // names, or empty
-  std::string target;                 // its name, or empty
+  std::string target;                 // its column's name, or number from 1, or empty
   std::vector<std::string> classes;   // names in the order of their numbers; empty where targets are no classes
 };
 
@@ -33,6 +34,51 @@ struct DataSource {
 /// Reads and deals. The targets become what the loss takes: -1 and 1 for two classes, 0, 1, ... for softmax, numbers
 /// otherwise. Throws InputError, also for targets that the loss cannot take.
 DealtData read_dealt(const DataSource& source, LossName loss, Index agents, std::uint64_t seed);
+
+/// The same in steps, for processes that have some of the agents each: none keeps the features of others' agents, or
+/// opens their files. `open` and `read` may fail in one process alone, `finish` fails in all of them alike.
+class DealtReader {
+ public:
+  DealtReader(DataSource source, LossName loss, Index agents, std::uint64_t seed);
+
+  /// Whether every agent has a file of its own.
+  [[nodiscard]] bool has_own_files() const { return own_files_; }
+  /// Of one file for all: deals the samples by their targets; `features` keeps these too, so that it is read once.
+  void open(bool features);
+  /// How many samples each agent has, after `open`; none where nobody knows but the agent.
+  [[nodiscard]] std::vector<Index> samples() const;
+  /// The samples of the block's agents.
+  void read(const Block& block);
+  /// What all processes have to know of what this one read.
+  [[nodiscard]] std::string summary() const;
+  /// `summaries`: those of all processes.
+  DealtData finish(const std::vector<std::string>& summaries);
+
+ private:
+  struct OwnFile;
+  [[nodiscard]] DataTable read_one(bool features, std::vector<Index> keep) const;
+  void read_own(const Block& block);
+  void read_dealt(const Block& block);
+  void finish_own(const std::vector<std::string>& summaries);
+  void finish_dealt(const std::vector<std::string>& summaries) const;
+  void join(Index columns, const std::vector<std::string>& labels);
+  void take_classes(const std::vector<std::string>& labels, const std::vector<Real>& values);
+  void number_classes(std::vector<Real>& targets) const;
+  void to_loss(std::vector<Real>& targets) const;
+
+  DataSource source_;
+  LossName loss_;
+  Index agents_;
+  std::uint64_t seed_;
+  bool own_files_;
+  DataTable table_;  // of one file for all: the targets, and the features where they were asked for
+  bool has_features_ = false;
+  Partition partition_;
+  std::vector<DataTable> tables_;  // of own files, those of the block's agents
+  std::vector<Index> owners_;      // and who these are
+  std::vector<Real> values_;       // of classes without names: the targets that stand for them, rising
+  DealtData out_;
+};
 
 /// Every row divided by its norm; rows of zeros stay.
 void scale_to_unit_rows(Dataset& data);

@@ -13,6 +13,7 @@
 
 #include "polyhop/core/error.hpp"
 #include "polyhop/problem/byte_source.hpp"
+#include "polyhop/problem/kept_rows.hpp"
 #include "polyhop/problem/target_column.hpp"
 
 namespace polyhop {
@@ -41,10 +42,10 @@ struct IdxInput {
       shape.push_back((std::size_t{n[0]} << 24) | (std::size_t{n[1]} << 16) | (std::size_t{n[2]} << 8) | n[3]);
       fits = fits && !__builtin_mul_overflow(count, shape.back(), &count);
     }
-    const std::size_t rest = source.length() - 4 - 4 * dimensions;
-    if (!fits || count != rest) {
+    const std::size_t rest = source.most_bytes() - 4 - 4 * dimensions;
+    if (!fits || (source.is_packed() ? count > rest : count != rest)) {
       refuse(file, "has a header that asks for " + (fits ? std::to_string(count) : "too many") + " bytes, found " +
-                       std::to_string(rest));
+                       (source.is_packed() ? "at most " : "") + std::to_string(rest));
     }
   }
 
@@ -56,6 +57,11 @@ struct IdxInput {
     if (source.read(reinterpret_cast<char*>(out.data()), out.size()) != out.size()) {
       refuse(source.file(), "ends too early");
     }
+  }
+
+  void finish() {
+    char more = 0;
+    if (source.read(&more, 1) != 0) refuse(source.file(), "goes on after what its header asks for");
   }
 
   ByteSource source;
@@ -91,6 +97,7 @@ void read_labels(const std::string& file, std::size_t samples, const DataFormat&
   }
   std::vector<unsigned char> bytes(samples);
   in.read(bytes);
+  in.finish();
   TargetColumn targets(options.labels);
   targets.reserve(samples);
   for (std::size_t n = 0; n < samples; ++n) {
@@ -114,12 +121,15 @@ DataTable read_idx(const std::string& file, const DataFormat& options) {
   }
   DataTable out;
   if (options.has_targets) read_labels(labels, samples, options, out);
-  Rows rows(static_cast<Index>(samples), static_cast<Index>(pixels));
+  KeptRows kept(options);
+  Rows rows(kept.count(static_cast<Index>(samples)), static_cast<Index>(pixels));
   std::vector<unsigned char> image(pixels);
-  for (Index n = 0; n < rows.rows(); ++n) {
+  Index next = 0;
+  for (std::size_t n = 0; n < samples; ++n) {
     in.read(image);
-    std::ranges::copy(image, rows.row(n).begin());
+    if (kept.next()) std::ranges::copy(image, rows.row(next++).begin());
   }
+  in.finish();
   out.features = std::move(rows);
   return out;
 }

@@ -15,6 +15,7 @@
 
 #include "polyhop/core/error.hpp"
 #include "polyhop/problem/byte_source.hpp"
+#include "polyhop/problem/kept_rows.hpp"
 #include "polyhop/problem/target_column.hpp"
 
 namespace polyhop {
@@ -29,7 +30,7 @@ class LibsvmReader {
  public:
   LibsvmReader(const std::string& file, const DataFormat& options)
       : file_(file), lines_(file), options_(options), targets_(options.labels), columns_(options.columns) {
-    const TextCount most = count_text(file);
+    const TextCount most = count_text(file);  // of a gzip file nothing: what is read then grows as it comes
     offset_.reserve(most.lines + 2);
     // A feature takes four bytes at least, " 1:2", so colons elsewhere cannot make memory grow without bound.
     const std::size_t features = std::min(most.colons, most.bytes / 4 + 1);
@@ -41,15 +42,21 @@ class LibsvmReader {
 
   DataTable read() {
     std::string_view line;
+    KeptRows kept(options_);
     while (lines_.next(line)) {
       at_ = line.data();
       end_ = at_ + line.size();
       if (skip_blanks()) continue;
       read_label();
       read_features();
-      offset_.push_back(static_cast<Index>(column_.size()));
+      if (kept.next()) {
+        offset_.push_back(static_cast<Index>(column_.size()));
+      } else {
+        column_.resize(static_cast<std::size_t>(offset_.back()));
+        value_.resize(column_.size());
+      }
     }
-    if (offset_.size() == 1) throw InputError("", "holds no samples", 0, file_);
+    if (kept.passed() == 0) throw InputError("", "holds no samples", 0, file_);
     if (columns_ == 0) throw InputError("", "holds no features", 0, file_);
     DataTable out;
     if (options_.has_targets) targets_.finish(out);

@@ -197,7 +197,7 @@ std::unique_ptr<Oracle> LinearProblem::oracle(Block block, std::uint64_t seed) c
 Index LinearProblem::misclassified(Block block, const Real* w) const {
   if (!loss_->is_classification()) return -1;
   Index wrong = 0;
-  for (Index n = data().first(block.first); n < data().first(block.last); ++n) {
+  for (Index n = data().first(here(block.first)); n < data().first(here(block.last)); ++n) {
     const bool second = data().features.dot(n, w) > 0;
     if (second != (data().targets[static_cast<std::size_t>(n)] > 0)) ++wrong;
   }

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "polyhop/problem/numpy_reader.hpp"
 
-#include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <initializer_list>
@@ -14,6 +14,7 @@
 #include "polyhop/core/npz_reader.hpp"
 #include "polyhop/core/value.hpp"
 #include "polyhop/problem/byte_source.hpp"
+#include "polyhop/problem/kept_rows.hpp"
 #include "polyhop/problem/target_column.hpp"
 
 namespace polyhop {
@@ -21,19 +22,51 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& message) { throw InputError("", message); }
 
-void check_columns(Index found, const DataFormat& options) {
+/// `open`: one of them may be a target that nobody named.
+void check_columns(Index found, bool open, const DataFormat& options) {
   if (found == 0) refuse("holds no features");
   if (options.columns == 0 || found == options.columns) return;
-  refuse("has " + std::to_string(found) + " columns of features, expected " + std::to_string(options.columns));
+  refuse("has " + std::to_string(found) + " columns of features, expected " + std::to_string(options.columns) +
+         (open ? "; a target among them is left out when it is named" : ""));
 }
 
-/// A matrix whose columns from `features` on, one at most, are targets. Memory holds it once.
+/// A matrix one column of which may be apart: the target. Memory holds it once.
 struct Matrix {
   Rows rows;
-  std::vector<Real> last;
+  std::vector<Real> apart;
+  Index target;              // its column, or -1
+  std::vector<Index> place;  // of each sample's features, -1 where they are not kept
 
-  Real& at(Index r, Index c) { return c < rows.columns() ? rows(r, c) : last[static_cast<std::size_t>(r)]; }
+  void set(Index r, Index c, Real x) {
+    const Index kept = place[static_cast<std::size_t>(r)];
+    if (c == target) {
+      apart[static_cast<std::size_t>(r)] = x;
+    } else if (kept >= 0) {
+      rows(kept, target >= 0 && c > target ? c - 1 : c) = x;
+    }
+  }
 };
+
+std::vector<Index> places(KeptRows kept, Index samples) {
+  std::vector<Index> out;
+  Index next = 0;
+  for (Index r = 0; r < samples; ++r) out.push_back(kept.next() ? next++ : -1);
+  return out;
+}
+
+/// Which of `columns` is the target, -1 for none: the one whose number the options give, else the last. Where none is
+/// needed, none is left out of as many columns as there are features.
+Index target_column(Index columns, const DataFormat& options) {
+  if (!options.has_targets && (options.target.empty() || columns == options.columns)) return -1;
+  if (options.target.empty()) return columns - 1;
+  Index number = 0;
+  const char* end = options.target.data() + options.target.size();
+  const auto [at, error] = std::from_chars(options.target.data(), end, number);
+  if (error == std::errc{} && at == end && number >= 1 && number <= columns) return number - 1;
+  if (!options.has_targets) return -1;
+  refuse("has no column '" + options.target + "'; in a matrix a column goes by its number, 1 to " +
+         std::to_string(columns));
+}
 
 void check_finite(Real x, Index row, Index column) {
   if (std::isfinite(x)) return;
@@ -41,16 +74,19 @@ void check_finite(Real x, Index row, Index column) {
          ", expected a finite number");
 }
 
-Matrix read_matrix(NpyInput& in, const std::string& what, bool with_target, const DataFormat& options) {
+Matrix read_matrix(NpyInput& in, const std::string& what, bool may_have_target, const DataFormat& options) {
   if (in.shape().size() != 2) {
     refuse(what + " has " + std::to_string(in.shape().size()) + " dimensions, expected 2: a row for each sample");
   }
   const Index samples = in.shape()[0];
   const Index columns = in.shape()[1];
   if (samples == 0) refuse("holds no samples");
-  const Index features = columns - (with_target ? 1 : 0);
-  check_columns(std::max<Index>(features, 0), options);
-  Matrix out{Rows(samples, features), std::vector<Real>(with_target ? static_cast<std::size_t>(samples) : 0)};
+  if (columns == 0) refuse("holds no features");
+  const Index target = may_have_target ? target_column(columns, options) : -1;
+  check_columns(columns - (target < 0 ? 0 : 1), may_have_target && target < 0, options);
+  const KeptRows kept(options);
+  Matrix out{Rows(kept.count(samples), columns - (target < 0 ? 0 : 1)),
+             std::vector<Real>(target < 0 ? 0 : static_cast<std::size_t>(samples)), target, places(kept, samples)};
   // Runs of the file's order: rows, or columns where the first index runs fastest.
   const bool by_columns = in.fortran_order();
   std::vector<Real> run(static_cast<std::size_t>(by_columns ? samples : columns));
@@ -61,7 +97,7 @@ Matrix read_matrix(NpyInput& in, const std::string& what, bool with_target, cons
       const Index column = by_columns ? i : j;
       const Real x = run[static_cast<std::size_t>(j)];
       check_finite(x, row, column);
-      out.at(row, column) = x;
+      out.set(row, column, x);
     }
   }
   return out;
@@ -107,11 +143,14 @@ std::vector<Real> read_target_array(const NpzReader& archive, Index samples) {
 
 DataTable open_npy(const std::string& file, const DataFormat& options) {
   ByteSource source(file);
-  NpyInput in([&](char* out, std::size_t count) { return source.read(out, count); }, source.length(), "the file");
-  Matrix matrix = read_matrix(in, "the array", options.has_targets, options);
+  NpyInput in([&](char* out, std::size_t count) { return source.read(out, count); },
+              {source.most_bytes(), !source.is_packed()}, "the file");
+  Matrix matrix = read_matrix(in, "the array", true, options);
   DataTable out;
   out.features = std::move(matrix.rows);
-  if (options.has_targets) set_targets(out, matrix.last, options);
+  if (!options.has_targets) return out;
+  set_targets(out, matrix.apart, options);
+  out.target_name = std::to_string(matrix.target + 1);
   return out;
 }
 
@@ -123,7 +162,7 @@ DataTable open_npz(const std::string& file, const DataFormat& options) {
   NpyInput in = archive.stream(name);
   DataTable out;
   out.features = read_matrix(in, "the array '" + name + "'", false, options).rows;
-  if (options.has_targets) set_targets(out, read_target_array(archive, out.features.rows()), options);
+  if (options.has_targets) set_targets(out, read_target_array(archive, in.shape()[0]), options);
   return out;
 }
 

@@ -8,7 +8,8 @@
 
 namespace polyhop {
 
-/// One matrix, whose last column is the target unless the options say that there is none.
+/// One matrix, whose last column is the target unless the options name another, by its number, or say that there is
+/// none.
 DataTable read_npy(const std::string& file, const DataFormat& options);
 
 /// The arrays features (or X, data) and targets (or y, target).

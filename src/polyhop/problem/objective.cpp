@@ -105,11 +105,15 @@ GradientCheck check_gradient(const Objective& objective, std::span<const Real> w
 
 ObjectiveProblem::ObjectiveProblem(Objectives objectives, Batch batch, Sampling sampling)
     : objectives_(std::move(objectives)), batch_(batch), sampling_(sampling) {
-  if (objectives_.empty()) throw InputError("objectives", "found none, expected at least one agent");
+  const auto first = std::ranges::find_if(objectives_, [](const auto& own) { return own != nullptr; });
+  if (first == objectives_.end()) throw InputError("objectives", "found none, expected at least one agent");
+  dimension_ = (*first)->dimension();
   for (std::size_t k = 0; k < objectives_.size(); ++k) {
+    if (objectives_[k] == nullptr) continue;
     if (objectives_[k]->dimension() != dimension()) {
       throw InputError("objectives", "agent " + std::to_string(k) + " has dimension " +
-                                         std::to_string(objectives_[k]->dimension()) + ", agent 0 has " +
+                                         std::to_string(objectives_[k]->dimension()) + ", agent " +
+                                         std::to_string(first - objectives_.begin()) + " has " +
                                          std::to_string(dimension()));
     }
     if (objectives_[k]->samples() < 1) throw InputError("objectives", "agent " + std::to_string(k) + " has no samples");
@@ -117,16 +121,19 @@ ObjectiveProblem::ObjectiveProblem(Objectives objectives, Batch batch, Sampling 
 }
 
 std::unique_ptr<Oracle> ObjectiveProblem::oracle(Block block, std::uint64_t seed) const {
-  Objectives own(objectives_.begin() + block.first, objectives_.begin() + block.last);
+  Objectives own;
   std::vector<Index> samples;
-  for (const auto& objective : own) samples.push_back(objective->samples());
+  for (Index k = 0; k < block.size(); ++k) {
+    own.push_back(objectives_[static_cast<std::size_t>(block.agent(k))]);
+    samples.push_back(own.back()->samples());
+  }
   return std::make_unique<ObjectiveOracle>(std::move(own), Sampler(block, samples, batch_, sampling_, seed),
                                            dimension());
 }
 
 void ObjectiveProblem::costs(Block block, const Rows& points, Rows& out) const {
   for (Index k = 0; k < block.size(); ++k) {
-    const Objective& objective = *objectives_[static_cast<std::size_t>(block.first + k)];
+    const Objective& objective = *objectives_[static_cast<std::size_t>(block.agent(k))];
     const std::vector<Index> batch = all_samples(objective);
     for (Index p = 0; p < points.rows(); ++p) out(k, p) = objective.value(points.row(p), batch);
   }

@@ -39,13 +39,14 @@ struct GradientCheck {
 /// Compares the gradient of an objective at w with central differences of its value on all samples.
 GradientCheck check_gradient(const Objective& objective, std::span<const Real> w);
 
-/// A problem made of the user's objectives, one an agent.
+/// A problem made of the user's objectives, one an agent. Where several processes share the agents, those of the others
+/// are null.
 class ObjectiveProblem final : public Problem {
  public:
   ObjectiveProblem(std::vector<std::shared_ptr<const Objective>> objectives, Batch batch = {},
                    Sampling sampling = Sampling::uniform);
   [[nodiscard]] Index agents() const override { return static_cast<Index>(objectives_.size()); }
-  [[nodiscard]] Index dimension() const override { return objectives_.front()->dimension(); }
+  [[nodiscard]] Index dimension() const override { return dimension_; }
   [[nodiscard]] std::unique_ptr<Oracle> oracle(Block block, std::uint64_t seed) const override;
   void costs(Block block, const Rows& points, Rows& out) const override;
 
@@ -53,6 +54,7 @@ class ObjectiveProblem final : public Problem {
   std::vector<std::shared_ptr<const Objective>> objectives_;
   Batch batch_;
   Sampling sampling_;
+  Index dimension_ = 0;
 };
 
 }  // namespace polyhop

@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "polyhop/problem/bundled_data.hpp"
-#include "polyhop/problem/reference_optimum.hpp"
 #include "polyhop/problem/softmax_problem.hpp"
 #include "polyhop/problem/synthetic.hpp"
 
@@ -94,24 +93,27 @@ std::unique_ptr<DataProblem> make_data_problem(Dataset data, LossName loss, Real
   return std::make_unique<LinearProblem>(std::move(data), make_loss(loss, delta), std::move(options));
 }
 
-std::unique_ptr<LinearProblem> make_problem(const ProblemOptions& options, Index agents, std::uint64_t seed) {
+std::unique_ptr<LinearProblem> make_problem(const ProblemOptions& options, const Block& block, Index agents,
+                                            std::uint64_t seed) {
   constexpr double most_bytes = 16e9;
-  const double bytes = static_cast<double>(agents) * static_cast<double>(options.samples) *
+  const double bytes = static_cast<double>(block.size()) * static_cast<double>(options.samples) *
                        static_cast<double>(options.dimension) * static_cast<double>(sizeof(Real));
   if (bytes > most_bytes) {
-    throw InputError("problem", std::to_string(agents) + " agents x " + std::to_string(options.samples) +
+    throw InputError("problem", std::to_string(block.size()) + " agents x " + std::to_string(options.samples) +
                                     " samples x " + std::to_string(options.dimension) + " features need " +
-                                    shortest(bytes / 1e9) + " GB; at most 16 GB are allowed");
+                                    shortest(bytes / 1e9) + " GB; at most 16 GB are allowed in one process");
   }
   std::shared_ptr<const Loss> loss = make_loss(options.loss, options.delta);
   const SyntheticData synthetic = {options.dimension, options.samples, options.noise, options.scale_spread,
                                    options.minimiser_spread};
-  Dataset data = synthesise(synthetic, agents, loss->is_classification(), data_seed(options, seed));
-  return std::make_unique<LinearProblem>(std::move(data), std::move(loss), options.l2, options.batch, options.sampling);
+  Dataset data = synthesise(synthetic, block, loss->is_classification(), data_seed(options, seed));
+  LinearOptions linear{.l2 = options.l2, .batch = options.batch, .sampling = options.sampling};
+  linear.share = {block.first, agents, agents * options.samples};
+  return std::make_unique<LinearProblem>(std::move(data), std::move(loss), std::move(linear));
 }
 
-Reference make_reference(const ProblemOptions& options, const DataProblem& problem) {
-  if (options.reference.solve) return solve_reference(problem);
+Reference make_reference(const ProblemOptions& options, const DataProblem& problem, const AllAgents* all) {
+  if (options.reference.solve) return all == nullptr ? solve_reference(problem) : solve_reference(problem, *all);
   Reference reference;
   reference.value = options.reference.value.value_or(0);
   reference.known = options.reference.value.has_value();

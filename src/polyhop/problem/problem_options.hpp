@@ -10,6 +10,7 @@
 #include "polyhop/core/fields.hpp"
 #include "polyhop/problem/linear_problem.hpp"
 #include "polyhop/problem/partition.hpp"
+#include "polyhop/problem/reference_optimum.hpp"
 
 namespace polyhop {
 
@@ -55,14 +56,18 @@ void check(const ProblemOptions& options, int line);
 /// The seed of the data: the options' own, or that of the run.
 std::uint64_t data_seed(const ProblemOptions& options, std::uint64_t seed);
 
-/// Makes the problem of synthetic data for `agents` agents.
-std::unique_ptr<LinearProblem> make_problem(const ProblemOptions& options, Index agents, std::uint64_t seed);
+/// Makes the problem of synthetic data for `agents` agents, with the samples of the block's agents alone.
+std::unique_ptr<LinearProblem> make_problem(const ProblemOptions& options, const Block& block, Index agents,
+                                            std::uint64_t seed);
+inline std::unique_ptr<LinearProblem> make_problem(const ProblemOptions& options, Index agents, std::uint64_t seed) {
+  return make_problem(options, Block{0, agents}, agents, seed);
+}
 
 /// A linear model on these data. `classes`: how many the targets number; only softmax asks.
 std::unique_ptr<DataProblem> make_data_problem(Dataset data, LossName loss, Real delta, Index classes,
                                                LinearOptions options);
 
-/// w^o and J(w^o) as the options ask for.
-Reference make_reference(const ProblemOptions& options, const DataProblem& problem);
+/// w^o and J(w^o) as the options ask for. `all`: where several processes share the agents.
+Reference make_reference(const ProblemOptions& options, const DataProblem& problem, const AllAgents* all = nullptr);
 
 }  // namespace polyhop

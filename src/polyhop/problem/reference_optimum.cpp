@@ -6,6 +6,7 @@
 
 #include <Eigen/Dense>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <functional>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "polyhop/core/error.hpp"
+#include "polyhop/core/kernels.hpp"
 #include "polyhop/problem/linear_problem.hpp"
 #include "polyhop/problem/softmax_problem.hpp"
 
@@ -28,41 +30,52 @@ using Matrix = Eigen::MatrixXd;
 using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using DenseFeatures = Eigen::Map<const RowMatrix, Eigen::Unaligned, Eigen::OuterStride<>>;
 
-// The features H of all samples as a matrix, dense or sparse.
+// The features H of some samples that follow each other as a matrix, dense or sparse.
 class Design {
  public:
-  explicit Design(const Features& h) : h_(h) {}
-  [[nodiscard]] Index rows() const { return h_.rows(); }
+  Design(const Features& h, Index first, Index last) : h_(h), first_(first), rows_(last - first) {}
+  [[nodiscard]] Index rows() const { return rows_; }
   [[nodiscard]] Index cols() const { return h_.columns(); }
   [[nodiscard]] bool is_sparse() const { return h_.is_sparse(); }
   [[nodiscard]] DenseFeatures dense() const {
-    return {h_.dense().data(), rows(), cols(), Eigen::OuterStride<>(h_.dense().stride())};
+    const Index stride = h_.dense().stride();
+    return {h_.dense().data() + first_ * stride, rows(), cols(), Eigen::OuterStride<>(stride)};
   }
 
   // How many numbers it holds: what a product with a vector costs.
   [[nodiscard]] double size() const {
     if (!is_sparse()) return static_cast<double>(rows()) * static_cast<double>(cols());
     double sum = 0;
-    for (Index n = 0; n < rows(); ++n) sum += static_cast<double>(h_.values_of(n).size());
+    for (Index n = 0; n < rows(); ++n) sum += static_cast<double>(h_.values_of(first_ + n).size());
     return sum;
   }
 
   // H w^T, a row of w for each prediction; also where w is a vector.
   [[nodiscard]] RowMatrix times(const Eigen::Ref<const RowMatrix>& w) const {
-    if (!is_sparse()) return dense() * w.transpose();
     RowMatrix z(rows(), w.rows());
+    if (!is_sparse()) {
+      in_groups([&](const Real* const* group, Index first, Index count) {
+        kernels::block_dots(group, count, w.data(), w.rows(), cols(), z.row(first).data());
+      });
+      return z;
+    }
     for (Index n = 0; n < rows(); ++n) {
-      for (Index c = 0; c < w.rows(); ++c) z(n, c) = h_.dot(n, w.row(c).data());
+      for (Index c = 0; c < w.rows(); ++c) z(n, c) = h_.dot(first_ + n, w.row(c).data());
     }
     return z;
   }
 
   // s^T H, the other way round.
   [[nodiscard]] RowMatrix gathered(const RowMatrix& s) const {
-    if (!is_sparse()) return s.transpose() * dense();
     RowMatrix g = RowMatrix::Zero(s.cols(), cols());
+    if (!is_sparse()) {
+      in_groups([&](const Real* const* group, Index first, Index count) {
+        kernels::add_blocks(s.row(first).data(), group, count, s.cols(), cols(), g.data());
+      });
+      return g;
+    }
     for (Index n = 0; n < rows(); ++n) {
-      for (Index c = 0; c < s.cols(); ++c) h_.add_scaled(s(n, c), n, g.row(c).data());
+      for (Index c = 0; c < s.cols(); ++c) h_.add_scaled(s(n, c), first_ + n, g.row(c).data());
     }
     return g;
   }
@@ -85,36 +98,47 @@ class Design {
   }
 
  private:
+  // Some dense rows after the others: what(their places, the first one's number, how many).
+  template <class F>
+  void in_groups(F what) const {
+    std::array<const Real*, 12> group{};
+    for (Index first = 0; first < rows();) {
+      Index count = 0;
+      for (; count < static_cast<Index>(group.size()) && first + count < rows(); ++count) {
+        group[static_cast<std::size_t>(count)] = h_.dense().row(first_ + first + count).data();
+      }
+      what(group.data(), first, count);
+      first += count;
+    }
+  }
+
   // The lower half of gram += weight h h^T; columns rise along a row.
   void add_square(Index n, double weight, Matrix& gram) const {
-    const auto columns = h_.columns_of(n);
-    const auto values = h_.values_of(n);
+    const auto columns = h_.columns_of(first_ + n);
+    const auto values = h_.values_of(first_ + n);
     for (std::size_t a = 0; a < columns.size(); ++a) {
       for (std::size_t b = a; b < columns.size(); ++b) gram(columns[b], columns[a]) += weight * values[a] * values[b];
     }
   }
 
   const Features& h_;
+  Index first_;
+  Index rows_;
 };
 
-// J on the pooled data: J(w) = sum_n c_n loss_n(H w) + (1/2) sum_j penalty_j w_j^2, c_n = weight_k / (K n_k).
-class Pooled {
+// (l2/2) ||w||^2 without intercepts is (1/2) sum_j penalty_j w_j^2.
+Vector penalty_of(const DataProblem& problem) {
+  Vector penalty = Vector::Constant(problem.dimension(), problem.l2());
+  if (!problem.intercept()) return penalty;
+  for (Index j = problem.features() - 1; j < problem.dimension(); j += problem.features()) penalty(j) = 0;
+  return penalty;
+}
+
+// A cost J that solvers work on.
+class Cost {
  public:
-  explicit Pooled(const DataProblem& problem)
-      : h(problem.data().features),
-        y(Eigen::Map<const Vector>(problem.data().targets.data(), h.rows())),
-        c(h.rows()),
-        penalty(Vector::Constant(problem.dimension(), problem.l2())),
-        is_flat(problem.l2() == 0) {
-    const auto agents = static_cast<double>(problem.agents());
-    for (Index k = 0; k < problem.agents(); ++k) {
-      c.segment(problem.data().first(k), problem.data().samples(k))
-          .setConstant(problem.weight(k) / (agents * static_cast<double>(problem.data().samples(k))));
-    }
-    if (!problem.intercept()) return;
-    for (Index j = problem.features() - 1; j < problem.dimension(); j += problem.features()) penalty(j) = 0;
-  }
-  virtual ~Pooled() = default;
+  Cost(Vector penalty_, bool is_flat_) : penalty(std::move(penalty_)), is_flat(is_flat_) {}
+  virtual ~Cost() = default;
 
   // J(w) and, where asked for, its gradient.
   [[nodiscard]] virtual double evaluate(const Vector& w, Vector* gradient) const = 0;
@@ -136,28 +160,59 @@ class Pooled {
   [[nodiscard]] virtual bool is_positive() const = 0;
   [[nodiscard]] virtual bool is_smooth() const = 0;
   // Multiplications that a gradient takes.
-  [[nodiscard]] double work() const { return 2 * h.size() * static_cast<double>(penalty.size() / h.cols()); }
+  [[nodiscard]] virtual double work() const = 0;
+
+  Vector penalty;  // of each coefficient; none where somebody else adds it
+  bool is_flat;    // without penalty
+
+ protected:
+  [[nodiscard]] double half_penalty(const Vector& w) const {
+    return penalty.size() == 0 ? 0 : 0.5 * penalty.dot(w.cwiseAbs2());
+  }
+  void add_penalty(const Vector& w, Vector& g) const {
+    if (penalty.size() > 0) g += penalty.cwiseProduct(w);
+  }
+};
+
+// J on the pooled data of some agents that follow each other, of all or of one:
+// J(w) = sum_n c_n loss_n(H w) + (1/2) sum_j penalty_j w_j^2, c_n = weight_k / (K n_k).
+class Pooled : public Cost {
+ public:
+  Pooled(const DataProblem& problem, Index first, Index last, Vector penalty_)
+      : Cost(std::move(penalty_), problem.l2() == 0),
+        h(problem.data().features, problem.data().first(first), problem.data().first(last)),
+        y(Eigen::Map<const Vector>(problem.data().targets.data() + problem.data().first(first), h.rows())),
+        c(h.rows()),
+        blocks_(static_cast<double>(problem.predictions())) {
+    const Dataset& data = problem.data();
+    const auto agents = static_cast<double>(problem.agents());
+    for (Index k = first; k < last; ++k) {
+      c.segment(data.first(k) - data.first(first), data.samples(k))
+          .setConstant(problem.weight(k) / (agents * static_cast<double>(data.samples(k))));
+    }
+  }
+  [[nodiscard]] double work() const override { return 2 * h.size() * blocks_; }
 
   Design h;
   Eigen::Map<const Vector> y;
   Vector c;
-  Vector penalty;
-  bool is_flat;  // without penalty
 
- protected:
-  [[nodiscard]] double half_penalty(const Vector& w) const { return 0.5 * penalty.dot(w.cwiseAbs2()); }
+ private:
+  double blocks_;
 };
 
 class PooledLinear final : public Pooled {
  public:
-  explicit PooledLinear(const LinearProblem& problem) : Pooled(problem), loss_(problem.loss()) {}
+  PooledLinear(const LinearProblem& problem, Index first, Index last, Vector penalty_)
+      : Pooled(problem, first, last, std::move(penalty_)), loss_(problem.loss()) {}
 
   [[nodiscard]] double evaluate(const Vector& w, Vector* gradient) const override {
     const Vector z = h.times(w.transpose());
     Vector terms(z.size());
     if (gradient != nullptr) {
       loss_.slopes(span(z), span(y), span(terms));
-      *gradient = transposed_times(c.cwiseProduct(terms)) + penalty.cwiseProduct(w);
+      *gradient = transposed_times(c.cwiseProduct(terms));
+      add_penalty(w, *gradient);
     }
     loss_.values(span(z), span(y), span(terms));
     return c.dot(terms) + half_penalty(w);
@@ -172,17 +227,18 @@ class PooledLinear final : public Pooled {
   }
   [[nodiscard]] Vector curvature_times(const Vector& v) const override {
     const Vector z = h.times(v.transpose());
-    return transposed_times(curvature_.cwiseProduct(z)) + penalty.cwiseProduct(v);
+    Vector out = transposed_times(curvature_.cwiseProduct(z));
+    add_penalty(v, out);
+    return out;
   }
   [[nodiscard]] bool has_small_hessian() const override {
     constexpr Index newton_dimension = 2000;
     constexpr double newton_work = 4e10;
     return h.cols() <= newton_dimension && h.size() * static_cast<double>(h.cols()) <= newton_work;
   }
-  [[nodiscard]] Matrix hessian() const override { return penalised_gram(curvature_); }
-  [[nodiscard]] Matrix penalised_gram(const Vector& weights) const {
-    Matrix gram = h.gram(weights);
-    gram.diagonal() += penalty;
+  [[nodiscard]] Matrix hessian() const override {
+    Matrix gram = h.gram(curvature_);
+    if (penalty.size() > 0) gram.diagonal() += penalty;
     return gram;
   }
 
@@ -205,7 +261,8 @@ class PooledLinear final : public Pooled {
 
 class PooledSoftmax final : public Pooled {
  public:
-  explicit PooledSoftmax(const SoftmaxProblem& problem) : Pooled(problem), classes_(problem.classes()) {}
+  PooledSoftmax(const SoftmaxProblem& problem, Index first, Index last, Vector penalty_)
+      : Pooled(problem, first, last, std::move(penalty_)), classes_(problem.classes()) {}
 
   [[nodiscard]] double evaluate(const Vector& w, Vector* gradient) const override {
     RowMatrix z = h.times(blocks(w));
@@ -214,7 +271,10 @@ class PooledSoftmax final : public Pooled {
       sum += c(n) * normalise(z, n);
       z(n, static_cast<Index>(y(n))) -= 1;
     }
-    if (gradient != nullptr) *gradient = gathered(z) + penalty.cwiseProduct(w);
+    if (gradient != nullptr) {
+      *gradient = gathered(z);
+      add_penalty(w, *gradient);
+    }
     return sum + half_penalty(w);
   }
 
@@ -229,7 +289,9 @@ class PooledSoftmax final : public Pooled {
       const double mean = z.row(n).dot(probabilities_.row(n));
       z.row(n) = probabilities_.row(n).array() * (z.row(n).array() - mean);
     }
-    return gathered(z) + penalty.cwiseProduct(v);
+    Vector out = gathered(z);
+    add_penalty(v, out);
+    return out;
   }
   [[nodiscard]] bool has_small_hessian() const override { return false; }
   [[nodiscard]] Matrix hessian() const override { return {}; }
@@ -266,7 +328,7 @@ class PooledSoftmax final : public Pooled {
   RowMatrix probabilities_;
 };
 
-Reference finish(const Pooled& cost, const Vector& w, double accuracy, std::string how) {
+Reference finish(const Cost& cost, const Vector& w, double accuracy, std::string how) {
   Reference reference;
   reference.minimiser.emplace(w.begin(), w.end());
   reference.value = cost.value(w);
@@ -282,10 +344,14 @@ constexpr double rank_revealing_work = 4e9;
 constexpr Index normal_equations_rows = 4000;
 
 // How many gradients a few minutes pay for.
-int affordable_gradients(const Pooled& cost) {
+int affordable_gradients(const Cost& cost) {
   constexpr double work = 2e11;
   return static_cast<int>(std::clamp(work / cost.work(), 200.0, 5000.0));
 }
+
+// The part of the value that the search for a minimum may leave: all that rounding allows, and less of it where every
+// gradient takes a good part of a second.
+double negligible(const Cost& cost) { return cost.work() > 2e8 ? 1e-9 : 1e-17; }
 
 Reference by_rank_revealing(const PooledLinear& cost) {
   const Vector root = cost.c.cwiseSqrt();
@@ -322,9 +388,10 @@ Reference by_dual_equations(const PooledLinear& cost, double l2) {
   return finish(cost, w, gain, normal_equations);
 }
 
-Reference by_normal_equations(const PooledLinear& cost) {
-  const Eigen::LDLT<Matrix> solver(cost.penalised_gram(cost.c));
-  Vector w = Vector::Zero(cost.h.cols());
+Reference by_normal_equations(Cost& cost) {
+  Vector w = Vector::Zero(cost.penalty.size());
+  cost.fix_curvature(w);
+  const Eigen::LDLT<Matrix> solver(cost.hessian());
   double gain = 0;
   for (int step = 0; step < 4; ++step) {
     const Vector g = cost.gradient(w);
@@ -342,7 +409,7 @@ double last_gains(const std::vector<double>& gains) {
 }
 
 // Conjugate gradients for curvature * d = r, from 0, until ||r|| is `enough` of what it was; returns each step's gain.
-std::vector<double> conjugate_gradients(const Pooled& cost, Vector r, double enough, int most, Vector& d) {
+std::vector<double> conjugate_gradients(const Cost& cost, Vector r, double enough, int most, Vector& d) {
   d = Vector::Zero(r.size());
   Vector p = r;
   double rr = r.squaredNorm();
@@ -364,8 +431,8 @@ std::vector<double> conjugate_gradients(const Pooled& cost, Vector r, double eno
 }
 
 // From 0, so that without penalty it is the solution of minimum norm; without any Gram matrix.
-Reference by_conjugate_gradients(PooledLinear& cost) {
-  const Vector zero = Vector::Zero(cost.h.cols());
+Reference by_conjugate_gradients(Cost& cost) {
+  const Vector zero = Vector::Zero(cost.penalty.size());
   cost.fix_curvature(zero);
   Vector w;
   const auto gains = conjugate_gradients(cost, -cost.gradient(zero), 1e-14, affordable_gradients(cost), w);
@@ -375,7 +442,7 @@ Reference by_conjugate_gradients(PooledLinear& cost) {
 }
 
 struct Descent {
-  const Pooled& cost;
+  const Cost& cost;
   bool falls = false;
 };
 
@@ -395,7 +462,7 @@ int lbfgs_progress(void* instance, const double* x, const double*, double, doubl
 }
 
 // Newton's method with halving, from a point that is already good; returns the last decrement's predicted gain.
-double polish(Pooled& cost, Vector& w, int steps, const std::function<Vector(const Vector& g)>& direction) {
+double polish(Cost& cost, Vector& w, int steps, const std::function<Vector(const Vector& g)>& direction) {
   double gain = 0;
   double value = cost.value(w);
   for (int step = 0; step < steps; ++step) {
@@ -403,7 +470,7 @@ double polish(Pooled& cost, Vector& w, int steps, const std::function<Vector(con
     cost.fix_curvature(w);
     const Vector d = direction(g);
     gain = 0.5 * std::abs(g.dot(d));
-    if (!(gain > 1e-17 * std::max(1.0, std::abs(value)))) break;
+    if (!(gain > negligible(cost) * std::max(1.0, std::abs(value)))) break;
     double a = 1;
     while (a > 1e-6 && !(cost.value(w + a * d) < value)) a /= 2;
     if (a <= 1e-6) break;
@@ -413,7 +480,7 @@ double polish(Pooled& cost, Vector& w, int steps, const std::function<Vector(con
   return gain;
 }
 
-double polish_by_factorisation(Pooled& cost, Vector& w) {
+double polish_by_factorisation(Cost& cost, Vector& w) {
   return polish(cost, w, 30, [&](const Vector& g) -> Vector {
     Matrix hessian = cost.hessian();
     hessian.diagonal().array() += 1e-14 * hessian.diagonal().maxCoeff();
@@ -421,16 +488,18 @@ double polish_by_factorisation(Pooled& cost, Vector& w) {
   });
 }
 
-double polish_by_conjugate_gradients(Pooled& cost, Vector& w) {
-  const int most = std::min(affordable_gradients(cost) / 8, 20 + 2 * static_cast<int>(w.size()));
-  return polish(cost, w, 8, [&](const Vector& g) {
+double polish_by_conjugate_gradients(Cost& cost, Vector& w) {
+  // Where gradients are dear, one good step; its gain says how far the point was.
+  const int steps = negligible(cost) > 1e-12 ? 1 : 8;
+  const int most = std::min(affordable_gradients(cost) / (steps == 1 ? 4 : 8), 20 + 2 * static_cast<int>(w.size()));
+  return polish(cost, w, steps, [&](const Vector& g) {
     Vector d;
     (void)conjugate_gradients(cost, -g, 1e-6, most, d);
     return d;
   });
 }
 
-Reference by_descent(Pooled& cost) {
+Reference by_descent(Cost& cost) {
   Descent descent{cost};
   std::vector<double> x(static_cast<std::size_t>(cost.penalty.size()), 0.0);
   lbfgs_parameter_t parameters;
@@ -438,6 +507,8 @@ Reference by_descent(Pooled& cost) {
   parameters.m = 20;
   parameters.epsilon = 1e-11;
   parameters.max_iterations = affordable_gradients(cost);
+  parameters.past = 10;
+  parameters.delta = 10 * negligible(cost);
   // Interpolation needs finite values everywhere.
   parameters.linesearch = cost.is_smooth() ? LBFGS_LINESEARCH_MORETHUENTE : LBFGS_LINESEARCH_BACKTRACKING_STRONG_WOLFE;
   parameters.max_linesearch = 60;
@@ -475,17 +546,279 @@ Reference by_least_squares(PooledLinear& cost) {
   return by_conjugate_gradients(cost);
 }
 
-}  // namespace
-
-Reference solve_reference(const DataProblem& problem) {
+std::unique_ptr<Pooled> pooled(const DataProblem& problem, Index first, Index last, Vector penalty) {
   if (const auto* softmax = dynamic_cast<const SoftmaxProblem*>(&problem)) {
-    PooledSoftmax cost(*softmax);
-    return by_descent(cost);
+    return std::make_unique<PooledSoftmax>(*softmax, first, last, std::move(penalty));
   }
   const auto* linear = dynamic_cast<const LinearProblem*>(&problem);
   if (linear == nullptr) throw Error("the optimum of these costs is not known how to find");
-  PooledLinear cost(*linear);
-  return linear->is_quadratic() ? by_least_squares(cost) : by_descent(cost);
+  return std::make_unique<PooledLinear>(*linear, first, last, std::move(penalty));
+}
+
+// The data of all agents are here.
+Reference solve_pooled(const DataProblem& problem) {
+  const auto cost = pooled(problem, 0, problem.agents(), penalty_of(problem));
+  return problem.is_quadratic() ? by_least_squares(dynamic_cast<PooledLinear&>(*cost)) : by_descent(*cost);
+}
+
+// What passes from process to process at once, in numbers.
+constexpr Index at_once = Index{1} << 21;
+
+// J of data that several processes share: of each agent its own, summed in order of the agents.
+class Spread final : public Cost {
+ public:
+  Spread(const DataProblem& problem, const AllAgents& all, double features)
+      : Cost(penalty_of(problem), problem.l2() == 0),
+        all_(all),
+        agents_(static_cast<double>(problem.agents())),
+        features_(features),
+        blocks_(static_cast<double>(problem.predictions())),
+        rows_(all.here.size(), problem.dimension()) {
+    for (Index k = 0; k < all.here.size(); ++k) parts_.push_back(pooled(problem, k, k + 1, {}));
+  }
+
+  [[nodiscard]] double evaluate(const Vector& w, Vector* gradient) const override {
+    std::vector<double> values;
+    for (std::size_t k = 0; k < parts_.size(); ++k) {
+      Vector own;
+      values.push_back(parts_[k]->evaluate(w, gradient == nullptr ? nullptr : &own));
+      if (gradient != nullptr) std::ranges::copy(own, rows_.row(static_cast<Index>(k)).begin());
+    }
+    if (gradient != nullptr) *gradient = sum(w);
+    std::array<double, 1> total{};
+    all_.by_agent(total, [&](std::span<double> shared, Index k) { shared[0] += values[static_cast<std::size_t>(k)]; });
+    return total[0] + half_penalty(w);
+  }
+  void fix_curvature(const Vector& w) override {
+    for (const auto& part : parts_) part->fix_curvature(w);
+  }
+  [[nodiscard]] Vector curvature_times(const Vector& v) const override {
+    for (std::size_t k = 0; k < parts_.size(); ++k) {
+      std::ranges::copy(parts_[k]->curvature_times(v), rows_.row(static_cast<Index>(k)).begin());
+    }
+    return sum(v);
+  }
+  // It passes from process to process in one piece, and agent by agent.
+  [[nodiscard]] bool has_small_hessian() const override {
+    constexpr double most_work = 4e9;
+    const auto size = static_cast<double>(penalty.size()) * static_cast<double>(penalty.size());
+    return blocks_ == 1 && size <= static_cast<double>(at_once) && size * agents_ <= most_work &&
+           features_ * static_cast<double>(penalty.size()) <= 10 * most_work;
+  }
+  [[nodiscard]] Matrix hessian() const override {
+    Matrix total = Matrix::Zero(penalty.size(), penalty.size());
+    all_.by_agent({total.data(), static_cast<std::size_t>(total.size())}, [&](std::span<double> shared, Index k) {
+      Eigen::Map<Matrix>(shared.data(), total.rows(), total.cols()) += parts_[static_cast<std::size_t>(k)]->hessian();
+    });
+    total.diagonal() += penalty;
+    return total;
+  }
+  [[nodiscard]] bool falls_along(const Vector& w) const override {
+    std::array<double, 1> others{};
+    all_.in_order(others, [&](std::span<double> shared) {
+      if (shared[0] == 0 && !std::ranges::all_of(parts_, [&](const auto& part) { return part->falls_along(w); })) {
+        shared[0] = 1;
+      }
+    });
+    return others[0] == 0;
+  }
+  [[nodiscard]] bool is_positive() const override { return parts_.front()->is_positive(); }
+  [[nodiscard]] bool is_smooth() const override { return parts_.front()->is_smooth(); }
+  [[nodiscard]] double work() const override { return 2 * features_ * blocks_; }
+
+ private:
+  // The sum of all agents' rows, and what the penalty adds at w.
+  [[nodiscard]] Vector sum(const Vector& w) const {
+    Vector total(w.size());
+    for (Index first = 0; first < w.size(); first += at_once) {
+      const Index count = std::min<Index>(at_once, w.size() - first);
+      all_.by_agent({total.data() + first, static_cast<std::size_t>(count)}, [&](std::span<double> shared, Index k) {
+        const Real* own = rows_.row(k).data() + first;
+        for (std::size_t j = 0; j < shared.size(); ++j) shared[j] += own[j];
+      });
+    }
+    add_penalty(w, total);
+    return total;
+  }
+
+  const AllAgents& all_;
+  double agents_;
+  double features_;  // of all samples
+  double blocks_;
+  std::vector<std::unique_ptr<Pooled>> parts_;
+  mutable Rows rows_;  // what each agent here adds to a sum
+};
+
+Reference solve_spread(const DataProblem& problem, const AllAgents& all, double features) {
+  Spread cost(problem, all, features);
+  if (!problem.is_quadratic()) return by_descent(cost);
+  if (cost.has_small_hessian() && !(cost.is_flat && problem.data().features.is_sparse())) {
+    Reference reference = by_normal_equations(cost);
+    if (reference.accuracy <= 1e-10 * std::max(1.0, reference.value)) return reference;
+  }
+  return by_conjugate_gradients(cost);
+}
+
+// One number of each agent, known to all.
+template <class Of>
+std::vector<double> of_each(const AllAgents& all, Index agents, Of of) {
+  std::vector<double> out(static_cast<std::size_t>(agents));
+  all.in_order(out, [&](std::span<double> shared) {
+    for (Index k = 0; k < all.here.size(); ++k) shared[static_cast<std::size_t>(all.here.agent(k))] = of(k);
+  });
+  return out;
+}
+
+std::vector<Index> offsets(const std::vector<double>& counts) {
+  std::vector<Index> out = {0};
+  for (const double count : counts) out.push_back(out.back() + static_cast<Index>(count));
+  return out;
+}
+
+// Lists of all agents one after the other, for the first process; `fill(k, list)` writes that of the k-th agent here.
+template <class Fill>
+std::vector<double> gathered(const AllAgents& all, const std::vector<Index>& offset, Fill fill) {
+  std::vector<double> out;
+  std::vector<double> part;
+  std::vector<double> list;
+  for (Index first = 0; first < offset.back(); first += at_once) {
+    const Index last = std::min(first + at_once, offset.back());
+    part.resize(static_cast<std::size_t>(last - first));
+    all.in_order(part, [&](std::span<double> shared) {
+      for (Index k = 0; k < all.here.size(); ++k) {
+        const auto agent = static_cast<std::size_t>(all.here.agent(k));
+        const Index begin = std::max(first, offset[agent]);
+        const Index end = std::min(last, offset[agent + 1]);
+        if (begin >= end) continue;
+        list.clear();
+        fill(k, list);
+        std::copy(list.begin() + (begin - offset[agent]), list.begin() + (end - offset[agent]),
+                  shared.begin() + (begin - first));
+      }
+    });
+    if (all.is_first) out.insert(out.end(), part.begin(), part.end());
+  }
+  return out;
+}
+
+// The features of all agents' samples, for the first process; `samples`: where each agent's begin.
+Features gathered_features(const Dataset& data, const AllAgents& all, const std::vector<Index>& samples) {
+  const Features& h = data.features;
+  const auto each_row = [&](Index k, auto use) {
+    for (Index n = data.first(k); n < data.first(k + 1); ++n) use(n);
+  };
+  if (!h.is_sparse()) {
+    std::vector<Index> offset = samples;
+    for (Index& at : offset) at *= h.columns();
+    const std::vector<double> numbers = gathered(all, offset, [&](Index k, std::vector<double>& out) {
+      each_row(k, [&](Index n) { out.insert(out.end(), h.dense().row(n).begin(), h.dense().row(n).end()); });
+    });
+    Rows rows(all.is_first ? samples.back() : 0, h.columns());
+    for (Index n = 0; n < rows.rows(); ++n)
+      std::copy_n(numbers.begin() + n * h.columns(), h.columns(), rows.row(n).begin());
+    return rows;
+  }
+  const std::vector<double> lengths = gathered(all, samples, [&](Index k, std::vector<double>& out) {
+    each_row(k, [&](Index n) { out.push_back(static_cast<double>(h.values_of(n).size())); });
+  });
+  const auto entries = offsets(of_each(all, static_cast<Index>(samples.size()) - 1, [&](Index k) {
+    double count = 0;
+    each_row(k, [&](Index n) { count += static_cast<double>(h.values_of(n).size()); });
+    return count;
+  }));
+  const std::vector<double> columns = gathered(all, entries, [&](Index k, std::vector<double>& out) {
+    each_row(k, [&](Index n) { out.insert(out.end(), h.columns_of(n).begin(), h.columns_of(n).end()); });
+  });
+  std::vector<double> values = gathered(all, entries, [&](Index k, std::vector<double>& out) {
+    each_row(k, [&](Index n) { out.insert(out.end(), h.values_of(n).begin(), h.values_of(n).end()); });
+  });
+  std::vector<std::int32_t> column;
+  for (const double c : columns) column.push_back(static_cast<std::int32_t>(c));
+  return Features::sparse(h.columns(), offsets(lengths), std::move(column), std::move(values));
+}
+
+// The problem with the data of all agents, for the first process; none for the others.
+std::unique_ptr<DataProblem> gathered_problem(const DataProblem& problem, const AllAgents& all) {
+  const Dataset& data = problem.data();
+  Dataset out;
+  out.offset = offsets(of_each(all, problem.agents(), [&](Index k) { return static_cast<double>(data.samples(k)); }));
+  LinearOptions options{.l2 = problem.l2(), .intercept = problem.intercept()};
+  options.weights = of_each(all, problem.agents(), [&](Index k) { return problem.weight(k); });
+  out.targets = gathered(all, out.offset, [&](Index k, std::vector<double>& list) {
+    list.assign(data.targets.begin() + data.first(k), data.targets.begin() + data.first(k + 1));
+  });
+  out.features = gathered_features(data, all, out.offset);
+  if (!all.is_first) return nullptr;
+  if (const auto* softmax = dynamic_cast<const SoftmaxProblem*>(&problem)) {
+    return std::make_unique<SoftmaxProblem>(std::move(out), softmax->classes(), std::move(options));
+  }
+  const auto* linear = dynamic_cast<const LinearProblem*>(&problem);
+  if (linear == nullptr) throw Error("the optimum of these costs is not known how to find");
+  // The loss belongs to the problem, which outlives this.
+  const std::shared_ptr<const Loss> loss(std::shared_ptr<const Loss>(), &linear->loss());
+  return std::make_unique<LinearProblem>(std::move(out), loss, std::move(options));
+}
+
+// What the first process found, for all.
+Reference shared(const Reference& found, Index dimension, const AllAgents& all) {
+  const auto length = [](const Reference& x) { return static_cast<double>(x.how.size()); };
+  std::array<double, 5> head{};
+  all.in_order(head, [&](std::span<double> numbers) {
+    if (!all.is_first) return;
+    const std::array<double, 5> own = {found.value, found.accuracy, found.known ? 1.0 : 0.0,
+                                       found.minimiser ? 1.0 : 0.0, length(found)};
+    std::ranges::copy(own, numbers.begin());
+  });
+  Reference out;
+  out.value = head[0];
+  out.accuracy = head[1];
+  out.known = head[2] != 0;
+  std::vector<double> how(static_cast<std::size_t>(head[4]));
+  all.in_order(how, [&](std::span<double> numbers) {
+    if (all.is_first) std::ranges::copy(found.how, numbers.begin());
+  });
+  for (const double letter : how) out.how += static_cast<char>(letter);
+  if (head[3] == 0) return out;
+  out.minimiser.emplace(static_cast<std::size_t>(dimension));
+  for (Index first = 0; first < dimension; first += at_once) {
+    const auto count = static_cast<std::size_t>(std::min<Index>(at_once, dimension - first));
+    all.in_order({out.minimiser->data() + first, count}, [&](std::span<double> numbers) {
+      if (all.is_first) std::copy_n(found.minimiser->begin() + first, numbers.size(), numbers.begin());
+    });
+  }
+  return out;
+}
+
+// How many numbers the features of all samples are.
+double features_of_all(const DataProblem& problem, const AllAgents& all) {
+  const Features& h = problem.data().features;
+  std::array<double, 1> total{};
+  all.in_order(total, [&](std::span<double> numbers) { numbers[0] += Design(h, 0, h.rows()).size(); });
+  return total[0];
+}
+
+}  // namespace
+
+Reference solve_reference(const DataProblem& problem) {
+  AllAgents all;
+  all.in_order = [](std::span<double> numbers, const auto& turn) {
+    std::ranges::fill(numbers, 0.0);
+    turn(numbers);
+  };
+  all.by_agent = [&](std::span<double> numbers, const auto& turn) {
+    std::ranges::fill(numbers, 0.0);
+    for (Index k = 0; k < problem.agents(); ++k) turn(numbers, k);
+  };
+  all.here = {0, problem.agents()};
+  return solve_reference(problem, all);
+}
+
+Reference solve_reference(const DataProblem& problem, const AllAgents& all, double most_pooled) {
+  const double features = features_of_all(problem, all);
+  if (features > most_pooled) return solve_spread(problem, all, features);
+  if (all.here.size() == problem.agents()) return solve_pooled(problem);
+  const auto whole = gathered_problem(problem, all);
+  return shared(whole ? solve_pooled(*whole) : Reference{}, problem.dimension(), all);
 }
 
 }  // namespace polyhop

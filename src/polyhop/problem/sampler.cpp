@@ -41,7 +41,7 @@ void Sampler::draw(Index i) {
     const Index n = samples_[static_cast<std::size_t>(k)];
     Index* chosen = chosen_.data() + offset(k);
     if (sampling_ == Sampling::uniform) {
-      Stream stream(seed_, Purpose::sampling, block_.first + k, i);
+      Stream stream(seed_, Purpose::sampling, block_.agent(k), i);
       for (Index j = 0; j < batch_.size; ++j) chosen[j] = stream.below(n);
       continue;
     }
@@ -58,7 +58,7 @@ Index Sampler::shuffled(Index k, Index position) {
   const Index n = samples_[slot];
   if (const Index epoch = position / n; epoch != epoch_[slot]) {
     std::iota(order.begin(), order.end(), 0);
-    Stream stream(seed_, Purpose::shuffle, block_.first + k, epoch);
+    Stream stream(seed_, Purpose::shuffle, block_.agent(k), epoch);
     for (Index last = n - 1; last > 0; --last) {
       std::swap(order[static_cast<std::size_t>(last)], order[static_cast<std::size_t>(stream.below(last + 1))]);
     }

@@ -3,6 +3,7 @@
 #include "polyhop/problem/softmax_problem.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <string>
@@ -13,7 +14,6 @@
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/kernels.hpp"
 #include "polyhop/core/value.hpp"
-#include "polyhop/problem/block_dot.hpp"
 #include "polyhop/problem/data_oracle.hpp"
 
 namespace polyhop {
@@ -22,8 +22,10 @@ namespace {
 class SoftmaxOracle final : public DataOracle {
  public:
   SoftmaxOracle(const SoftmaxProblem& problem, Block block, Sampler sampler)
-      : DataOracle(problem, block, std::move(sampler)), trial_(1, problem.dimension()) {
-    z_.resize(static_cast<std::size_t>(problem.classes()));
+      : DataOracle(problem, block, std::move(sampler)),
+        trial_(1, problem.dimension()),
+        classes_(static_cast<std::size_t>(problem.classes())) {
+    z_.resize(together * classes_);
     Index most = 0;
     for (Index k = 0; k < block_.size(); ++k) most = std::max(most, batch_size(k));
     losses_.resize(static_cast<std::size_t>(most));
@@ -34,23 +36,36 @@ class SoftmaxOracle final : public DataOracle {
   }
 
  private:
-  // z_c = h.w_c of a sample, for all classes.
-  void predict(Index sample, const Real* w) {
+  static constexpr std::size_t together = 12;  // samples that pass through the caches together
+
+  // z_c = h.w_c for all classes and the samples `first` to `last` of agent k's batch, sample after sample.
+  void predict(Index k, std::size_t first, std::size_t last, const Real* w) {
     const Features& h = features();
-    const Index m = h.columns();
-    for (std::size_t c = 0; c < z_.size(); ++c) {
-      const Real* block = w + static_cast<Index>(c) * m;
-      z_[c] = h.is_sparse() ? h.dot(sample, block) : block_dot(h.dense().row(sample).data(), block, m);
+    if (!h.is_sparse()) {
+      for (std::size_t j = first; j < last; ++j) rows_[j - first] = h.dense().row(sample(k, batch(k)[j])).data();
+      kernels::block_dots(rows_.data(), static_cast<Index>(last - first), w, static_cast<Index>(classes_), h.columns(),
+                          z_.data());
+      return;
+    }
+    for (std::size_t j = first; j < last; ++j) {
+      Real* z = predictions(j - first);
+      for (std::size_t c = 0; c < classes_; ++c) {
+        z[c] = h.dot(sample(k, batch(k)[j]), w + static_cast<Index>(c) * h.columns());
+      }
     }
   }
+  [[nodiscard]] Real* predictions(std::size_t of) { return z_.data() + of * classes_; }
 
   [[nodiscard]] Real value_at(Index k, const Real* w) {
-    const auto chosen = batch(k);
-    for (std::size_t j = 0; j < chosen.size(); ++j) {
-      predict(sample(k, chosen[j]), w);
-      losses_[j] = softmax_loss(z_, static_cast<Index>(targets(k)[j]));
+    const std::size_t count = batch(k).size();
+    for (std::size_t first = 0; first < count; first += together) {
+      const std::size_t last = std::min(count, first + together);
+      predict(k, first, last, w);
+      for (std::size_t j = first; j < last; ++j) {
+        losses_[j] = softmax_loss({predictions(j - first), classes_}, static_cast<Index>(targets(k)[j]));
+      }
     }
-    return value(k, {losses_.data(), chosen.size()}, w);
+    return value(k, {losses_.data(), count}, w);
   }
 
   void do_evaluate(const Rows& w, bool with_values, Evaluation& out) override {
@@ -65,16 +80,37 @@ class SoftmaxOracle final : public DataOracle {
   // g_c = sum over the batch of (p_c - [y = c]) h, times the samples' share; leaves the losses behind.
   void gradient(Index k, const Real* w, Real* g) {
     problem_.penalty_gradient(w, g);
-    const auto chosen = batch(k);
+    const std::size_t count = batch(k).size();
+    for (std::size_t first = 0; first < count; first += together) {
+      const std::size_t last = std::min(count, first + together);
+      predict(k, first, last, w);
+      for (std::size_t j = first; j < last; ++j) losses_[j] = slopes(k, j, predictions(j - first));
+      add_samples(k, first, last, g);
+    }
+  }
+
+  // Sample j's predictions become share * (p_c - [y = c]); returns its loss.
+  [[nodiscard]] Real slopes(Index k, std::size_t j, Real* z) const {
+    const auto y = static_cast<std::size_t>(targets(k)[j]);
+    const Real loss = softmax_loss({z, classes_}, static_cast<Index>(y), z);
+    z[y] -= 1;
     const Real by = share(k);
-    for (std::size_t j = 0; j < chosen.size(); ++j) {
-      const Index n = sample(k, chosen[j]);
-      const auto y = static_cast<std::size_t>(targets(k)[j]);
-      predict(n, w);
-      losses_[j] = softmax_loss(z_, static_cast<Index>(y), z_.data());
-      z_[y] -= 1;
-      for (std::size_t c = 0; c < z_.size(); ++c) {
-        features().add_scaled(by * z_[c], n, g + static_cast<Index>(c) * features().columns());
+    for (std::size_t c = 0; c < classes_; ++c) z[c] *= by;
+    return loss;
+  }
+
+  // g_c += the slopes times h, for the samples that were predicted last.
+  void add_samples(Index k, std::size_t first, std::size_t last, Real* g) {
+    const Features& h = features();
+    if (!h.is_sparse()) {
+      kernels::add_blocks(z_.data(), rows_.data(), static_cast<Index>(last - first), static_cast<Index>(classes_),
+                          h.columns(), g);
+      return;
+    }
+    for (std::size_t j = first; j < last; ++j) {
+      const Real* z = predictions(j - first);
+      for (std::size_t c = 0; c < classes_; ++c) {
+        h.add_scaled(z[c], sample(k, batch(k)[j]), g + static_cast<Index>(c) * h.columns());
       }
     }
   }
@@ -96,9 +132,11 @@ class SoftmaxOracle final : public DataOracle {
     }
   }
 
-  Rows trial_;                // one row: a point on its way to being evaluated
-  std::vector<Real> z_;       // one entry per class: the predictions for a sample
-  std::vector<Real> losses_;  // of one agent's batch
+  Rows trial_;  // one row: a point on its way to being evaluated
+  std::size_t classes_;
+  std::array<const Real*, together> rows_{};  // the features of some samples, where they are dense
+  std::vector<Real> z_;                       // their predictions, one for each class
+  std::vector<Real> losses_;                  // of one agent's batch
 };
 
 }  // namespace
@@ -138,7 +176,7 @@ Index SoftmaxProblem::misclassified(Block block, const Real* w) const {
   Rows model(classes(), features());  // blocks of w are not padded, rows are
   for (Index c = 0; c < classes(); ++c) std::copy_n(w + c * features(), features(), model.row(c).data());
   Index wrong = 0;
-  for (Index n = data().first(block.first); n < data().first(block.last); ++n) {
+  for (Index n = data().first(here(block.first)); n < data().first(here(block.last)); ++n) {
     Index best = 0;
     Real highest = data().features.dot(n, model.row(0).data());
     for (Index c = 1; c < classes(); ++c) {

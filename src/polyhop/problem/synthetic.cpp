@@ -10,23 +10,24 @@
 
 namespace polyhop {
 
-Dataset synthesise(const SyntheticData& data, Index agents, bool classes, std::uint64_t seed) {
+Dataset synthesise(const SyntheticData& data, const Block& block, bool classes, std::uint64_t seed) {
   const Index m = data.dimension;
   Rows common(1, m);
   Stream(seed, Purpose::minimiser).normals(common.row(0));
 
   Dataset out;
-  Rows features(agents * data.samples, m);
+  Rows features(block.size() * data.samples, m);
   out.offset = {0};
   Rows own(1, m);
-  for (Index k = 0; k < agents; ++k) {
+  for (Index n = 0; n < block.size(); ++n) {
+    const Index k = block.agent(n);
     Stream(seed, Purpose::minimiser_shift, k).normals(own.row(0), data.minimiser_spread);
     kernels::add_scaled(1, common.data(), own.data(), own.data(), m);
     const Real factor = elementary::exp(data.scale_spread * Stream(seed, Purpose::feature_scale, k).normal());
     Stream values(seed, Purpose::features, k);
     Stream noise(seed, Purpose::noise, k);
-    for (Index n = 0; n < data.samples; ++n) {
-      auto h = features.row(out.offset.back() + n);
+    for (Index sample = 0; sample < data.samples; ++sample) {
+      auto h = features.row(out.offset.back() + sample);
       values.normals(h, factor);
       const Real y = kernels::dot(h.data(), own.data(), m) + data.noise * noise.normal();
       out.targets.push_back(classes ? (y < 0 ? -1.0 : 1.0) : y);

@@ -20,6 +20,10 @@ struct SyntheticData {
   Real minimiser_spread = 0;
 };
 
-Dataset synthesise(const SyntheticData& data, Index agents, bool classes, std::uint64_t seed);
+/// The data of the block's agents.
+Dataset synthesise(const SyntheticData& data, const Block& block, bool classes, std::uint64_t seed);
+inline Dataset synthesise(const SyntheticData& data, Index agents, bool classes, std::uint64_t seed) {
+  return synthesise(data, Block{0, agents}, classes, seed);
+}
 
 }  // namespace polyhop

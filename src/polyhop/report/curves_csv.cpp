@@ -20,7 +20,7 @@ std::string text(const Point& point, const PointColumn& column) {
 
 void write_curves(const Record& record, const std::function<void(std::string_view)>& write) {
   // `status` has its old place before what came later.
-  constexpr std::size_t after_status = 2;
+  constexpr std::size_t after_status = 4;
   const auto first = std::span(point_columns).first<point_columns.size() - after_status>();
   const auto rest = std::span(point_columns).last<after_status>();
   std::string line = "experiment,method,seed";

@@ -13,6 +13,7 @@
 
 #include "polyhop/report/html_page.hpp"
 #include "polyhop/report/median_curve.hpp"
+#include "polyhop/report/page_json.hpp"
 #include "polyhop/report/ranking.hpp"
 #include "polyhop/report/text_table.hpp"
 #include "polyhop/report/thinning.hpp"
@@ -25,6 +26,8 @@ std::string_view report_page();
 
 namespace {
 
+using namespace page_json;
+
 // What a page may hold, so that it opens at once: the sizes of one method, and of all methods together.
 constexpr Index curve_points = 600;
 constexpr Index curve_points_in_all = 20'000;
@@ -33,9 +36,6 @@ constexpr Index steps_in_all = 400'000;
 constexpr Index drawn_agents = 500;
 constexpr std::size_t drawn_edges = 20'000;
 constexpr std::size_t listed_runs = 100;
-
-constexpr int chart_digits = 5;
-constexpr int all_digits = 17;
 
 // How many points each method may have.
 struct Budget {
@@ -46,48 +46,6 @@ struct Budget {
 Budget budget_for(Index methods) {
   const Index share = std::max<Index>(methods, 1);
   return {std::clamp<Index>(curve_points_in_all / share, 20, curve_points), steps_in_all / share};
-}
-
-// JSON is built as text: an infinite number is written 1e999, which every browser reads as Infinity.
-std::string json(double x, int digits = all_digits) {
-  if (std::isnan(x)) return "null";
-  if (std::isinf(x)) return x > 0 ? "1e999" : "-1e999";
-  return digits == all_digits ? shortest(x) : fmt::format("{:.{}g}", x, digits);
-}
-
-std::string json(Index n) { return std::to_string(n); }
-
-std::string json(std::string_view text) { return harmless_json(in_quotes(printable(text))); }
-
-std::string joined(const std::vector<std::string>& parts, char open, char close) {
-  std::string out(1, open);
-  for (const std::string& part : parts) {
-    if (out.size() > 1) out += ',';
-    out += part;
-  }
-  return out + close;
-}
-
-std::string list(const std::vector<std::string>& parts) { return joined(parts, '[', ']'); }
-
-// Keys are ours and need no escape; values are JSON.
-std::string field(std::string_view key, const std::string& value) { return fmt::format("\"{}\":{}", key, value); }
-
-std::string object(std::initializer_list<std::pair<std::string_view, std::string>> fields) {
-  std::vector<std::string> parts;
-  for (const auto& [key, value] : fields) parts.push_back(field(key, value));
-  return joined(parts, '{', '}');
-}
-
-template <class Range, class F>
-std::string list_of(const Range& range, const F& text) {
-  std::vector<std::string> parts;
-  for (const auto& item : range) parts.push_back(text(item));
-  return list(parts);
-}
-
-std::string numbers(const std::vector<double>& x) {
-  return list_of(x, [](double v) { return json(v, chart_digits); });
 }
 
 std::string spread_json(const Spread& s) { return list({json(s.low), json(s.median), json(s.high)}); }
@@ -223,50 +181,6 @@ std::string tuning_json(const Tuning& t) {
                  {"seconds", json(t.seconds)}});
 }
 
-using Pairs = std::vector<std::pair<std::string, std::string>>;
-
-std::string pairs_json(const Pairs& pairs) {
-  return list_of(pairs, [](const auto& p) { return list({json(p.first), json(p.second)}); });
-}
-
-// The entries of a table and of those within it, under dotted keys.
-void flatten(const Value::Table& table, const std::string& prefix, Pairs& out) {
-  for (const auto& [key, value] : table) {
-    if (const auto* inner = value.as<Value::Table>()) {
-      flatten(*inner, prefix + key + ".", out);
-    } else {
-      const auto* text = value.as<std::string>();
-      out.emplace_back(prefix + key, text != nullptr ? *text : value.text());
-    }
-  }
-}
-
-// The resolved configuration as titled groups: the plain keys, each table, each method.
-std::string settings_json(const Value& config) {
-  const auto* root = config.as<Value::Table>();
-  if (root == nullptr) return "[]";
-  std::vector<std::string> groups;
-  const auto add = [&](const std::string& title, const Value::Table& table) {
-    Pairs pairs;
-    flatten(table, "", pairs);
-    if (!pairs.empty()) groups.push_back(object({{"title", json(title)}, {"rows", pairs_json(pairs)}}));
-  };
-  Value::Table plain;
-  for (const auto& entry : *root) {
-    if (entry.first != "method" && entry.second.as<Value::Table>() == nullptr) plain.push_back(entry);
-  }
-  add("Experiment", plain);
-  for (const auto& [key, value] : *root) {
-    if (const auto* table = value.as<Value::Table>()) add("[" + key + "]", *table);
-    const auto* methods = key == "method" ? value.as<Value::Array>() : nullptr;
-    if (methods == nullptr) continue;
-    for (const Value& method : *methods) {
-      if (const auto* table = method.as<Value::Table>()) add("[[method]]", *table);
-    }
-  }
-  return list(groups);
-}
-
 // The runs that did not go their way, first ones first.
 std::string troubled_json(const Record& record) {
   std::vector<std::string> out;
@@ -319,7 +233,7 @@ std::string record_json(const Record& record, const Budget& budget) {
                  {"methods", methods_json(record, budget)},
                  {"network", network_json(record)},
                  {"tunings", list_of(record.tunings, tuning_json)},
-                 {"settings", settings_json(record.config)},
+                 {"settings", settings_json(record.config, "Experiment")},
                  {"troubled", troubled_json(record)},
                  {"provenance", pairs_json(provenance_of(record))}});
 }

@@ -412,5 +412,46 @@ TEST(Kernels, ProductsOfALongRowEqualTheirPlainTwin) {
   EXPECT_EQ(bits(got), bits(expected));
 }
 
+// The places of rows that stand one behind the other, one number off a cache line.
+std::vector<const Real*> places(const std::vector<Real>& numbers, Index rows, Index n) {
+  std::vector<const Real*> out;
+  for (Index r = 0; r < rows; ++r) out.push_back(numbers.data() + 1 + r * n);
+  return out;
+}
+
+TEST(Kernels, BlockDotsEqualTheirPlainTwinForAllTileRemainders) {
+  for (Index rows = 0; rows <= 7; ++rows) {
+    for (const Index blocks : {1, 2, 10}) {
+      for (const Index n : sizes()) {
+        const auto h = numbers(rows * n + 1, 15);
+        const auto y = numbers(blocks * n + 1, 16);
+        const auto x = places(h, rows, n);
+        std::vector<Real> got(static_cast<std::size_t>(rows * blocks + 1), untouched);
+        std::vector<Real> expected = got;
+        kernels::block_dots(x.data(), rows, y.data() + 1, blocks, n, got.data());
+        plain::block_dots(x.data(), rows, y.data() + 1, blocks, n, expected.data());
+        EXPECT_EQ(bits(got), bits(expected)) << rows << " rows, " << blocks << " blocks of " << n;
+      }
+    }
+  }
+}
+
+TEST(Kernels, AddBlocksEqualsItsPlainTwinForAllTileRemainders) {
+  for (Index rows = 0; rows <= 9; ++rows) {
+    for (const Index blocks : {1, 2, 10}) {
+      for (const Index n : sizes()) {
+        const auto h = numbers(rows * n + 1, 17);
+        const auto a = numbers(rows * blocks, 18);
+        const auto x = places(h, rows, n);
+        std::vector<Real> got = numbers(blocks * n + 1, 19);
+        std::vector<Real> expected = got;
+        kernels::add_blocks(a.data(), x.data(), rows, blocks, n, got.data());
+        plain::add_blocks(a.data(), x.data(), rows, blocks, n, expected.data());
+        EXPECT_EQ(bits(got), bits(expected)) << rows << " rows, " << blocks << " blocks of " << n;
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace polyhop

@@ -112,4 +112,23 @@ inline void products(const Real* h, Index h_stride, Index rows, const Real* wt, 
   }
 }
 
+inline void block_dots(const Real* const* x, Index rows, const Real* y, Index blocks, Index n, Real* out) {
+  const Index whole = n / Rows::line * Rows::line;
+  for (Index r = 0; r < rows; ++r) {
+    for (Index c = 0; c < blocks; ++c) {
+      Real sum = dot(x[r], y + c * n, whole);
+      for (Index j = whole; j < n; ++j) sum = std::fma(x[r][j], y[c * n + j], sum);
+      *out++ = sum;
+    }
+  }
+}
+
+inline void add_blocks(const Real* a, const Real* const* x, Index rows, Index blocks, Index n, Real* out) {
+  for (Index r = 0; r < rows; ++r) {
+    for (Index c = 0; c < blocks; ++c) {
+      for (Index j = 0; j < n; ++j) out[c * n + j] = std::fma(a[r * blocks + c], x[r][j], out[c * n + j]);
+    }
+  }
+}
+
 }  // namespace polyhop::plain

@@ -131,6 +131,46 @@ TEST(StateRegistry, KeepsEveryBitOfDoublesAndIntegers) {
   }
 }
 
+TEST(StateRegistry, ListsItsEntriesAndCopiesOneAgentsPart) {
+  Worker worker({2, 5});
+  worker.fill();
+  const auto entries = worker.registry.entries();
+  ASSERT_EQ(entries.size(), 4U);
+  EXPECT_EQ(entries[0].name, "w");
+  EXPECT_TRUE(entries[0].per_agent);
+  EXPECT_EQ(entries[0].columns, 3);
+  EXPECT_TRUE(entries[1].per_agent);
+  EXPECT_EQ(entries[1].columns, 1);
+  EXPECT_FALSE(entries[2].per_agent);
+  EXPECT_FALSE(entries[3].per_agent);
+  Worker other({7, 9});
+  for (std::size_t n = 0; n < entries.size(); ++n) {
+    std::vector<Real> part(static_cast<std::size_t>(entries[n].columns));
+    worker.registry.copy_out(n, entries[n].per_agent ? 2 : 0, part);
+    other.registry.copy_in(n, entries[n].per_agent ? 1 : 0, part);
+  }
+  EXPECT_EQ(other.w(1, 2), 42);
+  EXPECT_EQ(other.mu[1], -4);
+  EXPECT_EQ(other.w(0, 2), 0);
+  EXPECT_EQ(other.average, 0.1);
+  EXPECT_EQ(other.count, 123456789012345);
+}
+
+TEST(StateRegistry, RowsStandByTheAgentsNumbers) {
+  const Numbering numbering{{2, 0, 1}, {1, 2, 0}};
+  Snapshot snapshot;
+  for (const Index place : {0, 1, 2}) {
+    Worker worker({place, place + 1, &numbering});
+    worker.mu[0] = static_cast<Real>(10 * worker.block.agent(0));
+    if (place == 0) snapshot = worker.registry.shape(3);
+    worker.registry.save(worker.block, snapshot);
+  }
+  EXPECT_EQ(snapshot.entries[1].data, (std::vector<Real>{0, 10, 20}));
+  Worker first({0, 2, &numbering});
+  first.registry.restore(first.block, snapshot);
+  EXPECT_EQ(first.mu, (std::vector<Real>{20, 0}));
+}
+
 TEST(StateRegistry, RefusesTheSameNameTwice) {
   Worker worker({0, 1});
   Real other = 0;

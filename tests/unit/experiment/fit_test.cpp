@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "polyhop/core/random.hpp"
+#include "polyhop/experiment/evaluation.hpp"
 #include "polyhop/experiment/prediction.hpp"
 #include "support/data_files.hpp"
 
@@ -180,6 +181,87 @@ TEST_F(Fit, BatchesEndWhereHeldOutSamplesArePredictedNoBetter) {
   EXPECT_EQ(result.end, FitEnd::plateau);
   EXPECT_LT(result.state.iteration, how.iterations);
   EXPECT_LT(cost(coefficients(result)), 0.5 * cost({0, 0, 0, 0}));
+}
+
+TEST_F(Fit, FullGradientsEndOnSamplesHeldOutWhereThatIsAsked) {
+  FitOptions how = options();
+  how.standardise = true;
+  how.tolerance = 1e-14;
+  how.held_out = 0.2;
+  const FitResult result = fit(how);
+  EXPECT_EQ(result.end, FitEnd::plateau);
+  ASSERT_TRUE(result.held_out.has_value());
+  EXPECT_EQ(result.held_out->samples, 4 * 3);
+  EXPECT_EQ(result.fitted.samples, samples - 4 * 3);
+  // The tolerance may come first.
+  how.tolerance = 0.5;
+  EXPECT_EQ(fit(how).end, FitEnd::converged);
+  how.held_out = {};
+  EXPECT_FALSE(fit(how).held_out.has_value());
+}
+
+TEST_F(Fit, TheHistoryHoldsEveryCheck) {
+  for (const Batch batch : {Batch{0, true}, Batch{2, false}}) {
+    FitOptions how = options();
+    how.batch = batch;
+    how.iterations = 90;
+    how.threads = 2;
+    std::vector<Index> seen;
+    FitControl control;
+    control.on_check = [&](const FitState& state) { seen.push_back(state.iteration); };
+    const FitResult result = fit(how, control);
+    std::vector<Index> kept;
+    for (const FitState& state : result.history) kept.push_back(state.iteration);
+    EXPECT_EQ(kept, seen);
+    EXPECT_GT(kept.size(), 2U);
+    EXPECT_EQ(kept.front(), 0);
+    EXPECT_EQ(kept.back(), result.state.iteration);
+  }
+}
+
+TEST_F(Fit, SaysHowGoodTheModelIsOnWhatItWasFittedTo) {
+  FitOptions how = options(PartitionKind::label);
+  for (const auto& [name, loss] : {std::pair{"numbers.csv", LossName::least_squares},
+                                   {"signs.csv", LossName::logistic},
+                                   {"signs.csv", LossName::softmax}}) {
+    SCOPED_TRACE(name_of(loss));
+    how.data.file = file(name);
+    how.loss = loss;
+    how.standardise = true;
+    how.unit_rows = loss == LossName::softmax;
+    const FitResult result = fit(how);
+    const ModelEvaluation expected = evaluate(result.model, read_data(file(name)));
+    EXPECT_EQ(result.fitted.samples, samples);
+    ASSERT_EQ(result.fitted.metrics.size(), expected.metrics.size());
+    for (std::size_t m = 0; m < expected.metrics.size(); ++m) {
+      EXPECT_EQ(result.fitted.metrics[m].first, expected.metrics[m].first);
+      EXPECT_NEAR(result.fitted.metrics[m].second, expected.metrics[m].second, 1e-9) << expected.metrics[m].first;
+    }
+    EXPECT_EQ(result.fitted.confusion, expected.confusion);
+  }
+}
+
+TEST_F(Fit, UnitRowsAreScaledBeforeTheyAreStandardised) {
+  FitOptions how = options();
+  how.unit_rows = true;
+  how.standardise = true;
+  how.l2 = 0;
+  const FitResult result = fit(how);
+  EXPECT_EQ(result.end, FitEnd::converged);
+  EXPECT_TRUE(result.model.unit_rows);
+  std::vector<Real> mean(features);
+  for (Index n = 0; n < samples; ++n) {
+    const Real norm = std::hypot(h_(n, 0), h_(n, 1), h_(n, 2));
+    for (std::size_t j = 0; j < features; ++j) mean[j] += h_(n, static_cast<Index>(j)) / norm / samples;
+  }
+  for (std::size_t j = 0; j < features; ++j) EXPECT_NEAR(result.model.mean.at(j), mean[j], 1e-12);
+  // Predictions do not depend on a sample's length.
+  const DataTable table = read_data(file("numbers.csv"));
+  DataTable longer = table;
+  longer.features.scale_rows([](Index n) { return static_cast<Real>(n + 2); });
+  const Rows expected = model_scores(result.model, table);
+  const Rows got = model_scores(result.model, longer);
+  for (Index n = 0; n < samples; ++n) EXPECT_NEAR(got(0, n), expected(0, n), 1e-9);
 }
 
 TEST_F(Fit, BatchesEndAtTheLastIteration) {

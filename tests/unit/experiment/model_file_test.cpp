@@ -205,5 +205,16 @@ TEST_F(ModelFile, RefusesForgedShapes) {
   expect_refused("e.npz", "intercept: holds 2 instead of 1");
 }
 
+TEST_F(ModelFile, SaysThatRowsWereScaled) {
+  Model model = huber_model();
+  for (const bool unit_rows : {true, false}) {
+    model.unit_rows = unit_rows;
+    save_model(model, file("a.npz"));
+    EXPECT_EQ(load_model(file("a.npz")).unit_rows, unit_rows);
+  }
+  forge("\"unit_rows\": false", "\"unit_rows\": 1");
+  EXPECT_THROW(load_model(file("bad.npz")), InputError);
+}
+
 }  // namespace
 }  // namespace polyhop

@@ -68,6 +68,16 @@ TEST(Prediction, FeaturesAreFoundByTheirNamesInAnyOrder) {
   EXPECT_EQ(z(0, 0), 6);
 }
 
+TEST(Prediction, UnitRowsAreDividedByTheNormOfTheModelsFeatures) {
+  Model model = model_of("least-squares");
+  model.unit_rows = true;
+  const Rows plain = model_scores(model, table({}, rows({{3, 4}, {0, 0}})));
+  EXPECT_EQ(plain(0, 0), 2 * 0.6 - 0.8 + 3);
+  EXPECT_EQ(plain(0, 1), 3);
+  const Rows named = model_scores(model, table({"b", "other", "a"}, rows({{4, 100, 3}})));
+  EXPECT_NEAR(named(0, 0), plain(0, 0), 1e-15);
+}
+
 TEST(Prediction, AMissingFeatureIsNamed) {
   const auto error = refusal([] { return model_scores(model_of("huber"), table({"a", "B"}, rows({{1, 2}}))); });
   EXPECT_NE(error.message().find("\"b\" is not in the data"), std::string::npos) << error.what();

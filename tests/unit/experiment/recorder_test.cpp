@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "polyhop/graph/topology.hpp"
+#include "polyhop/network/serial_collective.hpp"
 #include "polyhop/problem/linear_problem.hpp"
 
 namespace polyhop {
@@ -295,6 +296,44 @@ TEST(Recorder, AddsUpTrafficAndEvaluationsOverWorkers) {
     EXPECT_EQ(point.values, 3);
     EXPECT_EQ(point.gradients, 6);
   }
+}
+
+// One process's network that says what crossed to others.
+class Crossing final : public Network {
+ public:
+  explicit Crossing(const CombinationMatrix& matrix) : Network(matrix, {0, matrix.agents()}, 2) {}
+  [[nodiscard]] Traffic crossings() const override { return {0, 7, 9}; }
+
+ private:
+  Mail& outbox(const Message&) override { return mail_; }
+  void begin(const Message&) override {}
+  const Mail& finish(const Message&) override { return mail_; }
+  Mail mail_;
+};
+
+TEST(Recorder, CountsWhatCrossedBetweenProcessesAndGoesOnAfterACheckpoint) {
+  const LinearProblem problem = problem_of(3);
+  GraphOptions graph;
+  graph.topology = Topology::path;
+  graph.agents = 3;
+  const NetworkGraph path = make_network(graph, 0);
+  Crossing network(path.matrix);
+  SerialCollective collective;
+  Worker worker{network, collective, 0, 1};
+  Cell cell;
+  const ExperimentOptions options;
+  const Reference reference;
+  const Still algorithm(Rows(3, 2), Numbers(3));
+  const auto oracle = problem.oracle({0, 3}, 0);
+  Recorder recorder(options, problem, reference, worker, cell);
+  (void)recorder.observe(1, 0, algorithm, nullptr, *oracle);
+  EXPECT_EQ(cell.points.at(0).crossed_vectors, 7);
+  EXPECT_EQ(cell.points.at(0).crossed_scalars, 9);
+  EXPECT_EQ(cell.points.at(0).vectors, 0);
+  recorder.resume(recorder.standing(2, 0, *oracle));
+  (void)recorder.observe(2, 0, algorithm, nullptr, *oracle);
+  EXPECT_EQ(cell.points.at(1).crossed_vectors, 14);
+  EXPECT_EQ(cell.points.at(1).crossed_scalars, 18);
 }
 
 TEST(Recorder, EvaluatesAllAgentsWhileTheWorkIsAtMostTwoBillion) {

@@ -88,7 +88,7 @@ NetworkGraph network(Topology topology, Index agents) {
 
 TEST(TwoHop, OfThePathOfThreeIsCheckedByHand) {
   // A = 1/3 [2 1 0; 1 1 1; 0 1 2], A A = 1/9 [5 3 1; 3 3 3; 1 3 5].
-  const SparseRows b = two_hop(network(Topology::path, 3).matrix, 0, 3);
+  const SparseRows b = two_hop(network(Topology::path, 3).matrix, {0, 3});
   const std::vector<Real> expected = {5, 3, 1, 3, 3, 3, 1, 3, 5};
   ASSERT_EQ(b.weight.size(), expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(9 * b.weight[i], expected[i], 1e-14);
@@ -105,7 +105,7 @@ TEST(TwoHop, EqualsTheDenseProduct) {
     for (Index e = a.rows().offset[k]; e < a.rows().offset[k + 1]; ++e)
       dense[k][a.rows().column[e]] = a.rows().weight[e];
   }
-  const SparseRows b = two_hop(a, 0, 40);
+  const SparseRows b = two_hop(a, {0, 40});
   EXPECT_EQ(b.entries(), two_hop_entries(a));
   Index non_zero = 0;
   for (Index k = 0; k < 40; ++k) {
@@ -123,8 +123,8 @@ TEST(TwoHop, EqualsTheDenseProduct) {
 
 TEST(TwoHop, RowsDoNotDependOnTheBlockTheyAreBuiltIn) {
   const CombinationMatrix a = network(Topology::exponential, 20).matrix;
-  const SparseRows whole = two_hop(a, 0, 20);
-  const SparseRows part = two_hop(a, 5, 9);
+  const SparseRows whole = two_hop(a, {0, 20});
+  const SparseRows part = two_hop(a, {5, 9});
   ASSERT_EQ(part.rows(), 4);
   for (Index k = 0; k < 4; ++k) {
     const auto expected = whole.weights_of(5 + k);
@@ -144,7 +144,7 @@ TEST(TwoHop, CountsWithoutBuilding) {
 TEST(TwoHop, RefusesTheStarOfAHundredThousandBeforeAllocating) {
   const CombinationMatrix a = network(Topology::star, 100000).matrix;
   try {
-    static_cast<void>(two_hop(a, 0, 100000));
+    static_cast<void>(two_hop(a, {0, 100000}));
     FAIL() << "expected a refusal";
   } catch (const InputError& e) {
     EXPECT_STREQ(
@@ -153,7 +153,7 @@ TEST(TwoHop, RefusesTheStarOfAHundredThousandBeforeAllocating) {
         "120 GB, above the limit of 4 GB; damping \"norms\" or \"graph\" with bound \"linear\" or \"tight\" "
         "needs no two-hop lists");
   }
-  EXPECT_EQ(two_hop(a, 0, 2).entries(), 200000);
+  EXPECT_EQ(two_hop(a, {0, 2}).entries(), 200000);
 }
 
 }  // namespace

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "polyhop/network/runtime.hpp"
-#include "polyhop/problem/objective.hpp"
+#include "support/bowls.hpp"
 #include "support/networks.hpp"
 #include "support/rule_run.hpp"
 #include "support/trial.hpp"
@@ -25,57 +25,11 @@
 namespace polyhop {
 namespace {
 
+using test::bowls;
+using test::largest_distance;
 using test::network_of;
 using test::problem_of;
 using test::rows_of;
-
-// ---- costs ----
-
-// least + (1/2) sum_j h_j (w_j - c_j)^2, whose smoothness nobody knows.
-class Bowl final : public Objective {
- public:
-  Bowl(std::vector<Real> curvature, std::vector<Real> centre, Real least = 0)
-      : h_(std::move(curvature)), c_(std::move(centre)), least_(least) {}
-  [[nodiscard]] Index dimension() const override { return static_cast<Index>(h_.size()); }
-  [[nodiscard]] Real value(std::span<const Real> w, std::span<const Index>) const override {
-    Real sum = least_;
-    for (std::size_t j = 0; j < h_.size(); ++j) sum += h_[j] * (w[j] - c_[j]) * (w[j] - c_[j]) / 2;
-    return sum;
-  }
-  Real value_and_gradient(std::span<const Real> w, std::span<const Index> batch,
-                          std::span<Real> gradient) const override {
-    for (std::size_t j = 0; j < h_.size(); ++j) gradient[j] = h_[j] * (w[j] - c_[j]);
-    return value(w, batch);
-  }
-
- private:
-  std::vector<Real> h_, c_;
-  Real least_;
-};
-
-ObjectiveProblem bowls(const std::vector<Bowl>& all) {
-  std::vector<std::shared_ptr<const Objective>> objectives;
-  for (const Bowl& bowl : all) objectives.push_back(std::make_shared<Bowl>(bowl));
-  return ObjectiveProblem(std::move(objectives));
-}
-
-// One agent with the samples (2, 0) and (0, 1), targets 0, both in every batch: the curvatures are 2 along the first
-// axis and 1/2 along the second; the smoothness that is known is (4 + 1)/2.
-std::unique_ptr<LinearProblem> two_axes() {
-  return problem_of({{{2, 0, 0}, {0, 1, 0}}}, LossName::least_squares, 0, {.size = 1, .all = true});
-}
-const Rows first_axis = rows_of({{1, 0}});
-const Rows second_axis = rows_of({{0, 1}});
-
-Real largest_distance(const Rows& w, const std::vector<Real>& to) {
-  Real largest = 0;
-  for (Index k = 0; k < w.rows(); ++k) {
-    for (Index j = 0; j < w.columns(); ++j) {
-      largest = std::max(largest, std::abs(w(k, j) - to[static_cast<std::size_t>(j)]));
-    }
-  }
-  return largest;
-}
 
 // ---- the watch over progress ----
 
@@ -187,73 +141,6 @@ TEST(ProgressWatch, SendsAtVerdictsOnly) {
   });
 }
 
-// ---- the watch over curvature ----
-
-// L_k after updates at these points, one after the other.
-std::vector<Real> curvatures(const Problem& problem, const std::vector<Rows>& points, Index* values = nullptr) {
-  const auto oracle = problem.oracle({0, problem.agents()}, 0);
-  CurvatureWatch curvature(problem.agents());
-  for (std::size_t n = 0; n < points.size(); ++n) {
-    oracle->draw(static_cast<Index>(n));
-    curvature.update(points[n], oracle->evaluate(points[n], true), *oracle);
-  }
-  if (values != nullptr) *values = oracle->evaluations().values;
-  return {curvature.largest().begin(), curvature.largest().end()};
-}
-
-TEST(CurvatureWatch, IsExactAlongTheGradientOfAQuadratic) {
-  // g = (1, 4) and (3, -2): g.Hg / g.g
-  const ObjectiveProblem problem = bowls({{{1, 4}, {0, 0}}, {{3, 2}, {0, 5}, 7}});
-  const auto found = curvatures(problem, {rows_of({{1, 1}, {1, 4}})});
-  EXPECT_NEAR(found[0], (1 + 4 * 16) / 17.0, 1e-12);
-  EXPECT_NEAR(found[1], (3 * 9 + 2 * 4) / 13.0, 1e-12);
-}
-
-TEST(CurvatureWatch, StartsFromAnyCurvatureWhereNoneIsKnown) {
-  for (const Real scale : {1e-6, 1.0, 1e6}) {
-    const auto found = curvatures(bowls({{{scale, 4 * scale}, {0, 0}}}), {rows_of({{100 / scale, 0}})});
-    EXPECT_NEAR(found[0] / scale, 1, 1e-6) << scale;
-  }
-}
-
-TEST(CurvatureWatch, FallsByThreePercentAtMostAndNotBelowWhatItMeets) {
-  const auto problem = two_axes();
-  Real expected = 2.5;
-  for (std::size_t updates = 1; updates <= 70; ++updates) {
-    expected = std::max(0.97 * expected, 0.5);
-    EXPECT_NEAR(curvatures(*problem, std::vector<Rows>(updates, second_axis))[0], expected, 1e-12) << updates;
-  }
-  EXPECT_EQ(expected, 0.5);
-}
-
-TEST(CurvatureWatch, NeverFallsAfterAHundredIterations) {
-  const auto problem = two_axes();
-  std::vector<Rows> points(99, first_axis);
-  EXPECT_NEAR(curvatures(*problem, points)[0], 2, 1e-12);
-  points.push_back(second_axis);  // the hundredth
-  EXPECT_NEAR(curvatures(*problem, points)[0], 0.97 * 2, 1e-12);
-  points.insert(points.end(), 50, second_axis);
-  EXPECT_NEAR(curvatures(*problem, points)[0], 0.97 * 2, 1e-12);
-  points.push_back(first_axis);  // but rises
-  EXPECT_NEAR(curvatures(*problem, points)[0], 2, 1e-12);
-}
-
-TEST(CurvatureWatch, StaysWhereRoundingWouldDecide) {
-  const auto problem = two_axes();
-  for (const Real tiny : {0.0, 1e-160, 1e-9}) {
-    EXPECT_EQ(curvatures(*problem, std::vector<Rows>(20, rows_of({{0, tiny}})))[0], 2.5) << tiny;
-  }
-  EXPECT_EQ(curvatures(bowls({{{4}, {1}, 3}}), std::vector<Rows>(20, rows_of({{1}})))[0], 1);
-}
-
-TEST(CurvatureWatch, TakesOneValueAnIteration) {
-  Index values = 0;
-  (void)curvatures(*two_axes(), std::vector<Rows>(5, first_axis), &values);
-  EXPECT_EQ(values, 5 * 2);  // with that of the evaluation
-  (void)curvatures(bowls({{{1, 4}, {0, 0}}}), std::vector<Rows>(5, first_axis), &values);
-  EXPECT_EQ(values, 5 * 2 + 3);  // and a search at first
-}
-
 // ---- the algorithm ----
 
 test::RuleRun run_auto(const CombinationMatrix& matrix, const Problem& problem, const Rows& start, Index iterations) {
@@ -310,7 +197,8 @@ TEST(Automatic, WatchesCorrectedGradientsOverCurvatures) {
       moved += difference * difference;
     }
     const Real mu = after.mu.back()[k];
-    EXPECT_NEAR(after.named("auto.early")[k] / (moved / (mu * mu) / after.named("auto.curvature")[k]), 1, 1e-9) << k;
+    EXPECT_NEAR(after.named("auto.early")[k] / (moved / (mu * mu) / after.named("descent.along_gradients")[k]), 1, 1e-9)
+        << k;
   }
 }
 
@@ -323,7 +211,7 @@ TEST(Automatic, FallsToRestAmongNoiseThatStays) {
   EXPECT_EQ(tau, 1200 - 1 - 256);
   for (std::size_t k = 0; k < 5; ++k) {
     EXPECT_LE(run.mu.back()[k], run.mu[256][k] / std::sqrt(1 + tau / 200) * (1 + 1e-12)) << k;
-    EXPECT_NEAR(run.mu.back()[k] * run.named("auto.curvature")[k], 1 / std::sqrt(1 + tau / 200), 1e-12) << k;
+    EXPECT_NEAR(run.mu.back()[k] * run.named("descent.along_gradients")[k], 1 / std::sqrt(1 + tau / 200), 1e-12) << k;
   }
 }
 
@@ -367,8 +255,16 @@ TEST(Automatic, RestsWhereThereIsNothingToLearn) {
   const auto run = run_auto(network_of(Topology::path, 4), *problem, start, 700);
   EXPECT_EQ(count(run, "auto.stage"), 1);
   EXPECT_LT(largest_distance(run.w, {1, 2}), 1e-14);
-  EXPECT_EQ(run.mu.back(), std::vector<Real>(4, 0.0));
+  EXPECT_EQ(run.mu.back(), std::vector<Real>(4, 1.0));
   EXPECT_TRUE(test::is_finite(run.state));
+}
+
+TEST(Automatic, LearnsThroughAnAgentThatHasNothingToLearn) {
+  // The middle of the path has no features: the others' minimisers are 1 and 4, their curvatures 1 and 4.
+  const auto problem = problem_of({{{1, 1}}, {{0, 2}}, {{2, 8}}}, LossName::least_squares, 0, {.size = 1, .all = true});
+  const auto run = run_auto(network_of(Topology::path, 3), *problem, Rows(3, 1), 3000);
+  EXPECT_GE(count(run, "auto.stage"), 1);
+  EXPECT_LT(largest_distance(run.w, {(1 + 4 * 4) / 5.0}), 1e-9);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ TEST_F(CsvReader, TakesTheLastColumnForTheTarget) {
   EXPECT_EQ(row(table, 1), (Numbers{4, 5.5}));
   EXPECT_EQ(table.targets, (Numbers{3, -60}));
   EXPECT_TRUE(table.names.empty());
-  EXPECT_TRUE(table.target_name.empty());
+  EXPECT_EQ(table.target_name, "3");
 }
 
 TEST_F(CsvReader, TakesNamesFromAHeader) {
@@ -132,6 +132,27 @@ TEST_F(CsvReader, RefusesAnotherNumberOfFeatures) {
   EXPECT_EQ(refusal("a.csv", "1\n2\n"), "has no column besides the target, expected features");
   EXPECT_EQ(refusal("a.csv", "x,y\n"), "holds no samples, only a header");
   EXPECT_EQ(refusal("a.csv", "\n\n"), "holds no samples");
+}
+
+TEST_F(CsvReader, ReadsAGzipFileAsThePlainOne) {
+  std::string text = "a,b,y\n";
+  for (int n = 0; n < 1000; ++n) {
+    text +=
+        std::to_string(n) + "," + std::to_string(n * n) + "," + std::to_string(n % 7) + (n % 9 == 0 ? "\n\n" : "\n");
+  }
+  const DataTable plain = read("a.csv", text);
+  const DataTable unpacked = read("a.csv.gz", packed(text));
+  ASSERT_EQ(plain.features.rows(), 1000);
+  ASSERT_EQ(unpacked.features.rows(), 1000);
+  EXPECT_EQ(unpacked.targets, plain.targets);
+  EXPECT_EQ(unpacked.names, plain.names);
+  for (const Index n : {0, 1, 511, 512, 999}) EXPECT_EQ(row(unpacked, n), row(plain, n));
+}
+
+TEST_F(CsvReader, ATargetWithoutANameGoesByItsNumber) {
+  EXPECT_EQ(read("a.csv", "1,2,3\n4,5,6\n").target_name, "3");
+  EXPECT_EQ(read("a.csv", "1,2,3\n4,5,6\n", {.target = "1"}).target_name, "1");
+  EXPECT_EQ(read("a.csv", "a,b,c\n4,5,6\n", {.target = "1"}).target_name, "a");
 }
 
 }  // namespace

@@ -181,5 +181,48 @@ TEST(DealtData, RowsGetNormOneAndRowsOfZerosStay) {
   }
 }
 
+TEST_F(DealtDataFiles, ReadersThatHaveSomeOfTheAgentsKeepTheirSamplesAlone) {
+  const std::string name = write("a.csv", "x,kind\n1,red\n2,blue\n3,red\n4,blue\n5,red\n6,green\n");
+  const DataSource source = {"", name, "", {PartitionKind::iid, 1}};
+  const DealtData whole = read_dealt(source, LossName::softmax, 3, 8);
+  EXPECT_EQ(whole.samples, 6);
+  DealtReader first(source, LossName::softmax, 3, 8);
+  DealtReader rest(source, LossName::softmax, 3, 8);
+  for (DealtReader* reader : {&first, &rest}) reader->open(false);
+  EXPECT_EQ(first.samples(), (std::vector<Index>{2, 2, 2}));
+  first.read({0, 1});
+  rest.read({1, 3});
+  const std::vector<std::string> told = {first.summary(), rest.summary()};
+  const DealtData own = rest.finish(told);
+  EXPECT_EQ(first.finish(told).data.features.rows(), 2);
+  EXPECT_EQ(own.samples, 6);
+  EXPECT_EQ(own.classes, whole.classes);
+  EXPECT_EQ(own.data.offset, (std::vector<Index>{0, 2, 4}));
+  EXPECT_EQ(own.data.targets, Numbers(whole.data.targets.begin() + 2, whole.data.targets.end()));
+  for (Index n = 0; n < 4; ++n) EXPECT_EQ(own.data.features.dense()(n, 0), whole.data.features.dense()(n + 2, 0));
+}
+
+TEST_F(DealtDataFiles, ClassesAndFeaturesOfOwnFilesAreThoseOfAllProcesses) {
+  write("site-0.svm", "5 1:1\n");
+  write("site-1.svm", "7 4:1\n5 2:3\n");
+  const DataSource source = {"", file("site-{agent}.svm"), "", {}};
+  DealtReader first(source, LossName::logistic, 2, 0);
+  DealtReader second(source, LossName::logistic, 2, 0);
+  EXPECT_TRUE(first.has_own_files());
+  first.open(false);
+  second.open(false);
+  EXPECT_TRUE(first.samples().empty());
+  first.read({0, 1});
+  second.read({1, 2});
+  const std::vector<std::string> told = {first.summary(), second.summary()};
+  const DealtData one = first.finish(told);
+  const DealtData two = second.finish(told);
+  EXPECT_EQ(one.classes, (Words{"5", "7"}));
+  EXPECT_EQ(one.data.targets, (Numbers{-1}));
+  EXPECT_EQ(two.data.targets, (Numbers{1, -1}));
+  EXPECT_EQ(one.data.features.columns(), 4);
+  EXPECT_EQ(one.samples, 3);
+}
+
 }  // namespace
 }  // namespace polyhop

@@ -56,6 +56,14 @@ TEST_F(IdxReader, RefusesOtherLabels) {
   EXPECT_EQ(refusal_with({0, 0, 8, 3, 0, 0, 0, 2, 9}), "is an IDX file of 3 dimensions, expected 1");
 }
 
+TEST_F(IdxReader, AGzipFileHoldsWhatItsHeaderAsksForAndNoMore) {
+  const DataFormat alone{.has_targets = false};
+  const std::string two = bytes({0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 1, 7, 9});
+  EXPECT_EQ(row(read("f-idx3-ubyte.gz", packed(two), alone), 1), (Numbers{9}));
+  EXPECT_EQ(refusal("f-idx3-ubyte.gz", packed(two + "x"), alone), "goes on after what its header asks for");
+  EXPECT_EQ(refusal("f-idx3-ubyte.gz", packed(two.substr(0, two.size() - 1)), alone), "ends too early");
+}
+
 TEST_F(IdxReader, RefusesForgedAndForeignHeaders) {
   const DataFormat alone{.has_targets = false};
   const std::string name = "f-idx3-ubyte";

@@ -107,6 +107,36 @@ TEST_F(NumpyReader, RefusesAForgedShapeBeforeItTakesMemory) {
             "the file has a shape that asks for 16 bytes of numbers, found 24");
 }
 
+TEST_F(NumpyReader, TakesTheColumnThatIsNamedByItsNumberForTheTarget) {
+  const std::string bytes = npy("(2, 3)", {1, 2, 3, 4, 5, 6});
+  const DataTable table = read("a.npy", bytes, {.target = "2"});
+  EXPECT_EQ(row(table, 1), (Numbers{4, 6}));
+  EXPECT_EQ(table.targets, (Numbers{2, 5}));
+  EXPECT_EQ(table.target_name, "2");
+  EXPECT_EQ(read("a.npy", bytes).target_name, "3");
+  for (const char* other : {"y", "0", "4", "2x"}) {
+    EXPECT_EQ(refusal("a.npy", bytes, {.target = other}),
+              "has no column '" + std::string(other) + "'; in a matrix a column goes by its number, 1 to 3");
+  }
+}
+
+TEST_F(NumpyReader, LeavesTheTargetOutOfFeatures) {
+  const std::string bytes = npy("(2, 3)", {1, 2, 3, 4, 5, 6});
+  EXPECT_EQ(row(read("a.npy", bytes, {.target = "1", .columns = 2, .has_targets = false}), 1), (Numbers{5, 6}));
+  // As many columns as features: the target is not among them.
+  EXPECT_EQ(row(read("a.npy", bytes, {.target = "1", .columns = 3, .has_targets = false}), 1), (Numbers{4, 5, 6}));
+  EXPECT_EQ(refusal("a.npy", bytes, {.target = "y", .columns = 2, .has_targets = false}),
+            "has 3 columns of features, expected 2; a target among them is left out when it is named");
+}
+
+TEST_F(NumpyReader, AGzipFileHoldsWhatItsShapeAsksForAndNoMore) {
+  const Numbers six = {1, 2, 3, 4, 5, 6};
+  EXPECT_EQ(read("a.npy.gz", packed(npy("(2, 3)", six))).targets, (Numbers{3, 6}));
+  EXPECT_EQ(refusal("a.npy.gz", packed(npy("(1, 3)", six))), "the file goes on after the last number of its shape");
+  EXPECT_EQ(refusal("a.npy.gz", packed(npy("(3, 3)", six))), "the file ends too early");
+  EXPECT_TRUE(refusal("a.npy.gz", packed(npy("(1000000000, 3)", six))).starts_with("the file has a shape that asks"));
+}
+
 TEST_F(NumpyReader, RefusesAnArchiveInGzip) {
   EXPECT_EQ(refusal("a.npz.gz", packed(content(npz("X", {1, 2}, "y", {1})))),
             "is a gzip file; an NPZ is packed in itself, so unpack it with gunzip first");

@@ -186,8 +186,9 @@ TEST(MakeProblem, RefusesWhatNoMemoryHolds) {
   table["dimension"] = 1000000;
   table["samples"] = 1000;
   const auto error = refusal([&] { return make_problem(read(table), 10, 1); });
-  EXPECT_STREQ(error.what(),
-               "problem: 10 agents x 1000 samples x 1000000 features need 80 GB; at most 16 GB are allowed");
+  EXPECT_STREQ(
+      error.what(),
+      "problem: 10 agents x 1000 samples x 1000000 features need 80 GB; at most 16 GB are allowed in one process");
   // A product beyond any integer is refused as well.
   table["dimension"] = std::numeric_limits<Index>::max();
   table["samples"] = std::numeric_limits<Index>::max();

@@ -47,7 +47,7 @@ constexpr const char* header =
     "experiment,method,seed,iteration,seconds,excess_risk,excess_risk_worst,excess_risk_mean_model,excess_risk_"
     "averaged,"
     "consensus_error,distance,step_min,step_median,step_max,rounds,vectors,scalars,step_vectors,step_scalars,values,"
-    "gradients,status,level,error_rate\n";
+    "gradients,status,level,error_rate,crossed_vectors,crossed_scalars\n";
 
 TEST(CurvesCsv, HasTheHeaderOfTheInterface) { EXPECT_EQ(csv(record_of({})), header); }
 
@@ -73,9 +73,11 @@ TEST(CurvesCsv, PutsEveryNumberUnderItsName) {
   point.gradients = 18;
   point.level = 19.5;
   point.error_rate = 0.25;
-  EXPECT_EQ(
-      csv(record_of({cell_of("m", {point})})),
-      std::string(header) + "e,m,3,1,2.5,3.5,4.5,5.5,6.5,7.5,8.5,9.5,10.5,11.5,12,13,14,15,16,17,18,done,19.5,0.25\n");
+  point.crossed_vectors = 21;
+  point.crossed_scalars = 22;
+  EXPECT_EQ(csv(record_of({cell_of("m", {point})})),
+            std::string(header) +
+                "e,m,3,1,2.5,3.5,4.5,5.5,6.5,7.5,8.5,9.5,10.5,11.5,12,13,14,15,16,17,18,done,19.5,0.25,21,22\n");
 }
 
 TEST(CurvesCsv, WritesALineForEachPointAndTheStatusOnEach) {
@@ -87,12 +89,12 @@ TEST(CurvesCsv, WritesALineForEachPointAndTheStatusOnEach) {
             '\n');
   ASSERT_EQ(lines.size(), 5U);
   EXPECT_TRUE(lines[1].starts_with("e,a,3,0,"));
-  EXPECT_TRUE(lines[1].ends_with(",diverged,nan,nan"));
+  EXPECT_TRUE(lines[1].ends_with(",diverged,nan,nan,0,0"));
   EXPECT_TRUE(lines[2].starts_with("e,a,3,10,"));
-  EXPECT_TRUE(lines[2].ends_with(",diverged,nan,nan"));
+  EXPECT_TRUE(lines[2].ends_with(",diverged,nan,nan,0,0"));
   EXPECT_TRUE(lines[3].starts_with("e,b,3,0,"));
-  EXPECT_TRUE(lines[3].ends_with(",time-limit,nan,nan"));
-  EXPECT_TRUE(lines[4].ends_with(",target,nan,nan"));
+  EXPECT_TRUE(lines[3].ends_with(",time-limit,nan,nan,0,0"));
+  EXPECT_TRUE(lines[4].ends_with(",target,nan,nan,0,0"));
 }
 
 TEST(CurvesCsv, QuotesNamesThatWouldMislead) {

@@ -166,6 +166,12 @@ function pairs(rows) {
   return rows.map(([key, value]) => element("tr", {}, element("th", {scope: "row"}, key), element("td", {}, value)));
 }
 
+// Settings: a small table for each of their groups.
+const groups = (settings) => settings.map(
+    (group) => element(
+        "div", {}, element("h3", {}, group.title),
+        element("table", {class: "plain"}, element("tbody", {}, ...pairs(group.rows)))));
+
 // ------------------------------------------------------------------------------------------------------- downloads
 
 const DRAWN = [
@@ -262,6 +268,6 @@ function nextTheme() {
 
 return {
   byId, isKnown, element, significant, amount, plural, strokeOf, fillOf, keyOf, widened, logAxis, linearAxis,
-  secondsAxis, plot, tip, hideTip, table, pairs, saveFigure, saveTable, nextTheme
+  secondsAxis, plot, tip, hideTip, table, pairs, groups, saveFigure, saveTable, nextTheme
 };
 })();

@@ -6,7 +6,7 @@
 
 const {
   byId, isKnown, element, significant, amount, plural, strokeOf, fillOf, keyOf, widened, logAxis, linearAxis,
-  secondsAxis, plot, tip, hideTip, table, pairs, saveFigure, saveTable, nextTheme
+  secondsAxis, plot, tip, hideTip, table, pairs, groups, saveFigure, saveTable, nextTheme
 } = page;
 const data = JSON.parse(document.getElementById("data").textContent);
 
@@ -701,11 +701,7 @@ function showTables() {
         ["Message", (t) => t.message, true],
       ],
       troubled);
-  byId("settings-groups")
-      .replaceChildren(...settings.map(
-          (group) => element(
-              "div", {}, element("h3", {}, group.title),
-              element("table", {class: "plain"}, element("tbody", {}, ...pairs(group.rows))))));
+  byId("settings-groups").replaceChildren(...groups(settings));
   byId("provenance").hidden = provenance.length === 0;
   byId("provenance-table").replaceChildren(element("tbody", {}, ...pairs(provenance)));
 }

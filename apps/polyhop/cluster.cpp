@@ -1,0 +1,184 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "cluster.hpp"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "commands.hpp"
+#include "polyhop/core/error.hpp"
+#include "terminal.hpp"
+#ifdef POLYHOP_HAS_MPI
+#include "polyhop/network/mpi/job.hpp"
+#endif
+
+namespace polyhop::app {
+namespace {
+
+// What Open MPI, MPICH and Slurm tell the processes that they start.
+struct Announced {
+  int rank = 0;
+  int size = 1;
+  const char* by = "";
+};
+
+Announced announced() {
+  struct Names {
+    const char* rank;
+    const char* size;
+    const char* by;
+  };
+  constexpr Names known[] = {{"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE", "mpirun"},
+                             {"PMI_RANK", "PMI_SIZE", "mpirun"},
+                             {"SLURM_PROCID", "SLURM_STEP_NUM_TASKS", "srun"}};
+  for (const Names& names : known) {
+    const char* rank = std::getenv(names.rank);
+    const char* size = std::getenv(names.size);
+    if (rank == nullptr || size == nullptr || std::atoi(size) <= 1) continue;
+    return {std::atoi(rank), std::atoi(size), names.by};
+  }
+  return {};
+}
+
+volatile pid_t child = 0;
+volatile std::sig_atomic_t forwarded = 0;
+
+extern "C" void forward(int signal) {
+  forwarded = signal;
+  if (child > 0) kill(child, signal);
+}
+
+// Waits for the child, passes signals on to it, and ends as it does.
+[[noreturn]] void watch(const Announced& self) {
+  struct sigaction action {};
+  action.sa_handler = forward;
+  for (const int signal : {SIGINT, SIGTERM, SIGUSR1}) sigaction(signal, &action, nullptr);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFEXITED(status)) _exit(WEXITSTATUS(status));
+  const int signal = WTERMSIG(status);
+  // Killed on demand: the launcher ends everybody.
+  if (forwarded != 0) _exit(128 + signal);
+  std::string host(256, '\0');
+  gethostname(host.data(), host.size() - 1);
+  const std::string text = "polyhop: rank " + std::to_string(self.rank) + " on " + host.c_str() +
+                           " was killed by signal " + std::to_string(signal) + " (" + strsignal(signal) +
+                           (signal == SIGKILL ? "; out of memory?" : "") +
+                           "). The same command goes on from the last checkpoint, also with fewer ranks.\n";
+  (void)!write(STDERR_FILENO, text.data(), text.size());
+  _exit(lost_peer);
+}
+
+#ifdef POLYHOP_HAS_MPI
+std::unique_ptr<mpi::Job> job;
+#endif
+
+}  // namespace
+
+Placement ClusterArguments::placed() const { return placement == "metis" ? Placement::metis : Placement::contiguous; }
+
+void add_cluster(CLI::App& command, ClusterArguments& arguments) {
+  command
+      .add_option("--peer-timeout", arguments.peer_timeout,
+                  "under mpirun: seconds of silence after which another rank counts as lost (60)")
+      ->check(CLI::Range(1.0, 1e9));
+  command
+      .add_option("--placement", arguments.placement,
+                  "under mpirun: ranks own agents by number (contiguous), or so that few edges join two ranks (metis)")
+      ->check(CLI::IsMember({"contiguous", "metis"}))
+      ->type_name("contiguous|metis");
+  command
+      .add_option("--exchange", arguments.exchange,
+                  "under mpirun: how rows travel between ranks, by messages or by neighbourhood collectives")
+      ->check(CLI::IsMember({"point-to-point", "neighbourhood"}))
+      ->type_name("point-to-point|neighbourhood");
+}
+
+void supervise() {
+  const Announced self = announced();
+  if (self.size == 1) return;
+  child = fork();
+  if (child < 0) throw Error(std::string("cannot start the process that works: ") + std::strerror(errno));
+  if (child > 0) watch(self);
+  // Signals come through the parent alone, and without it nobody would wait for this process.
+  setpgid(0, 0);
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  // mpirun reads the output through a terminal of its own making; where it goes from there, nobody here knows.
+  setenv("NO_COLOR", "1", 0);
+  if (self.rank == 0) return;
+  mute();
+  const int nowhere = open("/dev/null", O_WRONLY);
+  if (nowhere >= 0) dup2(nowhere, STDOUT_FILENO);
+}
+
+bool is_idle(const std::string& command) { return announced().rank > 0 && command != "run" && command != "fit"; }
+
+Team& join_team(const ClusterArguments& arguments) {
+  const Announced self = announced();
+  if (self.size == 1) return alone();
+#ifdef POLYHOP_HAS_MPI
+  if (!job) {
+    mpi::Options options;
+    options.peer_timeout = arguments.peer_timeout;
+    if (arguments.exchange == "neighbourhood") options.exchange = mpi::Exchange::neighbourhood;
+    job = std::make_unique<mpi::Job>(options);
+    if (job->size() != self.size) {
+      throw InputError(self.by, "started " + std::to_string(self.size) + " processes, but " + mpi::Job::library() +
+                                    ", which this polyhop is built with, knows of " + std::to_string(job->size()) +
+                                    "; use the mpirun of that library, or `srun --mpi=pmix`");
+    }
+  }
+  return *job;
+#else
+  (void)arguments;
+  throw InputError(self.by, "started " + std::to_string(self.size) +
+                                " processes, but this polyhop was built without MPI; install libopenmpi-dev and build "
+                                "it again, or start it by hand");
+#endif
+}
+
+void leave_team() {
+#ifdef POLYHOP_HAS_MPI
+  job.reset();
+#endif
+}
+
+void abort_team(int code) {
+#ifdef POLYHOP_HAS_MPI
+  if (job) job->abort(code);
+#endif
+  std::_Exit(code);
+}
+
+void agree_on(Team& team, const std::string& what, const std::string& text) {
+  const std::vector<std::string> all = team.tell(std::string(POLYHOP_VERSION) + '\0' + text);
+  const auto version = [](const std::string& told) { return std::string(told.c_str()); };
+  for (std::size_t r = 1; r < all.size(); ++r) {
+    if (all[r] == all[0]) continue;
+    const std::string who = team.name(static_cast<Index>(r));
+    if (version(all[r]) != version(all[0])) {
+      throw InputError("ranks", who + " runs polyhop " + version(all[r]) + ", " + team.name(0) + " runs " +
+                                    version(all[0]) + "; all must run the same");
+    }
+    throw InputError("ranks", who + " has another " + what + " than " + team.name(0) + "; all must have the same");
+  }
+}
+
+bool is_stopped(Team& team, bool here) {
+  if (team.size() == 1) return here;
+  return !team.tell(here ? "stop" : "")[0].empty();
+}
+
+}  // namespace polyhop::app

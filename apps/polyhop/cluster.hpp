@@ -1,0 +1,44 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "polyhop/network/placement.hpp"
+#include "polyhop/network/team.hpp"
+
+// A command as one of the processes that mpirun or srun started.
+namespace polyhop::app {
+
+/// How processes work together; of no effect where there is only one.
+struct ClusterArguments {
+  double peer_timeout = 60;
+  std::string exchange = "point-to-point";
+  std::string placement = "contiguous";
+  [[nodiscard]] Placement placed() const;
+};
+void add_cluster(CLI::App& command, ClusterArguments& arguments);
+
+/// Under mpirun or srun: the work is done in a child, and this process stays to tell how it ended. A child that is
+/// killed, by whomever, ends the job with exit code 5. Only the first rank writes to the standard output, and `tell`
+/// is silent on the others. Nothing happens when the command was started by hand.
+void supervise();
+
+/// True when this is a process of several that has nothing to do: all but the first, in commands of one process.
+bool is_idle(const std::string& command);
+
+/// The processes that were started together, or this one alone. MPI is begun with the first call.
+Team& join_team(const ClusterArguments& arguments);
+/// Ends MPI, if it was begun; to be called before the process ends in peace.
+void leave_team();
+/// Ends the whole job.
+[[noreturn]] void abort_team(int code);
+
+/// Throws InputError in every process unless all of them say the same: the version, and `text`, which `what` names.
+void agree_on(Team& team, const std::string& what, const std::string& text);
+
+/// Whether the first process was asked to stop; the same answer for all.
+bool is_stopped(Team& team, bool here);
+
+}  // namespace polyhop::app

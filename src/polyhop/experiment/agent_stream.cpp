@@ -1,0 +1,195 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/experiment/agent_stream.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "polyhop/core/error.hpp"
+
+namespace polyhop {
+namespace {
+
+// The agents of a worker's block in order of their numbers, and rows of theirs that are gathered or scattered.
+class Members {
+ public:
+  explicit Members(Worker& worker) : worker_(worker) {
+    const Block& block = worker.network.block();
+    for (Index k = 0; k < block.size(); ++k) agents_.emplace_back(block.agent(k), k);
+    std::ranges::sort(agents_);
+  }
+
+  // Rows of the agents first .. first + count to `all`; `copy(k, out)` gives that of the block's k-th.
+  template <class F>
+  void gather(Index first, Index count, Index columns, std::span<Real> all, F copy) {
+    choose(first, count, columns);
+    for (std::size_t n = 0; n < rows_.size(); ++n) copy(chosen_[n].second, part(n, columns));
+    worker_.collective.gather(rows_, mine_, all);
+  }
+
+  // And from there.
+  template <class F>
+  void scatter(Index first, Index count, Index columns, std::span<const Real> all, F copy) {
+    choose(first, count, columns);
+    worker_.collective.scatter(rows_, mine_, all);
+    for (std::size_t n = 0; n < rows_.size(); ++n) copy(chosen_[n].second, part(n, columns));
+  }
+
+ private:
+  using Member = std::pair<Index, Index>;  // an agent's number, and its place in the block
+
+  void choose(Index first, Index count, Index columns) {
+    const auto begin = std::ranges::lower_bound(agents_, first, {}, &Member::first);
+    const auto end = std::ranges::lower_bound(agents_, first + count, {}, &Member::first);
+    chosen_ = {begin, end};
+    rows_.clear();
+    for (const Member& member : chosen_) rows_.push_back(member.first - first);
+    mine_.resize(rows_.size() * static_cast<std::size_t>(columns));
+  }
+  std::span<Real> part(std::size_t n, Index columns) {
+    const auto width = static_cast<std::size_t>(columns);
+    return std::span(mine_).subspan(n * width, width);
+  }
+
+  Worker& worker_;
+  std::vector<Member> agents_;
+  std::span<const Member> chosen_;
+  std::vector<Index> rows_;
+  std::vector<Real> mine_;
+};
+
+template <class F>
+void send(Worker& worker, Members& members, const std::string& name, Index columns, const StateSink& sink, F copy) {
+  const bool is_first = worker.number == 0;
+  const Index agents = worker.network.agents();
+  const Index at_once = std::min(agents, rows_at_once(columns));
+  std::vector<Real> all(is_first ? static_cast<std::size_t>(at_once * columns) : 0);
+  for (Index first = 0; first < agents; first += at_once) {
+    const Index count = std::min(at_once, agents - first);
+    const auto chunk = std::span(all).first(is_first ? static_cast<std::size_t>(count * columns) : 0);
+    members.gather(first, count, columns, chunk, copy);
+    if (is_first) sink({name, first, count, columns, chunk});
+  }
+}
+
+// What the first worker says about the part that comes next.
+enum Word : std::size_t { entry_number, first_agent, agent_count, shared_number, word_count };
+constexpr double no_more = -1;
+using Words = std::array<double, word_count>;
+
+Words told(Worker& worker, const Words& mine) {
+  Words out{};
+  worker.collective.in_order(out, [&](std::span<double> shared) {
+    if (worker.number == 0) std::ranges::copy(mine, shared.begin());
+  });
+  return out;
+}
+
+// Does what the words say, on every worker alike.
+void receive(Members& members, StateRegistry& state, const std::vector<StateRegistry::Entry>& entries,
+             const Words& words, std::span<const Real> all) {
+  const auto n = static_cast<std::size_t>(words[entry_number]);
+  if (!entries[n].per_agent) {
+    state.copy_in(n, 0, std::span(&words[shared_number], 1));
+    return;
+  }
+  members.scatter(static_cast<Index>(words[first_agent]), static_cast<Index>(words[agent_count]), entries[n].columns,
+                  all, [&](Index k, std::span<const Real> row) { state.copy_in(n, k, row); });
+}
+
+// Finds a saved state's parts among the entries of this run.
+class Matching {
+ public:
+  Matching(const std::vector<StateRegistry::Entry>& entries, Index agents) : entries_(entries), agents_(agents) {}
+
+  // The number of the entry that the part belongs to.
+  std::size_t find(const StatePart& part) {
+    if (part.first == 0 || count_ == 0) begin(part);
+    const auto& entry = entries_[count_ - 1];
+    rows_ += part.rows;
+    if (part.name != entry.name) misfit(part.name);
+    const Index most = entry.per_agent ? agents_ : 1;
+    const bool whole = static_cast<Index>(part.data.size()) == part.rows * part.columns;
+    if (rows_ > most || part.columns != entry.columns || !whole) reshaped(part.name);
+    return count_ - 1;
+  }
+  void end() const {
+    check_last();
+    if (count_ == entries_.size()) return;
+    throw Error("the saved state has " + std::to_string(count_) + " entries, this run has " +
+                std::to_string(entries_.size()));
+  }
+
+ private:
+  void begin(const StatePart& part) {
+    check_last();
+    if (count_ == entries_.size()) throw Error("the saved state has '" + part.name + "', which this run has not");
+    ++count_;
+    rows_ = 0;
+  }
+  void check_last() const {
+    if (count_ == 0) return;
+    const auto& last = entries_[count_ - 1];
+    if (rows_ != (last.per_agent ? agents_ : 1)) reshaped(last.name);
+  }
+  [[noreturn]] void misfit(const std::string& name) const {
+    throw Error("the saved state has '" + name + "' where this run has '" + entries_[count_ - 1].name + "'");
+  }
+  [[noreturn]] static void reshaped(const std::string& name) {
+    throw Error("the saved state's '" + name + "' has another shape than this run's");
+  }
+
+  const std::vector<StateRegistry::Entry>& entries_;
+  Index agents_;
+  std::size_t count_ = 0;  // entries begun
+  Index rows_ = 0;         // seen of the last of them
+};
+
+}  // namespace
+
+void send_state(Worker& worker, const StateRegistry& state, const StateSink& sink) {
+  Members members(worker);
+  const auto entries = state.entries();
+  for (std::size_t n = 0; n < entries.size(); ++n) {
+    if (entries[n].per_agent) {
+      send(worker, members, entries[n].name, entries[n].columns, sink,
+           [&](Index k, std::span<Real> out) { state.copy_out(n, k, out); });
+    } else if (worker.number == 0) {
+      std::array<Real, 1> number{};
+      state.copy_out(n, 0, number);
+      sink({entries[n].name, 0, 1, 1, number});
+    }
+  }
+}
+
+void send_rows(Worker& worker, const std::string& name, const Rows& rows, const StateSink& sink) {
+  Members members(worker);
+  send(worker, members, name, rows.columns(), sink,
+       [&](Index k, std::span<Real> out) { std::ranges::copy(rows.row(k), out.begin()); });
+}
+
+void receive_state(Worker& worker, StateRegistry& state, const StateStream& stream) {
+  Members members(worker);
+  const auto entries = state.entries();
+  if (worker.number != 0) {
+    for (Words words = told(worker, {}); words[entry_number] != no_more; words = told(worker, {})) {
+      receive(members, state, entries, words, {});
+    }
+    return;
+  }
+  Matching matching(entries, worker.network.agents());
+  stream([&](const StatePart& part) {
+    const std::size_t n = matching.find(part);
+    const double number = entries[n].per_agent ? 0 : part.data[0];
+    const Words words = {static_cast<double>(n), static_cast<double>(part.first), static_cast<double>(part.rows),
+                         number};
+    receive(members, state, entries, told(worker, words), part.data);
+  });
+  matching.end();
+  (void)told(worker, {no_more});
+}
+
+}  // namespace polyhop

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string>
+
+#include "polyhop/core/rows.hpp"
+#include "polyhop/core/state.hpp"
+#include "polyhop/network/runtime.hpp"
+
+namespace polyhop {
+
+/// The most that anybody holds of what belongs to all agents while it passes through the first worker; at least one
+/// agent's row.
+inline constexpr Index most_bytes_at_once = Index{16} << 20;
+
+/// How many rows of so many numbers these are.
+constexpr Index rows_at_once(Index columns) {
+  const Index bytes = columns * Index{sizeof(Real)};
+  return bytes < most_bytes_at_once ? most_bytes_at_once / (bytes > 0 ? bytes : 1) : 1;
+}
+
+// All workers make these calls together. Rows stand by the agents' numbers, whatever the blocks: what some workers have
+// sent, others can receive.
+
+/// Brings everything that is registered to the first worker's `sink`, part after part; that of others is not called.
+void send_state(Worker& worker, const StateRegistry& state, const StateSink& sink);
+
+/// The same for the rows of all agents; `rows` are those of the block's.
+void send_rows(Worker& worker, const std::string& name, const Rows& rows, const StateSink& sink);
+
+/// The way back: deals what the first worker's `stream` gives, in parts of whatever size. Throws Error when it is of
+/// another shape than what is registered.
+void receive_state(Worker& worker, StateRegistry& state, const StateStream& stream);
+
+}  // namespace polyhop

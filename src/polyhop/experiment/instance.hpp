@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "polyhop/core/rows.hpp"
+#include "polyhop/experiment/config.hpp"
+#include "polyhop/graph/topology.hpp"
+#include "polyhop/network/placement.hpp"
+#include "polyhop/network/team.hpp"
+#include "polyhop/network/traffic.hpp"
+#include "polyhop/problem/data_problem.hpp"
+
+namespace polyhop {
+
+/// Everything of one seed that its methods share. Every process of a team has its own: the graph and the reference are
+/// the same in all of them, the problem holds the samples of the process's own agents.
+struct Instance {
+  NetworkGraph network;
+  std::unique_ptr<DataProblem> problem;
+  Reference reference;
+  Traffic preparation = {};  // what agreeing on the features' scales took, of all processes together
+  Ownership ownership = {};
+};
+
+/// Made by all processes of the team together, each for its own agents. Nothing but the ownership depends on the
+/// placement.
+Instance make_instance(const ExperimentOptions& options, std::uint64_t seed, Team& team = alone(),
+                       Placement placement = Placement::contiguous);
+
+/// The first models of a block's agents.
+Rows first_models(const ExperimentOptions& options, Block block, Index dimension, Index agents, std::uint64_t seed);
+
+}  // namespace polyhop

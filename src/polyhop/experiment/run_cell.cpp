@@ -1,0 +1,291 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/experiment/run_cell.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "polyhop/experiment/advice.hpp"
+#include "polyhop/experiment/agent_stream.hpp"
+#include "polyhop/experiment/from_first.hpp"
+#include "polyhop/experiment/recorder.hpp"
+#include "polyhop/method/averaged_iterate.hpp"
+#include "polyhop/network/runtime.hpp"
+
+namespace polyhop {
+namespace {
+
+// A method on one block.
+struct Built {
+  std::unique_ptr<StepSize> rule;
+  std::unique_ptr<Algorithm> algorithm;
+};
+
+// Its objections come with the method's name before them.
+Built build(const Method& method, Rows start, Network& network, const Reference& reference, std::uint64_t seed) {
+  const Setting setting = {network, &reference, method.algorithm.recursion, seed};
+  try {
+    return {method.rule.build(setting), method.algorithm.build(std::move(start), setting)};
+  } catch (const InputError& e) {
+    throw InputError("method." + in_quotes(method.name) + ".step." + e.path(), e.message(), e.line(), e.file());
+  }
+}
+
+using Clock = std::chrono::steady_clock;
+
+double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+// Decides, for all workers alike, when a run is looked after: at recorded points, and a few times a second between.
+class Watch {
+ public:
+  enum Action { go_on, save, stop };
+
+  Watch(const CellControl& control, bool active, Worker& worker, Index first)
+      : control_(control), worker_(worker), active_(active), last_(first), next_(first) {}
+
+  [[nodiscard]] bool due(Index i) const { return active_ && i == next_; }
+
+  /// What to do before iteration i. The first worker decides; the answer travels to all.
+  Action look(Index i) {
+    if (!active_) return go_on;
+    std::array<double, 2> answer{};
+    worker_.collective.in_order(answer, [&](std::span<double> shared) {
+      if (worker_.number != 0) return;
+      constexpr double between_looks = 0.2;
+      const double passed = std::max(since(last_time_), 1e-9);
+      const double pace = static_cast<double>(i - last_) / passed;
+      const auto ahead = static_cast<Index>(std::clamp(pace * between_looks, 1.0, 1e6));
+      shared[0] = decide();
+      shared[1] = static_cast<double>(i + ahead);
+    });
+    last_ = i;
+    last_time_ = Clock::now();
+    next_ = static_cast<Index>(answer[1]);
+    return static_cast<Action>(static_cast<int>(answer[0]));
+  }
+
+ private:
+  Action decide() {
+    if (control_.stop && control_.stop()) return stop;
+    if (!control_.save || since(saved_) < control_.checkpoint_every) return go_on;
+    saved_ = Clock::now();
+    return save;
+  }
+
+  const CellControl& control_;
+  Worker& worker_;
+  bool active_;
+  Index last_;
+  Index next_;
+  Clock::time_point last_time_ = Clock::now();
+  Clock::time_point saved_ = Clock::now();
+};
+
+// Not solved, and nobody has moved between the last two points. Nor will they: a sample that happens to be fitted gives
+// a step of 0 now and then, but not all agents at both points.
+bool is_stalled(const Cell& cell, const ExperimentOptions& options) {
+  if (cell.points.size() < 2) return false;
+  const Point& last = cell.points.back();
+  const Point& before = cell.points[cell.points.size() - 2];
+  return last.excess_risk > options.target && last.step_max == 0 && before.step_max == 0 &&
+         last.excess_risk == before.excess_risk && last.excess_risk_mean_model == before.excess_risk_mean_model &&
+         last.consensus_error == before.consensus_error;
+}
+
+// What the first process's control says, as far as every worker must know it.
+struct Orders {
+  bool watched = false;  // stopped or saved now and then
+  bool saved = false;
+  bool finished = false;  // the models are streamed in the end
+  bool kept = false;      // they are put into the cell
+  bool resumed = false;
+  Index recorded = -1;   // the last point that there was at the checkpoint
+  Checkpoint from = {};  // where to go on; the totals are the first worker's business
+};
+
+Orders orders_of(const CellControl& control, const Cell& begun, Worker& worker) {
+  Orders out;
+  if (worker.number == 0) {
+    out.saved = static_cast<bool>(control.save);
+    out.watched = out.saved || control.stop;
+    out.finished = static_cast<bool>(control.finish);
+    out.kept = control.models && !out.finished;
+    out.resumed = control.resume != nullptr;
+    if (out.resumed && !begun.points.empty()) out.recorded = begun.points.back().iteration;
+    if (out.resumed) out.from = *control.resume;
+  }
+  std::array<double, 8> words{};
+  worker.collective.in_order(words, [&](std::span<double> shared) {
+    if (worker.number != 0) return;
+    std::size_t n = 0;
+    for (const bool word : {out.watched, out.saved, out.finished, out.kept, out.resumed}) shared[n++] = word ? 1 : 0;
+    shared[n++] = static_cast<double>(out.recorded);
+    shared[n++] = static_cast<double>(out.from.iteration);
+    shared[n] = out.from.first_risk;
+  });
+  std::size_t n = 0;
+  for (bool* word : {&out.watched, &out.saved, &out.finished, &out.kept, &out.resumed}) *word = words[n++] != 0;
+  out.recorded = static_cast<Index>(words[n++]);
+  out.from.iteration = static_cast<Index>(words[n++]);
+  out.from.first_risk = words[n];
+  return out;
+}
+
+// One worker's share of a run.
+class Share {
+ public:
+  Share(const ExperimentOptions& options, const Method& method, const Instance& instance, std::uint64_t seed,
+        const CellControl& control, Worker& worker, Cell& cell)
+      : options_(options),
+        method_(method),
+        control_(control),
+        worker_(worker),
+        cell_(cell),
+        orders_(orders_of(control, cell, worker)),
+        oracle_(instance.problem->oracle(worker.network.block(), seed)),
+        recorder_(options, *instance.problem, instance.reference, worker, cell, control.every_step) {
+    const Problem& problem = *instance.problem;
+    const auto start = [&] {
+      return first_models(options, worker.network.block(), problem.dimension(), problem.agents(), seed);
+    };
+    built_ = build(method, start(), worker.network, instance.reference, seed);
+    if (method.average) average_.emplace(start());
+    built_.algorithm->register_state(state_);
+    built_.rule->register_state(state_);
+    oracle_->register_state(state_);
+    if (average_) average_->register_state(state_);
+    recorder_.charge(instance.preparation);
+    if (!orders_.resumed) return;
+    receive_state(worker, state_, control.state);
+    recorder_.resume(orders_.from);
+  }
+
+  // Observe, step, and again.
+  void run() {
+    Index i = orders_.from.iteration;
+    double seconds = orders_.from.seconds;
+    Watch watch(control_, orders_.watched, worker_, i);
+    auto begin = Clock::now();
+    for (;; ++i) {
+      const bool record = recorder_.due(i) && i != orders_.recorded;
+      if (record || watch.due(i)) {
+        seconds += i == 0 ? 0 : since(begin);
+        if (record && observe(i, seconds)) break;
+        const auto action = watch.look(i);
+        if (action != Watch::go_on && orders_.saved) save(i, seconds);
+        if (action == Watch::stop) {
+          if (is_first()) cell_.status = Status::unfinished;
+          return;
+        }
+        begin = Clock::now();
+      }
+      built_.algorithm->step(i, *oracle_, *built_.rule, worker_.network);
+      if (average_) average_->update(i, built_.algorithm->models());
+    }
+    finish();
+  }
+
+ private:
+  [[nodiscard]] bool is_first() const { return worker_.number == 0; }
+  [[nodiscard]] const AveragedIterate* averaged() const { return average_ ? &*average_ : nullptr; }
+
+  // True when the run has ended.
+  bool observe(Index i, double seconds) {
+    const auto end = recorder_.observe(i, seconds, *built_.algorithm, averaged(), *oracle_, built_.rule->levels());
+    if (is_first() && end) {
+      cell_.status = *end == Status::done && is_stalled(cell_, options_) ? Status::stalled : *end;
+      cell_.message = advice(method_, cell_.status);
+    }
+    if (is_first() && !end && control_.on_point) control_.on_point(cell_);
+    return end.has_value();
+  }
+
+  // Others send what they have; the first worker has it written as it comes.
+  void save(Index i, double seconds) {
+    const Checkpoint checkpoint = recorder_.standing(i, seconds, *oracle_);
+    const StateStream stream = [&](const StateSink& sink) { send_state(worker_, state_, sink); };
+    if (is_first()) {
+      control_.save(cell_, checkpoint, stream);
+    } else {
+      stream({});
+    }
+  }
+
+  void finish() {
+    built_.rule.reset();  // its memory may be wanted for the models
+    if (orders_.kept) recorder_.finish(*built_.algorithm, averaged());
+    if (!orders_.finished) return;
+    const StateStream stream = [&](const StateSink& sink) {
+      recorder_.send_models(*built_.algorithm, averaged(), sink);
+    };
+    if (is_first()) {
+      control_.finish(cell_, stream);
+    } else {
+      stream({});
+    }
+  }
+
+  const ExperimentOptions& options_;
+  const Method& method_;
+  const CellControl& control_;
+  Worker& worker_;
+  Cell& cell_;
+  Orders orders_;
+  std::unique_ptr<Oracle> oracle_;
+  Recorder recorder_;
+  Built built_;
+  std::optional<AveragedIterate> average_;
+  StateRegistry state_;
+};
+
+// How the run ended, told by the first process to the others.
+void tell_end(Cell& cell, Team& team) {
+  std::vector<double> end(2 + point_columns.size());
+  Point last = cell.points.empty() ? Point{} : cell.points.back();
+  end[0] = static_cast<double>(cell.status);
+  end[1] = cell.points.empty() ? 0 : 1;
+  const auto each = [&](auto action) {
+    for (std::size_t n = 0; n < point_columns.size(); ++n) {
+      std::visit([&](const auto number) { action(last.*number, end[2 + n]); }, point_columns[n].number);
+    }
+  };
+  each([](const auto& number, double& word) { word = static_cast<double>(number); });
+  from_first(team, end);
+  if (team.is_first()) return;
+  each([](auto& number, const double word) { number = static_cast<std::decay_t<decltype(number)>>(word); });
+  cell.status = static_cast<Status>(static_cast<int>(end[0]));
+  if (end[1] != 0) cell.points = {last};
+}
+
+}  // namespace
+
+Cell run_cell(const ExperimentOptions& options, const Method& method, const Instance& instance, std::uint64_t seed,
+              Index workers, const CellControl& control, Cell begun, Team& team) {
+  Cell cell = std::move(begun);
+  cell.method = method.name;
+  cell.seed = seed;
+  team.launch(instance.network.matrix, instance.ownership, instance.problem->dimension(), workers,
+              [&](Worker& worker) { Share(options, method, instance, seed, control, worker, cell).run(); });
+  tell_end(cell, team);
+  return cell;
+}
+
+void check_methods(const Config& config, const Instance& instance, std::uint64_t seed, Team& team) {
+  const Problem& problem = *instance.problem;
+  team.launch(instance.network.matrix, instance.ownership, problem.dimension(), 1, [&](Worker& worker) {
+    const Rows start =
+        first_models(config.options, worker.network.block(), problem.dimension(), problem.agents(), seed);
+    for (const Method& method : config.methods) (void)build(method, start, worker.network, instance.reference, seed);
+  });
+}
+
+}  // namespace polyhop

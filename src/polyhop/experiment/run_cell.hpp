@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+
+#include "polyhop/experiment/config.hpp"
+#include "polyhop/experiment/instance.hpp"
+#include "polyhop/experiment/record.hpp"
+#include "polyhop/experiment/store.hpp"
+#include "polyhop/network/team.hpp"
+
+namespace polyhop {
+
+/// How one cell's run is watched, interrupted and taken up again. Where several processes do it together, that of the
+/// first one counts, and only there is anything called.
+struct CellControl {
+  const Checkpoint* resume = nullptr;
+  StateStream state = {};                                             // what was saved with it
+  double checkpoint_every = std::numeric_limits<double>::infinity();  // seconds of work
+  bool every_step = false;                                            // record every agent's step size
+  bool models = true;                                                 // put the last models of all agents into the cell
+  std::function<bool()> stop = {};
+  std::function<void(const Cell& cell)> on_point = {};
+  /// Keeps a checkpoint; must ask `state` for all of its parts.
+  std::function<void(const Cell& cell, const Checkpoint& checkpoint, const StateStream& state)> save = {};
+  /// Keeps a run that has ended, with the last models in parts, which then are not put into the cell.
+  std::function<void(const Cell& cell, const StateStream& models)> finish = {};
+};
+
+/// Runs one method on one instance, with `workers` workers in every process of the team. `begun` holds the points up to
+/// the checkpoint that `control` resumes from. The first process gets the cell, the others its status and last point.
+Cell run_cell(const ExperimentOptions& options, const Method& method, const Instance& instance, std::uint64_t seed,
+              Index workers, const CellControl& control = {}, Cell begun = {}, Team& team = alone());
+
+/// Builds every method once, so that what does not fit the instance shows before any work is done. Throws InputError.
+void check_methods(const Config& config, const Instance& instance, std::uint64_t seed, Team& team = alone());
+
+}  // namespace polyhop

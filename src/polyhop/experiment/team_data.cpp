@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/experiment/team_data.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+namespace polyhop {
+
+std::vector<double> agent_costs(const CombinationMatrix& matrix, const Batch& batch, std::span<const Index> samples) {
+  std::vector<double> out;
+  for (Index k = 0; k < matrix.agents(); ++k) {
+    // The diagonal entry is always there.
+    double cost = static_cast<double>(matrix.rows().columns_of(k).size());
+    if (!samples.empty()) {
+      const Index own = samples[static_cast<std::size_t>(k)];
+      cost += 2 * static_cast<double>(batch.all ? own : std::min(own, batch.size));
+    }
+    out.push_back(cost);
+  }
+  return out;
+}
+
+TeamData read_data_of(const DataSource& source, LossName loss, const Batch& batch, const CombinationMatrix& matrix,
+                      std::uint64_t seed, Team& team, Placement placement) {
+  DealtReader reader(source, loss, matrix.agents(), seed);
+  team.together([&] { reader.open(team.size() == 1); });
+  TeamData out;
+  out.ownership = choose_ownership(matrix, agent_costs(matrix, batch, reader.samples()), team.size(), placement);
+  const Block block = out.ownership.block(team.rank());
+  team.together([&] { reader.read(block); });
+  out.dealt = reader.finish(team.tell(reader.summary()));
+  out.share = {block.first, matrix.agents(), out.dealt.samples};
+  return out;
+}
+
+AllAgents all_agents(Worker& worker) {
+  AllAgents all;
+  all.here = worker.network.block();
+  all.is_first = worker.number == 0;
+  all.in_order = [&](std::span<double> numbers, const auto& turn) { worker.collective.in_order(numbers, turn); };
+  all.by_agent = [&](std::span<double> numbers, const auto& turn) {
+    worker.collective.by_agent(numbers, worker.network.block().size(), turn);
+  };
+  return all;
+}
+
+}  // namespace polyhop

@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "polyhop/graph/combination_matrix.hpp"
+#include "polyhop/network/placement.hpp"
+#include "polyhop/network/team.hpp"
+#include "polyhop/problem/data_problem.hpp"
+#include "polyhop/problem/dealt_data.hpp"
+#include "polyhop/problem/reference_optimum.hpp"
+
+namespace polyhop {
+
+/// What an iteration of each agent costs, in multiplications a coordinate: 1 for each row that it combines, its own and
+/// its neighbours', and 2 for each sample of its batch, whose features are read for the prediction and for the
+/// gradient. `samples`: of each agent, or of none where nobody knows them, and then only neighbours count.
+std::vector<double> agent_costs(const CombinationMatrix& matrix, const Batch& batch, std::span<const Index> samples);
+
+/// Samples that the processes of a team read and dealt together, each for its own agents.
+struct TeamData {
+  DealtData dealt;
+  Ownership ownership;
+  DataShare share;
+};
+
+/// One file for all is read twice, first for the targets, by which the samples are dealt and the agents are given to
+/// processes of about the same work; a process keeps the features of its own agents alone. (A single process reads
+/// once.) Where agents have files of their own, a process opens those of its agents alone. What fails in one process is
+/// thrown in all.
+TeamData read_data_of(const DataSource& source, LossName loss, const Batch& batch, const CombinationMatrix& matrix,
+                      std::uint64_t seed, Team& team, Placement placement);
+
+/// How the processes form what belongs to all agents, inside a launch with one worker each.
+AllAgents all_agents(Worker& worker);
+
+}  // namespace polyhop

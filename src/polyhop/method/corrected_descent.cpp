@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/method/corrected_descent.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+#include <numeric>
+
+#include "polyhop/method/line_search.hpp"
+#include "polyhop/method/polyak_step.hpp"
+#include "polyhop/method/row_arithmetic.hpp"
+
+namespace polyhop {
+namespace {
+
+// Iterations in which what was met may fall, and by how much in each.
+constexpr Index settles = 100;
+constexpr Real fall = 0.97;
+// A curvature that is larger than the trial's own by more than this is that of another place.
+constexpr Real far_off = 16;
+
+}  // namespace
+
+CurvatureWatch::CurvatureWatch(Index agents) {
+  for (auto* scalars : {&largest_, &measured_, &trial_, &values_}) scalars->resize(static_cast<std::size_t>(agents));
+}
+
+void CurvatureWatch::register_state(StateRegistry& state) {
+  state.number("descent.age", age_);
+  state.scalars("descent.along_gradients", largest_);
+}
+
+// 2 (J(w - a g) - J(w) + a ||g||^2) / (a^2 ||g||^2); infinity where the trial is not finite.
+Real CurvatureWatch::curvature(std::size_t k, const Evaluation& at_w) const {
+  const Real a = trial_[k];
+  const Real g2 = squared_norm(at_w.gradients, static_cast<Index>(k));
+  const Real value = at_w.values[k];
+  if (!std::isfinite(g2) || !std::isfinite(value) || !may_grow(a, g2, value)) {
+    return std::numeric_limits<Real>::quiet_NaN();
+  }
+  const Real found = 2 * (values_[k] - value + a * g2) / (a * a * g2);
+  return std::isfinite(found) ? found : std::numeric_limits<Real>::infinity();
+}
+
+// At a = 1/L_k, L_k raised until the trial is not far off.
+void CurvatureWatch::measure(const Rows& w, const Evaluation& at_w, Oracle& oracle) {
+  agents_.resize(largest_.size());
+  std::iota(agents_.begin(), agents_.end(), Index{0});
+  for (std::size_t k = 0; k < trial_.size(); ++k) trial_[k] = largest_[k] > 0 ? 1 / largest_[k] : 1;
+  for (int n = 0; n < most_shrinks && !agents_.empty(); ++n) {
+    oracle.values_along(w, at_w.gradients, agents_, trial_, values_);
+    std::erase_if(agents_, [&](Index agent) {
+      const auto k = static_cast<std::size_t>(agent);
+      measured_[k] = curvature(k, at_w);
+      if (!(measured_[k] * trial_[k] > far_off)) return true;
+      trial_[k] /= far_off;
+      largest_[k] = 1 / trial_[k];
+      return false;
+    });
+  }
+  for (const Index k : agents_) measured_[static_cast<std::size_t>(k)] = std::numeric_limits<Real>::quiet_NaN();
+}
+
+void CurvatureWatch::begin(const Rows& w, const Evaluation& at_w, Oracle& oracle) {
+  if (oracle.smoothness(largest_)) return;
+  // Of a quadratic the first measurement is exact; of another cost the others come near, unless 1 was far too small.
+  std::ranges::fill(largest_, 1.0);
+  std::vector<Real> least(largest_.size());
+  for (int n = 0; n < 3; ++n) {
+    const std::vector<Real> before = largest_;
+    measure(w, at_w, oracle);
+    for (std::size_t k = 0; k < largest_.size(); ++k) {
+      if (largest_[k] > before[k]) least[k] = largest_[k];
+      if (measured_[k] > 0) largest_[k] = std::max(least[k], measured_[k]);
+    }
+  }
+}
+
+void CurvatureWatch::update(const Rows& w, const Evaluation& at_w, Oracle& oracle) {
+  if (age_ == 0) begin(w, at_w, oracle);
+  measure(w, at_w, oracle);
+  for (std::size_t k = 0; k < largest_.size(); ++k) {
+    if (std::isnan(measured_[k])) continue;
+    largest_[k] = std::max((age_ < settles ? fall : 1) * largest_[k], measured_[k]);
+  }
+  ++age_;
+}
+
+CorrectedDescent::CorrectedDescent(Index agents, Index columns)
+    : correction_(agents, columns, 0.5),
+      along_gradients_(agents),
+      differences_(agents, columns),
+      along_moves_(static_cast<std::size_t>(agents)) {}
+
+void CorrectedDescent::register_state(StateRegistry& state) {
+  correction_.register_state(state);
+  along_gradients_.register_state(state);
+  differences_.register_state(state, "descent");
+  state.number("descent.secants", age_);
+  state.scalars("descent.along_moves", along_moves_);
+}
+
+void CorrectedDescent::watch_secants(const Rows& w, const Evaluation& at_w, Oracle& oracle) {
+  if (!oracle.is_exact()) return;
+  const Index n = age_++;
+  if (!differences_.update({n, w, at_w, oracle, w, at_w.gradients, at_w.values})) return;
+  for (std::size_t k = 0; k < along_moves_.size(); ++k) {
+    // Not where rounding has a say in the difference of the gradients.
+    const Real lost = 1e-16 * squared_norm(at_w.gradients, static_cast<Index>(k));
+    if (!(differences_.ss()[k] > 0 && differences_.zz()[k] > lost)) continue;
+    const Real secant = std::sqrt(differences_.zz()[k] / differences_.ss()[k]);
+    along_moves_[k] = std::max((n < settles ? fall : 1) * along_moves_[k], secant);
+  }
+}
+
+void CorrectedDescent::move(Rows& w, const Evaluation& at_w, Oracle& oracle, Real share, std::span<Real> mu,
+                            Network& network) {
+  along_gradients_.update(w, at_w, oracle);
+  watch_secants(w, at_w, oracle);
+  for (std::size_t k = 0; k < mu.size(); ++k) {
+    const Real largest = std::max(along_gradients_.largest()[k], along_moves_[k]);
+    mu[k] = largest > 0 ? share / largest : share;
+  }
+  correction_.apply(w, mu, false, network);
+}
+
+}  // namespace polyhop

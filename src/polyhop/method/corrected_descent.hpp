@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "polyhop/method/differences.hpp"
+#include "polyhop/method/exact_diffusion.hpp"
+
+namespace polyhop {
+
+/// The largest curvature that each agent has met along its own gradients. From the known smoothness, where there is
+/// one, it may fall for a while, since that is the worst case. 1 value an iteration, and more where a trial was far too
+/// long: one that is not finite, or that tells of a curvature above 16 times the largest, says nothing of shorter ones.
+class CurvatureWatch {
+ public:
+  explicit CurvatureWatch(Index agents);
+  void update(const Rows& w, const Evaluation& at_w, Oracle& oracle);
+  [[nodiscard]] std::span<const Real> largest() const { return largest_; }
+  void register_state(StateRegistry& state);
+
+ private:
+  void begin(const Rows& w, const Evaluation& at_w, Oracle& oracle);
+  void measure(const Rows& w, const Evaluation& at_w, Oracle& oracle);
+  [[nodiscard]] Real curvature(std::size_t k, const Evaluation& at_w) const;
+
+  Index age_ = 0;
+  std::vector<Real> largest_;
+  std::vector<Real> measured_;  // NaN where rounding would decide
+  std::vector<Real> trial_, values_;
+  std::vector<Index> agents_;  // whose trials are too long
+};
+
+/// Exact diffusion, dual and agent-wise, with steps share/L_k that every agent finds for itself. L_k is the larger of
+/// what CurvatureWatch has met and of the secants ||g_i - g_{i-1}|| / ||w_i - w_{i-1}|| of the agent's own gradients:
+/// it moves along g_k + d_k, where its cost may be steeper than along g_k. Both may fall by 3% an iteration, the first
+/// 100, since many costs are steepest at the start; they never fall later, so that steps come to rest. Secants count
+/// where the sample is always everything; of a batch they would cost a gradient more. An agent that meets no curvature
+/// at all takes steps of `share`: with 0 it would be cut off. 1 vector and 1 scalar an iteration.
+class CorrectedDescent {
+ public:
+  CorrectedDescent(Index agents, Index columns);
+  /// G + D, along which the next move goes.
+  const Gradients& direction(const Gradients& g) { return correction_.direction(g); }
+  /// Moves w along the last direction, whose gradients were at_w's, and tells the steps.
+  void move(Rows& w, const Evaluation& at_w, Oracle& oracle, Real share, std::span<Real> mu, Network& network);
+  void register_state(StateRegistry& state);
+
+ private:
+  void watch_secants(const Rows& w, const Evaluation& at_w, Oracle& oracle);
+
+  DualCorrection correction_;
+  CurvatureWatch along_gradients_;
+  Differences differences_;
+  Index age_ = 0;  // moves whose secants were asked for
+  std::vector<Real> along_moves_;
+};
+
+}  // namespace polyhop

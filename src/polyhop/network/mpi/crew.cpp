@@ -1,0 +1,345 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/network/mpi/crew.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <thread>
+#include <utility>
+
+#include "polyhop/network/network.hpp"
+#include "polyhop/network/serial_collective.hpp"
+
+namespace polyhop::mpi {
+namespace {
+
+// The network of one worker of a process. All workers write into the same mail; what other processes want of it is
+// sent by the first worker, while the others, and then it too, combine the agents whose neighbours are all here.
+class CrewNetwork final : public Network {
+ public:
+  // Mail of one hop and of two, each with rows for those that this process hears of.
+  using MailBox = std::array<Mail, 2>;
+
+  CrewNetwork(Crew& crew, Index worker, Index columns, MailBox& mail)
+      : Network(crew.matrix, crew.block(worker), columns, &crew.plan(1).roster),
+        crew_(crew),
+        mail_(mail),
+        leads_(worker == 0) {}
+
+  [[nodiscard]] Traffic crossings() const override { return crossings_; }
+
+ private:
+  Mail& outbox(const Message& message) override {
+    if (reading_) {
+      crew_.barrier.arrive_and_wait();
+      reading_ = false;
+    }
+    Mail& mail = mail_[slot(message)];
+    Message& provided = provided_[slot(message)];
+    if (provided.vectors < message.vectors || provided.scalars < message.scalars) {
+      const std::lock_guard lock(crew_.mutex);
+      make_room(mail, message);
+      provided.vectors = std::max(provided.vectors, message.vectors);
+      provided.scalars = std::max(provided.scalars, message.scalars);
+    }
+    return mail;
+  }
+  void begin(const Message& message) override {
+    phase_ = crew_.barrier.arrive();
+    if (!leads_) return;
+    crew_.barrier.wait(phase_);
+    const Mail& mail = mail_[slot(message)];
+    wire(message, 0).start(mail.vectors, mail.scalars);
+  }
+  const Mail& finish(const Message& message) override {
+    Mail& mail = mail_[slot(message)];
+    if (leads_) {
+      receive(message, 0, mail);
+      for (std::size_t phase = 1; phase < crew_.plan(message.hops).phases.size(); ++phase) {
+        wire(message, phase).start(mail.vectors, mail.scalars);
+        receive(message, phase, mail);
+      }
+    } else {
+      crew_.barrier.wait(phase_);
+    }
+    crew_.barrier.arrive_and_wait();
+    reading_ = true;
+    return mail;
+  }
+  const Roster* far() override { return &crew_.plan(2).roster; }
+
+  static std::size_t slot(const Message& message) { return static_cast<std::size_t>(message.hops) - 1; }
+  Wire& wire(const Message& message, std::size_t phase) {
+    return crew_.wire(message.hops, phase, {message.vectors, message.scalars, columns()});
+  }
+  void receive(const Message& message, std::size_t phase, Mail& mail) {
+    Wire& used = wire(message, phase);
+    used.finish(mail.vectors, mail.scalars);
+    crossings_ += used.received();
+  }
+
+  Crew& crew_;
+  MailBox& mail_;
+  bool leads_;
+  std::uint32_t phase_ = 0;
+  bool reading_ = false;
+  std::array<Message, 2> provided_{};
+  Traffic crossings_;
+};
+
+}  // namespace
+
+Crew::Crew(Link& link_used, MPI_Comm world, const CombinationMatrix& whole, const Ownership& owners, Exchange how,
+           Index count)
+    : link(link_used),
+      comm(MPI_COMM_NULL),
+      matrix(whole),
+      ownership(owners),
+      exchange(how),
+      workers(std::clamp<Index>(count, 1, owners.block(link_used.rank()).size())),
+      barrier(workers),
+      parts(static_cast<std::size_t>(workers)) {
+  MPI_Comm_dup(world, &comm);
+}
+
+Crew::~Crew() {
+  if (left_behind_) {
+    for (auto& [key, wire] : wires_) (void)wire.release();
+    return;
+  }
+  wires_.clear();
+  if (neighbours_ != MPI_COMM_NULL) MPI_Comm_free(&neighbours_);
+  MPI_Comm_free(&comm);
+}
+
+Block Crew::block(Index worker) const {
+  const Block whole = ownership.block(link.rank());
+  const Block part = block_of(whole.size(), workers, worker);
+  return {whole.first + part.first, whole.first + part.last, whole.numbering};
+}
+
+const ExchangePlan& Crew::plan(int hops) {
+  const std::lock_guard lock(mutex);
+  auto& made = plans_[static_cast<std::size_t>(hops) - 1];
+  if (!made) {
+    made = std::make_unique<ExchangePlan>(plan_exchange(matrix.rows(), ownership, link.rank(), hops));
+    for (const Correspondence& peer : made->phases[0]) link.know(peer.rank, peer.here, peer.there);
+  }
+  return *made;
+}
+
+// The processes with which this one shares an edge, in the same order as in every phase of a plan.
+MPI_Comm Crew::neighbours() {
+  if (neighbours_ == MPI_COMM_NULL) {
+    std::vector<int> ranks;
+    for (const Correspondence& peer : plan(1).phases[0]) ranks.push_back(peer.rank);
+    const auto count = static_cast<int>(ranks.size());
+    constexpr int in_place = 0;  // no new order of the processes
+    MPI_Dist_graph_create_adjacent(comm, count, ranks.data(), MPI_UNWEIGHTED, count, ranks.data(), MPI_UNWEIGHTED,
+                                   MPI_INFO_NULL, in_place, &neighbours_);
+  }
+  return neighbours_;
+}
+
+Wire& Crew::wire(int hops, std::size_t phase, const Wire::Shape& shape) {
+  auto& made = wires_[{hops, phase, shape.vectors, shape.scalars}];
+  if (!made) {
+    const auto& peers = plan(hops).phases[phase];
+    made =
+        std::make_unique<Wire>(link, exchange == Exchange::neighbourhood ? neighbours() : comm, exchange, peers, shape);
+  }
+  return *made;
+}
+
+const std::vector<Crew::Run>& Crew::runs() {
+  if (!runs_.empty()) return runs_;
+  const Block own = ownership.block(link.rank());
+  int before = -1;
+  for (Index first = 0; first < matrix.agents();) {
+    const auto owner = [&](Index agent) {
+      return static_cast<int>(std::ranges::upper_bound(ownership.first, own.place(agent)) - ownership.first.begin()) -
+             1;
+    };
+    const int rank = owner(first);
+    Index last = first + 1;
+    while (last < matrix.agents() && owner(last) == rank) ++last;
+    if (rank == link.rank()) runs_.push_back({first, last, before, last < matrix.agents() ? owner(last) : -1});
+    before = rank;
+    first = last;
+  }
+  return runs_;
+}
+
+JobCollective::JobCollective(Crew& crew, Index worker) : crew_(crew), worker_(worker), block_(crew.block(worker)) {}
+
+// The process `from` has the result in `collected`: to all processes, and in each of them to all workers.
+void JobCollective::share(std::span<double> numbers, int from) {
+  Link& link = crew_.link;
+  if (leads()) {
+    if (from != 0 && link.rank() == from) link.send(crew_.collected, 0, crew_.comm);
+    if (from != 0 && link.rank() == 0) link.receive(crew_.collected, from, crew_.comm);
+    link.broadcast(crew_.collected, crew_.comm);
+  }
+  crew_.barrier.arrive_and_wait();
+  std::ranges::copy(crew_.collected, numbers.begin());
+  crew_.barrier.arrive_and_wait();
+}
+
+void JobCollective::in_order(std::span<double> numbers, const std::function<void(std::span<double>)>& turn) {
+  Link& link = crew_.link;
+  const int last = link.size() - 1;
+  if (leads()) {
+    crew_.collected.assign(numbers.size(), 0.0);
+    if (link.rank() > 0) link.receive(crew_.collected, link.rank() - 1, crew_.comm);
+  }
+  for (Index worker = 0; worker < crew_.workers; ++worker) {
+    crew_.barrier.arrive_and_wait();
+    if (worker == worker_) turn(crew_.collected);
+  }
+  crew_.barrier.arrive_and_wait();
+  if (leads() && link.rank() < last) link.send(crew_.collected, link.rank() + 1, crew_.comm);
+  share(numbers, last);
+}
+
+void JobCollective::by_agent(std::span<double> numbers, Index agents,
+                             const std::function<void(std::span<double>, Index k)>& turn) {
+  if (block_.numbering == nullptr) {
+    Collective::by_agent(numbers, agents, turn);
+    return;
+  }
+  Link& link = crew_.link;
+  if (leads()) {
+    (void)crew_.runs();
+    crew_.collected.assign(numbers.size(), 0.0);
+  }
+  crew_.barrier.arrive_and_wait();
+  for (const Crew::Run& run : crew_.runs()) {
+    if (leads() && run.before >= 0) link.receive(crew_.collected, run.before, crew_.comm);
+    crew_.barrier.arrive_and_wait();
+    for (Index agent = run.first; agent < run.last; ++agent) {
+      if (block_.holds(agent)) turn(crew_.collected, block_.place(agent) - block_.first);
+      if (crew_.workers > 1) crew_.barrier.arrive_and_wait();
+    }
+    if (leads() && run.after >= 0) link.send(crew_.collected, run.after, crew_.comm);
+    crew_.barrier.arrive_and_wait();
+  }
+  const Block own = crew_.ownership.block(link.rank());
+  const auto& first = crew_.ownership.first;
+  const auto last =
+      static_cast<int>(std::ranges::upper_bound(first, own.place(crew_.matrix.agents() - 1)) - first.begin()) - 1;
+  share(numbers, last);
+}
+
+void JobCollective::register_part(const Crew::Part& part) {
+  crew_.parts[static_cast<std::size_t>(worker_)] = part;
+  crew_.barrier.arrive_and_wait();
+}
+
+// Each process sends which rows it has, and then the rows.
+void JobCollective::gather(std::span<const Index> rows, std::span<const double> mine, std::span<double> all) {
+  register_part({rows, mine, {}});
+  if (leads()) {
+    Link& link = crew_.link;
+    if (link.rank() == 0) {
+      for (const Crew::Part& part : crew_.parts) SerialCollective().gather(part.rows, part.read, all);
+      for (int peer = 1; peer < link.size(); ++peer) {
+        std::array<double, 2> sizes{};
+        link.receive(sizes, peer, crew_.comm);
+        std::vector<double> named(static_cast<std::size_t>(sizes[0]));
+        std::vector<double> values(static_cast<std::size_t>(sizes[0] * sizes[1]));
+        link.receive(named, peer, crew_.comm);
+        link.receive(values, peer, crew_.comm);
+        const std::vector<Index> places(named.begin(), named.end());
+        SerialCollective().gather(places, values, all);
+      }
+    } else {
+      std::vector<double> named, values;
+      for (const Crew::Part& part : crew_.parts) {
+        named.insert(named.end(), part.rows.begin(), part.rows.end());
+        values.insert(values.end(), part.read.begin(), part.read.end());
+      }
+      const double count = static_cast<double>(named.size());
+      const std::array<double, 2> sizes = {count, named.empty() ? 0 : static_cast<double>(values.size()) / count};
+      link.send(sizes, 0, crew_.comm);
+      link.send(named, 0, crew_.comm);
+      link.send(values, 0, crew_.comm);
+    }
+  }
+  crew_.barrier.arrive_and_wait();
+}
+
+// Each process sends which rows it wants, and gets them.
+void JobCollective::scatter(std::span<const Index> rows, std::span<double> mine, std::span<const double> all) {
+  register_part({rows, {}, mine});
+  if (leads()) {
+    Link& link = crew_.link;
+    if (link.rank() == 0) {
+      for (const Crew::Part& part : crew_.parts) SerialCollective().scatter(part.rows, part.written, all);
+      for (int peer = 1; peer < link.size(); ++peer) {
+        std::array<double, 2> sizes{};
+        link.receive(sizes, peer, crew_.comm);
+        std::vector<double> named(static_cast<std::size_t>(sizes[0]));
+        std::vector<double> values(static_cast<std::size_t>(sizes[0] * sizes[1]));
+        link.receive(named, peer, crew_.comm);
+        const std::vector<Index> places(named.begin(), named.end());
+        SerialCollective().scatter(places, values, all);
+        link.send(values, peer, crew_.comm);
+      }
+    } else {
+      std::vector<double> named;
+      std::size_t numbers = 0;
+      for (const Crew::Part& part : crew_.parts) {
+        named.insert(named.end(), part.rows.begin(), part.rows.end());
+        numbers += part.written.size();
+      }
+      std::vector<double> values(numbers);
+      const double count = static_cast<double>(named.size());
+      const std::array<double, 2> sizes = {count, named.empty() ? 0 : static_cast<double>(numbers) / count};
+      link.send(sizes, 0, crew_.comm);
+      link.send(named, 0, crew_.comm);
+      link.receive(values, 0, crew_.comm);
+      auto next = values.begin();
+      for (const Crew::Part& part : crew_.parts) {
+        std::copy_n(next, part.written.size(), part.written.begin());
+        next += static_cast<std::ptrdiff_t>(part.written.size());
+      }
+    }
+  }
+  crew_.barrier.arrive_and_wait();
+}
+
+void run_crew(Crew& crew, Index columns, const Body& body) {
+  CrewNetwork::MailBox mail;
+  std::exception_ptr failure;
+  bool abandoned = false;
+  const auto work = [&](Index worker) {
+    try {
+      CrewNetwork network(crew, worker, columns, mail);
+      JobCollective collective(crew, worker);
+      Worker self{network, collective, crew.link.rank() * crew.workers + worker, crew.link.size() * crew.workers};
+      body(self);
+    } catch (const Abandoned&) {
+      const std::lock_guard lock(crew.mutex);
+      abandoned = true;
+      crew.barrier.abandon();
+    } catch (...) {
+      const std::lock_guard lock(crew.mutex);
+      if (!failure) failure = std::current_exception();
+      crew.barrier.abandon();
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    try {
+      for (Index worker = 1; worker < crew.workers; ++worker) threads.emplace_back(work, worker);
+    } catch (...) {
+      crew.barrier.abandon();
+      throw;
+    }
+    work(0);
+  }
+  if (failure) std::rethrow_exception(failure);
+  if (abandoned) throw Abandoned();
+}
+
+}  // namespace polyhop::mpi

@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <tuple>
+#include <vector>
+
+#include "polyhop/network/mpi/exchange_plan.hpp"
+#include "polyhop/network/mpi/job.hpp"
+#include "polyhop/network/mpi/link.hpp"
+#include "polyhop/network/mpi/wire.hpp"
+#include "polyhop/network/thread_barrier.hpp"
+
+namespace polyhop::mpi {
+
+/// What the workers of one process share in a launch: who is here, how to reach other processes, and what collectives
+/// pass from thread to thread. The first worker of a process talks to MPI for all of them.
+struct Crew {
+  Crew(Link& link, MPI_Comm comm, const CombinationMatrix& matrix, const Ownership& ownership, Exchange exchange,
+       Index workers);
+  /// Failed: some messages may never be received, so nothing of theirs is given back.
+  void leave_behind() { left_behind_ = true; }
+  ~Crew();
+  Crew(const Crew&) = delete;
+  Crew& operator=(const Crew&) = delete;
+
+  [[nodiscard]] Block block(Index worker) const;
+  /// Made by the worker that comes first.
+  const ExchangePlan& plan(int hops);
+  Wire& wire(int hops, std::size_t phase, const Wire::Shape& shape);
+
+  Link& link;
+  MPI_Comm comm;
+  const CombinationMatrix& matrix;
+  const Ownership& ownership;
+  Exchange exchange;
+  Index workers;
+  ThreadBarrier barrier;
+  std::mutex mutex;
+
+  std::vector<double> collected;  // of in_order
+  struct Part {
+    std::span<const Index> rows;
+    std::span<const double> read;
+    std::span<double> written;
+  };
+  std::vector<Part> parts;  // what each worker has, or wants, of rows that are gathered or scattered
+
+  /// Agents in order of their numbers that are all here; the processes whose agents come before and after, or -1.
+  struct Run {
+    Index first = 0;
+    Index last = 0;
+    int before = -1;
+    int after = -1;
+  };
+  [[nodiscard]] const std::vector<Run>& runs();
+
+ private:
+  [[nodiscard]] MPI_Comm neighbours();
+
+  std::array<std::unique_ptr<ExchangePlan>, 2> plans_;
+  std::map<std::tuple<int, std::size_t, int, int>, std::unique_ptr<Wire>> wires_;
+  std::vector<Run> runs_;
+  MPI_Comm neighbours_ = MPI_COMM_NULL;
+  bool left_behind_ = false;
+};
+
+class JobCollective final : public Collective {
+ public:
+  JobCollective(Crew& crew, Index worker);
+  void in_order(std::span<double> numbers, const std::function<void(std::span<double>)>& turn) override;
+  void by_agent(std::span<double> numbers, Index agents,
+                const std::function<void(std::span<double>, Index k)>& turn) override;
+  void gather(std::span<const Index> rows, std::span<const double> mine, std::span<double> all) override;
+  void scatter(std::span<const Index> rows, std::span<double> mine, std::span<const double> all) override;
+
+ private:
+  void share(std::span<double> numbers, int from);
+  void register_part(const Crew::Part& part);
+  [[nodiscard]] bool leads() const { return worker_ == 0; }
+
+  Crew& crew_;
+  Index worker_;
+  Block block_;
+};
+
+/// Runs `body` on all workers of the crew; throws what the first of them threw that failed, Abandoned where only
+/// another process did.
+void run_crew(Crew& crew, Index columns, const Body& body);
+
+}  // namespace polyhop::mpi

@@ -1,0 +1,199 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/network/mpi/job.hpp"
+
+#include <mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <exception>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "polyhop/network/mpi/crew.hpp"
+#include "polyhop/network/mpi/link.hpp"
+
+namespace polyhop::mpi {
+namespace {
+
+// How a process fared, as text for the others: nothing if well.
+enum class Kind : char { abandoned = 'a', bad_input = 'i', error = 'e' };
+
+std::string join(const std::vector<std::string>& parts) {
+  std::string out;
+  for (const std::string& part : parts) out += part + '\0';
+  return out;
+}
+
+std::vector<std::string> split(std::string_view text) {
+  std::vector<std::string> out;
+  while (!text.empty()) {
+    const auto end = text.find('\0');
+    out.emplace_back(text.substr(0, end));
+    text.remove_prefix(end + 1);
+  }
+  return out;
+}
+
+std::string described(const std::exception_ptr& failure) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const Abandoned&) {
+    return std::string(1, static_cast<char>(Kind::abandoned));
+  } catch (const InputError& e) {
+    return static_cast<char>(Kind::bad_input) + join({e.path(), e.message(), std::to_string(e.line()), e.file()});
+  } catch (const std::exception& e) {
+    return static_cast<char>(Kind::error) + join({e.what()});
+  } catch (...) {
+    return static_cast<char>(Kind::error) + join({"an unknown failure"});
+  }
+}
+
+// `where`: whose failure it is, if not everybody's.
+[[noreturn]] void throw_described(const std::string& text, const std::string& where) {
+  const std::vector<std::string> parts = split(std::string_view(text).substr(1));
+  if (text.front() == static_cast<char>(Kind::bad_input)) {
+    throw InputError(parts[0], parts[1] + where, std::stoi(parts[2]), parts[3]);
+  }
+  throw Error(parts[0] + where);
+}
+
+// What `tell` and `collective` need no graph for: one agent a process, and no edges that anybody would use.
+CombinationMatrix alone_each(Index processes) {
+  SparseRows rows;
+  for (Index r = 0; r < processes; ++r) {
+    // A path, so that it is connected.
+    const bool first = r == 0;
+    const bool last = r == processes - 1;
+    if (!first) rows.add(static_cast<std::int32_t>(r - 1), 0.25);
+    rows.add(static_cast<std::int32_t>(r), 1 - (first ? 0 : 0.25) - (last ? 0 : 0.25));
+    if (!last) rows.add(static_cast<std::int32_t>(r + 1), 0.25);
+    rows.end_row();
+  }
+  return CombinationMatrix(std::move(rows));
+}
+
+Ownership one_each(Index processes) {
+  Ownership out;
+  for (Index r = 0; r <= processes; ++r) out.first.push_back(r);
+  return out;
+}
+
+}  // namespace
+
+class Job::Implementation {
+ public:
+  explicit Implementation(const Options& chosen)
+      : options(chosen), link(chosen.peer_timeout), matrix(alone_each(link.size())), ownership(one_each(link.size())) {
+    make_collective();
+  }
+
+  void make_collective() {
+    crew = std::make_unique<Crew>(link, link.world(), matrix, ownership, options.exchange, 1);
+    collective = std::make_unique<JobCollective>(*crew, 0);
+  }
+
+  // Everybody says how they fared; if anyone failed, all throw, each its own failure or the first one's.
+  void agree(const std::exception_ptr& failure) {
+    const std::vector<std::string> all = link.tell_of_failures(failure ? described(failure) : "");
+    const auto failed = [](const std::string& text) { return !text.empty(); };
+    const auto told = [](const std::string& text) {
+      return !text.empty() && text.front() != static_cast<char>(Kind::abandoned);
+    };
+    if (std::ranges::none_of(all, failed)) return;
+    Index alarms = 0;
+    for (std::size_t r = 0; r < all.size(); ++r) alarms += failed(all[r]) && static_cast<int>(r) != link.rank();
+    link.take_alarms(alarms);
+    // What the collective has on its way must not meet the next call's.
+    crew->leave_behind();
+    make_collective();
+    const auto first = std::ranges::find_if(all, told);
+    const bool everywhere = std::ranges::all_of(all, [&](const std::string& text) { return text == *first; });
+    throw_described(*first, everywhere ? "" : " (" + link.name(static_cast<int>(first - all.begin())) + ")");
+  }
+
+  Options options;
+  Link link;
+  CombinationMatrix matrix;
+  Ownership ownership;
+  std::unique_ptr<Crew> crew;
+  std::unique_ptr<JobCollective> collective;
+};
+
+namespace {
+
+struct Initialised {
+  Initialised() {
+    int provided = 0;
+    // Several workers take turns, and the heartbeat has a thread of its own.
+    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided);
+    if (provided != MPI_THREAD_MULTIPLE) throw Error("this MPI library does not support threads; install another one");
+  }
+};
+
+}  // namespace
+
+Job::Job(const Options& options) {
+  const Initialised initialised;
+  implementation_ = std::make_unique<Implementation>(options);
+}
+
+Job::~Job() {
+  implementation_.reset();
+  MPI_Finalize();
+}
+
+Index Job::rank() const { return implementation_->link.rank(); }
+Index Job::size() const { return implementation_->link.size(); }
+std::string Job::name(Index rank) const { return implementation_->link.name(static_cast<int>(rank)); }
+
+std::string Job::library() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  MPI_Get_library_version(text.data(), &length);
+  const std::string_view whole(text.data());
+  return std::string(whole.substr(0, whole.find_first_of(",\n")));
+}
+
+std::vector<std::string> Job::tell(const std::string& text) { return implementation_->link.tell(text); }
+Collective& Job::collective() { return *implementation_->collective; }
+
+void Job::together(const std::function<void()>& work) {
+  std::exception_ptr failure;
+  try {
+    work();
+  } catch (const LostPeer&) {
+    throw;
+  } catch (...) {
+    failure = std::current_exception();
+    implementation_->link.raise_alarm();
+  }
+  implementation_->agree(failure);
+}
+
+void Job::launch(const CombinationMatrix& matrix, const Ownership& ownership, Index columns, Index workers,
+                 const Body& body) {
+  Link& link = implementation_->link;
+  if (matrix.agents() < size()) {
+    throw InputError("ranks", "there are " + std::to_string(size()) + " and only " + std::to_string(matrix.agents()) +
+                                  " agents; start at most as many ranks as there are agents");
+  }
+  Crew crew(link, link.world(), matrix, ownership, implementation_->options.exchange, workers);
+  try {
+    together([&] { run_crew(crew, columns, body); });
+  } catch (...) {
+    crew.leave_behind();
+    throw;
+  }
+}
+
+void Job::abort(int code) { implementation_->link.abort(code); }
+
+void launch(Job& job, const CombinationMatrix& matrix, Index columns, const Body& body, Index threads) {
+  std::vector<double> cost;
+  for (Index k = 0; k < matrix.agents(); ++k) cost.push_back(static_cast<double>(matrix.rows().columns_of(k).size()));
+  job.launch(matrix, balanced_ownership(cost, std::min(job.size(), matrix.agents())), columns, threads, body);
+}
+
+}  // namespace polyhop::mpi

@@ -1,0 +1,294 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/network/mpi/link.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <utility>
+
+#include "polyhop/core/error.hpp"
+#include "polyhop/network/team.hpp"
+#include "polyhop/network/thread_barrier.hpp"
+
+namespace polyhop::mpi {
+namespace {
+
+constexpr int data_tag = 1;
+constexpr int text_tag = 2;
+constexpr int alarm_tag = 3;
+constexpr int life_tag = 4;
+
+int as_count(std::size_t numbers) {
+  if (numbers > static_cast<std::size_t>(1) << 30) throw Error("a message of more than 8 GB between two processes");
+  return static_cast<int>(numbers);
+}
+
+}  // namespace
+
+Link::Link(double peer_timeout) : timeout_(peer_timeout) {
+  for (MPI_Comm* comm : {&world_, &alarm_, &heart_}) MPI_Comm_dup(MPI_COMM_WORLD, comm);
+  MPI_Comm_rank(world_, &rank_);
+  MPI_Comm_size(world_, &size_);
+  heard_ = std::vector<std::atomic<std::int64_t>>(static_cast<std::size_t>(size_));
+  for (auto& when : heard_) when = Clock::now().time_since_epoch().count();
+  // Those that collectives pass through: before, behind, and along the tree.
+  for (const int peer : {rank_ - 1, rank_ + 1}) {
+    if (peer >= 0 && peer < size_) know(peer, -1, -1);
+  }
+  if (rank_ > 0) know(tree_parent(), -1, -1);
+  for (const int child : tree_children()) know(child, -1, -1);
+  // The first process is asked by all, and the last one tells it.
+  if (rank_ > 0) know(0, -1, -1);
+  for (int peer = 1; rank_ == 0 && peer < size_; ++peer) know(peer, -1, -1);
+  heartbeat_ = std::jthread([this](const std::stop_token& stop) { beat(stop); });
+  std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
+  int length = 0;
+  MPI_Get_processor_name(name.data(), &length);
+  hosts_.assign(static_cast<std::size_t>(size_), "?");
+  hosts_ = tell(std::string(name.data(), static_cast<std::size_t>(length)));
+}
+
+Link::~Link() {
+  heartbeat_.request_stop();
+  bell_.notify_all();
+  heartbeat_.join();
+  // What is still on its way is taken off the wire once nobody sends any more.
+  meet();
+  for (auto& [rank, peer] : peers_) {
+    if (peer.beat != MPI_REQUEST_NULL) MPI_Wait(&peer.beat, MPI_STATUS_IGNORE);
+  }
+  hear();
+  meet();
+  hear();
+  for (MPI_Comm* comm : {&world_, &alarm_, &heart_}) MPI_Comm_free(comm);
+}
+
+void Link::meet() {
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Ibarrier(world_, &request);
+  while (true) {
+    int done = 0;
+    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    if (done != 0) return;
+    hear();
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+  }
+}
+
+void Link::know(int peer, Index here, Index there) {
+  const std::lock_guard lock(mutex_);
+  Peer& known = peers_[peer];
+  if (here >= 0) known.here = here, known.there = there;
+}
+
+// Tells the peers that this process is alive, and listens, a few times in what may pass in silence.
+void Link::beat(const std::stop_token& stop) {
+  const auto period = std::chrono::duration<double>(std::clamp(timeout_ / 10, 0.02, 1.0));
+  std::mutex asleep;
+  while (!stop.stop_requested()) {
+    tell_alive();
+    hear();
+    std::unique_lock lock(asleep);
+    bell_.wait_for(lock, stop, period, [] { return false; });
+  }
+}
+
+void Link::tell_alive() {
+  const std::lock_guard lock(mutex_);
+  for (auto& [rank, peer] : peers_) {
+    int done = 1;
+    if (peer.beat != MPI_REQUEST_NULL) MPI_Test(&peer.beat, &done, MPI_STATUS_IGNORE);
+    if (done != 0) MPI_Isend(&peer.word, 1, MPI_CHAR, rank, life_tag, heart_, &peer.beat);
+  }
+}
+
+void Link::hear() {
+  for (;;) {
+    int there = 0;
+    MPI_Status status;
+    MPI_Iprobe(MPI_ANY_SOURCE, life_tag, heart_, &there, &status);
+    if (there == 0) return;
+    char word = 0;
+    MPI_Recv(&word, 1, MPI_CHAR, status.MPI_SOURCE, life_tag, heart_, MPI_STATUS_IGNORE);
+    heard_[static_cast<std::size_t>(status.MPI_SOURCE)] = Clock::now().time_since_epoch().count();
+  }
+}
+
+void Link::lose(int peer, double silence) const {
+  Peer known;
+  {
+    const std::lock_guard lock(mutex_);
+    if (const auto found = peers_.find(peer); found != peers_.end()) {
+      known.here = found->second.here;
+      known.there = found->second.there;
+    }
+  }
+  std::string text = name(peer) + " has been silent for " + std::to_string(static_cast<int>(silence)) + " s; " +
+                     name(rank_) + " waited for it";
+  if (known.here >= 0) {
+    text += ", along the edge from agent " + std::to_string(known.there) + " to agent " + std::to_string(known.here);
+  }
+  throw LostPeer(text + ". The same command goes on from the last checkpoint, also with fewer ranks.");
+}
+
+void Link::look_around(std::span<const int> peers, std::span<MPI_Request> requests) {
+  int there = 0;
+  if (heeds_alarms_) MPI_Iprobe(MPI_ANY_SOURCE, alarm_tag, alarm_, &there, MPI_STATUS_IGNORE);
+  if (there != 0) throw Abandoned();
+  for (std::size_t n = 0; n < peers.size(); ++n) {
+    const auto slot = static_cast<std::size_t>(peers[n]);
+    // With a request for each peer only those that are still open count.
+    if (requests.size() == peers.size() && requests[n] == MPI_REQUEST_NULL) continue;
+    const auto now = Clock::now().time_since_epoch();
+    const double silence = std::chrono::duration<double>(now - Clock::duration(heard_[slot].load())).count();
+    if (silence > timeout_) lose(peers[n], silence);
+  }
+}
+
+void Link::wait(std::span<MPI_Request> requests, std::span<const int> peers) {
+  using std::chrono::milliseconds;
+  const auto count = static_cast<int>(requests.size());
+  const auto begin = Clock::now();
+  auto looked = begin;
+  for (int tries = 1;; ++tries) {
+    int done = 0;
+    MPI_Testall(count, requests.data(), &done, MPI_STATUSES_IGNORE);
+    if (done != 0) return;
+    // Where cores are few, the one that is waited for may need this one's.
+    if (tries > 100) std::this_thread::yield();
+    if (tries % 64 != 0) continue;
+    const auto now = Clock::now();
+    if (now - looked < milliseconds(20)) continue;
+    looked = now;
+    look_around(peers, requests);
+    // It takes long: no need to look thousands of times a second.
+    while (now - begin > milliseconds(100)) {
+      std::this_thread::sleep_for(milliseconds(1));
+      MPI_Testall(count, requests.data(), &done, MPI_STATUSES_IGNORE);
+      if (done != 0) return;
+      look_around(peers, requests);
+    }
+  }
+}
+
+void Link::send(std::span<const double> numbers, int to, MPI_Comm comm) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Isend(numbers.data(), as_count(numbers.size()), MPI_DOUBLE, to, data_tag, comm, &request);
+  wait({&request, 1}, {&to, 1});
+}
+
+void Link::receive(std::span<double> numbers, int from, MPI_Comm comm) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Irecv(numbers.data(), as_count(numbers.size()), MPI_DOUBLE, from, data_tag, comm, &request);
+  wait({&request, 1}, {&from, 1});
+}
+
+// The parent of rank r is r without its lowest bit.
+std::vector<int> Link::tree_children() const {
+  std::vector<int> out;
+  for (int bit = 1; rank_ + bit < size_ && (rank_ & bit) == 0; bit *= 2) out.push_back(rank_ + bit);
+  std::ranges::reverse(out);  // the largest subtree first
+  return out;
+}
+
+void Link::broadcast(std::span<double> numbers, MPI_Comm comm) {
+  if (rank_ > 0) receive(numbers, tree_parent(), comm);
+  const std::vector<int> children = tree_children();
+  std::vector<MPI_Request> requests(children.size(), MPI_REQUEST_NULL);
+  for (std::size_t n = 0; n < children.size(); ++n) {
+    MPI_Isend(numbers.data(), as_count(numbers.size()), MPI_DOUBLE, children[n], data_tag, comm, &requests[n]);
+  }
+  wait(requests, children);
+}
+
+void Link::send_text(const std::string& text, int to) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Isend(text.data(), as_count(text.size()), MPI_CHAR, to, text_tag, world_, &request);
+  wait({&request, 1}, {&to, 1});
+}
+
+std::string Link::receive_text(int from) {
+  // Nothing to receive into before the length is known.
+  const auto begin = Clock::now();
+  MPI_Status status;
+  for (int there = 0;;) {
+    MPI_Iprobe(from, text_tag, world_, &there, &status);
+    if (there != 0) break;
+    look_around({&from, 1}, {});
+    if (Clock::now() - begin > std::chrono::milliseconds(1))
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+  }
+  int length = 0;
+  MPI_Get_count(&status, MPI_CHAR, &length);
+  std::string text(static_cast<std::size_t>(length), '\0');
+  MPI_Recv(text.data(), length, MPI_CHAR, from, text_tag, world_, MPI_STATUS_IGNORE);
+  return text;
+}
+
+// To the first process, and from it to all in one: the lengths, then the texts.
+std::vector<std::string> Link::tell(const std::string& text) {
+  const auto count = static_cast<std::size_t>(size_);
+  std::vector<std::string> out(count);
+  std::string all(count * sizeof(std::uint64_t), '\0');
+  if (rank_ == 0) {
+    out[0] = text;
+    for (int peer = 1; peer < size_; ++peer) out[static_cast<std::size_t>(peer)] = receive_text(peer);
+    for (std::size_t n = 0; n < count; ++n) {
+      const std::uint64_t length = out[n].size();
+      std::memcpy(all.data() + n * sizeof length, &length, sizeof length);
+      all += out[n];
+    }
+    for (int peer = 1; peer < size_; ++peer) send_text(all, peer);
+    return out;
+  }
+  send_text(text, 0);
+  all = receive_text(0);
+  std::size_t begin = count * sizeof(std::uint64_t);
+  for (std::size_t n = 0; n < count; ++n) {
+    std::uint64_t length = 0;
+    std::memcpy(&length, all.data() + n * sizeof length, sizeof length);
+    out[n] = all.substr(begin, length);
+    begin += length;
+  }
+  return out;
+}
+
+std::vector<std::string> Link::tell_of_failures(const std::string& text) {
+  heeds_alarms_ = false;
+  std::vector<std::string> all = tell(text);
+  heeds_alarms_ = true;
+  return all;
+}
+
+void Link::raise_alarm() {
+  for (int peer = 0; peer < size_; ++peer) {
+    if (peer == rank_) continue;
+    static const char word = 0;
+    MPI_Request request = MPI_REQUEST_NULL;
+    MPI_Isend(&word, 1, MPI_CHAR, peer, alarm_tag, alarm_, &request);
+    MPI_Request_free(&request);
+  }
+}
+
+void Link::take_alarms(Index count) {
+  for (Index n = 0; n < count; ++n) {
+    char word = 0;
+    MPI_Recv(&word, 1, MPI_CHAR, MPI_ANY_SOURCE, alarm_tag, alarm_, MPI_STATUS_IGNORE);
+  }
+}
+
+void Link::abort(int code) {
+  // The library may want to tell the others first, and they may be out of reach.
+  std::thread([code] {
+    std::this_thread::sleep_for(std::chrono::seconds(2));
+    _exit(code);
+  }).detach();
+  MPI_Abort(world_, code);
+  _exit(code);
+}
+
+}  // namespace polyhop::mpi

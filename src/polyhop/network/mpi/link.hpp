@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <mpi.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "polyhop/core/real.hpp"
+
+namespace polyhop::mpi {
+
+/// The processes of a job, as one of them reaches the others: messages that are waited for with an eye on whether the
+/// sender is alive, and on whether somebody has raised the alarm.
+class Link {
+ public:
+  explicit Link(double peer_timeout);
+  ~Link();
+  Link(const Link&) = delete;
+  Link& operator=(const Link&) = delete;
+
+  [[nodiscard]] int rank() const { return rank_; }
+  [[nodiscard]] int size() const { return size_; }
+  [[nodiscard]] MPI_Comm world() const { return world_; }
+  /// "rank 2 on HOST"
+  [[nodiscard]] std::string name(int rank) const {
+    return "rank " + std::to_string(rank) + " on " + hosts_[static_cast<std::size_t>(rank)];
+  }
+
+  /// Waits for all requests; `peers` are the processes they depend on. Throws LostPeer when one of these has given no
+  /// sign of life for as long as is allowed, Abandoned when a process has raised the alarm.
+  void wait(std::span<MPI_Request> requests, std::span<const int> peers);
+  /// One message, waited for.
+  void send(std::span<const double> numbers, int to, MPI_Comm comm);
+  void receive(std::span<double> numbers, int from, MPI_Comm comm);
+  /// From the first process to all, along a binomial tree.
+  void broadcast(std::span<double> numbers, MPI_Comm comm);
+  /// What each process says, in order of the ranks, to all.
+  std::vector<std::string> tell(const std::string& text);
+  /// The same while alarms may be on the wire.
+  std::vector<std::string> tell_of_failures(const std::string& text);
+
+  /// Tells everybody that this process has failed: who waits throws Abandoned.
+  void raise_alarm();
+  /// Takes the alarms of `count` processes from the wire, once all processes know of the failures.
+  void take_alarms(Index count);
+
+  /// From now on these processes are told that this one is alive, and it expects to be told by them. An edge between
+  /// agents, for the message about a peer that was lost.
+  void know(int peer, Index here, Index there);
+
+  /// Ends without the others: after a peer was lost.
+  [[noreturn]] void abort(int code);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void look_around(std::span<const int> peers, std::span<MPI_Request> requests);
+  [[noreturn]] void lose(int peer, double silence) const;
+  void beat(const std::stop_token& stop);
+  void tell_alive();
+  void hear();
+  void meet();
+  [[nodiscard]] std::vector<int> tree_children() const;
+  [[nodiscard]] int tree_parent() const { return rank_ & (rank_ - 1); }
+  void send_text(const std::string& text, int to);
+  [[nodiscard]] std::string receive_text(int from);
+
+  double timeout_;
+  int rank_ = 0;
+  int size_ = 1;
+  MPI_Comm world_ = MPI_COMM_NULL;
+  MPI_Comm alarm_ = MPI_COMM_NULL;
+  MPI_Comm heart_ = MPI_COMM_NULL;
+  std::vector<std::string> hosts_;
+  bool heeds_alarms_ = true;
+
+  struct Peer {
+    Index here = -1;
+    Index there = -1;
+    MPI_Request beat = MPI_REQUEST_NULL;
+    char word = 0;
+  };
+  mutable std::mutex mutex_;
+  std::map<int, Peer> peers_;
+  std::vector<std::atomic<std::int64_t>> heard_;  // when, in nanoseconds of the clock
+  std::condition_variable_any bell_;
+  std::jthread heartbeat_;
+};
+
+}  // namespace polyhop::mpi

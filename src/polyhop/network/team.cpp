@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/network/team.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <numeric>
+
+#include "polyhop/network/serial_collective.hpp"
+
+namespace polyhop {
+
+Ownership balanced_ownership(std::span<const double> cost, Index processes) {
+  const auto agents = static_cast<Index>(cost.size());
+  const double total = std::accumulate(cost.begin(), cost.end(), 0.0);
+  Ownership out{{0}, nullptr};
+  double before = 0;
+  Index agent = 0;
+  for (Index r = 1; r < processes; ++r) {
+    const double share = total * static_cast<double>(r) / static_cast<double>(processes);
+    const Index most = agents - (processes - r);  // those that come later need one each
+    const Index least = out.first.back() + 1;
+    // An agent belongs to the side on which the greater part of it lies.
+    while (agent < most && (agent < least || before + cost[static_cast<std::size_t>(agent)] / 2 < share)) {
+      before += cost[static_cast<std::size_t>(agent++)];
+    }
+    out.first.push_back(agent);
+  }
+  out.first.push_back(agents);
+  return out;
+}
+
+void Team::launch(const CombinationMatrix& matrix, const Ownership&, Index columns, Index workers, const Body& body) {
+  polyhop::launch(matrix, columns, workers, body);
+}
+
+Collective& Team::collective() {
+  static SerialCollective serial;
+  return serial;
+}
+
+void Team::abort(int code) { std::_Exit(code); }
+
+Team& alone() {
+  static Team team;
+  return team;
+}
+
+}  // namespace polyhop

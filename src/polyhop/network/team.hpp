@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "polyhop/core/error.hpp"
+#include "polyhop/core/real.hpp"
+#include "polyhop/graph/combination_matrix.hpp"
+#include "polyhop/network/runtime.hpp"
+
+namespace polyhop {
+
+/// Which agents are whose: process r of a team owns the places first[r] .. first[r + 1]. The numbering, if there is
+/// one, says which agents stand there.
+struct Ownership {
+  std::vector<Index> first;
+  std::shared_ptr<const Numbering> numbering;
+
+  [[nodiscard]] Block block(Index rank) const {
+    const auto r = static_cast<std::size_t>(rank);
+    return {first[r], first[r + 1], numbering.get()};
+  }
+};
+
+/// Contiguous shares of about the same cost, one agent each at least; `cost` has one number for each agent.
+Ownership balanced_ownership(std::span<const double> cost, Index processes);
+
+/// Another process of a team no longer answers. The team cannot go on: whoever catches this says so and calls
+/// `Team::abort`.
+class LostPeer : public Error {
+ public:
+  using Error::Error;
+};
+
+/// The processes that do one run together: this one alone, or the ranks of a job on several machines. All of them make
+/// the same calls in the same order.
+class Team {
+ public:
+  virtual ~Team() = default;
+  [[nodiscard]] virtual Index rank() const { return 0; }
+  [[nodiscard]] virtual Index size() const { return 1; }
+  [[nodiscard]] bool is_first() const { return rank() == 0; }
+  /// The words for one of the processes, and where it runs.
+  [[nodiscard]] virtual std::string name(Index /*rank*/) const { return "this process"; }
+
+  /// Runs `body` on all agents: in every process on those it owns, dealt to `workers` threads. The first failure, in
+  /// whatever process, ends all of them and is thrown in each.
+  virtual void launch(const CombinationMatrix& matrix, const Ownership& ownership, Index columns, Index workers,
+                      const Body& body);
+  /// What each process says, in order of the ranks, to all of them.
+  virtual std::vector<std::string> tell(const std::string& text) { return {text}; }
+  /// The collective of all processes, one worker each, outside of `launch`.
+  virtual Collective& collective();
+  /// Does `work` in every process; if it fails in any, all of them throw what the first of these threw.
+  virtual void together(const std::function<void()>& work) { work(); }
+  /// Ends all processes with an exit code, at once and whatever the others do.
+  [[noreturn]] virtual void abort(int code);
+};
+
+/// The team of this process alone.
+Team& alone();
+
+}  // namespace polyhop

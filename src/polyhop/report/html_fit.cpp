@@ -1,0 +1,178 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/report/html_fit.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <numeric>
+#include <string_view>
+#include <vector>
+
+#include "polyhop/report/html_page.hpp"
+#include "polyhop/report/page_json.hpp"
+#include "polyhop/report/thinning.hpp"
+
+namespace polyhop {
+
+/// The page without title and data: report/page with d3 and the policy in place, put together by
+/// cmake/report_page.cmake.
+std::string_view fit_page();
+
+namespace {
+
+using namespace page_json;
+
+// What a page may hold, so that it opens at once.
+constexpr Index curve_points = 600;
+constexpr Index listed_coefficients = 20'000;
+constexpr Index listed_classes = 100;
+
+std::string source_of(const FitOptions& options) {
+  return options.data.bundled.empty() ? options.data.file : options.data.bundled;
+}
+
+// "569 samples, 30 features, dealt to 16 agents on a ring (iid); 57 samples held out"
+std::string facts_of(const FitOptions& options, const FitResult& result) {
+  const auto counted = [](Index n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); };
+  const bool own_files = options.data.bundled.empty() && options.data.file.find("{agent}") != std::string::npos;
+  std::string out = counted(result.samples, "sample") + ", " + counted(result.model.weights.columns(), "feature");
+  if (!result.model.classes.empty()) out += fmt::format(", {} classes", result.model.classes.size());
+  out += fmt::format(
+      "; {}, {}, {}", counted(result.agents, "agent"), name_of(options.graph.topology),
+      own_files ? "a file of each agent's own" : "dealt: " + std::string(name_of(options.data.partition.kind)));
+  if (result.held_out) out += "; " + counted(result.held_out->samples, "sample") + " held out";
+  return out;
+}
+
+std::string history_json(const FitOptions& options, const FitResult& result) {
+  const auto kept = thinned(static_cast<Index>(result.history.size()), curve_points);
+  const auto column = [&](double FitState::*member) {
+    return list_of(kept,
+                   [&](Index n) { return json(result.history[static_cast<std::size_t>(n)].*member, chart_digits); });
+  };
+  return object({{"iterations",
+                  list_of(kept, [&](Index n) { return json(result.history[static_cast<std::size_t>(n)].iteration); })},
+                 {"gradient", options.batch.all ? column(&FitState::gradient) : "null"},
+                 {"disagreement", column(&FitState::disagreement)},
+                 {"held_out", result.held_out ? column(&FitState::held_out) : "null"}});
+}
+
+// Features in the order of their largest coefficient; of standardised ones by the effect of one deviation, as
+// coefficients of the features in the file cannot be compared.
+std::vector<Index> largest_first(const Model& model) {
+  std::vector<double> size(static_cast<std::size_t>(model.weights.columns()));
+  for (std::size_t j = 0; j < size.size(); ++j) {
+    for (Index c = 0; c < model.weights.rows(); ++c) {
+      size[j] = std::max(size[j], std::abs(model.weights(c, static_cast<Index>(j))));
+    }
+    if (!model.scale.empty()) size[j] *= model.scale[j];
+  }
+  std::vector<Index> out(size.size());
+  std::iota(out.begin(), out.end(), Index{0});
+  std::ranges::stable_sort(out, std::ranges::greater{}, [&](Index j) { return size[static_cast<std::size_t>(j)]; });
+  return out;
+}
+
+std::string feature_name(const Model& model, Index j) {
+  return model.features.empty() ? fmt::format("feature {}", j + 1) : model.features[static_cast<std::size_t>(j)];
+}
+
+// The rows of weights by name: the classes, or the one class that positive scores speak for, or what is predicted.
+std::vector<std::string> outputs_of(const Model& model) {
+  if (task_of(model) == Task::many_classes) return model.classes;
+  if (task_of(model) == Task::two_classes) return {model.classes.at(1)};
+  return {model.target.empty() ? "target" : model.target};
+}
+
+std::string coefficients_json(const Model& model) {
+  std::vector<Index> order = largest_first(model);
+  const auto total = static_cast<Index>(order.size());
+  order.resize(
+      static_cast<std::size_t>(std::min(total, std::max<Index>(1, listed_coefficients / model.weights.rows()))));
+  std::vector<Index> rows(static_cast<std::size_t>(model.weights.rows()));
+  std::iota(rows.begin(), rows.end(), Index{0});
+  const auto weights = [&](Index j) { return list_of(rows, [&](Index c) { return json(model.weights(c, j)); }); };
+  const auto scale = [&](Index j) { return json(model.scale[static_cast<std::size_t>(j)]); };
+  return object({{"outputs", list_of(outputs_of(model), [](const std::string& s) { return json(s); })},
+                 {"features", list_of(order, [&](Index j) { return json(feature_name(model, j)); })},
+                 {"weights", list_of(order, weights)},
+                 {"scale", model.scale.empty() ? "null" : list_of(order, scale)},
+                 {"intercept", list_of(model.intercept, [](Real b) { return json(b); })},
+                 {"total", json(total)}});
+}
+
+std::string metric_json(const std::pair<std::string, double>& metric) {
+  const MetricText& text = metric_text(metric.first);
+  return list({json(text.name), json(metric.second), json(text.help)});
+}
+
+std::string class_json(const ClassEvaluation& c) {
+  return list({json(c.name), json(c.samples), json(c.precision), json(c.recall)});
+}
+
+std::string evaluation_json(const ModelEvaluation& evaluation) {
+  const bool listed = static_cast<Index>(evaluation.classes.size()) <= listed_classes;
+  const auto counts = [](const std::vector<Index>& row) { return list_of(row, [](Index n) { return json(n); }); };
+  return object({{"samples", json(evaluation.samples)},
+                 {"metrics", list_of(evaluation.metrics, metric_json)},
+                 {"classes", list_of(evaluation.classes, class_json)},
+                 {"confusion", listed ? list_of(evaluation.confusion, counts) : "[]"}});
+}
+
+// Everything but the graph as plain keys, called as the flags are.
+Value settings_of(const FitOptions& options) {
+  Value out = Value::Table{};
+  const auto flag = [&](const char* name, bool on) { out[name] = Value(on); };
+  out["data"] = Value(source_of(options));
+  if (!options.data.target.empty()) out["target"] = Value(options.data.target);
+  out["partition"] = Value(std::string(name_of(options.data.partition.kind)));
+  out["loss"] = Value(std::string(name_of(options.loss)));
+  out["l2"] = Value(options.l2);
+  if (options.loss == LossName::huber) out["delta"] = Value(options.delta);
+  flag("intercept", options.intercept);
+  flag("unit-rows", options.unit_rows);
+  flag("standardise", options.standardise);
+  out["batch"] = options.batch.all ? Value(std::string("all")) : Value(options.batch.size);
+  out["iterations"] = Value(options.iterations);
+  if (options.batch.all) out["tolerance"] = Value(options.tolerance);
+  if (options.held_out || !options.batch.all) out["held-out"] = Value(options.held_out.value_or(0.1));
+  out["seed"] = Value(static_cast<Index>(options.seed));
+  out["graph"] = GraphOptions::fields().write(options.graph);
+  return out;
+}
+
+std::string traffic_json(const FitResult& result) {
+  return object({{"rounds", json(result.traffic.rounds)},
+                 {"vectors", json(result.traffic.vectors)},
+                 {"scalars", json(result.traffic.scalars)},
+                 {"gradients", json(result.gradients)},
+                 {"seconds", json(result.seconds)}});
+}
+
+}  // namespace
+
+std::string html_fit(const FitOptions& options, const FitResult& result, const std::string& ending) {
+  const std::string title = result.model.loss + " on " + source_of(options);
+  const bool has_model = result.end != FitEnd::diverged;
+  const bool good = result.end == FitEnd::converged || result.end == FitEnd::plateau;
+  const std::string data =
+      object({{"title", json(title)},
+              {"facts", json(facts_of(options, result))},
+              {"ending", json(ending)},
+              {"good", good ? "true" : "false"},
+              {"history", history_json(options, result)},
+              {"tolerance", options.batch.all ? json(options.tolerance) : "null"},
+              {"coefficients", has_model ? coefficients_json(result.model) : "null"},
+              {"cost", json(result.cost)},
+              {"fitted", has_model ? evaluation_json(result.fitted) : "null"},
+              {"held_out", has_model && result.held_out ? evaluation_json(*result.held_out) : "null"},
+              {"traffic", traffic_json(result)},
+              {"settings", settings_json(settings_of(options), "Fit")},
+              {"provenance", pairs_json(result.model.provenance)}});
+  return filled_page(fit_page(), title, data);
+}
+
+}  // namespace polyhop

@@ -1,0 +1,353 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+// Draws fit.html from the data in it, with what common.js gives.
+(function() {
+"use strict";
+
+const {
+  byId,
+  isKnown,
+  element,
+  significant,
+  amount,
+  strokeOf,
+  keyOf,
+  widened,
+  logAxis,
+  linearAxis,
+  secondsAxis,
+  plot,
+  tip,
+  hideTip,
+  table,
+  pairs,
+  groups,
+  saveFigure,
+  saveTable,
+  nextTheme
+} = page;
+const fit = JSON.parse(document.getElementById("data").textContent);
+
+const FEW = 25;  // features shown at first
+const LINES = [
+  ["gradient", "gradient, relative to the first"],
+  ["disagreement", "disagreement, relative to the model"],
+];
+const SAMPLES = [["fitted", "fitted to"], ["held_out", "held out"]].filter(([key]) => fit[key]);
+const state = {
+  samples: "fitted",
+  all: false
+};
+
+// Metrics with four digits: 0.9912 and 0.9947 are not alike.
+const precise = (x) => (isKnown(x) ? String(Number(x.toPrecision(4))) : "not defined");
+
+function showHeader() {
+  byId("title").textContent = fit.title;
+  byId("facts").textContent = fit.facts;
+  byId("headline").textContent = fit.ending;
+  byId("headline").classList.toggle("bad", !fit.good);
+}
+
+// ---------------------------------------------------------------------------------------------------------- quality
+
+function showMetrics() {
+  byId("quality").hidden = !fit.fitted;
+  if (!fit.fitted) return;
+  const rows = fit.fitted.metrics.map(
+      (m, row) => element(
+          "tr", {}, element("td", {class: "text"}, m[0], element("small", {}, m[2])),
+          ...SAMPLES.map(([key]) => element("td", {class: "big"}, precise(fit[key].metrics[row][1])))));
+  const heads = SAMPLES.map(([key, title]) => element("th", {scope: "col"}, `${title} (${fit[key].samples})`));
+  byId("metrics-table")
+      .replaceChildren(
+          element("thead", {}, element("tr", {}, element("th", {scope: "col", class: "text"}, "Metric"), ...heads)),
+          element("tbody", {}, ...rows));
+  byId("quality-note").textContent = `Cost that was minimised, with the penalty: ${precise(fit.cost)}.` +
+      (fit.held_out ? "" : " On the samples that the model was fitted to; new ones it may predict less well:" +
+               " hold some back with --held-out, or see polyhop evaluate.");
+}
+
+// A cell's share of its row, as a colour: what is right green, what is not orange.
+function shade(cell, share, right) {
+  cell.style.background = share > 0 ?
+      `color-mix(in srgb, var(${right ? "--c2" : "--c1"}) ${Math.round(8 + 52 * share)}%, transparent)` :
+      "";
+}
+
+function showClasses() {
+  const {classes, confusion} = fit.fitted ? fit[state.samples] : {classes: [], confusion: []};
+  byId("classes").hidden = classes.length === 0;
+  byId("samples-shown").hidden = SAMPLES.length < 2;
+  table(
+      byId("class-table"),
+      [
+        ["Class", (c) => c[0], true],
+        ["Samples", (c) => String(c[1])],
+        ["Precision", (c) => precise(c[2])],
+        ["Recall", (c) => precise(c[3])],
+      ],
+      classes);
+  byId("confusion").hidden = confusion.length === 0;
+  const names = classes.map((c) => c[0]);
+  const rows = confusion.map((counts, t) => {
+    const all = Math.max(1, d3.sum(counts));
+    const cells = counts.map((n, p) => {
+      const cell = element("td", {class: n > 0 ? "" : "zero"}, String(n));
+      shade(cell, n / all, t === p);
+      return cell;
+    });
+    return element("tr", {}, element("td", {class: "text"}, names[t]), ...cells);
+  });
+  byId("confusion-table").className = "shaded";
+  byId("confusion-table")
+      .replaceChildren(
+          element(
+              "thead", {},
+              element(
+                  "tr", {}, element("th", {class: "text"}, ""),
+                  ...names.map((name) => element("th", {scope: "col"}, name)))),
+          element("tbody", {}, ...rows));
+}
+
+function chooseSamples() {
+  byId("samples-shown").append(...SAMPLES.map(([key, title]) => {
+    const input = element("input", {type: "radio", name: "samples", value: key, checked: key === state.samples});
+    input.addEventListener("change", () => {
+      state.samples = key;
+      showClasses();
+    });
+    return element("label", {}, input, element("span", {}, title));
+  }));
+}
+
+// --------------------------------------------------------------------------------------------------------- progress
+
+// The points of a line that a logarithmic axis can show.
+function pointsOf(key, positive) {
+  const {iterations} = fit.history;
+  return (fit.history[key] || [])
+      .map((y, n) => ({x: iterations[n], y}))
+      .filter((p) => isKnown(p.y) && (!positive || p.y > 0));
+}
+
+const shownLines = () => LINES.map(([key, name], index) => ({key, name, index, points: pointsOf(key, true)}))
+                             .filter((line) => line.points.length > 0);
+
+function drawLines(figure, lines, options) {
+  const last = fit.history.iterations[fit.history.iterations.length - 1] || 1;
+  const chart = plot(figure, {
+    x: d3.scale.linear().domain([0, last]),
+    xAxis: linearAxis,
+    xTitle: "Iterations",
+    height: Math.round(Math.min(420, Math.max(260, figure.clientWidth * 0.36))),
+    ...options,
+  });
+  const path = d3.svg.line().x((p) => chart.x(p.x)).y((p) => chart.y(p.y));
+  for (const {index, points} of lines) {
+    chart.marks.append("path").attr({class: `line ${strokeOf(index)}`, d: path(points)});
+    if (points.length === 1) {
+      chart.marks.append("circle").attr(
+          {class: `f${index}`, r: 3, cx: chart.x(points[0].x), cy: chart.y(points[0].y)});
+    }
+  }
+  chart.marks.append("rect")
+      .attr({class: "background", width: chart.inner.width, height: chart.inner.height, fill: "transparent"})
+      .on("mousemove", () => showTip(chart, lines))
+      .on("mouseleave", hideTip);
+  return chart;
+}
+
+function showTip(chart, lines) {
+  const at = chart.x.invert(d3.mouse(chart.marks.node())[0]);
+  const near = (points) => points.reduce((a, b) => (Math.abs(b.x - at) < Math.abs(a.x - at) ? b : a));
+  const found = lines.map((line) => ({line, point: near(line.points)}));
+  const left = chart.x(found[0].point.x);
+  chart.root.selectAll(".cross").remove();
+  chart.root.append("line").attr({class: "cross", x1: left, x2: left, y1: 0, y2: chart.inner.height});
+  tip(d3.event, element("strong", {}, `iteration ${found[0].point.x}`),
+      ...found.map(
+          ({line, point}) => element(
+              "div", {}, element("span", {}, keyOf(line.index), line.name), element("b", {}, significant(point.y)))));
+}
+
+function showProgress() {
+  const lines = shownLines();
+  byId("progress").hidden = lines.length === 0;
+  if (lines.length === 0) return;
+  const marks = lines.flatMap((l) => l.points.map((p) => p.y)).concat(isKnown(fit.tolerance) ? [fit.tolerance] : []);
+  const [low, high] = widened(d3.extent(marks));
+  const chart = drawLines(byId("progress-figure"), lines, {
+    y: d3.scale.log().domain([low / 1.5, high * 1.5]),
+    yAxis: logAxis,
+    yTitle: fit.history.gradient ? "Gradient and disagreement" : "Disagreement",
+    label: `${lines.map((l) => l.name).join(" and ")} over the iterations`,
+  });
+  if (isKnown(fit.tolerance)) {
+    const target = chart.root.append("g").attr("class", "target");
+    const y = chart.y(fit.tolerance);
+    target.append("line").attr({x1: 0, x2: chart.inner.width, y1: y, y2: y});
+    target.append("text").attr({x: 6, y: y - 6}).text("tolerance");
+  }
+  byId("legend").replaceChildren(...lines.map((l) => element("span", {}, keyOf(l.index), l.name)));
+  byId("progress-note").textContent =
+      (fit.history.gradient ?
+           "Gradient: the largest of the network, corrected for what the neighbours know, relative to the first; " +
+               "where it vanishes, the model is the minimum over the samples of all agents. " :
+           "") +
+      "Disagreement: the largest distance of an agent's model to its neighbourhood's mean, relative to the model.";
+}
+
+function showHeldOut() {
+  const points = pointsOf("held_out", false);
+  byId("heldout").hidden = points.length === 0;
+  if (points.length === 0) return;
+  const [low, high] = d3.extent(points, (p) => p.y);
+  const margin = (high - low) * 0.06 || Math.abs(high) * 0.1 || 1;
+  const wide = low > 0 && high / low > 5;
+  drawLines(byId("heldout-figure"), [{name: "held-out cost", index: 2, points}], {
+    y: wide ? d3.scale.log().domain([low / 1.1, high * 1.1]) : d3.scale.linear().domain([low - margin, high + margin]),
+    yAxis: wide ? logAxis : secondsAxis,
+    yTitle: "Held-out cost",
+    label: "Cost on samples held out over the iterations",
+  });
+}
+
+// ----------------------------------------------------------------------------------------------------- coefficients
+
+const {coefficients} = fit;
+// What a feature's deviation changes, where that is known, else its unit.
+const effect = (row, c) => coefficients.weights[row][c] * (coefficients.scale ? coefficients.scale[row] : 1);
+
+function barRow(row, largest) {
+  const x = effect(row, 0);
+  const bar = element("i", {class: x < 0 ? "down" : "up"});
+  bar.style.width = `${largest > 0 ? (50 * Math.abs(x)) / largest : 0}%`;
+  return element(
+      "tr", {}, element("td", {class: "text"}, coefficients.features[row]),
+      element("td", {}, significant(coefficients.weights[row][0])),
+      ...(coefficients.scale ? [element("td", {}, significant(x))] : []),
+      element("td", {class: "drawn"}, element("div", {class: "track"}, bar)));
+}
+
+function heatRow(row, largest) {
+  const cells = coefficients.outputs.map((_, c) => {
+    const x = effect(row, c);
+    const cell = element("td", {}, significant(x));
+    const share = largest > 0 ? Math.round((60 * Math.abs(x)) / largest) : 0;
+    cell.style.background = `color-mix(in srgb, var(${x < 0 ? "--c1" : "--c0"}) ${share}%, transparent)`;
+    return cell;
+  });
+  return element("tr", {}, element("td", {class: "text"}, coefficients.features[row]), ...cells);
+}
+
+function interceptRow(one) {
+  const cells = coefficients.intercept.map((b) => element("td", {}, significant(b)));
+  const rest = one ? [...(coefficients.scale ? [element("td")] : []), element("td")] : [];
+  return element("tr", {class: "apart"}, element("td", {class: "text"}, "intercept"), ...cells, ...rest);
+}
+
+function coefficientHeads(one) {
+  if (!one) return ["Feature", ...coefficients.outputs];
+  return ["Feature", "Coefficient", ...(coefficients.scale ? ["Per deviation"] : []), ""];
+}
+
+function showCoefficients() {
+  byId("coefficients").hidden = !coefficients;
+  if (!coefficients) return;
+  const one = coefficients.outputs.length === 1;
+  const listed = coefficients.features.length;
+  const shown = state.all ? listed : Math.min(FEW, listed);
+  const largest = d3.max(coefficients.outputs.map((_, c) => Math.abs(effect(0, c)))) || 0;
+  const heads = coefficientHeads(one).map(
+      (text, n) => element("th", {scope: "col", class: n === 0 ? "text" : ""}, text));
+  const rows = d3.range(shown).map((row) => (one ? barRow(row, largest) : heatRow(row, largest)));
+  byId("coefficients-table").className = one ? "bars" : "shaded";
+  byId("coefficients-table")
+      .replaceChildren(
+          element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows, interceptRow(one)));
+  byId("more").hidden = listed <= FEW;
+  byId("more").textContent = state.all ? `Show the largest ${FEW}` : `Show all ${listed}`;
+  const subject = one ? `the score of ${coefficients.outputs[0]}` : "a class's score";
+  byId("coefficients-note").textContent =
+      (coefficients.scale ?
+           (one ? "Coefficient: " : "Per deviation of the feature: ") + (one ?
+                `what one unit of the feature, as in the file, adds to ${subject}; per deviation: what one standard ` +
+                    "deviation of it adds, which makes features comparable." :
+                `what one standard deviation adds to ${subject}, which makes features comparable; the CSV has both.`) :
+           `What one unit of the feature adds to ${subject}. Features of unlike scales can be compared after ` +
+               "--standardise.") +
+      (listed < coefficients.total ? ` ${listed} of ${coefficients.total} features; all are in the model's file.` : "");
+}
+
+// ----------------------------------------------------------------------------------------------------- other tables
+
+function showTables() {
+  const {rounds, vectors, scalars, gradients, seconds} = fit.traffic;
+  const rows = [
+    ["vectors sent over the links", `${amount(vectors)} (${vectors})`],
+    ["single numbers sent over the links", `${amount(scalars)} (${scalars})`],
+    ["rounds of messages", `${amount(rounds)} (${rounds})`],
+    ["gradients of samples or batches", `${amount(gradients)} (${gradients})`],
+    ["seconds", significant(seconds)],
+  ];
+  byId("traffic-table").replaceChildren(element("tbody", {}, ...pairs(rows)));
+  byId("settings-groups").replaceChildren(...groups(fit.settings));
+  byId("provenance-table").replaceChildren(element("tbody", {}, ...pairs(fit.provenance)));
+}
+
+const TABLES = {
+  metrics() {
+    return [
+      ["metric", ...SAMPLES.map(([key]) => key)],
+      ...fit.fitted.metrics.map((m, row) => [m[0], ...SAMPLES.map(([key]) => fit[key].metrics[row][1])])
+    ];
+  },
+  progress() {
+    const keys = ["gradient", "disagreement", "held_out"].filter((key) => fit.history[key]);
+    return [
+      ["iteration", ...keys],
+      ...fit.history.iterations.map((i, n) => [i, ...keys.map((key) => fit.history[key][n])])
+    ];
+  },
+  coefficients() {
+    const {outputs, features, weights, scale, intercept} = coefficients;
+    return [
+      ["feature", ...outputs, ...(scale ? ["deviation"] : [])],
+      ...features.map((name, row) => [name, ...weights[row], ...(scale ? [scale[row]] : [])]),
+      ["intercept", ...intercept, ...(scale ? [""] : [])],
+    ];
+  },
+};
+
+function saveAs(name) {
+  const [what, kind] = name.split(".");
+  if (kind === "csv") saveTable(TABLES[what](), fit.title, name);
+  else saveFigure(what + "-figure", fit.title, name, what === "progress" ? shownLines() : null);
+}
+
+function showFigures() {
+  showProgress();
+  showHeldOut();
+}
+
+byId("theme").addEventListener("click", nextTheme);
+byId("more").addEventListener("click", () => {
+  state.all = !state.all;
+  showCoefficients();
+});
+document.querySelectorAll("[data-save]").forEach((b) => b.addEventListener("click", () => saveAs(b.dataset.save)));
+let width = window.innerWidth;
+window.addEventListener("resize", () => {
+  if (width === window.innerWidth) return;
+  width = window.innerWidth;
+  showFigures();
+});
+showHeader();
+chooseSamples();
+showMetrics();
+showClasses();
+showFigures();
+showCoefficients();
+showTables();
+})();

@@ -1,0 +1,77 @@
+# SPDX-FileCopyrightText: The polyhop authors
+# SPDX-License-Identifier: Apache-2.0
+"""lost_test.py POLYHOP: ranks that are killed or fall silent end the job, and what was saved goes on to the same bits."""
+
+import os
+import signal
+import time
+
+import _mpi
+from _mpi import LONG, MpiTest
+
+
+class Lost(MpiTest):
+    def setUp(self):
+        super().setUp()
+        self.put("long.toml", LONG)
+
+    def begin_long(self, ranks, *more):
+        return self.begin_and_reach_a_checkpoint(ranks, "run", "long.toml", "-o", "out", "--quiet", *more)
+
+    def goes_on(self, ranks):
+        """What is there is whole, and ends with the bits of a run that nothing happened to."""
+        self.assert_store_is_whole("out")
+        self.done_mpi(ranks, "run", "long.toml", "-o", "out", "--quiet")
+        self.done("run", "long.toml", "-o", "whole", "--quiet")
+        self.assert_same_bits("whole", "out")
+        self.assert_no_scraps()
+
+    def test_a_killed_rank_ends_the_job_and_fewer_go_on(self):
+        for rank, then in ((2, 2), (0, 3)):
+            with self.subTest(rank=rank):
+                process = self.begin_long(3, "--fresh")
+                # As long as no other rank counts as lost: it is the kill that ends the job, not silence.
+                os.kill(self.worker(rank), signal.SIGKILL)
+                result = self.end(process)
+                self.assertEqual(result.returncode, 5, result.stderr)
+                self.assert_one_message(result.stderr, f"rank {rank} on {os.uname().nodename} was killed by signal 9",
+                                        "goes on from the last checkpoint")
+                self.goes_on(then)
+
+    def test_a_rank_that_crashes_is_told_by_its_signal(self):
+        process = self.begin_long(2)
+        os.kill(self.worker(1), signal.SIGSEGV)
+        result = self.end(process)
+        self.assertEqual(result.returncode, 5, result.stderr)
+        self.assert_one_message(result.stderr, "rank 1 on ", "signal 11")
+        self.goes_on(2)
+
+    def test_a_silent_rank_ends_the_job_with_its_name(self):
+        process = self.begin_long(3, "--peer-timeout", "2")
+        silent = self.worker(1)
+        os.kill(silent, signal.SIGSTOP)
+        result = self.end(process)
+        self.assertEqual(result.returncode, 5, result.stderr)
+        lines = self.said(result.stderr)
+        # Each of its neighbours may be the one that tells.
+        self.assertGreaterEqual(len(lines), 1, result.stderr)
+        for line in lines:
+            self.assertRegex(line, f"rank 1 on {os.uname().nodename} has been silent for [0-9]+ s; rank [02] on ")
+        self.assertRegex(lines[0], "along the edge from agent [23] to agent [14]")
+        self.goes_on(2)
+
+    def test_a_rank_that_comes_back_in_time_costs_only_time(self):
+        process = self.begin_long(3, "--peer-timeout", "60")
+        paused = self.worker(1)
+        os.kill(paused, signal.SIGSTOP)
+        time.sleep(1)  # the others wait for it
+        self.assertIsNone(process.poll())
+        os.kill(paused, signal.SIGCONT)
+        result = self.end(process)
+        self.assertEqual((result.returncode, self.said(result.stderr)), (0, []), result.stderr)
+        self.done("run", "long.toml", "-o", "whole", "--quiet")
+        self.assert_same_bits("whole", "out")
+
+
+if __name__ == "__main__":
+    _mpi.main()

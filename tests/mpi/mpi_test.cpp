@@ -1,0 +1,312 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+// Run by mpirun, with any number of ranks up to 12: every rank does the same tests and looks at its own agents.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "polyhop/core/random.hpp"
+#include "polyhop/network/mpi/job.hpp"
+#include "support/algorithm_sets.hpp"
+#include "support/networks.hpp"
+#include "support/option_sets.hpp"
+#include "support/trial.hpp"
+
+namespace polyhop {
+namespace {
+
+mpi::Job* job = nullptr;
+
+// Agents dealt at random: every process has some, in no order.
+std::shared_ptr<const Numbering> shuffled(Index agents) {
+  auto out = std::make_shared<Numbering>();
+  out->agent.resize(static_cast<std::size_t>(agents));
+  std::iota(out->agent.begin(), out->agent.end(), 0);
+  Stream stream(3, Purpose::shuffle, 0);
+  for (std::size_t n = out->agent.size(); n > 1; --n) std::swap(out->agent[n - 1], out->agent[stream.below(n)]);
+  out->place.resize(out->agent.size());
+  for (std::size_t p = 0; p < out->agent.size(); ++p) {
+    out->place[static_cast<std::size_t>(out->agent[p])] = static_cast<std::int32_t>(p);
+  }
+  return out;
+}
+
+// Each rank the more agents the higher its number.
+Ownership uneven(Index agents) {
+  std::vector<double> cost;
+  for (Index k = 0; k < agents; ++k) cost.push_back(static_cast<double>(agents - k));
+  return balanced_ownership(cost, job->size());
+}
+
+test::Launch over(const Ownership& ownership, Index threads) {
+  return [&ownership, threads](const CombinationMatrix& matrix, Index columns, const Body& body) {
+    job->launch(matrix, ownership, columns, threads, body);
+  };
+}
+
+// What every block of this rank's has in both states.
+bool same_here(const Snapshot& x, const Snapshot& y, const Ownership& ownership) {
+  const Block own = ownership.block(job->rank());
+  for (std::size_t n = 0; n < x.entries.size(); ++n) {
+    const auto& a = x.entries[n];
+    const auto& b = y.entries[n];
+    if (a.rows == 1 && own.first > 0) continue;  // a number that all share is written by the first
+    for (Index k = 0; k < (a.rows == 1 ? 1 : own.size()); ++k) {
+      const auto begin = static_cast<std::size_t>((a.rows == 1 ? 0 : own.agent(k)) * a.columns);
+      const auto width = static_cast<std::size_t>(a.columns);
+      if (!test::same_bits(std::span(a.data).subspan(begin, width), std::span(b.data).subspan(begin, width))) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+ProblemOptions conditions(std::size_t n, Index dimension) {
+  constexpr std::array losses = {LossName::least_squares, LossName::logistic, LossName::huber};
+  constexpr std::array batches = {Batch{1, false}, Batch{3, false}, Batch{0, true}};
+  ProblemOptions options;
+  options.loss = losses[n % 3];
+  options.l2 = 0.1;
+  options.dimension = dimension;
+  options.samples = 4;
+  options.batch = batches[n / 3 % 3];
+  options.sampling = n % 2 == 0 ? Sampling::shuffle : Sampling::uniform;
+  return options;
+}
+
+// The same instance with its data in the order of the places.
+test::Instance placed(const test::Instance& instance, const ProblemOptions& options, const Ownership& ownership,
+                      std::uint64_t seed) {
+  const std::shared_ptr<const Loss> loss = make_loss(options.loss, options.delta);
+  const Block all = {0, instance.matrix.agents(), ownership.numbering.get()};
+  Dataset data =
+      synthesise({options.dimension, options.samples, options.noise, options.scale_spread, options.minimiser_spread},
+                 all, loss->is_classification(), seed);
+  return {instance.matrix,
+          std::make_unique<LinearProblem>(std::move(data), loss, options.l2, options.batch, options.sampling),
+          instance.reference};
+}
+
+void expect_same_bits(const test::Pair& pair, std::size_t n) {
+  constexpr std::uint64_t seed = 7;
+  const Index agents = n % 2 == 0 ? 14 : 17;
+  const Index dimension = n % 2 == 0 ? 9 : 33;
+  const Index iterations = test::is_exact(pair.step) ? 3 : 12;
+  const auto topology = n % 3 == 0 ? Topology::ring : n % 3 == 1 ? Topology::path : Topology::complete;
+  const ProblemOptions options = conditions(n, dimension);
+  const auto instance = test::synthetic_instance(test::network_of(topology, agents), options, seed);
+  const auto expected = test::follow(instance, pair.step, iterations, test::serial(), seed, nullptr, 0, pair.algorithm);
+  Ownership own = uneven(agents);
+  for (const Index threads : {1, 2}) {
+    SCOPED_TRACE(pair.text() + ", " + std::to_string(threads) + " threads, rank " + std::to_string(job->rank()));
+    const auto found =
+        test::follow(instance, pair.step, iterations, over(own, threads), seed, nullptr, 0, pair.algorithm);
+    for (std::size_t i = 0; i < found.states.size(); ++i) {
+      EXPECT_TRUE(same_here(found.states[i], expected.states[i], own)) << "before iteration " << i;
+    }
+  }
+}
+
+TEST(SameBits, EveryRule) {
+  const auto steps = test::all_sets();
+  for (std::size_t n = 0; n < steps.size(); ++n) expect_same_bits({"atc", steps[n]}, n);
+}
+
+TEST(SameBits, EveryAlgorithm) {
+  const auto pairs = test::algorithm_sets();
+  for (std::size_t n = 0; n < pairs.size(); ++n) expect_same_bits(pairs[n], n);
+}
+
+TEST(SameBits, WhoeverOwnsWhichAgents) {
+  constexpr std::uint64_t seed = 7;
+  const std::vector<test::Pair> pairs = {{"atc", test::gap()},
+                                         {"atc", test::gap({{"damping", "norms"}, {"bound", "linear"}})},
+                                         {test::algorithm_of("auto"), {}},
+                                         {test::algorithm_of("kuruzov"), {}}};
+  Ownership own = uneven(17);
+  own.numbering = shuffled(17);
+  for (std::size_t n = 0; n < pairs.size(); ++n) {
+    const ProblemOptions options = conditions(n, 9);
+    const auto instance = test::synthetic_instance(test::network_of(Topology::ring, 17), options, seed);
+    const auto by_places = placed(instance, options, own, seed);
+    const auto expected =
+        test::follow(instance, pairs[n].step, 12, test::serial(), seed, nullptr, 0, pairs[n].algorithm);
+    for (const Index threads : {1, 2}) {
+      const auto found =
+          test::follow(by_places, pairs[n].step, 12, over(own, threads), seed, nullptr, 0, pairs[n].algorithm);
+      SCOPED_TRACE(pairs[n].text() + ", " + std::to_string(threads) + " threads, rank " + std::to_string(job->rank()));
+      for (std::size_t i = 0; i < found.states.size(); ++i) {
+        EXPECT_TRUE(same_here(found.states[i], expected.states[i], own)) << "before iteration " << i;
+      }
+    }
+  }
+}
+
+// What crosses is what agents send, when every agent has its own process; otherwise a row goes once to each process.
+TEST(Crossings, AreTheAgentsTrafficWithOneAgentARank) {
+  std::vector<CombinationMatrix> networks = {test::network_of(Topology::complete, job->size())};
+  if (job->size() >= 3) networks.push_back(test::network_of(Topology::ring, job->size()));
+  if (job->size() >= 2) networks.push_back(test::network_of(Topology::star, job->size()));
+  for (const CombinationMatrix& matrix : networks) {
+    mpi::launch(*job, matrix, 5, [&](Worker& worker) {
+      Network& network = worker.network;
+      Rows x(1, 5);
+      std::vector<Real> number = {1};
+      network.combine(x, x);
+      (void)network.hear({number, number});
+      (void)network.reach(x);
+      (void)network.reach(number, 3);
+      network.differ(x, number, false, x);
+      network.spread_sum({number});
+      EXPECT_EQ(network.crossings().vectors, network.algorithm_traffic().vectors);
+      EXPECT_EQ(network.crossings().scalars, network.algorithm_traffic().scalars);
+    });
+  }
+}
+
+TEST(Crossings, AreOneRowForEachProcessThatWantsIt) {
+  const Index each = 4;
+  const Index agents = each * job->size();
+  mpi::launch(*job, test::network_of(Topology::complete, agents), 3, [&](Worker& worker) {
+    Network& network = worker.network;
+    Rows x(network.block().size(), 3);
+    network.combine(x, x);
+    const Index direct = each * (job->size() - 1);
+    EXPECT_EQ(network.crossings().vectors, direct);
+    // Everybody is a neighbour: what is left to forward is what third processes own, once from each of the others.
+    (void)network.reach(x);
+    EXPECT_EQ(network.crossings().vectors - direct, direct + direct * (job->size() - 2));
+  });
+}
+
+TEST(Collective, RunsInOrderOfTheAgentsWhoeverOwnsThem) {
+  constexpr Index agents = 29;
+  const CombinationMatrix matrix = test::network_of(Topology::ring, agents);
+  Ownership own = uneven(agents);
+  for (const bool shuffles : {false, true}) {
+    own.numbering = shuffles ? shuffled(agents) : nullptr;
+    for (const Index threads : {1, 2}) {
+      job->launch(matrix, own, 1, threads, [&](Worker& worker) {
+        const Block block = worker.network.block();
+        std::vector<double> numbers(agents + 1);
+        worker.collective.by_agent(numbers, block.size(), [&](std::span<double> shared, Index k) {
+          // The place in the list, and the agent that stands there.
+          shared[1 + static_cast<std::size_t>(shared[0])] = static_cast<double>(block.agent(k));
+          shared[0] += 1;
+        });
+        EXPECT_EQ(numbers[0], agents);
+        for (std::size_t k = 0; k < agents; ++k) EXPECT_EQ(numbers[k + 1], static_cast<double>(k));
+      });
+    }
+  }
+}
+
+TEST(Collective, BringsRowsToTheFirstAndBack) {
+  constexpr Index agents = 29;
+  const CombinationMatrix matrix = test::network_of(Topology::ring, agents);
+  Ownership own = uneven(agents);
+  own.numbering = shuffled(agents);
+  job->launch(matrix, own, 1, 2, [&](Worker& worker) {
+    const Block block = worker.network.block();
+    std::vector<Index> rows;
+    std::vector<double> mine;
+    for (Index k = 0; k < block.size(); ++k) {
+      if (block.agent(k) % 3 == 0) continue;  // some have nothing to tell
+      rows.push_back(block.agent(k));
+      mine.insert(mine.end(), {static_cast<double>(block.agent(k)), 0.5});
+    }
+    std::vector<double> all(worker.number == 0 ? 2 * agents : 0, -1);
+    worker.collective.gather(rows, mine, all);
+    for (Index k = 0; worker.number == 0 && k < agents; ++k) {
+      EXPECT_EQ(all[static_cast<std::size_t>(2 * k)], k % 3 == 0 ? -1 : static_cast<double>(k));
+    }
+    std::vector<double> back(mine.size());
+    worker.collective.scatter(rows, back, all);
+    EXPECT_EQ(back, mine);
+  });
+}
+
+TEST(Team, TellsEverybodyWhatEachSays) {
+  const std::string text(static_cast<std::size_t>(1000 * job->rank()), 'x');
+  const std::vector<std::string> all = job->tell(text);
+  EXPECT_EQ(static_cast<Index>(all.size()), job->size());
+  for (std::size_t r = 0; r < all.size(); ++r) EXPECT_EQ(all[r].size(), 1000 * r);
+}
+
+TEST(Team, FailsTogetherAndGoesOn) {
+  const CombinationMatrix matrix = test::network_of(Topology::ring, 20);
+  const Index last = job->size() - 1;
+  for (int again = 0; again < 3; ++again) {
+    // One fails while the others exchange rows; every thread of theirs waits for it.
+    for (const Index threads : {1, 2}) {
+      try {
+        mpi::launch(
+            *job, matrix, 4,
+            [&](Worker& worker) {
+              Rows x(worker.network.block().size(), 4);
+              for (int i = 0;; ++i) {
+                if (i == 5 && job->rank() == last) throw InputError("data", "not here", 3, "a file");
+                worker.network.combine(x, x);
+              }
+            },
+            threads);
+        ADD_FAILURE() << "nothing was thrown";
+      } catch (const InputError& e) {
+        EXPECT_EQ(e.path(), "data");
+        EXPECT_EQ(e.message(), "not here" + (job->size() > 1 ? " (" + job->name(last) + ")" : ""));
+        EXPECT_EQ(e.line(), 3);
+        EXPECT_EQ(e.file(), "a file");
+      }
+    }
+    EXPECT_THROW(job->together([&] {
+      if (job->rank() == last) throw Error("a disk is full");
+    }),
+                 Error);
+    mpi::launch(*job, matrix, 4, [&](Worker& worker) {
+      Rows x(worker.network.block().size(), 4, 1.0);
+      worker.network.combine(x, x);
+      EXPECT_NEAR(x(0, 0), 1, 1e-15);
+    });
+    std::vector<double> sum(1);
+    job->collective().in_order(sum, [](std::span<double> shared) { shared[0] += 1; });
+    EXPECT_EQ(sum[0], static_cast<double>(job->size()));
+  }
+}
+
+TEST(Team, RefusesMoreRanksThanAgents) {
+  if (job->size() == 1) GTEST_SKIP() << "there is always one agent";
+  EXPECT_THROW(mpi::launch(*job, test::network_of(Topology::path, job->size() - 1), 1, [](Worker&) {}), InputError);
+}
+
+}  // namespace
+}  // namespace polyhop
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  polyhop::mpi::Options options;
+  for (int n = 1; n < argc; ++n) {
+    if (std::string_view(argv[n]) == "neighbourhood") options.exchange = polyhop::mpi::Exchange::neighbourhood;
+  }
+  polyhop::mpi::Job all(options);
+  polyhop::job = &all;
+  if (all.rank() != 0) {
+    // One process tells how it goes; the others only what they find.
+    auto& listeners = testing::UnitTest::GetInstance()->listeners();
+    class Failures : public testing::EmptyTestEventListener {
+      void OnTestPartResult(const testing::TestPartResult& result) override {
+        if (result.failed()) std::fprintf(stderr, "%s\n", result.message());
+      }
+    };
+    delete listeners.Release(listeners.default_result_printer());
+    listeners.Append(new Failures);
+  }
+  return RUN_ALL_TESTS();
+}

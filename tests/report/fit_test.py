@@ -1,0 +1,106 @@
+# SPDX-FileCopyrightText: The polyhop authors
+# SPDX-License-Identifier: Apache-2.0
+"""fit_test.py REPORT_DUMP: the page of a fit in a browser."""
+
+import csv
+
+import _page
+from _page import HOSTILE, Page
+
+
+class Fit(Page):
+    """Two classes, 40 features of which the last weighs most, full gradients."""
+
+    def setUp(self):
+        self.open("fit", "fit.html")
+
+    def rows(self, table):
+        return [[cell.text for cell in row.find_elements("css selector", "td")] for row in self.all(f"{table} tbody tr")]
+
+    def shown(self):
+        return [s.get_attribute("id") for s in self.all("section") if s.is_displayed()]
+
+    def test_says_what_was_fitted_and_how_it_ended(self):
+        self.assertEqual(self.one("h1").text, "logistic on wine")
+        self.assertIn("100 samples, 40 features, 2 classes; 8 agents", self.one("#facts").text)
+        self.assertEqual(self.one("#headline").text, "It ended fit.")
+        self.assertIn("3456", self.one("#traffic-table").text)
+        self.assertIn("0.1.0", self.one("#provenance-table").text)
+        self.assertIn("tolerance", self.one("#settings-groups").text)
+
+    def test_shows_metrics_classes_and_confusion(self):
+        rows = self.rows("#metrics-table")
+        self.assertEqual([row[1] for row in rows], ["0.875", "0.25", "not defined"])
+        self.assertEqual(self.rows("#class-table")[1], ["yes", "41", "0.9", "0.8"])
+        self.assertEqual(self.rows("#confusion-table"), [["no", "40", "0"], ["yes", "1", "40"]])
+
+    def test_gradient_and_disagreement_are_drawn(self):
+        lines = self.paths("#progress-figure .line")
+        self.assertEqual(len(lines), 2)
+        for line in lines:
+            self.assertNotRegex(line, "NaN|Infinity|undefined")
+        self.assertEqual(self.texts("#progress-figure .target text"), ["tolerance"])
+        self.assertNotIn("heldout", self.shown())
+
+    def test_the_largest_coefficient_comes_first(self):
+        rows = self.rows("#coefficients-table")
+        self.assertEqual(rows[0][:2], ["h40", "0.4"])
+        self.assertEqual((len(rows), rows[-1][:2]), (26, ["intercept", "0.25"]))
+        widths = [self.script("return arguments[0].getBoundingClientRect().width", bar) for bar in self.all(".track i")]
+        self.assertGreater(min(widths), 0)
+        self.assertEqual(widths, sorted(widths, reverse=True))
+        self.press("#more")
+        self.assertEqual(len(self.rows("#coefficients-table")), 41)
+
+    def test_files_can_be_saved(self):
+        self.assertIn("disagreement", self.download("progress.svg").decode())
+        self.assertTrue(self.download("progress.png").startswith(b"\x89PNG"))
+        progress = list(csv.DictReader(self.download("progress.csv").decode().splitlines()))
+        self.assertEqual((progress[0]["iteration"], progress[-1]["iteration"]), ("0", "39980"))
+        coefficients = list(csv.reader(self.download("coefficients.csv").decode().splitlines()))
+        self.assertEqual((len(coefficients), coefficients[1]), (42, ["h40", "0.4"]))
+        self.assertIn(b"accuracy,0.875", self.download("metrics.csv"))
+
+    def test_themes_and_narrow_screens(self):
+        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                                     {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": True})
+        for case in ("fit", "fit-classes"):
+            self.open(case, "fit.html")
+            self.assertLessEqual(self.script("return document.documentElement.scrollWidth"), 390)
+        grounds = set()
+        for _ in range(3):
+            grounds.add(self.script("return getComputedStyle(document.body).backgroundColor"))
+            self.press("#theme")
+        self.assertEqual(len(grounds), 2)
+
+    def test_many_classes_and_samples_held_out(self):
+        self.open("fit-classes", "fit.html")
+        self.assertEqual(self.rows("#metrics-table")[0][1:], ["0.875", "0.5"])
+        self.assertEqual(len(self.paths("#heldout-figure .line")), 1)
+        self.assertEqual(len(self.paths("#progress-figure .line")), 1, "batches have no gradient to show")
+        # By what a deviation changes: the last feature hardly varies.
+        rows = self.rows("#coefficients-table")
+        self.assertEqual((rows[0][0], len(rows[0])), ("h39", 4))
+        self.assertEqual(self.rows("#confusion-table")[0], ["red", "40", "0", "0"])
+        self.script("document.querySelector('#samples-shown [value=held_out]').click()")
+        self.assertEqual(self.rows("#confusion-table")[0], ["red", "40", "7", "0"])
+
+    def test_hostile_names_are_shown_as_text(self):
+        self.open("fit-hostile", "fit.html")
+        self.assertIn(HOSTILE, self.one("h1").text)
+        self.assertIn(HOSTILE, self.one("#class-table").text)
+        self.assertIn(HOSTILE, self.one("#provenance-table").text)
+        self.press("#more")
+        self.assertIn(HOSTILE, self.one("#coefficients-table").text)
+        self.assertEqual(self.all("img, b"), [])
+        self.assertEqual(len(self.all("script")), 3)
+
+    def test_of_a_fit_that_diverged_the_way_is_shown_and_no_model(self):
+        self.open("fit-diverged", "fit.html")
+        self.assertEqual(self.shown(), ["progress", "traffic", "settings", "provenance"])
+        for line in self.paths("#progress-figure .line"):
+            self.assertNotRegex(line, "NaN|Infinity|undefined")
+
+
+if __name__ == "__main__":
+    _page.main()

@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "polyhop/core/rows.hpp"
+#include "polyhop/problem/objective.hpp"
+
+namespace polyhop::test {
+
+/// least + (1/2) sum_j h_j (w_j - c_j)^2, whose smoothness nobody knows.
+class Bowl final : public Objective {
+ public:
+  Bowl(std::vector<Real> curvature, std::vector<Real> centre, Real least = 0)
+      : h_(std::move(curvature)), c_(std::move(centre)), least_(least) {}
+  [[nodiscard]] Index dimension() const override { return static_cast<Index>(h_.size()); }
+  [[nodiscard]] Real value(std::span<const Real> w, std::span<const Index>) const override {
+    Real sum = least_;
+    for (std::size_t j = 0; j < h_.size(); ++j) sum += h_[j] * (w[j] - c_[j]) * (w[j] - c_[j]) / 2;
+    return sum;
+  }
+  Real value_and_gradient(std::span<const Real> w, std::span<const Index> batch,
+                          std::span<Real> gradient) const override {
+    for (std::size_t j = 0; j < h_.size(); ++j) gradient[j] = h_[j] * (w[j] - c_[j]);
+    return value(w, batch);
+  }
+
+ private:
+  std::vector<Real> h_, c_;
+  Real least_;
+};
+
+inline ObjectiveProblem bowls(const std::vector<Bowl>& all) {
+  std::vector<std::shared_ptr<const Objective>> objectives;
+  for (const Bowl& bowl : all) objectives.push_back(std::make_shared<Bowl>(bowl));
+  return ObjectiveProblem(std::move(objectives));
+}
+
+/// The largest difference of a coordinate of any row to that of the point.
+inline Real largest_distance(const Rows& w, const std::vector<Real>& to) {
+  Real largest = 0;
+  for (Index k = 0; k < w.rows(); ++k) {
+    for (Index j = 0; j < w.columns(); ++j) {
+      largest = std::max(largest, std::abs(w(k, j) - to[static_cast<std::size_t>(j)]));
+    }
+  }
+  return largest;
+}
+
+}  // namespace polyhop::test

@@ -1,0 +1,172 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+// References that several processes solve for together.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "polyhop/core/random.hpp"
+#include "polyhop/experiment/team_data.hpp"
+#include "polyhop/problem/problem_options.hpp"
+#include "support/networks.hpp"
+#include "support/thread_team.hpp"
+
+namespace polyhop {
+namespace {
+
+using test::ThreadTeam;
+
+constexpr Index agents = 9;
+constexpr Index features = 4;
+constexpr double spread = 0;  // no data are pooled
+
+// One problem by any block of its agents. Agent k has 2 + k samples.
+struct Given {
+  LossName loss = LossName::least_squares;
+  Real l2 = 0.1;
+  bool sparse = false;
+  bool intercept = false;
+  bool separable = false;
+
+  [[nodiscard]] std::unique_ptr<DataProblem> problem(const Block& block) const {
+    Dataset data;
+    data.offset = {0};
+    std::vector<Real> weights;
+    std::vector<Real> values;
+    for (Index k = 0; k < block.size(); ++k) {
+      const Index agent = block.agent(k);
+      Stream random(7, Purpose::features, agent);
+      for (Index n = 0; n < 2 + agent; ++n) add_sample(random, values, data.targets);
+      data.offset.push_back(data.offset.back() + 2 + agent);
+      weights.push_back(1 + 0.1 * static_cast<Real>(agent));
+    }
+    data.features = as_features(values);
+    LinearOptions options{.l2 = l2, .intercept = intercept, .weights = weights};
+    options.share = {block.first, agents, 2 * agents + agents * (agents - 1) / 2};
+    return make_data_problem(std::move(data), loss, 1, 3, std::move(options));
+  }
+
+ private:
+  void add_sample(Stream& random, std::vector<Real>& values, std::vector<Real>& targets) const {
+    std::vector<Real> h(features);
+    random.normals(h);
+    if (intercept) h.back() = 1;
+    Real y = h[0] - 2 * h[1] + (separable ? 0 : random.normal());
+    if (sparse) h[2] = 0;
+    if (loss == LossName::logistic || loss == LossName::smoothed_hinge) y = y < 0 ? -1 : 1;
+    if (loss == LossName::softmax) y = y < -1 ? 0 : y < 1 ? 1 : 2;
+    if (loss == LossName::poisson) y = std::floor(std::abs(y));
+    values.insert(values.end(), h.begin(), h.end());
+    targets.push_back(y);
+  }
+  [[nodiscard]] Features as_features(const std::vector<Real>& values) const {
+    const auto count = static_cast<Index>(values.size()) / features;
+    Rows rows(count, features);
+    std::vector<Index> offset = {0};
+    std::vector<std::int32_t> column;
+    std::vector<Real> value;
+    for (Index n = 0; n < count; ++n) {
+      for (Index j = 0; j < features; ++j) {
+        const Real x = values[static_cast<std::size_t>(n * features + j)];
+        rows(n, j) = x;
+        if (x == 0) continue;
+        column.push_back(static_cast<std::int32_t>(j));
+        value.push_back(x);
+      }
+      offset.push_back(static_cast<Index>(column.size()));
+    }
+    if (!sparse) return rows;
+    return Features::sparse(features, std::move(offset), std::move(column), std::move(value));
+  }
+};
+
+std::vector<Given> all_given() {
+  std::vector<Given> out;
+  for (const bool sparse : {false, true}) {
+    for (const LossName loss : {LossName::least_squares, LossName::logistic, LossName::softmax, LossName::huber,
+                                LossName::smoothed_hinge, LossName::poisson}) {
+      for (const bool intercept : {false, true}) out.push_back({loss, 0.1, sparse, intercept});
+    }
+    out.push_back({LossName::least_squares, 0, sparse});
+    out.push_back({LossName::logistic, 0, sparse, false, true});
+  }
+  return out;
+}
+
+std::string text(const Given& given) {
+  return std::string(name_of(given.loss)) + (given.sparse ? ", sparse" : "") + (given.intercept ? ", intercept" : "") +
+         (given.l2 == 0 ? ", no penalty" : "");
+}
+
+Reference solved(const Given& given, double most_pooled, Team& team, Placement placement) {
+  const CombinationMatrix matrix = test::network_of(Topology::ring, agents);
+  const Ownership ownership = choose_ownership(matrix, std::vector<double>(agents, 1.0), team.size(), placement);
+  const auto problem = given.problem(ownership.block(team.rank()));
+  Reference out;
+  team.launch(matrix, ownership, 1, 1,
+              [&](Worker& worker) { out = solve_reference(*problem, all_agents(worker), most_pooled); });
+  return out;
+}
+
+void expect_same(const Reference& a, const Reference& b) {
+  EXPECT_EQ(a.minimiser, b.minimiser);
+  EXPECT_EQ(a.value, b.value);
+  EXPECT_EQ(a.accuracy, b.accuracy);
+  EXPECT_EQ(a.how, b.how);
+  EXPECT_EQ(a.known, b.known);
+}
+
+TEST(ReferenceTeam, HasTheSameBitsForAnyTeam) {
+  for (const Given& given : all_given()) {
+    for (const double most_pooled : {pooled_features, spread}) {
+      SCOPED_TRACE(text(given) + (most_pooled == spread ? ", spread" : ", pooled"));
+      const Reference whole = solved(given, most_pooled, alone(), Placement::contiguous);
+      if (most_pooled != spread) expect_same(solve_reference(*given.problem({0, agents})), whole);
+      for (const Placement placement : {Placement::contiguous, Placement::metis}) {
+        if (placement == Placement::metis && !has_metis()) continue;
+        for (const Index processes : {2, 3, 7}) {
+          ThreadTeam::run(processes,
+                          [&](Team& team) { expect_same(solved(given, most_pooled, team, placement), whole); });
+        }
+      }
+    }
+  }
+}
+
+TEST(ReferenceTeam, WhatIsSpreadIsSolvedAsWellAsWhatIsPooled) {
+  for (const Given& given : all_given()) {
+    SCOPED_TRACE(text(given));
+    const Reference pooled = solved(given, pooled_features, alone(), Placement::contiguous);
+    const Reference found = solved(given, spread, alone(), Placement::contiguous);
+    EXPECT_NEAR(found.value, pooled.value, 1e-13 * std::max(1.0, std::abs(pooled.value)));
+    EXPECT_LE(found.accuracy, std::max(1e-12, 1.01 * pooled.accuracy));
+    ASSERT_EQ(found.minimiser.has_value(), pooled.minimiser.has_value());
+    // A number added to the intercepts of all classes changes nothing.
+    if (!found.minimiser || (given.loss == LossName::softmax && given.intercept)) continue;
+    for (std::size_t j = 0; j < found.minimiser->size(); ++j) {
+      EXPECT_NEAR((*found.minimiser)[j], (*pooled.minimiser)[j], 1e-6);
+    }
+  }
+}
+
+TEST(ReferenceTeam, AFailureOfTheFirstIsThrownInAll) {
+  const CombinationMatrix matrix = test::network_of(Topology::ring, 4);
+  const Ownership ownership = balanced_ownership(std::vector<double>(4, 1.0), 2);
+  ThreadTeam::run(2, [&](Team& team) {
+    EXPECT_THROW(team.launch(matrix, ownership, 1, 1,
+                             [&](Worker& worker) {
+                               if (worker.number == 0) throw Error("no minimum");
+                               std::vector<double> numbers(1);
+                               worker.collective.in_order(numbers, [](std::span<double>) {});
+                             }),
+                 Error);
+  });
+}
+
+}  // namespace
+}  // namespace polyhop
