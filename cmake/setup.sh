@@ -5,14 +5,15 @@
 build_packages=(
   g++ cmake ninja-build pkgconf
   libeigen3-dev librandom123-dev libtomlplusplus-dev libcli11-dev libfmt-dev nlohmann-json3-dev
-  libfast-float-dev zlib1g-dev libsqlite3-dev libsqlitecpp-dev libzip-dev libpugixml-dev liblbfgs-dev libmetis-dev libjs-d3
+  libfast-float-dev zlib1g-dev libsqlite3-dev libsqlitecpp-dev libzip-dev libpugixml-dev liblbfgs-dev libjs-d3
+  libopenmpi-dev openmpi-bin libmetis-dev
   gnuplot-nox
 )
 test_packages=(
   libgtest-dev librapidcheck-dev libbenchmark-dev ccache
   python3 python3-numpy python3-scipy python3-networkx python3-sklearn dataset-fashion-mnist libopenblas0-pthread
   chromium chromium-driver python3-selenium
-  fish zsh groff-base
+  fish zsh groff-base iproute2
 )
 
 # stage TEXT COMMAND...: says what is done, does it, says how long it took. A failure ends the script with its code.

@@ -52,11 +52,13 @@ Announced announced() {
 }
 
 volatile pid_t child = 0;
+bool supervised = false;
 volatile std::sig_atomic_t forwarded = 0;
 
+// The second time it is meant.
 extern "C" void forward(int signal) {
+  if (child > 0) kill(child, forwarded == signal ? SIGKILL : signal);
   forwarded = signal;
-  if (child > 0) kill(child, signal);
 }
 
 // Waits for the child, passes signals on to it, and ends as it does.
@@ -70,7 +72,7 @@ extern "C" void forward(int signal) {
   if (WIFEXITED(status)) _exit(WEXITSTATUS(status));
   const int signal = WTERMSIG(status);
   // Killed on demand: the launcher ends everybody.
-  if (forwarded != 0) _exit(128 + signal);
+  if (forwarded != 0) _exit(128 + forwarded);
   std::string host(256, '\0');
   gethostname(host.data(), host.size() - 1);
   const std::string text = "polyhop: rank " + std::to_string(self.rank) + " on " + host.c_str() +
@@ -113,6 +115,7 @@ void supervise() {
   if (child < 0) throw Error(std::string("cannot start the process that works: ") + std::strerror(errno));
   if (child > 0) watch(self);
   // Signals come through the parent alone, and without it nobody would wait for this process.
+  supervised = true;
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   // mpirun reads the output through a terminal of its own making; where it goes from there, nobody here knows.
@@ -122,6 +125,8 @@ void supervise() {
   const int nowhere = open("/dev/null", O_WRONLY);
   if (nowhere >= 0) dup2(nowhere, STDOUT_FILENO);
 }
+
+bool is_supervised() { return supervised; }
 
 bool is_idle(const std::string& command) { return announced().rank > 0 && command != "run" && command != "fit"; }
 
@@ -139,6 +144,7 @@ Team& join_team(const ClusterArguments& arguments) {
                                     ", which this polyhop is built with, knows of " + std::to_string(job->size()) +
                                     "; use the mpirun of that library, or `srun --mpi=pmix`");
     }
+    agree_on(*job, "--placement or --exchange", arguments.placement + " " + arguments.exchange);
   }
   return *job;
 #else
@@ -146,6 +152,14 @@ Team& join_team(const ClusterArguments& arguments) {
   throw InputError(self.by, "started " + std::to_string(self.size) +
                                 " processes, but this polyhop was built without MPI; install libopenmpi-dev and build "
                                 "it again, or start it by hand");
+#endif
+}
+
+std::string mpi_library() {
+#ifdef POLYHOP_HAS_MPI
+  return mpi::Job::library();
+#else
+  return "";
 #endif
 }
 

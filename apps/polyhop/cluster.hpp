@@ -25,6 +25,9 @@ void add_cluster(CLI::App& command, ClusterArguments& arguments);
 /// is silent on the others. Nothing happens when the command was started by hand.
 void supervise();
 
+/// Whether another process watches this one, and ends it when a signal comes twice.
+bool is_supervised();
+
 /// True when this is a process of several that has nothing to do: all but the first, in commands of one process.
 bool is_idle(const std::string& command);
 
@@ -37,6 +40,9 @@ void leave_team();
 
 /// Throws InputError in every process unless all of them say the same: the version, and `text`, which `what` names.
 void agree_on(Team& team, const std::string& what, const std::string& text);
+
+/// The words for the MPI library that is built in; empty where none is.
+std::string mpi_library();
 
 /// Whether the first process was asked to stop; the same answer for all.
 bool is_stopped(Team& team, bool here);

@@ -13,10 +13,12 @@
 #include <utility>
 #include <vector>
 
+#include "cluster.hpp"
 #include "commands.hpp"
 #include "json_output.hpp"
 #include "polyhop/experiment/machine.hpp"
 #include "polyhop/experiment/self_test.hpp"
+#include "polyhop/network/placement.hpp"
 #include "polyhop/report/text_table.hpp"
 #include "terminal.hpp"
 
@@ -54,6 +56,20 @@ std::vector<Finding> find_programs() {
                      fmt::format("apt-get install {}", helper.package)});
     }
   }
+  return out;
+}
+
+// What was chosen when polyhop was built.
+std::vector<Finding> built_in_findings() {
+  using enum Finding::Verdict;
+  const std::string mpi = mpi_library();
+  std::vector<Finding> out;
+  out.push_back(mpi.empty() ? Finding{warning, "MPI", "not built in; only needed for runs over several processes",
+                                      "apt-get install libopenmpi-dev, and build polyhop again"}
+                            : Finding{good, "MPI", mpi + " is built in", ""});
+  out.push_back(has_metis() ? Finding{good, "METIS", "is built in", ""}
+                            : Finding{warning, "METIS", "not built in; only needed for --placement metis",
+                                      "apt-get install libmetis-dev, and build polyhop again"});
   return out;
 }
 
@@ -105,7 +121,8 @@ std::vector<Finding> examine(const Machine& machine) {
   }
   out.push_back(memory_finding(machine));
   out.push_back(folder_finding());
-  for (const auto& more : {find_programs(), self_test_findings()}) out.insert(out.end(), more.begin(), more.end());
+  for (const auto& more : {built_in_findings(), find_programs(), self_test_findings()})
+    out.insert(out.end(), more.begin(), more.end());
   return out;
 }
 

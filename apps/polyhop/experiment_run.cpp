@@ -35,7 +35,8 @@ std::atomic<int> interrupted = 0;
 static_assert(std::atomic<int>::is_always_lock_free);
 
 extern "C" void interrupt(int signal) {
-  if (interrupted.exchange(signal) != 0) _exit(128 + signal);
+  // Slurm signals every process of a job, so that one signal comes twice: from it, and from the supervisor.
+  if (interrupted.exchange(signal) != 0 && !is_supervised()) _exit(128 + signal);
 }
 
 // What a run writes, opened before it starts. When it fails before its first checkpoint, nothing stays of it.
@@ -87,14 +88,12 @@ class Outputs {
   std::unique_ptr<Store> store;
 };
 
-// Models, one cell after the other from the store, unless they are too many for one file made in memory.
-bool export_models(const Store& store, const Config& config, const Record& record, NpzWriter& out) {
-  constexpr double most_bytes = 1e9;
-  const auto agents =
-      static_cast<double>(std::max<Index>(1, record.networks.empty() ? 100000 : record.networks[0].agents));
-  const double bytes = agents * static_cast<double>(config.options.problem.dimension) * sizeof(Real) * 2 *
-                       static_cast<double>(record.cells.size());
-  if (bytes > most_bytes) return false;
+// Models from the store, unless they are too many for one file made in memory. One of several processes has no more
+// memory than its share of the agents takes.
+bool export_models(const Store& store, bool shared, NpzWriter& out) {
+  constexpr Index most_bytes = 1'000'000'000;
+  constexpr Index most_shared = 16'000'000;
+  if (store.model_bytes() > (shared ? most_shared : most_bytes)) return false;
   write_models(store.load(true), out);
   out.close();
   return true;
@@ -164,7 +163,9 @@ Outcome run_experiment(const Config& config, const std::string& file, const std:
   out.record = run_config(config, file, arguments, progress, team, opened);
   if (!team.is_first() || out.record.cells.empty()) return out;
   Outputs& outputs = *opened;
-  if (export_models(*outputs.store, config, out.record, outputs.models)) out.models = outputs.folder.file("models.npz");
+  if (export_models(*outputs.store, team.size() > 1, outputs.models)) {
+    out.models = outputs.folder.file("models.npz");
+  }
   write_curves(out.record, [&](std::string_view text) { outputs.curves.write(text); });
   outputs.curves.commit();
   outputs.summary.write(summary_json(out.record));

@@ -130,6 +130,14 @@ FitOptions options_of(const FitArguments& arguments) {
   return options;
 }
 
+// All that decides the model, but where the data are: several processes must want the same.
+std::string wanted(const FitArguments& a) {
+  return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{} {} {} {} {} {} {} {} {} {} {}", a.loss, a.graph,
+                     fmt::join(a.settings, " "), a.partition, a.batch, a.target, a.agents, a.l2, a.delta, a.alpha,
+                     a.tolerance, a.held_out.value_or(0), a.iterations, a.seed, a.no_intercept, a.unit_rows,
+                     a.standardise);
+}
+
 bool holds_out(const FitOptions& options) { return options.held_out || !options.batch.all; }
 
 std::string progress_line(const FitState& state, const FitOptions& options) {
@@ -258,6 +266,7 @@ int fit_command(const FitArguments& arguments) {
     options = options_of(arguments);
     if (team.is_first()) opened.emplace(arguments);
   });
+  agree_on(team, "set of flags", wanted(arguments));
   stop_on_signals();
   FitControl control;
   control.team = &team;

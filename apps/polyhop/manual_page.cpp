@@ -65,12 +65,15 @@ std::string arguments_of(const CommandInfo& command) {
 }
 
 std::string exit_codes() {
-  static constexpr std::array<std::pair<int, const char*>, 6> codes = {
+  static constexpr std::array<std::pair<int, const char*>, 9> codes = {
       {{0, "done; also when a method diverged, which the results say"},
        {1, "internal error; of doctor: this machine is not fit"},
        {2, "usage: unknown commands, flags or values"},
        {3, "bad configuration or data: file, line, key, what was found, what is allowed; also when some runs failed"},
+       {4, "fit diverged, or did not converge in as many iterations as were allowed"},
+       {5, "under mpirun or srun: a rank was killed, or silent for too long; the same command goes on"},
        {130, "interrupted by SIGINT, after a last checkpoint"},
+       {138, "stopped by SIGUSR1, after a last checkpoint"},
        {143, "terminated by SIGTERM, after a last checkpoint"}}};
   std::string out = ".SH EXIT STATUS\n";
   for (const auto& [code, meaning] : codes) out += ".TP\n" + bold(std::to_string(code)) + "\n" + roff(meaning) + "\n";

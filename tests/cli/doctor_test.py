@@ -5,6 +5,7 @@
 import json
 import os
 import shutil
+import subprocess
 
 import _polyhop
 from _polyhop import CommandTest
@@ -27,6 +28,17 @@ class Doctor(CommandTest):
         self.assertEqual(said["version"], version)
         tests = [finding for finding in said["findings"] if finding["subject"] == "self-test"]
         self.assertGreaterEqual(len(tests), 4)
+
+    def test_it_tells_what_is_built_in(self):
+        found = {finding["subject"]: finding for finding in json.loads(self.done("doctor", "--json").stdout)["findings"]}
+        linked = subprocess.run(["ldd", _polyhop.COMMAND], check=True, capture_output=True, text=True).stdout
+        for subject, library, package in (("MPI", "libmpi", "libopenmpi-dev"), ("METIS", "libmetis", "libmetis-dev")):
+            if library in linked:
+                self.assertEqual(found[subject]["verdict"], "ok")
+                self.assertIn("is built in", found[subject]["found"])
+            else:
+                self.assertEqual(found[subject]["verdict"], "note")
+                self.assertIn(f"apt-get install {package}", found[subject]["advice"])
 
     def test_missing_programs_name_their_package_and_do_no_harm(self):
         (self.folder / "bin").mkdir()

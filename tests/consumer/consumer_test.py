@@ -19,6 +19,8 @@ HERE = SOURCE / "tests" / "consumer"
 WORK = BUILD / "consumer"
 PREFIX = WORK / "prefix"
 
+MPI_HEADER = "polyhop/network/mpi/job.hpp"
+
 
 def run(*command, env=None):
     """The command's output; a failure shows all of it."""
@@ -35,9 +37,12 @@ def cache(name):
     return found.group(1) if found else ""
 
 
-def build(folder, *settings):
+WITH_MPI = cache("POLYHOP_MPI") == "ON" and os.path.exists(cache("MPI_CXX_HEADER_DIR"))
+
+
+def build(folder, *settings, tree=None):
     """Builds one of the projects beside this file the way polyhop was built, and returns what its program prints."""
-    tree = WORK / folder
+    tree = WORK / (tree or folder)
     same = [f"-D{name}={cache(name)}" for name in ("CMAKE_BUILD_TYPE", "CMAKE_CXX_COMPILER", "CMAKE_MAKE_PROGRAM")]
     launcher = cache("CCACHE")
     if launcher and not launcher.endswith("-NOTFOUND"):
@@ -63,11 +68,27 @@ class Consumer(unittest.TestCase):
         self.assertIn("a standard normal: ", output)
 
     def test_every_header_is_installed(self):
-        there = sorted(str(p.relative_to(SOURCE / "src")) for p in SOURCE.glob("src/polyhop/**/*.hpp"))
-        self.assertEqual(there, self.headers)
+        there = sorted(str(p.relative_to(SOURCE / "src")) for p in SOURCE.glob("src/polyhop/*/*.hpp"))
+        for_mpi = [MPI_HEADER] if WITH_MPI else []
+        self.assertEqual(sorted(there + for_mpi), self.headers)
 
     def test_find_package(self):
         self.assert_works(build("find_package", f"-DCMAKE_PREFIX_PATH={PREFIX}", f"-DALL_HEADERS={self.all_headers}"))
+
+    def test_the_component_mpi(self):
+        example = SOURCE / "examples" / "cluster.cpp"
+        settings = [f"-DCMAKE_PREFIX_PATH={PREFIX}", f"-DALL_HEADERS={self.all_headers}", f"-DWITH_MPI={example}"]
+        if WITH_MPI:
+            build("find_package", *settings, tree="with_mpi")
+            self.assertIn("all within", run(WORK / "with_mpi" / "consumer_mpi"))
+            # From here on as where it was not built.
+            (targets,) = PREFIX.glob("**/polyhopMpiTargets.cmake")
+            targets.rename(WORK / targets.name)
+            self.addCleanup((WORK / targets.name).rename, targets)
+        with self.assertRaises(AssertionError) as refused:
+            build("find_package", *settings, tree="without_mpi")
+        said = " ".join(str(refused.exception).split())
+        self.assertIn("The component mpi is not there: this polyhop was built without MPI.", said)
 
     def test_add_subdirectory(self):
         self.assert_works(build("subdirectory", f"-DPOLYHOP_SOURCE_DIR={SOURCE}",

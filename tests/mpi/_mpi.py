@@ -30,7 +30,6 @@ name = "long"
 seeds = [3]
 iterations = 400
 record_every = 50
-checkpoint_every = 0.02
 [graph]
 topology = "ring"
 agents = 6
@@ -118,7 +117,8 @@ class MpiTest(CommandTest):
             time.sleep(0.005)
 
     def begin_and_reach_a_checkpoint(self, ranks, *arguments, folder="out", **options):
-        process = self.begin(ranks, *arguments, **options)
+        # Saved after every iteration it is slow enough to be met on its way.
+        process = self.begin(ranks, *arguments, "--set", "checkpoint_every=0.0001", **options)
         log = self.folder / folder / "experiment.sqlite-wal"  # the store is locked, but this one shows that it grows
         self.until(lambda: process.poll() is not None or (log.exists() and log.stat().st_size > 300_000))
         if process.poll() is not None:

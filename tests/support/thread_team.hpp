@@ -55,25 +55,26 @@ class ProcessNetwork final : public Network {
     return {std::move(places), block};
   }
 
-  [[nodiscard]] Mail& mail(const Message& message) { return mail_[static_cast<std::size_t>(message.hops) - 1]; }
-  [[nodiscard]] const Roster& known(int hops) const { return hops == 1 ? near_ : *far_; }
+  // All processes widen their mail before the same exchange.
+  [[nodiscard]] Mail& mail() { return mail_[far_ ? 1 : 0]; }
+  [[nodiscard]] const Roster& known() const { return far_ ? *far_ : near_; }
 
   Mail& outbox(const Message& message) override {
-    make_room(mail(message), message);
-    return mail(message);
+    make_room(mail(), message);
+    return mail();
   }
   void begin(const Message&) override { phase_ = barrier_.arrive(); }
   const Mail& finish(const Message& message) override {
     barrier_.wait(phase_);
-    const Roster& all = known(message.hops);
+    const Roster& all = known();
     for (Index slot = 0; slot < all.size(); ++slot) {
       const Index place = all.place(slot);
       if (place < block().first || place >= block().last) copy(message, place, slot);
     }
     barrier_.arrive_and_wait();
-    return mail(message);
+    return mail();
   }
-  const Roster* far() override {
+  const Roster* widen() override {
     std::vector<std::int32_t> places;
     for (const Index l : two_hop().column) add(places, block(), l);
     far_.emplace(sorted(std::move(places), block()));
@@ -83,12 +84,12 @@ class ProcessNetwork final : public Network {
   void copy(const Message& message, Index place, Index slot) {
     const auto owner = std::ranges::upper_bound(ownership_.first, place) - ownership_.first.begin() - 1;
     ProcessNetwork& other = *others_[static_cast<std::size_t>(owner)];
-    const Index theirs = other.known(message.hops).slot_at(place);
-    const Mail& from = other.mail(message);
+    const Index theirs = other.known().slot_at(place);
+    const Mail& from = other.mail();
     for (std::size_t v = 0; v < static_cast<std::size_t>(message.vectors); ++v) {
-      std::ranges::copy(from.vectors[v].row(theirs), mail(message).vectors[v].row(slot).begin());
+      std::ranges::copy(from.vectors[v].row(theirs), mail().vectors[v].row(slot).begin());
     }
-    for (int s = 0; s < message.scalars; ++s) mail(message).scalars(slot, s) = from.scalars(theirs, s);
+    for (int s = 0; s < message.scalars; ++s) mail().scalars(slot, s) = from.scalars(theirs, s);
   }
 
   const Ownership& ownership_;

@@ -129,6 +129,7 @@ struct Cell {
   Rows averaged;                         // K x M, or empty
   double reference_value = 0;            // J(w^o)
   double reference_accuracy = 0;
+  double reference_error_rate = std::numeric_limits<double>::quiet_NaN();  // of w^o; NaN: no classes, or no w^o
   std::string reference_how;
   Index recorded_agents = 0;  // how many models the excess risk averages over
 };

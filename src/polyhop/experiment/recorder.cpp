@@ -22,9 +22,15 @@ enum Sum : std::size_t {
   seconds_of_first,
   level,
   wrong,
+  wrong_at_optimum,
   first_count,
   sum_count = first_count + point_counts.size()
 };
+
+// NaN where nobody counted.
+double share_of(double count, Index samples) {
+  return count >= 0 ? count / static_cast<double>(samples) : std::numeric_limits<double>::quiet_NaN();
+}
 
 std::vector<Index> watched_agents(const ExperimentOptions& options, const Problem& problem) {
   constexpr double most_work = 2e9;
@@ -61,6 +67,7 @@ Recorder::Recorder(const ExperimentOptions& options, const Problem& problem, con
   }
   const Block& block = worker_.network.block();
   for (Index k = 0; k < block.size(); ++k) agents_.push_back(block.agent(k));
+  wrong_at_optimum_ = reference.minimiser ? static_cast<double>(problem.misclassified(block, minimiser_.data())) : -1;
   if (worker_.number != 0) return;
   steps_.resize(static_cast<std::size_t>(problem.agents()));
   cell_.reference_value = reference.value;
@@ -155,6 +162,7 @@ void Recorder::gather_sums(const Algorithm& algorithm, const Oracle& oracle, dou
     if (!levels.empty()) sums[level] += levels[static_cast<std::size_t>(k)];
     if (k != 0) return;
     sums[wrong] += static_cast<double>(problem_.misclassified(block, mean_.data()));
+    sums[wrong_at_optimum] += wrong_at_optimum_;
     const Point own = own_counts(oracle);
     for (std::size_t n = 0; n < point_counts.size(); ++n) {
       sums[first_count + n] += static_cast<double>(own.*point_counts[n]);
@@ -209,7 +217,7 @@ Point Recorder::point(Index iteration, bool averaged) const {
   point.consensus_error = sums_[consensus] / agents;
   point.distance = minimiser_.rows() > 0 ? sums_[distance] / agents : std::numeric_limits<double>::quiet_NaN();
   point.level = sums_[level] / agents;
-  if (sums_[wrong] >= 0) point.error_rate = sums_[wrong] / static_cast<double>(problem_.samples());
+  point.error_rate = share_of(sums_[wrong], problem_.samples());
   for (std::size_t n = 0; n < point_counts.size(); ++n) {
     point.*point_counts[n] = static_cast<Index>(sums_[first_count + n]);
   }
@@ -237,6 +245,7 @@ std::optional<Status> Recorder::observe(Index iteration, double seconds, const A
   if (levels.empty()) now.level = std::numeric_limits<double>::quiet_NaN();
   if (worker_.number == 0) {
     fill_steps(now);
+    cell_.reference_error_rate = share_of(sums_[wrong_at_optimum], problem_.samples());
     cell_.points.push_back(now);
     if (every_step_) {
       cell_.steps.push_back(steps_);

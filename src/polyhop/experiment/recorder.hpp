@@ -69,8 +69,9 @@ class Recorder {
   std::vector<Index> agents_;   // the numbers of the block's agents
   std::vector<Real> steps_;     // of all agents, at the first worker
   double first_risk_ = 0;
-  bool every_step_;  // record every agent's step
-  Point before_;     // counts from before a checkpoint
+  double wrong_at_optimum_ = -1;  // samples here that w^o takes for another class; -1: no classes, or no w^o
+  bool every_step_;               // record every agent's step
+  Point before_;                  // counts from before a checkpoint
 };
 
 }  // namespace polyhop

@@ -32,7 +32,8 @@ CREATE TABLE layout (position INTEGER PRIMARY KEY, method TEXT NOT NULL, seed IN
 CREATE TABLE cells (id TEXT PRIMARY KEY, settings TEXT NOT NULL, status TEXT NOT NULL, message TEXT,
                     iteration INTEGER, seconds REAL, first_risk REAL, rounds INTEGER, vectors INTEGER, scalars INTEGER,
                     step_vectors INTEGER, step_scalars INTEGER, "values" INTEGER, gradients INTEGER,
-                    crossed_vectors INTEGER, crossed_scalars INTEGER, reference_value REAL, reference_accuracy REAL, reference_how TEXT, recorded_agents INTEGER)
+                    crossed_vectors INTEGER, crossed_scalars INTEGER, reference_value REAL, reference_accuracy REAL, reference_error_rate REAL,
+                    reference_how TEXT, recorded_agents INTEGER)
   WITHOUT ROWID;
 CREATE TABLE points (cell TEXT NOT NULL, iteration INTEGER NOT NULL, seconds REAL, excess_risk REAL,
                      excess_risk_worst REAL, excess_risk_mean_model REAL, excess_risk_averaged REAL,
@@ -175,15 +176,16 @@ class Store::Implementation {
 
   void write_cell(const std::string& id, const Cell& cell, Status status, const Checkpoint* at) {
     auto update = statement(
-        "UPDATE cells SET status = ?, message = ?, reference_value = ?, reference_accuracy = ?, reference_how = ?, "
-        "recorded_agents = ? WHERE id = ?");
+        "UPDATE cells SET status = ?, message = ?, reference_value = ?, reference_accuracy = ?, "
+        "reference_error_rate = ?, reference_how = ?, recorded_agents = ? WHERE id = ?");
     update.bind(1, name_of(status));
     update.bind(2, cell.message);
     update.bind(3, cell.reference_value);
     update.bind(4, cell.reference_accuracy);
-    update.bind(5, cell.reference_how);
-    update.bind(6, static_cast<std::int64_t>(cell.recorded_agents));
-    update.bind(7, id);
+    update.bind(5, cell.reference_error_rate);
+    update.bind(6, cell.reference_how);
+    update.bind(7, static_cast<std::int64_t>(cell.recorded_agents));
+    update.bind(8, id);
     update.exec();
     if (at == nullptr) return;
     auto progress = statement(
@@ -411,16 +413,17 @@ Cell Store::load_cell(const std::string& id, const std::string& method, std::uin
     cell.seed = seed;
     cell.status = Status::unfinished;
     auto select = s.statement(
-        "SELECT status, message, reference_value, reference_accuracy, reference_how, recorded_agents FROM cells "
-        "WHERE id = ?");
+        "SELECT status, message, reference_value, reference_accuracy, reference_error_rate, reference_how, "
+        "recorded_agents FROM cells WHERE id = ?");
     select.bind(1, id);
     if (!select.executeStep()) return cell;
     cell.status = Codec<Status>::read(Value(select.getColumn(0).getString()));
     cell.message = select.getColumn(1).getString();
     cell.reference_value = real(select.getColumn(2));
     cell.reference_accuracy = real(select.getColumn(3));
-    cell.reference_how = select.getColumn(4).getString();
-    cell.recorded_agents = select.getColumn(5).getInt64();
+    cell.reference_error_rate = real(select.getColumn(4));
+    cell.reference_how = select.getColumn(5).getString();
+    cell.recorded_agents = select.getColumn(6).getInt64();
     auto points = s.statement("SELECT * FROM points WHERE cell = ? ORDER BY iteration");
     points.bind(1, id);
     while (points.executeStep()) {
@@ -511,6 +514,15 @@ void Store::save_tuning(const std::string& id, const Tuning& tuning) {
     insert.bind(1, id);
     bind(insert, 2, tuning);
     insert.exec();
+  });
+}
+
+Index Store::model_bytes() const {
+  const auto& s = *implementation_;
+  return s.guarded([&] {
+    auto select = s.statement("SELECT total(length(data)) FROM arrays WHERE name IN ('models', 'averaged')");
+    select.executeStep();
+    return static_cast<Index>(select.getColumn(0).getDouble());
   });
 }
 

@@ -85,6 +85,8 @@ class Store {
 
   /// The experiment as it was last set: every cell as far as it is known. Models only on request: they may be large.
   [[nodiscard]] Record load(bool with_models) const;
+  /// How large: the bytes of all models that it holds.
+  [[nodiscard]] Index model_bytes() const;
 
  private:
   class Implementation;

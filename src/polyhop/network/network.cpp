@@ -35,37 +35,47 @@ void Heard::max(int column, std::span<Real> out) const {
        [](Real, Real x, const Real* best) { return best != nullptr && !(x > *best) && !std::isnan(x) ? *best : x; });
 }
 
-Network::Network(const CombinationMatrix& matrix, Block block, Index columns, const Roster* near)
-    : matrix_(matrix), block_(block), columns_(columns), padded_(Rows::padded(columns)), near_(near) {
+Network::Network(const CombinationMatrix& matrix, Block block, Index columns, const Roster* roster)
+    : matrix_(matrix), block_(block), columns_(columns), padded_(Rows::padded(columns)), roster_(roster) {
   const SparseRows& a = matrix.rows();
   // The diagonal entry is always there and is nobody's message.
   const auto degree = [&](Index agent) { return static_cast<Index>(a.columns_of(agent).size()) - 1; };
-  first_.fill(near == nullptr ? block.first : near->slot_at(block.first));
-  if (near == nullptr) {
-    offset_.assign(a.offset.begin() + block.first, a.offset.begin() + block.last + 1);
-  } else {
-    offset_.push_back(0);
-  }
   for (Index k = 0; k < block.size(); ++k) {
     const Index agent = block.agent(k);
     bool inside = true;
     for (const Index l : a.columns_of(agent)) {
       inside = inside && block.holds(l);
-      if (near != nullptr) slots_.push_back(static_cast<std::int32_t>(near->slot(l)));
       if (l == agent) continue;
       direct_ += 1;
       forwarded_ += degree(l) - 1;
     }
     (inside ? interior_ : boundary_).push_back(static_cast<std::int32_t>(k));
-    if (near == nullptr) continue;
+  }
+  take_places();
+}
+
+// Finds the rows of the block's agents and of their neighbours in mail.
+void Network::take_places() {
+  const SparseRows& a = matrix_.rows();
+  if (roster_ == nullptr) {
+    first_ = block_.first;
+    offset_.assign(a.offset.begin() + block_.first, a.offset.begin() + block_.last + 1);
+    return;
+  }
+  first_ = roster_->slot_at(block_.first);
+  offset_ = {0};
+  slots_.clear();
+  weights_.clear();
+  for (Index k = 0; k < block_.size(); ++k) {
+    const Index agent = block_.agent(k);
+    for (const Index l : a.columns_of(agent)) slots_.push_back(static_cast<std::int32_t>(roster_->slot(l)));
     weights_.insert(weights_.end(), a.weights_of(agent).begin(), a.weights_of(agent).end());
     offset_.push_back(static_cast<Index>(slots_.size()));
   }
 }
 
 void Network::make_room(Mail& mail, const Message& message) const {
-  const Roster* who = roster(message.hops);
-  const Index count = who == nullptr ? agents() : who->size();
+  const Index count = roster_ == nullptr ? agents() : roster_->size();
   for (int v = 0; v < message.vectors; ++v) {
     Rows& rows = mail.vectors[static_cast<std::size_t>(v)];
     if (rows.rows() == 0) rows = Rows(count, columns_);
@@ -87,14 +97,13 @@ const Network::Mail& Network::exchange(const Message& message) {
   return finish(message);
 }
 
-void Network::copy_block(const Rows& x, const Message& message, Rows& mail) const {
-  std::copy_n(x.data(), block_.size() * padded_, mail.row(own(message, 0)).data());
+void Network::copy_block(const Rows& x, Rows& mail) const {
+  std::copy_n(x.data(), block_.size() * padded_, mail.row(own(0)).data());
 }
 
-void Network::send_gradient(const Message& message, Mail& mail, int place, Index k, const Gradients& g) const {
+void Network::send_gradient(Mail& mail, int place, Index k, const Gradients& g) const {
   const auto slot = static_cast<std::size_t>(k);
-  kernels::scale(g.scale[slot], g.row[slot], mail.vectors[static_cast<std::size_t>(place)].row(own(message, k)).data(),
-                 padded_);
+  kernels::scale(g.scale[slot], g.row[slot], mail.vectors[static_cast<std::size_t>(place)].row(own(k)).data(), padded_);
 }
 
 // Interior agents are combined while the rows of the others are on their way.
@@ -112,7 +121,7 @@ void Network::combine_mail(Message message, Rows& out) {
 void Network::combine(const Rows& x, Rows& out) {
   const Message message{.hops = 1, .vectors = 1};
   Rows& mail = outbox(message).vectors[0];
-  copy_block(x, message, mail);
+  copy_block(x, mail);
   combine_mail(message, out);
 }
 
@@ -121,7 +130,7 @@ void Network::combine(std::span<const Real> c, const Gradients& g, Rows& out) {
   Rows& mail = outbox(message).vectors[0];
   for (Index k = 0; k < block_.size(); ++k) {
     const auto slot = static_cast<std::size_t>(k);
-    kernels::scale(c[slot] * g.scale[slot], g.row[slot], mail.row(own(message, k)).data(), padded_);
+    kernels::scale(c[slot] * g.scale[slot], g.row[slot], mail.row(own(k)).data(), padded_);
   }
   combine_mail(message, out);
 }
@@ -132,8 +141,7 @@ void Network::adapt_combine(Rows& w, std::span<const Real> mu, const Gradients& 
   for (Index k = 0; k < block_.size(); ++k) {
     const auto slot = static_cast<std::size_t>(k);
     // psi_k = w_k - mu_k g_k, [eq:atc-opt]
-    kernels::add_scaled(-mu[slot] * g.scale[slot], g.row[slot], w.row(k).data(), mail.row(own(message, k)).data(),
-                        padded_);
+    kernels::add_scaled(-mu[slot] * g.scale[slot], g.row[slot], w.row(k).data(), mail.row(own(k)).data(), padded_);
   }
   combine_mail(message, w);
 }
@@ -141,9 +149,9 @@ void Network::adapt_combine(Rows& w, std::span<const Real> mu, const Gradients& 
 void Network::differ(const Rows& x, std::span<const Real> m, bool common, Rows& out) {
   const Message message{.hops = 1, .vectors = 1, .scalars = common ? 0 : 1};
   Mail& mail = outbox(message);
-  copy_block(x, message, mail.vectors[0]);
+  copy_block(x, mail.vectors[0]);
   if (!common) {
-    for (Index k = 0; k < block_.size(); ++k) mail.scalars(own(message, k), 0) = m[static_cast<std::size_t>(k)];
+    for (Index k = 0; k < block_.size(); ++k) mail.scalars(own(k), 0) = m[static_cast<std::size_t>(k)];
   }
   const Mail& received = exchange(message);
   const auto a = neighbourhoods();
@@ -153,7 +161,7 @@ void Network::differ(const Rows& x, std::span<const Real> m, bool common, Rows& 
     for (Index e = a.offset[k]; e < a.offset[k + 1]; ++e) {
       const Index l = a.slot[e];
       const Real divisor = common ? own_m : std::max(own_m, received.scalars(l, 0));
-      if (l == own(message, k) || divisor == 0) continue;
+      if (l == own(k) || divisor == 0) continue;
       kernels::add_difference(a.weight[e] / divisor, x.row(k).data(), received.vectors[0].row(l).data(),
                               out.row(k).data(), columns_);
     }
@@ -165,7 +173,7 @@ Heard Network::hear(std::initializer_list<std::span<const Real>> numbers) {
   Rows& mail = outbox(message).scalars;
   Index column = 0;
   for (const auto& x : numbers) {
-    for (Index k = 0; k < block_.size(); ++k) mail(own(message, k), column) = x[static_cast<std::size_t>(k)];
+    for (Index k = 0; k < block_.size(); ++k) mail(own(k), column) = x[static_cast<std::size_t>(k)];
     ++column;
   }
   return {*this, exchange(message).scalars};
@@ -201,7 +209,7 @@ void Network::up_and_down(const Message& message, Send send, Add add, Take take)
   const Index height = std::ranges::max(depth_);
   const auto round = [&](Index depth, auto receive) {
     Mail& mail = outbox(message);
-    for (Index k = 0; k < block_.size(); ++k) send(k, own(message, k), mail);
+    for (Index k = 0; k < block_.size(); ++k) send(k, own(k), mail);
     const Mail& received = exchange(message);
     for (Index k = 0; k < block_.size(); ++k) {
       const Index agent = block_.agent(k);
@@ -254,10 +262,10 @@ void Network::spread_sum(Rows& x) {
 void Network::prepare_two_hop() {
   if (two_hop_.rows() > 0) return;
   two_hop_ = polyhop::two_hop(matrix_, block_);
-  far_ = far();
-  if (far_ != nullptr) {
-    first_[1] = far_->slot_at(block_.first);
-    for (const Index l : two_hop_.column) far_slots_.push_back(static_cast<std::int32_t>(far_->slot(l)));
+  if (roster_ != nullptr) {
+    roster_ = widen();
+    take_places();
+    for (const Index l : two_hop_.column) far_slots_.push_back(static_cast<std::int32_t>(roster_->slot(l)));
   }
   // Entry (k, l) of two agents of the block, l before k, has the value of (l, k).
   mirror_.assign(two_hop_.column.size(), -1);
@@ -277,7 +285,7 @@ void Network::prepare_two_hop() {
 
 Reach Network::view(const Rows& rows, Index columns) const {
   return {
-      {two_hop_.offset.data(), far_ == nullptr ? two_hop_.column.data() : far_slots_.data(), two_hop_.weight.data()},
+      {two_hop_.offset.data(), roster_ == nullptr ? two_hop_.column.data() : far_slots_.data(), two_hop_.weight.data()},
       block_.size(),
       two_hop_.entries(),
       rows.data(),
@@ -289,7 +297,7 @@ Reach Network::reach(const Gradients& g) {
   prepare_two_hop();
   const Message message{.hops = 2, .vectors = 1};
   Mail& mail = outbox(message);
-  for (Index k = 0; k < block_.size(); ++k) send_gradient(message, mail, 0, k, g);
+  for (Index k = 0; k < block_.size(); ++k) send_gradient(mail, 0, k, g);
   return view(exchange(message).vectors[0], columns_);
 }
 
@@ -297,7 +305,7 @@ Reach Network::reach(const Rows& w) {
   prepare_two_hop();
   const Message message{.hops = 2, .vectors = 1};
   Mail& mail = outbox(message);
-  copy_block(w, message, mail.vectors[0]);
+  copy_block(w, mail.vectors[0]);
   return view(exchange(message).vectors[0], columns_);
 }
 
@@ -305,8 +313,8 @@ Network::PointsAndGradients Network::reach(const Rows& w, const Gradients& g) {
   prepare_two_hop();
   const Message message{.hops = 2, .vectors = 2};
   Mail& mail = outbox(message);
-  copy_block(w, message, mail.vectors[0]);
-  for (Index k = 0; k < block_.size(); ++k) send_gradient(message, mail, 1, k, g);
+  copy_block(w, mail.vectors[0]);
+  for (Index k = 0; k < block_.size(); ++k) send_gradient(mail, 1, k, g);
   const Mail& received = exchange(message);
   return {view(received.vectors[0], columns_), view(received.vectors[1], columns_)};
 }
@@ -316,7 +324,7 @@ Reach Network::reach(std::span<const Real> x, Index width) {
   const Message message{.hops = 2, .scalars = static_cast<int>(width)};
   Rows& mail = outbox(message).scalars;
   for (Index k = 0; k < block_.size(); ++k) {
-    std::copy_n(x.begin() + k * width, width, mail.row(own(message, k)).begin());
+    std::copy_n(x.begin() + k * width, width, mail.row(own(k)).begin());
   }
   return view(exchange(message).scalars, width);
 }
@@ -324,7 +332,7 @@ Reach Network::reach(std::span<const Real> x, Index width) {
 void Network::pairwise(const Reach& x, std::span<Real> out) {
   own_rows_.resize(static_cast<std::size_t>(block_.size()));
   for (Index k = 0; k < block_.size(); ++k) {
-    own_rows_[static_cast<std::size_t>(k)] = x.rows + (first_[1] + k) * x.stride;
+    own_rows_[static_cast<std::size_t>(k)] = x.rows + own(k) * x.stride;
   }
   kernels::pairwise(x.pattern, x.agents, own_rows_.data(), x.rows, x.stride, x.columns, mirror_.data(), out.data());
 }

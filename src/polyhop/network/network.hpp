@@ -45,9 +45,9 @@ class Heard {
 /// run in order of the agents' numbers. Traffic is counted where rows are handed over.
 class Network {
  public:
-  /// Vectors have `columns` numbers. `near`: the agents that there are rows for in mail of one hop, the block's own
-  /// and all their neighbours among them; none: everybody, by number.
-  Network(const CombinationMatrix& matrix, Block block, Index columns, const Roster* near = nullptr);
+  /// Vectors have `columns` numbers. `roster`: the agents that there are rows for in mail, the block's own and all
+  /// their neighbours among them; none: everybody, by number.
+  Network(const CombinationMatrix& matrix, Block block, Index columns, const Roster* roster = nullptr);
   virtual ~Network() = default;
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
@@ -120,7 +120,7 @@ class Network {
     int vectors = 0;
     int scalars = 0;
   };
-  /// Rows by agent, as the roster of the message's hops says: up to two vectors and any count of numbers an agent.
+  /// Rows by agent, as the roster says: up to two vectors and any count of numbers an agent.
   struct Mail {
     std::array<Rows, 2> vectors;
     Rows scalars;
@@ -134,29 +134,28 @@ class Network {
   virtual void begin(const Message& message) = 0;
   /// Waits for what the block's agents are sent, in the senders' rows.
   virtual const Mail& finish(const Message& message) = 0;
-  /// The agents that there are rows for in mail of two hops; none: everybody.
-  virtual const Roster* far() { return nullptr; }
+  /// From now on messages of two hops are sent too: the roster that serves them, for all mail. Not asked for where
+  /// there is none.
+  virtual const Roster* widen() { return nullptr; }
 
   /// The rows handed over to the block's agents by one message: along edges, and forwarded along edges.
   [[nodiscard]] Index handed_over(int hops) const { return hops == 1 ? direct_ : direct_ + forwarded_; }
   /// The neighbourhoods of the block's agents, themselves among them, with the weights a_kl.
   [[nodiscard]] kernels::SparseView neighbourhoods() const {
-    return {offset_.data(), near_ == nullptr ? matrix_.rows().column.data() : slots_.data(),
-            near_ == nullptr ? matrix_.rows().weight.data() : weights_.data()};
+    return {offset_.data(), roster_ == nullptr ? matrix_.rows().column.data() : slots_.data(),
+            roster_ == nullptr ? matrix_.rows().weight.data() : weights_.data()};
   }
 
  private:
   friend class Heard;
   const Mail& exchange(const Message& message);
   void count(const Message& message);
-  [[nodiscard]] const Roster* roster(int hops) const { return hops == 1 ? near_ : far_; }
-  [[nodiscard]] Index slot(Index agent) const { return near_ == nullptr ? agent : near_->slot(agent); }
+  void take_places();
+  [[nodiscard]] Index slot(Index agent) const { return roster_ == nullptr ? agent : roster_->slot(agent); }
   /// The row of the block's k-th agent in mail.
-  [[nodiscard]] Index own(const Message& message, Index k) const {
-    return first_[static_cast<std::size_t>(message.hops) - 1] + k;
-  }
-  void copy_block(const Rows& x, const Message& message, Rows& mail) const;
-  void send_gradient(const Message& message, Mail& mail, int place, Index k, const Gradients& g) const;
+  [[nodiscard]] Index own(Index k) const { return first_ + k; }
+  void copy_block(const Rows& x, Rows& mail) const;
+  void send_gradient(Mail& mail, int place, Index k, const Gradients& g) const;
   void combine_mail(Message message, Rows& out);
   void plant_tree();
   template <class Send, class Add, class Take>
@@ -167,9 +166,8 @@ class Network {
   Block block_;
   Index columns_;
   Index padded_;  // columns with the zeros behind them
-  const Roster* near_;
-  const Roster* far_ = nullptr;
-  std::array<Index, 2> first_ = {};  // where the block's rows begin in mail of one and of two hops
+  const Roster* roster_;
+  Index first_ = 0;                  // where the block's rows begin in mail
   std::vector<Index> offset_;        // of the block's neighbourhoods: in the whole matrix, or in these, where rows
   std::vector<std::int32_t> slots_;  // stand as a roster says
   std::vector<Real> weights_;

@@ -15,6 +15,7 @@
 
 #include "polyhop/core/atomic_file.hpp"
 #include "polyhop/core/error.hpp"
+#include "polyhop/experiment/median.hpp"
 #include "polyhop/report/figure_parts.hpp"
 #include "polyhop/report/gnuplot.hpp"
 #include "polyhop/report/text_table.hpp"
@@ -268,34 +269,51 @@ class CurveScript {
   LineStyle style_;
 };
 
-// The goal that all records share, where it is in sight.
-std::optional<double> target_line(const std::vector<Record>& records, const Frame& frame, CurveY y) {
-  const double target = records.front().target;
-  const bool same = std::ranges::all_of(records, [&](const Record& r) { return r.target == target; });
-  if (!same || !is_excess_risk(y) || !(target > frame.lowest()) || !(target < frame.highest())) return {};
-  return target;
+// A level to compare the curves with.
+struct Level {
+  double y;
+  const char* name;
+};
+
+// The goal that all records share, or the optimum's own share of wrong classes, where it is in sight.
+std::optional<Level> level_of(const std::vector<Record>& records, const Frame& frame, CurveY y) {
+  const auto of = [&](const Record& record) {
+    if (y != CurveY::error_rate) return record.target;
+    std::vector<double> rates;
+    for (const Cell& cell : record.cells) {
+      if (!std::isnan(cell.reference_error_rate)) rates.push_back(cell.reference_error_rate);
+    }
+    return rates.empty() ? 0 : median(std::move(rates));
+  };
+  const double level = of(records.front());
+  const bool same = std::ranges::all_of(records, [&](const Record& r) { return of(r) == level; });
+  const bool asked = is_excess_risk(y) || y == CurveY::error_rate;
+  if (!same || !asked || !(level > frame.lowest()) || !(level < frame.highest())) return {};
+  return Level{level, y == CurveY::error_rate ? "optimum" : "target"};
 }
 
 // At the end of the line that fewer curves pass.
-std::string target_label(const std::vector<Drawn>& curves, const Frame& frame, double target) {
+std::string level_label(const std::vector<Drawn>& curves, const Frame& frame, const Level& level) {
   constexpr double width = 0.13, height = 0.08;  // shares of the frame
   std::array<std::size_t, 2> near = {0, 0};
   for (const Drawn& curve : curves) {
     for (const CurvePoint& p : curve.points) {
-      const double above = can_be_drawn(p.y.median) ? frame.place_y(p.y.median) - frame.place_y(target) : -1;
+      const double above = can_be_drawn(p.y.median) ? frame.place_y(p.y.median) - frame.place_y(level.y) : -1;
       if (above < -0.01 || above > height) continue;
       if (frame.place_x(p.x) < width) ++near[0];
       if (frame.place_x(p.x) > 1 - width) ++near[1];
     }
   }
   const bool left = near[0] <= near[1];
-  return fmt::format("set label 'target' at graph {}, first {} {} offset 0,0.4 tc rgb '#606060' front\n",
-                     left ? "0.015" : "0.985", shortest(target), left ? "left" : "right");
+  // Below the optimum nobody comes.
+  return fmt::format("set label '{}' at graph {}, first {} {} offset 0,{} tc rgb '#606060' front\n", level.name,
+                     left ? "0.015" : "0.985", shortest(level.y), left ? "left" : "right",
+                     level.name == std::string_view("optimum") ? "-0.6" : "0.4");
 }
 
-std::string plot_command(const std::vector<CurveScript>& curves, bool band, std::optional<double> target) {
+std::string plot_command(const std::vector<CurveScript>& curves, bool band, const std::optional<Level>& level) {
   std::vector<std::string> parts;
-  if (target) parts.push_back(shortest(*target) + " with lines lc rgb '#808080' dt (4,4) lw 0.7 notitle");
+  if (level) parts.push_back(shortest(level->y) + " with lines lc rgb '#808080' dt (4,4) lw 0.7 notitle");
   for (const auto& c : curves) {
     if (band) parts.push_back(c.band_);
   }
@@ -309,7 +327,7 @@ std::string script(const std::vector<Record>& records, const FigureOptions& opti
   const Frame frame = frame_of(curves, options);
   std::vector<CurveScript> scripts;
   for (std::size_t n = 0; n < curves.size(); ++n) scripts.emplace_back(curves[n], frame, n, curves.size());
-  const auto target = target_line(records, frame, options.y);
+  const auto level = level_of(records, frame, options.y);
   const Legend legend = legend_of(curves, frame, options);
   const double height = options.height + legend.extra;
 
@@ -319,9 +337,9 @@ std::string script(const std::vector<Record>& records, const FigureOptions& opti
       fmt::format("set logscale y\nset yrange [1e{}:1e{}]\nset ytics ({})\n", frame.bottom, frame.top, y_tics(frame));
   out += figure_frame({options.width, options.height, height}, label_of(options.x), label_of(options.y));
   out += legend_script(labels_of(curves), legend, options.width, height);
-  if (target) out += target_label(curves, frame, *target);
+  if (level) out += level_label(curves, frame, *level);
   for (const auto& c : scripts) out += c.data_;
-  return out + plot_command(scripts, options.band && curves.size() <= most_bands, target);
+  return out + plot_command(scripts, options.band && curves.size() <= most_bands, level);
 }
 
 }  // namespace

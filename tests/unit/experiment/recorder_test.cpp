@@ -445,6 +445,7 @@ TEST(Recorder, SeesAnAgentThatIsNotWatchedDiverge) {
 
 TEST(Recorder, ErrorRateIsTheShareOfAllSamplesThatTheMeanModelTakesForTheOtherClass) {
   EXPECT_TRUE(std::isnan(observe(three_agents()).point().error_rate));
+  EXPECT_TRUE(std::isnan(observe(three_agents()).cell.reference_error_rate));
   // One feature, 1; agents with 1, 2 and 2 samples of these classes. The mean model is 1 and takes all for +1.
   const LinearProblem problem({Rows(5, 1, 1), {-1, 1, 1, -1, 1}, {0, 1, 3, 5}}, make_loss(LossName::logistic));
   GraphOptions graph;
@@ -461,10 +462,12 @@ TEST(Recorder, ErrorRateIsTheShareOfAllSamplesThatTheMeanModelTakesForTheOtherCl
       const Still algorithm(std::move(w), Numbers(static_cast<std::size_t>(block.size()), 1));
       const auto oracle = problem.oracle(block, 0);
       const ExperimentOptions options;
-      const Reference reference;
+      Reference reference;
+      reference.minimiser = {-1.0};  // takes all for -1
       Recorder(options, problem, reference, worker, cell).observe(10, 1.5, algorithm, nullptr, *oracle);
     });
     EXPECT_EQ(cell.points.at(0).error_rate, 2.0 / 5);
+    EXPECT_EQ(cell.reference_error_rate, 3.0 / 5);
   }
 }
 

@@ -91,6 +91,18 @@ TEST_F(FigureTest, LabelsTheAxes) {
   EXPECT_TRUE(holds(svg(records, options), ">seconds<"));
 }
 
+TEST_F(FigureTest, ComparesTheErrorRateWithThatOfTheOptimum) {
+  Cell run = cell("m", {1, 0.1, 1e-6});
+  for (std::size_t n = 0; n < run.points.size(); ++n) run.points[n].error_rate = 0.5 / static_cast<double>(n + 1);
+  FigureOptions options;
+  options.y = CurveY::error_rate;
+  EXPECT_FALSE(holds(svg({record({run})}, options), ">optimum<"));
+  run.reference_error_rate = 0.15;
+  const std::string text = svg({record({run})}, options);
+  EXPECT_TRUE(holds(text, ">optimum<"));
+  EXPECT_FALSE(holds(text, ">target<"));
+}
+
 TEST_F(FigureTest, PowersOfTenAreRaised) {
   const std::string text = svg({record({cell("m", {1, 0.1, 1e-6})})});
   EXPECT_TRUE(holds(text, ">\u22126<"));  // the exponent, a text of its own

@@ -17,7 +17,7 @@ namespace {
 // sent by the first worker, while the others, and then it too, combine the agents whose neighbours are all here.
 class CrewNetwork final : public Network {
  public:
-  // Mail of one hop and of two, each with rows for those that this process hears of.
+  // Mail for those that this process hears of along one hop; and, once messages of two hops are sent, along two.
   using MailBox = std::array<Mail, 2>;
 
   CrewNetwork(Crew& crew, Index worker, Index columns, MailBox& mail)
@@ -34,48 +34,47 @@ class CrewNetwork final : public Network {
       crew_.barrier.arrive_and_wait();
       reading_ = false;
     }
-    Mail& mail = mail_[slot(message)];
-    Message& provided = provided_[slot(message)];
-    if (provided.vectors < message.vectors || provided.scalars < message.scalars) {
+    if (provided_.vectors < message.vectors || provided_.scalars < message.scalars) {
       const std::lock_guard lock(crew_.mutex);
-      make_room(mail, message);
-      provided.vectors = std::max(provided.vectors, message.vectors);
-      provided.scalars = std::max(provided.scalars, message.scalars);
+      make_room(mail(), message);
+      provided_.vectors = std::max(provided_.vectors, message.vectors);
+      provided_.scalars = std::max(provided_.scalars, message.scalars);
     }
-    return mail;
+    return mail();
   }
   void begin(const Message& message) override {
     phase_ = crew_.barrier.arrive();
     if (!leads_) return;
     crew_.barrier.wait(phase_);
-    const Mail& mail = mail_[slot(message)];
-    wire(message, 0).start(mail.vectors, mail.scalars);
+    wire(message, 0).start(mail().vectors, mail().scalars);
   }
   const Mail& finish(const Message& message) override {
-    Mail& mail = mail_[slot(message)];
     if (leads_) {
-      receive(message, 0, mail);
-      for (std::size_t phase = 1; phase < crew_.plan(message.hops).phases.size(); ++phase) {
-        wire(message, phase).start(mail.vectors, mail.scalars);
-        receive(message, phase, mail);
+      receive(wire(message, 0));
+      if (message.hops == 2) {
+        wire(message, 1).start(mail().vectors, mail().scalars);
+        receive(wire(message, 1));
       }
     } else {
       crew_.barrier.wait(phase_);
     }
     crew_.barrier.arrive_and_wait();
     reading_ = true;
-    return mail;
+    return mail();
   }
-  const Roster* far() override { return &crew_.plan(2).roster; }
+  const Roster* widen() override {
+    reach_ = 2;
+    provided_ = {};
+    return &crew_.plan(reach_).roster;
+  }
 
-  static std::size_t slot(const Message& message) { return static_cast<std::size_t>(message.hops) - 1; }
+  Mail& mail() { return mail_[static_cast<std::size_t>(reach_) - 1]; }
   Wire& wire(const Message& message, std::size_t phase) {
-    return crew_.wire(message.hops, phase, {message.vectors, message.scalars, columns()});
+    return crew_.wire(reach_, phase, {message.vectors, message.scalars, columns()});
   }
-  void receive(const Message& message, std::size_t phase, Mail& mail) {
-    Wire& used = wire(message, phase);
-    used.finish(mail.vectors, mail.scalars);
-    crossings_ += used.received();
+  void receive(Wire& wire) {
+    wire.finish(mail().vectors, mail().scalars);
+    crossings_ += wire.received();
   }
 
   Crew& crew_;
@@ -83,7 +82,8 @@ class CrewNetwork final : public Network {
   bool leads_;
   std::uint32_t phase_ = 0;
   bool reading_ = false;
-  std::array<Message, 2> provided_{};
+  int reach_ = 1;  // hops of the mail in use
+  Message provided_{};
   Traffic crossings_;
 };
 

@@ -96,7 +96,7 @@ class Job::Implementation {
 
   // Everybody says how they fared; if anyone failed, all throw, each its own failure or the first one's.
   void agree(const std::exception_ptr& failure) {
-    const std::vector<std::string> all = link.tell_of_failures(failure ? described(failure) : "");
+    const std::vector<std::string> all = link.tell(failure ? described(failure) : "");
     const auto failed = [](const std::string& text) { return !text.empty(); };
     const auto told = [](const std::string& text) {
       return !text.empty() && text.front() != static_cast<char>(Kind::abandoned);
@@ -122,6 +122,19 @@ class Job::Implementation {
 };
 
 namespace {
+
+// Alarms are heeded from here on; as before when it ends.
+class AlarmScope {
+ public:
+  explicit AlarmScope(Link& link) : link_(link), before_(link.heed_alarms(true)) {}
+  ~AlarmScope() { link_.heed_alarms(before_); }
+  AlarmScope(const AlarmScope&) = delete;
+  AlarmScope& operator=(const AlarmScope&) = delete;
+
+ private:
+  Link& link_;
+  bool before_;
+};
 
 struct Initialised {
   Initialised() {
@@ -153,13 +166,19 @@ std::string Job::library() {
   int length = 0;
   MPI_Get_library_version(text.data(), &length);
   const std::string_view whole(text.data());
-  return std::string(whole.substr(0, whole.find_first_of(",\n")));
+  std::string name(whole.substr(0, whole.find_first_of(",\n")));
+  // MPICH writes a table.
+  constexpr std::string_view heading = " Version:\t";
+  if (const auto at = name.find(heading); at != std::string::npos) name.replace(at, heading.size(), " ");
+  return name;
 }
 
 std::vector<std::string> Job::tell(const std::string& text) { return implementation_->link.tell(text); }
 Collective& Job::collective() { return *implementation_->collective; }
 
 void Job::together(const std::function<void()>& work) {
+  Link& link = implementation_->link;
+  const AlarmScope scope(link);
   std::exception_ptr failure;
   try {
     work();
@@ -167,8 +186,9 @@ void Job::together(const std::function<void()>& work) {
     throw;
   } catch (...) {
     failure = std::current_exception();
-    implementation_->link.raise_alarm();
+    link.raise_alarm();
   }
+  link.heed_alarms(false);
   implementation_->agree(failure);
 }
 

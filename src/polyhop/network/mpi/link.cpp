@@ -50,6 +50,8 @@ Link::Link(double peer_timeout) : timeout_(peer_timeout) {
   MPI_Get_processor_name(name.data(), &length);
   hosts_.assign(static_cast<std::size_t>(size_), "?");
   hosts_ = tell(std::string(name.data(), static_cast<std::size_t>(length)));
+  const auto here = std::ranges::count(hosts_, hosts_[static_cast<std::size_t>(rank_)]);
+  crowded_ = here > static_cast<std::ptrdiff_t>(std::thread::hardware_concurrency());
 }
 
 Link::~Link() {
@@ -159,7 +161,7 @@ void Link::wait(std::span<MPI_Request> requests, std::span<const int> peers) {
     MPI_Testall(count, requests.data(), &done, MPI_STATUSES_IGNORE);
     if (done != 0) return;
     // Where cores are few, the one that is waited for may need this one's.
-    if (tries > 100) std::this_thread::yield();
+    if (crowded_ || tries > 1000) std::this_thread::yield();
     if (tries % 64 != 0) continue;
     const auto now = Clock::now();
     if (now - looked < milliseconds(20)) continue;
@@ -255,13 +257,6 @@ std::vector<std::string> Link::tell(const std::string& text) {
     begin += length;
   }
   return out;
-}
-
-std::vector<std::string> Link::tell_of_failures(const std::string& text) {
-  heeds_alarms_ = false;
-  std::vector<std::string> all = tell(text);
-  heeds_alarms_ = true;
-  return all;
 }
 
 void Link::raise_alarm() {

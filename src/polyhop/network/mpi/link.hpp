@@ -13,6 +13,7 @@
 #include <span>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "polyhop/core/real.hpp"
@@ -46,9 +47,11 @@ class Link {
   void broadcast(std::span<double> numbers, MPI_Comm comm);
   /// What each process says, in order of the ranks, to all.
   std::vector<std::string> tell(const std::string& text);
-  /// The same while alarms may be on the wire.
-  std::vector<std::string> tell_of_failures(const std::string& text);
 
+  /// Whether waiting ends with Abandoned when a process has raised the alarm. Only in work after which all say how they
+  /// fared: elsewhere an alarm is that of a process which is ahead, and has failed at what this one has yet to begin.
+  /// Returns what was so before.
+  bool heed_alarms(bool heeded) { return std::exchange(heeds_alarms_, heeded); }
   /// Tells everybody that this process has failed: who waits throws Abandoned.
   void raise_alarm();
   /// Takes the alarms of `count` processes from the wire, once all processes know of the failures.
@@ -81,7 +84,8 @@ class Link {
   MPI_Comm alarm_ = MPI_COMM_NULL;
   MPI_Comm heart_ = MPI_COMM_NULL;
   std::vector<std::string> hosts_;
-  bool heeds_alarms_ = true;
+  bool heeds_alarms_ = false;
+  bool crowded_ = false;  // more processes on this machine than cores
 
   struct Peer {
     Index here = -1;
