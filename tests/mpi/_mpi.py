@@ -35,8 +35,9 @@ topology = "ring"
 agents = 6
 [problem]
 dimension = 1000
-samples = 100
+samples = 600
 batch = "all"
+reference = "none"
 [[method]]
 name = "GAP"
 step = "gap"
