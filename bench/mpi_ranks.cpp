@@ -17,6 +17,7 @@
 #include "polyhop/method/diffusion.hpp"
 #include "polyhop/method/rule_table.hpp"
 #include "polyhop/network/mpi/job.hpp"
+#include "polyhop/network/placement.hpp"
 #include "polyhop/problem/problem_options.hpp"
 
 namespace {
@@ -27,10 +28,11 @@ using Clock = std::chrono::steady_clock;
 struct Instance {
   NetworkGraph network;
   Ownership ownership;
-  std::unique_ptr<LinearProblem> problem;  // whole, in every process: two ways of running share it
+  std::unique_ptr<LinearProblem> problem;  // whole, in every process
+  std::unique_ptr<LinearProblem> placed;   // the same in order of the places
 };
 
-Instance make(const char* topology, Index agents, Index dimension, Index degree, Index processes) {
+Instance make(const char* topology, Index agents, Index dimension, Index degree, Index processes, Placement placement) {
   const std::string name = topology;
   Value graph;
   graph["topology"] = topology;
@@ -49,8 +51,9 @@ Instance make(const char* topology, Index agents, Index dimension, Index degree,
   for (Index k = 0; k < agents; ++k) {
     cost.push_back(static_cast<double>(network.matrix.rows().columns_of(k).size()) + 2);
   }
-  auto problem = make_problem(options, agents, 1);
-  return {std::move(network), balanced_ownership(cost, processes), std::move(problem)};
+  Ownership ownership = choose_ownership(network.matrix, cost, processes, placement);
+  auto placed = make_problem(options, Block{0, agents, ownership.numbering.get()}, agents, 1);
+  return {std::move(network), std::move(ownership), make_problem(options, agents, 1), std::move(placed)};
 }
 
 // Iterations on one worker; what they took, and the rows that reached this process.
@@ -77,7 +80,7 @@ Took iterate(Worker& worker, const LinearProblem& problem, const RuleSpec& spec,
 Took on_ranks(mpi::Job& job, const Instance& instance, const RuleSpec& spec, Index iterations) {
   Took took;
   job.launch(instance.network.matrix, instance.ownership, instance.problem->dimension(), 1,
-             [&](Worker& worker) { took = iterate(worker, *instance.problem, spec, iterations); });
+             [&](Worker& worker) { took = iterate(worker, *instance.placed, spec, iterations); });
   return took;
 }
 
@@ -103,22 +106,27 @@ Value step_named(const char* rule) {
 
 void compare_with_threads(mpi::Job& job) {
   constexpr int turns = 7;
-  if (job.is_first()) std::printf("topology,rule,agents,dimension,degree,ranks_seconds,threads_seconds,ratio\n");
+  if (job.is_first()) std::printf("topology,rule,agents,dimension,degree,rows,ranks_seconds,threads_seconds,ratio\n");
   for (const char* topology : {"ring", "torus", "random-geometric", "erdos-renyi"}) {
     const bool dense = std::string_view(topology) == "erdos-renyi";
-    const Instance instance = make(topology, 1000, 1000, dense ? 10 : 12, job.size());
+    const Instance instance =
+        make(topology, 1000, 1000, dense ? 10 : 12, job.size(), has_metis() ? Placement::metis : Placement::contiguous);
     for (const char* rule : {"constant", "gap"}) {
       const RuleSpec spec = read_rule(step_named(rule), "step");
       const Index iterations = std::string_view(rule) == "gap" ? 15 : 60;
       double ranks = std::numeric_limits<double>::infinity();
       double threads = ranks;
+      Index rows = 0;
       for (int turn = 0; turn < turns; ++turn) {
-        ranks = std::min(ranks, on_ranks(job, instance, spec, iterations).seconds);
+        const Took took = on_ranks(job, instance, spec, iterations);
+        ranks = std::min(ranks, took.seconds);
+        rows = took.rows;
         threads = std::min(threads, on_threads(job, instance, spec, job.size(), iterations));
       }
       if (!job.is_first()) continue;
       const double degree = static_cast<double>(instance.network.matrix.rows().entries()) / 1000 - 1;
-      std::printf("%s,%s,1000,1000,%.1f,%.3e,%.3e,%.3f\n", topology, rule, degree, ranks, threads, ranks / threads);
+      std::printf("%s,%s,1000,1000,%.1f,%ld,%.3e,%.3e,%.3f\n", topology, rule, degree, static_cast<long>(rows), ranks,
+                  threads, ranks / threads);
       std::fflush(stdout);
     }
   }
@@ -145,7 +153,8 @@ void measure_sizes(mpi::Job& job) {
   if (job.is_first()) std::printf("topology,ranks,agents,dimension,degree,rows,peers,seconds\n");
   const RuleSpec spec = read_rule(step_named("constant"), "step");
   for (const Size& size : sizes) {
-    const Instance instance = make(size.topology, size.agents, size.dimension, size.degree, job.size());
+    const Instance instance =
+        make(size.topology, size.agents, size.dimension, size.degree, job.size(), Placement::contiguous);
     const Index iterations = std::clamp<Index>(20'000'000 / (size.agents * size.dimension * (size.degree + 3)), 5, 500);
     Took best{std::numeric_limits<double>::infinity(), 0};
     for (int turn = 0; turn < turns; ++turn) {

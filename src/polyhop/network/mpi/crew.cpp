@@ -46,13 +46,13 @@ class CrewNetwork final : public Network {
     phase_ = crew_.barrier.arrive();
     if (!leads_) return;
     crew_.barrier.wait(phase_);
-    wire(message, 0).start(mail().vectors, mail().scalars);
+    wire(message, 0).start();
   }
   const Mail& finish(const Message& message) override {
     if (leads_) {
       receive(wire(message, 0));
       if (message.hops == 2) {
-        wire(message, 1).start(mail().vectors, mail().scalars);
+        wire(message, 1).start();
         receive(wire(message, 1));
       }
     } else {
@@ -70,10 +70,11 @@ class CrewNetwork final : public Network {
 
   Mail& mail() { return mail_[static_cast<std::size_t>(reach_) - 1]; }
   Wire& wire(const Message& message, std::size_t phase) {
-    return crew_.wire(reach_, phase, {message.vectors, message.scalars, columns()});
+    const auto vectors = std::span(mail().vectors).first(static_cast<std::size_t>(message.vectors));
+    return crew_.wire(reach_, phase, {vectors, &mail().scalars, message.scalars});
   }
   void receive(Wire& wire) {
-    wire.finish(mail().vectors, mail().scalars);
+    wire.finish();
     crossings_ += wire.received();
   }
 
@@ -141,12 +142,12 @@ MPI_Comm Crew::neighbours() {
   return neighbours_;
 }
 
-Wire& Crew::wire(int hops, std::size_t phase, const Wire::Shape& shape) {
-  auto& made = wires_[{hops, phase, shape.vectors, shape.scalars}];
+Wire& Crew::wire(int hops, std::size_t phase, const Wire::Load& load) {
+  auto& made = wires_[{hops, phase, load.vectors.size(), load.numbers}];
   if (!made) {
     const auto& peers = plan(hops).phases[phase];
     made =
-        std::make_unique<Wire>(link, exchange == Exchange::neighbourhood ? neighbours() : comm, exchange, peers, shape);
+        std::make_unique<Wire>(link, exchange == Exchange::neighbourhood ? neighbours() : comm, exchange, peers, load);
   }
   return *made;
 }

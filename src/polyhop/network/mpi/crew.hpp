@@ -35,7 +35,7 @@ struct Crew {
   [[nodiscard]] Block block(Index worker) const;
   /// Made by the worker that comes first.
   const ExchangePlan& plan(int hops);
-  Wire& wire(int hops, std::size_t phase, const Wire::Shape& shape);
+  Wire& wire(int hops, std::size_t phase, const Wire::Load& load);
 
   Link& link;
   MPI_Comm comm;
@@ -67,7 +67,7 @@ struct Crew {
   [[nodiscard]] MPI_Comm neighbours();
 
   std::array<std::unique_ptr<ExchangePlan>, 2> plans_;
-  std::map<std::tuple<int, std::size_t, int, int>, std::unique_ptr<Wire>> wires_;
+  std::map<std::tuple<int, std::size_t, std::size_t, int>, std::unique_ptr<Wire>> wires_;
   std::vector<Run> runs_;
   MPI_Comm neighbours_ = MPI_COMM_NULL;
   bool left_behind_ = false;

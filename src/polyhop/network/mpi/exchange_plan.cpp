@@ -129,7 +129,8 @@ ExchangePlan plan_exchange(const SparseRows& a, const Ownership& ownership, Inde
   for (const Exchange& phase : phases) {
     auto& list = plan.phases.emplace_back();
     for (const auto& [peer, rows] : phase) {
-      list.push_back({static_cast<int>(peer), slots(rows.sent), slots(rows.received), rows.here, rows.there});
+      const bool owns = std::ranges::all_of(rows.received, [&](Index k) { return planner.owner(k) == peer; });
+      list.push_back({static_cast<int>(peer), slots(rows.sent), slots(rows.received), rows.here, rows.there, owns});
     }
   }
   return plan;

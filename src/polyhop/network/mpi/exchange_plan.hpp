@@ -19,6 +19,7 @@ struct Correspondence {
   std::vector<std::int32_t> received;
   Index here = -1;  // an edge between the two: the agent here, and its neighbour there
   Index there = -1;
+  bool owns_received = true;  // nothing that it forwards for others: nobody else sends these rows
 };
 
 /// Who writes to whom in mail of one hop, or of two. Two hops are two phases: one's own rows to the processes that have

@@ -12,42 +12,70 @@ namespace {
 
 constexpr int row_tag = 5;
 
+int as_count(std::size_t numbers) {
+  if (numbers > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
+    throw Error("more than 16 GB to exchange with another process at once");
+  }
+  return static_cast<int>(numbers);
+}
+
+bool follow_each_other(const std::vector<std::int32_t>& slots) {
+  return slots.back() - slots.front() + 1 == static_cast<std::int32_t>(slots.size());
+}
+
 }  // namespace
 
-Wire::Wire(Link& link, MPI_Comm comm, Exchange exchange, const std::vector<Correspondence>& peers, const Shape& shape)
-    : link_(link), comm_(comm), exchange_(exchange), peers_(peers), shape_(shape) {
-  const Index width = shape.vectors * shape.columns + shape.scalars;
-  const auto lay_out = [&](auto rows, std::vector<int>& counts, std::vector<int>& begins, std::vector<double>& buffer) {
-    Index total = 0;
-    for (const Correspondence& peer : peers) {
-      const auto count = static_cast<Index>((peer.*rows).size()) * width;
-      begins.push_back(static_cast<int>(total));
-      counts.push_back(static_cast<int>(count));
-      total += count;
-      if (total > std::numeric_limits<int>::max())
-        throw Error("more than 16 GB to exchange with other processes at once");
-    }
-    buffer.resize(static_cast<std::size_t>(total));
-  };
-  lay_out(&Correspondence::sent, out_counts_, out_begins_, out_);
-  lay_out(&Correspondence::received, in_counts_, in_begins_, in_);
-  for (const Correspondence& peer : peers) rows_received_ += static_cast<Index>(peer.received.size());
+Wire::Wire(Link& link, MPI_Comm comm, Exchange exchange, const std::vector<Correspondence>& peers, const Load& load)
+    : link_(link), comm_(comm), exchange_(exchange) {
+  for (const Correspondence& peer : peers) {
+    const std::size_t in_before = in_.size();
+    const std::size_t out_before = out_.size();
+    for (Rows& rows : load.vectors) add_peer(peer, rows, rows.stride(), true);
+    // Scalars are moved when there are to be more of them.
+    if (load.numbers > 0) add_peer(peer, *load.scalars, load.numbers, false);
+    in_begins_.push_back(as_count(in_before));
+    out_begins_.push_back(as_count(out_before));
+    in_counts_.push_back(as_count(in_.size() - in_before));
+    out_counts_.push_back(as_count(out_.size() - out_before));
+    const auto count = static_cast<Index>(peer.received.size());
+    received_ += {0, count * static_cast<Index>(load.vectors.size()), count * load.numbers};
+    if (exchange == Exchange::neighbourhood) ranks_.push_back(peer.rank);
+  }
   if (exchange == Exchange::neighbourhood) {
-    for (const Correspondence& peer : peers) ranks_.push_back(peer.rank);
     requests_.push_back(MPI_REQUEST_NULL);
-    return;
+  } else {
+    open_requests();
   }
-  for (std::size_t n = 0; n < peers.size(); ++n) {
-    if (in_counts_[n] == 0) continue;
-    ranks_.push_back(peers[n].rank);
-    MPI_Recv_init(in_.data() + in_begins_[n], in_counts_[n], MPI_DOUBLE, peers[n].rank, row_tag, comm,
-                  &requests_.emplace_back());
+}
+
+void Wire::add_peer(const Correspondence& peer, Rows& rows, Index width, bool stays) {
+  const bool in_place = stays && exchange_ == Exchange::point_to_point;
+  const auto add = [&](const std::vector<std::int32_t>& slots, bool alone, std::vector<Part>& parts,
+                       std::vector<Packed>& packed, std::vector<double>& buffer) {
+    if (slots.empty()) return;
+    const auto count = slots.size() * static_cast<std::size_t>(width);
+    if (in_place && alone && follow_each_other(slots)) {
+      parts.push_back({peer.rank, rows.row(slots.front()).data(), 0, count});
+      return;
+    }
+    parts.push_back({peer.rank, nullptr, buffer.size(), count});
+    packed.push_back({&slots, &rows, width, buffer.size()});
+    buffer.resize(buffer.size() + count);
+  };
+  add(peer.received, peer.owns_received, in_parts_, in_packed_, in_);
+  add(peer.sent, true, out_parts_, out_packed_, out_);
+}
+
+void Wire::open_requests() {
+  for (const Part& part : in_parts_) {
+    ranks_.push_back(part.rank);
+    MPI_Recv_init(part.place != nullptr ? part.place : in_.data() + part.begin, as_count(part.count), MPI_DOUBLE,
+                  part.rank, row_tag, comm_, &requests_.emplace_back());
   }
-  for (std::size_t n = 0; n < peers.size(); ++n) {
-    if (out_counts_[n] == 0) continue;
-    ranks_.push_back(peers[n].rank);
-    MPI_Send_init(out_.data() + out_begins_[n], out_counts_[n], MPI_DOUBLE, peers[n].rank, row_tag, comm,
-                  &requests_.emplace_back());
+  for (const Part& part : out_parts_) {
+    ranks_.push_back(part.rank);
+    MPI_Send_init(part.place != nullptr ? part.place : out_.data() + part.begin, as_count(part.count), MPI_DOUBLE,
+                  part.rank, row_tag, comm_, &requests_.emplace_back());
   }
 }
 
@@ -56,15 +84,10 @@ Wire::~Wire() {
   for (MPI_Request& request : requests_) MPI_Request_free(&request);
 }
 
-void Wire::start(std::span<const Rows> vectors, const Rows& scalars) {
-  double* out = out_.data();
-  for (const Correspondence& peer : peers_) {
-    for (const Index slot : peer.sent) {
-      for (int v = 0; v < shape_.vectors; ++v) {
-        out = std::copy_n(vectors[static_cast<std::size_t>(v)].row(slot).data(), shape_.columns, out);
-      }
-      if (shape_.scalars > 0) out = std::copy_n(scalars.row(slot).data(), shape_.scalars, out);
-    }
+void Wire::start() {
+  for (const Packed& packed : out_packed_) {
+    double* out = out_.data() + packed.begin;
+    for (const Index slot : *packed.slots) out = std::copy_n(packed.rows->row(slot).data(), packed.width, out);
   }
   if (exchange_ == Exchange::neighbourhood) {
     MPI_Ineighbor_alltoallv(out_.data(), out_counts_.data(), out_begins_.data(), MPI_DOUBLE, in_.data(),
@@ -74,18 +97,13 @@ void Wire::start(std::span<const Rows> vectors, const Rows& scalars) {
   }
 }
 
-void Wire::finish(std::span<Rows> vectors, Rows& scalars) {
+void Wire::finish() {
   link_.wait(requests_, ranks_);
-  const double* in = in_.data();
-  for (const Correspondence& peer : peers_) {
-    for (const Index slot : peer.received) {
-      for (int v = 0; v < shape_.vectors; ++v) {
-        std::copy_n(in, shape_.columns, vectors[static_cast<std::size_t>(v)].row(slot).data());
-        in += shape_.columns;
-      }
-      if (shape_.scalars == 0) continue;
-      std::copy_n(in, shape_.scalars, scalars.row(slot).data());
-      in += shape_.scalars;
+  for (const Packed& packed : in_packed_) {
+    const double* in = in_.data() + packed.begin;
+    for (const Index slot : *packed.slots) {
+      std::copy_n(in, packed.width, packed.rows->row(slot).data());
+      in += packed.width;
     }
   }
 }

@@ -15,38 +15,56 @@
 
 namespace polyhop::mpi {
 
-/// Rows on their way between this process and those around it, in one phase of a plan, for messages of one shape:
-/// packed, so that whatever lies between them in memory stays at home.
+/// Rows on their way between this process and those around it, in one phase of a plan, for messages of one shape. Each
+/// vector and the scalars go as a message of their own to every peer. Rows that stand one after the other, and that no
+/// other peer sends, are sent from and received into the mail itself; the others are packed, so that what lies between
+/// them stays at home. Neighbourhood collectives are given everything packed.
 class Wire {
  public:
-  struct Shape {
-    int vectors = 0;
-    int scalars = 0;
-    Index columns = 0;  // of a vector
+  /// The mail's rows: vectors, and scalars of which the first few are sent.
+  struct Load {
+    std::span<Rows> vectors;
+    Rows* scalars = nullptr;
+    int numbers = 0;
   };
-  Wire(Link& link, MPI_Comm comm, Exchange exchange, const std::vector<Correspondence>& peers, const Shape& shape);
+  Wire(Link& link, MPI_Comm comm, Exchange exchange, const std::vector<Correspondence>& peers, const Load& load);
   ~Wire();
   Wire(const Wire&) = delete;
   Wire& operator=(const Wire&) = delete;
 
-  /// Packs the rows of the mail and sends them off; `rows` are its vectors.
-  void start(std::span<const Rows> vectors, const Rows& scalars);
-  /// Waits for the others' rows and puts them into the mail.
-  void finish(std::span<Rows> vectors, Rows& scalars);
+  /// Sends off what stands in the mail's rows.
+  void start();
+  /// Waits for the others' rows; they stand in the mail then.
+  void finish();
   /// The rows that this process receives: vectors and scalars.
-  [[nodiscard]] Traffic received() const {
-    return {0, rows_received_ * shape_.vectors, rows_received_ * shape_.scalars};
-  }
+  [[nodiscard]] Traffic received() const { return received_; }
 
  private:
+  // The rows of one peer in one list of the mail, packed: `width` numbers of each.
+  struct Packed {
+    const std::vector<std::int32_t>* slots;
+    Rows* rows;
+    Index width;
+    std::size_t begin;  // in the buffer
+  };
+  void add_peer(const Correspondence& peer, Rows& rows, Index width, bool stays);
+  void open_requests();
+
+  struct Part {
+    int rank;
+    Real* place;        // in the mail; null: packed
+    std::size_t begin;  // in the buffer, where it is packed
+    std::size_t count;
+  };
+
   Link& link_;
   MPI_Comm comm_;
   Exchange exchange_;
-  const std::vector<Correspondence>& peers_;
-  Shape shape_;
-  Index rows_received_ = 0;
+  Traffic received_;
+  std::vector<Part> in_parts_, out_parts_;
+  std::vector<Packed> in_packed_, out_packed_;
   std::vector<double> out_, in_;
-  std::vector<int> out_counts_, in_counts_, out_begins_, in_begins_;
+  std::vector<int> out_counts_, in_counts_, out_begins_, in_begins_;  // of neighbourhood collectives
   std::vector<int> ranks_;  // whom the requests depend on, one by one; of a collective, all peers
   std::vector<MPI_Request> requests_;
 };
