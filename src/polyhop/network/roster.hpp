@@ -3,7 +3,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -11,23 +13,28 @@
 
 namespace polyhop {
 
-/// Some of the agents, in order of their places, each with a row: those that a process hears of.
+/// Some of the agents, each with a row: those that a process hears of.
 class Roster {
  public:
-  /// `places` ascend. `block`: any block of the same numbering.
-  Roster(std::vector<std::int32_t> places, const Block& block) : places_(std::move(places)), block_(block) {}
+  /// By their places, in order of the rows; those of a block follow each other. `block`: any of the same numbering.
+  Roster(std::vector<std::int32_t> places, const Block& block)
+      : places_(std::move(places)), sorted_(places_.size()), block_(block) {
+    std::iota(sorted_.begin(), sorted_.end(), 0);
+    std::ranges::sort(sorted_, {}, [&](std::int32_t slot) { return place(slot); });
+  }
 
   [[nodiscard]] Index size() const { return static_cast<Index>(places_.size()); }
   /// The row of an agent that is on the roster.
   [[nodiscard]] Index slot(Index agent) const { return slot_at(block_.place(agent)); }
   /// The same by its place.
-  [[nodiscard]] Index slot_at(Index place) const {
-    return std::lower_bound(places_.begin(), places_.end(), place) - places_.begin();
+  [[nodiscard]] Index slot_at(Index wanted) const {
+    return *std::ranges::lower_bound(sorted_, wanted, {}, [&](std::int32_t slot) { return place(slot); });
   }
   [[nodiscard]] Index place(Index slot) const { return places_[static_cast<std::size_t>(slot)]; }
 
  private:
   std::vector<std::int32_t> places_;
+  std::vector<std::int32_t> sorted_;  // rows in order of their places
   Block block_;
 };
 

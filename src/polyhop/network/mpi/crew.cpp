@@ -46,14 +46,14 @@ class CrewNetwork final : public Network {
     phase_ = crew_.barrier.arrive();
     if (!leads_) return;
     crew_.barrier.wait(phase_);
-    wire(message, 0).start();
+    wire(message, message.hops == 1 ? Leg::one_hop : Leg::first).start();
   }
   const Mail& finish(const Message& message) override {
     if (leads_) {
-      receive(wire(message, 0));
+      receive(wire(message, message.hops == 1 ? Leg::one_hop : Leg::first));
       if (message.hops == 2) {
-        wire(message, 1).start();
-        receive(wire(message, 1));
+        wire(message, Leg::second).start();
+        receive(wire(message, Leg::second));
       }
     } else {
       crew_.barrier.wait(phase_);
@@ -69,9 +69,9 @@ class CrewNetwork final : public Network {
   }
 
   Mail& mail() { return mail_[static_cast<std::size_t>(reach_) - 1]; }
-  Wire& wire(const Message& message, std::size_t phase) {
+  Wire& wire(const Message& message, Leg leg) {
     const auto vectors = std::span(mail().vectors).first(static_cast<std::size_t>(message.vectors));
-    return crew_.wire(reach_, phase, {vectors, &mail().scalars, message.scalars});
+    return crew_.wire(reach_, leg, {vectors, &mail().scalars, message.scalars});
   }
   void receive(Wire& wire) {
     wire.finish();
@@ -124,16 +124,16 @@ const ExchangePlan& Crew::plan(int hops) {
   auto& made = plans_[static_cast<std::size_t>(hops) - 1];
   if (!made) {
     made = std::make_unique<ExchangePlan>(plan_exchange(matrix.rows(), ownership, link.rank(), hops));
-    for (const Correspondence& peer : made->phases[0]) link.know(peer.rank, peer.here, peer.there);
+    for (const Correspondence& peer : made->one_hop) link.know(peer.rank, peer.here, peer.there);
   }
   return *made;
 }
 
-// The processes with which this one shares an edge, in the same order as in every phase of a plan.
+// The processes with which this one shares an edge, in the order of every plan.
 MPI_Comm Crew::neighbours() {
   if (neighbours_ == MPI_COMM_NULL) {
     std::vector<int> ranks;
-    for (const Correspondence& peer : plan(1).phases[0]) ranks.push_back(peer.rank);
+    for (const Correspondence& peer : plan(1).one_hop) ranks.push_back(peer.rank);
     const auto count = static_cast<int>(ranks.size());
     constexpr int in_place = 0;  // no new order of the processes
     MPI_Dist_graph_create_adjacent(comm, count, ranks.data(), MPI_UNWEIGHTED, count, ranks.data(), MPI_UNWEIGHTED,
@@ -142,10 +142,11 @@ MPI_Comm Crew::neighbours() {
   return neighbours_;
 }
 
-Wire& Crew::wire(int hops, std::size_t phase, const Wire::Load& load) {
-  auto& made = wires_[{hops, phase, load.vectors.size(), load.numbers}];
+Wire& Crew::wire(int hops, Leg leg, const Wire::Load& load) {
+  auto& made = wires_[{hops, leg, load.vectors.size(), load.numbers}];
   if (!made) {
-    const auto& peers = plan(hops).phases[phase];
+    const ExchangePlan& all = plan(hops);
+    const auto& peers = leg == Leg::one_hop ? all.one_hop : all.two_hops[leg == Leg::first ? 0 : 1];
     made =
         std::make_unique<Wire>(link, exchange == Exchange::neighbourhood ? neighbours() : comm, exchange, peers, load);
   }

@@ -21,6 +21,9 @@
 
 namespace polyhop::mpi {
 
+/// What is on its way: a message of one hop, or a phase of one of two.
+enum class Leg { one_hop, first, second };
+
 /// What the workers of one process share in a launch: who is here, how to reach other processes, and what collectives
 /// pass from thread to thread. The first worker of a process talks to MPI for all of them.
 struct Crew {
@@ -35,7 +38,7 @@ struct Crew {
   [[nodiscard]] Block block(Index worker) const;
   /// Made by the worker that comes first.
   const ExchangePlan& plan(int hops);
-  Wire& wire(int hops, std::size_t phase, const Wire::Load& load);
+  Wire& wire(int hops, Leg leg, const Wire::Load& load);
 
   Link& link;
   MPI_Comm comm;
@@ -67,7 +70,7 @@ struct Crew {
   [[nodiscard]] MPI_Comm neighbours();
 
   std::array<std::unique_ptr<ExchangePlan>, 2> plans_;
-  std::map<std::tuple<int, std::size_t, std::size_t, int>, std::unique_ptr<Wire>> wires_;
+  std::map<std::tuple<int, Leg, std::size_t, int>, std::unique_ptr<Wire>> wires_;
   std::vector<Run> runs_;
   MPI_Comm neighbours_ = MPI_COMM_NULL;
   bool left_behind_ = false;

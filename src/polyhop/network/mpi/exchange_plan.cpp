@@ -48,8 +48,41 @@ class Planner {
     return out;
   }
 
-  // What agents here forward to their neighbours there, and the other way round.
-  [[nodiscard]] Exchange forwarded(const Exchange& direct) const {
+  // What agents here forward to their neighbours there, and the other way round: rows of the sender's own.
+  [[nodiscard]] Exchange forwarded_own(const Exchange& direct) const {
+    return forwarded(direct, [](Index owner, Index sender) { return owner == sender; });
+  }
+  // The same, of rows that third processes own.
+  [[nodiscard]] Exchange forwarded_others(const Exchange& direct) const {
+    return forwarded(direct, [](Index owner, Index sender) { return owner != sender; });
+  }
+
+  // The agents of this process, then those that it hears of, in the order in which they come.
+  [[nodiscard]] Roster roster(const std::vector<Exchange>& exchanges) const {
+    std::vector<std::int32_t> places;
+    std::vector<bool> listed(static_cast<std::size_t>(a_.rows()));
+    const auto list = [&](Index place) {
+      if (listed[static_cast<std::size_t>(place)]) return;
+      listed[static_cast<std::size_t>(place)] = true;
+      places.push_back(static_cast<std::int32_t>(place));
+    };
+    for (Index p = own_.first; p < own_.last; ++p) list(p);
+    for (const auto& [peer, first] : exchanges[0]) {
+      for (const Exchange& exchange : exchanges) {
+        for (const Index agent : exchange.at(peer).received) {
+          if (owner(agent) == peer) list(own_.place(agent));
+        }
+      }
+    }
+    for (const auto& [peer, last] : exchanges.back()) {
+      for (const Index agent : last.received) list(own_.place(agent));
+    }
+    return {std::move(places), own_};
+  }
+
+ private:
+  template <class Wanted>
+  [[nodiscard]] Exchange forwarded(const Exchange& direct, Wanted wanted) const {
     Exchange out;
     for (const auto& [rank, first] : direct) {
       Rows& rows = out[rank];
@@ -57,28 +90,14 @@ class Planner {
       rows.there = first.there;
       rows.sent = forwarded(first.sent, rank);
       rows.received = forwarded(first.received, rank_);
+      std::erase_if(rows.sent, [&](Index k) { return !wanted(owner(k), rank_); });
+      std::erase_if(rows.received, [&, peer = rank](Index k) { return !wanted(owner(k), peer); });
       tidy(rows);
       remove(rows.sent, first.sent);
       remove(rows.received, first.received);
     }
     return out;
   }
-
-  // The agents of this process and those that it hears of.
-  [[nodiscard]] Roster roster(const std::vector<Exchange>& phases) const {
-    std::vector<std::int32_t> places;
-    for (Index p = own_.first; p < own_.last; ++p) places.push_back(static_cast<std::int32_t>(p));
-    for (const Exchange& phase : phases) {
-      for (const auto& [rank, rows] : phase) {
-        for (const Index agent : rows.received) places.push_back(static_cast<std::int32_t>(own_.place(agent)));
-      }
-    }
-    std::ranges::sort(places);
-    places.erase(std::ranges::unique(places).begin(), places.end());
-    return {std::move(places), own_};
-  }
-
- private:
   // The rows that these agents forward to their neighbours in another process, those left out that it owns.
   [[nodiscard]] Agents forwarded(const Agents& from, Index to) const {
     Agents out;
@@ -118,21 +137,34 @@ class Planner {
 
 ExchangePlan plan_exchange(const SparseRows& a, const Ownership& ownership, Index rank, int hops) {
   const Planner planner(a, ownership, rank);
-  std::vector<Exchange> phases = {planner.direct()};
-  if (hops == 2) phases.push_back(planner.forwarded(phases[0]));
-  ExchangePlan plan{planner.roster(phases), {}};
-  const auto slots = [&](const Agents& agents) {
-    Agents out;
-    for (const Index agent : agents) out.push_back(static_cast<std::int32_t>(plan.roster.slot(agent)));
+  std::vector<Exchange> exchanges = {planner.direct()};
+  if (hops == 2) {
+    exchanges.push_back(planner.forwarded_own(exchanges[0]));
+    exchanges.push_back(planner.forwarded_others(exchanges[0]));
+  }
+  ExchangePlan plan{planner.roster(exchanges), {}};
+  const auto add = [&](std::vector<std::int32_t>& slots, const Agents& agents) {
+    for (const Index agent : agents) slots.push_back(static_cast<std::int32_t>(plan.roster.slot(agent)));
+  };
+  // The rows of one exchange, or of several in one message.
+  const auto listed = [&](std::initializer_list<std::size_t> numbers) {
+    std::vector<Correspondence> out;
+    for (const auto& [peer, first] : exchanges[0]) {
+      Correspondence& with = out.emplace_back();
+      with.rank = static_cast<int>(peer);
+      with.here = first.here;
+      with.there = first.there;
+      for (const std::size_t n : numbers) {
+        const Rows& rows = exchanges[n].at(peer);
+        add(with.sent, rows.sent);
+        add(with.received, rows.received);
+        with.owns_received = with.owns_received && n < 2;
+      }
+    }
     return out;
   };
-  for (const Exchange& phase : phases) {
-    auto& list = plan.phases.emplace_back();
-    for (const auto& [peer, rows] : phase) {
-      const bool owns = std::ranges::all_of(rows.received, [&](Index k) { return planner.owner(k) == peer; });
-      list.push_back({static_cast<int>(peer), slots(rows.sent), slots(rows.received), rows.here, rows.there, owns});
-    }
-  }
+  plan.one_hop = listed({0});
+  if (hops == 2) plan.two_hops = {listed({0, 1}), listed({2})};
   return plan;
 }
 

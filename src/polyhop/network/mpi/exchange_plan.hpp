@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -22,14 +23,16 @@ struct Correspondence {
   bool owns_received = true;  // nothing that it forwards for others: nobody else sends these rows
 };
 
-/// Who writes to whom in mail of one hop, or of two. Two hops are two phases: one's own rows to the processes that have
-/// neighbours of theirs; then every process forwards what its agents would forward to their other neighbours. A row
-/// goes at most once from one process to another in an exchange, whichever agents there want it. With one agent a
-/// process that is what agents send each other; with more, rows that the receiver owns or has got in the first phase
-/// need no forwarding.
+/// Who writes to whom. Messages of one hop: one's own rows to the processes that have neighbours of theirs. Messages of
+/// two hops in two phases: these rows, and those of one's own that agents here would forward there; then what agents
+/// here have got from third processes and would forward. A row goes at most once from one process to another in an
+/// exchange, whichever agents there want it. With one agent a process that is what agents send each other; with more,
+/// rows that the receiver owns need no forwarding. What comes from one peer in one phase stands in rows that follow
+/// each other, unless another peer sends it too. Peers are the same, and in the same order, everywhere.
 struct ExchangePlan {
   Roster roster;
-  std::vector<std::vector<Correspondence>> phases;
+  std::vector<Correspondence> one_hop;
+  std::array<std::vector<Correspondence>, 2> two_hops = {};  // of a plan for two hops
 };
 
 ExchangePlan plan_exchange(const SparseRows& a, const Ownership& ownership, Index rank, int hops);

@@ -20,7 +20,7 @@ int as_count(std::size_t numbers) {
 }
 
 bool follow_each_other(const std::vector<std::int32_t>& slots) {
-  return slots.back() - slots.front() + 1 == static_cast<std::int32_t>(slots.size());
+  return std::ranges::adjacent_find(slots, [](std::int32_t a, std::int32_t b) { return b != a + 1; }) == slots.end();
 }
 
 }  // namespace
