@@ -100,7 +100,7 @@ Crew::Crew(Link& link_used, MPI_Comm world, const CombinationMatrix& whole, cons
       workers(std::clamp<Index>(count, 1, owners.block(link_used.rank()).size())),
       barrier(workers),
       parts(static_cast<std::size_t>(workers)) {
-  MPI_Comm_dup(world, &comm);
+  link.blocking([&] { MPI_Comm_dup(world, &comm); });
 }
 
 Crew::~Crew() {
@@ -109,8 +109,10 @@ Crew::~Crew() {
     return;
   }
   wires_.clear();
-  if (neighbours_ != MPI_COMM_NULL) MPI_Comm_free(&neighbours_);
-  MPI_Comm_free(&comm);
+  link.blocking([&] {
+    if (neighbours_ != MPI_COMM_NULL) MPI_Comm_free(&neighbours_);
+    MPI_Comm_free(&comm);
+  });
 }
 
 Block Crew::block(Index worker) const {
@@ -136,8 +138,10 @@ MPI_Comm Crew::neighbours() {
     for (const Correspondence& peer : plan(1).one_hop) ranks.push_back(peer.rank);
     const auto count = static_cast<int>(ranks.size());
     constexpr int in_place = 0;  // no new order of the processes
-    MPI_Dist_graph_create_adjacent(comm, count, ranks.data(), MPI_UNWEIGHTED, count, ranks.data(), MPI_UNWEIGHTED,
-                                   MPI_INFO_NULL, in_place, &neighbours_);
+    link.blocking([&] {
+      MPI_Dist_graph_create_adjacent(comm, count, ranks.data(), MPI_UNWEIGHTED, count, ranks.data(), MPI_UNWEIGHTED,
+                                     MPI_INFO_NULL, in_place, &neighbours_);
+    });
   }
   return neighbours_;
 }

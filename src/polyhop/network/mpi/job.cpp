@@ -104,7 +104,7 @@ class Job::Implementation {
     if (std::ranges::none_of(all, failed)) return;
     Index alarms = 0;
     for (std::size_t r = 0; r < all.size(); ++r) alarms += failed(all[r]) && static_cast<int>(r) != link.rank();
-    link.take_alarms(alarms);
+    link.blocking([&] { link.take_alarms(alarms); });
     // What the collective has on its way must not meet the next call's.
     crew->leave_behind();
     make_collective();

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -55,29 +56,30 @@ Link::Link(double peer_timeout) : timeout_(peer_timeout) {
 }
 
 Link::~Link() {
+  // Others may have work to do for long: until all are here, each says that it is alive.
+  blocking([&] { meet([] {}); });
   heartbeat_.request_stop();
   bell_.notify_all();
   heartbeat_.join();
   // What is still on its way is taken off the wire once nobody sends any more.
-  meet();
   for (auto& [rank, peer] : peers_) {
-    if (peer.beat != MPI_REQUEST_NULL) MPI_Wait(&peer.beat, MPI_STATUS_IGNORE);
+    for (int done = 0; peer.beat != MPI_REQUEST_NULL && done == 0; hear()) {
+      MPI_Test(&peer.beat, &done, MPI_STATUS_IGNORE);
+    }
   }
-  hear();
-  meet();
+  meet([&] { hear(); });
   hear();
   for (MPI_Comm* comm : {&world_, &alarm_, &heart_}) MPI_Comm_free(comm);
 }
 
-void Link::meet() {
+// Until all processes are here; what to do meanwhile.
+void Link::meet(const std::function<void()>& meanwhile) {
   MPI_Request request = MPI_REQUEST_NULL;
   MPI_Ibarrier(world_, &request);
-  while (true) {
-    int done = 0;
+  for (int done = 0; done == 0;) {
     MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-    if (done != 0) return;
-    hear();
-    std::this_thread::sleep_for(std::chrono::microseconds(100));
+    meanwhile();
+    if (done == 0) std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
 }
 
@@ -94,6 +96,7 @@ void Link::beat(const std::stop_token& stop) {
   while (!stop.stop_requested()) {
     tell_alive();
     hear();
+    look_for_lost();
     std::unique_lock lock(asleep);
     bell_.wait_for(lock, stop, period, [] { return false; });
   }
@@ -120,21 +123,42 @@ void Link::hear() {
   }
 }
 
-void Link::lose(int peer, double silence) const {
-  Peer known;
+double Link::silence(int peer) const {
+  const auto heard = Clock::duration(heard_[static_cast<std::size_t>(peer)].load());
+  return std::chrono::duration<double>(Clock::now().time_since_epoch() - heard).count();
+}
+
+// The words for a peer that was lost.
+std::string Link::loss(int peer) const {
+  Index here = -1;
+  Index there = -1;
   {
     const std::lock_guard lock(mutex_);
     if (const auto found = peers_.find(peer); found != peers_.end()) {
-      known.here = found->second.here;
-      known.there = found->second.there;
+      here = found->second.here;
+      there = found->second.there;
     }
   }
-  std::string text = name(peer) + " has been silent for " + std::to_string(static_cast<int>(silence)) + " s; " +
+  std::string text = name(peer) + " has been silent for " + std::to_string(static_cast<int>(silence(peer))) + " s; " +
                      name(rank_) + " waited for it";
-  if (known.here >= 0) {
-    text += ", along the edge from agent " + std::to_string(known.there) + " to agent " + std::to_string(known.here);
+  if (here >= 0) text += ", along the edge from agent " + std::to_string(there) + " to agent " + std::to_string(here);
+  return text + ". The same command goes on from the last checkpoint, also with fewer ranks.";
+}
+
+// For calls that cannot look around themselves.
+void Link::look_for_lost() {
+  if (!blocked_) return;
+  std::vector<int> peers;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [rank, peer] : peers_) peers.push_back(rank);
   }
-  throw LostPeer(text + ". The same command goes on from the last checkpoint, also with fewer ranks.");
+  for (const int peer : peers) {
+    if (silence(peer) <= timeout_ || !blocked_) continue;
+    std::fputs(("polyhop: " + loss(peer) + "\n").c_str(), stderr);
+    constexpr int lost_peer = 5;
+    abort(lost_peer);
+  }
 }
 
 void Link::look_around(std::span<const int> peers, std::span<MPI_Request> requests) {
@@ -142,12 +166,9 @@ void Link::look_around(std::span<const int> peers, std::span<MPI_Request> reques
   if (heeds_alarms_) MPI_Iprobe(MPI_ANY_SOURCE, alarm_tag, alarm_, &there, MPI_STATUS_IGNORE);
   if (there != 0) throw Abandoned();
   for (std::size_t n = 0; n < peers.size(); ++n) {
-    const auto slot = static_cast<std::size_t>(peers[n]);
     // With a request for each peer only those that are still open count.
     if (requests.size() == peers.size() && requests[n] == MPI_REQUEST_NULL) continue;
-    const auto now = Clock::now().time_since_epoch();
-    const double silence = std::chrono::duration<double>(now - Clock::duration(heard_[slot].load())).count();
-    if (silence > timeout_) lose(peers[n], silence);
+    if (silence(peers[n]) > timeout_) throw LostPeer(loss(peers[n]));
   }
 }
 
@@ -161,7 +182,7 @@ void Link::wait(std::span<MPI_Request> requests, std::span<const int> peers) {
     MPI_Testall(count, requests.data(), &done, MPI_STATUSES_IGNORE);
     if (done != 0) return;
     // Where cores are few, the one that is waited for may need this one's.
-    if (crowded_ || tries > 1000) std::this_thread::yield();
+    if (crowded_ || tries > 50) std::this_thread::yield();
     if (tries % 64 != 0) continue;
     const auto now = Clock::now();
     if (now - looked < milliseconds(20)) continue;

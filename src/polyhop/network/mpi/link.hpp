@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -61,17 +62,28 @@ class Link {
   /// agents, for the message about a peer that was lost.
   void know(int peer, Index here, Index there);
 
+  /// Calls of MPI's that wait for others and cannot be interrupted. Should one of these be lost meanwhile, the
+  /// heartbeat says so and ends the process.
+  template <class Call>
+  void blocking(Call call) {
+    blocked_ = true;
+    call();
+    blocked_ = false;
+  }
+
   /// Ends without the others: after a peer was lost.
   [[noreturn]] void abort(int code);
 
  private:
   using Clock = std::chrono::steady_clock;
   void look_around(std::span<const int> peers, std::span<MPI_Request> requests);
-  [[noreturn]] void lose(int peer, double silence) const;
+  [[nodiscard]] double silence(int peer) const;
+  [[nodiscard]] std::string loss(int peer) const;
+  void look_for_lost();
   void beat(const std::stop_token& stop);
   void tell_alive();
   void hear();
-  void meet();
+  void meet(const std::function<void()>& meanwhile);
   [[nodiscard]] std::vector<int> tree_children() const;
   [[nodiscard]] int tree_parent() const { return rank_ & (rank_ - 1); }
   void send_text(const std::string& text, int to);
@@ -93,6 +105,7 @@ class Link {
     MPI_Request beat = MPI_REQUEST_NULL;
     char word = 0;
   };
+  std::atomic<bool> blocked_ = false;
   mutable std::mutex mutex_;
   std::map<int, Peer> peers_;
   std::vector<std::atomic<std::int64_t>> heard_;  // when, in nanoseconds of the clock
