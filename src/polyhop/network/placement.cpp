@@ -9,6 +9,7 @@
 #include <mutex>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "polyhop/core/error.hpp"
@@ -79,7 +80,14 @@ Ownership by_metis(const CombinationMatrix& matrix, std::span<const double> cost
   numbering->agent.resize(part.size());
   numbering->place.resize(part.size());
   std::iota(numbering->agent.begin(), numbering->agent.end(), 0);
-  std::ranges::stable_sort(numbering->agent, {}, [&](std::int32_t k) { return part[static_cast<std::size_t>(k)]; });
+  // In a part those first that others hear of: their rows follow each other, and need not be packed.
+  const auto is_inside = [&](std::int32_t k) {
+    const auto near = matrix.rows().columns_of(k);
+    return std::ranges::all_of(
+        near, [&](std::int32_t l) { return part[static_cast<std::size_t>(l)] == part[static_cast<std::size_t>(k)]; });
+  };
+  std::ranges::stable_sort(numbering->agent, {},
+                           [&](std::int32_t k) { return std::pair(part[static_cast<std::size_t>(k)], is_inside(k)); });
   Ownership out;
   out.first.assign(static_cast<std::size_t>(processes) + 1, 0);
   for (std::size_t place = 0; place < part.size(); ++place) {
