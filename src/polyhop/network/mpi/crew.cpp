@@ -241,35 +241,39 @@ void JobCollective::register_part(const Crew::Part& part) {
   crew_.barrier.arrive_and_wait();
 }
 
+// What the first process is told by another: which rows it means, and how many numbers there are in them.
+JobCollective::Request JobCollective::hear_request(int peer) {
+  std::array<double, 2> sizes{};
+  crew_.link.receive(sizes, peer, crew_.comm);
+  std::vector<double> named(static_cast<std::size_t>(sizes[0]));
+  crew_.link.receive(named, peer, crew_.comm);
+  return {{named.begin(), named.end()}, std::vector<double>(static_cast<std::size_t>(sizes[1]))};
+}
+
+void JobCollective::send_request(std::size_t numbers) {
+  std::vector<double> named;
+  for (const Crew::Part& part : crew_.parts) named.insert(named.end(), part.rows.begin(), part.rows.end());
+  const std::array<double, 2> sizes = {static_cast<double>(named.size()), static_cast<double>(numbers)};
+  crew_.link.send(sizes, 0, crew_.comm);
+  crew_.link.send(named, 0, crew_.comm);
+}
+
 // Each process sends which rows it has, and then the rows.
 void JobCollective::gather(std::span<const Index> rows, std::span<const double> mine, std::span<double> all) {
   register_part({rows, mine, {}});
-  if (leads()) {
-    Link& link = crew_.link;
-    if (link.rank() == 0) {
-      for (const Crew::Part& part : crew_.parts) SerialCollective().gather(part.rows, part.read, all);
-      for (int peer = 1; peer < link.size(); ++peer) {
-        std::array<double, 2> sizes{};
-        link.receive(sizes, peer, crew_.comm);
-        std::vector<double> named(static_cast<std::size_t>(sizes[0]));
-        std::vector<double> values(static_cast<std::size_t>(sizes[0] * sizes[1]));
-        link.receive(named, peer, crew_.comm);
-        link.receive(values, peer, crew_.comm);
-        const std::vector<Index> places(named.begin(), named.end());
-        SerialCollective().gather(places, values, all);
-      }
-    } else {
-      std::vector<double> named, values;
-      for (const Crew::Part& part : crew_.parts) {
-        named.insert(named.end(), part.rows.begin(), part.rows.end());
-        values.insert(values.end(), part.read.begin(), part.read.end());
-      }
-      const double count = static_cast<double>(named.size());
-      const std::array<double, 2> sizes = {count, named.empty() ? 0 : static_cast<double>(values.size()) / count};
-      link.send(sizes, 0, crew_.comm);
-      link.send(named, 0, crew_.comm);
-      link.send(values, 0, crew_.comm);
+  Link& link = crew_.link;
+  if (leads() && link.rank() == 0) {
+    for (const Crew::Part& part : crew_.parts) SerialCollective().gather(part.rows, part.read, all);
+    for (int peer = 1; peer < link.size(); ++peer) {
+      Request request = hear_request(peer);
+      link.receive(request.values, peer, crew_.comm);
+      SerialCollective().gather(request.rows, request.values, all);
     }
+  } else if (leads()) {
+    std::vector<double> values;
+    for (const Crew::Part& part : crew_.parts) values.insert(values.end(), part.read.begin(), part.read.end());
+    send_request(values.size());
+    link.send(values, 0, crew_.comm);
   }
   crew_.barrier.arrive_and_wait();
 }
@@ -277,38 +281,24 @@ void JobCollective::gather(std::span<const Index> rows, std::span<const double> 
 // Each process sends which rows it wants, and gets them.
 void JobCollective::scatter(std::span<const Index> rows, std::span<double> mine, std::span<const double> all) {
   register_part({rows, {}, mine});
-  if (leads()) {
-    Link& link = crew_.link;
-    if (link.rank() == 0) {
-      for (const Crew::Part& part : crew_.parts) SerialCollective().scatter(part.rows, part.written, all);
-      for (int peer = 1; peer < link.size(); ++peer) {
-        std::array<double, 2> sizes{};
-        link.receive(sizes, peer, crew_.comm);
-        std::vector<double> named(static_cast<std::size_t>(sizes[0]));
-        std::vector<double> values(static_cast<std::size_t>(sizes[0] * sizes[1]));
-        link.receive(named, peer, crew_.comm);
-        const std::vector<Index> places(named.begin(), named.end());
-        SerialCollective().scatter(places, values, all);
-        link.send(values, peer, crew_.comm);
-      }
-    } else {
-      std::vector<double> named;
-      std::size_t numbers = 0;
-      for (const Crew::Part& part : crew_.parts) {
-        named.insert(named.end(), part.rows.begin(), part.rows.end());
-        numbers += part.written.size();
-      }
-      std::vector<double> values(numbers);
-      const double count = static_cast<double>(named.size());
-      const std::array<double, 2> sizes = {count, named.empty() ? 0 : static_cast<double>(numbers) / count};
-      link.send(sizes, 0, crew_.comm);
-      link.send(named, 0, crew_.comm);
-      link.receive(values, 0, crew_.comm);
-      auto next = values.begin();
-      for (const Crew::Part& part : crew_.parts) {
-        std::copy_n(next, part.written.size(), part.written.begin());
-        next += static_cast<std::ptrdiff_t>(part.written.size());
-      }
+  Link& link = crew_.link;
+  if (leads() && link.rank() == 0) {
+    for (const Crew::Part& part : crew_.parts) SerialCollective().scatter(part.rows, part.written, all);
+    for (int peer = 1; peer < link.size(); ++peer) {
+      Request request = hear_request(peer);
+      SerialCollective().scatter(request.rows, request.values, all);
+      link.send(request.values, peer, crew_.comm);
+    }
+  } else if (leads()) {
+    std::size_t numbers = 0;
+    for (const Crew::Part& part : crew_.parts) numbers += part.written.size();
+    send_request(numbers);
+    std::vector<double> values(numbers);
+    link.receive(values, 0, crew_.comm);
+    auto next = values.begin();
+    for (const Crew::Part& part : crew_.parts) {
+      std::copy_n(next, part.written.size(), part.written.begin());
+      next += static_cast<std::ptrdiff_t>(part.written.size());
     }
   }
   crew_.barrier.arrive_and_wait();

@@ -88,6 +88,12 @@ class JobCollective final : public Collective {
  private:
   void share(std::span<double> numbers, int from);
   void register_part(const Crew::Part& part);
+  struct Request {
+    std::vector<Index> rows;
+    std::vector<double> values;
+  };
+  [[nodiscard]] Request hear_request(int peer);
+  void send_request(std::size_t numbers);
   [[nodiscard]] bool leads() const { return worker_ == 0; }
 
   Crew& crew_;
