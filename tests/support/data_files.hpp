@@ -10,10 +10,19 @@
 #include <vector>
 
 #include "polyhop/core/error.hpp"
+#include "polyhop/problem/bundled_data.hpp"
 #include "polyhop/problem/data_file.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace polyhop::test {
+
+/// Whether a set of `polyhop data` is on this machine.
+inline bool has_bundled(const std::string& name) {
+  for (const BundledSet& set : bundled_sets()) {
+    if (set.name == name) return is_installed(set);
+  }
+  return false;
+}
 
 /// A test that writes data files and reads them back.
 class DataFiles : public TemporaryFolder {
