@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
 // Time of one iteration of ATC-diffusion on the ranks of a job, for docs/scaling.md (make_scaling.py reads it):
-//   mpirun -n 2 mpi_ranks threads   two ranks of one thread against one rank with two threads, by turns in one run
+//   mpirun -n 2 mpi_ranks threads [GRAPH]   two ranks of one thread against one rank with two threads, by turns
 //   mpirun -n R mpi_ranks sizes     over agents, dimension and degree, with what crosses between ranks
 #include <algorithm>
 #include <chrono>
@@ -104,10 +104,11 @@ Value step_named(const char* rule) {
   return step;
 }
 
-void compare_with_threads(mpi::Job& job) {
+void compare_with_threads(mpi::Job& job, std::string_view only) {
   constexpr int turns = 7;
   if (job.is_first()) std::printf("topology,rule,agents,dimension,degree,rows,ranks_seconds,threads_seconds,ratio\n");
   for (const char* topology : {"ring", "torus", "random-geometric", "erdos-renyi"}) {
+    if (!only.empty() && only != topology) continue;
     const bool dense = std::string_view(topology) == "erdos-renyi";
     const Instance instance =
         make(topology, 1000, 1000, dense ? 10 : 12, job.size(), has_metis() ? Placement::metis : Placement::contiguous);
@@ -176,11 +177,11 @@ int main(int argc, char** argv) {
   polyhop::mpi::Job job;
   const std::string_view what = argc > 1 ? argv[1] : "";
   if (what == "threads") {
-    compare_with_threads(job);
+    compare_with_threads(job, argc > 2 ? argv[2] : "");
   } else if (what == "sizes") {
     measure_sizes(job);
   } else {
-    if (job.is_first()) std::fprintf(stderr, "usage: mpirun -n R mpi_ranks threads|sizes\n");
+    if (job.is_first()) std::fprintf(stderr, "usage: mpirun -n R mpi_ranks threads [GRAPH] | sizes\n");
     return 2;
   }
   return 0;

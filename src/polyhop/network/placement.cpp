@@ -9,6 +9,7 @@
 #include <mutex>
 #include <numeric>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -73,6 +74,30 @@ void leave_no_part_empty(std::vector<Index>& part, Index processes) {
   }
 }
 
+// Whom of another part an agent is next to, within two hops.
+struct Nearest {
+  Index part = std::numeric_limits<Index>::max();
+  int hops = 3;
+};
+
+// In a part those stand first that others hear of, and by whom: the rows that one message takes follow each other in
+// memory, along one hop and along two, and need not be packed.
+std::vector<Nearest> nearest_parts(const CombinationMatrix& matrix, const std::vector<Index>& part) {
+  std::vector<Nearest> out(part.size());
+  for (int hops = 1; hops <= 2; ++hops) {
+    for (std::size_t k = 0; k < part.size(); ++k) {
+      if (out[k].hops < hops) continue;
+      for (const std::int32_t neighbour : matrix.rows().columns_of(static_cast<Index>(k))) {
+        const auto l = static_cast<std::size_t>(neighbour);
+        const bool foreign = part[l] != part[k];
+        if (hops == 1 ? !foreign : foreign || out[l].hops != 1) continue;
+        out[k] = {std::min(out[k].part, hops == 1 ? part[l] : out[l].part), hops};
+      }
+    }
+  }
+  return out;
+}
+
 Ownership by_metis(const CombinationMatrix& matrix, std::span<const double> cost, Index processes) {
   std::vector<Index> part = parts_by_metis(matrix, cost, processes);
   leave_no_part_empty(part, processes);
@@ -80,14 +105,11 @@ Ownership by_metis(const CombinationMatrix& matrix, std::span<const double> cost
   numbering->agent.resize(part.size());
   numbering->place.resize(part.size());
   std::iota(numbering->agent.begin(), numbering->agent.end(), 0);
-  // In a part those first that others hear of: their rows follow each other, and need not be packed.
-  const auto is_inside = [&](std::int32_t k) {
-    const auto near = matrix.rows().columns_of(k);
-    return std::ranges::all_of(
-        near, [&](std::int32_t l) { return part[static_cast<std::size_t>(l)] == part[static_cast<std::size_t>(k)]; });
-  };
-  std::ranges::stable_sort(numbering->agent, {},
-                           [&](std::int32_t k) { return std::pair(part[static_cast<std::size_t>(k)], is_inside(k)); });
+  const std::vector<Nearest> nearest = nearest_parts(matrix, part);
+  std::ranges::stable_sort(numbering->agent, {}, [&](std::int32_t k) {
+    const auto agent = static_cast<std::size_t>(k);
+    return std::tuple(part[agent], nearest[agent].part, nearest[agent].hops);
+  });
   Ownership out;
   out.first.assign(static_cast<std::size_t>(processes) + 1, 0);
   for (std::size_t place = 0; place < part.size(); ++place) {

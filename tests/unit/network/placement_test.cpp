@@ -64,12 +64,19 @@ TEST(Placement, MetisCutsFewEdges) {
   const Ownership ownership = choose_ownership(matrix, even(40), 2, Placement::metis);
   EXPECT_EQ(edges_between_processes(matrix, ownership), 1);
   EXPECT_EQ(ownership.first, (std::vector<Index>{0, 20, 40}));
-  // Places and agents are each other's inverse, and agents of a process stand in order of their numbers.
+  // Places and agents are each other's inverse.
   for (Index p = 0; p < 40; ++p) {
     const auto agent = static_cast<std::size_t>(ownership.numbering->agent[static_cast<std::size_t>(p)]);
     EXPECT_EQ(ownership.numbering->place[agent], p);
   }
-  for (Index k = 1; k < 20; ++k) EXPECT_LT(ownership.block(1).agent(k - 1), ownership.block(1).agent(k));
+  // Of a process those stand first that others hear of along one hop, then along two; the rest by number.
+  for (Index process = 0; process < 2; ++process) {
+    const Block block = ownership.block(process);
+    const auto heard = matrix.rows().columns_of(block.agent(0));
+    EXPECT_EQ(std::set<Index>(heard.begin(), heard.end()),
+              (std::set{ownership.block(1 - process).agent(0), block.agent(0), block.agent(1), block.agent(2)}));
+    for (Index k = 4; k < 20; ++k) EXPECT_LT(block.agent(k - 1), block.agent(k));
+  }
 }
 
 TEST(Placement, MetisGivesEveryProcessAnAgentAndBalancesCost) {
