@@ -61,11 +61,7 @@ ModelEvaluation evaluate_classes(const Model& model, const std::vector<Index>& t
   if (task_of(model) == Task::two_classes) out.metrics.emplace_back("auc", metrics::area_under_curve(truth, z.row(0)));
   out.metrics.emplace_back("mean_loss", mean_loss_of_classes(model, truth, z));
   out.confusion = metrics::confusion_matrix(truth, predicted, static_cast<Index>(model.classes.size()));
-  for (std::size_t c = 0; c < model.classes.size(); ++c) {
-    const auto place = static_cast<Index>(c);
-    out.classes.push_back({model.classes[c], metrics::support(out.confusion, place),
-                           metrics::precision(out.confusion, place), metrics::recall(out.confusion, place)});
-  }
+  out.classes = class_evaluations(model, out.confusion);
   return out;
 }
 
@@ -88,6 +84,16 @@ ModelEvaluation evaluate_scores(const Model& model, const Rows& scores, std::spa
   std::vector<Index> truth(targets.size());
   std::ranges::transform(targets, truth.begin(), [&](Real y) { return static_cast<Index>(two ? y > 0 : y); });
   return evaluate_classes(model, truth, scores);
+}
+
+std::vector<ClassEvaluation> class_evaluations(const Model& model, const metrics::Confusion& confusion) {
+  std::vector<ClassEvaluation> out;
+  for (std::size_t c = 0; c < model.classes.size(); ++c) {
+    const auto place = static_cast<Index>(c);
+    out.push_back({model.classes[c], metrics::support(confusion, place), metrics::precision(confusion, place),
+                   metrics::recall(confusion, place)});
+  }
+  return out;
 }
 
 const MetricText& metric_text(std::string_view key) {

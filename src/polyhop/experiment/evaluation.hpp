@@ -40,6 +40,9 @@ ModelEvaluation evaluate(const Model& model, const DataTable& data);
 /// classes, 0, 1, ... for softmax.
 ModelEvaluation evaluate_scores(const Model& model, const Rows& scores, std::span<const Real> targets);
 
+/// How good a model is on each class, from counts.
+std::vector<ClassEvaluation> class_evaluations(const Model& model, const metrics::Confusion& confusion);
+
 /// What a metric of ModelEvaluation is called, and what it means.
 struct MetricText {
   std::string_view key, name, help;

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "polyhop/experiment/machine.hpp"
+#include "polyhop/experiment/pooled_evaluation.hpp"
 #include "polyhop/experiment/standardise.hpp"
 #include "polyhop/experiment/tasks.hpp"
 #include "polyhop/experiment/team_data.hpp"
@@ -260,36 +261,27 @@ struct Shares {
   [[nodiscard]] DataShare of(const Dataset& data) const { return {own().first, agents(), offsets(data).back()}; }
 };
 
-// How good the model is on the samples of a problem, from its coefficients as they were fitted: for the first process,
-// which is given the scores and targets of all samples, and no features.
+// How good the model is on the samples of a problem, from its coefficients as they were fitted.
 ModelEvaluation evaluation_of(const Model& model, const DataProblem& problem, const Rows& w, const Shares& shares) {
   const Dataset& data = problem.data();
   Rows blocks(problem.predictions(), problem.features());
   for (Index c = 0; c < blocks.rows(); ++c) {
     std::copy_n(w.row(0).begin() + c * blocks.columns(), blocks.columns(), blocks.row(c).begin());
   }
-  const std::vector<Index> offset = shares.offsets(data);
-  std::vector<Index> places;
-  std::vector<double> own;  // of each sample here the scores, and the target
+  std::vector<ScoredSamples> agents;
   for (Index k = 0; k < data.agents(); ++k) {
+    auto& [scores, targets] = agents.emplace_back(Rows(blocks.rows(), data.samples(k)));
     for (Index n = data.first(k); n < data.first(k + 1); ++n) {
-      places.push_back(offset[static_cast<std::size_t>(shares.own().agent(k))] + n - data.first(k));
-      for (Index c = 0; c < blocks.rows(); ++c) own.push_back(data.features.dot(n, blocks.row(c).data()));
-      own.push_back(data.targets[static_cast<std::size_t>(n)]);
+      for (Index c = 0; c < blocks.rows(); ++c) {
+        scores(c, n - data.first(k)) = data.features.dot(n, blocks.row(c).data());
+      }
+      targets.push_back(data.targets[static_cast<std::size_t>(n)]);
     }
   }
-  const Index width = blocks.rows() + 1;
-  std::vector<double> all(shares.team.is_first() ? static_cast<std::size_t>(offset.back() * width) : 0);
-  shares.team.collective().gather(places, own, all);
-  if (!shares.team.is_first()) return {};
-  Rows scores(blocks.rows(), offset.back());
-  std::vector<Real> targets;
-  auto next = all.begin();
-  for (Index n = 0; n < scores.columns(); ++n) {
-    for (Index c = 0; c < scores.rows(); ++c) scores(c, n) = *next++;
-    targets.push_back(*next++);
-  }
-  return evaluate_scores(model, scores, targets);
+  ModelEvaluation out;
+  shares.team.launch(shares.matrix, shares.ownership, 1, 1,
+                     [&](Worker& worker) { out = evaluate_pooled(model, agents, worker.collective); });
+  return out;
 }
 
 // The mean of all agents' costs at the model, summed in order of the agents.
