@@ -56,8 +56,8 @@ int main() {
     ring.agents = 12;
     const NetworkGraph network = make_network(ring, /*seed=*/0);
     mpi::launch(job, network.matrix, /*columns=*/1, locate);
-  } catch (const LostPeer& lost) {  // the others may wait for ever: all are ended
-    std::fprintf(stderr, "%s\n", lost.what());
-    job.abort(5);
+  } catch (const std::exception& error) {  // bad input, or a lost peer: others may wait for us, so all are ended
+    std::fprintf(stderr, "%s\n", error.what());
+    job.abort(1);
   }
 }

@@ -75,7 +75,10 @@ std::string suggestion(std::string_view name, std::span<const std::string> candi
   const std::string nearest = nearest_name(name, candidates);
   if (!nearest.empty()) return "; did you mean '" + nearest + "'?";
   std::string text = "; allowed: ";
-  for (std::size_t i = 0; i < candidates.size(); ++i) text += (i == 0 ? "" : ", ") + candidates[i];
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    const bool several_words = candidates[i].find_first_of(", ") != std::string::npos;
+    text += (i == 0 ? "" : ", ") + (several_words ? "'" + candidates[i] + "'" : candidates[i]);
+  }
   return text;
 }
 

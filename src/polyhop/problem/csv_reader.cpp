@@ -7,6 +7,8 @@
 #include <cmath>
 #include <cstddef>
 #include <cstring>
+#include <map>
+#include <set>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -196,6 +198,7 @@ class CsvReader {
   DataTable read() {
     read_head();
     find_target();
+    find_features();
     const Index expected = expected_samples();
     KeptRows kept(options_);
     GrowingRows rows(kept.count(expected), check_features());
@@ -284,9 +287,28 @@ class CsvReader {
     }
   }
 
+  /// Which columns are features; those and the target need names of their own.
+  void find_features() {
+    const auto& wanted = options_.features;
+    const bool some = has_header_ && !wanted.empty();
+    const std::set<std::string> names(wanted.begin(), wanted.end());
+    std::map<std::string, std::size_t> seen;
+    for (std::size_t c = 0; c < first_.size(); ++c) {
+      is_feature_.push_back(c != target_ && (!some || names.contains(first_[c])));
+      if (!has_header_ || (c != target_ && !is_feature_[c])) continue;
+      const auto [before, is_new] = seen.emplace(first_[c], c);
+      if (is_new) continue;
+      refuse("columns " + std::to_string(before->second + 1) + " and " + std::to_string(c + 1) + " are both called '" +
+             first_[c] + "'; each needs a name of its own");
+    }
+    for (const std::string& name : wanted) {
+      if (some && !seen.contains(name)) refuse("has no column '" + name + "'" + suggestion(name, first_));
+    }
+  }
+
   /// How many features there are.
   [[nodiscard]] Index check_features() const {
-    const Index features = static_cast<Index>(first_.size()) - (target_ == none ? 0 : 1);
+    const Index features = std::ranges::count(is_feature_, true);
     if (features == 0) refuse("has no column besides the target, expected features");
     if (options_.columns > 0 && features != options_.columns) {
       refuse("has " + std::to_string(features) + " columns of features, expected " + std::to_string(options_.columns) +
@@ -303,6 +325,7 @@ class CsvReader {
         if (options_.has_targets) read_target(records, cell);
         continue;
       }
+      if (!is_feature_[c]) continue;
       Real& x = row[feature++];
       if (parse_number(cell, x) && std::isfinite(x)) continue;
       if (is_missing(cell)) refuse_missing(records, c, cell);
@@ -330,7 +353,7 @@ class CsvReader {
 
   void name_columns(DataTable& out) const {
     for (std::size_t c = 0; has_header_ && c < first_.size(); ++c) {
-      if (c != target_) out.names.push_back(first_[c]);
+      if (is_feature_[c]) out.names.push_back(first_[c]);
     }
     if (options_.has_targets) out.target_name = has_header_ ? first_[target_] : std::to_string(target_ + 1);
   }
@@ -342,7 +365,8 @@ class CsvReader {
   TargetColumn targets_;
   std::vector<std::string> first_;  // the cells of the first record
   bool has_header_ = false;
-  std::size_t target_ = none;  // its column
+  std::size_t target_ = none;     // its column
+  std::vector<bool> is_feature_;  // each column
 };
 
 }  // namespace

@@ -17,6 +17,9 @@ struct DataFormat {
   Index columns = 0;        // features: as many (LIBSVM: at least as many) as this; 0: as the file says
   /// false: features alone; a LIBSVM line's label, or the column called `target`, may be there and is passed over
   bool has_targets = true;
+  /// CSV with a header: the columns that are features, by name; all others are passed over, whatever they hold. None
+  /// given: all columns but the target.
+  std::vector<std::string> features = {};
   std::vector<std::string> labels = {};  // the classes of training in order, where it had names; none but these
   /// The samples, numbered from 0 and rising, whose features are kept; none given: all. Targets are all kept.
   std::optional<std::vector<Index>> keep = {};

@@ -7,8 +7,10 @@
 #include <charconv>
 #include <cmath>
 #include <cstddef>
+#include <filesystem>
 #include <set>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include "polyhop/core/kernels.hpp"
@@ -45,7 +47,11 @@ std::vector<std::string> class_names(const std::vector<std::string>& labels, con
     return {};
   }
   std::vector<std::string> classes = labels.empty() ? named(values) : labels;
-  const auto found = std::to_string(classes.size()) + (classes.size() == 1 ? " class" : " classes");
+  std::string found = std::to_string(classes.size()) + (classes.size() == 1 ? " class (" : " classes (");
+  constexpr std::size_t shown = 5;
+  for (std::size_t c = 0; c < std::min(shown, classes.size()); ++c)
+    found += (c > 0 ? ", " : "") + in_quotes(classes[c]);
+  found += classes.size() > shown ? ", ...)" : ")";
   if (takes_two_classes(loss) && classes.size() != 2) {
     throw InputError(
         "problem.loss",
@@ -143,9 +149,19 @@ struct DealtReader::OwnFile {
   bool has_labels = false;
   std::string target = {};
 
-  [[nodiscard]] bool fits(const OwnFile& first) const {
-    return sparse == first.sparse && (sparse || columns == first.columns) && names == first.names &&
-           has_labels == first.has_labels;
+  /// In what its columns are not those of the first file; empty: in nothing.
+  [[nodiscard]] std::string unlike(const OwnFile& first) const {
+    if (sparse != first.sparse) return sparse ? "it is sparse" : "it is not sparse";
+    if (!sparse && columns != first.columns) {
+      return "it has " + std::to_string(columns) + (columns == 1 ? " feature" : " features") + " instead of " +
+             std::to_string(first.columns);
+    }
+    if (names.size() != first.names.size()) return "only one of them names its columns";
+    for (std::size_t j = 0; j < names.size(); ++j) {
+      if (names[j] != first.names[j]) return "it has '" + names[j] + "' in the place of '" + first.names[j] + "'";
+    }
+    if (has_labels != first.has_labels) return has_labels ? "its targets are words" : "its targets are numbers";
+    return "";
   }
 };
 
@@ -210,6 +226,13 @@ void DealtReader::read_own(const Block& block) {
   for (Index k = 0; k < block.size(); ++k) {
     owners_.push_back(block.agent(k));
     const std::string file = file_of(source_.file, owners_.back());
+    std::error_code unknown;
+    if (!std::filesystem::exists(file, unknown)) {
+      throw InputError("problem.data",
+                       "no such file; each of the " + std::to_string(agents_) + " agents needs one of its own, 0 to " +
+                           std::to_string(agents_ - 1) + ": set how many agents there are",
+                       0, file);
+    }
     tables_.push_back(read_data(file, format));
     if (tables_.back().features.rows() == 0) throw InputError("problem.data", "holds no samples", 0, file);
   }
@@ -329,8 +352,8 @@ void DealtReader::finish_own(const std::vector<std::string>& summaries) {
   }
   Index columns = 0;
   for (const OwnFile& file : files) {
-    if (!file.fits(files.front())) {
-      throw InputError("problem.data", "its columns are not those of '" + file_of(source_.file, 0) + "'", 0,
+    if (const std::string how = file.unlike(files.front()); !how.empty()) {
+      throw InputError("problem.data", "its columns are not those of '" + file_of(source_.file, 0) + "': " + how, 0,
                        file_of(source_.file, file.agent));
     }
     columns = std::max(columns, file.columns);

@@ -67,6 +67,8 @@ TEST(NearestName, FindsNothingAmongNothing) { EXPECT_EQ(nearest_name("gap", {}),
 TEST(Suggestion, NamesTheNearestOrAll) {
   EXPECT_EQ(suggestion("polyack", rules), "; did you mean 'polyak'?");
   EXPECT_EQ(suggestion("newton", rules), "; allowed: constant, polyak, gap, tuned");
+  const std::vector<std::string> columns = {"age", "income, yearly", "has car"};
+  EXPECT_EQ(suggestion("newton", columns), "; allowed: age, 'income, yearly', 'has car'");
 }
 
 }  // namespace

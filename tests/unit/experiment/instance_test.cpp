@@ -266,7 +266,9 @@ TEST_F(InstanceOfSites, AMissingFileIsToldByAll) {
   for (const Index k : {0, 1, 2}) write_site("s", k, csv(3, false), ".csv");
   const ExperimentOptions options = of(file("s/site-{agent}.csv"), LossName::least_squares, 4);
   const std::string said = refused_by_both(options);
-  EXPECT_NE(said.find("site-3.csv"), std::string::npos) << said;
+  EXPECT_NE(said.find("site-3.csv: problem.data: no such file; each of the 4 agents needs one of its own, 0 to 3"),
+            std::string::npos)
+      << said;
 }
 
 TEST_F(InstanceOfSites, ColumnsThatDoNotFitAreToldByAll) {
@@ -275,6 +277,7 @@ TEST_F(InstanceOfSites, ColumnsThatDoNotFitAreToldByAll) {
   const std::string alone_says = polyhop::refusal([&] { return make_instance(options, 3); }).what();
   EXPECT_EQ(refused_by_both(options), alone_says);
   EXPECT_NE(alone_says.find("its columns are not those of"), std::string::npos) << alone_says;
+  EXPECT_TRUE(alone_says.ends_with("it has 1 feature instead of 2")) << alone_says;
 }
 
 TEST_F(InstanceOfSites, AFileThatIsAnotherElsewhereIsRefused) {

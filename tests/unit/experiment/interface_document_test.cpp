@@ -41,6 +41,8 @@ std::string all_tables() {
   std::string out = "### Outside of all tables\n\n" + table(ExperimentOptions::fields().info());
   out += "### `[graph]`\n\n" + table(GraphOptions::fields().info());
   out += "### `[problem]`\n\n" + table(ProblemOptions::fields().info());
+  out += "### `partition = { ... }`\n\nIn `[problem]`, say `partition = { kind = \"dirichlet\", alpha = 0.3 }`.\n\n" +
+         table(PartitionOptions::fields().info());
   out += "### `[record]`\n\n" + table(RecordOptions::fields().info());
   out += "### `[tuning]`\n\n" + table(TuningOptions::fields().info());
   out += "### `[[method]]`\n\n" + table(method_fields());

@@ -119,6 +119,23 @@ TEST_F(CsvReader, RefusesQuotesThatDoNotFit) {
             "2: a quotation mark inside \"1\\\"\\\"\", expected quotes around the whole cell");
 }
 
+TEST_F(CsvReader, PassesOverColumnsThatAreNotAskedFor) {
+  const DataFormat some{.target = "y", .features = {"b", "a"}};
+  const DataTable table = read("a.csv", "id,a,y,note,note,b\nx7,1,2,,text,3\n,4,5,,,6\n", some);
+  EXPECT_EQ(table.names, (Words{"a", "b"}));
+  EXPECT_EQ(row(table, 1), (Numbers{4, 6}));
+  EXPECT_EQ(table.targets, (Numbers{2, 5}));
+  EXPECT_EQ(refusal("a.csv", "age,a,y\n1,2,3\n", {.features = {"aged"}}), "has no column 'aged'; did you mean 'age'?");
+  // Without names there is nothing to ask for.
+  EXPECT_EQ(row(read("a.csv", "1,2,3\n", {.features = {"b"}}), 0), (Numbers{1, 2}));
+}
+
+TEST_F(CsvReader, RefusesColumnsWithTheSameName) {
+  const std::string says = "columns 1 and 3 are both called 'age'; each needs a name of its own";
+  EXPECT_EQ(refusal("a.csv", "age,x,age,y\n1,2,3,4\n"), says);
+  EXPECT_EQ(refusal("a.csv", "age,x,age\n1,2,3\n"), says);
+}
+
 TEST_F(CsvReader, RefusesATargetThatIsNotThere) {
   EXPECT_EQ(refusal("a.csv", "price,x\n1,2\n", {.target = "prise"}), "has no column 'prise'; did you mean 'price'?");
   EXPECT_EQ(refusal("a.csv", "1,2\n", {.target = "3"}),
