@@ -27,6 +27,7 @@ enum class Purpose : std::uint64_t {
   spectrum = 12,
   weights = 13,
   drawing = 14,
+  held_out = 15,
 };
 
 /// Random numbers as a function of (seed, purpose, agent, iteration), by the counter-based generator

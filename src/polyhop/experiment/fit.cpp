@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "polyhop/core/random.hpp"
 #include "polyhop/experiment/machine.hpp"
 #include "polyhop/experiment/pooled_evaluation.hpp"
 #include "polyhop/experiment/standardise.hpp"
@@ -34,22 +35,27 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// The last share of every agent's samples, one at least, and the rest; an agent's only sample is in both.
-std::pair<Dataset, Dataset> split(const Dataset& data, Real share) {
+// A share of every agent's samples, drawn at random because they may be sorted, one at least; and before them the rest.
+// An agent's only sample is in both.
+std::pair<Dataset, Dataset> split(const Dataset& data, Real share, const Block& block, std::uint64_t seed) {
   std::vector<Index> kept, held;
   Dataset rest{{}, {}, {0}};
   Dataset out{{}, {}, {0}};
   for (Index k = 0; k < data.agents(); ++k) {
     const Index count = data.samples(k);
     const auto wanted = static_cast<Index>(std::ceil(share * static_cast<Real>(count)));
-    const Index first_held = data.first(k + 1) - std::clamp<Index>(wanted, 1, std::max<Index>(1, count - 1));
+    Index to_hold = std::clamp<Index>(wanted, 1, std::max<Index>(1, count - 1));
+    Stream stream(seed, Purpose::held_out, block.agent(k));
     for (Index n = data.first(k); n < data.first(k + 1); ++n) {
+      // Each of those that are left is as likely as the others.
+      const bool is_held = stream.below(data.first(k + 1) - n) < to_hold;
       const Real target = data.targets[static_cast<std::size_t>(n)];
-      if (n < first_held || count == 1) {
+      if (!is_held || count == 1) {
         kept.push_back(n);
         rest.targets.push_back(target);
       }
-      if (n >= first_held) {
+      if (is_held) {
+        --to_hold;
         held.push_back(n);
         out.targets.push_back(target);
       }
@@ -326,7 +332,8 @@ FitResult fit(const FitOptions& options, const FitControl& control) {
     return make_data_problem(std::move(data), options.loss, options.delta, classes, how);
   };
   if (!options.batch.all || options.held_out) {
-    auto [rest, held] = split(dealt.data, options.held_out.value_or(0.1));
+    auto [rest, held] =
+        split(dealt.data, options.held_out.value_or(FitOptions::held_out_by_default), shares.own(), options.seed);
     dealt.data = std::move(rest);
     linear.share = shares.of(dealt.data);
     LinearOptions whole = linear;
@@ -339,7 +346,7 @@ FitResult fit(const FitOptions& options, const FitControl& control) {
   const auto problem = build(std::move(dealt.data), linear);
 
   const auto begin = Clock::now();
-  const Index threads = std::min(usable_threads(options.threads), shares.own().size());
+  const Index threads = std::min(usable_threads(options.threads, team.size()), shares.own().size());
   Rows agreed(1, problem->dimension());
   std::array<double, 3> sent{};  // vectors and scalars of this process's agents, and how many gradients they took
   std::mutex mutex;

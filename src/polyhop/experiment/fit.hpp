@@ -32,8 +32,10 @@ struct FitOptions {
   Batch batch = {0, true};   // all: full gradients; n: samples an agent and iteration
   Index iterations = 50000;  // at most
   Real tolerance = 1e-8;     // full gradients: where to stop, relative to the first gradients
-  /// The share of every agent's samples that is not fitted to and decides when to stop. Batches need one, 0.1 where
-  /// none is given; with full gradients the fit then ends on them or on the tolerance, whichever comes first.
+  /// The share of every agent's samples that is not fitted to and decides when to stop. Drawn at random. Batches need
+  /// one, `held_out_by_default` where none is given; with full gradients the fit then ends on them or on the tolerance,
+  /// whichever comes first.
+  static constexpr Real held_out_by_default = 0.05;
   std::optional<Real> held_out = {};
   std::uint64_t seed = 0;
   Index threads = 0;
@@ -78,8 +80,8 @@ struct FitControl {
 /// intercept unpenalised, however the samples are dealt. With full gradients by exact diffusion, each agent with steps
 /// of its own from the curvature that it meets, until the network's gradient vanishes; with batches by `auto` and its
 /// averaged iterate. Where samples are held out, until these are predicted no better. Deterministic by seed, for any
-/// number of threads and processes. Features stay in the process that owns their agent, and so do targets but for
-/// the metrics: the first process is given every sample's scores and target, and has the whole result.
+/// number of threads and processes. Samples stay in the process that owns their agent; the result is whole in the
+/// first.
 FitResult fit(const FitOptions& options, const FitControl& control = {});
 
 }  // namespace polyhop

@@ -286,7 +286,7 @@ class Experiment {
 
 Record run(const Config& config, const RunOptions& options) {
   Team& team = *options.team;
-  const Index threads = options.threads == 0 && team.size() > 1 ? 1 : usable_threads(options.threads);
+  const Index threads = usable_threads(options.threads, team.size());
   TuningControl control{.threads = threads,
                         .on_trial = options.on_trial,
                         .stop = options.stop,

@@ -11,8 +11,9 @@
 
 namespace polyhop {
 
-Index usable_threads(Index asked) {
-  return asked > 0 ? asked : std::max<Index>(1, static_cast<Index>(std::thread::hardware_concurrency()));
+Index usable_threads(Index asked, Index processes) {
+  if (asked > 0) return asked;
+  return processes > 1 ? 1 : std::max<Index>(1, static_cast<Index>(std::thread::hardware_concurrency()));
 }
 
 Index workers_for(Index agents, Index dimension, Index threads) {

@@ -8,8 +8,8 @@
 
 namespace polyhop {
 
-/// `asked`, or as many as there are cores when that is 0.
-Index usable_threads(Index asked);
+/// `asked`, or when that is 0 as many as there are cores; one where several processes run together.
+Index usable_threads(Index asked, Index processes = 1);
 
 /// How many workers a run of agents * dimension numbers gets: all threads when it is large, else one, and runs go side
 /// by side.

@@ -47,10 +47,10 @@ TEST(Stream, GivesTheNumbersOfPhiloxForTheSmallestKey) {
 }
 
 TEST(Stream, PurposesKeepTheirNumbers) {
-  const std::array<Purpose, 14> in_order = {
-      Purpose::graph,           Purpose::features, Purpose::minimiser, Purpose::noise,  Purpose::feature_scale,
-      Purpose::minimiser_shift, Purpose::sampling, Purpose::shuffle,   Purpose::start,  Purpose::sketch,
-      Purpose::partition,       Purpose::spectrum, Purpose::weights,   Purpose::drawing};
+  const std::array<Purpose, 15> in_order = {
+      Purpose::graph,           Purpose::features, Purpose::minimiser, Purpose::noise,   Purpose::feature_scale,
+      Purpose::minimiser_shift, Purpose::sampling, Purpose::shuffle,   Purpose::start,   Purpose::sketch,
+      Purpose::partition,       Purpose::spectrum, Purpose::weights,   Purpose::drawing, Purpose::held_out};
   for (std::size_t n = 0; n < in_order.size(); ++n) EXPECT_EQ(static_cast<std::size_t>(in_order[n]), n + 1);
 }
 

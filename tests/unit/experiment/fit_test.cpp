@@ -200,6 +200,22 @@ TEST_F(Fit, FullGradientsEndOnSamplesHeldOutWhereThatIsAsked) {
   EXPECT_FALSE(fit(how).held_out.has_value());
 }
 
+TEST_F(Fit, HoldsOutSamplesOfEveryKindAlsoWhereTheyAreSorted) {
+  std::string sorted = "a,y\n";
+  for (int n = 0; n < 40; ++n) sorted += std::to_string(n % 7) + (n < 20 ? ",low\n" : ",high\n");
+  write("sorted.csv", sorted);
+  FitOptions how = options(PartitionKind::blocks);
+  how.data.file = file("sorted.csv");
+  how.loss = LossName::logistic;
+  how.graph.agents = 1;
+  how.held_out = 0.25;
+  const FitResult result = fit(how);
+  ASSERT_TRUE(result.held_out.has_value());
+  EXPECT_EQ(result.held_out->samples, 10);
+  for (const ClassEvaluation& c : result.held_out->classes) EXPECT_GE(c.samples, 2) << c.name;
+  for (const ClassEvaluation& c : result.fitted.classes) EXPECT_GE(c.samples, 10) << c.name;
+}
+
 TEST_F(Fit, TheHistoryHoldsEveryCheck) {
   for (const Batch batch : {Batch{0, true}, Batch{2, false}}) {
     FitOptions how = options();
