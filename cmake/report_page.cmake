@@ -1,8 +1,9 @@
 # SPDX-FileCopyrightText: The polyhop authors
 # SPDX-License-Identifier: Apache-2.0
-# Puts a page together, NAME.html of a folder, as a C++ source: styles, d3 and scripts go into the page, and a policy
-# that allows these very texts, by their SHA-256, and nothing else. The function that gives the page is NAME_page.
-# usage: cmake -DPAGE=FOLDER -DNAME=report -DD3=FILE -DOUTPUT=FILE -P report_page.cmake
+# Puts the pages together as a C++ source, a function NAME_page for each: frame.html with the texts of NAME.html, styles
+# and scripts at their marks, and a policy that allows these very texts and d3, by their SHA-256, and nothing else.
+# Title, data and d3, which all pages share, are filled in by report/html_page.cpp.
+# usage: cmake -DFOLDER=FOLDER -DD3_FILE=FILE -DOUTPUT=FILE -P report_page.cmake
 
 # A hash of 64 hexadecimal digits in base64: three digits make two characters, and the padding is known.
 function(base64 hex out)
@@ -20,31 +21,44 @@ function(base64 hex out)
   set(${out} "${text}=" PARENT_SCOPE)
 endfunction()
 
-file(READ ${PAGE}/${NAME}.html page)
-file(READ ${PAGE}/d3_licence.txt licence)
-string(REPLACE "@D3_LICENCE@" "${licence}" page "${page}")
-file(GLOB files_of_STYLE ${PAGE}/common.css ${PAGE}/${NAME}.css)
-set(files_of_D3 ${D3})
-set(files_of_SCRIPT ${PAGE}/common.js ${PAGE}/${NAME}.js)
-foreach(part IN ITEMS STYLE D3 SCRIPT)
-  set(text "")
-  foreach(file IN LISTS files_of_${part})
-    file(READ ${file} one)
-    string(APPEND text "${one}")
+# The texts of files, one after the other, and what a policy calls them.
+function(read_texts out)
+  set(texts "")
+  foreach(file IN LISTS ARGN)
+    file(READ ${file} text)
+    string(APPEND texts "${text}")
   endforeach()
-  string(SHA256 hash "${text}")
+  string(SHA256 hash "${texts}")
   base64(${hash} hash)
-  string(REPLACE "@${part}@" "${text}" page "${page}")
-  string(REPLACE "@${part}_HASH@" "sha256-${hash}" page "${page}")
-endforeach()
+  set(${out} "${texts}" PARENT_SCOPE)
+  set(${out}_HASH "sha256-${hash}" PARENT_SCOPE)
+endfunction()
 
-file(WRITE ${OUTPUT} "#include <string_view>
+file(READ ${FOLDER}/d3_licence.txt D3_LICENCE)
+read_texts(D3 ${D3_FILE})
+set(source "#include \"polyhop/report/html_page.hpp\"
 
 namespace polyhop {
 
-std::string_view ${NAME}_page() {
-  return R\"polyhop(${page})polyhop\";
-}
-
+std::string_view d3_script() { return R\"polyhop(${D3})polyhop\"; }
+")
+foreach(name IN ITEMS report scoreboard fit)
+  file(READ ${FOLDER}/frame.html page)
+  file(READ ${FOLDER}/${name}.html own)
+  foreach(mark IN ITEMS SKIP BRAND HEADING SECTIONS)
+    string(REGEX MATCH "@${mark}@\n([^@]*)" text "${own}")
+    string(REPLACE "@${mark}@\n" "${CMAKE_MATCH_1}" page "${page}")
+  endforeach()
+  file(GLOB styles ${FOLDER}/common.css ${FOLDER}/${name}.css)
+  read_texts(STYLE ${styles})
+  read_texts(SCRIPT ${FOLDER}/common.js ${FOLDER}/${name}.js)
+  foreach(mark IN ITEMS D3_LICENCE D3_HASH STYLE STYLE_HASH SCRIPT SCRIPT_HASH)
+    string(REPLACE "@${mark}@" "${${mark}}" page "${page}")
+  endforeach()
+  string(APPEND source "
+std::string_view ${name}_page() { return R\"polyhop(${page})polyhop\"; }
+")
+endforeach()
+file(WRITE ${OUTPUT} "${source}
 }  // namespace polyhop
 ")

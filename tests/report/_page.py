@@ -77,6 +77,17 @@ class Page(unittest.TestCase):
         self.script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", self.one(selector))
         self.one(selector).click()
 
+    def narrow(self, width):
+        """A phone's screen, for the page that is open and those to come."""
+        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                                     {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": True})
+
+    def assert_figures_follow_the_width(self):
+        widths = lambda: [float(svg.get_attribute("width")) for svg in self.all(".figure svg")]
+        self.assertGreater(max(widths()), 390)
+        self.narrow(390)
+        WebDriverWait(self.browser, 20).until(lambda _: max(widths()) <= 390)
+
     def download(self, name):
         """The file that a button gives."""
         self.press(f"[data-save='{name}']")

@@ -62,8 +62,7 @@ class Fit(Page):
         self.assertIn(b"accuracy,0.875", self.download("metrics.csv"))
 
     def test_themes_and_narrow_screens(self):
-        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
-                                     {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": True})
+        self.narrow(390)
         for case in ("fit", "fit-classes"):
             self.open(case, "fit.html")
             self.assertLessEqual(self.script("return document.documentElement.scrollWidth"), 390)
@@ -72,6 +71,9 @@ class Fit(Page):
             grounds.add(self.script("return getComputedStyle(document.body).backgroundColor"))
             self.press("#theme")
         self.assertEqual(len(grounds), 2)
+
+    def test_figures_follow_the_width(self):
+        self.assert_figures_follow_the_width()
 
     def test_many_classes_and_samples_held_out(self):
         self.open("fit-classes", "fit.html")

@@ -244,10 +244,12 @@ class Small(Page):
         self.assertTrue(base64.b64decode(self.browser.print_page()).startswith(b"%PDF"))
 
     def test_fits_a_narrow_screen(self):
-        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
-                                     {"width": 360, "height": 740, "deviceScaleFactor": 1, "mobile": True})
+        self.narrow(360)
         self.open("small")
         self.assertLessEqual(self.script("return document.documentElement.scrollWidth"), 360)
+
+    def test_figures_follow_the_width(self):
+        self.assert_figures_follow_the_width()
 
     def test_the_policy_allows_nothing_else(self):
         policy = self.one("meta[http-equiv='Content-Security-Policy']").get_attribute("content")

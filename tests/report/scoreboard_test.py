@@ -101,10 +101,12 @@ class Scoreboard(Page):
             grounds.add(self.script("return getComputedStyle(document.body).backgroundColor"))
             self.press("#theme")
         self.assertEqual(len(grounds), 2)
-        self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
-                                     {"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": True})
+        self.narrow(390)
         self.open("scoreboard", "scoreboard.html")
         self.assertLessEqual(self.script("return document.documentElement.scrollWidth"), 390)
+
+    def test_figures_follow_the_width(self):
+        self.assert_figures_follow_the_width()
 
 
 class Others(Page):

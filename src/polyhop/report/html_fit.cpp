@@ -16,11 +16,6 @@
 #include "polyhop/report/thinning.hpp"
 
 namespace polyhop {
-
-/// The page without title and data: report/page with d3 and the policy in place, put together by
-/// cmake/report_page.cmake.
-std::string_view fit_page();
-
 namespace {
 
 using namespace page_json;
@@ -138,7 +133,8 @@ Value settings_of(const FitOptions& options) {
   out["batch"] = options.batch.all ? Value(std::string("all")) : Value(options.batch.size);
   out["iterations"] = Value(options.iterations);
   if (options.batch.all) out["tolerance"] = Value(options.tolerance);
-  if (options.held_out || !options.batch.all) out["held-out"] = Value(options.held_out.value_or(0.1));
+  if (options.held_out || !options.batch.all)
+    out["held-out"] = Value(options.held_out.value_or(FitOptions::held_out_by_default));
   out["seed"] = Value(static_cast<Index>(options.seed));
   out["graph"] = GraphOptions::fields().write(options.graph);
   return out;

@@ -3,7 +3,7 @@
 #include "polyhop/report/html_page.hpp"
 
 #include <array>
-#include <cstddef>
+#include <span>
 #include <utility>
 
 #include "polyhop/report/text_table.hpp"
@@ -11,49 +11,43 @@
 namespace polyhop {
 namespace {
 
-std::string html(std::string_view text) {
+using Escape = std::pair<std::string_view, std::string_view>;
+
+constexpr std::array<Escape, 3> in_html = {{{"<", "&lt;"}, {">", "&gt;"}, {"&", "&amp;"}}};
+constexpr std::array<Escape, 5> in_json = {
+    {{"<", "\\u003c"}, {">", "\\u003e"}, {"&", "\\u0026"}, {"\xe2\x80\xa8", "\\u2028"}, {"\xe2\x80\xa9", "\\u2029"}}};
+
+// A text with its escapes.
+std::string escaped(std::string_view text, std::span<const Escape> escapes) {
   std::string out;
-  for (const char c : printable(text)) {
-    switch (c) {
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '&':
-        out += "&amp;";
-        break;
-      default:
-        out += c;
+  out.reserve(text.size());
+  while (!text.empty()) {
+    Escape next = {text.substr(0, 1), text.substr(0, 1)};
+    for (const Escape& escape : escapes) {
+      if (text.starts_with(escape.first)) next = escape;
     }
+    out += next.second;
+    text.remove_prefix(next.first.size());
   }
   return out;
 }
 
 }  // namespace
 
-std::string harmless_json(std::string json) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 5> escapes = {
-      {{"<", "\\u003c"}, {">", "\\u003e"}, {"&", "\\u0026"}, {"\xe2\x80\xa8", "\\u2028"}, {"\xe2\x80\xa9", "\\u2029"}}};
-  for (const auto& [what, escape] : escapes) {
-    for (std::size_t at = 0; (at = json.find(what, at)) != std::string::npos; at += escape.size()) {
-      json.replace(at, what.size(), escape);
-    }
-  }
-  return json;
-}
-
 std::string filled_page(std::string_view page, std::string_view title, std::string_view data) {
-  // Each marker stands once, in this order; what is filled in is never searched.
-  constexpr std::string_view title_mark = "@TITLE@", data_mark = "@DATA@";
-  const auto title_at = page.find(title_mark);
-  const auto data_at = page.rfind(data_mark);
-  std::string out(page.substr(0, title_at));
-  out += html(title);
-  out += page.substr(title_at + title_mark.size(), data_at - title_at - title_mark.size());
-  out += data;
-  return out += page.substr(data_at + data_mark.size());
+  const std::array<std::pair<std::string_view, std::string>, 3> fillings = {
+      {{"@TITLE@", escaped(printable(title), in_html)},
+       {"@DATA@", escaped(data, in_json)},
+       {"@D3@", std::string(d3_script())}}};
+  // Each mark stands once, in this order; what is filled in is never searched.
+  std::string out;
+  for (const auto& [mark, text] : fillings) {
+    const auto at = page.find(mark);
+    out += page.substr(0, at);
+    out += text;
+    page.remove_prefix(at + mark.size());
+  }
+  return out += page;
 }
 
 }  // namespace polyhop

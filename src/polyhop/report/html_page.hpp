@@ -7,11 +7,15 @@
 
 namespace polyhop {
 
-/// A JSON text in which nothing can end the element that holds it, or mean anything to a parser of HTML.
-std::string harmless_json(std::string json);
+/// The pages of report/page, as cmake/report_page.cmake puts them together, and d3, which draws all of them.
+std::string_view report_page();
+std::string_view scoreboard_page();
+std::string_view fit_page();
+std::string_view d3_script();
 
-/// A page of report/page, as cmake/report_page.cmake put it together, with its title (from outside, shown as text) and
-/// its data (harmless JSON) filled in.
+/// One of these pages as a file that needs no other: with its title, its data (JSON) and d3. Title and data may hold
+/// texts from outside: the title is shown as text, and nothing in the data can end the element that holds it, or mean
+/// anything to a parser of HTML.
 std::string filled_page(std::string_view page, std::string_view title, std::string_view data);
 
 }  // namespace polyhop

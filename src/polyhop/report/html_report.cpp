@@ -19,11 +19,6 @@
 #include "polyhop/report/thinning.hpp"
 
 namespace polyhop {
-
-/// The page without title and data: report/page with d3 and the policy in place, put together by
-/// cmake/report_page.cmake.
-std::string_view report_page();
-
 namespace {
 
 using namespace page_json;

@@ -6,7 +6,6 @@
 
 #include <cmath>
 
-#include "polyhop/report/html_page.hpp"
 #include "polyhop/report/text_table.hpp"
 
 namespace polyhop::page_json {
@@ -35,7 +34,7 @@ std::string json(double x, int digits) {
 
 std::string json(Index n) { return std::to_string(n); }
 
-std::string json(std::string_view text) { return harmless_json(in_quotes(printable(text))); }
+std::string json(std::string_view text) { return in_quotes(printable(text)); }
 
 std::string joined(const std::vector<std::string>& parts, char open, char close) {
   std::string out(1, open);

@@ -12,7 +12,7 @@
 #include "polyhop/core/value.hpp"
 
 /// JSON for the data of a page, built as text: an infinite number is written 1e999, which every browser reads as
-/// Infinity, and a NaN as null. Texts may come from outside; nothing in them can end the element that holds them.
+/// Infinity, and a NaN as null. Texts may come from outside; filled_page makes them harmless.
 namespace polyhop::page_json {
 
 constexpr int chart_digits = 5;

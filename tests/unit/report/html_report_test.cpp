@@ -157,13 +157,6 @@ TEST(HtmlReport, IsAPageForNothingAtAll) {
   EXPECT_TRUE(has(html_report({Record{}}), "</html>"));
 }
 
-TEST(HtmlReport, LeavesNoMarkBehind) {
-  const std::string page = html_report({record({cell("a", 0, {1})})});
-  for (const char* mark : {"@TITLE@", "@DATA@", "@STYLE@", "@D3@", "@SCRIPT@", "_HASH@"}) {
-    EXPECT_FALSE(has(page, mark)) << mark;
-  }
-}
-
 TEST(HtmlReport, IsTheSameEachTime) {
   const std::vector<Record> records = {record({cell("a", 0, {2, 1}), cell("b", 0, {2, 1})})};
   EXPECT_EQ(html_report(records), html_report(records));

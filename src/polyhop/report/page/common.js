@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
-// What the pages share: elements, numbers as text, plots, tooltips, files to save. Texts of the data enter a page as
-// text nodes and attributes only.
+// What the pages share: their data, elements, numbers as text, plots, tooltips, controls, files to save. Texts of the
+// data enter a page as text nodes and attributes only.
 const page = (function() {
 "use strict";
 
 const byId = (id) => document.getElementById(id);
+const data = JSON.parse(byId("data").textContent);
 const COLOURS = 7;
 const DASHES = 4;
 const isKnown = (v) => v !== null && Number.isFinite(v);
@@ -154,6 +155,24 @@ function hideTip() {
   d3.selectAll(".cross").remove();
 }
 
+// A line across a plot where the pointer is, and the values of the plot's lines there: index, name and value of each.
+function tipAcross(chart, left, title, rows) {
+  chart.root.selectAll(".cross").remove();
+  chart.root.append("line").attr({class: "cross", x1: left, x2: left, y1: 0, y2: chart.inner.height});
+  tip(d3.event, element("strong", {}, title),
+      ...rows.map(
+          ([index, name, value]) =>
+              element("div", {}, element("span", {}, keyOf(index), name), element("b", {}, value))));
+}
+
+// Shows a tip while the pointer is over a plot.
+function follow(chart, showTip) {
+  chart.marks.append("rect")
+      .attr({class: "background", width: chart.inner.width, height: chart.inner.height, fill: "transparent"})
+      .on("mousemove", showTip)
+      .on("mouseleave", hideTip);
+}
+
 function table(target, columns, rows) {
   const head = columns.map(([title, , isText]) => element("th", {scope: "col", class: isText ? "text" : ""}, title));
   const body = rows.map(
@@ -162,15 +181,63 @@ function table(target, columns, rows) {
   target.replaceChildren(element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...body));
 }
 
-function pairs(rows) {
-  return rows.map(([key, value]) => element("tr", {}, element("th", {scope: "row"}, key), element("td", {}, value)));
+const pairs = (rows) => element(
+    "tbody", {},
+    ...rows.map(([key, value]) => element("tr", {}, element("th", {scope: "row"}, key), element("td", {}, value))));
+
+function showPairs(id, rows) {
+  byId(id).replaceChildren(pairs(rows));
 }
 
-// Settings: a small table for each of their groups.
-const groups = (settings) => settings.map(
-    (group) => element(
-        "div", {}, element("h3", {}, group.title),
-        element("table", {class: "plain"}, element("tbody", {}, ...pairs(group.rows)))));
+// A small table for each group of settings.
+function showSettings(settings) {
+  byId("settings").hidden = false;
+  byId("settings-groups")
+      .replaceChildren(...settings.map(
+          (group) => element(
+              "div", {}, element("h3", {}, group.title), element("table", {class: "plain"}, pairs(group.rows)))));
+}
+
+function showProvenance(rows) {
+  byId("provenance").hidden = rows.length === 0;
+  showPairs("provenance-table", rows);
+}
+
+// -------------------------------------------------------------------------------------------------------- controls
+
+// Radio buttons for the fieldset `id`: keys and titles, one of them chosen.
+function choice(id, options, chosen, change) {
+  byId(id).append(...options.map(([key, title]) => {
+    const input = element("input", {type: "radio", name: id, value: key, checked: key === chosen});
+    input.addEventListener("change", () => change(key));
+    return element("label", {}, input, element("span", {}, title));
+  }));
+}
+
+// Buttons that hide and show the lines of a figure by their names; a remark may stand behind a name.
+function legend(names, hidden, draw, remark = () => "") {
+  byId("legend").replaceChildren(...names.map((name, n) => {
+    const button = element("button", {type: "button", "aria-pressed": String(!hidden.has(name))}, keyOf(n), name);
+    const note = remark(n);
+    if (note) button.append(element("small", {}, note));
+    button.addEventListener("click", () => {
+      if (!hidden.delete(name)) hidden.add(name);
+      legend(names, hidden, draw, remark);
+      draw();
+      byId("legend").children[n].focus();
+    });
+    return button;
+  }));
+}
+
+function nextTheme() {
+  const themes = ["system", "light", "dark"];
+  const root = document.documentElement;
+  const next = themes[(themes.indexOf(root.dataset.theme || "system") + 1) % themes.length];
+  if (next === "system") delete root.dataset.theme;
+  else root.dataset.theme = next;
+  byId("theme").textContent = "Theme: " + next;
+}
 
 // ------------------------------------------------------------------------------------------------------- downloads
 
@@ -247,27 +314,44 @@ const csvCell = (v) =>
                                       String(v));
 const csv = (rows) => rows.map((row) => row.map(csvCell).join(",") + "\n").join("");
 
-// A figure's svg or png, or a table as csv, by the file's ending.
-function saveFigure(id, title, name, lines) {
-  if (!byId(id).querySelector("svg")) return;
-  const text = figureText(id, lines);
-  if (name.endsWith(".png")) savePng(text, title, name);
-  else save(new Blob([text], {type: "image/svg+xml"}), title, name);
+// Saves a figure (svg, png) or a table (csv) by the name of its file, where there is one.
+function saveAs(name, {title, tables, lines}) {
+  const [what, kind] = name.split(".");
+  if (kind === "csv") {
+    const rows = tables[what]();
+    if (rows) save(new Blob([csv(rows)], {type: "text/csv"}), title(), name);
+  } else if (byId(what + "-figure").querySelector("svg")) {
+    const text = figureText(what + "-figure", lines[what] && lines[what]());
+    if (kind === "png") savePng(text, title(), name);
+    else save(new Blob([text], {type: "image/svg+xml"}), title(), name);
+  }
 }
 
-const saveTable = (rows, title, name) => save(new Blob([csv(rows)], {type: "text/csv"}), title, name);
+// -------------------------------------------------------------------------------------------------------- the frame
 
-function nextTheme() {
-  const themes = ["system", "light", "dark"];
-  const root = document.documentElement;
-  const next = themes[(themes.indexOf(root.dataset.theme || "system") + 1) % themes.length];
-  if (next === "system") delete root.dataset.theme;
-  else root.dataset.theme = next;
-  byId("theme").textContent = "Theme: " + next;
+// What every page does: its theme, the buttons of its files, drawing again when the width changes. Files are named
+// after `title`; `tables` gives a table's rows by its name, `lines` those that a saved figure explains.
+function start({draw, ...files}) {
+  byId("theme").addEventListener("click", nextTheme);
+  for (const tools of document.querySelectorAll("[data-files]")) {
+    tools.append(...tools.dataset.files.split(" ").map((name) => {
+      const kind = name.split(".")[1].toUpperCase();
+      const button = element("button", {type: "button", class: "quiet", "data-save": name}, kind);
+      button.addEventListener("click", () => saveAs(name, files));
+      return button;
+    }));
+  }
+  let width = window.innerWidth;
+  window.addEventListener("resize", () => {
+    if (width === window.innerWidth) return;
+    width = window.innerWidth;
+    draw();
+  });
 }
 
 return {
-  byId, isKnown, element, significant, amount, plural, strokeOf, fillOf, keyOf, widened, logAxis, linearAxis,
-  secondsAxis, plot, tip, hideTip, table, pairs, groups, saveFigure, saveTable, nextTheme
+  data, byId, isKnown, element, significant, amount, plural, strokeOf, fillOf, keyOf, widened, logAxis, linearAxis,
+  secondsAxis, plot, tip, hideTip, tipAcross, follow, table, showPairs, showSettings, showProvenance, choice, legend,
+  start
 };
 })();

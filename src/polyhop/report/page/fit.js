@@ -5,28 +5,9 @@
 "use strict";
 
 const {
-  byId,
-  isKnown,
-  element,
-  significant,
-  amount,
-  strokeOf,
-  keyOf,
-  widened,
-  logAxis,
-  linearAxis,
-  secondsAxis,
-  plot,
-  tip,
-  hideTip,
-  table,
-  pairs,
-  groups,
-  saveFigure,
-  saveTable,
-  nextTheme
+  data: fit, byId, isKnown, element, significant, amount, strokeOf, keyOf, widened, logAxis, linearAxis, secondsAxis,
+  plot, tipAcross, follow, table, showPairs, showSettings, showProvenance, choice, start
 } = page;
-const fit = JSON.parse(document.getElementById("data").textContent);
 
 const FEW = 25;  // features shown at first
 const LINES = [
@@ -110,15 +91,9 @@ function showClasses() {
           element("tbody", {}, ...rows));
 }
 
-function chooseSamples() {
-  byId("samples-shown").append(...SAMPLES.map(([key, title]) => {
-    const input = element("input", {type: "radio", name: "samples", value: key, checked: key === state.samples});
-    input.addEventListener("change", () => {
-      state.samples = key;
-      showClasses();
-    });
-    return element("label", {}, input, element("span", {}, title));
-  }));
+function chooseSamples(key) {
+  state.samples = key;
+  showClasses();
 }
 
 // --------------------------------------------------------------------------------------------------------- progress
@@ -151,10 +126,7 @@ function drawLines(figure, lines, options) {
           {class: `f${index}`, r: 3, cx: chart.x(points[0].x), cy: chart.y(points[0].y)});
     }
   }
-  chart.marks.append("rect")
-      .attr({class: "background", width: chart.inner.width, height: chart.inner.height, fill: "transparent"})
-      .on("mousemove", () => showTip(chart, lines))
-      .on("mouseleave", hideTip);
+  follow(chart, () => showTip(chart, lines));
   return chart;
 }
 
@@ -162,13 +134,9 @@ function showTip(chart, lines) {
   const at = chart.x.invert(d3.mouse(chart.marks.node())[0]);
   const near = (points) => points.reduce((a, b) => (Math.abs(b.x - at) < Math.abs(a.x - at) ? b : a));
   const found = lines.map((line) => ({line, point: near(line.points)}));
-  const left = chart.x(found[0].point.x);
-  chart.root.selectAll(".cross").remove();
-  chart.root.append("line").attr({class: "cross", x1: left, x2: left, y1: 0, y2: chart.inner.height});
-  tip(d3.event, element("strong", {}, `iteration ${found[0].point.x}`),
-      ...found.map(
-          ({line, point}) => element(
-              "div", {}, element("span", {}, keyOf(line.index), line.name), element("b", {}, significant(point.y)))));
+  tipAcross(
+      chart, chart.x(found[0].point.x), `iteration ${found[0].point.x}`,
+      found.map(({line, point}) => [line.index, line.name, significant(point.y)]));
 }
 
 function showProgress() {
@@ -291,9 +259,9 @@ function showTables() {
     ["gradients of samples or batches", `${amount(gradients)} (${gradients})`],
     ["seconds", significant(seconds)],
   ];
-  byId("traffic-table").replaceChildren(element("tbody", {}, ...pairs(rows)));
-  byId("settings-groups").replaceChildren(...groups(fit.settings));
-  byId("provenance-table").replaceChildren(element("tbody", {}, ...pairs(fit.provenance)));
+  showPairs("traffic-table", rows);
+  showSettings(fit.settings);
+  showProvenance(fit.provenance);
 }
 
 const TABLES = {
@@ -320,31 +288,18 @@ const TABLES = {
   },
 };
 
-function saveAs(name) {
-  const [what, kind] = name.split(".");
-  if (kind === "csv") saveTable(TABLES[what](), fit.title, name);
-  else saveFigure(what + "-figure", fit.title, name, what === "progress" ? shownLines() : null);
-}
-
 function showFigures() {
   showProgress();
   showHeldOut();
 }
 
-byId("theme").addEventListener("click", nextTheme);
 byId("more").addEventListener("click", () => {
   state.all = !state.all;
   showCoefficients();
 });
-document.querySelectorAll("[data-save]").forEach((b) => b.addEventListener("click", () => saveAs(b.dataset.save)));
-let width = window.innerWidth;
-window.addEventListener("resize", () => {
-  if (width === window.innerWidth) return;
-  width = window.innerWidth;
-  showFigures();
-});
+choice("samples-shown", SAMPLES, state.samples, chooseSamples);
+start({title: () => fit.title, tables: TABLES, lines: {progress: shownLines}, draw: showFigures});
 showHeader();
-chooseSamples();
 showMetrics();
 showClasses();
 showFigures();

@@ -5,10 +5,9 @@
 "use strict";
 
 const {
-  byId, isKnown, element, significant, amount, plural, strokeOf, fillOf, keyOf, widened, logAxis, linearAxis,
-  secondsAxis, plot, tip, hideTip, table, pairs, groups, saveFigure, saveTable, nextTheme
+  data, byId, isKnown, element, significant, amount, plural, strokeOf, fillOf, keyOf, widened, logAxis, linearAxis,
+  secondsAxis, plot, tip, hideTip, tipAcross, table, showSettings, showProvenance, choice, legend, start
 } = page;
-const data = JSON.parse(document.getElementById("data").textContent);
 
 const MEASURES = [
   ["excess-risk", "Excess risk", "mean over agents of J(w_k) - J(w*)"],
@@ -54,7 +53,7 @@ function settingOf(title, key) {
 
 function showHeader() {
   const shown = experiment();
-  byId("name").textContent = shown.name;
+  byId("title").textContent = shown.name;
   const agents = shown.network ? String(shown.network.agents) : settingOf("[graph]", "agents");
   const dimension = settingOf("[problem]", "dimension");
   const facts = [
@@ -183,9 +182,9 @@ function points(method, measure, cost) {
 }
 
 function shownCurves() {
-  return experiment()
-      .methods.map((method, index) => ({method, index, points: points(method, state.measure, state.cost)}))
-      .filter((c) => !state.hidden.has(c.method.name) && c.points.length > 0);
+  const curve = (method, index) =>
+      ({method, name: method.name, index, points: points(method, state.measure, state.cost)});
+  return experiment().methods.map(curve).filter((c) => !state.hidden.has(c.name) && c.points.length > 0);
 }
 
 // All values that an axis must hold, positive and finite ones only.
@@ -234,7 +233,7 @@ function drawCurve(chart, curve) {
       .attr("d", cross)
       .attr("transform", (d) => `translate(${chart.x(d[state.cost])},${8 + 10 * (curve.index % 5)})`)
       .append("title")
-      .text((d) => `${curve.method.name}: seed ${d.seed} diverged by iteration ${d.iterations}`);
+      .text((d) => `${curve.name}: seed ${d.seed} diverged by iteration ${d.iterations}`);
 }
 
 function drawTarget(chart) {
@@ -268,7 +267,7 @@ function showCurves() {
         state.cost === "seconds" ? secondsAxis :
                                    linearAxis,
     height: Math.round(Math.min(540, Math.max(320, figure.clientWidth * 0.48))),
-    label: `${measure} against ${cost.toLowerCase()} of ${curves.map((c) => c.method.name).join(", ")}`,
+    label: `${measure} against ${cost.toLowerCase()} of ${curves.map((c) => c.name).join(", ")}`,
   });
   curves.forEach((curve) => drawCurve(chart, curve));
   drawTarget(chart);
@@ -285,21 +284,13 @@ function showCurves() {
 }
 
 function showLegend() {
-  byId("legend").replaceChildren(...experiment().methods.map((method, n) => {
-    const button = element("button", {type: "button"}, keyOf(n), method.name);
-    button.setAttribute("aria-pressed", String(!state.hidden.has(method.name)));
-    const lost = method.diverged.length;
-    if (lost > 0) button.append(element("small", {}, `\u00d7 ${lost} diverged`));
-    else if (points(method, state.measure, state.cost).length === 0)
-      button.append(element("small", {}, "not recorded"));
-    button.addEventListener("click", () => {
-      if (!state.hidden.delete(method.name)) state.hidden.add(method.name);
-      showLegend();
-      showCurves();
-      byId("legend").children[n].focus();
-    });
-    return button;
-  }));
+  const {methods} = experiment();
+  const remark = (n) => {
+    const lost = methods[n].diverged.length;
+    if (lost > 0) return `\u00d7 ${lost} diverged`;
+    return points(methods[n], state.measure, state.cost).length === 0 ? "not recorded" : "";
+  };
+  legend(methods.map((m) => m.name), state.hidden, showCurves, remark);
 }
 
 // ---------------------------------------------------------------------------------------------- zoom and tooltips
@@ -368,15 +359,11 @@ function showTip(on, curves) {
                    })
                    .sort((a, b) => a.median - b.median)
                    .slice(0, 12);
-  on.root.selectAll(".cross").remove();
-  on.root.append("line").attr({class: "cross", x1: left, x2: left, y1: 0, y2: on.inner.height});
   const format = state.cost === "seconds" ? significant : amount;
   const unit = COSTS.find((c) => c[0] === state.cost)[1].toLowerCase();
-  tip(d3.event, element("strong", {}, `${format(x)} ${unit}`),
-      ...rows.map(
-          (row) => element(
-              "div", {}, element("span", {}, keyOf(row.curve.index), row.curve.method.name),
-              element("b", {}, significant(row.median)))));
+  tipAcross(
+      on, left, `${format(x)} ${unit}`,
+      rows.map(({curve, median}) => [curve.index, curve.name, significant(median)]));
 }
 
 // ---------------------------------------------------------------------------------------------- network and steps
@@ -701,9 +688,8 @@ function showTables() {
         ["Message", (t) => t.message, true],
       ],
       troubled);
-  byId("settings-groups").replaceChildren(...groups(settings));
-  byId("provenance").hidden = provenance.length === 0;
-  byId("provenance-table").replaceChildren(element("tbody", {}, ...pairs(provenance)));
+  showSettings(settings);
+  showProvenance(provenance);
 }
 
 const TABLES = {
@@ -731,7 +717,8 @@ const TABLES = {
     ];
   },
   steps() {
-    const {name, steps} = stepMethod();
+    const {name, steps} = stepMethod() || {};
+    if (!steps) return null;
     if (steps.agents) {
       return [
         ["method", "seed", "iteration", ...steps.agents.steps[0].map((_, k) => `agent ${k}`)],
@@ -744,17 +731,6 @@ const TABLES = {
     ];
   },
 };
-
-function saveAs(name) {
-  const [what, kind] = name.split(".");
-  if (kind === "csv") {
-    if (what === "steps" && !(stepMethod() && stepMethod().steps)) return;
-    saveTable(TABLES[what](), experiment().name, name);
-    return;
-  }
-  const lines = what === "curves" && shownCurves().map((c) => ({index: c.index, name: c.method.name}));
-  saveFigure(what + "-figure", experiment().name, name, lines);
-}
 
 // ------------------------------------------------------------------------------------------------------- the start
 
@@ -770,26 +746,15 @@ function showAll() {
 }
 
 function listen() {
-  const changeCurves = (change) => {
-    state.zoom = null;
-    change();
+  const changeCurves = (entry, value) => {
+    Object.assign(state, {zoom: null, [entry]: value});
     showLegend();
     showCurves();
   };
   byId("measure").append(...MEASURES.map(([key, title]) => element("option", {value: key}, title)));
-  byId("measure").addEventListener("change", (e) => changeCurves(() => {
-                                               state.measure = e.target.value;
-                                             }));
-  byId("cost").append(...COSTS.map(([key]) => {
-    const input = element("input", {type: "radio", name: "cost", value: key, checked: key === state.cost});
-    input.addEventListener("change", () => changeCurves(() => {
-                                       state.cost = key;
-                                     }));
-    return element("label", {}, input, element("span", {}, key));
-  }));
-  byId("log-x").addEventListener("change", (e) => changeCurves(() => {
-                                             state.logX = e.target.checked;
-                                           }));
+  byId("measure").addEventListener("change", (e) => changeCurves("measure", e.target.value));
+  choice("cost", COSTS.map(([key]) => [key, key]), state.cost, (key) => changeCurves("cost", key));
+  byId("log-x").addEventListener("change", (e) => changeCurves("logX", e.target.checked));
   byId("zoom-in").addEventListener("click", () => zoomBy(0.7, 0, 0));
   byId("zoom-out").addEventListener("click", () => zoomBy(1 / 0.7, 0, 0));
   byId("zoom-reset").addEventListener("click", () => zoomTo(null));
@@ -803,18 +768,15 @@ function listen() {
     state.time = Number(e.target.value);
     showTime();
   });
-  byId("theme").addEventListener("click", nextTheme);
-  document.querySelectorAll("[data-save]").forEach((b) => b.addEventListener("click", () => saveAs(b.dataset.save)));
-  let width = window.innerWidth;
-  window.addEventListener("resize", () => {
-    if (width === window.innerWidth) return;
-    width = window.innerWidth;
-    showCurves();
-    showSteps();
-  });
+}
+
+function showFigures() {
+  showCurves();
+  showSteps();
 }
 
 state.time = Infinity;
 listen();
+start({title: () => experiment().name, tables: TABLES, lines: {curves: shownCurves}, draw: showFigures});
 if (data.experiments.length > 0) showAll();
 })();

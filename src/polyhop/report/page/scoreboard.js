@@ -2,110 +2,92 @@
 // SPDX-License-Identifier: Apache-2.0
 // Draws scoreboard.html from the data in it, with what common.js gives.
 (function() {
-'use strict';
+"use strict";
 
 const {
-  byId,
-  isKnown,
-  element,
-  significant,
-  amount,
-  plural,
-  strokeOf,
-  keyOf,
-  plot,
-  tip,
-  hideTip,
-  table,
-  pairs,
-  saveFigure,
-  saveTable,
-  nextTheme
+  byId, isKnown, element, significant, amount, plural, strokeOf, keyOf, plot, tipAcross, follow, table, showProvenance,
+  choice, legend, start
 } = page;
-const {headline, board} = JSON.parse(document.getElementById('data').textContent);
+const {headline, board} = page.data;
 
 const SCORES = [
-  ['iterations', 'Iterations', 'iterations to the target'],
-  ['vectors', 'Vectors', 'vectors sent until the target, those of the step sizes among them'],
-  ['final_risk', 'Final risk', 'excess risk of the last iterates'],
-  ['final_risk_averaged', 'Final risk, averaged', 'excess risk of the averaged iterates at the end'],
+  ["iterations", "Iterations", "iterations to the target"],
+  ["vectors", "Vectors", "vectors sent until the target, those of the step sizes among them"],
+  ["final_risk", "Final risk", "excess risk of the last iterates"],
+  ["final_risk_averaged", "Final risk, averaged", "excess risk of the averaged iterates at the end"],
 ];
 const PROFILED = SCORES.filter(([key]) => key in board.profiles);
-const DIVERGED = ['diverged', 'Diverged runs', 'runs that diverged, of all'];
-const BOUNDS = ['1.05', '1.5', '3'];
-const NEVER = '\u2013';
+const DIVERGED = ["diverged", "Diverged runs", "runs that diverged, of all"];
+const BOUNDS = ["1.05", "1.5", "3"];
+const NEVER = "\u2013";
 
 const names = board.profiles.methods;
 const indexOf = (name) => names.indexOf(name);
 const state = {
-  summary: 'iterations',
-  profile: 'iterations',
-  ratio: 'iterations',
+  summary: "iterations",
+  profile: "iterations",
+  ratio: "iterations",
   hidden: new Set()
 };
 
 // A ratio to the baseline as on the terminal; "+" where the baseline never got there.
 function ratioText(ratio) {
   if (!isKnown(ratio)) return NEVER;
-  if (ratio === 0) return '+';
+  if (ratio === 0) return "+";
   return ratio < 1000 ? significant(ratio) : amount(ratio);
 }
 
 const shareText = (part, whole) => (whole > 0 ? `${part}/${whole}` : NEVER);
 const scoreName = (list, key) => list.find((s) => s[0] === key);
 
-// A group of radio buttons that sets one entry of the state and shows again.
-function choice(id, list, entry, show) {
-  byId(id).append(...list.map(([key, title]) => {
-    const input = element('input', {type: 'radio', name: id, value: key, checked: key === state[entry]});
-    input.addEventListener('change', () => {
-      state[entry] = key;
-      show();
-    });
-    return element('label', {}, input, element('span', {}, title.toLowerCase()));
-  }));
+// Lets a reader choose the score that one entry of the state names.
+function chooseScore(entry, list, show) {
+  choice(entry + "-score", list.map(([key, title]) => [key, title.toLowerCase()]), state[entry], (key) => {
+    state[entry] = key;
+    show();
+  });
 }
 
 // ------------------------------------------------------------------------------------------------------ the methods
 
 // The method without a search that is near the baseline most often.
 function showHeadline() {
-  byId('facts').textContent = headline;
+  byId("facts").textContent = headline;
   const best = board.methods.filter((m) => !m.search && m.iterations.comparable > 0)
                    .sort(
-                       (a, b) => b.iterations['within_1.5'] - a.iterations['within_1.5'] ||
+                       (a, b) => b.iterations["within_1.5"] - a.iterations["within_1.5"] ||
                            a.iterations.geometric_mean - b.iterations.geometric_mean)[0];
-  byId('headline').hidden = !best;
+  byId("headline").hidden = !best;
   if (!best) return;
   const {geometric_mean: mean, averaged} = best.iterations;
-  byId('headline').textContent =
-      `${best.method} is within 1.5 times the tuned constant's iterations on ${best.iterations['within_1.5']} of ` +
-      `${plural(best.iterations.comparable, 'instance')}` +
-      (isKnown(mean) ? `; its geometric mean over the ${averaged} where both got there is ${ratioText(mean)}.` : '.');
+  byId("headline").textContent =
+      `${best.method} is within 1.5 times the tuned constant's iterations on ${best.iterations["within_1.5"]} of ` +
+      `${plural(best.iterations.comparable, "instance")}` +
+      (isKnown(mean) ? `; its geometric mean over the ${averaged} where both got there is ${ratioText(mean)}.` : ".");
 }
 
 function showSummary() {
   const score = state.summary;
   const [, , what] = scoreName(SCORES, score);
-  const noted = (text, note) => element('span', {}, text, element('small', {}, note));
+  const noted = (text, note) => element("span", {}, text, element("small", {}, note));
   const mean = ({geometric_mean: x, averaged, comparable}) =>
       (averaged < comparable ? noted(ratioText(x), `of ${averaged} of ${comparable}`) : ratioText(x));
   const worst = ({worst: x, worst_instance: where, comparable}) =>
-      (comparable > 0 ? noted(isKnown(x) ? ratioText(x) : 'never', where) : NEVER);
+      (comparable > 0 ? noted(isKnown(x) ? ratioText(x) : "never", where) : NEVER);
   const columns = [
-    ['Method', (m) => element('span', {}, keyOf(indexOf(m.method)), m.method), true],
-    ['Mean', (m) => mean(m[score])],
+    ["Method", (m) => element("span", {}, keyOf(indexOf(m.method)), m.method), true],
+    ["Mean", (m) => mean(m[score])],
     ...BOUNDS.map((b) => [`\u2264 ${b}`, (m) => shareText(m[score][`within_${b}`], m[score].comparable)]),
-    ['Worst', (m) => worst(m[score])],
-    ['Solved', (m) => shareText(m.solved, m.instances)],
-    ['Diverged', (m) => shareText(m.diverged, m.runs)],
-    ['Trial runs', (m) => (m.search ? amount(m.search.trials) : 'none')],
+    ["Worst", (m) => worst(m[score])],
+    ["Solved", (m) => shareText(m.solved, m.instances)],
+    ["Diverged", (m) => shareText(m.diverged, m.runs)],
+    ["Trial runs", (m) => (m.search ? amount(m.search.trials) : "none")],
   ];
-  table(byId('summary-table'), columns, board.methods);
-  byId('summary-note').textContent = `Of ${what}, each as a ratio to the baseline's. The mean is over the instances ` +
-      'where both have a number. \u2264: how many of them are within that many times the ' +
-      'baseline\'s. Solved: instances where most runs reached the target; most solved first. Trial runs: ' +
-      'those of the searches for constants, which no ratio counts.';
+  table(byId("summary-table"), columns, board.methods);
+  byId("summary-note").textContent = `Of ${what}, each as a ratio to the baseline's. The mean is over the instances ` +
+      "where both have a number. \u2264: how many of them are within that many times the " +
+      "baseline's. Solved: instances where most runs reached the target; most solved first. Trial runs: " +
+      "those of the searches for constants, which no ratio counts.";
 }
 
 // ------------------------------------------------------------------------------------------------------ the profile
@@ -137,7 +119,7 @@ function tauAxis(scale, count) {
 }
 
 const percentAxis = (scale) =>
-    d3.svg.axis().scale(scale).tickValues([0, 0.25, 0.5, 0.75, 1]).tickFormat((t) => Math.round(100 * t) + '%');
+    d3.svg.axis().scale(scale).tickValues([0, 0.25, 0.5, 0.75, 1]).tickFormat((t) => Math.round(100 * t) + "%");
 
 function showProfile() {
   const methods = shownMethods();
@@ -145,32 +127,29 @@ function showProfile() {
   // One hopeless method shall not squeeze all the others.
   const largest = d3.max(methods.flatMap((m) => m.ratios)) || 1;
   const end = Math.min(1e4, Math.max(1.5, largest * 1.15));
-  const figure = byId('profile-figure');
+  const figure = byId("profile-figure");
   const chart = plot(figure, {
     x: d3.scale.log().domain([1, end]),
     y: d3.scale.linear().domain([0, 1.02]),
     xAxis: tauAxis,
     yAxis: percentAxis,
-    xTitle: '\u03c4, times the best method\'s ' + title.toLowerCase(),
-    yTitle: 'Instances solved',
+    xTitle: "\u03c4, times the best method's " + title.toLowerCase(),
+    yTitle: "Instances solved",
     height: Math.round(Math.min(500, Math.max(300, figure.clientWidth * 0.42))),
     label:
-        `Share of instances solved within tau times the best, by ${what}, of ${methods.map((m) => m.name).join(', ')}`,
+        `Share of instances solved within tau times the best, by ${what}, of ${methods.map((m) => m.name).join(", ")}`,
   });
-  const line = d3.svg.line().x((p) => chart.x(p.tau)).y((p) => chart.y(p.share)).interpolate('step-after');
+  const line = d3.svg.line().x((p) => chart.x(p.tau)).y((p) => chart.y(p.share)).interpolate("step-after");
   for (const method of methods) {
-    chart.marks.append('path').attr(
-        {class: `line ${strokeOf(method.index)}`, 'data-method': method.index, d: line(stairs(method.ratios, end))});
+    chart.marks.append("path").attr(
+        {class: `line ${strokeOf(method.index)}`, "data-method": method.index, d: line(stairs(method.ratios, end))});
   }
-  chart.marks.append('rect')
-      .attr({class: 'background', width: chart.inner.width, height: chart.inner.height, fill: 'transparent'})
-      .on('mousemove', () => showTip(chart, methods))
-      .on('mouseleave', hideTip);
-  byId('profile-note').textContent = `By ${what}. For each \u03c4 the share of the ${
-                                         plural(profile().instances, 'instance')} that any method solved ` +
-      'on which a method needs at most \u03c4 times what the best one needs there (Dolan and Mor\u00e9 2002). At the ' +
-      'left: how often it is the best; at the right: how often it gets there at all. The search for the tuned ' +
-      'constant is not charged here.';
+  follow(chart, () => showTip(chart, methods));
+  byId("profile-note").textContent = `By ${what}. For each \u03c4 the share of the ${
+                                         plural(profile().instances, "instance")} that any method solved ` +
+      "on which a method needs at most \u03c4 times what the best one needs there (Dolan and Mor\u00e9 2002). At the " +
+      "left: how often it is the best; at the right: how often it gets there at all. The search for the tuned " +
+      "constant is not charged here.";
 }
 
 function showTip(chart, methods) {
@@ -179,121 +158,102 @@ function showTip(chart, methods) {
   const rows = methods.map((m) => ({m, solved: d3.bisectRight(m.ratios, tau * (1 + 1e-12))}))
                    .sort((a, b) => b.solved - a.solved)
                    .slice(0, 14);
-  chart.root.selectAll('.cross').remove();
-  chart.root.append('line').attr({class: 'cross', x1: left, x2: left, y1: 0, y2: chart.inner.height});
-  tip(d3.event, element('strong', {}, `within ${significant(tau)} times the best`),
-      ...rows.map(
-          ({m, solved}) => element(
-              'div', {}, element('span', {}, keyOf(m.index), m.name),
-              element('b', {}, shareText(solved, profile().instances)))));
-}
-
-function showLegend() {
-  byId('legend').replaceChildren(...names.map((name, n) => {
-    const button = element('button', {type: 'button'}, keyOf(n), name);
-    button.setAttribute('aria-pressed', String(!state.hidden.has(name)));
-    button.addEventListener('click', () => {
-      if (!state.hidden.delete(name)) state.hidden.add(name);
-      showLegend();
-      showProfile();
-      byId('legend').children[n].focus();
-    });
-    return button;
-  }));
+  tipAcross(
+      chart, left, `within ${significant(tau)} times the best`,
+      rows.map(({m, solved}) => [m.index, m.name, shareText(solved, profile().instances)]));
 }
 
 // ---------------------------------------------------------------------------------------------------- the instances
 
 // A method that never got there is lost, unless the baseline did not get there either.
 function shade(ratio, value, baseline) {
-  if (ratio === null) return value === null && isKnown(baseline) ? 'lost' : 'none';
-  return ratio <= 1.05 ? 'best' : ratio <= 1.5 ? 'near' : ratio <= 3 ? '' : 'far';
+  if (ratio === null) return value === null && isKnown(baseline) ? "lost" : "none";
+  return ratio <= 1.05 ? "best" : ratio <= 1.5 ? "near" : ratio <= 3 ? "" : "far";
 }
 
 function ratioCell(instance, entry) {
-  if (entry.runs === 0) return element('td', {class: 'none'}, NEVER);
-  if (state.ratio === 'diverged') {
-    return element('td', {class: entry.diverged > 0 ? 'lost' : ''}, shareText(entry.diverged, entry.runs));
+  if (entry.runs === 0) return element("td", {class: "none"}, NEVER);
+  if (state.ratio === "diverged") {
+    return element("td", {class: entry.diverged > 0 ? "lost" : ""}, shareText(entry.diverged, entry.runs));
   }
   const {value, ratio} = entry[state.ratio];
   const baseline = instance.methods.find((m) => instance.baseline && instance.baseline.method === m.method);
   const reference = baseline ? baseline[state.ratio].value : null;
-  const known = isKnown(value) ? (state.ratio.startsWith('final') ? significant(value) : amount(value)) : 'never';
+  const known = isKnown(value) ? (state.ratio.startsWith("final") ? significant(value) : amount(value)) : "never";
   const title = `${entry.method} on ${instance.name}: ${known}, ${entry.reached} of ${entry.runs} reached the target` +
-      (entry.diverged > 0 ? `, ${entry.diverged} diverged` : '') +
-      (entry.missing > 0 ? `, ${entry.missing} not finished` : '');
+      (entry.diverged > 0 ? `, ${entry.diverged} diverged` : "") +
+      (entry.missing > 0 ? `, ${entry.missing} not finished` : "");
   return element(
-      'td', {class: shade(ratio, value, reference) + (baseline === entry ? ' base' : ''), title}, ratioText(ratio));
+      "td", {class: shade(ratio, value, reference) + (baseline === entry ? " base" : ""), title}, ratioText(ratio));
 }
 
 function instanceCell(i) {
-  const facts = [plural(i.agents, 'agent'), i.topology, i.loss, 'batch ' + i.batch];
-  return element('td', {class: 'text'}, i.name, element('small', {}, facts.join(' \u00b7 ')));
+  const facts = [plural(i.agents, "agent"), i.topology, i.loss, "batch " + i.batch];
+  return element("td", {class: "text"}, i.name, element("small", {}, facts.join(" \u00b7 ")));
 }
 
 function showRatios() {
   const head = element(
-      'tr', {}, element('th', {scope: 'col', class: 'text'}, 'Instance'),
-      ...names.map((name, n) => element('th', {scope: 'col'}, keyOf(n), element('br'), name)));
-  const body = board.instances.map((i) => element('tr', {}, instanceCell(i), ...i.methods.map((m) => ratioCell(i, m))));
-  const parts = [element('thead', {}, head), element('tbody', {}, ...body)];
-  if (state.ratio !== 'diverged') {
+      "tr", {}, element("th", {scope: "col", class: "text"}, "Instance"),
+      ...names.map((name, n) => element("th", {scope: "col"}, keyOf(n), element("br"), name)));
+  const body = board.instances.map((i) => element("tr", {}, instanceCell(i), ...i.methods.map((m) => ratioCell(i, m))));
+  const parts = [element("thead", {}, head), element("tbody", {}, ...body)];
+  if (state.ratio !== "diverged") {
     const means = names.map((name) => board.methods.find((m) => m.method === name)[state.ratio].geometric_mean);
     parts.push(element(
-        'tfoot', {},
+        "tfoot", {},
         element(
-            'tr', {}, element('td', {class: 'text'}, 'geometric mean'),
-            ...means.map((mean) => element('td', {}, ratioText(mean))))));
+            "tr", {}, element("td", {class: "text"}, "geometric mean"),
+            ...means.map((mean) => element("td", {}, ratioText(mean))))));
   }
-  byId('ratio-table').replaceChildren(...parts);
+  byId("ratio-table").replaceChildren(...parts);
   showRatioNote();
 }
 
 function showRatioNote() {
   const [, , what] = scoreName([...SCORES, DIVERGED], state.ratio);
-  const note = byId('ratio-note');
-  if (state.ratio === 'diverged') {
+  const note = byId("ratio-note");
+  if (state.ratio === "diverged") {
     note.textContent = `Shown: ${what}.`;
     return;
   }
   const key = (shadeName, text) =>
-      element('span', {class: 'shade'}, element('span', {class: 'swatch ' + shadeName}), text);
+      element("span", {class: "shade"}, element("span", {class: "swatch " + shadeName}), text);
   note.replaceChildren(
-      `Shown: ${what}, relative to the baseline's (bold), medians over seeds. `, key('best', 'up to 1.05'),
-      key('near', 'up to 1.5'), key('far', 'above 3'), key('lost', 'never'),
-      '. +: reached, while the baseline did not. Excess risks below round-off (1e-13 of the risk at the start, or the ' +
-          'accuracy of the reference) are raised to it on both sides.');
+      `Shown: ${what}, relative to the baseline's (bold), medians over seeds. `, key("best", "up to 1.05"),
+      key("near", "up to 1.5"), key("far", "above 3"), key("lost", "never"),
+      ". +: reached, while the baseline did not. Excess risks below round-off (1e-13 of the risk at the start, or the " +
+          "accuracy of the reference) are raised to it on both sides.");
 }
 
 // ----------------------------------------------------------------------------------------------------- other tables
 
 function showTables() {
   const tuned = board.instances.filter((i) => i.baseline);
-  byId('tunings').hidden = tuned.length === 0;
+  byId("tunings").hidden = tuned.length === 0;
   table(
-      byId('tunings-table'),
+      byId("tunings-table"),
       [
-        ['Instance', (i) => i.name, true],
-        ['Baseline', (i) => i.baseline.method, true],
-        ['Step found', (i) => significant(i.baseline.step)],
-        ['Trial runs', (i) => amount(i.baseline.trials)],
-        ['Iterations', (i) => amount(i.baseline.iterations)],
-        ['Vectors', (i) => amount(i.baseline.vectors)],
-        ['Seconds', (i) => significant(i.baseline.seconds)],
-        ['Target', (i) => significant(i.target)],
-        ['Seeds', (i) => String(i.seeds.length)],
+        ["Instance", (i) => i.name, true],
+        ["Baseline", (i) => i.baseline.method, true],
+        ["Step found", (i) => significant(i.baseline.step)],
+        ["Trial runs", (i) => amount(i.baseline.trials)],
+        ["Iterations", (i) => amount(i.baseline.iterations)],
+        ["Vectors", (i) => amount(i.baseline.vectors)],
+        ["Seconds", (i) => significant(i.baseline.seconds)],
+        ["Target", (i) => significant(i.target)],
+        ["Seeds", (i) => String(i.seeds.length)],
       ],
       tuned);
-  const rows = [...Object.entries(board.provenance), ['seconds inside iterations', significant(board.seconds)]];
-  byId('provenance-table').replaceChildren(element('tbody', {}, ...pairs(rows)));
+  showProvenance([...Object.entries(board.provenance), ["seconds inside iterations", significant(board.seconds)]]);
 }
 
 const TABLES = {
   methods() {
     const keys =
-        ['geometric_mean', 'averaged', 'comparable', ...BOUNDS.map((b) => `within_${b}`), 'worst', 'worst_instance'];
+        ["geometric_mean", "averaged", "comparable", ...BOUNDS.map((b) => `within_${b}`), "worst", "worst_instance"];
     const head =
-        ['method', 'instances', 'solved', 'runs', 'diverged', ...SCORES.flatMap(([s]) => keys.map((k) => `${s} ${k}`))];
+        ["method", "instances", "solved", "runs", "diverged", ...SCORES.flatMap(([s]) => keys.map((k) => `${s} ${k}`))];
     return [
       head,
       ...board.methods.map(
@@ -305,12 +265,12 @@ const TABLES = {
   profile() {
     const all = Math.max(1, profile().instances);
     return [
-      ['method', 'tau', 'share'],
+      ["method", "tau", "share"],
       ...names.flatMap((name, m) => profile().ratios[m].map((tau, n) => [name, tau, (n + 1) / all]))
     ];
   },
   instances() {
-    const head = ['instance', 'method', 'runs', 'reached', 'diverged', ...SCORES.flatMap(([s]) => [s, `${s} ratio`])];
+    const head = ["instance", "method", "runs", "reached", "diverged", ...SCORES.flatMap(([s]) => [s, `${s} ratio`])];
     return [
       head,
       ...board.instances.flatMap(
@@ -322,28 +282,13 @@ const TABLES = {
   },
 };
 
-function saveAs(name) {
-  const [what, kind] = name.split('.');
-  if (kind === 'csv')
-    saveTable(TABLES[what](), 'scoreboard', name);
-  else
-    saveFigure(what + '-figure', 'scoreboard', name, shownMethods());
-}
-
-choice('summary-score', SCORES, 'summary', showSummary);
-choice('profile-score', PROFILED, 'profile', showProfile);
-choice('ratio-score', [...SCORES, DIVERGED], 'ratio', showRatios);
-byId('theme').addEventListener('click', nextTheme);
-document.querySelectorAll('[data-save]').forEach((b) => b.addEventListener('click', () => saveAs(b.dataset.save)));
-let width = window.innerWidth;
-window.addEventListener('resize', () => {
-  if (width === window.innerWidth) return;
-  width = window.innerWidth;
-  showProfile();
-});
+chooseScore("summary", SCORES, showSummary);
+chooseScore("profile", PROFILED, showProfile);
+chooseScore("ratio", [...SCORES, DIVERGED], showRatios);
+start({title: () => "scoreboard", tables: TABLES, lines: {profile: shownMethods}, draw: showProfile});
 showHeadline();
 showSummary();
-showLegend();
+legend(names, state.hidden, showProfile);
 showProfile();
 showRatios();
 showTables();
