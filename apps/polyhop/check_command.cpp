@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "command_line.hpp"
 #include "commands.hpp"
 #include "json_output.hpp"
 #include "polyhop/core/error.hpp"
@@ -101,19 +102,18 @@ void check_command(CheckArguments arguments) {
 
 }  // namespace
 
-void add_check(CLI::App& app, int& code) {
+void add_check(CommandLine& line) {
   const auto arguments = std::make_shared<CheckArguments>();
-  auto* check = app.add_subcommand("check", "validate an experiment, spell it out, and estimate what it will take");
-  check->add_option("FILE", arguments->file, "the experiment, a TOML file")->required();
-  check->add_option("--set", arguments->settings, "change a key: --set graph.agents=20")->allow_extra_args(false);
-  check->add_option("--seeds", arguments->seeds, "instead of the file's: 3, \"[1, 5]\" or 0..19");
-  check->add_option("--threads", arguments->threads, "for the estimate (default: all cores)")
-      ->check(CLI::Range(1, 4096));
-  check->add_flag("--json", arguments->json, "print JSON");
-  add_color(*check);
-  check->callback([arguments, &code] {
+  Command check = line.command("check", "validate an experiment, spell it out, and estimate what it will take");
+  check.option("FILE", arguments->file, "the experiment, a TOML file").required();
+  check.option("--set", arguments->settings, "change a key: --set graph.agents=20");
+  check.option("--seeds", arguments->seeds, "instead of the file's: 3, \"[1, 5]\" or 0..19");
+  check.option("--threads", arguments->threads, "for the estimate (default: all cores)").within(1, 4096);
+  check.flag("--json", arguments->json, "print JSON");
+  add_color(check);
+  check.callback([arguments] {
     check_command(*arguments);
-    code = done;
+    return done;
   });
 }
 

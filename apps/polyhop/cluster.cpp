@@ -10,14 +10,17 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
 #include <optional>
 #include <vector>
 
+#include "command_line.hpp"
 #include "commands.hpp"
 #include "polyhop/core/error.hpp"
+#include "polyhop/core/value.hpp"
 #include "terminal.hpp"
 #ifdef POLYHOP_HAS_MPI
 #include "polyhop/network/mpi/job.hpp"
@@ -51,6 +54,13 @@ Announced announced() {
   return {};
 }
 
+// What to do when a rank is lost.
+std::string command_name;
+std::string advice() {
+  return command_name == "run" ? "The same command goes on from the last checkpoint, also with fewer ranks."
+                               : "Nothing was saved: start again, also with fewer ranks.";
+}
+
 volatile pid_t child = 0;
 bool supervised = false;
 volatile std::sig_atomic_t forwarded = 0;
@@ -67,7 +77,8 @@ extern "C" void forward(int signal) {
   action.sa_handler = forward;
   for (const int signal : {SIGINT, SIGTERM, SIGUSR1}) sigaction(signal, &action, nullptr);
   int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  while (waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) _exit(internal_error);
   }
   if (WIFEXITED(status)) _exit(WEXITSTATUS(status));
   const int signal = WTERMSIG(status);
@@ -77,8 +88,7 @@ extern "C" void forward(int signal) {
   gethostname(host.data(), host.size() - 1);
   const std::string text = "polyhop: rank " + std::to_string(self.rank) + " on " + host.c_str() +
                            " was killed by signal " + std::to_string(signal) + " (" + strsignal(signal) +
-                           (signal == SIGKILL ? "; out of memory?" : "") +
-                           "). The same command goes on from the last checkpoint, also with fewer ranks.\n";
+                           (signal == SIGKILL ? "; out of memory?" : "") + "). " + advice() + "\n";
   (void)!write(STDERR_FILENO, text.data(), text.size());
   _exit(lost_peer);
 }
@@ -91,26 +101,26 @@ std::unique_ptr<mpi::Job> job;
 
 Placement ClusterArguments::placed() const { return placement == "metis" ? Placement::metis : Placement::contiguous; }
 
-void add_cluster(CLI::App& command, ClusterArguments& arguments) {
+void add_cluster(Command& command, ClusterArguments& arguments) {
   command
-      .add_option("--peer-timeout", arguments.peer_timeout,
-                  "under mpirun: seconds of silence after which another rank counts as lost (60)")
-      ->check(CLI::Range(1.0, 1e9));
+      .option("--peer-timeout", arguments.peer_timeout,
+              "under mpirun: seconds of silence after which another rank counts as lost (60)")
+      .within(1.0, 1e9);
   command
-      .add_option("--placement", arguments.placement,
-                  "under mpirun: ranks own agents by number (contiguous), or so that few edges join two ranks (metis)")
-      ->check(CLI::IsMember({"contiguous", "metis"}))
-      ->type_name("contiguous|metis");
+      .option("--placement", arguments.placement,
+              "under mpirun: ranks own agents by number (contiguous), or so that few edges join two ranks (metis)")
+      .one_of({"contiguous", "metis"});
   command
-      .add_option("--exchange", arguments.exchange,
-                  "under mpirun: how rows travel between ranks, by messages or by neighbourhood collectives")
-      ->check(CLI::IsMember({"point-to-point", "neighbourhood"}))
-      ->type_name("point-to-point|neighbourhood");
+      .option("--exchange", arguments.exchange,
+              "under mpirun: how rows travel between ranks, by messages or by neighbourhood collectives")
+      .one_of({"point-to-point", "neighbourhood"});
 }
 
-void supervise() {
+void supervise(const std::string& command) {
+  command_name = command;
   const Announced self = announced();
   if (self.size == 1) return;
+  std::signal(SIGCHLD, SIG_DFL);  // ignored, as some launchers leave it, it would hide how the child ends
   child = fork();
   if (child < 0) throw Error(std::string("cannot start the process that works: ") + std::strerror(errno));
   if (child > 0) watch(self);
@@ -138,13 +148,15 @@ Team& join_team(const ClusterArguments& arguments) {
     mpi::Options options;
     options.peer_timeout = arguments.peer_timeout;
     if (arguments.exchange == "neighbourhood") options.exchange = mpi::Exchange::neighbourhood;
+    options.advice = advice();
     job = std::make_unique<mpi::Job>(options);
     if (job->size() != self.size) {
       throw InputError(self.by, "started " + std::to_string(self.size) + " processes, but " + mpi::Job::library() +
                                     ", which this polyhop is built with, knows of " + std::to_string(job->size()) +
                                     "; use the mpirun of that library, or `srun --mpi=pmix`");
     }
-    agree_on(*job, "--placement or --exchange", arguments.placement + " " + arguments.exchange);
+    agree_on(*job, "--placement, --exchange or --peer-timeout",
+             arguments.placement + " " + arguments.exchange + " " + shortest(arguments.peer_timeout));
   }
   return *job;
 #else
@@ -163,9 +175,18 @@ std::string mpi_library() {
 #endif
 }
 
-void leave_team() {
+void leave_team(int code, const std::string& wrong) {
 #ifdef POLYHOP_HAS_MPI
+  constexpr double patience = 10;
+  if (job && !wrong.empty() && !job->all_leave_within(patience)) {
+    // It went wrong here alone: the others are at work, and would wait for this process for ever.
+    if (!job->is_first()) std::fputs((job->name(job->rank()) + ": " + wrong).c_str(), stderr);
+    job->abort(code);
+  }
   job.reset();
+#else
+  (void)code;
+  (void)wrong;
 #endif
 }
 

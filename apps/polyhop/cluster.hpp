@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "polyhop/network/placement.hpp"
@@ -11,6 +10,8 @@
 // A command as one of the processes that mpirun or srun started.
 namespace polyhop::app {
 
+class Command;
+
 /// How processes work together; of no effect where there is only one.
 struct ClusterArguments {
   double peer_timeout = 60;
@@ -18,12 +19,13 @@ struct ClusterArguments {
   std::string placement = "contiguous";
   [[nodiscard]] Placement placed() const;
 };
-void add_cluster(CLI::App& command, ClusterArguments& arguments);
+void add_cluster(Command& command, ClusterArguments& arguments);
 
 /// Under mpirun or srun: the work is done in a child, and this process stays to tell how it ended. A child that is
 /// killed, by whomever, ends the job with exit code 5. Only the first rank writes to the standard output, and `tell`
-/// is silent on the others. Nothing happens when the command was started by hand.
-void supervise();
+/// is silent on the others. Nothing happens when the command was started by hand. `command`: its name, for what is said
+/// when a rank is lost.
+void supervise(const std::string& command);
 
 /// Whether another process watches this one, and ends it when a signal comes twice.
 bool is_supervised();
@@ -33,8 +35,9 @@ bool is_idle(const std::string& command);
 
 /// The processes that were started together, or this one alone. MPI is begun with the first call.
 Team& join_team(const ClusterArguments& arguments);
-/// Ends MPI, if it was begun; to be called before the process ends in peace.
-void leave_team();
+/// Ends MPI, if it was begun; to be called before the process ends in peace. `wrong`: what was told of an error, or
+/// empty; where it is one of this process alone, it is told once more, and the whole job ends with `code`.
+void leave_team(int code, const std::string& wrong);
 /// Ends the whole job.
 [[noreturn]] void abort_team(int code);
 

@@ -2,28 +2,28 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <CLI/CLI.hpp>
-
 namespace polyhop::app {
+
+class CommandLine;
 
 /// What the command ends with, as docs/interface.md lists.
 enum ExitCode { done = 0, internal_error = 1, usage_error = 2, bad_input = 3, not_converged = 4, lost_peer = 5 };
 
-/// Each registers one command. When it is chosen, its callback does the work and sets `code`; errors are thrown, and
-/// told in one place, main.cpp.
-void add_run(CLI::App& app, int& code);
-void add_fit(CLI::App& app, int& code);
-void add_predict(CLI::App& app, int& code);
-void add_evaluate(CLI::App& app, int& code);
-void add_data(CLI::App& app, int& code);
-void add_report(CLI::App& app, int& code);
-void add_export(CLI::App& app, int& code);
-void add_graph(CLI::App& app, int& code);
-void add_methods(CLI::App& app, int& code);
-void add_check(CLI::App& app, int& code);
-void add_init(CLI::App& app, int& code);
-void add_doctor(CLI::App& app, int& code);
+/// Each registers one command. When it is chosen, its callback does the work and gives the exit code; errors are
+/// thrown, and told in one place, main.cpp.
+void add_run(CommandLine& line);
+void add_fit(CommandLine& line);
+void add_predict(CommandLine& line);
+void add_evaluate(CommandLine& line);
+void add_data(CommandLine& line);
+void add_report(CommandLine& line);
+void add_export(CommandLine& line);
+void add_graph(CommandLine& line);
+void add_methods(CommandLine& line);
+void add_check(CommandLine& line);
+void add_init(CommandLine& line);
+void add_doctor(CommandLine& line);
 /// `completion` and `--man`, made from all that the others registered.
-void add_completion(CLI::App& app, int& code);
+void add_completion(CommandLine& line);
 
 }  // namespace polyhop::app

@@ -3,14 +3,14 @@
 // polyhop completion: what a shell needs to complete the command, made from the commands as they are registered.
 #include <fmt/format.h>
 
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "command_tree.hpp"
+#include "command_line.hpp"
 #include "commands.hpp"
+#include "manual_page.hpp"
 #include "terminal.hpp"
 
 namespace polyhop::app {
@@ -159,27 +159,21 @@ std::string fish_script(const Tree& tree) {
 
 }  // namespace
 
-void add_completion(CLI::App& app, int& code) {
+void add_completion(CommandLine& line) {
   const auto shell = std::make_shared<std::string>();
-  auto* completion = app.add_subcommand("completion", "print what makes a shell complete polyhop's commands and flags");
-  completion->add_option("SHELL", *shell, "which shell")
-      ->required()
-      ->check(CLI::IsMember({"bash", "zsh", "fish"}))
-      ->type_name("bash|zsh|fish");
-  completion->callback([shell, &app, &code] {
-    const Tree tree = command_tree(app);
+  Command completion = line.command("completion", "print what makes a shell complete polyhop's commands and flags");
+  completion.option("SHELL", *shell, "which shell").required().one_of({"bash", "zsh", "fish"});
+  completion.callback([shell, &line] {
+    const Tree tree = line.tree();
     fmt::print("{}", *shell == "bash" ? bash_script(tree) : *shell == "zsh" ? zsh_script(tree) : fish_script(tree));
     flush_output();
-    code = done;
+    return done;
   });
-  app.add_flag_callback(
-      "--man",
-      [&app] {
-        fmt::print("{}", manual_page(app));
-        flush_output();
-        throw CLI::Success();
-      },
-      "print the manual page and exit");
+  const auto print_manual = [&line] {
+    fmt::print("{}", manual_page(line.tree()));
+    flush_output();
+  };
+  line.flag("--man", print_manual, "print the manual page and exit");
 }
 
 }  // namespace polyhop::app

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "command_line.hpp"
 #include "commands.hpp"
 #include "data_input.hpp"
 #include "json_output.hpp"
@@ -89,17 +90,17 @@ void data_command(const DataArguments& arguments) {
 
 }  // namespace
 
-void add_data(CLI::App& app, int& code) {
+void add_data(CommandLine& line) {
   const auto arguments = std::make_shared<DataArguments>();
-  auto* data = app.add_subcommand("data", "list the data sets that Debian packages bring along, or write one as CSV");
-  std::string names;
-  for (const BundledSet& set : bundled_sets()) names += (names.empty() ? "" : "|") + set.name;
-  data->add_option("NAME", arguments->name, "the set to write")->type_name(names);
-  data->add_option("-o,--output", arguments->output, "the CSV file to write (default: the standard output)");
-  data->add_flag("--json", arguments->json, "print the list as JSON");
-  data->callback([arguments, &code] {
+  Command data = line.command("data", "list the data sets that Debian packages bring along, or write one as CSV");
+  std::vector<std::string> names;
+  for (const BundledSet& set : bundled_sets()) names.push_back(set.name);
+  data.option("NAME", arguments->name, "the set to write").suggests(names);
+  data.option("-o,--output", arguments->output, "the CSV file to write (default: the standard output)");
+  data.flag("--json", arguments->json, "print the list as JSON");
+  data.callback([arguments] {
     data_command(*arguments);
-    code = done;
+    return done;
   });
 }
 

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "cluster.hpp"
+#include "command_line.hpp"
 #include "commands.hpp"
 #include "json_output.hpp"
 #include "polyhop/experiment/machine.hpp"
@@ -184,12 +185,12 @@ int doctor_command(bool json) {
 
 }  // namespace
 
-void add_doctor(CLI::App& app, int& code) {
+void add_doctor(CommandLine& line) {
   const auto json = std::make_shared<bool>(false);
-  auto* doctor = app.add_subcommand("doctor", "is this machine fit: programs, memory, and a test of the promised bits");
-  doctor->add_flag("--json", *json, "print JSON");
-  add_color(*doctor);
-  doctor->callback([json, &code] { code = doctor_command(*json); });
+  Command doctor = line.command("doctor", "is this machine fit: programs, memory, and a test of the promised bits");
+  doctor.flag("--json", *json, "print JSON");
+  add_color(doctor);
+  doctor.callback([json] { return doctor_command(*json); });
 }
 
 }  // namespace polyhop::app

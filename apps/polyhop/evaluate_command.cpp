@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "command_line.hpp"
 #include "commands.hpp"
 #include "data_input.hpp"
 #include "json_output.hpp"
@@ -30,6 +31,7 @@ ModelEvaluation evaluate_file(const Model& model, const EvaluateArguments& argum
   DataFormat format;
   format.target = arguments.target.empty() ? model.target : arguments.target;
   format.labels = model.classes;
+  format.features = model.features;
   if (model.features.empty()) format.columns = model.weights.columns();
   const DataTable data = read_file_or_bundled(arguments.data, format);
   try {
@@ -112,19 +114,19 @@ void evaluate_command(const EvaluateArguments& arguments) {
 
 }  // namespace
 
-void add_evaluate(CLI::App& app, int& code) {
+void add_evaluate(CommandLine& line) {
   const auto arguments = std::make_shared<EvaluateArguments>();
-  auto* evaluate = app.add_subcommand("evaluate", "say how good a model is on a file of samples with targets");
-  evaluate->add_option("MODEL", arguments->model, "a model that fit wrote")->required();
-  evaluate->add_option("DATA", arguments->data, "a data file, or the name of a bundled set")->required();
-  evaluate->add_option(
+  Command evaluate = line.command("evaluate", "say how good a model is on a file of samples with targets");
+  evaluate.option("MODEL", arguments->model, "a model that fit wrote").required();
+  evaluate.option("DATA", arguments->data, "a data file, or the name of a bundled set").required();
+  evaluate.option(
       "--target", arguments->target,
       "the target's column, by name or number from 1 (default: the one called as in training, or the last)");
-  evaluate->add_flag("--json", arguments->json, "print JSON");
-  add_color(*evaluate);
-  evaluate->callback([arguments, &code] {
+  evaluate.flag("--json", arguments->json, "print JSON");
+  add_color(evaluate);
+  evaluate.callback([arguments] {
     evaluate_command(*arguments);
-    code = done;
+    return done;
   });
 }
 

@@ -111,7 +111,6 @@ Record run_config(const Config& config, const std::string& file, const RunArgume
   options.stop = [] { return interrupted != 0; };
   options.team = &team;
   options.placement = arguments.cluster.placed();
-  stop_on_signals();
   try {
     team.together([&] {
       if (!team.is_first()) return;
@@ -156,6 +155,7 @@ std::filesystem::path folder_name(const std::string& name, const std::string& fi
 Outcome run_experiment(const Config& config, const std::string& file, const std::filesystem::path& place,
                        const RunArguments& arguments, Progress& progress, Team& team) {
   std::optional<Outputs> opened;
+  stop_on_signals();  // before a file is opened, which would stay behind
   team.together([&] {
     if (team.is_first()) opened.emplace(place);
   });

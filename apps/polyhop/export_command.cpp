@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include "command_line.hpp"
 #include "commands.hpp"
 #include "polyhop/core/error.hpp"
 #include "polyhop/experiment/load.hpp"
@@ -35,16 +36,15 @@ int export_command(const std::string& folder, const std::string& output) {
 
 }  // namespace
 
-void add_export(CLI::App& app, int& code) {
+void add_export(CommandLine& line) {
   struct Arguments {
     std::string folder, output;
   };
   const auto arguments = std::make_shared<Arguments>();
-  auto* command =
-      app.add_subcommand("export", "write curves.csv, models.npz, steps.npz and summary.json of an experiment");
-  command->add_option("DIR", arguments->folder, "a folder that run wrote")->required();
-  command->add_option("-o,--output", arguments->output, "the folder to write to")->required();
-  command->callback([arguments, &code] { code = export_command(arguments->folder, arguments->output); });
+  Command command = line.command("export", "write curves.csv, models.npz, steps.npz and summary.json of an experiment");
+  command.option("DIR", arguments->folder, "a folder that run wrote").required();
+  command.option("-o,--output", arguments->output, "the folder to write to").required();
+  command.callback([arguments] { return export_command(arguments->folder, arguments->output); });
 }
 
 }  // namespace polyhop::app

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "cluster.hpp"
+#include "command_line.hpp"
 #include "commands.hpp"
 #include "data_input.hpp"
 #include "experiment_run.hpp"
@@ -262,12 +263,12 @@ int fit_command(const FitArguments& arguments) {
   Team& team = join_team(arguments.cluster);
   FitOptions options;
   std::optional<Outputs> opened;
+  stop_on_signals();  // before a file is opened, which would stay behind
   team.together([&] {
     options = options_of(arguments);
     if (team.is_first()) opened.emplace(arguments);
   });
   agree_on(team, "set of flags", wanted(arguments));
-  stop_on_signals();
   FitControl control;
   control.team = &team;
   control.placement = arguments.cluster.placed();
@@ -306,46 +307,44 @@ int fit_command(const FitArguments& arguments) {
 
 }  // namespace
 
-void add_fit(CLI::App& app, int& code) {
+void add_fit(CommandLine& line) {
   const auto a = std::make_shared<FitArguments>();
-  auto* command = app.add_subcommand("fit", "fit a linear model to data that agents hold, without tuning");
+  Command command = line.command("fit", "fit a linear model to data that agents hold, without tuning");
   command
-      ->add_option("DATA", a->data,
-                   "LIBSVM, CSV, NPY, NPZ or IDX file, also gzipped; with {agent} in it a file of each agent's own; or "
-                   "a set of `polyhop data`")
-      ->required();
-  command->add_option("-o,--output", a->output, "the model file (default: model.npz)");
-  command->add_option("--loss", a->loss, "least-squares, logistic, softmax, huber, smoothed-hinge or poisson");
-  command->add_option("--l2", a->l2, "adds (l2/2)||w||^2 to the mean loss")->check(CLI::NonNegativeNumber);
-  command->add_option("--delta", a->delta, "where the Huber loss turns into a line")->check(CLI::PositiveNumber);
-  command->add_option("--report", a->report, "also a page that shows the fit: FILE.html");
-  command->add_option("--target", a->target,
-                      "the column to predict, by name (CSV) or number (CSV, NPY) from 1 (default: the last)");
-  command->add_option("--agents", a->agents, "how many (default: 8)")->check(CLI::Range(Index{1}, Index{1000000}));
-  command->add_option("--graph", a->graph, "the network's topology (default: erdos-renyi)");
-  command->add_option("--set", a->settings, "a key of the graph: --set graph.probability=0.3")->allow_extra_args(false);
-  command->add_option("--partition", a->partition, "how samples are dealt: iid, blocks, label, dirichlet or sizes");
-  command->add_option("--alpha", a->alpha, "of dirichlet and sizes: the smaller, the less even")
-      ->check(CLI::PositiveNumber);
-  command->add_flag("--unit-rows", a->unit_rows, "every sample's features divided by their norm");
-  command->add_flag("--standardise", a->standardise, "features with mean 0 and deviation 1, agreed on along the links");
-  command->add_flag("--no-intercept", a->no_intercept, "no constant term");
-  command->add_option("--batch", a->batch, "samples an agent and iteration, for large data (default: all)");
+      .option("DATA", a->data,
+              "LIBSVM, CSV, NPY, NPZ or IDX file, also gzipped; with {agent} in it a file of each agent's own; or "
+              "a set of `polyhop data`")
+      .required();
+  command.option("-o,--output", a->output, "the model file (default: model.npz)");
+  command.option("--loss", a->loss, "least-squares, logistic, softmax, huber, smoothed-hinge or poisson");
+  command.option("--l2", a->l2, "adds (l2/2)||w||^2 to the mean loss").non_negative();
+  command.option("--delta", a->delta, "where the Huber loss turns into a line").positive();
+  command.option("--report", a->report, "also a page that shows the fit: FILE.html");
+  command.option("--target", a->target,
+                 "the column to predict, by name (CSV) or number (CSV, NPY) from 1 (default: the last)");
+  command.option("--agents", a->agents, "how many (default: 8)").within(1, 1000000);
+  command.option("--graph", a->graph, "the network's topology (default: erdos-renyi)");
+  command.option("--set", a->settings, "a key of the graph: --set graph.probability=0.3");
+  command.option("--partition", a->partition, "how samples are dealt: iid, blocks, label, dirichlet or sizes");
+  command.option("--alpha", a->alpha, "of dirichlet and sizes: the smaller, the less even").positive();
+  command.flag("--unit-rows", a->unit_rows, "every sample's features divided by their norm");
+  command.flag("--standardise", a->standardise, "features with mean 0 and deviation 1, agreed on along the links");
+  command.flag("--no-intercept", a->no_intercept, "no constant term");
+  command.option("--batch", a->batch, "samples an agent and iteration, for large data (default: all)");
   command
-      ->add_option("--held-out", a->held_out,
-                   "share of every agent's samples that is not fitted to: the fit ends when these are predicted no "
-                   "better (default: 0.1 with --batch, else none)")
-      ->check(CLI::Range(0.001, 0.9));
-  command->add_option("--tolerance", a->tolerance, "stop when the gradient is this small, relative to the first")
-      ->check(CLI::PositiveNumber);
-  command->add_option("--iterations", a->iterations, "at most (default: 50000)")->check(CLI::PositiveNumber);
-  command->add_option("--seed", a->seed, "of everything that is random")->check(CLI::NonNegativeNumber);
-  command->add_option("--threads", a->threads, "how many to use (default: all cores; under mpirun 1 a rank)")
-      ->check(CLI::Range(1, 4096));
-  add_cluster(*command, a->cluster);
-  command->add_flag("--json", a->json, "print what was reached as JSON");
-  command->add_flag("--quiet", a->quiet, "no progress on the standard error");
-  command->callback([a, &code] { code = fit_command(*a); });
+      .option("--held-out", a->held_out,
+              "share of every agent's samples that is not fitted to: the fit ends when these are predicted no "
+              "better (default: 0.05 with --batch, else none)")
+      .within(0.001, 0.9);
+  command.option("--tolerance", a->tolerance, "stop when the gradient is this small, relative to the first").positive();
+  command.option("--iterations", a->iterations, "at most (default: 50000)").positive();
+  command.option("--seed", a->seed, "of everything that is random").non_negative();
+  command.option("--threads", a->threads, "how many to use (default: all cores; under mpirun 1 a rank)")
+      .within(1, 4096);
+  add_cluster(command, a->cluster);
+  command.flag("--json", a->json, "print what was reached as JSON");
+  command.flag("--quiet", a->quiet, "no progress on the standard error");
+  command.callback([a] { return fit_command(*a); });
 }
 
 }  // namespace polyhop::app

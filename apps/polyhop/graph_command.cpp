@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "command_line.hpp"
 #include "commands.hpp"
 #include "json_output.hpp"
 #include "polyhop/core/atomic_file.hpp"
@@ -288,7 +289,7 @@ void graph_command(const GraphArguments& arguments) {
 }
 
 // Every key of [graph] as a flag; those of named values say which.
-void add_key_flags(CLI::App& command, GraphArguments& arguments) {
+void add_key_flags(Command& command, GraphArguments& arguments) {
   for (const FieldInfo& field : GraphOptions::fields().info()) {
     std::string type = field.type;
     if (field.constraint.empty()) {
@@ -296,34 +297,27 @@ void add_key_flags(CLI::App& command, GraphArguments& arguments) {
     } else {
       type += " " + field.constraint;
     }
-    command
-        .add_option_function<std::string>(
-            "--" + field.name,
-            [&arguments, name = field.name](const std::string& text) { arguments.keys[name] = text; }, field.help)
-        ->type_name(type)
-        ->group("The network");
+    const auto keep = [&arguments, name = field.name](const std::string& text) { arguments.keys[name] = text; };
+    command.option("--" + field.name, keep, field.help).takes(type).grouped("The network");
   }
 }
 
 }  // namespace
 
-void add_graph(CLI::App& app, int& code) {
+void add_graph(CommandLine& line) {
   const auto arguments = std::make_shared<GraphArguments>();
-  auto* graph =
-      app.add_subcommand("graph", "describe a network: links, mixing, two-hop sizes, and which weights suit it");
-  graph->add_option("FILE", arguments->file, "an experiment, whose network is described; or else --topology");
-  graph->add_option("--set", arguments->settings, "change a key: --set graph.agents=20")->allow_extra_args(false);
-  graph
-      ->add_option("--dimension", arguments->dimension,
-                   "M, for the memory of two-hop lists (default: the file's, or 100)")
-      ->check(CLI::Range(1, 1000000000));
-  graph->add_option("--draw", arguments->drawing, "draw the network into this SVG file");
-  graph->add_flag("--json", arguments->json, "print JSON");
-  add_color(*graph);
-  add_key_flags(*graph, *arguments);
-  graph->callback([arguments, &code] {
+  Command graph = line.command("graph", "describe a network: links, mixing, two-hop sizes, and which weights suit it");
+  graph.option("FILE", arguments->file, "an experiment, whose network is described; or else --topology");
+  graph.option("--set", arguments->settings, "change a key: --set graph.agents=20");
+  graph.option("--dimension", arguments->dimension, "M, for the memory of two-hop lists (default: the file's, or 100)")
+      .within(1, 1000000000);
+  graph.option("--draw", arguments->drawing, "draw the network into this SVG file");
+  graph.flag("--json", arguments->json, "print JSON");
+  add_color(graph);
+  add_key_flags(graph, *arguments);
+  graph.callback([arguments] {
     graph_command(*arguments);
-    code = done;
+    return done;
   });
 }
 

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "command_line.hpp"
 #include "commands.hpp"
 #include "polyhop/core/atomic_file.hpp"
 #include "polyhop/core/error.hpp"
@@ -156,15 +157,15 @@ void init_command(const std::string& file, bool force) {
 
 }  // namespace
 
-void add_init(CLI::App& app, int& code) {
+void add_init(CommandLine& line) {
   const auto file = std::make_shared<std::string>("experiment.toml");
   const auto force = std::make_shared<bool>(false);
-  auto* init = app.add_subcommand("init", "write a commented experiment file to start from");
-  init->add_option("FILE", *file, "where to write it, - for the standard output (default: experiment.toml)");
-  init->add_flag("--force", *force, "replace a file that is there");
-  init->callback([file, force, &code] {
+  Command init = line.command("init", "write a commented experiment file to start from");
+  init.option("FILE", *file, "where to write it, - for the standard output (default: experiment.toml)");
+  init.flag("--force", *force, "replace a file that is there");
+  init.callback([file, force] {
     init_command(*file, *force);
-    code = done;
+    return done;
   });
 }
 

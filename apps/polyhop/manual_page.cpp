@@ -1,11 +1,10 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
+#include "manual_page.hpp"
+
 #include <array>
-#include <string>
 #include <string_view>
 #include <utility>
-
-#include "command_tree.hpp"
 
 namespace polyhop::app {
 namespace {
@@ -82,8 +81,7 @@ std::string exit_codes() {
 
 }  // namespace
 
-std::string manual_page(const CLI::App& app) {
-  const auto tree = command_tree(app);
+std::string manual_page(const std::vector<CommandInfo>& tree) {
   std::string out = ".\\\" Written by `polyhop --man`: change the commands' own help instead.\n";
   out += std::string(".TH POLYHOP 1 \"\" \"polyhop ") + POLYHOP_VERSION + "\" \"User Commands\"\n.ad l\n.nh\n";
   out += ".SH NAME\npolyhop \\- " + roff(tree.front().help.substr(tree.front().help.find(": ") + 2)) + "\n";

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "command_line.hpp"
 #include "commands.hpp"
 #include "json_output.hpp"
 #include "polyhop/core/error.hpp"
@@ -174,17 +175,15 @@ void methods_command(const MethodsArguments& arguments) {
 
 }  // namespace
 
-void add_methods(CLI::App& app, int& code) {
+void add_methods(CommandLine& line) {
   const auto arguments = std::make_shared<MethodsArguments>();
-  auto* methods = app.add_subcommand("methods", "list algorithms and step-size rules, or show one with its options");
-  std::string names;
-  for (const std::string& name : all_names()) names += (names.empty() ? "" : "|") + name;
-  methods->add_option("NAME", arguments->name, "an algorithm or a rule")->type_name(names);
-  methods->add_flag("--json", arguments->json, "print JSON");
-  add_color(*methods);
-  methods->callback([arguments, &code] {
+  Command methods = line.command("methods", "list algorithms and step-size rules, or show one with its options");
+  methods.option("NAME", arguments->name, "an algorithm or a rule").suggests(all_names());
+  methods.flag("--json", arguments->json, "print JSON");
+  add_color(methods);
+  methods.callback([arguments] {
     methods_command(*arguments);
-    code = done;
+    return done;
   });
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "command_line.hpp"
 #include "commands.hpp"
 #include "data_input.hpp"
 #include "json_output.hpp"
@@ -40,6 +41,7 @@ DataFormat format_for(const Model& model, const std::string& target) {
   DataFormat format;
   format.has_targets = false;
   format.target = target.empty() ? model.target : target;
+  format.features = model.features;
   if (model.features.empty()) format.columns = model.weights.columns();
   return format;
 }
@@ -117,19 +119,19 @@ void predict_command(const PredictArguments& arguments) {
 
 }  // namespace
 
-void add_predict(CLI::App& app, int& code) {
+void add_predict(CommandLine& line) {
   const auto arguments = std::make_shared<PredictArguments>();
-  auto* predict = app.add_subcommand("predict", "say what a model predicts for every sample of a file, as CSV");
-  predict->add_option("MODEL", arguments->model, "a model that fit wrote")->required();
-  predict->add_option("DATA", arguments->data, "a data file, or the name of a bundled set")->required();
-  predict->add_option("-o,--output", arguments->output, "the CSV file to write (default: the standard output)");
-  predict->add_flag("--probabilities", arguments->probabilities, "also the probability of each class");
-  predict->add_option("--target", arguments->target,
-                      "the column to leave out, by name or number from 1 (default: the one called as in training)");
-  predict->add_flag("--json", arguments->json, "print JSON");
-  predict->callback([arguments, &code] {
+  Command predict = line.command("predict", "say what a model predicts for every sample of a file, as CSV");
+  predict.option("MODEL", arguments->model, "a model that fit wrote").required();
+  predict.option("DATA", arguments->data, "a data file, or the name of a bundled set").required();
+  predict.option("-o,--output", arguments->output, "the CSV file to write (default: the standard output)");
+  predict.flag("--probabilities", arguments->probabilities, "also the probability of each class");
+  predict.option("--target", arguments->target,
+                 "the column to leave out, by name or number from 1 (default: the one called as in training)");
+  predict.flag("--json", arguments->json, "print JSON");
+  predict.callback([arguments] {
     predict_command(*arguments);
-    code = done;
+    return done;
   });
 }
 

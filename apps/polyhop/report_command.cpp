@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "command_line.hpp"
 #include "commands.hpp"
 #include "polyhop/core/atomic_file.hpp"
 #include "polyhop/core/error.hpp"
@@ -40,20 +41,9 @@ struct ReportArguments {
 
 // An option whose value is one of an enumeration's names.
 template <class E>
-void add_named(CLI::App& command, const std::string& flag, E& value, const std::string& help) {
-  const auto refusal = [](const std::string& name) -> std::string {
-    try {
-      Codec<E>::read(Value(name));
-      return "";
-    } catch (const InputError& e) {
-      return e.what();
-    }
-  };
-  command
-      .add_option_function<std::string>(
-          flag, [&value](const std::string& name) { value = Codec<E>::read(Value(name)); }, help)
-      ->check(refusal)
-      ->type_name(fmt::format("{}", fmt::join(Codec<E>::all(), "|")));
+void add_named(Command& command, const std::string& flag, E& value, const std::string& help) {
+  const auto read = [&value](const std::string& name) { value = Codec<E>::read(Value(name)); };
+  command.option(flag, read, help).suggests(Codec<E>::all());
 }
 
 // The page: where -o says; without it beside the store, unless figures are all that is wanted.
@@ -141,27 +131,25 @@ int report_command(const ReportArguments& arguments) {
 
 }  // namespace
 
-void add_report(CLI::App& app, int& code) {
+void add_report(CommandLine& line) {
   const auto a = std::make_shared<ReportArguments>();
-  auto* report = app.add_subcommand("report", "show experiments that were run: ranking, a page, figures");
+  Command report = line.command("report", "show experiments that were run: ranking, a page, figures");
   report
-      ->add_option("DIR", a->folders,
-                   "folders that run wrote; several are shown together, and of a folder of experiments the scoreboard")
-      ->required();
-  report->add_option("-o,--output", a->output, "the page (default: DIR/report.html; none with --figure)");
-  report->add_option("--figure", a->figures, "draw the curves into this file, SVG, PDF or PNG by its ending")
-      ->allow_extra_args(false);
-  add_named(*report, "--x", a->figure.x, "what they run over");
-  add_named(*report, "--y", a->figure.y, "what they show");
-  add_named(*report, "--score", a->score, "of a folder of experiments: what the profile in the figure is of");
-  report->add_option("--method", a->figure.methods, "only this one, in figures; may be given again")
-      ->allow_extra_args(false);
-  report->add_option("--width", a->figure.width, "of figures, in cm (default: 8.8)")->check(CLI::Range(3.0, 100.0));
-  report->add_option("--height", a->figure.height, "of figures, in cm (default: 6.4)")->check(CLI::Range(3.0, 100.0));
-  report->add_flag("--no-band", a->no_band, "figures without the outer tenths over the seeds");
-  report->add_flag("--plain", a->plain, "ASCII only in the plot on the terminal");
-  report->add_flag("--quiet", a->quiet, "only write files");
-  report->callback([a, &code] { code = report_command(*a); });
+      .option("DIR", a->folders,
+              "folders that run wrote; several are shown together, and of a folder of experiments the scoreboard")
+      .required();
+  report.option("-o,--output", a->output, "the page (default: DIR/report.html; none with --figure)");
+  report.option("--figure", a->figures, "draw the curves into this file, SVG, PDF or PNG by its ending");
+  add_named(report, "--x", a->figure.x, "what they run over");
+  add_named(report, "--y", a->figure.y, "what they show");
+  add_named(report, "--score", a->score, "of a folder of experiments: what the profile in the figure is of");
+  report.option("--method", a->figure.methods, "only this one, in figures; may be given again");
+  report.option("--width", a->figure.width, "of figures, in cm (default: 8.8)").within(3.0, 100.0);
+  report.option("--height", a->figure.height, "of figures, in cm (default: 6.4)").within(3.0, 100.0);
+  report.flag("--no-band", a->no_band, "figures without the outer tenths over the seeds");
+  report.flag("--plain", a->plain, "ASCII only in the plot on the terminal");
+  report.flag("--quiet", a->quiet, "only write files");
+  report.callback([a] { return report_command(*a); });
 }
 
 }  // namespace polyhop::app

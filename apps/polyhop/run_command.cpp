@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 
+#include "command_line.hpp"
 #include "commands.hpp"
 #include "experiment_run.hpp"
 #include "polyhop/report/ranking.hpp"
@@ -71,30 +72,28 @@ int run_one(const RunArguments& arguments) {
 
 }  // namespace
 
-void add_run(CLI::App& app, int& code) {
+void add_run(CommandLine& line) {
   const auto a = std::make_shared<RunArguments>();
   const auto seeds = std::make_shared<std::optional<std::string>>();
-  auto* run = app.add_subcommand("run", "run experiment files, rank their methods, compare them over all");
-  run->add_option("FILE", a->files,
-                  "experiments: TOML files, or folders whose *.toml are run in order, those that begin with _ left out")
-      ->required();
-  run->add_option("-o,--output", a->output,
-                  "folder of the experiment (default: out/NAME), or of a folder for each of several (default: out/DIR "
-                  "for one folder, else out); running again goes on from what is there");
-  run->add_option("--set", a->settings, "change a key: --set graph.agents=20 --set method.GAP.step.sweeps=5")
-      ->allow_extra_args(false);
-  run->add_option("--seeds", *seeds, "instead of the file's: 3, \"[1, 5]\" or 0..19");
-  run->add_option("--threads", a->threads, "how many to use (default: all cores; under mpirun 1 a rank)")
-      ->check(CLI::Range(1, 4096));
-  run->add_flag("--fresh", a->fresh, "forget what the folder's store holds and start over");
-  run->add_flag("--json", a->json,
-                "the ranking as JSON on the standard output, as in summary.json; of several the scoreboard");
-  run->add_flag("--quiet", a->quiet, "no progress on the standard error");
-  add_cluster(*run, a->cluster);
-  add_color(*run);
-  run->callback([a, seeds, &code] {
+  Command run = line.command("run", "run experiment files, rank their methods, compare them over all");
+  run.option("FILE", a->files,
+             "experiments: TOML files, or folders whose *.toml are run in order, those that begin with _ left out")
+      .required();
+  run.option("-o,--output", a->output,
+             "folder of the experiment (default: out/NAME), or of a folder for each of several (default: out/DIR "
+             "for one folder, else out); running again goes on from what is there");
+  run.option("--set", a->settings, "change a key: --set graph.agents=20 --set method.GAP.step.sweeps=5");
+  run.option("--seeds", *seeds, "instead of the file's: 3, \"[1, 5]\" or 0..19");
+  run.option("--threads", a->threads, "how many to use (default: all cores; under mpirun 1 a rank)").within(1, 4096);
+  run.flag("--fresh", a->fresh, "forget what the folder's store holds and start over");
+  run.flag("--json", a->json,
+           "the ranking as JSON on the standard output, as in summary.json; of several the scoreboard");
+  run.flag("--quiet", a->quiet, "no progress on the standard error");
+  add_cluster(run, a->cluster);
+  add_color(run);
+  run.callback([a, seeds] {
     if (*seeds) a->settings.push_back("seeds=" + **seeds);
-    code = is_many(*a) ? run_many(*a) : run_one(*a);
+    return is_many(*a) ? run_many(*a) : run_one(*a);
   });
 }
 

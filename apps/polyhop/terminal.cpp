@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "command_line.hpp"
 #include "polyhop/core/error.hpp"
 
 namespace polyhop::app {
@@ -60,10 +61,9 @@ Index terminal_width() {
   return isatty(STDOUT_FILENO) != 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
-void add_color(CLI::App& command) {
-  command.add_option("--color", color_choice(), "colours: auto is on a terminal, unless NO_COLOR is set")
-      ->check(CLI::IsMember({"auto", "always", "never"}))
-      ->type_name("auto|always|never");
+void add_color(Command& command) {
+  command.option("--color", color_choice(), "colours: auto is on a terminal, unless NO_COLOR is set")
+      .one_of({"auto", "always", "never"});
 }
 
 std::string inked(const std::string& text, Ink ink) { return wants_color() ? code_of(ink) + text + "\033[0m" : text; }

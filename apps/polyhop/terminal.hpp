@@ -2,18 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "polyhop/core/real.hpp"
 
 namespace polyhop::app {
 
+class Command;
+
 /// The columns of the terminal that the standard output goes to; 0 when it goes elsewhere.
 Index terminal_width();
 
 /// Adds `--color auto|always|never` to a command. Auto: on a terminal, unless NO_COLOR is set or TERM is "dumb".
-void add_color(CLI::App& command);
+void add_color(Command& command);
 
 /// A text of ours for the standard output, with the terminal's colours where they are wanted.
 enum class Ink { bold, dim, good, warning, bad };

@@ -135,7 +135,7 @@ class Predict(CommandTest):
     def test_predictions_without_a_meaning_are_refused(self):
         self.refused("predict", "line.npz", "x.csv", "--probabilities", says="--probabilities")
         self.put("few.csv", table(["a", "B"], self.x.T[:2]))
-        self.refused("predict", "line.npz", "few.csv", says=["few.csv", '"b" is not in the data'])
+        self.refused("predict", "line.npz", "few.csv", says=["few.csv", "has no column 'b'"])
         self.put("bare.csv", table([], self.x.T[:2]))
         self.refused("predict", "line.npz", "bare.csv", says=["bare.csv", "2 features", "on 3"])
         self.put("words.csv", table(self.names, [self.kinds, *self.x.T[:2]]))

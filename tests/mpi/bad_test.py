@@ -68,7 +68,7 @@ class Bad(MpiTest):
 
     def test_ranks_that_place_agents_differently(self):
         self.refused(2, "run", "e.toml", "--placement", "contiguous", command=self.odd_one(1, "metis"),
-                     says=["rank 1 on ", "another --placement or --exchange"])
+                     says=["rank 1 on ", "another --placement, --exchange or --peer-timeout"])
 
     def test_a_data_file_that_one_rank_lacks(self):
         self.put("in_folder", IN_FOLDER)

@@ -52,7 +52,7 @@ class Lost(MpiTest):
         os.kill(self.worker(1), signal.SIGKILL)
         result = self.end(process)
         self.assertEqual(result.returncode, 5, result.stderr)
-        self.assert_one_message(result.stderr, "rank 1 on ", "was killed by signal 9")
+        self.assert_one_message(result.stderr, "rank 1 on ", "was killed by signal 9", "Nothing was saved")
         self.assertFalse((self.folder / "model.npz").exists())
 
     def test_a_silent_rank_ends_the_job_with_its_name(self):
@@ -80,6 +80,17 @@ class Lost(MpiTest):
         self.assertEqual((result.returncode, self.said(result.stderr)), (0, []), result.stderr)
         self.done("run", "long.toml", "-o", "whole", "--quiet")
         self.assert_same_bits("whole", "out")
+
+    def test_a_job_that_is_stopped_as_a_whole_goes_on(self):
+        process = self.begin_long(2, "--peer-timeout", "1")
+        workers = [self.worker(rank) for rank in range(2)]
+        for worker in workers:
+            os.kill(worker, signal.SIGSTOP)
+        time.sleep(3)  # longer than anyone may be silent
+        for worker in workers:
+            os.kill(worker, signal.SIGCONT)
+        result = self.end(process)
+        self.assertEqual((result.returncode, self.said(result.stderr)), (0, []), result.stderr)
 
 
 if __name__ == "__main__":

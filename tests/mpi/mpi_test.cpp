@@ -4,14 +4,18 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <mutex>
 #include <numeric>
 #include <string>
 #include <string_view>
+#include <thread>
+#include <utility>
 #include <vector>
 
 #include "polyhop/core/random.hpp"
@@ -20,11 +24,15 @@
 #include "support/networks.hpp"
 #include "support/option_sets.hpp"
 #include "support/trial.hpp"
+#include "unit/core/refusal.hpp"
 
 namespace polyhop {
 namespace {
 
 mpi::Job* job = nullptr;
+bool impatient = false;
+
+void nap(double seconds) { std::this_thread::sleep_for(std::chrono::duration<double>(seconds)); }
 
 // Agents dealt at random: every process has some, in no order.
 std::shared_ptr<const Numbering> shuffled(Index agents) {
@@ -165,7 +173,7 @@ TEST(Crossings, AreTheAgentsTrafficWithOneAgentARank) {
       network.combine(x, x);
       (void)network.hear({number, number});
       (void)network.reach(x);
-      (void)network.reach(number, 3);
+      (void)network.reach(std::vector<Real>{1, 2, 3}, 3);
       network.differ(x, number, false, x);
       network.spread_sum({number});
       EXPECT_EQ(network.crossings().vectors, network.algorithm_traffic().vectors);
@@ -247,15 +255,15 @@ TEST(Team, FailsTogetherAndGoesOn) {
   const CombinationMatrix matrix = test::network_of(Topology::ring, 20);
   const Index last = job->size() - 1;
   for (int again = 0; again < 3; ++again) {
-    // One fails while the others exchange rows; every thread of theirs waits for it.
-    for (const Index threads : {1, 2}) {
+    // One fails while the others exchange rows, or before they begin; every thread of theirs waits for it.
+    for (const auto& [threads, when] : {std::pair{1, 5}, {2, 5}, {2, 0}}) {
       try {
         mpi::launch(
             *job, matrix, 4,
             [&](Worker& worker) {
               Rows x(worker.network.block().size(), 4);
               for (int i = 0;; ++i) {
-                if (i == 5 && job->rank() == last) throw InputError("data", "not here", 3, "a file");
+                if (i == when && job->rank() == last) throw InputError("data", "not here", 3, "a file");
                 worker.network.combine(x, x);
               }
             },
@@ -283,6 +291,122 @@ TEST(Team, FailsTogetherAndGoesOn) {
   }
 }
 
+// Rows of one who is late reach those who have given up already: nothing of theirs may be gone by then.
+TEST(Team, FailsWhileSomebodyIsLate) {
+  const Index columns = 40000;
+  const CombinationMatrix matrix = test::network_of(Topology::ring, 4 * job->size());
+  for (int again = 0; again < 2; ++again) {
+    EXPECT_THROW(mpi::launch(*job, matrix, columns,
+                             [&](Worker& worker) {
+                               if (job->rank() == 0) throw Error("cannot");
+                               if (job->rank() == job->size() - 1) nap(0.2);
+                               Rows x(worker.network.block().size(), columns);
+                               worker.network.combine(x, x);
+                             }),
+                 Error);
+    job->together([&] {
+      const std::vector<std::vector<double>> lists(20, std::vector<double>(static_cast<std::size_t>(columns), 7.0));
+      for (const auto& list : lists) EXPECT_EQ(std::ranges::count(list, 7.0), columns);
+    });
+  }
+}
+
+TEST(Team, NumbersWorkersWhereverTheyAre) {
+  const Index agents = 4 * job->size();
+  std::mutex mutex;
+  std::vector<Index> numbers;  // of this process
+  const Index threads = 1 + job->rank() % 3;
+  mpi::launch(
+      *job, test::network_of(Topology::ring, agents), 1,
+      [&](Worker& worker) {
+        Index all = 0;
+        for (Index r = 0; r < job->size(); ++r) all += 1 + r % 3;
+        EXPECT_EQ(worker.count, all);
+        const std::lock_guard lock(mutex);
+        numbers.push_back(worker.number);
+      },
+      threads);
+  Index first = 0;
+  for (Index r = 0; r < job->rank(); ++r) first += 1 + r % 3;
+  std::ranges::sort(numbers);
+  ASSERT_EQ(static_cast<Index>(numbers.size()), threads);
+  for (Index n = 0; n < threads; ++n) EXPECT_EQ(numbers[static_cast<std::size_t>(n)], first + n);
+}
+
+TEST(Team, RefusesAgentsThatWereDealtInOtherWays) {
+  if (job->size() < 2) GTEST_SKIP() << "there is one process";
+  const Index agents = 2 * job->size();
+  auto numbering = std::make_shared<Numbering>();
+  for (std::int32_t n = 0; n < agents; ++n) numbering->agent.push_back(n), numbering->place.push_back(n);
+  if (job->rank() == 1) std::swap(numbering->agent[0], numbering->agent[1]);
+  Ownership ownership{{}, numbering};
+  for (Index r = 0; r <= job->size(); ++r) ownership.first.push_back(2 * r);
+  const InputError error = refusal([&] {
+    job->launch(test::network_of(Topology::ring, agents), ownership, 1, 1, [](Worker&) {});
+    return 0;
+  });
+  EXPECT_EQ(error.path(), "placement");
+  EXPECT_NE(error.message().find(job->name(1) + " has dealt the agents"), std::string::npos) << error.message();
+}
+
+// Those below with a second's patience: the program is given `impatient`.
+class Silence : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!impatient) GTEST_SKIP() << "not impatient";
+  }
+};
+
+TEST_F(Silence, BeginsWhenOneIsWaitedForNotWithTheJob) {
+  nap(2.5);
+  (void)job->tell("");
+  mpi::launch(*job, test::network_of(Topology::complete, 8), 4, [&](Worker& worker) {
+    Rows x(worker.network.block().size(), 4);
+    if (job->rank() == job->size() - 1) nap(0.1);
+    worker.network.combine(x, x);
+  });
+}
+
+TEST_F(Silence, OfOneWhoHasYetToMeetIsNoLoss) {
+  mpi::launch(*job, test::network_of(Topology::complete, 8), 4, [&](Worker& worker) {
+    if (job->rank() == job->size() - 1) nap(2.5);
+    Rows x(worker.network.block().size(), 4);
+    worker.network.combine(x, x);
+  });
+  if (job->rank() == job->size() - 1) nap(2.5);
+  mpi::launch(*job, test::network_of(Topology::complete, 8), 4, [&](Worker& worker) {
+    Rows x(worker.network.block().size(), 4);
+    worker.network.combine(x, x);
+  });
+}
+
+TEST_F(Silence, IsBrokenBetweenThoseWhoseAgentsNumbersFollow) {
+  if (job->size() != 4) GTEST_SKIP() << "made for four";
+  // A path 0 2 | 4 5 | 6 7 | 1 3 over the processes 1, 0, 2, 3: 1 and 3 share no edge, but numbers that follow.
+  const std::vector<std::int32_t> path = {0, 2, 4, 5, 6, 7, 1, 3};
+  std::vector<Edge> edges;
+  for (std::size_t n = 1; n < path.size(); ++n) edges.push_back({path[n - 1], path[n]});
+  const CombinationMatrix matrix = with_weights(Graph::from_edges(8, edges), Weights::metropolis).matrix;
+  auto numbering = std::make_shared<Numbering>();
+  numbering->agent = {4, 5, 0, 2, 6, 7, 1, 3};
+  numbering->place.resize(8);
+  for (std::int32_t p = 0; p < 8; ++p) {
+    numbering->place[static_cast<std::size_t>(numbering->agent[static_cast<std::size_t>(p)])] = p;
+  }
+  job->launch(matrix, {{0, 2, 4, 6, 8}, numbering}, 4, 1, [&](Worker& worker) {
+    Rows x(worker.network.block().size(), 4);
+    for (int i = 0; i < 12; ++i) {
+      worker.network.combine(x, x);
+      std::vector<double> sum(1);
+      worker.collective.by_agent(sum, worker.network.block().size(), [&](std::span<double> shared, Index) {
+        nap(0.03);
+        shared[0] += 1;
+      });
+      EXPECT_EQ(sum[0], 8);
+    }
+  });
+}
+
 TEST(Team, WhoIsAheadMayFailWhileOthersStillListen) {
   // Long texts: the first rank tells one rank after the other, so the second has failed before the last has heard.
   const std::string text(1 << 20, 'x');
@@ -306,10 +430,21 @@ TEST(Team, RefusesMoreRanksThanAgents) {
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   polyhop::mpi::Options options;
+  bool one_fails = false;
   for (int n = 1; n < argc; ++n) {
-    if (std::string_view(argv[n]) == "neighbourhood") options.exchange = polyhop::mpi::Exchange::neighbourhood;
+    const std::string_view how = argv[n];
+    if (how == "neighbourhood") options.exchange = polyhop::mpi::Exchange::neighbourhood;
+    if (how == "impatient") options.peer_timeout = 1, polyhop::impatient = true;
+    one_fails = one_fails || how == "one-fails";
   }
   polyhop::mpi::Job all(options);
+  if (one_fails) {
+    // The others wait for one that has failed on its own, and would wait for ever.
+    if (all.rank() != 1) (void)all.tell("");
+    if (all.all_leave_within(1)) return 1;
+    std::fprintf(stderr, "it failed alone\n");
+    all.abort(3);
+  }
   polyhop::job = &all;
   // Under another library's mpirun every process is alone, and would pass.
   if (const char* ranks = std::getenv("POLYHOP_TEST_RANKS"); ranks != nullptr && std::stoll(ranks) != all.size()) {

@@ -101,11 +101,13 @@ Crew::Crew(Link& link_used, MPI_Comm world, const CombinationMatrix& whole, cons
       barrier(workers),
       parts(static_cast<std::size_t>(workers)) {
   link.blocking([&] { MPI_Comm_dup(world, &comm); });
+  if (exchange == Exchange::neighbourhood) join_neighbours();
 }
 
 Crew::~Crew() {
   if (left_behind_) {
     for (auto& [key, wire] : wires_) (void)wire.release();
+    keep_for_ever(mail);
     return;
   }
   wires_.clear();
@@ -132,18 +134,15 @@ const ExchangePlan& Crew::plan(int hops) {
 }
 
 // The processes with which this one shares an edge, in the order of every plan.
-MPI_Comm Crew::neighbours() {
-  if (neighbours_ == MPI_COMM_NULL) {
-    std::vector<int> ranks;
-    for (const Correspondence& peer : plan(1).one_hop) ranks.push_back(peer.rank);
-    const auto count = static_cast<int>(ranks.size());
-    constexpr int in_place = 0;  // no new order of the processes
-    link.blocking([&] {
-      MPI_Dist_graph_create_adjacent(comm, count, ranks.data(), MPI_UNWEIGHTED, count, ranks.data(), MPI_UNWEIGHTED,
-                                     MPI_INFO_NULL, in_place, &neighbours_);
-    });
-  }
-  return neighbours_;
+void Crew::join_neighbours() {
+  std::vector<int> ranks;
+  for (const Correspondence& peer : plan(1).one_hop) ranks.push_back(peer.rank);
+  const auto count = static_cast<int>(ranks.size());
+  constexpr int in_place = 0;  // no new order of the processes
+  link.blocking([&] {
+    MPI_Dist_graph_create_adjacent(comm, count, ranks.data(), MPI_UNWEIGHTED, count, ranks.data(), MPI_UNWEIGHTED,
+                                   MPI_INFO_NULL, in_place, &neighbours_);
+  });
 }
 
 Wire& Crew::wire(int hops, Leg leg, const Wire::Load& load) {
@@ -152,7 +151,7 @@ Wire& Crew::wire(int hops, Leg leg, const Wire::Load& load) {
     const ExchangePlan& all = plan(hops);
     const auto& peers = leg == Leg::one_hop ? all.one_hop : all.two_hops[leg == Leg::first ? 0 : 1];
     made =
-        std::make_unique<Wire>(link, exchange == Exchange::neighbourhood ? neighbours() : comm, exchange, peers, load);
+        std::make_unique<Wire>(link, exchange == Exchange::neighbourhood ? neighbours_ : comm, exchange, peers, load);
   }
   return *made;
 }
@@ -169,7 +168,12 @@ const std::vector<Crew::Run>& Crew::runs() {
     const int rank = owner(first);
     Index last = first + 1;
     while (last < matrix.agents() && owner(last) == rank) ++last;
-    if (rank == link.rank()) runs_.push_back({first, last, before, last < matrix.agents() ? owner(last) : -1});
+    if (rank == link.rank()) {
+      runs_.push_back({first, last, before, last < matrix.agents() ? owner(last) : -1});
+      for (const int peer : {runs_.back().before, runs_.back().after}) {
+        if (peer >= 0) link.know(peer);
+      }
+    }
     before = rank;
     first = last;
   }
@@ -253,9 +257,8 @@ JobCollective::Request JobCollective::hear_request(int peer) {
 void JobCollective::send_request(std::size_t numbers) {
   std::vector<double> named;
   for (const Crew::Part& part : crew_.parts) named.insert(named.end(), part.rows.begin(), part.rows.end());
-  const std::array<double, 2> sizes = {static_cast<double>(named.size()), static_cast<double>(numbers)};
-  crew_.link.send(sizes, 0, crew_.comm);
-  crew_.link.send(named, 0, crew_.comm);
+  crew_.link.send({static_cast<double>(named.size()), static_cast<double>(numbers)}, 0, crew_.comm);
+  crew_.link.send(std::move(named), 0, crew_.comm);
 }
 
 // Each process sends which rows it has, and then the rows.
@@ -273,7 +276,7 @@ void JobCollective::gather(std::span<const Index> rows, std::span<const double> 
     std::vector<double> values;
     for (const Crew::Part& part : crew_.parts) values.insert(values.end(), part.read.begin(), part.read.end());
     send_request(values.size());
-    link.send(values, 0, crew_.comm);
+    link.send(std::move(values), 0, crew_.comm);
   }
   crew_.barrier.arrive_and_wait();
 }
@@ -287,7 +290,7 @@ void JobCollective::scatter(std::span<const Index> rows, std::span<double> mine,
     for (int peer = 1; peer < link.size(); ++peer) {
       Request request = hear_request(peer);
       SerialCollective().scatter(request.rows, request.values, all);
-      link.send(request.values, peer, crew_.comm);
+      link.send(std::move(request.values), peer, crew_.comm);
     }
   } else if (leads()) {
     std::size_t numbers = 0;
@@ -305,14 +308,15 @@ void JobCollective::scatter(std::span<const Index> rows, std::span<double> mine,
 }
 
 void run_crew(Crew& crew, Index columns, const Body& body) {
-  CrewNetwork::MailBox mail;
+  const auto mail = std::make_shared<CrewNetwork::MailBox>();
+  crew.mail = mail;
   std::exception_ptr failure;
   bool abandoned = false;
   const auto work = [&](Index worker) {
     try {
-      CrewNetwork network(crew, worker, columns, mail);
+      CrewNetwork network(crew, worker, columns, *mail);
       JobCollective collective(crew, worker);
-      Worker self{network, collective, crew.link.rank() * crew.workers + worker, crew.link.size() * crew.workers};
+      Worker self{network, collective, crew.first_worker + worker, crew.all_workers};
       body(self);
     } catch (const Abandoned&) {
       const std::lock_guard lock(crew.mutex);

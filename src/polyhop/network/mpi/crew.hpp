@@ -27,6 +27,7 @@ enum class Leg { one_hop, first, second };
 /// What the workers of one process share in a launch: who is here, how to reach other processes, and what collectives
 /// pass from thread to thread. The first worker of a process talks to MPI for all of them.
 struct Crew {
+  /// All processes make theirs at the same time.
   Crew(Link& link, MPI_Comm comm, const CombinationMatrix& matrix, const Ownership& ownership, Exchange exchange,
        Index workers);
   /// Failed: some messages may never be received, so nothing of theirs is given back.
@@ -46,6 +47,9 @@ struct Crew {
   const Ownership& ownership;
   Exchange exchange;
   Index workers;
+  Index first_worker = 0;  // its number among those of all processes, and how many they are
+  Index all_workers = 1;
+  std::shared_ptr<void> mail;  // of the workers here: requests know where it stands
   ThreadBarrier barrier;
   std::mutex mutex;
 
@@ -67,7 +71,7 @@ struct Crew {
   [[nodiscard]] const std::vector<Run>& runs();
 
  private:
-  [[nodiscard]] MPI_Comm neighbours();
+  void join_neighbours();
 
   std::array<std::unique_ptr<ExchangePlan>, 2> plans_;
   std::map<std::tuple<int, Leg, std::size_t, int>, std::unique_ptr<Wire>> wires_;

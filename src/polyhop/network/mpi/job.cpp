@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <exception>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -80,12 +82,24 @@ Ownership one_each(Index processes) {
   return out;
 }
 
+// Another number, most likely, for other shares.
+double fingerprint(const Ownership& ownership) {
+  std::uint64_t hash = 14695981039346656037U;
+  const auto add = [&](auto number) { hash = (hash ^ static_cast<std::uint64_t>(number)) * 1099511628211U; };
+  for (const Index first : ownership.first) add(first);
+  if (ownership.numbering) std::ranges::for_each(ownership.numbering->agent, add);
+  return static_cast<double>(hash >> 12);
+}
+
 }  // namespace
 
 class Job::Implementation {
  public:
   explicit Implementation(const Options& chosen)
-      : options(chosen), link(chosen.peer_timeout), matrix(alone_each(link.size())), ownership(one_each(link.size())) {
+      : options(chosen),
+        link(chosen.peer_timeout, chosen.advice),
+        matrix(alone_each(link.size())),
+        ownership(one_each(link.size())) {
     make_collective();
   }
 
@@ -109,8 +123,31 @@ class Job::Implementation {
     crew->leave_behind();
     make_collective();
     const auto first = std::ranges::find_if(all, told);
+    if (first == all.end()) throw Abandoned();
     const bool everywhere = std::ranges::all_of(all, [&](const std::string& text) { return text == *first; });
     throw_described(*first, everywhere ? "" : " (" + link.name(static_cast<int>(first - all.begin())) + ")");
+  }
+
+  // Workers are numbered over all processes, which may have unlike many of them. All must have dealt the agents in the
+  // same way, or messages would not fit.
+  void number_workers(Crew& of_launch) {
+    const auto processes = static_cast<std::size_t>(link.size());
+    const auto own = static_cast<std::size_t>(link.rank());
+    std::vector<double> numbers(processes + 2);  // workers of each; what the first one dealt; who dealt otherwise
+    const double dealt = fingerprint(of_launch.ownership);
+    collective->in_order(numbers, [&](std::span<double> shared) {
+      shared[own] = static_cast<double>(of_launch.workers);
+      if (own == 0) shared[processes] = dealt;
+      if (shared[processes] != dealt) shared[processes + 1] = static_cast<double>(own);
+    });
+    if (const auto other = static_cast<int>(numbers[processes + 1]); other != 0) {
+      throw InputError("placement", link.name(other) + " has dealt the agents to the ranks otherwise than " +
+                                        link.name(0) + " (another METIS?); use \"contiguous\"");
+    }
+    const auto first = numbers.begin() + link.rank();
+    const auto end = numbers.begin() + link.size();
+    of_launch.first_worker = static_cast<Index>(std::accumulate(numbers.begin(), first, 0.0));
+    of_launch.all_workers = static_cast<Index>(std::accumulate(numbers.begin(), end, 0.0));
   }
 
   Options options;
@@ -148,6 +185,7 @@ struct Initialised {
 }  // namespace
 
 Job::Job(const Options& options) {
+  if (!(options.peer_timeout >= 0.1)) throw InputError("peer_timeout", "expected 0.1 seconds or more");
   const Initialised initialised;
   implementation_ = std::make_unique<Implementation>(options);
 }
@@ -200,6 +238,7 @@ void Job::launch(const CombinationMatrix& matrix, const Ownership& ownership, In
                                   " agents; start at most as many ranks as there are agents");
   }
   Crew crew(link, link.world(), matrix, ownership, implementation_->options.exchange, workers);
+  implementation_->number_workers(crew);
   try {
     together([&] { run_crew(crew, columns, body); });
   } catch (...) {
@@ -207,6 +246,8 @@ void Job::launch(const CombinationMatrix& matrix, const Ownership& ownership, In
     throw;
   }
 }
+
+bool Job::all_leave_within(double seconds) { return implementation_->link.all_leave_within(seconds); }
 
 void Job::abort(int code) { implementation_->link.abort(code); }
 

@@ -21,6 +21,8 @@ struct Options {
   /// Seconds without a sign of life from a process that is waited for, after which it counts as lost.
   double peer_timeout = 60;
   Exchange exchange = Exchange::point_to_point;
+  /// What is said after who was lost: what whoever reads that can do.
+  std::string advice = {};
 };
 
 /// This process as one of a job that mpirun or srun started: MPI is initialised while it lives, and there is one at a
@@ -47,6 +49,9 @@ class Job final : public Team {
   Collective& collective() override;
   void together(const std::function<void()>& work) override;
 
+  /// After a failure that may be this process's alone, in a call of its own: whether all others come to their end too,
+  /// within so many seconds. If not they may wait for this one for ever: `abort`. No other call after this.
+  [[nodiscard]] bool all_leave_within(double seconds);
   [[noreturn]] void abort(int code) override;
 
  private:

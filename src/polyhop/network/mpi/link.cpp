@@ -30,21 +30,25 @@ int as_count(std::size_t numbers) {
 
 }  // namespace
 
-Link::Link(double peer_timeout) : timeout_(peer_timeout) {
+void keep_for_ever(std::shared_ptr<const void> memory) {
+  static auto* kept = new std::vector<std::shared_ptr<const void>>;
+  kept->push_back(std::move(memory));
+}
+
+Link::Link(double peer_timeout, std::string advice) : timeout_(peer_timeout), advice_(std::move(advice)) {
   for (MPI_Comm* comm : {&world_, &alarm_, &heart_}) MPI_Comm_dup(MPI_COMM_WORLD, comm);
   MPI_Comm_rank(world_, &rank_);
   MPI_Comm_size(world_, &size_);
-  heard_ = std::vector<std::atomic<std::int64_t>>(static_cast<std::size_t>(size_));
-  for (auto& when : heard_) when = Clock::now().time_since_epoch().count();
+  silent_ = std::vector<std::atomic<double>>(static_cast<std::size_t>(size_));
   // Those that collectives pass through: before, behind, and along the tree.
   for (const int peer : {rank_ - 1, rank_ + 1}) {
-    if (peer >= 0 && peer < size_) know(peer, -1, -1);
+    if (peer >= 0 && peer < size_) know(peer);
   }
-  if (rank_ > 0) know(tree_parent(), -1, -1);
-  for (const int child : tree_children()) know(child, -1, -1);
+  if (rank_ > 0) know(tree_parent());
+  for (const int child : tree_children()) know(child);
   // The first process is asked by all, and the last one tells it.
-  if (rank_ > 0) know(0, -1, -1);
-  for (int peer = 1; rank_ == 0 && peer < size_; ++peer) know(peer, -1, -1);
+  if (rank_ > 0) know(0);
+  for (int peer = 1; rank_ == 0 && peer < size_; ++peer) know(peer);
   heartbeat_ = std::jthread([this](const std::stop_token& stop) { beat(stop); });
   std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
   int length = 0;
@@ -57,7 +61,7 @@ Link::Link(double peer_timeout) : timeout_(peer_timeout) {
 
 Link::~Link() {
   // Others may have work to do for long: until all are here, each says that it is alive.
-  blocking([&] { meet([] {}); });
+  if (!leaves_) blocking([&] { meet([] {}); });
   heartbeat_.request_stop();
   bell_.notify_all();
   heartbeat_.join();
@@ -72,28 +76,46 @@ Link::~Link() {
   for (MPI_Comm* comm : {&world_, &alarm_, &heart_}) MPI_Comm_free(comm);
 }
 
+void Link::begin_to_meet() { MPI_Ibarrier(world_, &meeting_); }
+
+bool Link::has_met() {
+  int done = 0;
+  MPI_Test(&meeting_, &done, MPI_STATUS_IGNORE);
+  if (done == 0) std::this_thread::sleep_for(std::chrono::microseconds(100));
+  return done != 0;
+}
+
 // Until all processes are here; what to do meanwhile.
 void Link::meet(const std::function<void()>& meanwhile) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Ibarrier(world_, &request);
-  for (int done = 0; done == 0;) {
-    MPI_Test(&request, &done, MPI_STATUS_IGNORE);
-    meanwhile();
-    if (done == 0) std::this_thread::sleep_for(std::chrono::microseconds(100));
-  }
+  begin_to_meet();
+  do meanwhile();
+  while (!has_met());
+}
+
+bool Link::all_leave_within(double seconds) {
+  const auto end = Clock::now() + std::chrono::duration<double>(seconds);
+  begin_to_meet();
+  while (!leaves_ && Clock::now() < end) leaves_ = has_met();
+  return leaves_;
 }
 
 void Link::know(int peer, Index here, Index there) {
   const std::lock_guard lock(mutex_);
-  Peer& known = peers_[peer];
-  if (here >= 0) known.here = here, known.there = there;
+  const auto [known, is_new] = peers_.try_emplace(peer);
+  if (is_new) silent_[static_cast<std::size_t>(peer)] = 0;
+  if (here >= 0) known->second.here = here, known->second.there = there;
 }
 
 // Tells the peers that this process is alive, and listens, a few times in what may pass in silence.
 void Link::beat(const std::stop_token& stop) {
   const auto period = std::chrono::duration<double>(std::clamp(timeout_ / 10, 0.02, 1.0));
   std::mutex asleep;
+  auto before = Clock::now();
   while (!stop.stop_requested()) {
+    const auto now = Clock::now();
+    const double passed = std::min<std::chrono::duration<double>>(now - before, 2 * period).count();
+    before = now;
+    for (auto& silent : silent_) silent = silent + passed;
     tell_alive();
     hear();
     look_for_lost();
@@ -119,13 +141,9 @@ void Link::hear() {
     if (there == 0) return;
     char word = 0;
     MPI_Recv(&word, 1, MPI_CHAR, status.MPI_SOURCE, life_tag, heart_, MPI_STATUS_IGNORE);
-    heard_[static_cast<std::size_t>(status.MPI_SOURCE)] = Clock::now().time_since_epoch().count();
+    silent_[static_cast<std::size_t>(status.MPI_SOURCE)] = 0;
+    know(status.MPI_SOURCE);
   }
-}
-
-double Link::silence(int peer) const {
-  const auto heard = Clock::duration(heard_[static_cast<std::size_t>(peer)].load());
-  return std::chrono::duration<double>(Clock::now().time_since_epoch() - heard).count();
 }
 
 // The words for a peer that was lost.
@@ -142,7 +160,7 @@ std::string Link::loss(int peer) const {
   std::string text = name(peer) + " has been silent for " + std::to_string(static_cast<int>(silence(peer))) + " s; " +
                      name(rank_) + " waited for it";
   if (here >= 0) text += ", along the edge from agent " + std::to_string(there) + " to agent " + std::to_string(here);
-  return text + ". The same command goes on from the last checkpoint, also with fewer ranks.";
+  return text + (advice_.empty() ? "." : ". " + advice_);
 }
 
 // For calls that cannot look around themselves.
@@ -161,14 +179,12 @@ void Link::look_for_lost() {
   }
 }
 
-void Link::look_around(std::span<const int> peers, std::span<MPI_Request> requests) {
+void Link::look_around(std::span<const int> peers) const {
   int there = 0;
   if (heeds_alarms_) MPI_Iprobe(MPI_ANY_SOURCE, alarm_tag, alarm_, &there, MPI_STATUS_IGNORE);
   if (there != 0) throw Abandoned();
-  for (std::size_t n = 0; n < peers.size(); ++n) {
-    // With a request for each peer only those that are still open count.
-    if (requests.size() == peers.size() && requests[n] == MPI_REQUEST_NULL) continue;
-    if (silence(peers[n]) > timeout_) throw LostPeer(loss(peers[n]));
+  for (const int peer : peers) {
+    if (silence(peer) > timeout_) throw LostPeer(loss(peer));
   }
 }
 
@@ -187,27 +203,51 @@ void Link::wait(std::span<MPI_Request> requests, std::span<const int> peers) {
     const auto now = Clock::now();
     if (now - looked < milliseconds(20)) continue;
     looked = now;
-    look_around(peers, requests);
+    look_around(peers);
     // It takes long: no need to look thousands of times a second.
     while (now - begin > milliseconds(100)) {
       std::this_thread::sleep_for(milliseconds(1));
       MPI_Testall(count, requests.data(), &done, MPI_STATUSES_IGNORE);
       if (done != 0) return;
-      look_around(peers, requests);
+      look_around(peers);
     }
   }
 }
 
-void Link::send(std::span<const double> numbers, int to, MPI_Comm comm) {
+template <class Vector>
+void Link::send(Vector&& content, MPI_Datatype type, std::span<const int> peers, int tag, MPI_Comm comm) {
+  const auto own = std::make_shared<const std::decay_t<Vector>>(std::forward<Vector>(content));
+  std::vector<MPI_Request> requests;
+  for (const int peer : peers) {
+    MPI_Isend(own->data(), as_count(own->size()), type, peer, tag, comm, &requests.emplace_back(MPI_REQUEST_NULL));
+  }
+  try {
+    wait(requests, peers);
+  } catch (const Abandoned&) {
+    keep_for_ever(own);
+    throw;
+  }
+}
+
+void Link::receive(void* content, std::size_t count, MPI_Datatype type, int from, int tag, MPI_Comm comm) {
   MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Isend(numbers.data(), as_count(numbers.size()), MPI_DOUBLE, to, data_tag, comm, &request);
-  wait({&request, 1}, {&to, 1});
+  MPI_Irecv(content, as_count(count), type, from, tag, comm, &request);
+  try {
+    wait({&request, 1}, {&from, 1});
+  } catch (const Abandoned&) {
+    // Nothing may be written there any more; what is on its way already comes.
+    MPI_Cancel(&request);
+    blocking([&] { MPI_Wait(&request, MPI_STATUS_IGNORE); });
+    throw;
+  }
+}
+
+void Link::send(std::vector<double> numbers, int to, MPI_Comm comm) {
+  send(std::move(numbers), MPI_DOUBLE, {&to, 1}, data_tag, comm);
 }
 
 void Link::receive(std::span<double> numbers, int from, MPI_Comm comm) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Irecv(numbers.data(), as_count(numbers.size()), MPI_DOUBLE, from, data_tag, comm, &request);
-  wait({&request, 1}, {&from, 1});
+  receive(numbers.data(), numbers.size(), MPI_DOUBLE, from, data_tag, comm);
 }
 
 // The parent of rank r is r without its lowest bit.
@@ -221,18 +261,10 @@ std::vector<int> Link::tree_children() const {
 void Link::broadcast(std::span<double> numbers, MPI_Comm comm) {
   if (rank_ > 0) receive(numbers, tree_parent(), comm);
   const std::vector<int> children = tree_children();
-  std::vector<MPI_Request> requests(children.size(), MPI_REQUEST_NULL);
-  for (std::size_t n = 0; n < children.size(); ++n) {
-    MPI_Isend(numbers.data(), as_count(numbers.size()), MPI_DOUBLE, children[n], data_tag, comm, &requests[n]);
-  }
-  wait(requests, children);
+  if (!children.empty()) send(std::vector(numbers.begin(), numbers.end()), MPI_DOUBLE, children, data_tag, comm);
 }
 
-void Link::send_text(const std::string& text, int to) {
-  MPI_Request request = MPI_REQUEST_NULL;
-  MPI_Isend(text.data(), as_count(text.size()), MPI_CHAR, to, text_tag, world_, &request);
-  wait({&request, 1}, {&to, 1});
-}
+void Link::send_text(std::string text, int to) { send(std::move(text), MPI_CHAR, {&to, 1}, text_tag, world_); }
 
 std::string Link::receive_text(int from) {
   // Nothing to receive into before the length is known.
@@ -241,14 +273,14 @@ std::string Link::receive_text(int from) {
   for (int there = 0;;) {
     MPI_Iprobe(from, text_tag, world_, &there, &status);
     if (there != 0) break;
-    look_around({&from, 1}, {});
+    look_around({&from, 1});
     if (Clock::now() - begin > std::chrono::milliseconds(1))
       std::this_thread::sleep_for(std::chrono::microseconds(200));
   }
   int length = 0;
   MPI_Get_count(&status, MPI_CHAR, &length);
   std::string text(static_cast<std::size_t>(length), '\0');
-  MPI_Recv(text.data(), length, MPI_CHAR, from, text_tag, world_, MPI_STATUS_IGNORE);
+  receive(text.data(), text.size(), MPI_CHAR, from, text_tag, world_);
   return text;
 }
 

@@ -21,11 +21,15 @@
 
 namespace polyhop::mpi {
 
+/// What the library may go on reading and writing after a failure, until it ends: never given back.
+void keep_for_ever(std::shared_ptr<const void> memory);
+
 /// The processes of a job, as one of them reaches the others: messages that are waited for with an eye on whether the
 /// sender is alive, and on whether somebody has raised the alarm.
 class Link {
  public:
-  explicit Link(double peer_timeout);
+  /// `advice`: what is said after who was lost.
+  Link(double peer_timeout, std::string advice);
   ~Link();
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
@@ -41,8 +45,9 @@ class Link {
   /// Waits for all requests; `peers` are the processes they depend on. Throws LostPeer when one of these has given no
   /// sign of life for as long as is allowed, Abandoned when a process has raised the alarm.
   void wait(std::span<MPI_Request> requests, std::span<const int> peers);
-  /// One message, waited for.
-  void send(std::span<const double> numbers, int to, MPI_Comm comm);
+  /// One message, waited for. Where that ends with Abandoned nobody may ever take it, and the library goes on reading
+  /// it: what is sent is the link's own.
+  void send(std::vector<double> numbers, int to, MPI_Comm comm);
   void receive(std::span<double> numbers, int from, MPI_Comm comm);
   /// From the first process to all, along a binomial tree.
   void broadcast(std::span<double> numbers, MPI_Comm comm);
@@ -58,9 +63,12 @@ class Link {
   /// Takes the alarms of `count` processes from the wire, once all processes know of the failures.
   void take_alarms(Index count);
 
-  /// From now on these processes are told that this one is alive, and it expects to be told by them. An edge between
-  /// agents, for the message about a peer that was lost.
-  void know(int peer, Index here, Index there);
+  /// From now on this process is told that this one is alive, and it expects to be told by it; the other does the same
+  /// when it is told for the first time. An edge between agents, for the message about a peer that was lost.
+  void know(int peer, Index here = -1, Index there = -1);
+  /// Whether all processes come to their end within so many seconds. If not, some are at work that they will wait for
+  /// this one in.
+  [[nodiscard]] bool all_leave_within(double seconds);
 
   /// Calls of MPI's that wait for others and cannot be interrupted. Should one of these be lost meanwhile, the
   /// heartbeat says so and ends the process.
@@ -76,20 +84,26 @@ class Link {
 
  private:
   using Clock = std::chrono::steady_clock;
-  void look_around(std::span<const int> peers, std::span<MPI_Request> requests);
-  [[nodiscard]] double silence(int peer) const;
+  void look_around(std::span<const int> peers) const;
+  [[nodiscard]] double silence(int peer) const { return silent_[static_cast<std::size_t>(peer)]; }
   [[nodiscard]] std::string loss(int peer) const;
   void look_for_lost();
   void beat(const std::stop_token& stop);
   void tell_alive();
   void hear();
+  void begin_to_meet();
+  bool has_met();
   void meet(const std::function<void()>& meanwhile);
   [[nodiscard]] std::vector<int> tree_children() const;
   [[nodiscard]] int tree_parent() const { return rank_ & (rank_ - 1); }
-  void send_text(const std::string& text, int to);
+  template <class Vector>
+  void send(Vector&& content, MPI_Datatype type, std::span<const int> peers, int tag, MPI_Comm comm);
+  void receive(void* content, std::size_t count, MPI_Datatype type, int from, int tag, MPI_Comm comm);
+  void send_text(std::string text, int to);
   [[nodiscard]] std::string receive_text(int from);
 
   double timeout_;
+  std::string advice_;
   int rank_ = 0;
   int size_ = 1;
   MPI_Comm world_ = MPI_COMM_NULL;
@@ -108,7 +122,11 @@ class Link {
   std::atomic<bool> blocked_ = false;
   mutable std::mutex mutex_;
   std::map<int, Peer> peers_;
-  std::vector<std::atomic<std::int64_t>> heard_;  // when, in nanoseconds of the clock
+  /// Seconds since each process was heard. The heartbeat counts them, and no more at a time than between two beats: a
+  /// job that was stopped as a whole and goes on has not been silent.
+  std::vector<std::atomic<double>> silent_;
+  MPI_Request meeting_ = MPI_REQUEST_NULL;
+  bool leaves_ = false;  // all others do too
   std::condition_variable_any bell_;
   std::jthread heartbeat_;
 };

@@ -10,7 +10,7 @@
 namespace polyhop::mpi {
 namespace {
 
-constexpr int row_tag = 5;
+constexpr int first_row_tag = 5;  // each list of the mail has one of its own: requests may start in any order
 
 int as_count(std::size_t numbers) {
   if (numbers > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
@@ -30,9 +30,10 @@ Wire::Wire(Link& link, MPI_Comm comm, Exchange exchange, const std::vector<Corre
   for (const Correspondence& peer : peers) {
     const std::size_t in_before = in_.size();
     const std::size_t out_before = out_.size();
-    for (Rows& rows : load.vectors) add_peer(peer, rows, rows.stride(), true);
+    int tag = first_row_tag;
+    for (Rows& rows : load.vectors) add_peer(peer, rows, rows.stride(), true, tag++);
     // Scalars are moved when there are to be more of them.
-    if (load.numbers > 0) add_peer(peer, *load.scalars, load.numbers, false);
+    if (load.numbers > 0) add_peer(peer, *load.scalars, load.numbers, false, tag);
     in_begins_.push_back(as_count(in_before));
     out_begins_.push_back(as_count(out_before));
     in_counts_.push_back(as_count(in_.size() - in_before));
@@ -48,17 +49,17 @@ Wire::Wire(Link& link, MPI_Comm comm, Exchange exchange, const std::vector<Corre
   }
 }
 
-void Wire::add_peer(const Correspondence& peer, Rows& rows, Index width, bool stays) {
+void Wire::add_peer(const Correspondence& peer, Rows& rows, Index width, bool stays, int tag) {
   const bool in_place = stays && exchange_ == Exchange::point_to_point;
   const auto add = [&](const std::vector<std::int32_t>& slots, bool alone, std::vector<Part>& parts,
                        std::vector<Packed>& packed, std::vector<double>& buffer) {
     if (slots.empty()) return;
     const auto count = slots.size() * static_cast<std::size_t>(width);
     if (in_place && alone && follow_each_other(slots)) {
-      parts.push_back({peer.rank, rows.row(slots.front()).data(), 0, count});
+      parts.push_back({peer.rank, tag, rows.row(slots.front()).data(), 0, count});
       return;
     }
-    parts.push_back({peer.rank, nullptr, buffer.size(), count});
+    parts.push_back({peer.rank, tag, nullptr, buffer.size(), count});
     packed.push_back({&slots, &rows, width, buffer.size()});
     buffer.resize(buffer.size() + count);
   };
@@ -70,12 +71,12 @@ void Wire::open_requests() {
   for (const Part& part : in_parts_) {
     ranks_.push_back(part.rank);
     MPI_Recv_init(part.place != nullptr ? part.place : in_.data() + part.begin, as_count(part.count), MPI_DOUBLE,
-                  part.rank, row_tag, comm_, &requests_.emplace_back());
+                  part.rank, part.tag, comm_, &requests_.emplace_back());
   }
   for (const Part& part : out_parts_) {
     ranks_.push_back(part.rank);
     MPI_Send_init(part.place != nullptr ? part.place : out_.data() + part.begin, as_count(part.count), MPI_DOUBLE,
-                  part.rank, row_tag, comm_, &requests_.emplace_back());
+                  part.rank, part.tag, comm_, &requests_.emplace_back());
   }
 }
 

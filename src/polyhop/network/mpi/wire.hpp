@@ -5,6 +5,7 @@
 #include <mpi.h>
 
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "polyhop/core/rows.hpp"
@@ -14,6 +15,8 @@
 #include "polyhop/network/traffic.hpp"
 
 namespace polyhop::mpi {
+
+static_assert(std::is_same_v<Real, double>, "rows travel as MPI_DOUBLE");
 
 /// Rows on their way between this process and those around it, in one phase of a plan, for messages of one shape. Each
 /// vector and the scalars go as a message of their own to every peer. Rows that stand one after the other, and that no
@@ -47,11 +50,12 @@ class Wire {
     Index width;
     std::size_t begin;  // in the buffer
   };
-  void add_peer(const Correspondence& peer, Rows& rows, Index width, bool stays);
+  void add_peer(const Correspondence& peer, Rows& rows, Index width, bool stays, int tag);
   void open_requests();
 
   struct Part {
     int rank;
+    int tag;
     Real* place;        // in the mail; null: packed
     std::size_t begin;  // in the buffer, where it is packed
     std::size_t count;

@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "polyhop/core/error.hpp"
+#include "polyhop/core/real.hpp"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+// The arguments of the program and of its commands. CLI11 reads them, which command_line.cpp alone includes: it takes
+// long to compile.
+namespace polyhop::app {
+
+/// An unknown command or flag, or a value that is missing or refused.
+class UsageError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// A flag with a value or a positional argument, while it is registered: what else is to be said of it.
+class Argument {
+ public:
+  explicit Argument(CLI::Option& option) : option_(&option) {}
+
+  Argument& required();
+  Argument& within(int lowest, int highest);
+  Argument& within(Real lowest, Real highest);
+  Argument& positive();
+  Argument& non_negative();
+  Argument& one_of(const std::vector<std::string>& names);
+  /// Names for help and completions; others are not refused.
+  Argument& suggests(const std::vector<std::string>& names);
+  /// What the value is, in the words of the help.
+  Argument& takes(const std::string& what);
+  /// Under a heading of its own in the help.
+  Argument& grouped(const std::string& heading);
+
+ private:
+  CLI::Option* option_;
+};
+
+/// A command while it is registered. "-o,--output" names a flag, "FILE" a positional argument. Values are written when
+/// the arguments are read, right before the callback is called: both must live until then.
+class Command {
+ public:
+  Command(CLI::App& app, int& code) : app_(&app), code_(&code) {}
+
+  Argument option(const std::string& names, std::string& value, const std::string& help);
+  Argument option(const std::string& names, std::optional<std::string>& value, const std::string& help);
+  Argument option(const std::string& names, Index& value, const std::string& help);
+  Argument option(const std::string& names, std::optional<Index>& value, const std::string& help);
+  Argument option(const std::string& names, Real& value, const std::string& help);
+  Argument option(const std::string& names, std::optional<Real>& value, const std::string& help);
+  /// A flag may be given again, with one value each time; a positional argument takes many.
+  Argument option(const std::string& names, std::vector<std::string>& values, const std::string& help);
+  /// Calls `take` with the value; an InputError that it throws is told as an error of usage.
+  Argument option(const std::string& names, const std::function<void(const std::string&)>& take,
+                  const std::string& help);
+  void flag(const std::string& names, bool& value, const std::string& help);
+
+  /// Does the work when the command is chosen, and gives the exit code.
+  void callback(const std::function<int()>& work);
+
+ private:
+  CLI::App* app_;
+  int* code_;
+};
+
+/// What is registered of a flag or a positional argument, as completions and the manual page tell it.
+struct ArgumentInfo {
+  std::vector<std::string> names;    // "-o", "--output"; of a positional its one name
+  std::string value;                 // what it takes, in words; empty when nothing
+  std::vector<std::string> choices;  // the values it takes, where they have names
+  std::string help;
+  bool positional = false;
+  bool required = false;
+  bool repeats = false;  // may be given more than once
+};
+
+struct CommandInfo {
+  std::string name;  // empty for the program itself
+  std::string help;
+  std::vector<ArgumentInfo> arguments;
+};
+
+class CommandLine {
+ public:
+  CommandLine(const std::string& help, const std::string& version);
+  ~CommandLine();
+  CommandLine(const CommandLine&) = delete;
+  CommandLine& operator=(const CommandLine&) = delete;
+
+  Command command(const std::string& name, const std::string& help);
+  /// A flag of the program itself: as with --version, its work is done instead of a command's.
+  void flag(const std::string& name, const std::function<void()>& work, const std::string& help);
+
+  /// What is registered: the program first, then its commands.
+  [[nodiscard]] std::vector<CommandInfo> tree() const;
+
+  /// Reads the arguments and does what they ask for: the exit code. Throws UsageError.
+  int run(int argc, char** argv);
+
+ private:
+  std::unique_ptr<CLI::App> app_;
+  int code_ = 0;
+};
+
+}  // namespace polyhop::app

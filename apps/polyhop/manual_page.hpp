@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "command_line.hpp"
+
+namespace polyhop::app {
+
+/// The manual page of the program, in roff, from what CommandLine::tree tells.
+std::string manual_page(const std::vector<CommandInfo>& tree);
+
+}  // namespace polyhop::app
