@@ -6,13 +6,12 @@
 #include <cmath>
 #include <cstddef>
 #include <memory>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "command_line.hpp"
 #include "commands.hpp"
 #include "json_output.hpp"
+#include "key_arguments.hpp"
 #include "polyhop/core/error.hpp"
 #include "polyhop/experiment/forecast.hpp"
 #include "polyhop/experiment/machine.hpp"
@@ -25,8 +24,7 @@ namespace {
 
 struct CheckArguments {
   std::string file;
-  std::vector<std::string> settings;
-  std::optional<std::string> seeds;
+  KeyArguments keys;
   Index threads = 0;
   bool json = false;
 };
@@ -81,19 +79,18 @@ Json forecast_json(const Config& config, const Forecast& forecast, Index threads
             {"methods", methods}}}};
 }
 
-Forecast forecast_of(const Config& config, Index threads, const std::string& file) {
+Forecast forecast_of(const Config& config, Index threads) {
   try {
     return forecast(config, threads);
   } catch (const InputError& e) {
-    throw e.in_file(file);
+    throw config.sources.located(e);
   }
 }
 
-void check_command(CheckArguments arguments) {
-  if (arguments.seeds) arguments.settings.push_back("seeds=" + *arguments.seeds);
-  const Config config = read_config_file(arguments.file, arguments.settings);
+void check_command(const CheckArguments& arguments) {
+  const Config config = read_config_file(arguments.file, settings_of(arguments.keys));
   const Index threads = arguments.threads > 0 ? arguments.threads : this_machine().cores;
-  const Forecast forecast = forecast_of(config, threads, arguments.file);
+  const Forecast forecast = forecast_of(config, threads);
   if (arguments.json) return print_json(forecast_json(config, forecast, threads));
   print_forecast(arguments, config, forecast, threads);
   fmt::print("\n{}", to_toml(resolved(config)));
@@ -106,8 +103,7 @@ void add_check(CommandLine& line) {
   const auto arguments = std::make_shared<CheckArguments>();
   Command check = line.command("check", "validate an experiment, spell it out, and estimate what it will take");
   check.option("FILE", arguments->file, "the experiment, a TOML file").required();
-  check.option("--set", arguments->settings, "change a key: --set graph.agents=20");
-  check.option("--seeds", arguments->seeds, "instead of the file's: 3, \"[1, 5]\" or 0..19");
+  add_keys(check, arguments->keys, "change a key: --set graph.agents=20");
   check.option("--threads", arguments->threads, "for the estimate (default: all cores)").within(1, 4096);
   check.flag("--json", arguments->json, "print JSON");
   add_color(check);

@@ -20,6 +20,7 @@
 #include "command_line.hpp"
 #include "commands.hpp"
 #include "polyhop/core/error.hpp"
+#include "polyhop/core/fingerprint.hpp"
 #include "polyhop/core/value.hpp"
 #include "terminal.hpp"
 #ifdef POLYHOP_HAS_MPI
@@ -198,7 +199,10 @@ void abort_team(int code) {
 }
 
 void agree_on(Team& team, const std::string& what, const std::string& text) {
-  const std::vector<std::string> all = team.tell(std::string(POLYHOP_VERSION) + '\0' + text);
+  // Not the text itself: every process is told what all of them say.
+  Fingerprint of_text;
+  of_text.add(text);
+  const std::vector<std::string> all = team.tell(std::string(POLYHOP_VERSION) + '\0' + hexadecimal(of_text.value()));
   const auto version = [](const std::string& told) { return std::string(told.c_str()); };
   for (std::size_t r = 1; r < all.size(); ++r) {
     if (all[r] == all[0]) continue;

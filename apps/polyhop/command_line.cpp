@@ -191,7 +191,7 @@ CommandLine::CommandLine(const std::string& help, const std::string& version) : 
 CommandLine::~CommandLine() = default;
 
 Command CommandLine::command(const std::string& name, const std::string& help) {
-  return {*app_->add_subcommand(name, help), code_};
+  return {*app_->add_subcommand(name, help), code_, hints_[name]};
 }
 
 void CommandLine::flag(const std::string& name, const std::function<void()>& work, const std::string& help) {
@@ -213,7 +213,10 @@ int CommandLine::run(int argc, char** argv) {
     app_->parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app_->exit(e);  // --help and the like
-    throw UsageError(usage_message(*app_, e.what()));
+    const auto chosen = app_->get_subcommands();
+    const bool too_many = dynamic_cast<const CLI::ExtrasError*>(&e) != nullptr && !chosen.empty();
+    const std::string hint = too_many ? hints_[chosen.front()->get_name()] : "";
+    throw UsageError(usage_message(*app_, e.what() + (hint.empty() ? "" : "; " + hint)));
   }
   return code_;
 }

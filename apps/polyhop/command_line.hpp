@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -52,7 +53,7 @@ class Argument {
 /// the arguments are read, right before the callback is called: both must live until then.
 class Command {
  public:
-  Command(CLI::App& app, int& code) : app_(&app), code_(&code) {}
+  Command(CLI::App& app, int& code, std::string& hint) : app_(&app), code_(&code), hint_(&hint) {}
 
   Argument option(const std::string& names, std::string& value, const std::string& help);
   Argument option(const std::string& names, std::optional<std::string>& value, const std::string& help);
@@ -67,12 +68,15 @@ class Command {
                   const std::string& help);
   void flag(const std::string& names, bool& value, const std::string& help);
 
+  /// What to do instead of giving more positional arguments than there are.
+  void instead_of_more(const std::string& hint) { *hint_ = hint; }
   /// Does the work when the command is chosen, and gives the exit code.
   void callback(const std::function<int()>& work);
 
  private:
   CLI::App* app_;
   int* code_;
+  std::string* hint_;
 };
 
 /// What is registered of a flag or a positional argument, as completions and the manual page tell it.
@@ -112,6 +116,7 @@ class CommandLine {
  private:
   std::unique_ptr<CLI::App> app_;
   int code_ = 0;
+  std::map<std::string, std::string> hints_;  // of commands, instead of more arguments
 };
 
 }  // namespace polyhop::app

@@ -31,6 +31,28 @@ bool is_bundled(const std::string& data) {
                            (near.empty() ? "; `polyhop data` lists those" : "; did you mean '" + near + "'?"));
 }
 
+namespace {
+
+bool is_model(const std::string& file) {
+  try {
+    (void)load_model(file);
+    return true;
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+Model load_model_before(const std::string& data, const std::string& model) {
+  try {
+    return load_model(model);
+  } catch (const InputError& e) {
+    if (!is_model(data)) throw;
+    throw InputError(e.path(), e.message() + "; the order is MODEL DATA", e.line(), e.file());
+  }
+}
+
 DataTable read_file_or_bundled(const std::string& data, const DataFormat& format) {
   return is_bundled(data) ? read_bundled(data) : read_data(data, format);
 }

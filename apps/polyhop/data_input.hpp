@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "polyhop/core/atomic_file.hpp"
+#include "polyhop/experiment/model_file.hpp"
 #include "polyhop/problem/data_file.hpp"
 #include "polyhop/problem/data_table.hpp"
 
@@ -15,6 +16,9 @@ namespace polyhop::app {
 /// Whether DATA on the command line is the name of a bundled set; a file of that name comes first.
 /// Throws InputError that names what is near, files and sets, where it is neither.
 bool is_bundled(const std::string& data);
+
+/// The model of MODEL DATA; where DATA is one and MODEL is not, the message says in which order they come.
+Model load_model_before(const std::string& data, const std::string& model);
 
 /// The samples of a file, or else of a bundled set, which knows its own format.
 DataTable read_file_or_bundled(const std::string& data, const DataFormat& format);

@@ -105,7 +105,7 @@ Json to_json(const Model& model, const ModelEvaluation& evaluation, const Evalua
 }
 
 void evaluate_command(const EvaluateArguments& arguments) {
-  const Model model = load_model(arguments.model);
+  const Model model = load_model_before(arguments.data, arguments.model);
   const ModelEvaluation evaluation = evaluate_file(model, arguments);
   if (arguments.json) return print_json(to_json(model, evaluation, arguments));
   print_evaluation(model, evaluation, arguments);

@@ -42,7 +42,8 @@ extern "C" void interrupt(int signal) {
 // What a run writes, opened before it starts. When it fails before its first checkpoint, nothing stays of it.
 class Outputs {
  public:
-  explicit Outputs(const std::filesystem::path& place) try
+  /// For the experiment `name`: a folder with another one in it is refused, unless `fresh` forgets that.
+  Outputs(const std::filesystem::path& place, const std::string& name, bool fresh) try
       : folder(place),
         is_new_(!exists("experiment.sqlite")),
         curves((refuse_foreign(place), folder.file("curves.csv"))),
@@ -50,6 +51,9 @@ class Outputs {
         summary(folder.file("summary.json")),
         page(folder.file("report.html")),
         store(std::make_unique<Store>(place.string(), Store::Mode::write)) {
+    if (!fresh) refuse_another(place, name);
+  } catch (const InputError&) {
+    throw;
   } catch (const Error& e) {
     throw InputError("-o", e.what());
   }
@@ -78,6 +82,13 @@ class Outputs {
       throw Error("'" + place.string() + "' holds something else (" + name + "); choose an empty or a new folder");
     }
   }
+  // The same name with other settings is the usual way of working: cells that are known are not run again.
+  void refuse_another(const std::filesystem::path& place, const std::string& name) const {
+    const std::string held = store->name();
+    if (held.empty() || held == name) return;
+    throw InputError("", "'" + place.string() + "' holds the experiment '" + held + "', not '" + name +
+                             "'; choose another folder with -o, or forget what is there with --fresh");
+  }
   bool is_new_;
 
  public:
@@ -99,8 +110,8 @@ bool export_models(const Store& store, bool shared, NpzWriter& out) {
   return true;
 }
 
-Record run_config(const Config& config, const std::string& file, const RunArguments& arguments, Progress& progress,
-                  Team& team, std::optional<Outputs>& outputs) {
+Record run_config(const Config& config, const RunArguments& arguments, Progress& progress, Team& team,
+                  std::optional<Outputs>& outputs) {
   RunOptions options;
   options.threads = arguments.threads;
   options.on_trial = [&](const std::string& method, Index tried, Index budget) {
@@ -122,7 +133,7 @@ Record run_config(const Config& config, const std::string& file, const RunArgume
     return record;
   } catch (const InputError& e) {
     if (outputs) outputs->forget();
-    throw e.in_file(file);
+    throw config.sources.located(e);
   }
 }
 
@@ -152,15 +163,15 @@ std::filesystem::path folder_name(const std::string& name, const std::string& fi
   return folder;
 }
 
-Outcome run_experiment(const Config& config, const std::string& file, const std::filesystem::path& place,
-                       const RunArguments& arguments, Progress& progress, Team& team) {
+Outcome run_experiment(const Config& config, const std::filesystem::path& place, const RunArguments& arguments,
+                       Progress& progress, Team& team) {
   std::optional<Outputs> opened;
   stop_on_signals();  // before a file is opened, which would stay behind
   team.together([&] {
-    if (team.is_first()) opened.emplace(place);
+    if (team.is_first()) opened.emplace(place, config.options.name, arguments.fresh);
   });
   Outcome out;
-  out.record = run_config(config, file, arguments, progress, team, opened);
+  out.record = run_config(config, arguments, progress, team, opened);
   if (!team.is_first() || out.record.cells.empty()) return out;
   Outputs& outputs = *opened;
   if (export_models(*outputs.store, team.size() > 1, outputs.models)) {

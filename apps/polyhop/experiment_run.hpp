@@ -19,7 +19,7 @@ namespace polyhop::app {
 struct RunArguments {
   std::vector<std::string> files;
   std::optional<std::string> output;
-  std::vector<std::string> settings;  // the seeds among them
+  std::vector<KeySetting> settings;  // the seeds among them
   Index threads = 0;
   bool fresh = false;
   bool json = false;
@@ -54,11 +54,11 @@ struct Outcome {
 /// An experiment's name as that of a folder; throws InputError when it cannot be one.
 std::filesystem::path folder_name(const std::string& name, const std::string& file);
 
-/// Runs an experiment, read from `file`, into a folder: the store, and all that is made from it. What the folder's
+/// Runs an experiment into a folder: the store, and all that is made from it. What the folder's
 /// store holds already is not run again. All outputs are opened first; when the run cannot begin, nothing stays of it.
 /// All processes of the team call it; the first one writes, and has the outcome.
-Outcome run_experiment(const Config& config, const std::string& file, const std::filesystem::path& place,
-                       const RunArguments& arguments, Progress& progress, Team& team);
+Outcome run_experiment(const Config& config, const std::filesystem::path& place, const RunArguments& arguments,
+                       Progress& progress, Team& team);
 
 /// From now on the first SIGINT, SIGTERM or SIGUSR1 asks to stop, and a second one ends the process.
 void stop_on_signals();

@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cluster.hpp"
@@ -23,7 +24,7 @@
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/npz_writer.hpp"
 #include "polyhop/experiment/fit.hpp"
-#include "polyhop/experiment/toml_reader.hpp"
+#include "polyhop/experiment/include.hpp"
 #include "polyhop/report/html_fit.hpp"
 #include "polyhop/report/text_table.hpp"
 #include "terminal.hpp"
@@ -69,13 +70,14 @@ T read_flag(const std::string& flag, const Value& value) {
 }
 
 // [graph] from the flags, and from --set graph.key=value for what a topology needs besides.
-GraphOptions graph_of(const FitArguments& arguments) {
+GraphOptions graph_of(const FitArguments& arguments, Sources& sources) {
   Value root = Value::Table{};
   root["graph"]["topology"] = Value(arguments.graph);
   if (arguments.graph != "file" && arguments.graph != "grid" && arguments.graph != "torus") {
     root["graph"]["agents"] = Value(arguments.agents);
   }
-  for (const std::string& setting : arguments.settings) apply_setting(root, setting);
+  sources.apply({arguments.settings.begin(), arguments.settings.end()}, root);
+  sources.keep(root);
   for (const auto& [key, value] : *root.as<Value::Table>()) {
     if (key != "graph") throw InputError("--set " + key, "only keys of graph can be set here");
   }
@@ -100,7 +102,8 @@ DataSource source_of(const FitArguments& arguments) {
   return source;
 }
 
-FitOptions options_of(const FitArguments& arguments) {
+// `sources` tells which of the network's options --set gave.
+FitOptions options_of(const FitArguments& arguments, Sources& sources) {
   for (const auto& [flag, number] :
        {std::pair("--l2", arguments.l2), std::pair("--delta", arguments.delta), std::pair("--alpha", arguments.alpha),
         std::pair("--held-out", arguments.held_out.value_or(0)), std::pair("--tolerance", arguments.tolerance)}) {
@@ -114,7 +117,7 @@ FitOptions options_of(const FitArguments& arguments) {
   options.intercept = !arguments.no_intercept;
   options.unit_rows = arguments.unit_rows;
   options.standardise = arguments.standardise;
-  options.graph = graph_of(arguments);
+  options.graph = graph_of(arguments, sources);
   if (arguments.batch != "all") {
     char* end = nullptr;
     const long long size = std::strtoll(arguments.batch.c_str(), &end, 10);
@@ -247,25 +250,36 @@ struct Outputs {
   std::optional<AtomicFile> page;
 };
 
-// fit, whose messages name the flags instead of an experiment's keys.
-FitResult fit_by_flags(const FitOptions& options, const FitControl& control) {
+// The flag that stands for a key of an experiment; "" where the message says enough.
+std::string flag_of(const std::string& key) {
+  constexpr std::string_view problem = "problem.";
+  if (key == "problem.data") return "";
+  if (key.starts_with(problem)) return "--" + key.substr(problem.size());
+  if (key == "graph.topology") return "--graph";
+  if (key == "graph.agents") return "--agents";
+  return key.starts_with("graph.") ? "--set " + key : key;
+}
+
+// Does `work`, whose messages then name the flags instead of an experiment's keys.
+template <class F>
+void by_flags(const Sources& sources, F work) {
   try {
-    return fit(options, control);
+    work();
   } catch (const InputError& e) {
-    const std::string key = "problem.";
-    if (!e.path().starts_with(key)) throw;
-    const std::string name = e.path().substr(key.size());
-    throw InputError(name == "data" ? "" : "--" + name, e.message(), e.line(), e.file());
+    const InputError located = sources.located(e);
+    throw InputError(located.file() == e.file() ? flag_of(e.path()) : e.path(), e.message(), located.line(),
+                     located.file());
   }
 }
 
 int fit_command(const FitArguments& arguments) {
   Team& team = join_team(arguments.cluster);
   FitOptions options;
+  Sources sources;
   std::optional<Outputs> opened;
   stop_on_signals();  // before a file is opened, which would stay behind
   team.together([&] {
-    options = options_of(arguments);
+    by_flags(sources, [&] { options = options_of(arguments, sources); });
     if (team.is_first()) opened.emplace(arguments);
   });
   agree_on(team, "set of flags", wanted(arguments));
@@ -280,7 +294,8 @@ int fit_command(const FitArguments& arguments) {
     tell(progress_line(state, options) + "\n");
   };
   control.stop = [] { return stop_signal() != 0; };
-  const FitResult result = fit_by_flags(options, control);
+  FitResult result;
+  by_flags(sources, [&] { result = fit(options, control); });
   if (!team.is_first()) return done;
   Outputs& outputs = *opened;
   if (result.end == FitEnd::stopped && result.state.iteration == 0) {
@@ -315,6 +330,7 @@ void add_fit(CommandLine& line) {
               "LIBSVM, CSV, NPY, NPZ or IDX file, also gzipped; with {agent} in it a file of each agent's own; or "
               "a set of `polyhop data`")
       .required();
+  command.instead_of_more("name the files of all agents by one pattern, such as 'site-{agent}.csv'");
   command.option("-o,--output", a->output, "the model file (default: model.npz)");
   command.option("--loss", a->loss, "least-squares, logistic, softmax, huber, smoothed-hinge or poisson");
   command.option("--l2", a->l2, "adds (l2/2)||w||^2 to the mean loss").non_negative();

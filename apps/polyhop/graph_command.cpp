@@ -40,43 +40,56 @@ struct GraphArguments {
 // What is to be described.
 struct Question {
   GraphOptions options;
+  Sources sources;  // of the options
   std::uint64_t seed = 0;
   Index dimension = 100;  // M, where neither the file nor a flag says it
 };
 
 // "graph.key=value" for every flag; a text stays one, whatever it looks like.
-std::vector<std::string> settings_of(const GraphArguments& arguments) {
-  std::vector<std::string> out;
+std::vector<KeySetting> settings_of(const GraphArguments& arguments) {
+  std::vector<KeySetting> out;
   for (const FieldInfo& field : GraphOptions::fields().info()) {
     const auto found = arguments.keys.find(field.name);
     if (found == arguments.keys.end()) continue;
     std::string text = found->second;
     // A file on the command line starts from the current folder, one in an experiment from the experiment's.
     if (field.name == "file" && arguments.file) text = std::filesystem::absolute(text).string();
-    out.push_back("graph." + field.name + "=" + (field.type == "text" ? in_quotes(text) : text));
+    out.emplace_back("graph." + field.name + "=" + (field.type == "text" ? in_quotes(text) : text),
+                     "--" + field.name + " " + found->second);
   }
   out.insert(out.end(), arguments.settings.begin(), arguments.settings.end());
   return out;
 }
 
-Question question(const GraphArguments& arguments) {
-  Question q;
-  const std::vector<std::string> settings = settings_of(arguments);
-  if (arguments.file) {
-    const Config config = read_config_file(*arguments.file, settings);
-    q.options = config.options.graph;
-    q.seed = config.options.seeds.list.front();
-    if (config.options.problem.dimension > 0) q.dimension = config.options.problem.dimension;
-  } else {
-    Value root = Value::Table{};
-    for (const std::string& setting : settings) apply_setting(root, setting);
+// The network that flags alone describe; `sources` tells which said what.
+GraphOptions graph_of_flags(const std::vector<KeySetting>& settings, Sources& sources) {
+  Value root = Value::Table{};
+  sources.apply(settings, root);
+  sources.keep(root);
+  try {
     for (const auto& [key, value] : *root.as<Value::Table>()) {
       if (key != "graph") throw InputError(key, "without a FILE only keys of graph can be set");
     }
     if (root.find("graph") == nullptr) {
       throw InputError("graph", "no network: give an experiment FILE, or --topology and what it needs");
     }
-    q.options = GraphOptions::fields().read(root["graph"], "graph");
+    return GraphOptions::fields().read(root["graph"], "graph");
+  } catch (const InputError& e) {
+    throw sources.located(e);
+  }
+}
+
+Question question(const GraphArguments& arguments) {
+  Question q;
+  const std::vector<KeySetting> settings = settings_of(arguments);
+  if (arguments.file) {
+    const Config config = read_config_file(*arguments.file, settings);
+    q.sources = config.sources;
+    q.options = config.options.graph;
+    q.seed = config.options.seeds.list.front();
+    if (config.options.problem.dimension > 0) q.dimension = config.options.problem.dimension;
+  } else {
+    q.options = graph_of_flags(settings, q.sources);
   }
   if (arguments.dimension) q.dimension = *arguments.dimension;
   return q;
@@ -257,17 +270,23 @@ NetworkPicture picture_of(const Question& q) {
   return picture;
 }
 
-void describe(const GraphArguments& arguments) {
-  const Question q = question(arguments);
+AtomicFile opened_drawing(const std::string& file) {
+  if (std::filesystem::path(file).extension() != ".svg") {
+    throw InputError("--draw", "found '" + file + "', expected a name that ends in .svg, which is what is drawn");
+  }
+  try {
+    return AtomicFile(file);
+  } catch (const Error& e) {
+    throw InputError("--draw", e.what());
+  }
+}
+
+void describe(const Question& q, const GraphArguments& arguments) {
   std::optional<AtomicFile> drawing;
   std::optional<NetworkPicture> picture;
   if (arguments.drawing) {
     picture = picture_of(q);
-    try {
-      drawing.emplace(*arguments.drawing);
-    } catch (const Error& e) {
-      throw InputError("--draw", e.what());
-    }
+    drawing.emplace(opened_drawing(*arguments.drawing));
   }
   const NetworkSummary summary = summarise(q.options, q.seed);
   if (drawing) {
@@ -281,10 +300,11 @@ void describe(const GraphArguments& arguments) {
 }
 
 void graph_command(const GraphArguments& arguments) {
+  const Question q = question(arguments);
   try {
-    describe(arguments);
+    describe(q, arguments);
   } catch (const InputError& e) {
-    throw arguments.file ? e.in_file(*arguments.file) : e;
+    throw e.path() == "--draw" ? e : q.sources.located(e);
   }
 }
 

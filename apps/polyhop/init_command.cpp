@@ -30,7 +30,7 @@ constexpr std::string_view starter = R"(# An experiment for polyhop. As it stand
 #   polyhop run FILE
 # Lines that begin with # show more options; `polyhop methods` lists the rules, `polyhop check` spells all out.
 
-name = "first"
+name = "mine"
 seeds = "0..4"
 iterations = 2000
 record_every = 10

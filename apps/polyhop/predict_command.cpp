@@ -105,7 +105,7 @@ Json to_json(const Model& model, const Predictions& predictions, const PredictAr
 
 void predict_command(const PredictArguments& arguments) {
   CsvOutput out(arguments.output);
-  const Model model = load_model(arguments.model);
+  const Model model = load_model_before(arguments.data, arguments.model);
   if (arguments.probabilities && !has_probabilities(model)) {
     throw InputError("--probabilities", "a model of the loss '" + model.loss + "' has none; logistic and softmax do");
   }

@@ -53,11 +53,30 @@ std::optional<std::string> page_file(const ReportArguments& arguments) {
   return (std::filesystem::path(arguments.folders.front()) / "report.html").string();
 }
 
-std::optional<AtomicFile> opened(const std::optional<std::string>& file) {
+// The page, opened before anything is shown: where -o names a file that cannot be written, nothing is. Where that is
+// beside the store, whose folder may be one to read only, `trouble` is what to say after the rest.
+std::optional<AtomicFile> opened_page(const ReportArguments& arguments, std::string& trouble) {
+  const auto file = page_file(arguments);
   try {
     return file ? std::make_optional<AtomicFile>(*file) : std::nullopt;
   } catch (const Error& e) {
-    throw InputError("-o", e.what());
+    if (arguments.output) throw InputError("-o", e.what());
+    trouble = std::string(e.what()) + "; -o FILE writes the page elsewhere";
+    return {};
+  }
+}
+
+// Does `work`, whose messages then name flags.
+template <class F>
+void by_flags(F work) {
+  try {
+    work();
+  } catch (const InputError& e) {
+    const std::string& path = e.path();
+    throw InputError(path == "figure"    ? "--figure"
+                     : path == "methods" ? "--method"
+                                         : path,
+                     e.message(), e.line(), e.file());
   }
 }
 
@@ -91,7 +110,8 @@ int report_scoreboard(const ReportArguments& arguments) {
   if (board.instances.empty()) throw InputError("DIR", "no experiment in '" + folder + "' has any run");
   if (!arguments.figures.empty()) {
     for (const auto& name : arguments.figures) {
-      write_profile_figure(board, arguments.score, name, arguments.figure.width, arguments.figure.height);
+      by_flags(
+          [&] { write_profile_figure(board, arguments.score, name, arguments.figure.width, arguments.figure.height); });
       fmt::print("Written: {}\n", printable(name));
     }
     flush_output();
@@ -108,16 +128,20 @@ int report_command(const ReportArguments& arguments) {
   if (std::ranges::any_of(arguments.folders, holds_many)) return report_scoreboard(arguments);
   FigureOptions figure = arguments.figure;
   figure.band = !arguments.no_band;
-  const auto file = page_file(arguments);
   std::vector<Record> records;
   for (const auto& folder : arguments.folders) records.push_back(load_record(folder, false));
-  auto page = opened(file);
+  by_flags([&] { check_methods(records, figure.methods); });
+  if (!figure.methods.empty() && arguments.figures.empty()) {
+    tell("polyhop: --method chooses what --figure draws; without that it does nothing\n");
+  }
+  std::string trouble;
+  auto page = opened_page(arguments, trouble);
 
   if (!arguments.quiet) {
     for (const Record& record : records) print_record(record, arguments.plain);
   }
   for (const auto& name : arguments.figures) {
-    write_figure(records, figure, name);
+    by_flags([&] { write_figure(records, figure, name); });
     fmt::print("Written: {}\n", printable(name));
   }
   if (page) {
@@ -126,6 +150,7 @@ int report_command(const ReportArguments& arguments) {
     fmt::print("Written: {}\n", printable(page->path()));
   }
   flush_output();
+  if (!trouble.empty()) throw InputError("", trouble);
   return done;
 }
 

@@ -12,6 +12,7 @@
 #include "command_line.hpp"
 #include "commands.hpp"
 #include "experiment_run.hpp"
+#include "key_arguments.hpp"
 #include "polyhop/report/ranking.hpp"
 #include "polyhop/report/summary_json.hpp"
 #include "polyhop/report/text_plot.hpp"
@@ -50,7 +51,7 @@ int run_one(const RunArguments& arguments) {
       arguments.output ? std::filesystem::path(*arguments.output) : "out" / folder_name(config.options.name, file);
   Progress progress(arguments.quiet, config.options.iterations,
                     static_cast<Index>(config.methods.size() * config.options.seeds.list.size()));
-  const Outcome outcome = run_experiment(config, file, place, arguments, progress, team);
+  const Outcome outcome = run_experiment(config, place, arguments, progress, team);
   if (!team.is_first()) return done;
   if (outcome.record.cells.empty()) {
     fmt::print("Stopped while searching for a constant; the same command begins the search again.\n");
@@ -74,7 +75,7 @@ int run_one(const RunArguments& arguments) {
 
 void add_run(CommandLine& line) {
   const auto a = std::make_shared<RunArguments>();
-  const auto seeds = std::make_shared<std::optional<std::string>>();
+  const auto keys = std::make_shared<KeyArguments>();
   Command run = line.command("run", "run experiment files, rank their methods, compare them over all");
   run.option("FILE", a->files,
              "experiments: TOML files, or folders whose *.toml are run in order, those that begin with _ left out")
@@ -82,8 +83,7 @@ void add_run(CommandLine& line) {
   run.option("-o,--output", a->output,
              "folder of the experiment (default: out/NAME), or of a folder for each of several (default: out/DIR "
              "for one folder, else out); running again goes on from what is there");
-  run.option("--set", a->settings, "change a key: --set graph.agents=20 --set method.GAP.step.sweeps=5");
-  run.option("--seeds", *seeds, "instead of the file's: 3, \"[1, 5]\" or 0..19");
+  add_keys(run, *keys, "change a key: --set graph.agents=20 --set method.GAP.step.sweeps=5");
   run.option("--threads", a->threads, "how many to use (default: all cores; under mpirun 1 a rank)").within(1, 4096);
   run.flag("--fresh", a->fresh, "forget what the folder's store holds and start over");
   run.flag("--json", a->json,
@@ -91,8 +91,8 @@ void add_run(CommandLine& line) {
   run.flag("--quiet", a->quiet, "no progress on the standard error");
   add_cluster(run, a->cluster);
   add_color(run);
-  run.callback([a, seeds] {
-    if (*seeds) a->settings.push_back("seeds=" + **seeds);
+  run.callback([a, keys] {
+    a->settings = settings_of(*keys);
     return is_many(*a) ? run_many(*a) : run_one(*a);
   });
 }

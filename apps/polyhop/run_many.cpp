@@ -149,7 +149,7 @@ int run_next(const Experiment& e, const RunArguments& arguments, Team& team, Log
   Progress progress(arguments.quiet, e.config.options.iterations,
                     static_cast<Index>(e.config.methods.size() * e.config.options.seeds.list.size()), label);
   try {
-    Record record = run_experiment(e.config, e.file, e.folder, arguments, progress, team).record;
+    Record record = run_experiment(e.config, e.folder, arguments, progress, team).record;
     log.ended(record);
     const bool any = std::ranges::any_of(record.cells, [](const Cell& c) { return c.status == Status::failed; });
     if (any) failed.push_back(std::move(record));
@@ -178,7 +178,7 @@ std::string command_of(const RunArguments& arguments) {
   };
   std::string out = "polyhop run";
   for (const auto& file : arguments.files) out += " " + quoted(file);
-  for (const auto& setting : arguments.settings) out += " --set " + quoted(setting);
+  for (const auto& setting : arguments.settings) out += " --set " + quoted(setting.text);
   return out;
 }
 

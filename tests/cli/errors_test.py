@@ -76,6 +76,11 @@ class BadInput(CommandTest):
 
     def test_no_such_file(self):
         self.refused(None, "nowhere.toml: cannot open the file", file="nowhere.toml")
+        self.refused(None, "ee.toml: cannot open the file: ", "; did you mean 'e.toml'?", file="ee.toml")
+
+    def test_data_in_place_of_an_experiment(self):
+        for name, text in (("a.csv", "x,y\n1,2\n"), ("a.svm", "1 1:2\n"), ("a.npz", b"PK\x03\x04\0")):
+            self.refused(text, f"polyhop: {name}: is no experiment; `polyhop fit` takes data", file=name)
         self.refused(None, "cannot open the file", file="")
 
     def test_a_folder(self):
@@ -170,9 +175,9 @@ class BadInput(CommandTest):
                      "e.toml:4: record_every: found 0, expected integer >= 1")
 
     def test_too_large_for_any_memory(self):
-        self.refused(self.changed(("dimension = 3", "dimension = 1000000000000")), "e.toml: problem: ", "at most 16 GB")
+        self.refused(self.changed(("dimension = 3", "dimension = 1000000000000")), "e.toml:11: problem: ", "at most 16 GB")
         self.refused(self.changed(('"path"', '"complete"'), ("agents = 4", "agents = 1000000")),
-                     "e.toml: graph.agents: ", "the limit is 4 GB")
+                     "e.toml:9: graph.agents: ", "the limit is 4 GB")
 
     def test_no_methods(self):
         tables = _polyhop.EXPERIMENT.split("[[method]]")[0]
@@ -192,17 +197,25 @@ class BadInput(CommandTest):
         for seeds in ('"3..1"', "-1", "[]", "[1, 1]", f'"0..{most}"', f'"{most}..{most}"'):
             self.refused(self.changed(('"0..1"', seeds)), "e.toml:2: seeds: found ")
         for seeds in ("3..1", "x", "", "-1"):
-            self.refused(_polyhop.EXPERIMENT, "e.toml: seeds: found ", arguments=("--seeds", seeds))
+            self.refused(_polyhop.EXPERIMENT, f"polyhop: --seeds {seeds}: seeds: found ", arguments=("--seeds", seeds))
 
     def test_settings(self):
-        self.refused(_polyhop.EXPERIMENT, "graph.agent: unknown key; did you mean 'agents'?",
-                     arguments=("--set", "graph.agent=3"))
-        self.refused(_polyhop.EXPERIMENT, "nothing", arguments=("--set", "nothing"))
-        self.refused(_polyhop.EXPERIMENT, "nobody", arguments=("--set", "method.nobody.average=true"))
+        for setting, says in (
+            ("graph.agent=3", "graph.agent: unknown key; did you mean 'agents'?"),
+            ("grph.agents=3", "grph: unknown key; did you mean 'graph'?"),
+            ("graph.agents=0", "graph.agents: found 0, expected integer >= 1"),
+            ("graph.radius=0.5", 'graph.radius: topology "path" does not use this key'),
+            ("problem.loss=softmax", 'problem.loss: "softmax" needs real data'),
+            ("method.GAP.step.bond=1", "method[0].step.bond: unknown key; did you mean 'bound'?"),
+            ("method.nobody.average=true", "method.nobody.average: method has 2 entries"),
+            ("nothing", 'the setting "nothing" has no'),
+        ):
+            self.refused(_polyhop.EXPERIMENT, f"polyhop: --set {setting}: {says}",
+                         arguments=("--set", "iterations=3", "--set", setting))
 
     def test_a_graph_that_stays_disconnected(self):
         self.refused(self.changed(('"path"', '"erdos-renyi"\nprobability = 0.0')),
-                     "e.toml: graph.topology: ", "is connected; raise probability")
+                     "e.toml:8: graph.topology: ", "is connected; raise probability")
 
     def test_a_graph_file_that_is_not_connected(self):
         text = self.changed(('"path"', '"file"\nfile = "g.txt"'), ("agents = 4", "agents = 5"))
@@ -210,9 +223,9 @@ class BadInput(CommandTest):
         self.refused(text, "g.txt: graph.file: not connected: agent 3 cannot be reached from agent 0")
 
     def test_keys_a_topology_lacks_or_does_not_use(self):
-        self.refused(self.changed(('"path"', '"erdos-renyi"')), "e.toml: graph.probability: missing")
+        self.refused(self.changed(('"path"', '"erdos-renyi"')), "e.toml:7: graph.probability: missing")
         self.refused(self.changed(('"path"', '"path"\nradius = 0.5')),
-                     "e.toml: graph.radius: ", "does not use this key")
+                     "e.toml:9: graph.radius: ", "does not use this key")
 
     def given(self, matrix, *says):
         text = self.changed(('"path"', '"file"\nfile = "a.mat"\nweights = "given"'), ("agents = 4\n", ""))
@@ -244,7 +257,7 @@ class BadInput(CommandTest):
 
     def test_given_weights_without_a_file(self):
         self.refused(self.changed(('"path"', '"path"\nweights = "given"')),
-                     'e.toml: graph.weights: "given" needs topology "file"')
+                     'e.toml:9: graph.weights: "given" needs topology "file"')
 
     def test_a_graph_file_that_cannot_be_read(self):
         text = self.changed(('"path"', '"file"\nfile = "g.txt"'), ("agents = 4\n", ""))
@@ -262,7 +275,7 @@ class BadInput(CommandTest):
 
     def test_an_optimum_of_the_wrong_length(self):
         self.refused(self.changed(('"rows"', '"rows", optimum = [1, 2]')),
-                     'e.toml: method."GAP".step.optimum: found 2 values, expected one for each of the 4 agents')
+                     'e.toml:17: method."GAP".step.optimum: found 2 values, expected one for each of the 4 agents')
         self.put("best.txt", "1 2 3 4 5\n")
         self.refused(self.changed(('"rows"', '"rows", optimum = { file = "best.txt" }')),
                      'method."GAP".step.optimum: found 5 values')
@@ -275,7 +288,7 @@ class BadInput(CommandTest):
             for optimum, count in (("[1.0, 2.0, 3.0]", 3), ("[1.0, 2.0, 3.0, 4.0, 5.0]", 5)):
                 step = f'{{ rule = "{rule}", optimum = {optimum} }}'
                 self.refused(self.with_method(step),
-                             f'e.toml: method."far".step.optimum: found {count} values, expected one for each of the '
+                             f'e.toml:22: method."far".step.optimum: found {count} values, expected one for each of the '
                              "4 agents")
 
     def with_method(self, step, algorithm=None):
@@ -338,21 +351,21 @@ class BadInput(CommandTest):
     def test_a_bound_that_tracking_cannot_have(self):
         for bound in ("tight", "paper"):
             self.refused(self.with_method(f'{{ rule = "gap", bound = "{bound}" }}', '"gradient-tracking"'),
-                         'e.toml: method."far".step.bound: ', f'"{bound}"', '"gradient-tracking"')
+                         'e.toml:22: method."far".step.bound: ', f'"{bound}"', '"gradient-tracking"')
 
     def test_a_start_of_the_wrong_size(self):
         self.put("w.txt", "1 2\n")
-        self.refused('start = "w.txt"\n' + _polyhop.EXPERIMENT, "e.toml: start: ",
+        self.refused('start = "w.txt"\n' + _polyhop.EXPERIMENT, "e.toml:1: start: ",
                      "holds 2 numbers, expected 3 (one model for all) or 12")
-        self.refused('start = "zeros"\n' + _polyhop.EXPERIMENT, "e.toml: start: ", "zeros")
+        self.refused('start = "zeros"\n' + _polyhop.EXPERIMENT, "e.toml:1: start: ", "zeros")
         with open(self.folder / "w.txt", "wb") as file:
             file.truncate(50 * 10**9)
-        self.refused('start = "w.txt"\n' + _polyhop.EXPERIMENT, "e.toml: start: ", "has 50000000000 bytes")
+        self.refused('start = "w.txt"\n' + _polyhop.EXPERIMENT, "e.toml:1: start: ", "has 50000000000 bytes")
 
     def test_gap_on_weights_that_may_be_negative(self):
         # The centre of a star of 4 keeps 1 - 3 * 2/5 < 0 for itself.
         text = self.changed(('"path"', '"star"\nweights = "best-constant"'))
-        self.refused(text, 'e.toml: method."GAP".step.rule = "gap": ', "negative weights")
+        self.refused(text, 'e.toml:18: method."GAP".step.rule = "gap": ', "negative weights")
 
     def test_options_of_gap_that_do_not_go_together(self):
         self.refused(self.changed(('"tight"', '"paper", sweeps = "exact"')),

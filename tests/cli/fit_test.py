@@ -118,11 +118,14 @@ class Fit(CommandTest):
         self.refused("bad.csv", "--agents", "2", says=["bad.csv:3:"])
 
     def test_more_agents_than_samples(self):
-        self.refused("a.svm", "--agents", "100", says=[f"{SAMPLES} samples for 100 agents"])
+        self.refused("a.svm", "--agents", "100", says=[f"--agents: there are {SAMPLES} samples for 100 agents"])
 
     def test_unknown_names_come_with_a_suggestion(self):
         self.refused("a.svm", "--loss", "logistc", says=["--loss", "did you mean 'logistic'"])
-        self.refused("a.svm", "--graph", "rign", says=["graph", "did you mean 'ring'"])
+        self.refused("a.svm", "--graph", "rign", says=["polyhop: --graph: unknown name", "did you mean 'ring'"])
+        self.refused("a.svm", "--graph", "random-geometric", says=["polyhop: --set graph.radius: missing"])
+        self.refused("a.svm", "--graph", "ring", "--set", "graph.radius=0.5",
+                     says=["polyhop: --set graph.radius=0.5: graph.radius: ", "does not use this key"])
         self.refused("a.svm", "--partition", "lable", says=["--partition", "did you mean 'label'"])
         self.refused("a.svm", "--batch", "some", says=["--batch", '"all"'])
         self.refused("a.svm", "--set", "problem.loss=huber", says=["--set"])
@@ -230,6 +233,7 @@ class Fit(CommandTest):
     def test_bad_flags(self):
         self.refused(says=["DATA"], code=2)
         self.refused("a.svm", "--los", "logistic", says=["--loss"], code=2)
+        self.refused("a.svm", "b.svm", says=["b.svm; name the files of all agents by one pattern", "{agent}"], code=2)
         self.refused("a.svm", "--agents", "0", says=["--agents"], code=2)
         self.refused("a.svm", "--l2", "-1", says=["--l2"], code=2)
 

@@ -119,6 +119,8 @@ class Graph(CommandTest):
         self.refused("--set", "name=x", says="name: without a FILE only keys of graph can be set")
         self.refused("nowhere.toml", says="nowhere.toml: cannot open the file")
         self.refused("e.toml", "--draw", "no/such/net.svg", says="--draw: ")
+        self.refused("e.toml", "--draw", "net.jpg", says="polyhop: --draw: found 'net.jpg', expected a name that ends in .svg")
+        self.refused("e.toml", "--agents", "0", says="polyhop: --agents 0: graph.agents: found 0")
         self.refused("e.toml", "--topolgy", "ring", says="did you mean '--topology'?", code=2)
 
     def test_colours_only_where_asked_for(self):

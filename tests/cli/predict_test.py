@@ -80,6 +80,11 @@ class Predict(CommandTest):
             self.assertIn(text, result.stderr)
         self.assertEqual(self.listing(), before)
 
+    def test_the_order_of_model_and_data(self):
+        for command in ("predict", "evaluate"):
+            self.refused(command, "x.csv", "line.npz", says=["x.csv: is no NPZ", "; the order is MODEL DATA"])
+            self.assertNotIn("order", self.polyhop(command, "x.csv", "x.csv").stderr)
+
     def test_numbers_as_numpy_computes_them(self):
         found = [float(row["prediction"]) for row in self.predicted("line.npz", "x.csv")]
         numpy.testing.assert_allclose(found, self.z[:, 0], rtol=1e-13, atol=1e-14)

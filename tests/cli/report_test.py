@@ -57,6 +57,8 @@ class Report(CommandTest):
             (2, "unknown name", "--y", "loss"),
             (3, "should end in .svg, .pdf or .png", "--figure", "f.gif"),
             (3, "there is no method", "--figure", "f.svg", "--method", "GAPE"),
+            (3, "--method: there is no method \"GAPE\"; did you mean 'GAP'?", "--method", "GAPE"),
+            (3, "--figure: cannot write 'no/f.pdf'", "--figure", "no/f.pdf"),
             (3, "no/page.html", "-o", "no/page.html"),
         ):
             with self.subTest(arguments=arguments):
@@ -64,6 +66,19 @@ class Report(CommandTest):
                 self.assertEqual(result.returncode, code, result.stderr)
                 self.assertIn(words, result.stderr)
         self.assertEqual(self.outputs(), before)
+
+    def test_a_method_without_a_figure_is_told_to_do_nothing(self):
+        told = self.done("report", "out", "--quiet", "--method", "GAP").stderr
+        self.assertIn("--method chooses what --figure draws", told)
+
+    def test_the_ranking_is_shown_where_the_page_cannot_be_written(self):
+        (self.folder / "out/report.html").unlink()
+        (self.folder / "out/report.html").mkdir()
+        result = self.polyhop("report", "out")
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("final risk", result.stdout)
+        self.assertRegex(result.stderr, "^polyhop: .*out/report.html.*; -o FILE writes the page elsewhere\n$")
+        self.done("report", "out", "-o", "page.html")
 
     def test_a_folder_without_an_experiment_is_told(self):
         for command in (["report", "nowhere"], ["export", "nowhere", "-o", "x"]):

@@ -107,7 +107,11 @@ class ResumeTest(unittest.TestCase):
         if process.poll() is None:
             second = subprocess.run(self.command("busy"), capture_output=True, text=True)
             self.assertEqual(second.returncode, 3)
-            self.assertIn("in use by another run", second.stderr)
+            self.assertIn("in use by another run; wait until that run ends, or choose another folder", second.stderr)
+            report = subprocess.run([POLYHOP, "report", self.root / "busy"], capture_output=True, text=True)
+            if process.poll() is None:
+                self.assertEqual(report.returncode, 3)
+                self.assertIn("in use by another run; wait until that run ends\n", report.stderr)
         process.kill()
         process.communicate()
 
@@ -123,6 +127,24 @@ class ResumeTest(unittest.TestCase):
         self.assertEqual(done.returncode, 3)
         self.assertIn("letter.txt", done.stderr)
         self.assertEqual(os.listdir(other), ["letter.txt"])
+
+    def test_a_folder_of_another_experiment_is_refused_unless_fresh(self):
+        self.run_whole("a", "--set", "iterations=500")
+        before = {path.name: path.read_bytes() for path in (self.root / "a").iterdir()}
+        other = ("--set", "iterations=300", "--set", "name=other")
+        done = subprocess.run(self.command("a", *other), capture_output=True, text=True)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn(f"'{self.root / 'a'}' holds the experiment 'long', not 'other'; choose another folder with -o, "
+                      "or forget what is there with --fresh", done.stderr)
+        after = {path.name: path.read_bytes() for path in (self.root / "a").iterdir()}
+        self.assertEqual(before.keys(), after.keys())
+        for name in before.keys() - {"experiment.sqlite"}:
+            self.assertEqual(before[name], after[name], name)
+        self.run_whole("a", "--set", "iterations=300")
+        self.assertEqual({row["experiment"] for row in self.results("a")[0]}, {"long"})
+        self.run_whole("a", *other, "--fresh")
+        self.assertEqual({row["experiment"] for row in self.results("a")[0]}, {"other"})
+        self.run_whole("a", *other)
 
     def test_a_store_of_another_version_is_refused_and_left_as_it_is(self):
         other = self.root / "other"

@@ -83,6 +83,8 @@ class Fit(Page):
         # By what a deviation changes: the last feature hardly varies.
         rows = self.rows("#coefficients-table")
         self.assertEqual((rows[0][0], len(rows[0])), ("h39", 4))
+        # Beside these stand the scores at the mean, to which the tenth feature adds 10 * 0.1 of either sign.
+        self.assertEqual(rows[-1], ["intercept", "1.25", "-0.75", "1.25"])
         self.assertEqual(self.rows("#confusion-table")[0], ["red", "40", "0", "0"])
         self.script("document.querySelector('#samples-shown [value=held_out]').click()")
         self.assertEqual(self.rows("#confusion-table")[0], ["red", "40", "7", "0"])

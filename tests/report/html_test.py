@@ -26,7 +26,7 @@ class Small(Page):
 
     def test_shows_the_headline_and_what_was_run(self):
         self.assertEqual(self.one("h1").text, "small")
-        self.assertIn("GAP reached an excess risk of 1e-06", self.one("#headline").text)
+        self.assertIn("'GAP' reached an excess risk of 1e-06", self.one("#headline").text)
         self.assertIn("5 seeds", self.one("#facts").text)
         self.assertIn("0.1.0", self.one("#provenance").text)
         self.assertIn("topology", self.one("#settings").text)

@@ -54,7 +54,7 @@ InputError InputError::in_file(const std::string& file) const {
 }
 
 InputError InputError::at(const std::string& path, int line) const {
-  return {path_.empty() ? path : path_, message_, line_ > 0 ? line_ : line, file_};
+  return {path_.empty() ? path : path_, message_, line_ != 0 ? line_ : line, file_};
 }
 
 std::string nearest_name(std::string_view name, std::span<const std::string> candidates) {

@@ -12,7 +12,8 @@
 namespace polyhop {
 
 /// A piece of configuration: what TOML, `--set` and other front ends give, and what option fields read.
-/// Each value remembers the line it came from (0 when there is none), so that errors can say where.
+/// Each value remembers the line it came from (0 when there is none, below 0 when a flag gave it, see Sources), so that
+/// errors can say where.
 struct Value {
   using Array = std::vector<Value>;
   using Table = std::vector<std::pair<std::string, Value>>;  // in the order of the file

@@ -96,7 +96,7 @@ void expand(const Value& method, std::vector<Value>& out) {
 void check_name(const std::string& name, const std::string& path, const Value& table) {
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
   const Value* value = table.find("name");
-  const int line = value != nullptr && value->line > 0 ? value->line : table.line;
+  const int line = value != nullptr && value->line != 0 ? value->line : table.line;
   if (name.empty()) throw InputError(path, "found an empty name", line);
   if (std::ranges::any_of(name, is_control)) {
     throw InputError(path, "found " + in_quotes(name) + ", expected a name without control characters", line);
@@ -169,6 +169,17 @@ void settle_files(Value& root, const std::string& folder) {
   if (const Value* start = root.find("start"); start != nullptr && start->as<std::string>() != nullptr) {
     const auto& word = *start->as<std::string>();
     if (word != "zero" && word != "normal") settle_file(root, "start", folder);
+  }
+}
+
+// A file of samples in an experiment's place is told as such, not by its first character that is no TOML.
+Value read_experiment(const std::string& file) {
+  static const std::set<std::string> of_data = {".csv", ".svm", ".libsvm", ".npy", ".npz", ".gz"};
+  try {
+    return read_toml_file(file);
+  } catch (const InputError& e) {
+    if (e.line() == 0 || !of_data.contains(std::filesystem::path(file).extension().string())) throw;
+    throw InputError("", "is no experiment; `polyhop fit` takes data", 0, file);
   }
 }
 
@@ -289,18 +300,21 @@ Config read_config(Value root, const std::string& folder) {
   Config config;
   config.options = ExperimentOptions::fields().read(root, "", {"method"});
   check_name(config.options.name, "name", root);
-  check(config.options.problem, root["problem"].line);
+  check(config.options.problem);
   config.methods = read_methods(root, folder);
   refuse_too_large(config);
   return config;
 }
 
-Config read_config_file(const std::string& file, const std::vector<std::string>& settings) {
-  Value root = read_toml_file(file);
-  const Sources sources = carry_out_includes(root, file);
-  for (const auto& setting : settings) apply_setting(root, setting);
+Config read_config_file(const std::string& file, const std::vector<KeySetting>& settings) {
+  Value root = read_experiment(file);
+  Sources sources = carry_out_includes(root, file);
+  sources.apply(settings, root);
+  sources.keep(root);
   try {
-    return read_config(std::move(root), std::filesystem::path(file).parent_path().string());
+    Config config = read_config(std::move(root), std::filesystem::path(file).parent_path().string());
+    config.sources = std::move(sources);
+    return config;
   } catch (const InputError& e) {
     throw sources.located(e);
   }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "polyhop/core/fields.hpp"
+#include "polyhop/experiment/include.hpp"
 #include "polyhop/graph/topology.hpp"
 #include "polyhop/method/algorithm_table.hpp"
 #include "polyhop/method/rule_table.hpp"
@@ -102,6 +103,7 @@ struct Method {
 struct Config {
   ExperimentOptions options;
   std::vector<Method> methods;
+  Sources sources = {};  // tells of what is found wrong later where it stands
 };
 
 /// The keys of a [[method]] table, for docs and help.
@@ -111,8 +113,8 @@ std::vector<FieldInfo> method_fields();
 /// a method's option makes one method for each entry. Throws InputError.
 Config read_config(Value root, const std::string& folder = "");
 
-/// The same from a TOML file, with `settings` ("graph.agents=20") applied on top.
-Config read_config_file(const std::string& file, const std::vector<std::string>& settings = {});
+/// The same from a TOML file, with `settings` applied on top.
+Config read_config_file(const std::string& file, const std::vector<KeySetting>& settings = {});
 
 /// An algorithm as it would stand in a file, with every option spelt out.
 Value named(const AlgorithmSpec& algorithm);

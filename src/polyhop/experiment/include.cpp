@@ -3,10 +3,11 @@
 #include "polyhop/experiment/include.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <filesystem>
+#include <sstream>
+#include <string_view>
 #include <utility>
-
-#include "polyhop/experiment/toml_reader.hpp"
 
 namespace polyhop {
 namespace {
@@ -48,6 +49,38 @@ void put_under(Value& upper, Value lower) {
   }
 }
 
+// The line of what a path such as "graph.agents" or "method[1].step" leads to, or of the last table on the way there;
+// 0 when not even its beginning is there.
+int line_of(const Value& root, const std::string& path) {
+  constexpr std::string_view by_name = "method.";
+  const Value* methods = root.find("method");
+  if (path.starts_with("method.\"") && methods != nullptr && methods->as<Value::Array>() != nullptr) {
+    for (const Value& method : *methods->as<Value::Array>()) {
+      const Value* name = method.find("name");
+      const std::string quoted = name != nullptr ? name->text() : "";
+      if (quoted.empty() || !path.substr(by_name.size()).starts_with(quoted + ".")) continue;
+      const int line = line_of(method, path.substr(by_name.size() + quoted.size() + 1));
+      return line != 0 ? line : method.line;
+    }
+    return 0;
+  }
+  const Value* place = &root;
+  int line = 0;
+  std::istringstream parts(path);
+  for (std::string part; std::getline(parts, part, '.');) {
+    const std::size_t bracket = part.find('[');
+    place = place->find(part.substr(0, bracket));
+    if (place != nullptr && bracket != std::string::npos) {
+      const auto* list = place->as<Value::Array>();
+      const std::size_t index = std::strtoul(part.c_str() + bracket + 1, nullptr, 10);
+      place = list != nullptr && index < list->size() ? &(*list)[index] : nullptr;
+    }
+    if (place == nullptr) break;
+    if (place->line != 0) line = place->line;
+  }
+  return line;
+}
+
 std::vector<std::string> included_names(const Value& include) {
   if (const auto* name = include.as<std::string>()) return {*name};
   std::vector<std::string> names;
@@ -83,10 +116,23 @@ void Sources::add(const std::string& file, Value& root) {
   files_.push_back(file);
 }
 
+void Sources::apply(const std::vector<KeySetting>& settings, Value& root) {
+  for (const KeySetting& setting : settings) {
+    flags_.push_back(setting.flag);
+    try {
+      apply_setting(root, setting.text, -static_cast<int>(flags_.size()));
+    } catch (const InputError& e) {
+      throw e.in_file(setting.flag);
+    }
+  }
+}
+
 InputError Sources::located(const InputError& error) const {
-  const auto file = static_cast<std::size_t>(error.line() / lines_of_a_file);
-  return InputError(error.path(), error.message(), error.line() % lines_of_a_file, error.file())
-      .in_file(files_[std::min(file, files_.size() - 1)]);
+  if (!error.file().empty()) return error;
+  const int line = error.line() != 0 ? error.line() : line_of(root_, error.path());
+  if (line < 0) return {error.path(), error.message(), 0, flags_.at(static_cast<std::size_t>(-line - 1))};
+  const auto file = static_cast<std::size_t>(line / lines_of_a_file);
+  return {error.path(), error.message(), line % lines_of_a_file, files_[std::min(file, files_.size() - 1)]};
 }
 
 Sources carry_out_includes(Value& root, const std::string& file) {

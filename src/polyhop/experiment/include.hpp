@@ -7,23 +7,31 @@
 
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/value.hpp"
+#include "polyhop/experiment/toml_reader.hpp"
 
 namespace polyhop {
 
-/// The files that a configuration was put together from: the experiment's own, then those it includes. While it is
-/// read, lines of included files are numbered far beyond those of the own file, so that a line alone says which file
-/// it is of.
+/// What a configuration was put together from: the experiment's own file, those that it includes, and settings on the
+/// command line. While it is read, lines of included files are numbered far beyond those of the own file, and the n-th
+/// setting has the line -n, so that a line alone says what it is of.
 class Sources {
  public:
+  Sources() : Sources("") {}
   explicit Sources(std::string file) : files_({std::move(file)}) {}
 
   /// Moves all lines of `root`, which `file` holds, to where they are not mistaken for another file's.
   void add(const std::string& file, Value& root);
-  /// The error as it is to be told: with the file that it is about, and the line in that.
+  /// Applies the settings to `root`. Throws InputError that names the flag.
+  void apply(const std::vector<KeySetting>& settings, Value& root);
+  /// Remembers where everything in `root` stands, for errors that know a key and no line.
+  void keep(const Value& root) { root_ = root; }
+  /// The error as it is to be told: with the file that it is about, and the line in that; or with the flag.
   [[nodiscard]] InputError located(const InputError& error) const;
 
  private:
   std::vector<std::string> files_;
+  std::vector<std::string> flags_;
+  Value root_;
 };
 
 /// Carries out the key `include = "_methods.toml"` (a name or a list of names, relative to the folder of `file`) of

@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "polyhop/core/elementary.hpp"
+#include "polyhop/core/fingerprint.hpp"
 #include "polyhop/core/kernels.hpp"
 #include "polyhop/core/random.hpp"
 #include "polyhop/core/rows.hpp"
@@ -20,31 +21,6 @@
 
 namespace polyhop {
 namespace {
-
-// The bits of a list of numbers in one (FNV-1a).
-class Digest {
- public:
-  void add(double x) {
-    auto bits = std::bit_cast<std::uint64_t>(x);
-    for (int byte = 0; byte < 8; ++byte, bits >>= 8) {
-      hash_ = (hash_ ^ (bits & 0xff)) * 0x100000001b3U;
-    }
-  }
-  void add(std::span<const Real> list) {
-    for (const Real x : list) add(x);
-  }
-  [[nodiscard]] std::uint64_t value() const { return hash_; }
-
- private:
-  std::uint64_t hash_ = 0xcbf29ce484222325U;
-};
-
-std::string hexadecimal(std::uint64_t bits) {
-  static constexpr const char* digits = "0123456789abcdef";
-  std::string text;
-  for (int shift = 60; shift >= 0; shift -= 4) text += digits[(bits >> shift) & 15U];
-  return text;
-}
 
 SelfTest compared(std::string promise, std::uint64_t wanted, const std::function<std::uint64_t()>& compute) {
   SelfTest test{std::move(promise), false, ""};
@@ -59,7 +35,7 @@ SelfTest compared(std::string promise, std::uint64_t wanted, const std::function
 }
 
 std::uint64_t elementary_bits() {
-  Digest digest;
+  Fingerprint digest;
   for (int n = -40; n <= 40; ++n) {
     digest.add(elementary::exp(n * 0.7));
     digest.add(elementary::log(1.0 + (n + 40) * 1.3));
@@ -76,7 +52,7 @@ Rows normals(Index rows, Index columns) {
 
 std::uint64_t random_bits() {
   const Rows x = normals(4, 257);
-  Digest digest;
+  Fingerprint digest;
   for (Index r = 0; r < x.rows(); ++r) digest.add(x.row(r));
   return digest.value();
 }
@@ -85,7 +61,7 @@ std::uint64_t kernel_bits() {
   constexpr Index columns = 103;
   const Rows x = normals(5, columns);
   Rows out(2, columns);
-  Digest digest;
+  Fingerprint digest;
   for (Index r = 0; r + 1 < x.rows(); ++r) {
     digest.add(kernels::dot(x.row(r).data(), x.row(r + 1).data(), columns));
     digest.add(kernels::squared_distance(x.row(r).data(), x.row(r + 1).data(), columns));
@@ -111,7 +87,7 @@ std::uint64_t run_bits(Index workers) {
       {"method", Value::Array{Value::Table{{"step", Value::Table{{"rule", "gap"}, {"damping", "rows"}}}}}}});
   const Instance instance = make_instance(config.options, 0);
   const Cell cell = run_cell(config.options, config.methods.front(), instance, 0, workers);
-  Digest digest;
+  Fingerprint digest;
   for (const Point& point : cell.points) digest.add(point.excess_risk);
   for (Index k = 0; k < cell.models.rows(); ++k) digest.add(cell.models.row(k));
   return digest.value();

@@ -18,6 +18,7 @@
 #include <variant>
 
 #include "polyhop/core/error.hpp"
+#include "polyhop/core/fingerprint.hpp"
 #include "polyhop/experiment/toml_reader.hpp"
 
 namespace polyhop {
@@ -98,14 +99,10 @@ constexpr const char* of_state = "state/";
 }  // namespace
 
 std::string CellKey::id() const {
-  // FNV-1a twice, from two starts: 128 bits that need no library and never change. Not a defence against forgery.
   std::string text;
-  for (std::uint64_t hash : {0xcbf29ce484222325ULL, 0x9ae16a3b2f90404fULL}) {
-    for (const char c : settings + "#" + std::to_string(seed)) {
-      hash ^= static_cast<unsigned char>(c);
-      hash *= 0x100000001b3ULL;
-    }
-    for (int shift = 60; shift >= 0; shift -= 4) text += "0123456789abcdef"[(hash >> shift) & 15];
+  for (Fingerprint half : {Fingerprint(), Fingerprint(0x9ae16a3b2f90404fU)}) {
+    half.add(settings + "#" + std::to_string(seed));
+    text += hexadecimal(half.value());
   }
   return text;
 }
@@ -132,7 +129,8 @@ class Store::Implementation {
     } catch (const SQLite::Exception& e) {
       const int code = e.getErrorCode();
       if (code == SQLITE_BUSY || code == SQLITE_LOCKED) {
-        throw Error(file + " is in use by another run; wait for it, or choose another folder with -o");
+        throw Error(file + " is in use by another run; wait until that run ends" +
+                    (reads_only ? "" : ", or choose another folder with -o"));
       }
       if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT) {
         throw Error(file + " is not a store of polyhop's, or is damaged (" + e.what() + ")");
@@ -270,7 +268,8 @@ class Store::Implementation {
     const int tables = database->execAndGet("SELECT count(*) FROM sqlite_master").getInt();
     if (found != 0 || tables != 0 || mode == Mode::read) {
       throw Error(file + " was written by another version of polyhop (its format is " + std::to_string(found) +
-                  ", this version's is " + std::to_string(format) + "); choose another folder with -o");
+                  ", this version's is " + std::to_string(format) + "); " +
+                  (reads_only ? "run the experiment again, into another folder" : "choose another folder with -o"));
     }
     SQLite::Transaction t(*database);
     database->exec(schema);
@@ -349,6 +348,14 @@ void Store::clear() {
   s.transaction([&] {
     s.database->exec(
         "DELETE FROM cells; DELETE FROM points; DELETE FROM steps; DELETE FROM arrays; DELETE FROM searches");
+  });
+}
+
+std::string Store::name() const {
+  const auto& s = *implementation_;
+  return s.guarded([&] {
+    auto select = s.statement("SELECT value FROM about WHERE key = 'name'");
+    return select.executeStep() ? select.getColumn(0).getString() : std::string();
   });
 }
 

@@ -56,6 +56,8 @@ class Store {
   /// Forgets all cells, tunings and points.
   void clear();
 
+  /// What the experiment is called; "" in a store that none was set in yet.
+  [[nodiscard]] std::string name() const;
   /// How a cell ended, `unfinished` when it is on its way; nothing when it was never begun.
   [[nodiscard]] std::optional<Status> status(const std::string& id) const;
   /// Where an unfinished or failed cell stands, if it got as far as a checkpoint; its points up to there are in the

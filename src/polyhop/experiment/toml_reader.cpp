@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "polyhop/core/error.hpp"
+#include "polyhop/core/input_file.hpp"
 
 // toml++ checks what a wrong text can break (`[)`) with assertions, which abort, or, with NDEBUG and clang, with
 // promises to the optimiser. Both are turned off: the parser then reports these texts as errors.
@@ -373,7 +374,10 @@ std::string plain_words(std::string_view description) {
     return "found neither a number, true or false, a list, a table nor a text in quotes; a text needs quotes";
   }
   if (contains(why, "encountered end-of-file")) return "the text ends before the " + std::string(what) + " does";
-  return "cannot read the " + std::string(what) + ": " + std::string(why);
+  std::string hint;
+  if (contains(what, "string") && contains(why, "control characters")) hint = "; is a closing quote missing?";
+  if (contains(why, "cannot redefine existing table 'method'")) hint = "; write [[method]] for each method";
+  return "cannot read the " + std::string(what) + ": " + std::string(why) + hint;
 }
 
 /// An open file descriptor, closed at the end of its scope.
@@ -415,7 +419,12 @@ void check_regular(const std::string& path, const struct stat& status) {
 std::string file_text(const std::string& path) {
   struct stat status {};
   // Asked before the file is opened, since opening alone can act on a device; and again on what was opened.
-  if (::stat(path.c_str(), &status) != 0) refuse_file(path, "cannot open the file: " + reason_of(errno));
+  if (::stat(path.c_str(), &status) != 0) {
+    const int error = errno;
+    const std::string near = error == ENOENT ? near_file(path) : "";
+    refuse_file(path,
+                "cannot open the file: " + reason_of(error) + (near.empty() ? "" : "; did you mean '" + near + "'?"));
+  }
   check_regular(path, status);
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
   if (file.get() < 0 || ::fstat(file.get(), &status) != 0) {
@@ -440,7 +449,7 @@ struct Part {
   bool quoted = false;
 };
 
-struct Setting {
+struct ParsedSetting {
   std::vector<Part> key;
   std::string key_text;
   std::string value;
@@ -474,8 +483,8 @@ Part part_at(std::string_view setting, std::size_t& at) {
   return part;
 }
 
-Setting split_setting(std::string_view setting) {
-  Setting out;
+ParsedSetting split_setting(std::string_view setting) {
+  ParsedSetting out;
   std::size_t at = 0;
   for (;;) {
     out.key.push_back(part_at(setting, at));
@@ -493,20 +502,19 @@ Setting split_setting(std::string_view setting) {
   return out;
 }
 
-// A setting has no line in a file.
-void forget_lines(Value& value) {
-  value.line = 0;
+// A setting has no lines of its own.
+void set_lines(Value& value, int line) {
+  value.line = line;
   if (auto* list = value.as<Value::Array>()) {
-    for (Value& entry : *list) forget_lines(entry);
+    for (Value& entry : *list) set_lines(entry, line);
   } else if (auto* table = value.as<Value::Table>()) {
-    for (auto& [key, entry] : *table) forget_lines(entry);
+    for (auto& [key, entry] : *table) set_lines(entry, line);
   }
 }
 
 Value setting_value(const std::string& text) {
   try {
     Value document = read_toml("value = " + text);
-    forget_lines(document);
     // A line break in the text can start a second entry: then it was not one value.
     if (document.as<Value::Table>()->size() == 1) return document["value"];
   } catch (const InputError&) {
@@ -573,16 +581,18 @@ Value read_toml_file(const std::string& path) {
   }
 }
 
-void apply_setting(Value& root, std::string_view setting) {
+void apply_setting(Value& root, std::string_view setting, int line) {
   if (valid_length(setting) != setting.size()) throw InputError("", "a setting is not a text in UTF-8");
-  const Setting parsed = split_setting(setting);
+  const ParsedSetting parsed = split_setting(setting);
   Value* place = &root;
   std::string before;
   for (const Part& part : parsed.key) {
     if (auto* list = place->as<Value::Array>()) {
       place = &list_entry(*list, part, parsed.key_text, before);
     } else if (place->empty() || place->as<Value::Table>() != nullptr) {
+      const bool is_new = place->find(part.name) == nullptr;
       place = &(*place)[part.name];
+      if (is_new) place->line = line;
     } else {
       const std::string what = before.empty() ? "the configuration" : before;
       throw InputError(parsed.key_text, what + " is " + place->kind() + ", " + place->text() + ", which has no key " +
@@ -591,6 +601,7 @@ void apply_setting(Value& root, std::string_view setting) {
     before += (before.empty() ? "" : ".") + part.name;
   }
   *place = setting_value(parsed.value);
+  set_lines(*place, line);
 }
 
 }  // namespace polyhop

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "polyhop/core/value.hpp"
 
@@ -26,10 +27,21 @@ Value read_toml(std::string_view text);
 /// Throws InputError with the file, the line and the reason.
 Value read_toml_file(const std::string& path);
 
-/// Applies `--set key=value` to a configuration. The key is dotted, with quotes around a part that holds a dot or an
-/// equals sign. In a list of tables a part is an index from 0 or the `name` of an entry (in quotes: always the name):
-/// `method.0.step.sweeps=5`, `method.GAP.step.sweeps=5`, `method."GAP 0.5".step.sweeps=5`. Missing tables are made.
-/// The value is read as TOML when it is TOML, else taken as a text. Throws InputError with the key and the reason.
-void apply_setting(Value& root, std::string_view setting);
+/// A key that the command line changes.
+struct KeySetting {
+  KeySetting(std::string key_and_value) : text(std::move(key_and_value)), flag("--set " + text) {}
+  KeySetting(const char* key_and_value) : KeySetting(std::string(key_and_value)) {}
+  KeySetting(std::string key_and_value, std::string by) : text(std::move(key_and_value)), flag(std::move(by)) {}
+
+  std::string text;  // "graph.agents=20"
+  std::string flag;  // what messages about it name: "--set graph.agents=20"
+};
+
+/// Applies the text of a setting, `key=value`, to a configuration. The key is dotted, with quotes around a part that
+/// holds a dot or an equals sign. In a list of tables a part is an index from 0 or the `name` of an entry (in quotes:
+/// always the name): `method.0.step.sweeps=5`, `method.GAP.step.sweeps=5`, `method."GAP 0.5".step.sweeps=5`. Missing
+/// tables are made. The value is read as TOML when it is TOML, else taken as a text; it gets the line `line`, and so do
+/// tables that are made. Throws InputError with the key and the reason.
+void apply_setting(Value& root, std::string_view setting, int line = 0);
 
 }  // namespace polyhop

@@ -13,6 +13,7 @@
 #include <system_error>
 #include <utility>
 
+#include "polyhop/core/fingerprint.hpp"
 #include "polyhop/core/kernels.hpp"
 #include "polyhop/problem/bundled_data.hpp"
 #include "polyhop/problem/data_file.hpp"
@@ -269,10 +270,10 @@ std::string DealtReader::summary() const {
   SummaryWriter out;
   if (!own_files_) {
     // What was dealt must be the same everywhere.
-    std::uint64_t hash = 14695981039346656037U;
-    for (const Real y : table_.targets) hash = (hash ^ std::bit_cast<std::uint64_t>(y)) * 1099511628211U;
+    Fingerprint targets;
+    for (const Real y : table_.targets) targets.add(y);
     out.add(static_cast<Index>(table_.targets.size()));
-    out.add(std::to_string(hash));
+    out.add(hexadecimal(targets.value()));
     out.add(out_.data.features.columns());
     return out.text();
   }

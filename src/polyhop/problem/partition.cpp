@@ -111,8 +111,8 @@ Partition deal(const PartitionOptions& options, std::span<const Real> targets, I
                std::uint64_t seed) {
   const auto count = static_cast<Index>(targets.size());
   if (count < agents) {
-    throw InputError("partition", "there are " + std::to_string(count) + " samples for " + std::to_string(agents) +
-                                      " agents; every agent needs one at least");
+    throw InputError("graph.agents", "there are " + std::to_string(count) + " samples for " + std::to_string(agents) +
+                                         " agents; every agent needs one at least");
   }
   std::vector<Index> order(targets.size());
   std::iota(order.begin(), order.end(), Index{0});

@@ -55,9 +55,9 @@ const FieldTable<ProblemOptions>& ProblemOptions::fields() {
   return table;
 }
 
-void check(const ProblemOptions& options, int line) {
+void check(const ProblemOptions& options) {
   const auto refuse = [&](const std::string& key, const std::string& message) {
-    throw InputError("problem." + key, message, line);
+    throw InputError("problem." + key, message);
   };
   if (options.source == "synthetic") {
     if (options.dimension < 1) refuse("dimension", "missing; expected integer >= 1");

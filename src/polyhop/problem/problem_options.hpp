@@ -51,7 +51,7 @@ struct ProblemOptions {
 };
 
 /// Refuses options that do not go together: keys of another source, what a source lacks. `line`: of the table.
-void check(const ProblemOptions& options, int line);
+void check(const ProblemOptions& options);
 
 /// The seed of the data: the options' own, or that of the run.
 std::uint64_t data_seed(const ProblemOptions& options, std::uint64_t seed);

@@ -10,8 +10,8 @@
 #include <system_error>
 #include <vector>
 
-#include "polyhop/core/error.hpp"
 #include "polyhop/core/atomic_file.hpp"
+#include "polyhop/core/error.hpp"
 #include "polyhop/report/curves_csv.hpp"
 #include "polyhop/report/summary_json.hpp"
 

@@ -13,7 +13,6 @@
 #include <set>
 #include <string_view>
 
-#include "polyhop/core/atomic_file.hpp"
 #include "polyhop/core/error.hpp"
 #include "polyhop/experiment/median.hpp"
 #include "polyhop/report/figure_parts.hpp"
@@ -90,19 +89,6 @@ Drawn drawn(const MedianCurve& curve, std::string label) {
     out.points.push_back(curve.points[static_cast<std::size_t>(n)]);
   }
   return out;
-}
-
-void check_methods(const std::vector<Record>& records, const std::vector<std::string>& methods) {
-  std::set<std::string> known;
-  for (const Record& record : records) {
-    for (const Cell& cell : record.cells) known.insert(cell.method);
-  }
-  const std::vector<std::string> names(known.begin(), known.end());
-  for (const auto& method : methods) {
-    if (!known.contains(method)) {
-      throw InputError("methods", "there is no method " + in_quotes(method) + suggestion(method, names));
-    }
-  }
 }
 
 std::vector<Drawn> drawn_curves(const std::vector<Record>& records, const FigureOptions& options) {
@@ -356,12 +342,23 @@ const FieldTable<FigureOptions>& FigureOptions::fields() {
   return table;
 }
 
+void check_methods(const std::vector<Record>& records, const std::vector<std::string>& methods) {
+  std::set<std::string> known;
+  for (const Record& record : records) {
+    for (const Cell& cell : record.cells) known.insert(cell.method);
+  }
+  const std::vector<std::string> names(known.begin(), known.end());
+  for (const auto& method : methods) {
+    if (!known.contains(method)) {
+      throw InputError("methods", "there is no method " + in_quotes(method) + suggestion(method, names));
+    }
+  }
+}
+
 void write_figure(const std::vector<Record>& records, const FigureOptions& options, const std::string& file) {
   if (records.empty()) throw InputError("figure", "there is no experiment to draw");
   const std::string commands = script(records, options, file);
-  AtomicFile out(file);
-  out.write(gnuplot_output(commands));
-  out.commit();
+  draw_into(file, commands);
 }
 
 }  // namespace polyhop

@@ -21,6 +21,9 @@ struct FigureOptions {
   static const FieldTable<FigureOptions>& fields();
 };
 
+/// Throws InputError for a name that no method of the records has.
+void check_methods(const std::vector<Record>& records, const std::vector<std::string>& methods);
+
 /// Draws the median curves of one or more experiments with gnuplot, on a logarithmic y axis, into a file whose ending
 /// says what it is: .svg, .pdf or .png. Curves differ by colour, dashes and marks, so that they can be told apart
 /// without colour. With several records a label begins with its experiment's name. The file appears as a whole or not

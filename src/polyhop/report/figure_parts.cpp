@@ -9,6 +9,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "polyhop/core/atomic_file.hpp"
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/value.hpp"
 #include "polyhop/report/gnuplot.hpp"
@@ -50,7 +51,21 @@ std::string terminal(const std::string& file, double width_cm, double height_cm)
   throw InputError("figure", in_quotes(file) + " should end in .svg, .pdf or .png");
 }
 
+AtomicFile opened(const std::string& file) {
+  try {
+    return AtomicFile(file);
+  } catch (const Error& e) {
+    throw InputError("figure", e.what());
+  }
+}
+
 }  // namespace
+
+void draw_into(const std::string& file, const std::string& commands) {
+  AtomicFile out = opened(file);
+  out.write(gnuplot_output(commands));
+  out.commit();
+}
 
 LineStyle line_style(std::size_t n) {
   const std::string_view colour = colours[n % colours.size()];

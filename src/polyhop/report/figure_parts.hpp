@@ -20,6 +20,10 @@ inline constexpr double legend_line = 1.25 * letter;            // from one to t
 inline constexpr double legend_gap = 0.15;                      // around a legend
 inline constexpr Index label_width = 40;                        // characters
 
+/// Writes what gnuplot makes of the commands; the file appears as a whole or not at all. Throws InputError where it
+/// cannot be made.
+void draw_into(const std::string& file, const std::string& commands);
+
 /// How the n-th line looks: curves differ by colour, dashes and marks, each with a period of its own.
 struct LineStyle {
   std::string line;

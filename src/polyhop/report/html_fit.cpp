@@ -82,6 +82,17 @@ std::vector<std::string> outputs_of(const Model& model) {
   return {model.target.empty() ? "target" : model.target};
 }
 
+// The scores of a sample whose features are all at their mean: the intercepts that go with effects of deviations.
+std::vector<Real> intercepts_at_mean(const Model& model) {
+  std::vector<Real> out = model.intercept;
+  for (std::size_t c = 0; c < out.size(); ++c) {
+    for (std::size_t j = 0; j < model.mean.size(); ++j) {
+      out[c] += model.weights(static_cast<Index>(c), static_cast<Index>(j)) * model.mean[j];
+    }
+  }
+  return out;
+}
+
 std::string coefficients_json(const Model& model) {
   std::vector<Index> order = largest_first(model);
   const auto total = static_cast<Index>(order.size());
@@ -90,12 +101,14 @@ std::string coefficients_json(const Model& model) {
   std::vector<Index> rows(static_cast<std::size_t>(model.weights.rows()));
   std::iota(rows.begin(), rows.end(), Index{0});
   const auto weights = [&](Index j) { return list_of(rows, [&](Index c) { return json(model.weights(c, j)); }); };
+  const auto plain = [](Real x) { return json(x); };
   const auto scale = [&](Index j) { return json(model.scale[static_cast<std::size_t>(j)]); };
   return object({{"outputs", list_of(outputs_of(model), [](const std::string& s) { return json(s); })},
                  {"features", list_of(order, [&](Index j) { return json(feature_name(model, j)); })},
                  {"weights", list_of(order, weights)},
                  {"scale", model.scale.empty() ? "null" : list_of(order, scale)},
-                 {"intercept", list_of(model.intercept, [](Real b) { return json(b); })},
+                 {"intercept", list_of(model.intercept, plain)},
+                 {"at_mean", model.scale.empty() ? "null" : list_of(intercepts_at_mean(model), plain)},
                  {"total", json(total)}});
 }
 

@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "polyhop/core/error.hpp"
-#include "polyhop/core/atomic_file.hpp"
 #include "polyhop/report/figure_parts.hpp"
 #include "polyhop/report/gnuplot.hpp"
 #include "polyhop/report/text_table.hpp"
@@ -103,9 +102,7 @@ std::string script(const Scoreboard& board, Score score, const std::string& file
 
 void write_profile_figure(const Scoreboard& board, Score score, const std::string& file, double width, double height) {
   const std::string commands = script(board, score, file, width, height);
-  AtomicFile out(file);
-  out.write(gnuplot_output(commands));
-  out.commit();
+  draw_into(file, commands);
 }
 
 }  // namespace polyhop

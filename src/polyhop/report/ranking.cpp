@@ -49,7 +49,11 @@ std::string tuning_text(const Tuning* tuning) {
          amount(static_cast<double>(tuning->iterations)) + " iterations";
 }
 
-// "a reached ... in 0.9x the iterations of b", or "" unless both a tuned method and one that is not got there.
+// A name in a sentence: it may be words that read as part of it.
+std::string quoted(const std::string& method) { return "'" + printable(method) + "'"; }
+
+// "'a' reached ... in 0.9x the iterations of ... 'b'", the better one first, or "" unless both a tuned method and one
+// that is not got there.
 std::string tuned_headline(const Record& record, const std::vector<Standing>& standings) {
   const auto best = [&](bool tuned) {
     const auto found = std::ranges::find_if(standings, [&](const Standing& s) {
@@ -61,10 +65,17 @@ std::string tuned_headline(const Record& record, const std::vector<Standing>& st
   const Standing* untuned = best(false);
   if (tuned == nullptr || untuned == nullptr || !(tuned->iterations.median > 0)) return "";
   const Index trials = tuning_of(record, tuned->method)->trials;
-  return printable(untuned->method) + " reached an excess risk of " + significant(record.target, 3) + " in " +
-         significant(untuned->iterations.median / tuned->iterations.median, 2) +
-         "x the iterations of the best tuned constant (" + printable(tuned->method) + "), which took " +
-         std::to_string(trials) + (trials == 1 ? " trial run." : " trial runs.");
+  const std::string took = " took " + std::to_string(trials) + (trials == 1 ? " trial run." : " trial runs.");
+  const auto reached = [&](const Standing& first, const Standing& other) {
+    return " reached an excess risk of " + significant(record.target, 3) + " in " +
+           significant(first.iterations.median / other.iterations.median, 2) + "x the iterations of ";
+  };
+  if (tuned == &standings.front()) {
+    return quoted(tuned->method) + ", the best tuned constant," + reached(*tuned, *untuned) + quoted(untuned->method) +
+           "; its search" + took;
+  }
+  return quoted(untuned->method) + reached(*untuned, *tuned) + "the best tuned constant, " + quoted(tuned->method) +
+         ", whose search" + took;
 }
 
 std::string headline(const Record& record, const std::vector<Standing>& standings) {
@@ -76,13 +87,13 @@ std::string headline(const Record& record, const std::vector<Standing>& standing
   if (!std::isfinite(best.iterations.median)) {
     const std::string text = "No method reached an excess risk of " + goal + " in most runs";
     if (!std::isfinite(best.final_risk.median)) return text + ".";
-    return text + "; " + printable(best.method) + " came closest, at " + significant(best.final_risk.median, 3) + ".";
+    return text + "; " + quoted(best.method) + " came closest, at " + significant(best.final_risk.median, 3) + ".";
   }
-  std::string text = printable(best.method) + " reached an excess risk of " + goal + " first, in " +
+  std::string text = quoted(best.method) + " reached an excess risk of " + goal + " first, in " +
                      amount(best.iterations.median) + " iterations";
   if (standings.size() > 1 && std::isfinite(standings[1].iterations.median) && standings[1].iterations.median > 0) {
     text += ", " + significant(best.iterations.median / standings[1].iterations.median, 2) + "x those of " +
-            printable(standings[1].method);
+            quoted(standings[1].method);
   }
   return text + ".";
 }

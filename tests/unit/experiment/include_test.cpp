@@ -30,7 +30,7 @@ class Include : public test::TemporaryFolder {
     return root.text();
   }
 
-  [[nodiscard]] std::string refusal(const std::vector<std::string>& settings = {}) const {
+  [[nodiscard]] std::string refusal(const std::vector<KeySetting>& settings = {}) const {
     try {
       (void)read_config_file(file("a.toml"), settings);
     } catch (const InputError& error) {
@@ -136,6 +136,29 @@ TEST_F(Include, OnlyNamesAreTaken) {
     EXPECT_EQ(refusal(),
               file("a.toml") + ":2: include: found " + bad + ", expected the name of a file or a list of up to 100");
   }
+}
+
+TEST_F(Include, WhatASettingGaveIsToldByItsFlag) {
+  put("a.toml", "[graph]\ntopology = \"ring\"\nagents = 4\n[problem]\ndimension = 2\nsamples = 2\n" + gap);
+  EXPECT_EQ(refusal({"iterations=3", "graph.agent=2"}),
+            "--set graph.agent=2: graph.agent: unknown key; did you mean 'agents'?");
+  EXPECT_EQ(refusal({{"seeds=-1", "--seeds -1"}}).substr(0, 24), "--seeds -1: seeds: found");
+  EXPECT_EQ(refusal({"method.GAP.step={ rule = \"gap\", bond = 1 }"}).substr(0, 30), "--set method.GAP.step={ rule =");
+}
+
+TEST_F(Include, WhatIsFoundWrongLaterIsToldByWhereItsKeyStands) {
+  put("a.toml", "include = \"b.toml\"\n[graph]\ntopology = \"ring\"\nagents = 4\n");
+  put("b.toml", "[problem]\ndimension = 2\nsamples = 2\n" + gap);
+  const Sources sources = read_config_file(file("a.toml"), {"graph.weights=given"}).sources;
+  const auto told = [&](const std::string& path) { return std::string(sources.located(InputError(path, "x")).what()); };
+  EXPECT_EQ(told("graph.agents"), file("a.toml") + ":4: graph.agents: x");
+  EXPECT_EQ(told("graph.radius"), file("a.toml") + ":2: graph.radius: x");
+  EXPECT_EQ(told("graph.weights"), "--set graph.weights=given: graph.weights: x");
+  EXPECT_EQ(told("problem.samples"), file("b.toml") + ":3: problem.samples: x");
+  EXPECT_EQ(told("method[0].step"), file("b.toml") + ":6: method[0].step: x");
+  EXPECT_EQ(told("method.\"GAP\".step.sweeps"), file("b.toml") + ":6: method.\"GAP\".step.sweeps: x");
+  EXPECT_EQ(told("method.\"other\".step"), file("a.toml") + ": method.\"other\".step: x");
+  EXPECT_EQ(told("nothing"), file("a.toml") + ": nothing: x");
 }
 
 }  // namespace

@@ -223,7 +223,9 @@ TEST_F(StoreTest, KeepsAFailedCellAndTriesItAgain) {
     head.name = "x";
     head.config = Value(Value::Table{});
     const CellKey key{"m", 3, "settings"};
+    EXPECT_EQ(store.name(), "");
     store.set_experiment(head, {key});
+    EXPECT_EQ(store.name(), head.name);
     EXPECT_EQ(store.status(key.id()), Status::unfinished);
     store.fail(key.id(), "what went wrong");
   }

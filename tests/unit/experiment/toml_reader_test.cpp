@@ -254,7 +254,11 @@ TEST(TomlReader, ExplainsMistakesInPlainWords) {
   expect_refused("a = 1\na = 2", 2, "cannot redefine existing integer 'a'");
   expect_refused("[a]\n[a]", 2, "cannot redefine existing table 'a'");
   expect_refused("a = \"open", 1, "the text ends before the string does");
-  expect_refused("a = \"open\nb = 'é'", 1, "control characters");
+  expect_refused(
+      "a = \"open\nb = 'é'", 1,
+      "control characters other than TAB (U+0009) are explicitly prohibited; is a closing quote missing? (column 10)");
+  expect_refused("a = 'open\nb = 1", 1, "; is a closing quote missing?");
+  expect_refused("[method]\n[method]", 2, "cannot redefine existing table 'method'; write [[method]] for each method");
   expect_refused("a b = 1", 1, "expected '=', saw 'b' (column 3)");
   expect_refused("seeds = [1 2]", 1, "expected comma or closing ']'");
 }

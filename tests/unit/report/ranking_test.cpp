@@ -144,23 +144,23 @@ TEST(Ranking, GathersTheSeedsOfAMethodWhereverTheyStand) {
 
 TEST(Ranking, HeadlineTellsTheBestAndHowFarTheNextIs) {
   EXPECT_EQ(headline(record({cell("b", {9, 9, 9, 9, 1}), cell("a", {9, 9, 1})})),
-            "a reached an excess risk of 1 first, in 20 iterations, 0.5x those of b.");
+            "'a' reached an excess risk of 1 first, in 20 iterations, 0.5x those of 'b'.");
 }
 
 TEST(Ranking, HeadlineLeavesOutTheNextThatNeverGotThere) {
   EXPECT_EQ(headline(record({cell("a", {9, 9, 1}), cell("b", {9, 9, 9})})),
-            "a reached an excess risk of 1 first, in 20 iterations.");
-  EXPECT_EQ(headline(record({cell("a", {9, 9, 1})})), "a reached an excess risk of 1 first, in 20 iterations.");
+            "'a' reached an excess risk of 1 first, in 20 iterations.");
+  EXPECT_EQ(headline(record({cell("a", {9, 9, 1})})), "'a' reached an excess risk of 1 first, in 20 iterations.");
 }
 
 TEST(Ranking, HeadlineDoesNotDivideByNoIterations) {
   EXPECT_EQ(headline(record({cell("a", {0.5}), cell("b", {0.5})})),
-            "a reached an excess risk of 1 first, in 0 iterations.");
+            "'a' reached an excess risk of 1 first, in 0 iterations.");
 }
 
 TEST(Ranking, HeadlineTellsTheClosestWhenNobodyGotThere) {
   EXPECT_EQ(headline(record({cell("a", {9, 4}), cell("b", {9, 2.5})})),
-            "No method reached an excess risk of 1 in most runs; b came closest, at 2.5.");
+            "No method reached an excess risk of 1 in most runs; 'b' came closest, at 2.5.");
 }
 
 TEST(Ranking, RemarksOnRunsThatFailed) {
@@ -231,22 +231,22 @@ TEST(Ranking, HeadlineComparesTheBestUntunedWithTheBestTuned) {
   const Cell constant = cell("constant", {9, 9, 9, 9, 1});
   EXPECT_EQ(
       headline(tuned({constant, cell("GAP", {9, 9, 1}), cell("slow", {9, 9, 9, 1})})),
-      "GAP reached an excess risk of 1 in 0.5x the iterations of the best tuned constant (constant), which took 14 "
-      "trial runs.");
+      "'GAP' reached an excess risk of 1 in 0.5x the iterations of the best tuned constant, 'constant', whose search "
+      "took 14 trial runs.");
   EXPECT_EQ(
       headline(tuned({constant, cell("GAP", {9, 9, 9, 9, 9, 9, 1})})),
-      "GAP reached an excess risk of 1 in 1.5x the iterations of the best tuned constant (constant), which took 14 "
-      "trial runs.");
+      "'constant', the best tuned constant, reached an excess risk of 1 in 0.67x the iterations of 'GAP'; its search "
+      "took 14 trial runs.");
 }
 
 TEST(Ranking, HeadlineIsTheUsualOneUnlessBothGotThere) {
   const Cell constant = cell("constant", {9, 9, 9, 9, 1});
   EXPECT_EQ(headline(tuned({constant, cell("GAP", {9, 9, 9})})),
-            "constant reached an excess risk of 1 first, in 40 iterations.");
+            "'constant' reached an excess risk of 1 first, in 40 iterations.");
   EXPECT_EQ(headline(tuned({cell("constant", {9, 9}), cell("GAP", {9, 9, 1})})),
-            "GAP reached an excess risk of 1 first, in 20 iterations.");
+            "'GAP' reached an excess risk of 1 first, in 20 iterations.");
   EXPECT_EQ(headline(tuned({cell("constant", {1}), cell("GAP", {9, 1})})),
-            "constant reached an excess risk of 1 first, in 0 iterations, 0x those of GAP.");
+            "'constant' reached an excess risk of 1 first, in 0 iterations, 0x those of 'GAP'.");
 }
 
 TEST(Ranking, TableSaysWhatTuningTook) {
@@ -270,7 +270,7 @@ TEST(Ranking, NamesCannotReachTheTerminalRaw) {
   const std::string text = ranking_text(record({cell("\x1b[31mred\n", {9, 1})}));
   EXPECT_EQ(text.find('\x1b'), std::string::npos);
   EXPECT_EQ(headline(record({cell("\x1b[31mred\n", {9, 1})})),
-            "\\x1b[31mred\\n reached an excess risk of 1 first, in 10 iterations.");
+            "'\\x1b[31mred\\n' reached an excess risk of 1 first, in 10 iterations.");
 }
 
 TEST(Ranking, FitsTheWidthOfTheTerminal) {

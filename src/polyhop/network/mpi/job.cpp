@@ -13,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "polyhop/core/fingerprint.hpp"
 #include "polyhop/network/mpi/crew.hpp"
 #include "polyhop/network/mpi/link.hpp"
 
@@ -82,13 +83,14 @@ Ownership one_each(Index processes) {
   return out;
 }
 
-// Another number, most likely, for other shares.
+// Of a fingerprint what a double holds.
 double fingerprint(const Ownership& ownership) {
-  std::uint64_t hash = 14695981039346656037U;
-  const auto add = [&](auto number) { hash = (hash ^ static_cast<std::uint64_t>(number)) * 1099511628211U; };
-  for (const Index first : ownership.first) add(first);
-  if (ownership.numbering) std::ranges::for_each(ownership.numbering->agent, add);
-  return static_cast<double>(hash >> 12);
+  Fingerprint out;
+  for (const Index first : ownership.first) out.add(first);
+  if (ownership.numbering) {
+    for (const std::int32_t agent : ownership.numbering->agent) out.add(agent);
+  }
+  return static_cast<double>(out.value() >> 12);
 }
 
 }  // namespace

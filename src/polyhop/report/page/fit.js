@@ -209,10 +209,13 @@ function heatRow(row, largest) {
   return element("tr", {}, element("td", {class: "text"}, coefficients.features[row]), ...cells);
 }
 
+// Beside effects of deviations stands the score of a sample at the mean of all features.
 function interceptRow(one) {
-  const cells = coefficients.intercept.map((b) => element("td", {}, significant(b)));
-  const rest = one ? [...(coefficients.scale ? [element("td")] : []), element("td")] : [];
-  return element("tr", {class: "apart"}, element("td", {class: "text"}, "intercept"), ...cells, ...rest);
+  const {intercept, at_mean: atMean} = coefficients;
+  const numbers = one ? [...intercept, ...(atMean || [])] : atMean || intercept;
+  const cells = numbers.map((b) => element("td", {}, significant(b)));
+  return element(
+      "tr", {class: "apart"}, element("td", {class: "text"}, "intercept"), ...cells, ...(one ? [element("td")] : []));
 }
 
 function coefficientHeads(one) {
@@ -241,8 +244,9 @@ function showCoefficients() {
       (coefficients.scale ?
            (one ? "Coefficient: " : "Per deviation of the feature: ") + (one ?
                 `what one unit of the feature, as in the file, adds to ${subject}; per deviation: what one standard ` +
-                    "deviation of it adds, which makes features comparable." :
-                `what one standard deviation adds to ${subject}, which makes features comparable; the CSV has both.`) :
+                    "deviation of it adds to that of a sample at all means, which makes features comparable." :
+                `what one standard deviation adds to ${subject}, which makes features comparable; the intercept is ` +
+                    "the score of a sample at all means. The CSV has the coefficients per unit.") :
            `What one unit of the feature adds to ${subject}. Features of unlike scales can be compared after ` +
                "--standardise.") +
       (listed < coefficients.total ? ` ${listed} of ${coefficients.total} features; all are in the model's file.` : "");

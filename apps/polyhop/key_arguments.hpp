@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "command_line.hpp"
+#include "polyhop/experiment/toml_reader.hpp"
+
+namespace polyhop::app {
+
+/// The flags that change keys of an experiment file.
+struct KeyArguments {
+  std::vector<std::string> set;
+  std::optional<std::string> seeds;
+};
+
+/// Registers --set, with its help, and --seeds.
+void add_keys(Command& command, KeyArguments& arguments, const std::string& set_help);
+
+/// What they change, each with the flag that messages about it name; --seeds comes last.
+std::vector<KeySetting> settings_of(const KeyArguments& arguments);
+
+}  // namespace polyhop::app
