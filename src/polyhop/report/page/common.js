@@ -106,7 +106,10 @@ const secondsAxis = (scale, count) => d3.svg.axis().scale(scale).ticks(count).ti
 // An empty plot with axes, a grid and titles. Returns the layers to draw in.
 function plot(figure, {label, height, x, y, xAxis, yAxis, xTitle, yTitle}) {
   const width = Math.max(280, figure.clientWidth || 800);
-  const margin = {top: 14, right: 18, bottom: 46, left: 62};
+  const left = yAxis(y, 8).orient("left").outerTickSize(0);
+  const longest = d3.max((left.tickValues() || y.ticks(8)).map((t) => left.tickFormat()(t).length));
+  // Room for the longest number beside the title.
+  const margin = {top: 14, right: 18, bottom: 46, left: Math.max(62, 32 + 7 * (longest || 0))};
   const inner = {width: width - margin.left - margin.right, height: height - margin.top - margin.bottom};
   figure.replaceChildren();
   const svg = d3.select(figure).append("svg").attr(
@@ -119,7 +122,6 @@ function plot(figure, {label, height, x, y, xAxis, yAxis, xTitle, yTitle}) {
   y.range([inner.height, 0]);
   const narrow = inner.width < 420;
   const bottom = xAxis(x, narrow ? 4 : 8).orient("bottom").outerTickSize(0);
-  const left = yAxis(y, 8).orient("left").outerTickSize(0);
   root.append("g")
       .attr("class", "grid")
       .call(left.innerTickSize(-inner.width).tickPadding(8))
@@ -131,7 +133,7 @@ function plot(figure, {label, height, x, y, xAxis, yAxis, xTitle, yTitle}) {
       .attr({class: "title", x: inner.width / 2, y: inner.height + 38, "text-anchor": "middle"})
       .text(xTitle);
   root.append("text")
-      .attr({class: "title", transform: "rotate(-90)", x: -inner.height / 2, y: -48, "text-anchor": "middle"})
+      .attr({class: "title", transform: "rotate(-90)", x: -inner.height / 2, y: 14 - margin.left, "text-anchor": "middle"})
       .text(yTitle);
   const marks = root.append("g").attr("clip-path", `url(#${clip})`);
   return {svg, root, marks, inner, x, y};
