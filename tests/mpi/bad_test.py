@@ -70,6 +70,10 @@ class Bad(MpiTest):
         self.refused(2, "run", "e.toml", "--placement", "contiguous", command=self.odd_one(1, "metis"),
                      says=["rank 1 on ", "another --placement, --exchange or --peer-timeout"])
 
+    def test_ranks_that_wait_for_each_other_unlike_long(self):
+        self.refused(2, "run", "e.toml", "--peer-timeout", "60", command=self.odd_one(1, "30"),
+                     says=["rank 1 on ", "--peer-timeout", "all must have the same"])
+
     def test_a_data_file_that_one_rank_lacks(self):
         self.put("in_folder", IN_FOLDER)
         (self.folder / "in_folder").chmod(0o755)
