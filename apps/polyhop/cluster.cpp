@@ -181,7 +181,9 @@ void leave_team(int code, const std::string& wrong) {
   constexpr double patience = 10;
   if (job && !wrong.empty() && !job->all_leave_within(patience)) {
     // It went wrong here alone: the others are at work, and would wait for this process for ever.
-    if (!job->is_first()) std::fputs((job->name(job->rank()) + ": " + wrong).c_str(), stderr);
+    if (!job->is_first()) {
+      std::fputs((wrong.substr(0, wrong.find('\n')) + " (" + job->name(job->rank()) + ")\n").c_str(), stderr);
+    }
     job->abort(code);
   }
   job.reset();

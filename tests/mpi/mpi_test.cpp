@@ -334,7 +334,7 @@ TEST(Team, NumbersWorkersWhereverTheyAre) {
 }
 
 TEST(Team, RefusesAgentsThatWereDealtInOtherWays) {
-  if (job->size() < 2) GTEST_SKIP() << "there is one process";
+  if (job->size() < 2) GTEST_SKIP() << "one rank cannot differ from others";
   const Index agents = 2 * job->size();
   auto numbering = std::make_shared<Numbering>();
   for (std::int32_t n = 0; n < agents; ++n) numbering->agent.push_back(n), numbering->place.push_back(n);
@@ -353,7 +353,7 @@ TEST(Team, RefusesAgentsThatWereDealtInOtherWays) {
 class Silence : public testing::Test {
  protected:
   void SetUp() override {
-    if (!impatient) GTEST_SKIP() << "not impatient";
+    if (!impatient) GTEST_SKIP() << "the test mpi.impatient does it, with a second of patience";
   }
 };
 
@@ -381,7 +381,7 @@ TEST_F(Silence, OfOneWhoHasYetToMeetIsNoLoss) {
 }
 
 TEST_F(Silence, IsBrokenBetweenThoseWhoseAgentsNumbersFollow) {
-  if (job->size() != 4) GTEST_SKIP() << "made for four";
+  if (job->size() != 4) GTEST_SKIP() << "its agents are dealt to four ranks";
   // A path 0 2 | 4 5 | 6 7 | 1 3 over the processes 1, 0, 2, 3: 1 and 3 share no edge, but numbers that follow.
   const std::vector<std::int32_t> path = {0, 2, 4, 5, 6, 7, 1, 3};
   std::vector<Edge> edges;

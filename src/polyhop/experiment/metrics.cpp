@@ -81,13 +81,19 @@ double area_under_curve(std::span<const Index> truth, std::span<const Real> scor
   std::vector<std::size_t> order(truth.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return score[a] < score[b]; });
+  std::vector<std::array<double, 2>> bins;
+  for (std::size_t n = 0; n < order.size(); ++n) {
+    if (n == 0 || score[order[n]] != score[order[n - 1]]) bins.push_back({});
+    ++bins.back()[truth[order[n]] == 1 ? 1 : 0];
+  }
+  return area_under_curve(bins);
+}
+
+double area_under_curve(std::span<const std::array<double, 2>> bins) {
   double below = 0;  // samples of class 0 with a smaller score
   double ones = 0;
   double won = 0;
-  for (std::size_t begin = 0, end = 0; begin < order.size(); begin = end) {
-    double tied_ones = 0;
-    while (end < order.size() && score[order[end]] == score[order[begin]]) tied_ones += truth[order[end++]] == 1;
-    const double tied_zeros = static_cast<double>(end - begin) - tied_ones;
+  for (const auto& [tied_zeros, tied_ones] : bins) {
     won += tied_ones * (below + 0.5 * tied_zeros);
     below += tied_zeros;
     ones += tied_ones;

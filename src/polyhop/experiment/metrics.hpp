@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <span>
 #include <vector>
 
@@ -28,6 +29,8 @@ double accuracy(std::span<const Index> truth, std::span<const Index> predicted);
 double log_loss(std::span<const Index> truth, const Rows& scores);
 /// The probability that a sample of class 1 has a larger score than one of class 0, ties counted as a half.
 double area_under_curve(std::span<const Index> truth, std::span<const Real> score);
+/// The same from bins of the score, in rising order: how many samples of class 0 and of class 1 tie in each.
+double area_under_curve(std::span<const std::array<double, 2>> bins);
 
 /// count[t][p]: samples of class t that were predicted as class p.
 using Confusion = std::vector<std::vector<Index>>;

@@ -40,6 +40,7 @@ double area_under_curve(std::array<std::vector<Key>, 2> keys, double samples, Co
   for (auto& list : keys) std::ranges::sort(list);
   std::vector<Bin> bins = {{}};
   std::vector<double> counts;
+  const double largest = std::max(1.0, crowd * samples);
   for (bool done = false; !done;) {
     counts.assign(2 * bins.size(), 0);
     collective.in_order(counts, [&](std::span<double> shared) {
@@ -56,7 +57,6 @@ double area_under_curve(std::array<std::vector<Key>, 2> keys, double samples, Co
     for (std::size_t n = 0; n < bins.size(); ++n) {
       const double zeros = counts[2 * n];
       const double ones = counts[2 * n + 1];
-      const double largest = std::max(1.0, crowd * samples);
       if (zeros + ones == 0) continue;
       if (zeros == 0 || ones == 0 || zeros + ones <= largest || bins[n].bits == 64) {
         finer.push_back(bins[n]);
@@ -68,15 +68,9 @@ double area_under_curve(std::array<std::vector<Key>, 2> keys, double samples, Co
     }
     if (!done) bins = std::move(finer);
   }
-  double below = 0;
-  double all_ones = 0;
-  double won = 0;
-  for (std::size_t n = 0; n < bins.size(); ++n) {
-    won += counts[2 * n + 1] * (below + 0.5 * counts[2 * n]);
-    below += counts[2 * n];
-    all_ones += counts[2 * n + 1];
-  }
-  return below > 0 && all_ones > 0 ? won / (below * all_ones) : undefined;
+  std::vector<std::array<double, 2>> tied;
+  for (std::size_t n = 0; n < bins.size(); ++n) tied.push_back({counts[2 * n], counts[2 * n + 1]});
+  return metrics::area_under_curve(tied);
 }
 
 double pooled_auc(std::span<const ScoredSamples> agents, double samples, Collective& collective) {

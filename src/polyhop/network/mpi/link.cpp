@@ -76,8 +76,6 @@ Link::~Link() {
   for (MPI_Comm* comm : {&world_, &alarm_, &heart_}) MPI_Comm_free(comm);
 }
 
-void Link::begin_to_meet() { MPI_Ibarrier(world_, &meeting_); }
-
 bool Link::has_met() {
   int done = 0;
   MPI_Test(&meeting_, &done, MPI_STATUS_IGNORE);
@@ -87,14 +85,14 @@ bool Link::has_met() {
 
 // Until all processes are here; what to do meanwhile.
 void Link::meet(const std::function<void()>& meanwhile) {
-  begin_to_meet();
+  MPI_Ibarrier(world_, &meeting_);
   do meanwhile();
   while (!has_met());
 }
 
 bool Link::all_leave_within(double seconds) {
   const auto end = Clock::now() + std::chrono::duration<double>(seconds);
-  begin_to_meet();
+  MPI_Ibarrier(world_, &meeting_);
   while (!leaves_ && Clock::now() < end) leaves_ = has_met();
   return leaves_;
 }

@@ -91,7 +91,6 @@ class Link {
   void beat(const std::stop_token& stop);
   void tell_alive();
   void hear();
-  void begin_to_meet();
   bool has_met();
   void meet(const std::function<void()>& meanwhile);
   [[nodiscard]] std::vector<int> tree_children() const;
