@@ -99,9 +99,8 @@ bool Link::all_leave_within(double seconds) {
 
 void Link::know(int peer, Index here, Index there) {
   const std::lock_guard lock(mutex_);
-  const auto [known, is_new] = peers_.try_emplace(peer);
-  if (is_new) silent_[static_cast<std::size_t>(peer)] = 0;
-  if (here >= 0) known->second.here = here, known->second.there = there;
+  Peer& known = peers_[peer];
+  if (here >= 0) known.here = here, known.there = there;
 }
 
 // Tells the peers that this process is alive, and listens, a few times in what may pass in silence.
@@ -113,12 +112,21 @@ void Link::beat(const std::stop_token& stop) {
     const auto now = Clock::now();
     const double passed = std::min<std::chrono::duration<double>>(now - before, 2 * period).count();
     before = now;
-    for (auto& silent : silent_) silent = silent + passed;
+    count_silence(passed);
     tell_alive();
     hear();
     look_for_lost();
     std::unique_lock lock(asleep);
     bell_.wait_for(lock, stop, period, [] { return false; });
+  }
+}
+
+// Of those that are known: from when they are.
+void Link::count_silence(double seconds) {
+  const std::lock_guard lock(mutex_);
+  for (const auto& [rank, peer] : peers_) {
+    auto& silent = silent_[static_cast<std::size_t>(rank)];
+    silent = silent + seconds;
   }
 }
 

@@ -89,6 +89,7 @@ class Link {
   [[nodiscard]] std::string loss(int peer) const;
   void look_for_lost();
   void beat(const std::stop_token& stop);
+  void count_silence(double seconds);
   void tell_alive();
   void hear();
   bool has_met();
