@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "polyhop/core/atomic_file.hpp"
-#include "polyhop/experiment/model_file.hpp"
+#include "polyhop/fit/model_file.hpp"
 #include "polyhop/problem/data_file.hpp"
 #include "polyhop/problem/data_table.hpp"
 

@@ -17,7 +17,7 @@
 #include "command_line.hpp"
 #include "commands.hpp"
 #include "json_output.hpp"
-#include "polyhop/experiment/machine.hpp"
+#include "polyhop/core/machine.hpp"
 #include "polyhop/experiment/self_test.hpp"
 #include "polyhop/network/placement.hpp"
 #include "polyhop/report/text_table.hpp"

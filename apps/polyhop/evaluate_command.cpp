@@ -14,8 +14,8 @@
 #include "data_input.hpp"
 #include "json_output.hpp"
 #include "polyhop/core/error.hpp"
-#include "polyhop/experiment/evaluation.hpp"
-#include "polyhop/experiment/model_file.hpp"
+#include "polyhop/fit/evaluation.hpp"
+#include "polyhop/fit/model_file.hpp"
 #include "polyhop/report/text_table.hpp"
 #include "terminal.hpp"
 

@@ -14,8 +14,8 @@
 #include "json_output.hpp"
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/value.hpp"
-#include "polyhop/experiment/model_file.hpp"
-#include "polyhop/experiment/prediction.hpp"
+#include "polyhop/fit/model_file.hpp"
+#include "polyhop/fit/prediction.hpp"
 #include "polyhop/report/csv_cell.hpp"
 
 namespace polyhop::app {

@@ -8,8 +8,8 @@
 #include <system_error>
 
 #include "polyhop/core/error.hpp"
+#include "polyhop/core/machine.hpp"
 #include "polyhop/experiment/load.hpp"
-#include "polyhop/experiment/machine.hpp"
 #include "polyhop/experiment/store.hpp"
 #include "polyhop/report/html_scoreboard.hpp"
 #include "polyhop/report/profile_figure.hpp"

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "polyhop/experiment/metrics.hpp"
-#include "polyhop/experiment/prediction.hpp"
+#include "polyhop/fit/metrics.hpp"
+#include "polyhop/fit/prediction.hpp"
 
 namespace {
 

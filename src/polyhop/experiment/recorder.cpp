@@ -9,8 +9,8 @@
 #include <limits>
 
 #include "polyhop/core/kernels.hpp"
+#include "polyhop/core/median.hpp"
 #include "polyhop/experiment/agent_stream.hpp"
-#include "polyhop/experiment/median.hpp"
 
 namespace polyhop {
 namespace {

@@ -16,8 +16,8 @@
 #include <utility>
 #include <vector>
 
+#include "polyhop/core/machine.hpp"
 #include "polyhop/experiment/from_first.hpp"
-#include "polyhop/experiment/machine.hpp"
 #include "polyhop/experiment/tasks.hpp"
 #include "polyhop/experiment/tuning.hpp"
 

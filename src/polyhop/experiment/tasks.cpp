@@ -11,11 +11,6 @@
 
 namespace polyhop {
 
-Index usable_threads(Index asked, Index processes) {
-  if (asked > 0) return asked;
-  return processes > 1 ? 1 : std::max<Index>(1, static_cast<Index>(std::thread::hardware_concurrency()));
-}
-
 Index workers_for(Index agents, Index dimension, Index threads) {
   // Below this many numbers an iteration, waiting for each other costs threads more than they gain.
   constexpr Index large_state = 100000;

@@ -8,9 +8,6 @@
 
 namespace polyhop {
 
-/// `asked`, or when that is 0 as many as there are cores; one where several processes run together.
-Index usable_threads(Index asked, Index processes = 1);
-
 /// How many workers a run of agents * dimension numbers gets: all threads when it is large, else one, and runs go side
 /// by side.
 Index workers_for(Index agents, Index dimension, Index threads);

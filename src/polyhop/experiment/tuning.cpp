@@ -10,8 +10,9 @@
 #include <memory>
 #include <utility>
 
+#include "polyhop/core/machine.hpp"
+#include "polyhop/core/median.hpp"
 #include "polyhop/experiment/from_first.hpp"
-#include "polyhop/experiment/median.hpp"
 #include "polyhop/experiment/run.hpp"
 #include "polyhop/experiment/tasks.hpp"
 

@@ -14,7 +14,7 @@
 #include <string_view>
 
 #include "polyhop/core/error.hpp"
-#include "polyhop/experiment/median.hpp"
+#include "polyhop/core/median.hpp"
 #include "polyhop/report/figure_parts.hpp"
 #include "polyhop/report/gnuplot.hpp"
 #include "polyhop/report/text_table.hpp"

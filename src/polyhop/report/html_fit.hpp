@@ -4,7 +4,7 @@
 
 #include <string>
 
-#include "polyhop/experiment/fit.hpp"
+#include "polyhop/fit/fit.hpp"
 
 namespace polyhop {
 

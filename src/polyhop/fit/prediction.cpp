@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
-#include "polyhop/experiment/prediction.hpp"
+#include "polyhop/fit/prediction.hpp"
 
 #include <algorithm>
 #include <charconv>

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "polyhop/core/real.hpp"
-#include "polyhop/experiment/metrics.hpp"
-#include "polyhop/experiment/model_file.hpp"
+#include "polyhop/fit/metrics.hpp"
+#include "polyhop/fit/model_file.hpp"
 #include "polyhop/problem/data_table.hpp"
 
 namespace polyhop {

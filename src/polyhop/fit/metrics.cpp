@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
-#include "polyhop/experiment/metrics.hpp"
+#include "polyhop/fit/metrics.hpp"
 
 #include <algorithm>
 #include <cmath>

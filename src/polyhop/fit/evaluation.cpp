@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
-#include "polyhop/experiment/evaluation.hpp"
+#include "polyhop/fit/evaluation.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +10,7 @@
 
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/value.hpp"
-#include "polyhop/experiment/prediction.hpp"
+#include "polyhop/fit/prediction.hpp"
 #include "polyhop/problem/loss.hpp"
 
 namespace polyhop {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
-#include "polyhop/experiment/machine.hpp"
+#include "polyhop/core/machine.hpp"
 
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -55,10 +55,15 @@ Machine this_machine() {
   machine.cpu = entry("/proc/cpuinfo", "model name");
   machine.instruction_set = kernels::instruction_set();
   machine.system = system_text();
-  machine.cores = std::max<Index>(1, static_cast<Index>(std::thread::hardware_concurrency()));
+  machine.cores = usable_threads(0);
   machine.memory_bytes = kilobytes(entry("/proc/meminfo", "MemTotal"));
   machine.free_bytes = kilobytes(entry("/proc/meminfo", "MemAvailable"));
   return machine;
+}
+
+Index usable_threads(Index asked, Index processes) {
+  if (asked > 0) return asked;
+  return processes > 1 ? 1 : std::max<Index>(1, static_cast<Index>(std::thread::hardware_concurrency()));
 }
 
 std::optional<std::string> find_program(const std::string& name) {

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
-#include "polyhop/experiment/model_file.hpp"
+#include "polyhop/fit/model_file.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
-#include "polyhop/experiment/pooled_evaluation.hpp"
+#include "polyhop/fit/pooled_evaluation.hpp"
 
 #include <gtest/gtest.h>
 

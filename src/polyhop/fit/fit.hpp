@@ -7,8 +7,8 @@
 #include <optional>
 #include <vector>
 
-#include "polyhop/experiment/evaluation.hpp"
-#include "polyhop/experiment/model_file.hpp"
+#include "polyhop/fit/evaluation.hpp"
+#include "polyhop/fit/model_file.hpp"
 #include "polyhop/graph/topology.hpp"
 #include "polyhop/network/placement.hpp"
 #include "polyhop/network/team.hpp"

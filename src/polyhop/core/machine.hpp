@@ -25,6 +25,10 @@ struct Machine {
 
 Machine this_machine();
 
+/// How many threads to use: `asked`, or when that is 0 as many as there are cores; one where several processes run
+/// together.
+Index usable_threads(Index asked, Index processes = 1);
+
 /// The full path of a program on PATH.
 std::optional<std::string> find_program(const std::string& name);
 

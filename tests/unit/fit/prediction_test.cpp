@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
-#include "polyhop/experiment/prediction.hpp"
+#include "polyhop/fit/prediction.hpp"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "polyhop/experiment/evaluation.hpp"
+#include "polyhop/fit/evaluation.hpp"
 #include "unit/core/refusal.hpp"
 
 namespace polyhop {

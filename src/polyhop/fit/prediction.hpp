@@ -6,7 +6,7 @@
 
 #include "polyhop/core/real.hpp"
 #include "polyhop/core/rows.hpp"
-#include "polyhop/experiment/model_file.hpp"
+#include "polyhop/fit/model_file.hpp"
 #include "polyhop/problem/data_table.hpp"
 
 namespace polyhop {

@@ -7,7 +7,7 @@
 
 #include "polyhop/core/real.hpp"
 #include "polyhop/core/rows.hpp"
-#include "polyhop/experiment/evaluation.hpp"
+#include "polyhop/fit/evaluation.hpp"
 #include "polyhop/network/collective.hpp"
 
 namespace polyhop {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "polyhop/core/random.hpp"
-#include "polyhop/experiment/fit.hpp"
+#include "polyhop/fit/fit.hpp"
 #include "support/data_files.hpp"
 #include "support/thread_team.hpp"
 #include "unit/core/refusal.hpp"

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
-#include "polyhop/experiment/fit.hpp"
+#include "polyhop/fit/fit.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,12 +16,11 @@
 #include <utility>
 #include <vector>
 
+#include "polyhop/core/machine.hpp"
 #include "polyhop/core/random.hpp"
-#include "polyhop/experiment/machine.hpp"
-#include "polyhop/experiment/pooled_evaluation.hpp"
 #include "polyhop/experiment/standardise.hpp"
-#include "polyhop/experiment/tasks.hpp"
 #include "polyhop/experiment/team_data.hpp"
+#include "polyhop/fit/pooled_evaluation.hpp"
 #include "polyhop/method/automatic.hpp"
 #include "polyhop/method/averaged_iterate.hpp"
 #include "polyhop/method/corrected_descent.hpp"

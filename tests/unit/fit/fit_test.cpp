@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
-#include "polyhop/experiment/fit.hpp"
+#include "polyhop/fit/fit.hpp"
 
 #include <gtest/gtest.h>
 
@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "polyhop/core/random.hpp"
-#include "polyhop/experiment/evaluation.hpp"
-#include "polyhop/experiment/prediction.hpp"
+#include "polyhop/fit/evaluation.hpp"
+#include "polyhop/fit/prediction.hpp"
 #include "support/data_files.hpp"
 
 namespace polyhop {

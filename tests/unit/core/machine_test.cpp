@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
-#include "polyhop/experiment/machine.hpp"
+#include "polyhop/core/machine.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
+#include <thread>
 
 namespace {
 
@@ -26,6 +28,13 @@ TEST(FindProgram, LooksAlongThePath) {
   EXPECT_TRUE(shell->ends_with("/sh"));
   EXPECT_FALSE(find_program("there is no such program"));
   EXPECT_FALSE(find_program(""));
+}
+
+TEST(Machine, GivesAllCoresUnlessSeveralProcessesShareThem) {
+  EXPECT_EQ(usable_threads(3), 3);
+  EXPECT_EQ(usable_threads(3, 4), 3);
+  EXPECT_EQ(usable_threads(0, 4), 1);
+  EXPECT_EQ(usable_threads(0), std::max<Index>(1, std::thread::hardware_concurrency()));
 }
 
 }  // namespace
