@@ -37,6 +37,7 @@ average = false
 step = { rule = "constant", value = 1e6 }
 """
 
+# Later ones may follow.
 COLUMNS = (
     "experiment,method,seed,iteration,seconds,excess_risk,excess_risk_worst,excess_risk_mean_model,"
     "excess_risk_averaged,consensus_error,distance,step_min,step_median,step_max,rounds,vectors,scalars,"

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -32,68 +34,126 @@ struct EnumNames<Status> {
                                                                                 {Status::stalled, "stalled"}}};
 };
 
-/// One recorded point of a run; the columns of curves.csv. NaN where something is not known.
+/// One recorded point of a run; point_columns says what its numbers mean. NaN where something is not known.
 struct Point {
   Index iteration = 0;
-  double seconds = 0;                                                      // inside iterations, recording apart
-  double excess_risk = 0;                                                  // (1/K) sum_k J(w_k) - J(w^o)
-  double excess_risk_worst = 0;                                            // max_k J(w_k) - J(w^o)
-  double excess_risk_mean_model = 0;                                       // J((1/K) sum_k w_k) - J(w^o)
-  double excess_risk_averaged = std::numeric_limits<double>::quiet_NaN();  // of the averaged iterates
-  double consensus_error = 0;                                              // (1/K) sum_k ||w_k - mean||^2
-  double distance = 0;                                                     // (1/K) sum_k ||w_k - w^o||^2
-  double step_min = 0;                                                     // of the iteration before; NaN at 0
+  double seconds = 0;
+  double excess_risk = 0;
+  double excess_risk_worst = 0;
+  double excess_risk_mean_model = 0;
+  double excess_risk_averaged = std::numeric_limits<double>::quiet_NaN();
+  double consensus_error = 0;
+  double distance = 0;
+  double step_min = 0;
   double step_median = 0;
   double step_max = 0;
-  Index rounds = 0;  // totals so far, over all edges and directions
+  Index rounds = 0;
   Index vectors = 0;
   Index scalars = 0;
-  Index step_vectors = 0;  // the share of the step size in them
+  Index step_vectors = 0;
   Index step_scalars = 0;
-  Index values = 0;  // evaluations of agents' costs and gradients
+  Index values = 0;
   Index gradients = 0;
-  double level = std::numeric_limits<double>::quiet_NaN();       // mean of what a rule has estimated for Jhat_k(w^o)
-  double error_rate = std::numeric_limits<double>::quiet_NaN();  // of the mean model on all samples; NaN: no classes
-  Index crossed_vectors = 0;  // rows that went from one process to another, each once: 0 where one does all
+  double level = std::numeric_limits<double>::quiet_NaN();
+  double error_rate = std::numeric_limits<double>::quiet_NaN();
+  Index crossed_vectors = 0;
   Index crossed_scalars = 0;
 };
 
-/// A number of a point under its name.
-struct PointColumn {
-  std::string_view name;
-  std::variant<Index Point::*, double Point::*> number;
+/// What a number of a point is: where the run stands; how far it still is from the end, which is what curves show, on a
+/// logarithmic axis; what the steps were, or what their rule goes by; a total that only grows.
+enum class ColumnKind { progress, measure, step, count };
+template <>
+struct EnumNames<ColumnKind> {
+  static constexpr std::array<std::pair<ColumnKind, std::string_view>, 4> names = {{{ColumnKind::progress, "progress"},
+                                                                                    {ColumnKind::measure, "measure"},
+                                                                                    {ColumnKind::step, "step"},
+                                                                                    {ColumnKind::count, "count"}}};
 };
 
-/// All numbers of a point, in the order of curves.csv and of the store.
-inline constexpr std::array<PointColumn, 22> point_columns = {{
-    {"iteration", &Point::iteration},
-    {"seconds", &Point::seconds},
-    {"excess_risk", &Point::excess_risk},
-    {"excess_risk_worst", &Point::excess_risk_worst},
-    {"excess_risk_mean_model", &Point::excess_risk_mean_model},
-    {"excess_risk_averaged", &Point::excess_risk_averaged},
-    {"consensus_error", &Point::consensus_error},
-    {"distance", &Point::distance},
-    {"step_min", &Point::step_min},
-    {"step_median", &Point::step_median},
-    {"step_max", &Point::step_max},
-    {"rounds", &Point::rounds},
-    {"vectors", &Point::vectors},
-    {"scalars", &Point::scalars},
-    {"step_vectors", &Point::step_vectors},
-    {"step_scalars", &Point::step_scalars},
-    {"values", &Point::values},
-    {"gradients", &Point::gradients},
-    {"level", &Point::level},
-    {"error_rate", &Point::error_rate},
-    {"crossed_vectors", &Point::crossed_vectors},
-    {"crossed_scalars", &Point::crossed_scalars},
-}};
+/// The level that a figure compares a measure with: the experiment's target, or the error rate of w^o.
+enum class ComparedWith { nothing, target, optimum };
 
-/// The counts of a point, which only grow.
-inline constexpr std::array<Index Point::*, 9> point_counts = {
-    &Point::rounds, &Point::vectors,   &Point::scalars,         &Point::step_vectors,   &Point::step_scalars,
-    &Point::values, &Point::gradients, &Point::crossed_vectors, &Point::crossed_scalars};
+/// A number of a point: all that the store, the files, the pages, the figures and the documents know of it.
+struct PointColumn {
+  std::string_view name;  // in files; options and pages write it with dashes
+  std::variant<Index Point::*, double Point::*> number;
+  ColumnKind kind;
+  std::string_view unit;
+  std::string_view help;        // a sentence without its full stop
+  std::string_view label = {};  // of an axis, where it can be one
+  ComparedWith compared = ComparedWith::nothing;
+};
+
+/// All numbers of a point, in the order of curves.csv. A new one comes last, and none is ever renamed.
+inline constexpr auto point_columns = [] {
+  using P = Point;
+  using enum ColumnKind;
+  using enum ComparedWith;
+  return std::to_array<PointColumn>({
+      {"iteration", &P::iteration, progress, "iterations", "iterations done", "iteration"},
+      {"seconds", &P::seconds, progress, "s", "time inside iterations, without recording", "seconds"},
+      {"excess_risk", &P::excess_risk, measure, "cost",
+       "mean over agents of J(w_k) - J(w^o), where J is the average of all agents' costs", "excess risk", target},
+      {"excess_risk_worst", &P::excess_risk_worst, measure, "cost", "the largest J(w_k) - J(w^o) of any agent",
+       "excess risk, worst agent", target},
+      {"excess_risk_mean_model", &P::excess_risk_mean_model, measure, "cost", "J(mean of all w_k) - J(w^o)",
+       "excess risk of the mean model", target},
+      {"excess_risk_averaged", &P::excess_risk_averaged, measure, "cost",
+       "mean over agents of J(average of w_k so far) - J(w^o)", "excess risk, averaged iterates", target},
+      {"consensus_error", &P::consensus_error, measure, "model^2", "mean over agents of ||w_k - mean of all w_k||^2",
+       "consensus error"},
+      {"distance", &P::distance, measure, "model^2",
+       "mean over agents of ||w_k - w^o||^2, where w^o is the minimiser of least norm",
+       "squared distance to the optimum"},
+      {"step_min", &P::step_min, step, "model^2/cost", "the smallest step of any agent in the iteration before"},
+      {"step_median", &P::step_median, step, "model^2/cost", "the median step of all agents in the iteration before"},
+      {"step_max", &P::step_max, step, "model^2/cost", "the largest step of any agent in the iteration before"},
+      {"rounds", &P::rounds, count, "rounds", "rounds of communication so far"},
+      {"vectors", &P::vectors, count, "vectors", "vectors sent so far, over all edges and directions", "vectors sent"},
+      {"scalars", &P::scalars, count, "scalars", "scalars sent so far, over all edges and directions"},
+      {"step_vectors", &P::step_vectors, count, "vectors", "the step size's share of `vectors`"},
+      {"step_scalars", &P::step_scalars, count, "scalars", "the step size's share of `scalars`"},
+      {"values", &P::values, count, "evaluations", "evaluations of agents' batch costs so far"},
+      {"gradients", &P::gradients, count, "evaluations", "evaluations of agents' batch gradients so far"},
+      {"level", &P::level, step, "cost", "mean over agents of what `optimum = \"estimate\"` takes for Jhat_k(w^o)"},
+      {"error_rate", &P::error_rate, measure, "share",
+       "share of all samples that the mean of all w_k assigns to another class; unknown where targets are not classes",
+       "share of samples misclassified", optimum},
+      {"crossed_vectors", &P::crossed_vectors, count, "vectors",
+       "those of `vectors` that went from one process to another, counted once per pair of processes and exchange"},
+      {"crossed_scalars", &P::crossed_scalars, count, "scalars",
+       "those of `scalars` that went from one process to another, counted once per pair of processes and exchange"},
+  });
+}();
+
+/// The columns of one kind, in their order.
+template <ColumnKind kind>
+inline constexpr auto columns_of = [] {
+  constexpr auto is_one = [](const PointColumn& column) { return column.kind == kind; };
+  std::array<PointColumn, static_cast<std::size_t>(std::ranges::count_if(point_columns, is_one))> out{};
+  std::ranges::copy_if(point_columns, out.begin(), is_one);
+  return out;
+}();
+
+/// The members of the counts.
+inline constexpr auto point_counts = [] {
+  std::array<Index Point::*, columns_of<ColumnKind::count>.size()> out{};
+  std::ranges::transform(columns_of<ColumnKind::count>, out.begin(),
+                         [](const PointColumn& column) { return std::get<Index Point::*>(column.number); });
+  return out;
+}();
+
+/// The column of a member.
+template <class T>
+constexpr const PointColumn& column_of(T Point::*member) {
+  return *std::ranges::find(point_columns, decltype(PointColumn::number)(member), &PointColumn::number);
+}
+
+/// The number in a column, whatever its type.
+inline double number_in(const PointColumn& column, const Point& point) {
+  return std::visit([&](const auto member) { return static_cast<double>(point.*member); }, column.number);
+}
 
 /// What a search for the best constant took, over all its trial runs, and what it found.
 struct Tuning {

@@ -14,6 +14,7 @@
 #include <functional>
 #include <limits>
 #include <mutex>
+#include <set>
 #include <type_traits>
 #include <variant>
 
@@ -24,25 +25,40 @@
 namespace polyhop {
 namespace {
 
-constexpr int format = 3;
+// Columns of points come and are found by their names under the same number; another change raises it.
+constexpr int format = 4;
+constexpr int oldest_format = 3;
 
-constexpr const char* schema = R"(
+using Columns = std::span<const PointColumn>;
+
+// The name of a column as SQL reads it, also where it is one of SQL's own words.
+std::string quoted(const PointColumn& column) { return "\"" + std::string(column.name) + "\""; }
+
+// `text` of each column, as a list.
+template <class F>
+std::string listed(Columns columns, F text) {
+  std::string out;
+  for (const PointColumn& column : columns) out += (out.empty() ? "" : ", ") + text(column);
+  return out;
+}
+
+constexpr Columns counts = columns_of<ColumnKind::count>;
+
+std::string definition(const PointColumn& column) {
+  return quoted(column) + (std::holds_alternative<Index Point::*>(column.number) ? " INTEGER" : " REAL");
+}
+
+std::string schema() {
+  return R"(
 CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE provenance (position INTEGER PRIMARY KEY, name TEXT, value TEXT);
 CREATE TABLE layout (position INTEGER PRIMARY KEY, method TEXT NOT NULL, seed INTEGER NOT NULL, cell TEXT NOT NULL);
 CREATE TABLE cells (id TEXT PRIMARY KEY, settings TEXT NOT NULL, status TEXT NOT NULL, message TEXT,
-                    iteration INTEGER, seconds REAL, first_risk REAL, rounds INTEGER, vectors INTEGER, scalars INTEGER,
-                    step_vectors INTEGER, step_scalars INTEGER, "values" INTEGER, gradients INTEGER,
-                    crossed_vectors INTEGER, crossed_scalars INTEGER, reference_value REAL, reference_accuracy REAL, reference_error_rate REAL,
-                    reference_how TEXT, recorded_agents INTEGER)
-  WITHOUT ROWID;
-CREATE TABLE points (cell TEXT NOT NULL, iteration INTEGER NOT NULL, seconds REAL, excess_risk REAL,
-                     excess_risk_worst REAL, excess_risk_mean_model REAL, excess_risk_averaged REAL,
-                     consensus_error REAL, distance REAL, step_min REAL, step_median REAL, step_max REAL,
-                     rounds INTEGER, vectors INTEGER, scalars INTEGER, step_vectors INTEGER, step_scalars INTEGER,
-                     "values" INTEGER, gradients INTEGER, level REAL, error_rate REAL, crossed_vectors INTEGER,
-                     crossed_scalars INTEGER, PRIMARY KEY (cell, iteration))
-  WITHOUT ROWID;
+                    iteration INTEGER, seconds REAL, first_risk REAL, reference_value REAL, reference_accuracy REAL,
+                    reference_error_rate REAL, reference_how TEXT, recorded_agents INTEGER, )" +
+         listed(counts, definition) + R"() WITHOUT ROWID;
+CREATE TABLE points (cell TEXT NOT NULL, )" +
+         listed(point_columns, definition) + R"(, PRIMARY KEY (cell, iteration)) WITHOUT ROWID;
 CREATE TABLE steps (cell TEXT NOT NULL, iteration INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (cell, iteration));
 CREATE TABLE arrays (cell TEXT NOT NULL, name TEXT NOT NULL, position INTEGER NOT NULL, part INTEGER NOT NULL,
                      "rows" INTEGER NOT NULL, "columns" INTEGER NOT NULL, data BLOB NOT NULL,
@@ -54,17 +70,29 @@ CREATE TABLE tunings (position INTEGER PRIMARY KEY, method TEXT, value REAL, fac
                       iterations INTEGER, vectors INTEGER, scalars INTEGER, "values" INTEGER, gradients INTEGER,
                       seconds REAL);
 )";
+}
 
 // SQLite keeps a NaN as NULL.
 double real(const SQLite::Column& column) {
   return column.isNull() ? std::numeric_limits<double>::quiet_NaN() : column.getDouble();
 }
 
-void bind(SQLite::Statement& statement, int place, const Point& point, const PointColumn& column) {
-  if (const auto* count = std::get_if<Index Point::*>(&column.number)) {
-    statement.bind(place, static_cast<std::int64_t>(point.**count));
-  } else {
-    statement.bind(place, point.*std::get<double Point::*>(column.number));
+// The numbers of a point in these columns, from `place` on; the place after them.
+int bind_point(SQLite::Statement& statement, int place, Columns columns, const Point& point) {
+  for (const PointColumn& column : columns) {
+    std::visit([&](const auto number) { statement.bind(place++, point.*number); }, column.number);
+  }
+  return place;
+}
+
+void read_point(SQLite::Statement& select, int place, Columns columns, Point& point) {
+  for (const PointColumn& column : columns) {
+    const SQLite::Column found = select.getColumn(place++);
+    if (const auto* count = std::get_if<Index Point::*>(&column.number)) {
+      point.** count = found.getInt64();
+    } else {
+      point.*std::get<double Point::*>(column.number) = real(found);
+    }
   }
 }
 
@@ -152,16 +180,14 @@ class Store::Implementation {
   [[nodiscard]] SQLite::Statement statement(const std::string& sql) const { return {*database, sql}; }
 
   void write_points(const std::string& id, const Cell& cell, std::size_t first) {
-    std::string marks = "?";
-    for (std::size_t n = 0; n < point_columns.size(); ++n) marks += ",?";
-    SQLite::Statement insert(*database, "INSERT OR REPLACE INTO points VALUES (" + marks + ")");
+    const auto mark = [](const PointColumn&) { return std::string("?"); };
+    auto insert = statement("INSERT OR REPLACE INTO points (cell, " + listed(point_columns, quoted) + ") VALUES (?, " +
+                            listed(point_columns, mark) + ")");
     SQLite::Statement insert_steps(*database, "INSERT OR REPLACE INTO steps VALUES (?,?,?)");
     for (std::size_t p = first; p < cell.points.size(); ++p) {
       insert.reset();
       insert.bind(1, id);
-      for (std::size_t n = 0; n < point_columns.size(); ++n) {
-        bind(insert, static_cast<int>(n) + 2, cell.points[p], point_columns[n]);
-      }
+      bind_point(insert, 2, point_columns, cell.points[p]);
       insert.exec();
       if (p >= cell.steps.size()) continue;
       insert_steps.reset();
@@ -186,16 +212,13 @@ class Store::Implementation {
     update.bind(8, id);
     update.exec();
     if (at == nullptr) return;
-    auto progress = statement(
-        "UPDATE cells SET iteration = ?, seconds = ?, first_risk = ?, rounds = ?, vectors = ?, scalars = ?, "
-        "step_vectors = ?, step_scalars = ?, \"values\" = ?, gradients = ?, crossed_vectors = ?, crossed_scalars = ? "
-        "WHERE id = ?");
+    auto progress =
+        statement("UPDATE cells SET iteration = ?, seconds = ?, first_risk = ?, " +
+                  listed(counts, [](const PointColumn& c) { return quoted(c) + " = ?"; }) + " WHERE id = ?");
     progress.bind(1, static_cast<std::int64_t>(at->iteration));
     progress.bind(2, at->seconds);
     progress.bind(3, at->first_risk);
-    int place = 4;
-    for (const auto column : point_counts) progress.bind(place++, static_cast<std::int64_t>(at->totals.*column));
-    progress.bind(place, id);
+    progress.bind(bind_point(progress, 4, counts, at->totals), id);
     progress.exec();
   }
 
@@ -246,6 +269,12 @@ class Store::Implementation {
     remove.exec();
   }
 
+  // What to select of a table for these columns: NULL for one that an older store lacks, which reads as NaN or 0.
+  [[nodiscard]] std::string selected(const std::string& table, Columns columns) const {
+    const auto present = names_in(table);
+    return listed(columns, [&](const PointColumn& c) { return present.contains(c.name) ? quoted(c) : "NULL"; });
+  }
+
   std::string file;
   bool reads_only;
   std::unique_ptr<SQLite::Database> database;
@@ -264,17 +293,38 @@ class Store::Implementation {
       database->exec("BEGIN IMMEDIATE; COMMIT");
     }
     const int found = database->execAndGet("PRAGMA user_version").getInt();
-    if (found == format) return;
+    const bool known = found >= oldest_format && found <= format;
+    if (known && reads_only) return;
     const int tables = database->execAndGet("SELECT count(*) FROM sqlite_master").getInt();
-    if (found != 0 || tables != 0 || mode == Mode::read) {
+    if (!known && (found != 0 || tables != 0 || reads_only)) {
       throw Error(file + " was written by another version of polyhop (its format is " + std::to_string(found) +
                   ", this version's is " + std::to_string(format) + "); " +
                   (reads_only ? "run the experiment again, into another folder" : "choose another folder with -o"));
     }
     SQLite::Transaction t(*database);
-    database->exec(schema);
+    if (known) {
+      add_missing("points", point_columns);
+      add_missing("cells", counts);
+    } else {
+      database->exec(schema());
+    }
     database->exec("PRAGMA user_version = " + std::to_string(format));
     t.commit();
+  }
+
+  [[nodiscard]] std::set<std::string, std::less<>> names_in(const std::string& table) const {
+    auto select = statement("SELECT name FROM pragma_table_info(?)");
+    select.bind(1, table);
+    std::set<std::string, std::less<>> names;
+    while (select.executeStep()) names.insert(select.getColumn(0).getString());
+    return names;
+  }
+
+  void add_missing(const std::string& table, Columns columns) {
+    const auto present = names_in(table);
+    for (const PointColumn& column : columns) {
+      if (!present.contains(column.name)) database->exec("ALTER TABLE " + table + " ADD COLUMN " + definition(column));
+    }
   }
 };
 
@@ -372,18 +422,16 @@ std::optional<Status> Store::status(const std::string& id) const {
 std::optional<Checkpoint> Store::checkpoint(const std::string& id) const {
   const auto& s = *implementation_;
   return s.guarded([&]() -> std::optional<Checkpoint> {
-    auto select = s.statement(
-        "SELECT iteration, seconds, first_risk, rounds, vectors, scalars, step_vectors, step_scalars, \"values\", "
-        "gradients, crossed_vectors, crossed_scalars FROM cells WHERE id = ? AND status IN ('unfinished', 'failed') "
-        "AND iteration IS NOT NULL");
+    auto select = s.statement("SELECT iteration, seconds, first_risk, " + s.selected("cells", counts) +
+                              " FROM cells WHERE id = ? AND status IN ('unfinished', 'failed') "
+                              "AND iteration IS NOT NULL");
     select.bind(1, id);
     if (!select.executeStep()) return {};
     Checkpoint at;
     at.iteration = select.getColumn(0).getInt64();
     at.seconds = real(select.getColumn(1));
     at.first_risk = real(select.getColumn(2));
-    int place = 3;
-    for (const auto column : point_counts) at.totals.*column = select.getColumn(place++).getInt64();
+    read_point(select, 3, counts, at.totals);
     return at;
   });
 }
@@ -431,19 +479,11 @@ Cell Store::load_cell(const std::string& id, const std::string& method, std::uin
     cell.reference_error_rate = real(select.getColumn(4));
     cell.reference_how = select.getColumn(5).getString();
     cell.recorded_agents = select.getColumn(6).getInt64();
-    auto points = s.statement("SELECT * FROM points WHERE cell = ? ORDER BY iteration");
+    auto points =
+        s.statement("SELECT " + s.selected("points", point_columns) + " FROM points WHERE cell = ? ORDER BY iteration");
     points.bind(1, id);
     while (points.executeStep()) {
-      Point point;
-      for (std::size_t n = 0; n < point_columns.size(); ++n) {
-        const SQLite::Column column = points.getColumn(static_cast<int>(n) + 1);
-        if (const auto* count = std::get_if<Index Point::*>(&point_columns[n].number)) {
-          point.** count = column.getInt64();
-        } else {
-          point.*std::get<double Point::*>(point_columns[n].number) = real(column);
-        }
-      }
-      cell.points.push_back(point);
+      read_point(points, 0, point_columns, cell.points.emplace_back());
     }
     auto steps = s.statement("SELECT data FROM steps WHERE cell = ? ORDER BY iteration");
     steps.bind(1, id);

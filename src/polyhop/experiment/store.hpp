@@ -36,6 +36,9 @@ struct CellKey {
 /// The truth about an experiment: one SQLite file, DIR/experiment.sqlite. Points, checkpoints and endings are committed
 /// together, so that a kill at any instant leaves a state from which the run goes on to the same bits. All calls may
 /// come from several threads. Failures throw Error with the file and the reason.
+///
+/// Columns are found by their names. One that an older store lacks reads as NaN, or 0 for a count, and is added when
+/// the store is opened for writing; one that this version does not know is left alone. A newer format is refused.
 class Store {
  public:
   enum class Mode {

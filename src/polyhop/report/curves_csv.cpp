@@ -19,10 +19,10 @@ std::string text(const Point& point, const PointColumn& column) {
 }  // namespace
 
 void write_curves(const Record& record, const std::function<void(std::string_view)>& write) {
-  // `status` has its old place before what came later.
-  constexpr std::size_t after_status = 4;
-  const auto first = std::span(point_columns).first<point_columns.size() - after_status>();
-  const auto rest = std::span(point_columns).last<after_status>();
+  // `status` keeps its place before the columns that came after it.
+  constexpr std::size_t before_status = &column_of(&Point::gradients) - point_columns.data() + 1;
+  const auto first = std::span(point_columns).first<before_status>();
+  const auto rest = std::span(point_columns).subspan<before_status>();
   std::string line = "experiment,method,seed";
   for (const PointColumn& column : first) line += "," + std::string(column.name);
   line += ",status";

@@ -29,37 +29,6 @@ constexpr std::size_t most_bands = 4;  // more of them hide each other
 constexpr Index most_points = 200;     // of a drawn curve: more cannot be seen
 constexpr std::size_t marks = 8;       // on a curve
 
-struct Label {
-  CurveX x;
-  std::string_view text;
-};
-constexpr std::array<Label, 4> x_labels = {{{CurveX::iterations, "iteration"},
-                                            {CurveX::vectors, "vectors sent"},
-                                            {CurveX::evaluations, "evaluations of costs and gradients"},
-                                            {CurveX::seconds, "seconds"}}};
-
-std::string_view label_of(CurveX x) { return std::ranges::find(x_labels, x, &Label::x)->text; }
-
-std::string_view label_of(CurveY y) {
-  switch (y) {
-    case CurveY::excess_risk:
-      return "excess risk";
-    case CurveY::excess_risk_worst:
-      return "excess risk, worst agent";
-    case CurveY::excess_risk_mean_model:
-      return "excess risk of the mean model";
-    case CurveY::excess_risk_averaged:
-      return "excess risk, averaged iterates";
-    case CurveY::consensus_error:
-      return "consensus error";
-    case CurveY::distance:
-      return "squared distance to the optimum";
-    case CurveY::error_rate:
-      return "share of samples misclassified";
-  }
-  return "";
-}
-
 bool can_be_drawn(double y) { return y > 0 && std::isfinite(y); }
 
 /// A curve as it is drawn.
@@ -263,8 +232,9 @@ struct Level {
 
 // The goal that all records share, or the optimum's own share of wrong classes, where it is in sight.
 std::optional<Level> level_of(const std::vector<Record>& records, const Frame& frame, CurveY y) {
+  const ComparedWith with = column_of(y).compared;
   const auto of = [&](const Record& record) {
-    if (y != CurveY::error_rate) return record.target;
+    if (with == ComparedWith::target) return record.target;
     std::vector<double> rates;
     for (const Cell& cell : record.cells) {
       if (!std::isnan(cell.reference_error_rate)) rates.push_back(cell.reference_error_rate);
@@ -273,9 +243,9 @@ std::optional<Level> level_of(const std::vector<Record>& records, const Frame& f
   };
   const double level = of(records.front());
   const bool same = std::ranges::all_of(records, [&](const Record& r) { return of(r) == level; });
-  const bool asked = is_excess_risk(y) || y == CurveY::error_rate;
+  const bool asked = with != ComparedWith::nothing;
   if (!same || !asked || !(level > frame.lowest()) || !(level < frame.highest())) return {};
-  return Level{level, y == CurveY::error_rate ? "optimum" : "target"};
+  return Level{level, with == ComparedWith::optimum ? "optimum" : "target"};
 }
 
 // At the end of the line that fewer curves pass.
@@ -321,7 +291,7 @@ std::string script(const std::vector<Record>& records, const FigureOptions& opti
   out += fmt::format("set xrange [0:{}]\nset xtics ({})\n", shortest(frame.right), x_tics(frame.right));
   out +=
       fmt::format("set logscale y\nset yrange [1e{}:1e{}]\nset ytics ({})\n", frame.bottom, frame.top, y_tics(frame));
-  out += figure_frame({options.width, options.height, height}, label_of(options.x), label_of(options.y));
+  out += figure_frame({options.width, options.height, height}, label_of(options.x), column_of(options.y).label);
   out += legend_script(labels_of(curves), legend, options.width, height);
   if (level) out += level_label(curves, frame, *level);
   for (const auto& c : scripts) out += c.data_;

@@ -13,7 +13,7 @@ namespace polyhop {
 /// What a figure shows, and its size; the default is one column of a two-column paper.
 struct FigureOptions {
   CurveX x = CurveX::iterations;
-  CurveY y = CurveY::excess_risk;
+  CurveY y = curve_y(&Point::excess_risk);
   std::vector<std::string> methods;  // all when empty; names as in the record
   Real width = 8.8;                  // cm
   Real height = 6.4;                 // a legend that finds no room among the curves stands below and adds to it

@@ -81,7 +81,7 @@ std::vector<std::string> curves_json(const Record& record, Index most) {
   const std::size_t methods = ended_by_method(record).size();
   std::vector<std::vector<std::string>> costs(methods), measures(methods);
   for (const auto& [x, name] : EnumNames<CurveX>::names) {
-    const auto curves = median_curves(record, x, CurveY::excess_risk);
+    const auto curves = median_curves(record, x, curve_y(&Point::excess_risk));
     for (std::size_t m = 0; m < methods; ++m) costs[m].push_back(field(name, costs_json(curves[m], most)));
   }
   for (const auto& [y, name] : EnumNames<CurveY>::names) {
@@ -100,12 +100,11 @@ std::string diverged_json(const std::vector<const Cell*>& cells) {
   std::vector<std::string> out;
   for (const Cell* cell : cells) {
     if (cell->status != Status::diverged || cell->points.empty()) continue;
-    const Point& last = cell->points.back();
-    out.push_back(object({{"seed", json(std::to_string(cell->seed))},
-                          {"iterations", json(last.iteration)},
-                          {"vectors", json(last.vectors)},
-                          {"evaluations", json(last.values + last.gradients)},
-                          {"seconds", json(last.seconds)}}));
+    std::vector<std::string> fields = {field("seed", json(std::to_string(cell->seed)))};
+    for (const auto& [x, name] : EnumNames<CurveX>::names) {
+      fields.push_back(field(name, json(cost_at(cell->points.back(), x))));
+    }
+    out.push_back(joined(fields, '{', '}'));
   }
   return list(out);
 }
@@ -233,6 +232,23 @@ std::string record_json(const Record& record, const Budget& budget) {
                  {"provenance", pairs_json(provenance_of(record))}});
 }
 
+// What the axes of the curves can be.
+std::string offered_costs() {
+  return list_of(EnumNames<CurveX>::names, [](const auto& x) {
+    return object({{"key", json(x.second)}, {"label", json(label_of(x.first))}});
+  });
+}
+
+std::string offered_measures() {
+  return list_of(EnumNames<CurveY>::names, [](const auto& y) {
+    const PointColumn& column = column_of(y.first);
+    return object({{"key", json(y.second)},
+                   {"label", json(column.label)},
+                   {"help", json(column.help)},
+                   {"to_target", column.compared == ComparedWith::target ? "true" : "false"}});
+  });
+}
+
 }  // namespace
 
 std::string html_report(const std::vector<Record>& records) {
@@ -246,6 +262,8 @@ std::string html_report(const std::vector<Record>& records) {
   const std::string data =
       object({{"curve_points", json(budget.points)},
               {"drawn_agents", json(drawn_agents)},
+              {"costs", offered_costs()},
+              {"measures", offered_measures()},
               {"experiments", list_of(records, [&](const Record& r) { return record_json(r, budget); })}});
   return filled_page(report_page(), names, data);
 }

@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -24,30 +27,34 @@ struct EnumNames<CurveX> {
                                                                                 {CurveX::seconds, "seconds"}}};
 };
 
-/// What a curve shows: how far a run still is from the end.
-enum class CurveY {
-  excess_risk,
-  excess_risk_worst,
-  excess_risk_mean_model,
-  excess_risk_averaged,
-  consensus_error,
-  distance,
-  error_rate
-};
+/// What a curve shows: one of the measures of a point, by its place among them. Its name is the column's, with dashes.
+enum class CurveY : std::size_t {};
+/// Does not compile for a member that is not a measure.
+consteval CurveY curve_y(double Point::*member) {
+  const auto& all = columns_of<ColumnKind::measure>;
+  const auto found = std::ranges::find(all, column_of(member).number, &PointColumn::number);
+  if (found == all.end()) throw std::invalid_argument("not a measure");
+  return CurveY(found - all.begin());
+}
+constexpr const PointColumn& column_of(CurveY y) {
+  return columns_of<ColumnKind::measure>[static_cast<std::size_t>(y)];
+}
 template <>
 struct EnumNames<CurveY> {
-  static constexpr std::array<std::pair<CurveY, std::string_view>, 7> names = {
-      {{CurveY::excess_risk, "excess-risk"},
-       {CurveY::excess_risk_worst, "excess-risk-worst"},
-       {CurveY::excess_risk_mean_model, "excess-risk-mean-model"},
-       {CurveY::excess_risk_averaged, "excess-risk-averaged"},
-       {CurveY::consensus_error, "consensus-error"},
-       {CurveY::distance, "distance"},
-       {CurveY::error_rate, "error-rate"}}};
+  static inline const std::vector<std::pair<CurveY, std::string>> names = [] {
+    std::vector<std::pair<CurveY, std::string>> out;
+    for (const PointColumn& column : columns_of<ColumnKind::measure>) {
+      out.emplace_back(CurveY(out.size()), column.name);
+      std::ranges::replace(out.back().second, '_', '-');
+    }
+    return out;
+  }();
 };
 
-/// Whether `y` is compared with the record's target.
-bool is_excess_risk(CurveY y);
+/// The cost of a run up to a point.
+double cost_at(const Point& point, CurveX x);
+/// The text of its axis.
+std::string_view label_of(CurveX x);
 
 struct CurvePoint {
   double x = 0;

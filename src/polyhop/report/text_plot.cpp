@@ -168,14 +168,14 @@ std::string without_last_blanks(std::string line) {
 
 std::string text_plot(const Record& record, Index width, Index height, bool plain) {
   constexpr Index room_for_axis_name = 12;
-  const auto curves = median_curves(record, CurveX::iterations, CurveY::excess_risk);
+  const auto curves = median_curves(record, CurveX::iterations, curve_y(&Point::excess_risk));
   const auto frame = frame_of(curves);
   if (!frame) return "";
   Canvas canvas(std::max(width - label_width - 1 - room_for_axis_name, least_columns), std::max(height, least_rows));
   for (std::size_t n = 0; n < curves.size(); ++n) draw(canvas, curves[n], *frame, static_cast<int>(n));
 
   const Lines& lines = plain ? ascii : box;
-  std::string out = "excess risk\n";
+  std::string out = std::string(column_of(&Point::excess_risk).label) + "\n";
   for (Index row = 0; row < canvas.rows(); ++row) {
     const std::string label = row_label(*frame, row, canvas.rows());
     std::string line = right_aligned(label.empty() ? "" : label + " ", label_width);

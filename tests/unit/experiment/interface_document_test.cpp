@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
-// The tables of docs/interface.md are those of the options themselves. POLYHOP_UPDATE_DOCS=1 writes them anew.
+// The tables of docs/interface.md are those of the options and columns themselves. POLYHOP_UPDATE_DOCS=1 writes them
+// anew.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -9,6 +10,7 @@
 #include <string>
 
 #include "polyhop/experiment/config.hpp"
+#include "polyhop/experiment/record.hpp"
 #include "polyhop/method/algorithm_table.hpp"
 
 namespace {
@@ -16,8 +18,6 @@ namespace {
 using namespace polyhop;
 
 const std::string document = std::string(POLYHOP_SOURCE_DIR) + "/docs/interface.md";
-const std::string begin_mark = "<!-- begin of what the options say themselves -->\n";
-const std::string end_mark = "<!-- end of what the options say themselves -->\n";
 
 std::string escaped(const std::string& text) {
   std::string out;
@@ -64,15 +64,31 @@ std::string read(const std::string& file) {
   return text.str();
 }
 
-TEST(InterfaceDocument, HasTheTablesOfTheOptions) {
+std::string column_table() {
+  std::string out = "| column | kind | unit | meaning |\n|---|---|---|---|\n";
+  for (const PointColumn& column : point_columns) {
+    out += "| `" + std::string(column.name) + "` | " + name_of(column.kind) + " | " + std::string(column.unit) + " | " +
+           escaped(std::string(column.help)) + " |\n";
+  }
+  return out + "\n";
+}
+
+// What stands between the two marks of this name is `tables`.
+void expect_between_marks(const std::string& name, const std::string& tables) {
+  const std::string begin_mark = "<!-- begin of what the " + name + " say themselves -->\n";
+  const std::string end_mark = "<!-- end of what the " + name + " say themselves -->\n";
   const std::string text = read(document);
   const auto begin = text.find(begin_mark);
   const auto end = text.find(end_mark);
   ASSERT_NE(begin, std::string::npos) << document;
   ASSERT_NE(end, std::string::npos) << document;
-  const std::string fresh = text.substr(0, begin + begin_mark.size()) + "\n" + all_tables() + text.substr(end);
+  const std::string fresh = text.substr(0, begin + begin_mark.size()) + "\n" + tables + text.substr(end);
   if (std::getenv("POLYHOP_UPDATE_DOCS") != nullptr) std::ofstream(document) << fresh;
   EXPECT_EQ(read(document), fresh) << "run experiment_test with POLYHOP_UPDATE_DOCS=1 and commit docs/interface.md";
 }
+
+TEST(InterfaceDocument, HasTheTablesOfTheOptions) { expect_between_marks("options", all_tables()); }
+
+TEST(InterfaceDocument, HasTheTableOfTheColumns) { expect_between_marks("columns", column_table()); }
 
 }  // namespace

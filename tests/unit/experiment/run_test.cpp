@@ -22,6 +22,7 @@
 #include "polyhop/experiment/toml_reader.hpp"
 #include "polyhop/problem/linear_problem.hpp"
 #include "support/option_sets.hpp"
+#include "support/point_bits.hpp"
 #include "support/rule_run.hpp"
 
 namespace polyhop {
@@ -65,26 +66,13 @@ std::vector<std::uint64_t> bits(const Rows& rows) {
   return out;
 }
 
-// All of a point but the seconds, bit by bit, so that NaN equals NaN.
-std::vector<std::uint64_t> bits(const Point& p) {
-  std::vector<std::uint64_t> out;
-  for (const double x : {p.excess_risk, p.excess_risk_worst, p.excess_risk_mean_model, p.excess_risk_averaged,
-                         p.consensus_error, p.distance, p.step_min, p.step_median, p.step_max}) {
-    out.push_back(std::bit_cast<std::uint64_t>(x));
-  }
-  for (const Index n :
-       {p.iteration, p.rounds, p.vectors, p.scalars, p.step_vectors, p.step_scalars, p.values, p.gradients}) {
-    out.push_back(static_cast<std::uint64_t>(n));
-  }
-  return out;
-}
-
 void expect_same(const Cell& a, const Cell& b) {
   EXPECT_EQ(a.method, b.method);
   EXPECT_EQ(a.seed, b.seed);
   EXPECT_EQ(a.status, b.status);
   ASSERT_EQ(a.points.size(), b.points.size());
-  for (std::size_t n = 0; n < a.points.size(); ++n) EXPECT_EQ(bits(a.points[n]), bits(b.points[n])) << "point " << n;
+  for (std::size_t n = 0; n < a.points.size(); ++n)
+    EXPECT_EQ(test::point_bits(a.points[n]), test::point_bits(b.points[n])) << "point " << n;
   EXPECT_EQ(bits(a.models), bits(b.models));
   EXPECT_EQ(bits(a.averaged), bits(b.averaged));
   EXPECT_EQ(a.reference_value, b.reference_value);
@@ -147,7 +135,7 @@ TEST(Run, StopsAtTheFirstRecordedPointThatIsSolved) {
   ASSERT_GE(ended.points.size(), 2U);
   ASSERT_LT(ended.points.size(), whole.points.size());
   for (std::size_t n = 0; n < ended.points.size(); ++n) {
-    EXPECT_EQ(bits(ended.points[n]), bits(whole.points[n]));
+    EXPECT_EQ(test::point_bits(ended.points[n]), test::point_bits(whole.points[n]));
     EXPECT_EQ(ended.points[n].excess_risk <= 1e-3, n + 1 == ended.points.size()) << "point " << n;
   }
 }

@@ -16,6 +16,7 @@
 #include "polyhop/experiment/load.hpp"
 #include "polyhop/experiment/run.hpp"
 #include "polyhop/experiment/toml_reader.hpp"
+#include "support/point_bits.hpp"
 #include "support/temporary_folder.hpp"
 
 namespace {
@@ -73,18 +74,8 @@ void expect_same(const Record& a, const Record& b) {
     EXPECT_EQ(bits(x.reference_value), bits(y.reference_value));
     ASSERT_EQ(x.points.size(), y.points.size());
     for (std::size_t p = 0; p < x.points.size(); ++p) {
-      const Point& s = x.points[p];
-      const Point& t = y.points[p];
-      EXPECT_EQ(s.iteration, t.iteration);
-      for (const auto column : {&Point::excess_risk, &Point::excess_risk_worst, &Point::excess_risk_mean_model,
-                                &Point::excess_risk_averaged, &Point::consensus_error, &Point::distance,
-                                &Point::step_min, &Point::step_median, &Point::step_max}) {
-        EXPECT_EQ(bits(s.*column), bits(t.*column)) << x.method << " at " << s.iteration;
-      }
-      for (const auto column : {&Point::rounds, &Point::vectors, &Point::scalars, &Point::step_vectors,
-                                &Point::step_scalars, &Point::values, &Point::gradients}) {
-        EXPECT_EQ(s.*column, t.*column) << x.method << " at " << s.iteration;
-      }
+      EXPECT_EQ(test::point_bits(x.points[p]), test::point_bits(y.points[p]))
+          << x.method << " at " << x.points[p].iteration;
     }
     ASSERT_EQ(x.steps.size(), y.steps.size());
     for (std::size_t p = 0; p < x.steps.size(); ++p) {

@@ -6,7 +6,6 @@
 
 #include <atomic>
 #include <bit>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -17,7 +16,6 @@
 #include <new>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "polyhop/core/error.hpp"
@@ -25,6 +23,7 @@
 #include "polyhop/experiment/run.hpp"
 #include "polyhop/experiment/toml_reader.hpp"
 #include "polyhop/experiment/tuning.hpp"
+#include "support/point_bits.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/thread_team.hpp"
 
@@ -109,20 +108,8 @@ Config small(const std::string& more = "") {
   )"));
 }
 
-// The numbers of a point, but for its time and for what crossed from one process to another.
-std::vector<std::uint64_t> bits(const Point& point) {
-  std::vector<std::uint64_t> out;
-  for (const PointColumn& column : point_columns) {
-    if (column.name == "seconds" || column.name.starts_with("crossed")) continue;
-    if (const auto* count = std::get_if<Index Point::*>(&column.number)) {
-      out.push_back(static_cast<std::uint64_t>(point.**count));
-    } else {
-      const double x = point.*std::get<double Point::*>(column.number);
-      out.push_back(std::isnan(x) ? 0 : std::bit_cast<std::uint64_t>(x));
-    }
-  }
-  return out;
-}
+// How many processes shared a run decides what crossed between them.
+std::vector<std::uint64_t> bits(const Point& point) { return test::point_bits(point, false); }
 
 std::vector<std::uint64_t> bits(const Rows& rows) {
   std::vector<std::uint64_t> out;

@@ -3,9 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <bit>
 #include <cstddef>
-#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -14,42 +12,22 @@
 #include "polyhop/network/runtime.hpp"
 #include "support/networks.hpp"
 #include "support/option_sets.hpp"
+#include "support/point_bits.hpp"
 #include "support/trial.hpp"
 
 namespace polyhop {
 namespace {
 
 using test::network_of;
+using test::point_bits;
 using test::same_bits;
-
-// Every column of a point but the time, which no two runs share.
-std::vector<std::uint64_t> bits(const Point& p) {
-  const auto count = [](Index n) { return static_cast<std::uint64_t>(n); };
-  const auto number = [](double x) { return std::bit_cast<std::uint64_t>(x); };
-  return {count(p.iteration),
-          number(p.excess_risk),
-          number(p.excess_risk_worst),
-          number(p.excess_risk_mean_model),
-          number(p.excess_risk_averaged),
-          number(p.consensus_error),
-          number(p.distance),
-          number(p.step_min),
-          number(p.step_median),
-          number(p.step_max),
-          count(p.rounds),
-          count(p.vectors),
-          count(p.scalars),
-          count(p.step_vectors),
-          count(p.step_scalars),
-          count(p.values),
-          count(p.gradients)};
-}
 
 void expect_same(const Cell& found, const Cell& expected) {
   EXPECT_EQ(found.status, expected.status);
   ASSERT_EQ(found.points.size(), expected.points.size());
   for (std::size_t n = 0; n < found.points.size(); ++n) {
-    EXPECT_EQ(bits(found.points[n]), bits(expected.points[n])) << "iteration " << expected.points[n].iteration;
+    EXPECT_EQ(point_bits(found.points[n]), point_bits(expected.points[n]))
+        << "iteration " << expected.points[n].iteration;
     EXPECT_TRUE(same_bits(found.steps[n], expected.steps[n])) << "steps of iteration " << expected.points[n].iteration;
   }
   EXPECT_TRUE(same_bits(found.models, expected.models));

@@ -95,7 +95,7 @@ TEST_F(FigureTest, ComparesTheErrorRateWithThatOfTheOptimum) {
   Cell run = cell("m", {1, 0.1, 1e-6});
   for (std::size_t n = 0; n < run.points.size(); ++n) run.points[n].error_rate = 0.5 / static_cast<double>(n + 1);
   FigureOptions options;
-  options.y = CurveY::error_rate;
+  options.y = curve_y(&Point::error_rate);
   EXPECT_FALSE(holds(svg({record({run})}, options), ">optimum<"));
   run.reference_error_rate = 0.15;
   const std::string text = svg({record({run})}, options);

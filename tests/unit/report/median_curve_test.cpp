@@ -4,10 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "polyhop/core/error.hpp"
 #include "support/records.hpp"
 
 namespace polyhop {
@@ -25,6 +28,7 @@ Cell cell(const std::vector<double>& risks, Status status = Status::done, Index 
     point.excess_risk_averaged = 4 * risk;
     point.consensus_error = 5 * risk;
     point.distance = 6 * risk;
+    point.error_rate = 7 * risk;
     point.vectors = price * point.iteration;
     point.values = 2 * point.iteration;
     point.gradients = point.iteration;
@@ -33,7 +37,8 @@ Cell cell(const std::vector<double>& risks, Status status = Status::done, Index 
   return out;
 }
 
-std::vector<CurvePoint> curve(std::vector<Cell> cells, CurveX x = CurveX::iterations, CurveY y = CurveY::excess_risk) {
+std::vector<CurvePoint> curve(std::vector<Cell> cells, CurveX x = CurveX::iterations,
+                              CurveY y = curve_y(&Point::excess_risk)) {
   const auto curves = median_curves(test::record(std::move(cells)), x, y);
   return curves.size() == 1 ? curves[0].points : std::vector<CurvePoint>();
 }
@@ -63,12 +68,31 @@ TEST(MedianCurve, TakesTheMedianOfTheCostAtTheSameIteration) {
 
 TEST(MedianCurve, ShowsWhatItIsAskedFor) {
   const auto at = [](CurveY y) { return curve({cell({1})}, CurveX::iterations, y).at(0).y.median; };
-  EXPECT_EQ(at(CurveY::excess_risk), 1);
-  EXPECT_EQ(at(CurveY::excess_risk_worst), 2);
-  EXPECT_EQ(at(CurveY::excess_risk_mean_model), 3);
-  EXPECT_EQ(at(CurveY::excess_risk_averaged), 4);
-  EXPECT_EQ(at(CurveY::consensus_error), 5);
-  EXPECT_EQ(at(CurveY::distance), 6);
+  EXPECT_EQ(at(curve_y(&Point::excess_risk)), 1);
+  EXPECT_EQ(at(curve_y(&Point::excess_risk_worst)), 2);
+  EXPECT_EQ(at(curve_y(&Point::excess_risk_mean_model)), 3);
+  EXPECT_EQ(at(curve_y(&Point::excess_risk_averaged)), 4);
+  EXPECT_EQ(at(curve_y(&Point::consensus_error)), 5);
+  EXPECT_EQ(at(curve_y(&Point::distance)), 6);
+  EXPECT_EQ(at(curve_y(&Point::error_rate)), 7);
+}
+
+TEST(MedianCurve, OffersEveryMeasureByItsNameWithDashes) {
+  const auto names = Codec<CurveY>::all();
+  const std::vector<std::string> promised = {
+      "excess-risk", "excess-risk-worst", "excess-risk-mean-model", "excess-risk-averaged", "consensus-error",
+      "distance",    "error-rate"};
+  ASSERT_GE(names.size(), promised.size());
+  EXPECT_TRUE(std::equal(promised.begin(), promised.end(), names.begin()));
+  for (const std::string& name : names) EXPECT_EQ(name_of(Codec<CurveY>::read(Value(name))), name);
+  EXPECT_EQ(column_of(Codec<CurveY>::read(Value("error-rate"))).number, column_of(&Point::error_rate).number);
+  EXPECT_THROW(Codec<CurveY>::read(Value("step-min")), InputError);
+}
+
+// An axis without a text would be drawn all the same.
+TEST(MedianCurve, EveryAxisHasALabel) {
+  for (const PointColumn& column : columns_of<ColumnKind::measure>) EXPECT_FALSE(column.label.empty()) << column.name;
+  for (const auto& [x, name] : EnumNames<CurveX>::names) EXPECT_FALSE(label_of(x).empty()) << name;
 }
 
 TEST(MedianCurve, ARunThatEndedAtTheTargetStaysThere) {
@@ -100,7 +124,7 @@ TEST(MedianCurve, LeavesOutRunsThatHaveNotEnded) {
 TEST(MedianCurve, ARunWithoutPointsIsNowhere) {
   EXPECT_EQ(medians({cell({}), cell({9, 1}), cell({9, 3})}), (std::vector<double>{9, 3}));
   EXPECT_TRUE(medians({cell({})}).empty());
-  EXPECT_TRUE(median_curves(Record(), CurveX::iterations, CurveY::excess_risk).empty());
+  EXPECT_TRUE(median_curves(Record(), CurveX::iterations, curve_y(&Point::excess_risk)).empty());
 }
 
 }  // namespace

@@ -9,29 +9,15 @@ const {
   secondsAxis, plot, tip, hideTip, tipAcross, table, showSettings, showProvenance, choice, legend, start
 } = page;
 
-const MEASURES = [
-  ["excess-risk", "Excess risk", "mean over agents of J(w_k) - J(w*)"],
-  ["excess-risk-worst", "Excess risk, worst agent", "largest J(w_k) - J(w*) of any agent"],
-  ["excess-risk-mean-model", "Excess risk, mean model", "J(mean of w_k) - J(w*)"],
-  ["excess-risk-averaged", "Excess risk, averaged iterates", "mean over agents of J(average of w_k so far) - J(w*)"],
-  ["consensus-error", "Consensus error", "mean over agents of |w_k - mean|\u00b2"],
-  ["distance", "Distance to the minimiser", "mean over agents of |w_k - w*|\u00b2"],
-  ["error-rate", "Error rate", "share of all samples that the mean of w_k takes for another class"],
-];
-const COSTS = [
-  ["iterations", "Iterations"],
-  ["vectors", "Vectors sent"],
-  ["evaluations", "Evaluations of costs and gradients"],
-  ["seconds", "Seconds"],
-];
+const {measures: MEASURES, costs: COSTS} = data;
 // Viridis: even steps of lightness, readable by colour-blind readers.
 const VIRIDIS =
     ["#440154", "#482878", "#3e4989", "#31688e", "#26828e", "#1f9e89", "#35b779", "#6ece58", "#b5de2b", "#fde725"];
 
 const state = {
   experiment: 0,
-  measure: "excess-risk",
-  cost: "iterations",
+  measure: MEASURES[0].key,
+  cost: COSTS[0].key,
   logX: false,
   hidden: new Set(),
   zoom: null,
@@ -41,7 +27,11 @@ const state = {
 };
 
 const experiment = () => data.experiments[state.experiment];
-const isRisk = (measure) => measure.startsWith("excess-risk");
+const named = (list, key) => list.find((entry) => entry.key === key);
+const capitalised = (label) => label[0].toUpperCase() + label.slice(1);
+// The target that the curves are compared with, if there is one.
+const shownTarget = () =>
+    (named(MEASURES, state.measure).to_target && experiment().target > 0 ? experiment().target : null);
 
 // ------------------------------------------------------------------------------------------------------ the header
 
@@ -198,8 +188,7 @@ function riskDomain(curves) {
   // One lucky or diverging seed shall not squeeze all the others.
   const bottom = Math.max(d3.min(band.concat(medians)), d3.min(medians) / 1e4);
   const top = Math.min(d3.max(band.concat(medians)), first * 1e3);
-  const target = isRisk(state.measure) && experiment().target > 0 ? [experiment().target] : [];
-  return widened(d3.extent([bottom, Math.max(top, first)].concat(target)));
+  return widened(d3.extent([bottom, Math.max(top, first)].concat(shownTarget() || [])));
 }
 
 function costDomain(curves) {
@@ -237,14 +226,15 @@ function drawCurve(chart, curve) {
 }
 
 function drawTarget(chart) {
-  if (!isRisk(state.measure) || !(experiment().target > 0)) return;
-  const y = chart.y(experiment().target);
+  const target = shownTarget();
+  if (target === null) return;
+  const y = chart.y(target);
   if (y < 0 || y > chart.inner.height) return;
   const group = chart.root.append("g").attr("class", "target");
   group.append("line").attr({x1: 0, x2: chart.inner.width, y1: y, y2: y});
   group.append("text")
       .attr({x: chart.inner.width - 4, y: y - 5, "text-anchor": "end"})
-      .text("target " + significant(experiment().target));
+      .text("target " + significant(target));
 }
 
 let chart = null;
@@ -255,19 +245,20 @@ function showCurves() {
   const x = (state.logX ? d3.scale.log() : d3.scale.linear()).domain(zoom ? zoom.x : costDomain(curves));
   const y = d3.scale.log().domain(zoom ? zoom.y : riskDomain(curves));
   const figure = byId("curves-figure");
-  const [, measure, formula] = MEASURES.find((m) => m[0] === state.measure);
-  const [, cost] = COSTS.find((c) => c[0] === state.cost);
+  const {label, help} = named(MEASURES, state.measure);
+  const measure = capitalised(label);
+  const cost = named(COSTS, state.cost).label;
   chart = plot(figure, {
     x,
     y,
     yAxis: logAxis,
-    xTitle: cost,
+    xTitle: capitalised(cost),
     yTitle: measure,
     xAxis: state.logX            ? logAxis :
         state.cost === "seconds" ? secondsAxis :
                                    linearAxis,
     height: Math.round(Math.min(540, Math.max(320, figure.clientWidth * 0.48))),
-    label: `${measure} against ${cost.toLowerCase()} of ${curves.map((c) => c.name).join(", ")}`,
+    label: `${measure} against ${cost} of ${curves.map((c) => c.name).join(", ")}`,
   });
   curves.forEach((curve) => drawCurve(chart, curve));
   drawTarget(chart);
@@ -277,7 +268,7 @@ function showCurves() {
   const lost =
       experiment().methods.some((m) => m.diverged.length > 0) ? "\u00d7 at the top: where a run diverged. " : "";
   const thinned = `Curves are thinned to at most ${data.curve_points} points a method; curves.csv has all `;
-  byId("curves-note").textContent = `${measure}: ${formula}. ${unit}${lost}` +
+  byId("curves-note").textContent = `${measure}: ${help}. ${unit}${lost}` +
       "Costs are medians over the seeds at the same iteration. " + thinned +
       `${amount(experiment().points)} recorded. ` +
       "Drag to zoom; with the chart in focus: + \u2212 0 and arrows.";
@@ -360,9 +351,8 @@ function showTip(on, curves) {
                    .sort((a, b) => a.median - b.median)
                    .slice(0, 12);
   const format = state.cost === "seconds" ? significant : amount;
-  const unit = COSTS.find((c) => c[0] === state.cost)[1].toLowerCase();
   tipAcross(
-      on, left, `${format(x)} ${unit}`,
+      on, left, `${format(x)} ${state.cost}`,
       rows.map(({curve, median}) => [curve.index, curve.name, significant(median)]));
 }
 
@@ -706,14 +696,14 @@ const TABLES = {
   },
   curves() {
     const shares = ["low", "median", "high"];
-    const head = ["method", ...COSTS.map((c) => c[0]), ...MEASURES.flatMap((m) => shares.map((s) => `${m[0]} ${s}`))];
+    const head = ["method", ...COSTS.map((c) => c.key), ...MEASURES.flatMap((m) => shares.map((s) => `${m.key} ${s}`))];
     return [
       head,
       ...experiment().methods.flatMap(
           (m) => m.curves.x.iterations.map(
               (_, n) =>
-                  [m.name, ...COSTS.map((c) => m.curves.x[c[0]][n]),
-                   ...MEASURES.flatMap((y) => shares.map((s) => (m.curves.y[y[0]] ? m.curves.y[y[0]][s][n] : null)))]))
+                  [m.name, ...COSTS.map((c) => m.curves.x[c.key][n]),
+                   ...MEASURES.flatMap(({key: y}) => shares.map((s) => (m.curves.y[y] ? m.curves.y[y][s][n] : null)))]))
     ];
   },
   steps() {
@@ -751,9 +741,9 @@ function listen() {
     showLegend();
     showCurves();
   };
-  byId("measure").append(...MEASURES.map(([key, title]) => element("option", {value: key}, title)));
+  byId("measure").append(...MEASURES.map(({key, label}) => element("option", {value: key}, capitalised(label))));
   byId("measure").addEventListener("change", (e) => changeCurves("measure", e.target.value));
-  choice("cost", COSTS.map(([key]) => [key, key]), state.cost, (key) => changeCurves("cost", key));
+  choice("cost", COSTS.map(({key}) => [key, key]), state.cost, (key) => changeCurves("cost", key));
   byId("log-x").addEventListener("change", (e) => changeCurves("logX", e.target.checked));
   byId("zoom-in").addEventListener("click", () => zoomBy(0.7, 0, 0));
   byId("zoom-out").addEventListener("click", () => zoomBy(1 / 0.7, 0, 0));
