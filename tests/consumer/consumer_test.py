@@ -5,6 +5,7 @@
 usage: consumer_test.py SOURCE_DIR BUILD_DIR CMAKE
 """
 
+import ctypes
 import os
 import pathlib
 import re
@@ -83,11 +84,21 @@ class Consumer(unittest.TestCase):
             build("find_package", f"-DCMAKE_PREFIX_PATH={PREFIX}", f"-DWANTED_VERSION={major}.{minor - 1}", tree="earlier")
         self.assertIn(f"version: {VERSION}", str(refused.exception))
 
+    def assert_loads(self, tree, output):
+        """What the module computes, loaded into this process, is what the program printed."""
+        plugin = ctypes.CDLL(str(WORK / tree / "libplugin.so"))
+        plugin.standard_normal.restype = ctypes.c_double
+        self.assertEqual(f"a standard normal: {plugin.standard_normal(7):.17g}\n", output)
+
+    def test_a_module_that_is_loaded(self):
+        self.assert_loads("find_package", build("find_package", f"-DCMAKE_PREFIX_PATH={PREFIX}",
+                                                f"-DALL_HEADERS={self.all_headers}"))
+
     def test_the_component_mpi(self):
         example = SOURCE / "examples" / "cluster.cpp"
         settings = [f"-DCMAKE_PREFIX_PATH={PREFIX}", f"-DALL_HEADERS={self.all_headers}", f"-DWITH_MPI={example}"]
         if WITH_MPI:
-            build("find_package", *settings, tree="with_mpi")
+            self.assert_loads("with_mpi", build("find_package", *settings, tree="with_mpi"))
             self.assertIn("all agree to", run(WORK / "with_mpi" / "consumer_mpi"))
             # From here on as where it was not built.
             (targets,) = PREFIX.glob("**/polyhopMpiTargets.cmake")
