@@ -5,6 +5,7 @@
 usage: consumer_test.py SOURCE_DIR BUILD_DIR CMAKE
 """
 
+import ctypes
 import os
 import pathlib
 import re
@@ -37,13 +38,15 @@ def cache(name):
     return found.group(1) if found else ""
 
 
+VERSION = cache("CMAKE_PROJECT_VERSION")
 WITH_MPI = cache("POLYHOP_MPI") == "ON" and os.path.exists(cache("MPI_CXX_HEADER_DIR"))
 
 
 def build(folder, *settings, tree=None):
     """Builds one of the projects beside this file the way polyhop was built, and returns what its program prints."""
     tree = WORK / (tree or folder)
-    same = [f"-D{name}={cache(name)}" for name in ("CMAKE_BUILD_TYPE", "CMAKE_CXX_COMPILER", "CMAKE_MAKE_PROGRAM")]
+    same = [f"-DWANTED_VERSION={VERSION}"]
+    same += [f"-D{name}={cache(name)}" for name in ("CMAKE_BUILD_TYPE", "CMAKE_CXX_COMPILER", "CMAKE_MAKE_PROGRAM")]
     launcher = cache("CCACHE")
     if launcher and not launcher.endswith("-NOTFOUND"):
         same.append(f"-DCMAKE_CXX_COMPILER_LAUNCHER={launcher}")
@@ -75,11 +78,27 @@ class Consumer(unittest.TestCase):
     def test_find_package(self):
         self.assert_works(build("find_package", f"-DCMAKE_PREFIX_PATH={PREFIX}", f"-DALL_HEADERS={self.all_headers}"))
 
+    def test_an_earlier_minor_version_is_refused(self):
+        major, minor, _ = map(int, VERSION.split("."))
+        with self.assertRaises(AssertionError) as refused:
+            build("find_package", f"-DCMAKE_PREFIX_PATH={PREFIX}", f"-DWANTED_VERSION={major}.{minor - 1}", tree="earlier")
+        self.assertIn(f"version: {VERSION}", str(refused.exception))
+
+    def assert_loads(self, tree, output):
+        """What the module computes, loaded into this process, is what the program printed."""
+        plugin = ctypes.CDLL(str(WORK / tree / "libplugin.so"))
+        plugin.standard_normal.restype = ctypes.c_double
+        self.assertEqual(f"a standard normal: {plugin.standard_normal(7):.17g}\n", output)
+
+    def test_a_module_that_is_loaded(self):
+        self.assert_loads("find_package", build("find_package", f"-DCMAKE_PREFIX_PATH={PREFIX}",
+                                                f"-DALL_HEADERS={self.all_headers}"))
+
     def test_the_component_mpi(self):
         example = SOURCE / "examples" / "cluster.cpp"
         settings = [f"-DCMAKE_PREFIX_PATH={PREFIX}", f"-DALL_HEADERS={self.all_headers}", f"-DWITH_MPI={example}"]
         if WITH_MPI:
-            build("find_package", *settings, tree="with_mpi")
+            self.assert_loads("with_mpi", build("find_package", *settings, tree="with_mpi"))
             self.assertIn("all agree to", run(WORK / "with_mpi" / "consumer_mpi"))
             # From here on as where it was not built.
             (targets,) = PREFIX.glob("**/polyhopMpiTargets.cmake")

@@ -180,6 +180,20 @@ class Layout(unittest.TestCase):
                     faults.append(f"{self.named(page)}: {link} is not there")
         self.refuse(faults)
 
+    def test_every_place_tells_the_same_version(self):
+        places = {
+            "CMakeLists.txt": r"^project\(polyhop VERSION (\S+)",
+            "CHANGELOG.md": r"^## \[([^]]+)\]",  # the newest stands first
+            "CITATION.cff": r"^version: (\S+)",
+            "docs/polyhop.1": r'^\.TH .*"polyhop ([^"]+)"',
+        }
+        versions = {}
+        for place, pattern in places.items():
+            found = re.search(pattern, text(SOURCE / place), re.MULTILINE)
+            self.assertIsNotNone(found, f"{place} tells no version")
+            versions[place] = found.group(1)
+        self.assertEqual(len(set(versions.values())), 1, versions)
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1], verbosity=2)

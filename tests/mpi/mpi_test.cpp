@@ -8,7 +8,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
-#include <cstdlib>
 #include <memory>
 #include <mutex>
 #include <numeric>
@@ -18,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "mpi/ranks.hpp"
 #include "polyhop/core/random.hpp"
 #include "polyhop/network/mpi/job.hpp"
 #include "support/algorithm_sets.hpp"
@@ -53,30 +53,6 @@ Ownership uneven(Index agents) {
   std::vector<double> cost;
   for (Index k = 0; k < agents; ++k) cost.push_back(static_cast<double>(agents - k));
   return balanced_ownership(cost, job->size());
-}
-
-test::Launch over(const Ownership& ownership, Index threads) {
-  return [&ownership, threads](const CombinationMatrix& matrix, Index columns, const Body& body) {
-    job->launch(matrix, ownership, columns, threads, body);
-  };
-}
-
-// What every block of this rank's has in both states.
-bool same_here(const Snapshot& x, const Snapshot& y, const Ownership& ownership) {
-  const Block own = ownership.block(job->rank());
-  for (std::size_t n = 0; n < x.entries.size(); ++n) {
-    const auto& a = x.entries[n];
-    const auto& b = y.entries[n];
-    if (a.rows == 1 && own.first > 0) continue;  // a number that all share is written by the first
-    for (Index k = 0; k < (a.rows == 1 ? 1 : own.size()); ++k) {
-      const auto begin = static_cast<std::size_t>((a.rows == 1 ? 0 : own.agent(k)) * a.columns);
-      const auto width = static_cast<std::size_t>(a.columns);
-      if (!test::same_bits(std::span(a.data).subspan(begin, width), std::span(b.data).subspan(begin, width))) {
-        return false;
-      }
-    }
-  }
-  return true;
 }
 
 ProblemOptions conditions(std::size_t n, Index dimension) {
@@ -118,9 +94,10 @@ void expect_same_bits(const test::Pair& pair, std::size_t n) {
   for (const Index threads : {1, 2}) {
     SCOPED_TRACE(pair.text() + ", " + std::to_string(threads) + " threads, rank " + std::to_string(job->rank()));
     const auto found =
-        test::follow(instance, pair.step, iterations, over(own, threads), seed, nullptr, 0, pair.algorithm);
+        test::follow(instance, pair.step, iterations, test::over(*job, own, threads), seed, nullptr, 0, pair.algorithm);
     for (std::size_t i = 0; i < found.states.size(); ++i) {
-      EXPECT_TRUE(same_here(found.states[i], expected.states[i], own)) << "before iteration " << i;
+      EXPECT_TRUE(test::same_bits(found.states[i], expected.states[i], own.block(job->rank())))
+          << "before iteration " << i;
     }
   }
 }
@@ -150,11 +127,12 @@ TEST(SameBits, WhoeverOwnsWhichAgents) {
     const auto expected =
         test::follow(instance, pairs[n].step, 12, test::serial(), seed, nullptr, 0, pairs[n].algorithm);
     for (const Index threads : {1, 2}) {
-      const auto found =
-          test::follow(by_places, pairs[n].step, 12, over(own, threads), seed, nullptr, 0, pairs[n].algorithm);
+      const auto found = test::follow(by_places, pairs[n].step, 12, test::over(*job, own, threads), seed, nullptr, 0,
+                                      pairs[n].algorithm);
       SCOPED_TRACE(pairs[n].text() + ", " + std::to_string(threads) + " threads, rank " + std::to_string(job->rank()));
       for (std::size_t i = 0; i < found.states.size(); ++i) {
-        EXPECT_TRUE(same_here(found.states[i], expected.states[i], own)) << "before iteration " << i;
+        EXPECT_TRUE(test::same_bits(found.states[i], expected.states[i], own.block(job->rank())))
+            << "before iteration " << i;
       }
     }
   }
@@ -446,22 +424,7 @@ int main(int argc, char** argv) {
     all.abort(3);
   }
   polyhop::job = &all;
-  // Under another library's mpirun every process is alone, and would pass.
-  if (const char* ranks = std::getenv("POLYHOP_TEST_RANKS"); ranks != nullptr && std::stoll(ranks) != all.size()) {
-    std::fprintf(stderr, "%s ranks were started, %s knows of %lld\n", ranks, polyhop::mpi::Job::library().c_str(),
-                 static_cast<long long>(all.size()));
-    return 1;
-  }
-  if (all.rank() != 0) {
-    // One process tells how it goes; the others only what they find.
-    auto& listeners = testing::UnitTest::GetInstance()->listeners();
-    class Failures : public testing::EmptyTestEventListener {
-      void OnTestPartResult(const testing::TestPartResult& result) override {
-        if (result.failed()) std::fprintf(stderr, "%s\n", result.message());
-      }
-    };
-    delete listeners.Release(listeners.default_result_printer());
-    listeners.Append(new Failures);
-  }
+  if (!polyhop::test::all_ranks_are_here(all.size())) return 1;
+  if (all.rank() != 0) polyhop::test::report_failures_only();
   return RUN_ALL_TESTS();
 }

@@ -7,7 +7,10 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdlib>
+#include <cstring>
 #include <exception>
+#include <mutex>
 #include <numeric>
 #include <string>
 #include <string_view>
@@ -95,11 +98,99 @@ double fingerprint(const Ownership& ownership) {
 
 }  // namespace
 
+namespace {
+
+// What all Jobs of this process share. An MPI that a Job has initialised is finalised when the process exits; if a Job
+// is still alive then, as a static one may be, when that Job ends.
+std::mutex usage_mutex;
+Index jobs_alive = 0;
+bool initialised_by_a_job = false;
+bool is_exiting = false;
+
+void finalise_if_unused() {
+  int done = 0;
+  MPI_Finalized(&done);
+  if (jobs_alive == 0 && done == 0) MPI_Finalize();
+}
+
+extern "C" void finalise_at_exit() {
+  const std::lock_guard lock(usage_mutex);
+  is_exiting = true;
+  finalise_if_unused();
+}
+
+void initialise() {
+  int provided = 0;
+  MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided);
+  initialised_by_a_job = true;
+  // Later than what the library itself registers, so that it runs before that.
+  if (std::atexit(finalise_at_exit) != 0) throw Error("cannot register what finalises MPI at exit");
+}
+
+const char* thread_level(int level) {
+  switch (level) {
+    case MPI_THREAD_SINGLE:
+      return "MPI_THREAD_SINGLE";
+    case MPI_THREAD_FUNNELED:
+      return "MPI_THREAD_FUNNELED";
+    default:
+      return "MPI_THREAD_SERIALIZED";
+  }
+}
+
+// Several workers take turns, and the heartbeat has a thread of its own.
+void require_threads() {
+  int level = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&level);
+  if (level == MPI_THREAD_MULTIPLE) return;
+  if (initialised_by_a_job) throw Error("this MPI library does not support threads; install another one");
+  throw Error(std::string("MPI was initialised with ") + thread_level(level) +
+              ", but polyhop needs MPI_THREAD_MULTIPLE; ask for that with MPI_Init_thread instead of MPI_Init, or in "
+              "Python with mpi4py.rc.thread_level = \"multiple\"");
+}
+
+const Options& checked(const Options& options) {
+  if (!(options.peer_timeout >= 0.1)) throw InputError("peer_timeout", "expected 0.1 seconds or more");
+  return options;
+}
+
+// MPI while a Job needs it.
+class Usage {
+ public:
+  enum class Communicator { world, given };
+  explicit Usage(Communicator communicator) {
+    const std::lock_guard lock(usage_mutex);
+    int done = 0;
+    MPI_Finalized(&done);
+    if (done != 0) {
+      throw Error("MPI is finalised already, and cannot be initialised again; finalise it after the last Job");
+    }
+    int begun = 0;
+    MPI_Initialized(&begun);
+    if (begun == 0 && communicator == Communicator::given) {
+      throw Error("a Job was given a communicator before MPI was initialised");
+    }
+    if (begun == 0) initialise();
+    require_threads();
+    ++jobs_alive;
+  }
+  ~Usage() {
+    const std::lock_guard lock(usage_mutex);
+    --jobs_alive;
+    if (is_exiting) finalise_if_unused();
+  }
+  Usage(const Usage&) = delete;
+  Usage& operator=(const Usage&) = delete;
+};
+
+}  // namespace
+
 class Job::Implementation {
  public:
-  explicit Implementation(const Options& chosen)
-      : options(chosen),
-        link(chosen.peer_timeout, chosen.advice),
+  Implementation(const Options& chosen, Usage::Communicator whose, MPI_Comm parent)
+      : options(checked(chosen)),
+        usage(whose),
+        link(parent, chosen.peer_timeout, chosen.advice),
         matrix(alone_each(link.size())),
         ownership(one_each(link.size())) {
     make_collective();
@@ -152,7 +243,17 @@ class Job::Implementation {
     of_launch.all_workers = static_cast<Index>(std::accumulate(numbers.begin(), end, 0.0));
   }
 
+  static MPI_Comm handle(const Communicator& communicator) {
+    MPI_Comm out = MPI_COMM_NULL;
+    if (communicator.size_ != sizeof out) {
+      throw InputError("communicator", "is not one of " + library() + ", which polyhop was built with");
+    }
+    std::memcpy(&out, &communicator.value_, sizeof out);
+    return out;
+  }
+
   Options options;
+  Usage usage;
   Link link;
   CombinationMatrix matrix;
   Ownership ownership;
@@ -175,27 +276,18 @@ class AlarmScope {
   bool before_;
 };
 
-struct Initialised {
-  Initialised() {
-    int provided = 0;
-    // Several workers take turns, and the heartbeat has a thread of its own.
-    MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided);
-    if (provided != MPI_THREAD_MULTIPLE) throw Error("this MPI library does not support threads; install another one");
-  }
-};
-
 }  // namespace
 
-Job::Job(const Options& options) {
-  if (!(options.peer_timeout >= 0.1)) throw InputError("peer_timeout", "expected 0.1 seconds or more");
-  const Initialised initialised;
-  implementation_ = std::make_unique<Implementation>(options);
-}
+Communicator Communicator::at(const void* address) { return Communicator(*static_cast<const MPI_Comm*>(address)); }
 
-Job::~Job() {
-  implementation_.reset();
-  MPI_Finalize();
-}
+Job::Job(const Options& options)
+    : implementation_(std::make_unique<Implementation>(options, Usage::Communicator::world, MPI_COMM_WORLD)) {}
+
+Job::Job(const Communicator& communicator, const Options& options)
+    : implementation_(std::make_unique<Implementation>(options, Usage::Communicator::given,
+                                                       Implementation::handle(communicator))) {}
+
+Job::~Job() = default;
 
 Index Job::rank() const { return implementation_->link.rank(); }
 Index Job::size() const { return implementation_->link.size(); }

@@ -2,9 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <functional>
 #include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "polyhop/network/team.hpp"
@@ -25,14 +29,40 @@ struct Options {
   std::string advice = {};
 };
 
-/// This process as one of a job that mpirun or srun started: MPI is initialised while it lives, and there is one at a
-/// time. All processes of a job make the same calls. `launch` gives `body` the same network and bits as threads do,
-/// with rows that reach other processes through MPI.
+/// A communicator of the user's, as the value of its MPI_Comm, so that this header needs no mpi.h.
+class Communicator {
+ public:
+  /// `Communicator(MPI_COMM_WORLD)`, of the MPI library that polyhop was built with.
+  template <class Comm>
+  explicit Communicator(Comm comm) : size_(sizeof comm) {
+    constexpr bool is_class_pointer = std::is_pointer_v<Comm> && std::is_class_v<std::remove_pointer_t<Comm>>;
+    static_assert(is_class_pointer || std::is_integral_v<Comm>, "MPI_Comm is one of these in every MPI library");
+    std::memcpy(&value_, &comm, sizeof comm);
+  }
+  /// The MPI_Comm at an address, as mpi4py's `PyMPIComm_Get` and `MPI._addressof` give it.
+  [[nodiscard]] static Communicator at(const void* address);
+
+ private:
+  friend class Job;
+  std::uintptr_t value_ = 0;
+  std::size_t size_ = 0;
+};
+
+/// This process as one of a job whose processes all make the same calls. `launch` gives `body` the same network and
+/// bits as threads do, with rows that reach other processes through MPI.
 /// While it lives, a thread of its own tells the processes around that this one is alive, so that one which computes
-/// for long is not taken for a lost one.
+/// for long is not taken for a lost one. MPI must therefore support MPI_THREAD_MULTIPLE.
+/// Jobs may follow one another, and several may live at once; all processes make them in the same order. A Job works on
+/// a duplicate of its communicator, so the user's own messages do not meet its own.
 class Job final : public Team {
  public:
+  /// Of all processes that mpirun or srun started, MPI_COMM_WORLD. If nobody has initialised MPI yet, the Job does, and
+  /// MPI is finalised when the process exits, where all processes wait for each other: it cannot be initialised twice,
+  /// and a later Job may need it.
   explicit Job(const Options& options = {});
+  /// Of the processes of a communicator, with the ranks they have in it. Whoever initialised MPI finalises it, after
+  /// the Job's end.
+  explicit Job(const Communicator& communicator, const Options& options = {});
   ~Job() override;
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
@@ -52,6 +82,8 @@ class Job final : public Team {
   /// After a failure that may be this process's alone, in a call of its own: whether all others come to their end too,
   /// within so many seconds. If not they may wait for this one for ever: `abort`. No other call after this.
   [[nodiscard]] bool all_leave_within(double seconds);
+  /// Ends all processes of MPI_COMM_WORLD, also those outside of the job's communicator: MPI libraries cannot be relied
+  /// on to end only some.
   [[noreturn]] void abort(int code) override;
 
  private:

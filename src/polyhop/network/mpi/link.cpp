@@ -28,15 +28,33 @@ int as_count(std::size_t numbers) {
   return static_cast<int>(numbers);
 }
 
+// The copy's errors end the program, whatever those of the original do (mpi4py has them returned): no call here asks.
+MPI_Comm duplicate(MPI_Comm parent) {
+  if (parent == MPI_COMM_NULL) {
+    throw InputError("communicator", "is MPI_COMM_NULL: only the processes of a communicator make a Job of it");
+  }
+  int joins_two = 0;
+  MPI_Comm_test_inter(parent, &joins_two);
+  if (joins_two != 0) throw InputError("communicator", "joins two groups; merge them with MPI_Intercomm_merge");
+  MPI_Comm copy = MPI_COMM_NULL;
+  if (MPI_Comm_dup(parent, &copy) != MPI_SUCCESS) throw InputError("communicator", "MPI cannot duplicate it");
+  MPI_Comm_set_errhandler(copy, MPI_ERRORS_ARE_FATAL);
+  return copy;
+}
+
 }  // namespace
 
 void keep_for_ever(std::shared_ptr<const void> memory) {
+  // Jobs in several threads may each have something to keep.
+  static std::mutex mutex;
   static auto* kept = new std::vector<std::shared_ptr<const void>>;
+  const std::lock_guard lock(mutex);
   kept->push_back(std::move(memory));
 }
 
-Link::Link(double peer_timeout, std::string advice) : timeout_(peer_timeout), advice_(std::move(advice)) {
-  for (MPI_Comm* comm : {&world_, &alarm_, &heart_}) MPI_Comm_dup(MPI_COMM_WORLD, comm);
+Link::Link(MPI_Comm parent, double peer_timeout, std::string advice)
+    : timeout_(peer_timeout), advice_(std::move(advice)), world_(duplicate(parent)) {
+  for (MPI_Comm* comm : {&alarm_, &heart_}) MPI_Comm_dup(world_, comm);
   MPI_Comm_rank(world_, &rank_);
   MPI_Comm_size(world_, &size_);
   silent_ = std::vector<std::atomic<double>>(static_cast<std::size_t>(size_));
@@ -341,7 +359,7 @@ void Link::abort(int code) {
     std::this_thread::sleep_for(std::chrono::seconds(2));
     _exit(code);
   }).detach();
-  MPI_Abort(world_, code);
+  MPI_Abort(MPI_COMM_WORLD, code);
   _exit(code);
 }
 

@@ -28,8 +28,9 @@ void keep_for_ever(std::shared_ptr<const void> memory);
 /// sender is alive, and on whether somebody has raised the alarm.
 class Link {
  public:
-  /// `advice`: what is said after who was lost.
-  Link(double peer_timeout, std::string advice);
+  /// Of the processes of `parent`, all of which make theirs at the same time. `advice`: what is said after who was
+  /// lost.
+  Link(MPI_Comm parent, double peer_timeout, std::string advice);
   ~Link();
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
@@ -79,7 +80,7 @@ class Link {
     blocked_ = false;
   }
 
-  /// Ends without the others: after a peer was lost.
+  /// Ends all processes without waiting for any: after a peer was lost.
   [[noreturn]] void abort(int code);
 
  private:
