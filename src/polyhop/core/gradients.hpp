@@ -2,21 +2,43 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
+#include "polyhop/core/kernels.hpp"
 #include "polyhop/core/real.hpp"
 
 namespace polyhop {
 
 /// The gradients of a block: agent k's is scale[k] times row[k]. A dense gradient has scale 1; the gradient of a
 /// linear model on one sample is a number times that sample's features, and is never written out. The rows are rows
-/// of Rows, with zeros behind them.
+/// of Rows, with zeros behind them. Agents are those of the block, from 0.
 struct Gradients {
   std::vector<const Real*> row;
   std::vector<Real> scale;
   Index columns = 0;
 
   [[nodiscard]] Index size() const { return static_cast<Index>(row.size()); }
+  /// ||g_k||^2
+  [[nodiscard]] Real squared_norm(Index k) const {
+    const auto slot = static_cast<std::size_t>(k);
+    return scale[slot] * scale[slot] * kernels::dot(row[slot], row[slot], columns);
+  }
+  /// g_k . x, x a row of Rows
+  [[nodiscard]] Real dot(Index k, const Real* x) const {
+    const auto slot = static_cast<std::size_t>(k);
+    return scale[slot] * kernels::dot(row[slot], x, columns);
+  }
+  /// out = g_k, written out
+  void write(Index k, Real* out) const {
+    const auto slot = static_cast<std::size_t>(k);
+    kernels::scale(scale[slot], row[slot], out, columns);
+  }
+  /// out = x + a g_k; out may be x.
+  void add_scaled(Index k, Real a, const Real* x, Real* out) const {
+    const auto slot = static_cast<std::size_t>(k);
+    kernels::add_scaled(a * scale[slot], row[slot], x, out, columns);
+  }
 };
 
 }  // namespace polyhop

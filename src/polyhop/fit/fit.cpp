@@ -126,7 +126,7 @@ class Fitter {
         if (held_out_ && plateau.reached(state_.held_out)) return FitEnd::plateau;
         if (i == options_.iterations) return FitEnd::iterations;
       }
-      descent.move(w_, at_w, *oracle_, 1, mu, network_);
+      descent.move(w_, {i, w_, at_w, *oracle_}, 1, mu, network_);
     }
   }
 
@@ -168,7 +168,7 @@ class Fitter {
   [[nodiscard]] Index gradients() const { return oracle_->evaluations().gradients; }
 
  private:
-  static Real norm(const Gradients& y, Index k) { return std::sqrt(squared_norm(y, k)); }
+  static Real norm(const Gradients& y, Index k) { return std::sqrt(y.squared_norm(k)); }
 
   // The largest over the whole network of a number of each agent; a NaN is the largest of all.
   template <class F>

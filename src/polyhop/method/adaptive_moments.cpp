@@ -49,10 +49,9 @@ void Dadam::register_more(StateRegistry& state) {
 }
 
 void Dadam::step(Index i, Oracle& oracle, StepSize& rule, Network& network) {
-  oracle.draw(i);
-  const Evaluation& at_w = oracle.evaluate(w_, rule.needs_values());
-  rule.choose({i, w_, at_w, oracle, w_, at_w.gradients, at_w.values}, network, mu_);
-  update_moments(options_, at_w.gradients, m_, v_);
+  const Iterate at = sample(i, w_, oracle, rule);
+  rule.choose(at, network, mu_);
+  update_moments(options_, at.gradients(), m_, v_);
   network.combine(w_, w_);
   for (Index k = 0; k < w_.rows(); ++k) {
     kernels::raise(options_.beta3, v_.row(k).data(), u_.row(k).data(), w_.columns());
@@ -82,10 +81,9 @@ void Damsgrad::register_more(StateRegistry& state) {
 }
 
 void Damsgrad::step(Index i, Oracle& oracle, StepSize& rule, Network& network) {
-  oracle.draw(i);
-  const Evaluation& at_w = oracle.evaluate(w_, rule.needs_values());
-  rule.choose({i, w_, at_w, oracle, w_, at_w.gradients, at_w.values}, network, mu_);
-  update_moments(options_, at_w.gradients, m_, v_);
+  const Iterate at = sample(i, w_, oracle, rule);
+  rule.choose(at, network, mu_);
+  update_moments(options_, at.gradients(), m_, v_);
   network.combine(w_, w_);
   network.combine(t_, t_);
   for (Index k = 0; k < w_.rows(); ++k) {

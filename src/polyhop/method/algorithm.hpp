@@ -36,19 +36,20 @@ class Algorithm {
  protected:
   explicit Algorithm(Rows start) : w_(std::move(start)), mu_(static_cast<std::size_t>(w_.rows())) {}
   virtual void register_more(StateRegistry& /*state*/) {}
+  /// Where an iteration begins: draws the samples x_{k,i} and evaluates at the rows of w what the rule needs.
+  static Iterate sample(Index i, const Rows& w, Oracle& oracle, const StepSize& rule) {
+    return sample(i, w, oracle, rule.needs_values());
+  }
+  /// The same for an algorithm that chooses its own steps.
+  static Iterate sample(Index i, const Rows& w, Oracle& oracle, bool with_values) {
+    oracle.draw(i);
+    return {i, w, oracle.evaluate(w, with_values), oracle};
+  }
   /// Rows of zeros, as many and as long as the models.
   [[nodiscard]] Rows zeros() const { return {w_.rows(), w_.columns()}; }
 
   Rows w_;
   std::vector<Real> mu_;
-};
-
-/// The options of an algorithm that has none.
-struct NoOptions {
-  static const FieldTable<NoOptions>& fields() {
-    static const FieldTable<NoOptions> table;
-    return table;
-  }
 };
 
 }  // namespace polyhop

@@ -2,9 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "polyhop/method/algorithm_table.hpp"
 
-#include <type_traits>
-#include <utility>
-
 #include "polyhop/method/adaptive_moments.hpp"
 #include "polyhop/method/automatic.hpp"
 #include "polyhop/method/diffusion.hpp"
@@ -17,37 +14,16 @@
 namespace polyhop {
 namespace {
 
-template <class A, class Options>
-AlgorithmSpec spec(const std::string& name, Steps takes, const Value& table, const std::string& path) {
-  const Options options = Options::fields().read(table, path, {"name"});
-  return {name, Options::fields().write(options), takes, A::recursion(options),
-          [options](Rows start, const Setting& setting) {
-            if constexpr (std::is_constructible_v<A, Rows, const Options&, const Setting&>) {
-              return std::make_unique<A>(std::move(start), options, setting);
-            } else {
-              return std::make_unique<A>(std::move(start), options);
-            }
-          }};
-}
-
-template <class A, class Options = NoOptions>
-AlgorithmEntry entry(std::string name, std::string summary, std::string cost, Steps takes = Steps::agent_wise) {
-  auto read = [name, takes](const Value& table, const std::string& path) {
-    return spec<A, Options>(name, takes, table, path);
-  };
-  return {std::move(name), std::move(summary), std::move(cost), takes, Options::fields().info(), std::move(read)};
-}
-
 // One name for two forms.
 AlgorithmEntry exact_diffusion_entry() {
-  auto out = entry<ExactDiffusion, ExactDiffusionOptions>(
-      "exact-diffusion", "exact diffusion (NIDS): no bias where agents' minimisers differ",
-      "1 vector; 1 scalar where steps are agent-wise");
-  out.read = [name = out.name](const Value& table, const std::string& path) {
-    using Options = ExactDiffusionOptions;
-    const bool primal = Options::fields().read(table, path, {"name"}).form == DiffusionForm::primal;
-    return primal ? spec<PrimalExactDiffusion, Options>(name, Steps::agent_wise, table, path)
-                  : spec<ExactDiffusion, Options>(name, Steps::agent_wise, table, path);
+  using Options = ExactDiffusionOptions;
+  auto out = algorithm_entry<ExactDiffusion, Options>("exact-diffusion",
+                                                      "exact diffusion (NIDS): no bias where agents' minimisers differ",
+                                                      "1 vector; 1 scalar where steps are agent-wise");
+  const auto primal = algorithm_entry<PrimalExactDiffusion, Options>(out.name, out.summary, out.cost);
+  out.read = [dual = out.read, primal = primal.read](const Value& table, const std::string& path) {
+    const auto form = Options::fields().read(table, path, {"name"}).form;
+    return form == DiffusionForm::primal ? primal(table, path) : dual(table, path);
   };
   return out;
 }
@@ -71,31 +47,32 @@ std::string reason(const AlgorithmSpec& algorithm) {
 
 const std::vector<AlgorithmEntry>& algorithms() {
   static const std::vector<AlgorithmEntry> table = {
-      entry<Diffusion>("atc", "ATC-diffusion: adapt, then combine [eq:atc]", "1 vector"),
-      entry<CombineFirst>("cta", "CTA-diffusion: combine, then adapt", "1 vector"),
-      entry<GradientDescent>("dgd", "decentralized gradient descent: A W - mu grad(W)", "1 vector"),
+      algorithm_entry<Diffusion>("atc", "ATC-diffusion: adapt, then combine [eq:atc]", "1 vector"),
+      algorithm_entry<CombineFirst>("cta", "CTA-diffusion: combine, then adapt", "1 vector"),
+      algorithm_entry<GradientDescent>("dgd", "decentralized gradient descent: A W - mu grad(W)", "1 vector"),
       exact_diffusion_entry(),
-      entry<Extra>("extra", "EXTRA: no bias, for one constant step", "1 vector", Steps::constant),
-      entry<GradientTracking, TrackingOptions>("gradient-tracking",
-                                               "gradient tracking (Aug-DGM): steps along a consensus on the gradient",
-                                               "2 vectors a round"),
-      entry<Diging>("diging", "DIGing: gradient tracking, combine then adapt", "2 vectors"),
-      entry<Next, NextOptions>("next", "NEXT: tracking with a falling step; its constant is 1/tau", "2 vectors",
-                               Steps::constant),
-      entry<Kuruzov, KuruzovOptions>("kuruzov", "deterministic, with a line search over the whole network",
-                                     "2 vectors, as many scalars as the diameter, 2 or more loss values", Steps::own),
-      entry<Dadam, DadamOptions>("dadam", "DADAM: a step for every coordinate, scaled by one constant", "1 vector",
-                                 Steps::common),
-      entry<Damsgrad, DamsgradOptions>("damsgrad", "decentralized AMSGrad: the coordinates' scales are agreed on",
-                                       "2 vectors", Steps::common),
-      entry<Automatic>("auto", "graph-aware diffusion where the data fit, exact diffusion where they do not",
-                       "as GAP where the data fit; else 1 vector, 1 scalar, 2 loss values", Steps::own),
+      algorithm_entry<Extra>("extra", "EXTRA: no bias, for one constant step", "1 vector", Steps::constant),
+      algorithm_entry<GradientTracking, TrackingOptions>(
+          "gradient-tracking", "gradient tracking (Aug-DGM): steps along a consensus on the gradient",
+          "2 vectors a round"),
+      algorithm_entry<Diging>("diging", "DIGing: gradient tracking, combine then adapt", "2 vectors"),
+      algorithm_entry<Next, NextOptions>("next", "NEXT: tracking with a falling step; its constant is 1/tau",
+                                         "2 vectors", Steps::constant),
+      algorithm_entry<Kuruzov, KuruzovOptions>("kuruzov", "deterministic, with a line search over the whole network",
+                                               "2 vectors, as many scalars as the diameter, 2 or more loss values",
+                                               Steps::own),
+      algorithm_entry<Dadam, DadamOptions>("dadam", "DADAM: a step for every coordinate, scaled by one constant",
+                                           "1 vector", Steps::common),
+      algorithm_entry<Damsgrad, DamsgradOptions>(
+          "damsgrad", "decentralized AMSGrad: the coordinates' scales are agreed on", "2 vectors", Steps::common),
+      algorithm_entry<Automatic>("auto", "graph-aware diffusion where the data fit, exact diffusion where they do not",
+                                 "as GAP where the data fit; else 1 vector, 1 scalar, 2 loss values", Steps::own),
   };
   return table;
 }
 
-AlgorithmSpec read_algorithm(const Value& algorithm, const std::string& path) {
-  return read_named(algorithms(), "name", "an algorithm: algorithm = \"atc\" or algorithm = { name = \"atc\", ... }",
+AlgorithmSpec read_algorithm(const Value& algorithm, const std::string& path, std::span<const AlgorithmEntry> among) {
+  return read_named(among, "name", "an algorithm: algorithm = \"atc\" or algorithm = { name = \"atc\", ... }",
                     algorithm, path);
 }
 

@@ -4,7 +4,10 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "polyhop/core/fields.hpp"
@@ -35,10 +38,34 @@ struct AlgorithmEntry {
   std::function<AlgorithmSpec(const Value& table, const std::string& path)> read;
 };
 
+/// The algorithms of polyhop.
 const std::vector<AlgorithmEntry>& algorithms();
 
-/// Reads `algorithm = "..."` or `algorithm = { name = "...", ... }`.
-AlgorithmSpec read_algorithm(const Value& algorithm, const std::string& path);
+/// Reads `algorithm = "..."` or `algorithm = { name = "...", ... }`, one of polyhop or of a list of your own.
+AlgorithmSpec read_algorithm(const Value& algorithm, const std::string& path,
+                             std::span<const AlgorithmEntry> among = algorithms());
+
+/// The line of an algorithm that has `static Recursion recursion(const Options&)` and is built from
+/// (Rows start, const Options&), and (const Setting&) if it takes that too. With one of your own:
+///   std::vector<AlgorithmEntry> mine = algorithms();
+///   mine.push_back(algorithm_entry<LazyDiffusion>("lazy-diffusion", "combines by halves", "1 vector"));
+///   const AlgorithmSpec lazy = read_algorithm("lazy-diffusion", "algorithm", mine);
+template <class A, class Options = NoOptions>
+AlgorithmEntry algorithm_entry(std::string name, std::string summary, std::string cost,
+                               Steps takes = Steps::agent_wise) {
+  auto read = [name, takes](const Value& table, const std::string& path) {
+    const Options options = Options::fields().read(table, path, {"name"});
+    const auto build = [options](Rows start, const Setting& setting) {
+      if constexpr (std::is_constructible_v<A, Rows, const Options&, const Setting&>) {
+        return std::make_unique<A>(std::move(start), options, setting);
+      } else {
+        return std::make_unique<A>(std::move(start), options);
+      }
+    };
+    return AlgorithmSpec{name, Options::fields().write(options), takes, A::recursion(options), build};
+  };
+  return {std::move(name), std::move(summary), std::move(cost), takes, Options::fields().info(), std::move(read)};
+}
 
 /// Refuses a rule whose steps the algorithm cannot take, with the reason.
 void check_pair(const AlgorithmSpec& algorithm, const RuleSpec& rule, const std::string& path, int line);

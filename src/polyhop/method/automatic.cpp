@@ -8,7 +8,6 @@
 #include <limits>
 #include <utility>
 
-#include "polyhop/method/polyak_step.hpp"
 #include "polyhop/method/row_arithmetic.hpp"
 
 namespace polyhop {
@@ -102,11 +101,10 @@ void Automatic::register_more(StateRegistry& state) {
 }
 
 void Automatic::step(Index i, Oracle& oracle, StepSize&, Network& network) {
-  oracle.draw(i);
-  const Evaluation& at_w = oracle.evaluate(w_, true);
+  const Iterate at = sample(i, w_, oracle, true);
   if (stage_ == 0) {
     const Network::StepAccount account(network);
-    if (progress_.observe(at_w.values, network)) {
+    if (progress_.observe(at.own_values(), network)) {
       if (progress_.ratio() < falls) cap_factor_ *= 4;
       if (progress_.ratio() > stalled) {
         stage_ = 1;
@@ -115,25 +113,25 @@ void Automatic::step(Index i, Oracle& oracle, StepSize&, Network& network) {
     }
   }
   if (stage_ == 0) {
-    graph_aware_step(i, at_w, oracle, network);
+    graph_aware_step(at, network);
   } else {
-    corrected_step(at_w, oracle, network);
+    corrected_step(at, network);
   }
 }
 
-void Automatic::graph_aware_step(Index i, const Evaluation& at_w, Oracle& oracle, Network& network) {
+void Automatic::graph_aware_step(const Iterate& at, Network& network) {
   gap_.loosen_cap(cap_factor_);
-  gap_.choose({i, w_, at_w, oracle, w_, at_w.gradients, at_w.values}, network, mu_);
-  network.adapt_combine(w_, mu_, at_w.gradients);
+  gap_.choose(at, network, mu_);
+  network.adapt_combine(w_, mu_, at.gradients());
 }
 
-void Automatic::corrected_step(const Evaluation& at_w, Oracle& oracle, Network& network) {
+void Automatic::corrected_step(const Iterate& at, Network& network) {
   constexpr Real knee = 200;  // iterations after which falling steps have fallen by the root of 2
   if (stage_ == 2) ++falling_;
   const Real share = 1 / std::sqrt(1 + static_cast<Real>(falling_) / knee);
   copy(w_, before_);
-  descent_.direction(at_w.gradients);
-  descent_.move(w_, at_w, oracle, share, mu_, network);
+  descent_.direction(at.gradients());
+  descent_.move(w_, at, share, mu_, network);
   if (stage_ == 2) return;
   // ||g_k + d_k||^2 / L_k, d_k the new one, from the move that it made with mu_k = 1/L_k.
   for (std::size_t k = 0; k < mu_.size(); ++k) {

@@ -51,8 +51,8 @@ class Automatic final : public Algorithm {
 
  private:
   void register_more(StateRegistry& state) override;
-  void graph_aware_step(Index i, const Evaluation& at_w, Oracle& oracle, Network& network);
-  void corrected_step(const Evaluation& at_w, Oracle& oracle, Network& network);
+  void graph_aware_step(const Iterate& at, Network& network);
+  void corrected_step(const Iterate& at, Network& network);
 
   Index stage_ = 0;
   Index falling_ = 0;  // iterations of stage 2

@@ -7,7 +7,6 @@
 #include <numeric>
 
 #include "polyhop/method/line_search.hpp"
-#include "polyhop/method/polyak_step.hpp"
 
 namespace polyhop {
 
@@ -33,16 +32,16 @@ BacktrackingStep::BacktrackingStep(const BacktrackingOptions& options, const Set
 }
 
 void BacktrackingStep::do_choose(const Iterate& at, Network& network, std::span<Real> mu) {
-  grow(at.at_w);
+  grow(at);
   shrink_until_accepted(at);
   agree(network, mu);
 }
 
-void BacktrackingStep::grow(const Evaluation& at_w) {
+void BacktrackingStep::grow(const Iterate& at) {
   for (std::size_t k = 0; k < accepted_.size(); ++k) {
-    energy_[k] = squared_norm(at_w.gradients, static_cast<Index>(k));
+    energy_[k] = at.gradients().squared_norm(static_cast<Index>(k));
     const Real a = options_.growth * accepted_[k];
-    if (may_grow(a, energy_[k], at_w.values[k])) accepted_[k] = a;
+    if (may_grow(a, energy_[k], at.own_values()[k])) accepted_[k] = a;
   }
 }
 
@@ -50,10 +49,10 @@ void BacktrackingStep::shrink_until_accepted(const Iterate& at) {
   searching_.resize(accepted_.size());
   std::iota(searching_.begin(), searching_.end(), Index{0});
   for (int n = 0; n < most_shrinks && !searching_.empty(); ++n) {
-    at.oracle.values_along(at.w, at.at_w.gradients, searching_, accepted_, values_);
+    at.oracle().values_along(at.w(), at.gradients(), searching_, accepted_, values_);
     std::erase_if(searching_, [&](Index agent) {
       const auto k = static_cast<std::size_t>(agent);
-      const Real before = at.at_w.values[k];
+      const Real before = at.own_values()[k];
       const Real enough = before - (1 - options_.delta / 2) * accepted_[k] * energy_[k] + rounding_of(before);
       if (values_[k] <= enough) return true;  // never of a NaN
       accepted_[k] *= options_.shrink;

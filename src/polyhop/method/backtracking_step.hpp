@@ -46,7 +46,7 @@ class BacktrackingStep final : public StepSize {
 
  private:
   void do_choose(const Iterate& at, Network& network, std::span<Real> mu) override;
-  void grow(const Evaluation& at_w);
+  void grow(const Iterate& at);
   void shrink_until_accepted(const Iterate& at);
   void agree(Network& network, std::span<Real> mu) const;
 

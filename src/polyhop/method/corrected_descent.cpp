@@ -9,7 +9,6 @@
 #include <numeric>
 
 #include "polyhop/method/line_search.hpp"
-#include "polyhop/method/polyak_step.hpp"
 #include "polyhop/method/row_arithmetic.hpp"
 
 namespace polyhop {
@@ -33,10 +32,10 @@ void CurvatureWatch::register_state(StateRegistry& state) {
 }
 
 // 2 (J(w - a g) - J(w) + a ||g||^2) / (a^2 ||g||^2); infinity where the trial is not finite.
-Real CurvatureWatch::curvature(std::size_t k, const Evaluation& at_w) const {
+Real CurvatureWatch::curvature(std::size_t k, const Iterate& at) const {
   const Real a = trial_[k];
-  const Real g2 = squared_norm(at_w.gradients, static_cast<Index>(k));
-  const Real value = at_w.values[k];
+  const Real g2 = at.gradients().squared_norm(static_cast<Index>(k));
+  const Real value = at.own_values()[k];
   if (!std::isfinite(g2) || !std::isfinite(value) || !may_grow(a, g2, value)) {
     return std::numeric_limits<Real>::quiet_NaN();
   }
@@ -45,15 +44,15 @@ Real CurvatureWatch::curvature(std::size_t k, const Evaluation& at_w) const {
 }
 
 // At a = 1/L_k, L_k raised until the trial is not far off.
-void CurvatureWatch::measure(const Rows& w, const Evaluation& at_w, Oracle& oracle) {
+void CurvatureWatch::measure(const Iterate& at) {
   agents_.resize(largest_.size());
   std::iota(agents_.begin(), agents_.end(), Index{0});
   for (std::size_t k = 0; k < trial_.size(); ++k) trial_[k] = largest_[k] > 0 ? 1 / largest_[k] : 1;
   for (int n = 0; n < most_shrinks && !agents_.empty(); ++n) {
-    oracle.values_along(w, at_w.gradients, agents_, trial_, values_);
+    at.oracle().values_along(at.w(), at.gradients(), agents_, trial_, values_);
     std::erase_if(agents_, [&](Index agent) {
       const auto k = static_cast<std::size_t>(agent);
-      measured_[k] = curvature(k, at_w);
+      measured_[k] = curvature(k, at);
       if (!(measured_[k] * trial_[k] > far_off)) return true;
       trial_[k] /= far_off;
       largest_[k] = 1 / trial_[k];
@@ -63,14 +62,14 @@ void CurvatureWatch::measure(const Rows& w, const Evaluation& at_w, Oracle& orac
   for (const Index k : agents_) measured_[static_cast<std::size_t>(k)] = std::numeric_limits<Real>::quiet_NaN();
 }
 
-void CurvatureWatch::begin(const Rows& w, const Evaluation& at_w, Oracle& oracle) {
-  if (oracle.smoothness(largest_)) return;
+void CurvatureWatch::begin(const Iterate& at) {
+  if (at.oracle().smoothness(largest_)) return;
   // Of a quadratic the first measurement is exact; of another cost the others come near, unless 1 was far too small.
   std::ranges::fill(largest_, 1.0);
   std::vector<Real> least(largest_.size());
   for (int n = 0; n < 3; ++n) {
     const std::vector<Real> before = largest_;
-    measure(w, at_w, oracle);
+    measure(at);
     for (std::size_t k = 0; k < largest_.size(); ++k) {
       if (largest_[k] > before[k]) least[k] = largest_[k];
       if (measured_[k] > 0) largest_[k] = std::max(least[k], measured_[k]);
@@ -78,9 +77,9 @@ void CurvatureWatch::begin(const Rows& w, const Evaluation& at_w, Oracle& oracle
   }
 }
 
-void CurvatureWatch::update(const Rows& w, const Evaluation& at_w, Oracle& oracle) {
-  if (age_ == 0) begin(w, at_w, oracle);
-  measure(w, at_w, oracle);
+void CurvatureWatch::update(const Iterate& at) {
+  if (age_ == 0) begin(at);
+  measure(at);
   for (std::size_t k = 0; k < largest_.size(); ++k) {
     if (std::isnan(measured_[k])) continue;
     largest_[k] = std::max((age_ < settles ? fall : 1) * largest_[k], measured_[k]);
@@ -102,23 +101,22 @@ void CorrectedDescent::register_state(StateRegistry& state) {
   state.scalars("descent.along_moves", along_moves_);
 }
 
-void CorrectedDescent::watch_secants(const Rows& w, const Evaluation& at_w, Oracle& oracle) {
-  if (!oracle.is_exact()) return;
+void CorrectedDescent::watch_secants(const Iterate& at) {
+  if (!at.oracle().is_exact()) return;
   const Index n = age_++;
-  if (!differences_.update({n, w, at_w, oracle, w, at_w.gradients, at_w.values})) return;
+  if (!differences_.update(at.as_iteration(n))) return;
   for (std::size_t k = 0; k < along_moves_.size(); ++k) {
     // Not where rounding has a say in the difference of the gradients.
-    const Real lost = 1e-16 * squared_norm(at_w.gradients, static_cast<Index>(k));
+    const Real lost = 1e-16 * at.gradients().squared_norm(static_cast<Index>(k));
     if (!(differences_.ss()[k] > 0 && differences_.zz()[k] > lost)) continue;
     const Real secant = std::sqrt(differences_.zz()[k] / differences_.ss()[k]);
     along_moves_[k] = std::max((n < settles ? fall : 1) * along_moves_[k], secant);
   }
 }
 
-void CorrectedDescent::move(Rows& w, const Evaluation& at_w, Oracle& oracle, Real share, std::span<Real> mu,
-                            Network& network) {
-  along_gradients_.update(w, at_w, oracle);
-  watch_secants(w, at_w, oracle);
+void CorrectedDescent::move(Rows& w, const Iterate& at, Real share, std::span<Real> mu, Network& network) {
+  along_gradients_.update(at);
+  watch_secants(at);
   for (std::size_t k = 0; k < mu.size(); ++k) {
     const Real largest = std::max(along_gradients_.largest()[k], along_moves_[k]);
     mu[k] = largest > 0 ? share / largest : share;

@@ -16,14 +16,14 @@ namespace polyhop {
 class CurvatureWatch {
  public:
   explicit CurvatureWatch(Index agents);
-  void update(const Rows& w, const Evaluation& at_w, Oracle& oracle);
+  void update(const Iterate& at);
   [[nodiscard]] std::span<const Real> largest() const { return largest_; }
   void register_state(StateRegistry& state);
 
  private:
-  void begin(const Rows& w, const Evaluation& at_w, Oracle& oracle);
-  void measure(const Rows& w, const Evaluation& at_w, Oracle& oracle);
-  [[nodiscard]] Real curvature(std::size_t k, const Evaluation& at_w) const;
+  void begin(const Iterate& at);
+  void measure(const Iterate& at);
+  [[nodiscard]] Real curvature(std::size_t k, const Iterate& at) const;
 
   Index age_ = 0;
   std::vector<Real> largest_;
@@ -43,12 +43,12 @@ class CorrectedDescent {
   CorrectedDescent(Index agents, Index columns);
   /// G + D, along which the next move goes.
   const Gradients& direction(const Gradients& g) { return correction_.direction(g); }
-  /// Moves w along the last direction, whose gradients were at_w's, and tells the steps.
-  void move(Rows& w, const Evaluation& at_w, Oracle& oracle, Real share, std::span<Real> mu, Network& network);
+  /// Moves w, which is where the iterate stands, along the last direction, and writes the steps to mu.
+  void move(Rows& w, const Iterate& at, Real share, std::span<Real> mu, Network& network);
   void register_state(StateRegistry& state);
 
  private:
-  void watch_secants(const Rows& w, const Evaluation& at_w, Oracle& oracle);
+  void watch_secants(const Iterate& at);
 
   DualCorrection correction_;
   CurvatureWatch along_gradients_;

@@ -20,26 +20,25 @@ void Differences::register_state(StateRegistry& state, const std::string& prefix
 }
 
 bool Differences::update(const Iterate& at) {
-  const bool exact = at.oracle.is_exact();
-  if (at.i > 0) {
-    if (!exact) write_out(at.oracle.evaluate_elsewhere(points_).gradients, gradients_);
+  const bool exact = at.oracle().is_exact();
+  if (at.i() > 0) {
+    if (!exact) write_out(at.oracle().evaluate_elsewhere(points_).gradients, gradients_);
     compare(at);
   }
-  copy(at.w, points_);
-  if (exact) write_out(at.at_w.gradients, gradients_);
-  return at.i > 0;
+  copy(at.w(), points_);
+  if (exact) write_out(at.gradients(), gradients_);
+  return at.i() > 0;
 }
 
 // Both gradients are rounded in the same way, so that z is 0 where s is.
 void Differences::compare(const Iterate& at) {
-  const Gradients& g = at.at_w.gradients;
-  const Index n = at.w.columns();
+  const Index n = at.w().columns();
   Real* s = s_.data();
   Real* z = z_.data();
-  for (Index k = 0; k < at.w.rows(); ++k) {
+  for (Index k = 0; k < at.agents(); ++k) {
     const auto slot = static_cast<std::size_t>(k);
-    kernels::add_scaled(-1, points_.row(k).data(), at.w.row(k).data(), s, n);
-    kernels::scale(g.scale[slot], g.row[slot], z, n);
+    kernels::add_scaled(-1, points_.row(k).data(), at.w().row(k).data(), s, n);
+    at.gradients().write(k, z);
     kernels::add_scaled(-1, gradients_.row(k).data(), z, z, n);
     ss_[slot] = kernels::dot(s, s, n);
     sz_[slot] = kernels::dot(s, z, n);

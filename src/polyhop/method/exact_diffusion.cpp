@@ -46,10 +46,8 @@ ExactDiffusion::ExactDiffusion(Rows start, const ExactDiffusionOptions& options)
     : Algorithm(std::move(start)), correction_(w_.rows(), w_.columns(), options.mixing) {}
 
 void ExactDiffusion::step(Index i, Oracle& oracle, StepSize& rule, Network& network) {
-  oracle.draw(i);
-  const Evaluation& at_w = oracle.evaluate(w_, rule.needs_values());
-  const Gradients& y = correction_.direction(at_w.gradients);
-  rule.choose({i, w_, at_w, oracle, w_, y, at_w.values}, network, mu_);
+  const Iterate at = sample(i, w_, oracle, rule);
+  rule.choose(at.along(correction_.direction(at.gradients())), network, mu_);
   correction_.apply(w_, mu_, rule.is_common(), network);
 }
 
@@ -57,14 +55,13 @@ PrimalExactDiffusion::PrimalExactDiffusion(Rows start, const ExactDiffusionOptio
     : Algorithm(std::move(start)), mixing_(options.mixing), psi_(w_), ahead_(zeros()) {}
 
 void PrimalExactDiffusion::step(Index i, Oracle& oracle, StepSize& rule, Network& network) {
-  oracle.draw(i);
-  const Evaluation& at_w = oracle.evaluate(w_, rule.needs_values());
+  const Iterate at = sample(i, w_, oracle, rule);
   copy(w_, ahead_);
   add(1, w_, ahead_);
   add(-1, psi_, ahead_);  // 2 W_{i-1} - psi_{i-1}
-  rule.choose({i, w_, at_w, oracle, ahead_, at_w.gradients, at_w.values}, network, mu_);
-  descend(w_, mu_, at_w.gradients, psi_);    // psi_i
-  descend(ahead_, mu_, at_w.gradients, w_);  // phi_i = psi_i + W_{i-1} - psi_{i-1}
+  rule.choose(at.from(ahead_), network, mu_);
+  descend(w_, mu_, at.gradients(), psi_);    // psi_i
+  descend(ahead_, mu_, at.gradients(), w_);  // phi_i = psi_i + W_{i-1} - psi_{i-1}
   network.combine(w_, ahead_);
   mix(mixing_, ahead_, w_);
 }

@@ -9,11 +9,10 @@
 namespace polyhop {
 namespace {
 
-// What a rule that asks for values is told: the tracked average, which the tracked gradient belongs to.
-std::span<const Real> tracked_values(Index i, const Evaluation& at_w, const StepSize& rule, Tracker& tracker,
-                                     Network& network) {
-  if (!rule.needs_tracked_values()) return {};
-  return tracker.follow(i, at_w.values, network);
+// Steps go along the tracked gradient; a rule that asks for values is given the tracked average it belongs to.
+Iterate tracked(const Iterate& at, const StepSize& rule, Tracker& tracker, Network& network) {
+  const Iterate out = at.along(tracker.direction()).with_values({});
+  return rule.needs_tracked_values() ? out.with_values(tracker.follow(at.i(), at.own_values(), network)) : out;
 }
 
 }  // namespace
@@ -28,11 +27,9 @@ GradientTracking::GradientTracking(Rows start, const TrackingOptions& options)
     : Algorithm(std::move(start)), rounds_(options.rounds), tracker_(w_.rows(), w_.columns()) {}
 
 void GradientTracking::step(Index i, Oracle& oracle, StepSize& rule, Network& network) {
-  oracle.draw(i);
-  const Evaluation& at_w = oracle.evaluate(w_, rule.needs_values());
-  tracker_.add_then_combine(i, at_w.gradients, network, rounds_);
-  const auto values = tracked_values(i, at_w, rule, tracker_, network);
-  rule.choose({i, w_, at_w, oracle, w_, tracker_.direction(), values}, network, mu_);
+  const Iterate at = sample(i, w_, oracle, rule);
+  tracker_.add_then_combine(i, at.gradients(), network, rounds_);
+  rule.choose(tracked(at, rule, tracker_, network), network, mu_);
   network.adapt_combine(w_, mu_, tracker_.direction());
   for (Index r = 1; r < rounds_; ++r) network.combine(w_, w_);
 }
@@ -41,12 +38,10 @@ Diging::Diging(Rows start, const NoOptions&)
     : Algorithm(std::move(start)), tracker_(w_.rows(), w_.columns()), mixed_(zeros()) {}
 
 void Diging::step(Index i, Oracle& oracle, StepSize& rule, Network& network) {
-  oracle.draw(i);
-  const Evaluation& at_w = oracle.evaluate(w_, rule.needs_values());
-  tracker_.combine_then_add(i, at_w.gradients, network);
-  const auto values = tracked_values(i, at_w, rule, tracker_, network);
+  const Iterate at = sample(i, w_, oracle, rule);
+  tracker_.combine_then_add(i, at.gradients(), network);
   network.combine(w_, mixed_);
-  rule.choose({i, w_, at_w, oracle, mixed_, tracker_.direction(), values}, network, mu_);
+  rule.choose(tracked(at, rule, tracker_, network).from(mixed_), network, mu_);
   descend(mixed_, mu_, tracker_.direction(), w_);
 }
 
@@ -67,11 +62,10 @@ void Next::register_more(StateRegistry& state) {
 }
 
 void Next::step(Index i, Oracle& oracle, StepSize& rule, Network& network) {
-  oracle.draw(i);
-  const Evaluation& at_w = oracle.evaluate(w_, rule.needs_values());
-  tracker_.combine_then_add(i, at_w.gradients, network);
+  const Iterate at = sample(i, w_, oracle, rule);
+  tracker_.combine_then_add(i, at.gradients(), network);
   if (i > 0) gamma_ *= 1 - options_.theta * gamma_;
-  rule.choose({i, w_, at_w, oracle, w_, tracker_.direction(), {}}, network, mu_);  // 1/tau
+  rule.choose(tracked(at, rule, tracker_, network), network, mu_);  // 1/tau
   for (Real& mu : mu_) mu *= gamma_;
   network.adapt_combine(w_, mu_, tracker_.direction());
 }

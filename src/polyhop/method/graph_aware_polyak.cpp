@@ -230,18 +230,18 @@ void GraphAwarePolyak::do_choose(const Iterate& at, Network& network, std::span<
 // Fetches the two-hop lists that bound and damping need, and what follows from them at once.
 void GraphAwarePolyak::gather(const Iterate& at, Network& network) {
   if (holds_points() && holds_gradients()) {
-    const auto lists = network.reach(at.x, at.y);
-    at.oracle.values_at(lists.points, values_);
+    const auto lists = network.reach(at.x(), at.y());
+    at.oracle().values_at(lists.points, values_);
     network.pairwise(lists.gradients, z_);
   } else if (holds_points()) {
-    at.oracle.values_at(network.reach(at.x), values_);
+    at.oracle().values_at(network.reach(at.x()), values_);
   } else if (holds_gradients()) {
-    network.pairwise(network.reach(at.y), z_);
+    network.pairwise(network.reach(at.y()), z_);
   }
   for (std::size_t k = 0; k < alpha_.size(); ++k) {
     // The lists hold y_k.y_k already.
     const Real y2 =
-        holds_gradients() ? z_[static_cast<std::size_t>(diagonal_[k])] : squared_norm(at.y, static_cast<Index>(k));
+        holds_gradients() ? z_[static_cast<std::size_t>(diagonal_[k])] : at.y().squared_norm(static_cast<Index>(k));
     squared_norms_[k] = y2 < vanishing_gradient ? 0 : y2;
   }
   for (std::size_t e = 0; e < z_.size(); ++e) z_[e] *= b_[e];
@@ -253,8 +253,7 @@ void GraphAwarePolyak::sketch(const Iterate& at, Network& network) {
   const auto size = static_cast<std::size_t>(options_.sketch_size);
   for (std::size_t k = 0; k < alpha_.size(); ++k) {
     for (std::size_t r = 0; r < size; ++r) {
-      projections_[k * size + r] =
-          at.y.scale[k] * kernels::dot(signs_.row(static_cast<Index>(r)).data(), at.y.row[k], at.y.columns);
+      projections_[k * size + r] = at.y().dot(static_cast<Index>(k), signs_.row(static_cast<Index>(r)).data());
     }
   }
   const Reach list = network.reach(projections_, options_.sketch_size);
@@ -344,28 +343,28 @@ void GraphAwarePolyak::bound(const Iterate& at, Network& network) {
     bound_from_lists(optimal);
     return;
   }
-  mix_twice(at.x, network);  // (B X)_k
-  const bool quadratic = at.oracle.is_quadratic();
+  mix_twice(at.x(), network);  // (B X)_k
+  const bool quadratic = at.oracle().is_quadratic();
   bool tight = options_.bound == Bound::tight;
-  if (tight && !quadratic && !at.oracle.smoothness(scratch_)) {
+  if (tight && !quadratic && !at.oracle().smoothness(scratch_)) {
     if (!allows_unknown_smoothness_) {
       throw InputError("bound", "\"tight\" needs a smoothness constant, and this cost has none; use \"linear\"");
     }
     tight = false;
   }
-  const Gradients& y = at.y;
   for (std::size_t k = 0; k < cbar_.size(); ++k) {
-    Real* row = mixed_.row(static_cast<Index>(k)).data();
+    const auto agent = static_cast<Index>(k);
+    Real* row = mixed_.row(agent).data();
     const bool known = options_.bound == Bound::oracle;
     // y_k.(w - (B X)_k), from the difference, which shrinks as agents agree; w = w^o gives c_k itself.
-    const Real* from = known ? minimiser_.data() : at.w.row(static_cast<Index>(k)).data();
-    kernels::add_scaled(-1, row, from, row, y.columns);
-    const Real slope = y.scale[k] * kernels::dot(y.row[k], row, y.columns);
+    const Real* from = known ? minimiser_.data() : at.w().row(agent).data();
+    kernels::add_scaled(-1, row, from, row, mixed_.columns());
+    const Real slope = at.y().dot(agent, row);
     if (known) {
       cbar_[k] = slope;
       continue;
     }
-    const Real gap = optimal[k] - at.values[k];
+    const Real gap = optimal[k] - at.values()[k];
     if (!tight) {
       cbar_[k] = gap + slope;  // inequality (a) of [eq:upperbound]
     } else if (quadratic) {
@@ -422,20 +421,18 @@ void GraphAwarePolyak::couple(const Iterate& at, Network& network, std::span<con
     }
     return;
   }
-  const Gradients& y = at.y;
-  network.combine(mu, y, mixed_);
+  network.combine(mu, at.y(), mixed_);
   if (recursion_.mixing < 1) {
     const Real c = recursion_.mixing;
     for (Index k = 0; k < mixed_.rows(); ++k) {
-      const auto slot = static_cast<std::size_t>(k);
       Real* row = mixed_.row(k).data();
-      kernels::scale(c, row, row, y.columns);
-      kernels::add_scaled((1 - c) * mu[slot] * y.scale[slot], y.row[slot], row, row, y.columns);
+      kernels::scale(c, row, row, mixed_.columns());
+      at.y().add_scaled(k, (1 - c) * mu[static_cast<std::size_t>(k)], row, row);
     }
   }
   mix_again(network);
-  for (std::size_t k = 0; k < mu.size(); ++k) {
-    coupling_[k] = y.scale[k] * kernels::dot(y.row[k], mixed_.row(static_cast<Index>(k)).data(), y.columns);
+  for (Index k = 0; k < at.agents(); ++k) {
+    coupling_[static_cast<std::size_t>(k)] = at.y().dot(k, mixed_.row(k).data());
   }
 }
 
@@ -472,7 +469,7 @@ void GraphAwarePolyak::limit(const Iterate& at, Network& network, std::span<Real
       for (Real& m : mu) m = std::min(m, options_.cap.value);
       return;
     case Cap::Kind::decaying:
-      for (Real& m : mu) m = std::min(m, options_.cap.value / std::sqrt(static_cast<Real>(at.i + 1)));
+      for (Real& m : mu) m = std::min(m, options_.cap.value / std::sqrt(static_cast<Real>(at.i() + 1)));
       return;
     case Cap::Kind::distance:
       limit_by_distance(at, network, mu);
@@ -486,9 +483,7 @@ void GraphAwarePolyak::limit(const Iterate& at, Network& network, std::span<Real
 // energy g_k.(B G)_k that survives the averaging, and r_k the farthest that anyone near has moved.
 void GraphAwarePolyak::limit_by_distance(const Iterate& at, Network& network, std::span<Real> mu) {
   constexpr Index first_limited = 50;
-  if (at.i == 0) {
-    for (Index k = 0; k < at.w.rows(); ++k) std::ranges::copy(at.w.row(k), start_.row(k).begin());
-  }
+  if (at.i() == 0) copy(at.w(), start_);
   if (is_diagonal()) {
     std::ranges::copy(squared_norms_, coupling_.begin());
   } else if (holds_gradients()) {
@@ -503,9 +498,9 @@ void GraphAwarePolyak::limit_by_distance(const Iterate& at, Network& network, st
   }
   for (std::size_t k = 0; k < mu.size(); ++k) {
     sum_[k] += std::max(coupling_[k], 0.0);
-    const Real* w = at.w.row(static_cast<Index>(k)).data();
+    const Real* w = at.w().row(static_cast<Index>(k)).data();
     const Real* from = start_.row(static_cast<Index>(k)).data();
-    radius_[k] = std::max(radius_[k], std::sqrt(kernels::squared_distance(w, from, at.w.columns())));
+    radius_[k] = std::max(radius_[k], std::sqrt(kernels::squared_distance(w, from, at.w().columns())));
   }
   if (options_.sums == Sums::mixed) {
     const Heard heard = network.hear({sum_, radius_});
@@ -514,7 +509,7 @@ void GraphAwarePolyak::limit_by_distance(const Iterate& at, Network& network, st
   } else {
     network.hear({radius_}).max(0, radius_);
   }
-  if (at.i < first_limited) return;
+  if (at.i() < first_limited) return;
   for (std::size_t k = 0; k < mu.size(); ++k) {
     if (sum_[k] > 0) mu[k] = std::min(mu[k], options_.cap.value * radius_[k] / std::sqrt(sum_[k]));
   }

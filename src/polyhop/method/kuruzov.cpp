@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "polyhop/method/line_search.hpp"
-#include "polyhop/method/polyak_step.hpp"
 #include "polyhop/method/row_arithmetic.hpp"
 
 namespace polyhop {
@@ -39,9 +38,8 @@ Kuruzov::Kuruzov(Rows start, const KuruzovOptions& options)
 }
 
 void Kuruzov::step(Index i, Oracle& oracle, StepSize&, Network& network) {
-  oracle.draw(i);
-  const Evaluation& at_x = oracle.evaluate(w_, true);
-  add(1, at_x.gradients, dual_);  // G + D
+  const Iterate at = sample(i, w_, oracle, true);
+  add(1, at.gradients(), dual_);  // G + D
   network.combine(dual_, direction_);
   mix(options_.mixing, direction_, dual_);
   copy(dual_, direction_);  // Dh
@@ -51,50 +49,49 @@ void Kuruzov::step(Index i, Oracle& oracle, StepSize&, Network& network) {
     Real* mixed = mixed_.row(k).data();
     kernels::add_difference(1 - options_.mixing, w_.row(k).data(), mixed, mixed, w_.columns());
   }
-  search(i, at_x, oracle);
+  search(at);
   spread_min(mu_, network);
   for (Index k = 0; k < w_.rows(); ++k) {
     const auto slot = static_cast<std::size_t>(k);
     // D+ = Dh + (X - Xh)/alpha - G
     kernels::add_difference(1 / mu_[slot], w_.row(k).data(), mixed_.row(k).data(), dual_.row(k).data(), w_.columns());
   }
-  add(-1, at_x.gradients, dual_);
+  add(-1, at.gradients(), dual_);
   descend(mixed_, mu_, along_direction_, w_);  // X+ = Xh - alpha Dh
 }
 
 // Leaves the accepted a of each agent in mu_.
-void Kuruzov::search(Index i, const Evaluation& at_x, Oracle& oracle) {
+void Kuruzov::search(const Iterate& at) {
   for (std::size_t k = 0; k < mu_.size(); ++k) {
-    if (i == 0) {
+    if (at.i() == 0) {
       mu_[k] = options_.first;
-    } else if (may_grow(options_.growth * mu_[k], squared_norm(at_x.gradients, static_cast<Index>(k)),
-                        at_x.values[k])) {
+    } else if (may_grow(options_.growth * mu_[k], at.gradients().squared_norm(static_cast<Index>(k)),
+                        at.own_values()[k])) {
       mu_[k] *= options_.growth;
     }
   }
   searching_.resize(mu_.size());
   std::iota(searching_.begin(), searching_.end(), Index{0});
   for (int n = 0; n < most_shrinks && !searching_.empty(); ++n) {
-    oracle.values_along(mixed_, along_direction_, searching_, mu_, values_);
+    at.oracle().values_along(mixed_, along_direction_, searching_, mu_, values_);
     std::erase_if(searching_, [&](Index k) {
-      if (accepts(k, at_x)) return true;
+      if (accepts(k, at)) return true;
       mu_[static_cast<std::size_t>(k)] *= options_.shrink;
       return false;
     });
   }
 }
 
-bool Kuruzov::accepts(Index k, const Evaluation& at_x) {
+bool Kuruzov::accepts(Index k, const Iterate& at) {
   const auto slot = static_cast<std::size_t>(k);
   const Real a = mu_[slot];
   const Index m = w_.columns();
   Real* move = trial_.data();
   kernels::add_scaled(-a, direction_.row(k).data(), mixed_.row(k).data(), move, m);
   kernels::add_scaled(-1, w_.row(k).data(), move, move, m);  // x+ - x
-  const Gradients& g = at_x.gradients;
-  const Real slope = g.scale[slot] * kernels::dot(g.row[slot], move, m);
-  const Real bound = at_x.values[slot] + slope + options_.delta / (2 * a) * kernels::dot(move, move, m);
-  return values_[slot] <= bound + rounding_of(at_x.values[slot]);  // never of a NaN
+  const Real value = at.own_values()[slot];
+  const Real bound = value + at.gradients().dot(k, move) + options_.delta / (2 * a) * kernels::dot(move, move, m);
+  return values_[slot] <= bound + rounding_of(value);  // never of a NaN
 }
 
 }  // namespace polyhop

@@ -32,8 +32,8 @@ class Kuruzov final : public Algorithm {
 
  private:
   void register_more(StateRegistry& state) override { state.rows("kuruzov.dual", dual_); }
-  void search(Index i, const Evaluation& at_x, Oracle& oracle);
-  [[nodiscard]] bool accepts(Index k, const Evaluation& at_x);
+  void search(const Iterate& at);
+  [[nodiscard]] bool accepts(Index k, const Iterate& at);
 
   KuruzovOptions options_;
   Rows dual_;       // D

@@ -39,16 +39,16 @@ void LevelEstimate::observe(const Iterate& at, Network& network) {
     begin(at, network);
   } else {
     for (std::size_t k = 0; k < level_.size(); ++k) {
-      average_[k] += (at.values[k] - average_[k]) / static_cast<Real>(epoch_);
+      average_[k] += (at.values()[k] - average_[k]) / static_cast<Real>(epoch_);
     }
   }
-  if ((at.i + 1) % epoch_ == 0) end_epoch(network);
+  if ((at.i() + 1) % epoch_ == 0) end_epoch(network);
 }
 
 // Everyone ends an epoch together, when the slowest does.
 void LevelEstimate::begin(const Iterate& at, Network& network) {
-  std::ranges::copy(at.values, average_.begin());
-  std::ranges::fill(mean_, static_cast<Real>(std::max(shortest_epoch, at.oracle.epoch())));
+  std::ranges::copy(at.values(), average_.begin());
+  std::ranges::fill(mean_, static_cast<Real>(std::max(shortest_epoch, at.oracle().epoch())));
   network.spread_max(mean_);
   epoch_ = static_cast<Index>(mean_[0]);
 }

@@ -12,10 +12,10 @@
 namespace polyhop {
 
 /// Reads a choice from a table of entries that have a `name` and a `read`: `"gap"`, or `{ rule = "gap", ... }` where
-/// `key` is "rule". `expected` says in messages what one would write.
-template <class Entries>
+/// `key` is "rule". `expected` says in messages what one would write; `more` is what `read` takes besides.
+template <class Entries, class... More>
 auto read_named(const Entries& entries, const std::string& key, const std::string& expected, const Value& choice,
-                const std::string& path) {
+                const std::string& path, const More&... more) {
   Value table = choice;
   if (const auto* name = choice.as<std::string>()) {
     Value named(*name);
@@ -30,7 +30,7 @@ auto read_named(const Entries& entries, const std::string& key, const std::strin
   if (name == nullptr) throw InputError(where, "found " + found->text() + ", expected a name", found->line);
   std::vector<std::string> names;
   for (const auto& entry : entries) {
-    if (entry.name == *name) return entry.read(table, path);
+    if (entry.name == *name) return entry.read(table, path, more...);
     names.push_back(entry.name);
   }
   throw InputError(where, "unknown name " + in_quotes(*name) + suggestion(*name, names), found->line);

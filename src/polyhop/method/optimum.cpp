@@ -100,7 +100,7 @@ void OptimalValues::know_average(const Optimum& optimum, const Setting& setting)
 }
 
 std::span<const Real> OptimalValues::on_sample(const Iterate& at, Network& network) {
-  if (minimiser_.rows() > 0) at.oracle.values_at_point(minimiser_, values_);
+  if (minimiser_.rows() > 0) at.oracle().values_at_point(minimiser_, values_);
   if (estimate_) {
     std::ranges::copy(estimate_->levels(), values_.begin());
     estimate_->observe(at, network);

@@ -38,9 +38,9 @@ class OptimalValues {
   /// Throws InputError when a list is not one number an agent, or no optimum is known where one is needed.
   OptimalValues(const Optimum& optimum, const Setting& setting);
   /// The values for the current sample; valid until the next call. To be called once an iteration: an estimate
-  /// learns from `at.values`, for the iterations to come.
+  /// learns from `at.values()`, for the iterations to come.
   std::span<const Real> on_sample(const Iterate& at, Network& network);
-  /// True when `at.values` must be there.
+  /// True when `at.values()` must be there.
   [[nodiscard]] bool needs_values() const { return estimate_.has_value(); }
   /// The levels that an estimate has come to; empty unless there is one.
   [[nodiscard]] std::span<const Real> levels() const;

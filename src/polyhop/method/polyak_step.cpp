@@ -7,8 +7,6 @@
 #include <cstddef>
 #include <limits>
 
-#include "polyhop/core/kernels.hpp"
-
 namespace polyhop {
 namespace {
 
@@ -62,7 +60,7 @@ void DecSpsStep::register_state(StateRegistry& state) {
 
 void DecSpsStep::do_choose(const Iterate& at, Network& network, std::span<Real> mu) {
   const auto optimal = optimal_.on_sample(at, network);
-  const Real c = options_.c0 * std::sqrt(static_cast<Real>(at.i + 1));
+  const Real c = options_.c0 * std::sqrt(static_cast<Real>(at.i() + 1));
   for (std::size_t k = 0; k < mu.size(); ++k) {
     const Real lower = std::min(polyak_ratio(at, optimal, static_cast<Index>(k)), ratchet_[k]);
     if (lower > 0) ratchet_[k] = lower;
@@ -72,13 +70,8 @@ void DecSpsStep::do_choose(const Iterate& at, Network& network, std::span<Real> 
 
 Real polyak_ratio(const Iterate& at, std::span<const Real> optimal, Index k) {
   const auto slot = static_cast<std::size_t>(k);
-  const Real y2 = squared_norm(at.y, k);
-  return y2 >= vanishing_gradient ? std::max((at.values[slot] - optimal[slot]) / y2, 0.0) : 0.0;
-}
-
-Real squared_norm(const Gradients& g, Index k) {
-  const auto slot = static_cast<std::size_t>(k);
-  return g.scale[slot] * g.scale[slot] * kernels::dot(g.row[slot], g.row[slot], g.columns);
+  const Real y2 = at.y().squared_norm(k);
+  return y2 >= vanishing_gradient ? std::max((at.values()[slot] - optimal[slot]) / y2, 0.0) : 0.0;
 }
 
 }  // namespace polyhop

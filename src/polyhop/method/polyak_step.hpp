@@ -69,9 +69,6 @@ class DecSpsStep final : public StepSize {
 /// A squared norm below this counts as no gradient at all: the step is 0.
 inline constexpr Real vanishing_gradient = 1e-280;
 
-/// ||g_k||^2 of the block's k-th agent.
-Real squared_norm(const Gradients& g, Index k);
-
 /// (the value - its optimum) / ||y_k||^2 of the block's k-th agent, at least 0; 0 where there is no gradient.
 Real polyak_ratio(const Iterate& at, std::span<const Real> optimal, Index k);
 

@@ -15,8 +15,7 @@ namespace polyhop {
 /// out = x - diag(mu) y; out may be x.
 inline void descend(const Rows& x, std::span<const Real> mu, const Gradients& y, Rows& out) {
   for (Index k = 0; k < x.rows(); ++k) {
-    const auto slot = static_cast<std::size_t>(k);
-    kernels::add_scaled(-mu[slot] * y.scale[slot], y.row[slot], x.row(k).data(), out.row(k).data(), x.columns());
+    y.add_scaled(k, -mu[static_cast<std::size_t>(k)], x.row(k).data(), out.row(k).data());
   }
 }
 
@@ -29,18 +28,12 @@ inline void add(Real a, const Rows& x, Rows& out) {
 
 /// out += a y
 inline void add(Real a, const Gradients& y, Rows& out) {
-  for (Index k = 0; k < out.rows(); ++k) {
-    const auto slot = static_cast<std::size_t>(k);
-    kernels::add_scaled(a * y.scale[slot], y.row[slot], out.row(k).data(), out.row(k).data(), out.columns());
-  }
+  for (Index k = 0; k < out.rows(); ++k) y.add_scaled(k, a, out.row(k).data(), out.row(k).data());
 }
 
 /// out = y, written out
 inline void write_out(const Gradients& y, Rows& out) {
-  for (Index k = 0; k < out.rows(); ++k) {
-    const auto slot = static_cast<std::size_t>(k);
-    kernels::scale(y.scale[slot], y.row[slot], out.row(k).data(), out.columns());
-  }
+  for (Index k = 0; k < out.rows(); ++k) y.write(k, out.row(k).data());
 }
 
 /// out = x

@@ -2,10 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "polyhop/method/rule_table.hpp"
 
-#include <utility>
-
 #include "polyhop/method/adaptive_descent_step.hpp"
-#include "polyhop/method/algorithm.hpp"
 #include "polyhop/method/backtracking_step.hpp"
 #include "polyhop/method/barzilai_borwein_step.hpp"
 #include "polyhop/method/constant_step.hpp"
@@ -17,28 +14,15 @@
 namespace polyhop {
 namespace {
 
-template <class Rule, class Options>
-RuleEntry entry(std::string name, std::string summary, std::string cost, Steps gives = Steps::agent_wise,
-                std::string constant = "") {
-  auto read = [name, gives](const Value& table, const std::string& path) {
-    const Options options = Options::fields().read(table, path, {"rule"});
-    if constexpr (requires { options.check(path, table.line); }) options.check(path, table.line);
-    return RuleSpec{name, Options::fields().write(options), gives,
-                    [options](const Setting& setting) { return std::make_unique<Rule>(options, setting); }};
-  };
-  return {std::move(name),     std::move(summary),       std::move(cost), gives,
-          std::move(constant), Options::fields().info(), std::move(read)};
-}
-
 // Read like any rule, but nobody can build it: the rule that it tunes takes its place when the constant is found.
 RuleEntry tuned_entry() {
-  const auto read = [](const Value& table, const std::string& path) {
+  const auto read = [](const Value& table, const std::string& path, std::span<const RuleEntry> among) {
     const TunedStep options = TunedStep::fields().read(table, path, {"rule"});
     const RuleFactory refuse = [](const Setting&) -> std::unique_ptr<StepSize> {
       throw InputError("rule",
                        "\"tuned\" stands for a constant that an experiment finds by whole runs; give \"constant\"");
     };
-    return RuleSpec{"tuned", TunedStep::fields().write(options), with_constant(options, 1, path).gives, refuse};
+    return RuleSpec{"tuned", TunedStep::fields().write(options), with_constant(options, 1, path, among).gives, refuse};
   };
   return {"tuned",
           "a rule whose constant is the best one, found by a search on other seeds, times a factor",
@@ -58,7 +42,7 @@ class OwnSteps final : public StepSize {
 
 // The rule is an algorithm of the same name, which chooses for itself.
 RuleEntry auto_entry() {
-  const auto read = [](const Value& table, const std::string& path) {
+  const auto read = [](const Value& table, const std::string& path, std::span<const RuleEntry>) {
     (void)NoOptions::fields().read(table, path, {"rule"});
     return own_steps("auto");
   };
@@ -75,34 +59,35 @@ RuleEntry auto_entry() {
 
 const std::vector<RuleEntry>& rules() {
   static const std::vector<RuleEntry> table = {
-      entry<ConstantStep, ConstantOptions>("constant", "the same step for everyone, for ever", "nothing",
-                                           Steps::constant, "value"),
+      rule_entry<ConstantStep, ConstantOptions>("constant", "the same step for everyone, for ever", "nothing",
+                                                Steps::constant, "value"),
       tuned_entry(),
-      entry<DecayingStep, DecayOptions>("decay", "value / (i+1)^power", "nothing", Steps::common, "value"),
-      entry<ScheduledStep, ScheduleOptions>("schedule",
-                                            "a rise, then stairs down; or one step an iteration from a file", "nothing",
-                                            Steps::common, "value"),
-      entry<PolyakStep, PolyakOptions>("polyak", "each agent's own Polyak step, blind to the graph", "1 loss value"),
-      entry<PolyakStep, SpsOptions>("sps", "stochastic Polyak step: Polyak's with c = 1/2", "1 loss value"),
-      entry<DecSpsStep, DecSpsOptions>("decsps", "a stochastic Polyak step that falls like 1/sqrt(i+1)",
-                                       "1 loss value"),
-      entry<BacktrackingStep, BacktrackingOptions>("backtracking",
-                                                   "each agent's line search, then the smallest step in reach",
-                                                   "1 scalar, or as many as the diameter; 2 or more loss values"),
-      entry<BarzilaiBorweinStep, BarzilaiBorweinOptions>(
+      rule_entry<DecayingStep, DecayOptions>("decay", "value / (i+1)^power", "nothing", Steps::common, "value"),
+      rule_entry<ScheduledStep, ScheduleOptions>("schedule",
+                                                 "a rise, then stairs down; or one step an iteration from a file",
+                                                 "nothing", Steps::common, "value"),
+      rule_entry<PolyakStep, PolyakOptions>("polyak", "each agent's own Polyak step, blind to the graph",
+                                            "1 loss value"),
+      rule_entry<PolyakStep, SpsOptions>("sps", "stochastic Polyak step: Polyak's with c = 1/2", "1 loss value"),
+      rule_entry<DecSpsStep, DecSpsOptions>("decsps", "a stochastic Polyak step that falls like 1/sqrt(i+1)",
+                                            "1 loss value"),
+      rule_entry<BacktrackingStep, BacktrackingOptions>("backtracking",
+                                                        "each agent's line search, then the smallest step in reach",
+                                                        "1 scalar, or as many as the diameter; 2 or more loss values"),
+      rule_entry<BarzilaiBorweinStep, BarzilaiBorweinOptions>(
           "barzilai-borwein", "each agent's curvature along its last move, as Barzilai and Borwein read it",
           "1 gradient unless every sample is taken; 1 scalar where agents agree"),
-      entry<AdgdStep, AdgdOptions>("adgd", "grows until curvature along the agent's last move forbids it",
-                                   "1 gradient unless every sample is taken; 1 scalar where agents agree"),
-      entry<GraphAwarePolyak, GapOptions>("gap", "the graph-aware Polyak rule, as published or repaired",
-                                          "two-hop lists, scalars a sweep, 1 or more loss values"),
+      rule_entry<AdgdStep, AdgdOptions>("adgd", "grows until curvature along the agent's last move forbids it",
+                                        "1 gradient unless every sample is taken; 1 scalar where agents agree"),
+      rule_entry<GraphAwarePolyak, GapOptions>("gap", "the graph-aware Polyak rule, as published or repaired",
+                                               "two-hop lists, scalars a sweep, 1 or more loss values"),
       auto_entry(),
   };
   return table;
 }
 
-RuleSpec read_rule(const Value& step, const std::string& path) {
-  return read_named(rules(), "rule", "a rule: step = \"gap\" or step = { rule = \"gap\", ... }", step, path);
+RuleSpec read_rule(const Value& step, const std::string& path, std::span<const RuleEntry> among) {
+  return read_named(among, "rule", "a rule: step = \"gap\" or step = { rule = \"gap\", ... }", step, path, among);
 }
 
 RuleSpec own_steps(const std::string& name) {

@@ -4,7 +4,9 @@
 
 #include <functional>
 #include <memory>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "polyhop/core/fields.hpp"
@@ -31,13 +33,32 @@ struct RuleEntry {
   Steps gives = Steps::agent_wise;
   std::string constant;  // the option that somebody must tune, or empty; `tuned` can
   std::vector<FieldInfo> options;
-  std::function<RuleSpec(const Value& table, const std::string& path)> read;
+  /// `among` are the rules that a rule about another one may name.
+  std::function<RuleSpec(const Value& table, const std::string& path, std::span<const RuleEntry> among)> read;
 };
 
+/// The rules of polyhop.
 const std::vector<RuleEntry>& rules();
 
-/// Reads `step = { rule = "...", ... }` or `step = "rule"`.
-RuleSpec read_rule(const Value& step, const std::string& path);
+/// Reads `step = { rule = "...", ... }` or `step = "rule"`, a rule of polyhop or of a list of your own.
+RuleSpec read_rule(const Value& step, const std::string& path, std::span<const RuleEntry> among = rules());
+
+/// The line of a rule that is built from (const Options&, const Setting&). With one of your own:
+///   std::vector<RuleEntry> mine = rules();
+///   mine.push_back(rule_entry<ShyStep, ShyOptions>("shy", "shy of large gradients", "nothing"));
+///   const RuleSpec shy = read_rule("shy", "step", mine);
+template <class Rule, class Options = NoOptions>
+RuleEntry rule_entry(std::string name, std::string summary, std::string cost, Steps gives = Steps::agent_wise,
+                     std::string constant = "") {
+  auto read = [name, gives](const Value& table, const std::string& path, std::span<const RuleEntry>) {
+    const Options options = Options::fields().read(table, path, {"rule"});
+    if constexpr (requires { options.check(path, table.line); }) options.check(path, table.line);
+    return RuleSpec{name, Options::fields().write(options), gives,
+                    [options](const Setting& setting) { return std::make_unique<Rule>(options, setting); }};
+  };
+  return {std::move(name),     std::move(summary),       std::move(cost), gives,
+          std::move(constant), Options::fields().info(), std::move(read)};
+}
 
 /// What stands for the rule of an algorithm that chooses its own steps.
 RuleSpec own_steps(const std::string& name = "own");

@@ -41,15 +41,68 @@ struct Recursion {
   bool dual = false;     // mu also scales what an agent hears of others: a step of 0 cuts it off
 };
 
-/// Where a recursion stands when it asks for its step sizes.
-struct Iterate {
-  Index i;                       // 0, 1, ...
-  const Rows& w;                 // where the gradients are taken
-  const Evaluation& at_w;        // gradients there, and values where the rule needs them
-  Oracle& oracle;                // for more on the same sample
-  const Rows& x;                 // X, what the step is taken from
-  const Gradients& y;            // Y, along which it is taken
-  std::span<const Real> values;  // of what Y is the gradient of: Jhat_k(w_k), or a tracked average
+/// Where a recursion stands when it asks for its step sizes. It is made from where a sample was evaluated, and then
+/// steps are taken from there along the gradients; a recursion says what it does otherwise:
+///   at.from(mixed_).along(tracker_.direction()).with_values(tracked)
+/// It holds references alone, so a changed copy costs nothing, and what it was made from must outlive it.
+class Iterate {
+ public:
+  Iterate(Index i, const Rows& w, const Evaluation& at_w, Oracle& oracle)
+      : i_(i), w_(&w), at_w_(&at_w), oracle_(&oracle), x_(&w), y_(&at_w.gradients), values_(at_w.values) {}
+
+  /// The same, but steps are taken from X.
+  [[nodiscard]] Iterate from(const Rows& x) const {
+    Iterate out = *this;
+    out.x_ = &x;
+    return out;
+  }
+  /// The same, but steps are taken along Y.
+  [[nodiscard]] Iterate along(const Gradients& y) const {
+    Iterate out = *this;
+    out.y_ = &y;
+    return out;
+  }
+  /// The same, but Y is the gradient of what has these values.
+  [[nodiscard]] Iterate with_values(std::span<const Real> values) const {
+    Iterate out = *this;
+    out.values_ = values;
+    return out;
+  }
+
+  /// The same, counted as another iteration: for what begins later than the run.
+  [[nodiscard]] Iterate as_iteration(Index i) const {
+    Iterate out = *this;
+    out.i_ = i;
+    return out;
+  }
+
+  /// The iteration: 0, 1, ...
+  [[nodiscard]] Index i() const { return i_; }
+  /// The agents of the block.
+  [[nodiscard]] Index agents() const { return w_->rows(); }
+  /// Where the gradients are taken.
+  [[nodiscard]] const Rows& w() const { return *w_; }
+  /// Every agent's own gradient at w.
+  [[nodiscard]] const Gradients& gradients() const { return at_w_->gradients; }
+  /// Every agent's own Jhat_k(w_k), if the rule `needs_values()`.
+  [[nodiscard]] std::span<const Real> own_values() const { return at_w_->values; }
+  /// For more on the same sample.
+  [[nodiscard]] Oracle& oracle() const { return *oracle_; }
+  /// X, what the step is taken from.
+  [[nodiscard]] const Rows& x() const { return *x_; }
+  /// Y, along which it is taken.
+  [[nodiscard]] const Gradients& y() const { return *y_; }
+  /// Of what Y is the gradient of: Jhat_k(w_k), or a tracked average.
+  [[nodiscard]] std::span<const Real> values() const { return values_; }
+
+ private:
+  Index i_;
+  const Rows* w_;
+  const Evaluation* at_w_;
+  Oracle* oracle_;
+  const Rows* x_;
+  const Gradients* y_;
+  std::span<const Real> values_;
 };
 
 /// A rule that chooses every agent's step size, seen from one block.
@@ -61,9 +114,9 @@ class StepSize {
     const Network::StepAccount account(network);
     do_choose(at, network, mu);
   }
-  /// True when `at.at_w.values` must be there.
+  /// True when `at.own_values()` must be there.
   [[nodiscard]] virtual bool needs_values() const { return false; }
-  /// True when `at.values` must be there: other than the former where gradients are tracked.
+  /// True when `at.values()` must be there: other than the former where gradients are tracked.
   [[nodiscard]] virtual bool needs_tracked_values() const { return needs_values(); }
   /// True when all agents have the same step without telling each other.
   [[nodiscard]] virtual bool is_common() const { return false; }
@@ -74,6 +127,14 @@ class StepSize {
 
  protected:
   virtual void do_choose(const Iterate& at, Network& network, std::span<Real> mu) = 0;
+};
+
+/// The options of a rule or an algorithm that has none.
+struct NoOptions {
+  static const FieldTable<NoOptions>& fields() {
+    static const FieldTable<NoOptions> table;
+    return table;
+  }
 };
 
 /// What a rule may know when it is built for a block.

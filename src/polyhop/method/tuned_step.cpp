@@ -16,18 +16,19 @@ const FieldTable<TunedStep>& TunedStep::fields() {
   return table;
 }
 
-RuleSpec with_constant(const TunedStep& tuned, Real constant, const std::string& path) {
+RuleSpec with_constant(const TunedStep& tuned, Real constant, const std::string& path,
+                       std::span<const RuleEntry> among) {
   const std::string where = path + ".of";
   Value rule = tuned.of;
   if (const auto* name = tuned.of.as<std::string>()) rule = Value(Value::Table{{"rule", Value(*name)}});
   const Value* name = rule.find("rule");
   const auto* text = name != nullptr ? name->as<std::string>() : nullptr;
   const auto entry =
-      std::ranges::find_if(rules(), [&](const RuleEntry& e) { return text != nullptr && e.name == *text; });
-  if (entry == rules().end()) return read_rule(tuned.of, where);  // says what is wrong
+      std::ranges::find_if(among, [&](const RuleEntry& e) { return text != nullptr && e.name == *text; });
+  if (entry == among.end()) return read_rule(tuned.of, where, among);  // says what is wrong
   if (entry->constant.empty()) {
     std::string tunable;
-    for (const RuleEntry& e : rules()) {
+    for (const RuleEntry& e : among) {
       if (!e.constant.empty()) tunable += (tunable.empty() ? "" : ", ") + in_quotes(e.name);
     }
     throw InputError(where, "rule " + in_quotes(*text) + " has no constant to tune; those that have: " + tunable,
@@ -37,7 +38,7 @@ RuleSpec with_constant(const TunedStep& tuned, Real constant, const std::string&
     throw InputError(where + "." + entry->constant, "is what the search looks for; leave it out", given->line);
   }
   rule[entry->constant] = Value(constant);
-  return read_rule(rule, where);
+  return read_rule(rule, where, among);
 }
 
 }  // namespace polyhop

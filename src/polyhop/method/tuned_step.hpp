@@ -2,6 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
+#include <string>
+
 #include "polyhop/core/fields.hpp"
 #include "polyhop/method/rule_table.hpp"
 
@@ -16,7 +19,8 @@ struct TunedStep {
 };
 
 /// The rule that is tuned, with this for its constant; its other options as given. Throws InputError where `of` is no
-/// rule that has a constant.
-RuleSpec with_constant(const TunedStep& tuned, Real constant, const std::string& path);
+/// rule of the list that has a constant.
+RuleSpec with_constant(const TunedStep& tuned, Real constant, const std::string& path,
+                       std::span<const RuleEntry> among = rules());
 
 }  // namespace polyhop

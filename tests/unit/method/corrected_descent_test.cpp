@@ -50,7 +50,7 @@ std::vector<Real> curvatures(const Problem& problem, const std::vector<Rows>& po
   CurvatureWatch curvature(problem.agents());
   for (std::size_t n = 0; n < points.size(); ++n) {
     oracle->draw(static_cast<Index>(n));
-    curvature.update(points[n], oracle->evaluate(points[n], true), *oracle);
+    curvature.update({static_cast<Index>(n), points[n], oracle->evaluate(points[n], true), *oracle});
   }
   if (values != nullptr) *values = oracle->evaluations().values;
   return {curvature.largest().begin(), curvature.largest().end()};
@@ -142,7 +142,7 @@ Rows descend_by(const CombinationMatrix& matrix, const Problem& problem, Index i
       write_out(at_w.gradients, gradients);
       const Rows before = w;
       (void)descent.direction(at_w.gradients);
-      descent.move(w, at_w, *oracle, 1, mu, worker.network);
+      descent.move(w, {i, w, at_w, *oracle}, 1, mu, worker.network);
       each(i, before, gradients, std::span<const Real>(mu));
     }
   });

@@ -42,7 +42,7 @@ Seen see(const Problem& problem, const std::vector<Rows>& points) {
     oracle->draw(static_cast<Index>(i));
     const Evaluation& at_w = oracle->evaluate(points[i], false);
     out.known.push_back(
-        differences.update({static_cast<Index>(i), points[i], at_w, *oracle, elsewhere, y, std::span<const Real>{}}));
+        differences.update(Iterate(static_cast<Index>(i), points[i], at_w, *oracle).from(elsewhere).along(y)));
   }
   out.ss.assign(differences.ss().begin(), differences.ss().end());
   out.sz.assign(differences.sz().begin(), differences.sz().end());

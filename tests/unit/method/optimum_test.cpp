@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "polyhop/method/row_arithmetic.hpp"
 #include "polyhop/network/runtime.hpp"
 #include "support/networks.hpp"
 #include "support/option_sets.hpp"
@@ -51,11 +50,10 @@ struct Estimate {
         oracle(epoch),
         optimal(estimate(), {a_network}),
         w(a_network.block().size(), 1),
-        y(along(w)),
         average(static_cast<std::size_t>(a_network.block().size())) {}
 
   std::vector<Real> observe(const std::vector<Real>& values) {
-    const auto used = optimal.on_sample({i++, w, at_w, oracle, w, y, values}, network);
+    const auto used = optimal.on_sample(Iterate(i++, w, at_w, oracle).with_values(values), network);
     return {used.begin(), used.end()};
   }
   // A whole epoch at whose end the agents' averages are these: values that keep them, and one that moves them.
@@ -77,7 +75,6 @@ struct Estimate {
   Index i = 0;
   Rows w;
   Evaluation at_w;
-  Gradients y;
   std::vector<Real> average;
 };
 

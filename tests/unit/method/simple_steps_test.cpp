@@ -210,15 +210,5 @@ TEST(DecSpsStep, RefusesADivisorThatIsNone) {
   }
 }
 
-TEST(SquaredNorm, IsThatOfScaleTimesRow) {
-  const Rows h = test::rows_of({{3, 4}, {1, 2}});
-  Gradients g;
-  g.columns = 2;
-  g.scale = {-2, 1};
-  for (Index k = 0; k < 2; ++k) g.row.push_back(h.row(k).data());
-  EXPECT_EQ(squared_norm(g, 0), 100);
-  EXPECT_EQ(squared_norm(g, 1), 5);
-}
-
 }  // namespace
 }  // namespace polyhop
