@@ -15,6 +15,8 @@
 #include <vector>
 
 #include "polyhop/core/reach.hpp"
+#include "polyhop/problem/stream.hpp"
+#include "support/counted_costs.hpp"
 #include "unit/core/refusal.hpp"
 #include "unit/problem/naive.hpp"
 
@@ -117,6 +119,22 @@ TEST(CheckGradient, UsesAllSamples) {
   }
 }
 
+TEST(CheckGradient, ChecksOneAgentOfMany) {
+  const test::CountedCosts costs({std::make_shared<Polynomial>(), std::make_shared<Polynomial>(1, 2.5)});
+  EXPECT_TRUE(check_gradient(costs, 0, somewhere).passed());
+  const auto check = check_gradient(costs, 1, somewhere);
+  EXPECT_FALSE(check.passed());
+  EXPECT_EQ(check.coordinate, 1);
+  EXPECT_EQ(check.given, 12.5);
+}
+
+TEST(CheckGradient, RefusesAPointOfAnotherDimension) {
+  EXPECT_STREQ(refusal([] {
+                 return check_gradient(Polynomial(), std::vector<Real>{1, 2});
+               }).what(),
+               "w: has 2 numbers, expected 3");
+}
+
 std::vector<std::shared_ptr<const Objective>> objectives_of(const std::shared_ptr<const Model>& model) {
   std::vector<std::shared_ptr<const Objective>> out;
   for (Index k = 0; k < model->data.agents(); ++k) out.push_back(std::make_shared<OneAgent>(model, k));
@@ -167,6 +185,99 @@ TEST(ObjectiveProblem, EqualsALinearProblemWithTheSameCosts) {
       }
     }
   }
+}
+
+TEST(ObjectiveProblem, EvaluatesABlockInOneCallWithTheBitsOfSeparateObjectives) {
+  const auto model = std::make_shared<const Model>(naive::random_model(LossName::logistic, 0.2));
+  const auto costs = std::make_shared<test::CountedCosts>(objectives_of(model));
+  const ObjectiveProblem together(costs, {2, false});
+  const ObjectiveProblem apart(objectives_of(model), {2, false});
+  const auto got = together.oracle({1, 3}, 7);
+  const auto expected = apart.oracle({1, 3}, 7);
+  const Rows w = naive::random_points(2, 3);
+  const Rows points = naive::random_points(3, 3);
+  const std::vector<Index> offset = {0, 2, 5};
+  const std::vector<std::int32_t> slot = {1, 2, 0, 1, 2};
+  const Reach reach = {{offset.data(), slot.data(), nullptr}, 2, 5, points.data(), points.stride(), 3};
+  for (Index i = 0; i < 3; ++i) {
+    got->draw(i);
+    expected->draw(i);
+    const Evaluation& g = got->evaluate(w, true);
+    const Evaluation& e = expected->evaluate(w, true);
+    EXPECT_EQ(g.values, e.values);
+    for (Index k = 0; k < 2; ++k) EXPECT_TRUE(std::ranges::equal(g.written.row(k), e.written.row(k)));
+    auto calls = costs->calls();
+    ASSERT_EQ(calls.size(), 1);
+    EXPECT_EQ(calls[0].points, w.data()) << "the models were copied";
+    EXPECT_EQ(calls[0].owners, (std::vector<Index>{1, 2}));
+    EXPECT_TRUE(calls[0].with_gradients);
+
+    std::vector<Real> from_both(5);
+    std::vector<Real> from_each(5);
+    got->values_at(reach, from_both);
+    expected->values_at(reach, from_each);
+    EXPECT_EQ(from_both, from_each);
+    calls = costs->calls();
+    ASSERT_EQ(calls.size(), 1);
+    EXPECT_EQ(calls[0].owners, (std::vector<Index>{1, 1, 2, 2, 2}));
+    EXPECT_FALSE(calls[0].with_gradients);
+
+    from_both = from_each = {3, 3};
+    got->values_along(w, g.gradients, std::vector<Index>{1}, std::vector<Real>{0, 0.25}, from_both);
+    expected->values_along(w, e.gradients, std::vector<Index>{1}, std::vector<Real>{0, 0.25}, from_each);
+    EXPECT_EQ(from_both, from_each);
+    calls = costs->calls();
+    ASSERT_EQ(calls.size(), 1);
+    EXPECT_EQ(calls[0].owners, (std::vector<Index>{2}));
+
+    got->values_at_point(points, from_both);
+    expected->values_at_point(points, from_each);
+    EXPECT_EQ(from_both, from_each);
+    EXPECT_EQ(costs->calls().size(), 1);
+  }
+  Rows of_both(2, 3);
+  Rows of_each(2, 3);
+  together.costs({1, 3}, points, of_both);
+  apart.costs({1, 3}, points, of_each);
+  for (Index k = 0; k < 2; ++k) EXPECT_TRUE(std::ranges::equal(of_both.row(k), of_each.row(k)));
+  EXPECT_EQ(costs->calls().size(), 1);
+}
+
+// w_1 + shift, of many unknowns.
+class Wide final : public Objective {
+ public:
+  explicit Wide(Real shift) : shift_(shift) {}
+  [[nodiscard]] Index dimension() const override { return Index{1} << 20; }
+  [[nodiscard]] Real value(std::span<const Real> w, std::span<const Index>) const override { return w[0] + shift_; }
+  Real value_and_gradient(std::span<const Real> w, std::span<const Index> batch,
+                          std::span<Real> gradient) const override {
+    std::ranges::fill(gradient, Real{0});
+    gradient[0] = 1;
+    return value(w, batch);
+  }
+
+ private:
+  Real shift_;
+};
+
+TEST(ObjectiveProblem, GathersNoMoreThan32Megabytes) {
+  // Points of 8 MB: four in a call.
+  const auto costs = std::make_shared<test::CountedCosts>(
+      std::vector<std::shared_ptr<const Objective>>{std::make_shared<Wide>(10), std::make_shared<Wide>(20)});
+  const ObjectiveProblem problem(costs);
+  const auto oracle = problem.oracle({0, 2}, 0);
+  Rows w(2, problem.dimension());
+  w(1, 0) = 1;
+  const std::vector<Index> offset = {0, 3, 6};
+  const std::vector<std::int32_t> slot = {0, 1, 0, 1, 0, 1};
+  const Reach reach = {{offset.data(), slot.data(), nullptr}, 2, 6, w.data(), w.stride(), w.columns()};
+  std::vector<Real> out(6);
+  oracle->values_at(reach, out);
+  EXPECT_EQ(out, (std::vector<Real>{10, 11, 10, 21, 20, 21}));
+  const auto calls = costs->calls();
+  ASSERT_EQ(calls.size(), 2);
+  EXPECT_EQ(calls[0].owners, (std::vector<Index>{0, 0, 0, 1}));
+  EXPECT_EQ(calls[1].owners, (std::vector<Index>{1, 1}));
 }
 
 TEST(ObjectiveProblem, CountsWhatIsEvaluatedAlongTheGradient) {
@@ -220,7 +331,7 @@ TEST(ObjectiveProblem, KnowsNoSmoothness) {
 }
 
 TEST(ObjectiveProblem, RefusesNoAgents) {
-  EXPECT_STREQ(refusal([] { return ObjectiveProblem({}); }).what(),
+  EXPECT_STREQ(refusal([] { return ObjectiveProblem(std::vector<std::shared_ptr<const Objective>>()); }).what(),
                "objectives: found none, expected at least one agent");
 }
 
@@ -236,6 +347,25 @@ TEST(ObjectiveProblem, RefusesAnAgentWithoutSamples) {
   const auto model = std::make_shared<const Model>(Model{naive::random_data({2, 0}, 3, false)});
   EXPECT_STREQ(refusal([&] { return ObjectiveProblem(objectives_of(model)); }).what(),
                "objectives: agent 1 has no samples");
+  const ObjectiveProblem together(std::make_shared<test::CountedCosts>(objectives_of(model)));
+  EXPECT_STREQ(refusal([&] { return together.oracle({0, 2}, 0); }).what(), "costs: agent 1 has no samples");
+}
+
+std::shared_ptr<const Objective> endless_stream() {
+  return std::make_shared<StreamObjective>(3, make_loss(LossName::least_squares), [](Index n, std::span<Real> h) {
+    std::ranges::fill(h, 1.0);
+    return static_cast<Real>(n);
+  });
+}
+
+TEST(ObjectiveProblem, RefusesTheMeanOfEndlessSamples) {
+  const ObjectiveProblem problem({std::make_shared<Polynomial>(), endless_stream()});
+  Rows out(2, 1);
+  EXPECT_STREQ(refusal<Error>([&] {
+                 problem.costs({0, 2}, Rows(1, 3), out);
+                 return 0;
+               }).what(),
+               "agent 1 has endless samples: there is no mean over all of them");
 }
 
 }  // namespace
