@@ -10,6 +10,7 @@
 
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/kernels.hpp"
+#include "polyhop/problem/reference_optimum.hpp"
 
 namespace polyhop {
 namespace {
@@ -251,5 +252,7 @@ void ObjectiveProblem::costs(Block block, const Rows& points, Rows& out) const {
   }
   gathering.finish();
 }
+
+Reference ObjectiveProblem::minimise(const AllAgents& all) const { return solve_reference(*costs_, all); }
 
 }  // namespace polyhop

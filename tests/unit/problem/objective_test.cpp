@@ -8,14 +8,18 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "polyhop/core/reach.hpp"
+#include "polyhop/problem/problem_options.hpp"
 #include "polyhop/problem/stream.hpp"
+#include "support/bowls.hpp"
 #include "support/counted_costs.hpp"
 #include "unit/core/refusal.hpp"
 #include "unit/problem/naive.hpp"
@@ -366,6 +370,122 @@ TEST(ObjectiveProblem, RefusesTheMeanOfEndlessSamples) {
                  return 0;
                }).what(),
                "agent 1 has endless samples: there is no mean over all of them");
+}
+
+Reference minimum_of(const Problem& problem) { return problem.minimise(all_in_one_process(problem.agents())); }
+
+TEST(ObjectiveProblem, IsLeastWhereALinearProblemWithTheSameCostsIs) {
+  for (const LossName loss : {LossName::least_squares, LossName::logistic, LossName::poisson}) {
+    SCOPED_TRACE(name_of(loss));
+    const auto model = std::make_shared<const Model>(naive::random_model(loss, 0.2));
+    const Reference expected = minimum_of(model->problem());
+    const Reference found = minimum_of(ObjectiveProblem(objectives_of(model)));
+    ASSERT_TRUE(found.known) << found.how;
+    for (std::size_t j = 0; j < 3; ++j) EXPECT_NEAR((*found.minimiser)[j], (*expected.minimiser)[j], 1e-8);
+    EXPECT_NEAR(found.value, expected.value, 1e-14);
+    EXPECT_LE(found.accuracy, 1e-14);
+    EXPECT_GE(found.accuracy, 0);
+    EXPECT_EQ(found.how, "L-BFGS, then Newton's method on differences of gradients");
+  }
+}
+
+TEST(ObjectiveProblem, HasItsMinimumByHand) {
+  // The sum of w^2 / 2 and 3 (w - 4)^2 / 2 + 7 is least at 3: the mean of 4.5 and 8.5.
+  for (const Real scale : {1e-9, 1.0, 1e9}) {
+    const Reference found = minimum_of(test::bowls({{{scale}, {0}}, {{3 * scale}, {4}, 7 * scale}}));
+    ASSERT_TRUE(found.known) << found.how;
+    EXPECT_NEAR((*found.minimiser)[0], 3, 1e-8);
+    EXPECT_NEAR(found.value, 6.5 * scale, 1e-14 * scale);
+  }
+  // Where the search starts at the minimum.
+  const Reference zero = minimum_of(test::bowls({{{1, 2}, {0, 0}}}));
+  ASSERT_TRUE(zero.known) << zero.how;
+  EXPECT_EQ(*zero.minimiser, (std::vector<Real>{0, 0}));
+  EXPECT_EQ(zero.value, 0);
+}
+
+TEST(ObjectiveProblem, IsSolvedForThroughTheOptions) {
+  ProblemOptions options;
+  EXPECT_EQ(make_reference(options, test::bowls({{{1}, {2}}})).minimiser->size(), 1);
+  options.reference = {false, 0.5};
+  EXPECT_EQ(make_reference(options, test::bowls({{{1}, {2}}})).value, 0.5);
+}
+
+// A function of one number and its derivative.
+class Curve final : public Objective {
+ public:
+  using Function = std::function<Real(Real)>;
+  Curve(Function value, Function slope) : value_(std::move(value)), slope_(std::move(slope)) {}
+  [[nodiscard]] Index dimension() const override { return 1; }
+  [[nodiscard]] Real value(std::span<const Real> w, std::span<const Index>) const override { return value_(w[0]); }
+  Real value_and_gradient(std::span<const Real> w, std::span<const Index>, std::span<Real> gradient) const override {
+    gradient[0] = slope_(w[0]);
+    return value_(w[0]);
+  }
+
+ private:
+  Function value_;
+  Function slope_;
+};
+
+Reference minimum_of(Curve::Function value, Curve::Function slope) {
+  return minimum_of(ObjectiveProblem({std::make_shared<Curve>(std::move(value), std::move(slope))}));
+}
+
+void expect_unknown(const Reference& reference, const std::string& why) {
+  EXPECT_FALSE(reference.known);
+  EXPECT_FALSE(reference.minimiser.has_value());
+  EXPECT_EQ(reference.value, 0);
+  EXPECT_TRUE(std::isnan(reference.accuracy));
+  EXPECT_EQ(reference.how, "unknown: " + why + "; excess risk is the risk itself");
+}
+
+TEST(ObjectiveProblem, SaysWhenItsMinimumIsUnknown) {
+  const std::string diverged = "the search for a minimum did not converge, or there is none";
+  const std::string not_convex = "two starting points lead to different costs, so the problem is not convex";
+  const std::string not_finite = "the cost at 0, where the search for a minimum starts, is not finite";
+  {
+    SCOPED_TRACE("a slope without end");
+    expect_unknown(minimum_of([](Real w) { return 3 - w; }, [](Real) { return -1; }), diverged);
+  }
+  {
+    SCOPED_TRACE("ever slower, without end");
+    expect_unknown(minimum_of([](Real w) { return -std::log(1 + w); }, [](Real w) { return -1 / (1 + w); }), diverged);
+  }
+  {
+    SCOPED_TRACE("two wells, and a top between them at 0");
+    expect_unknown(
+        minimum_of([](Real w) { return (w * w - 1) * (w * w - 1); }, [](Real w) { return 4 * w * (w * w - 1); }),
+        not_convex);
+  }
+  {
+    SCOPED_TRACE("not a number");
+    expect_unknown(minimum_of([](Real w) { return std::log(w - 1); }, [](Real w) { return 1 / (w - 1); }), not_finite);
+  }
+  expect_unknown(minimum_of(ObjectiveProblem({std::make_shared<Polynomial>(), endless_stream()})),
+                 "samples never end, so no cost is a mean over all of them");
+}
+
+TEST(ObjectiveProblem, IsMinimisedBesideAnEdge) {
+  // w - log(w + 1/2) is least at 1/2, and not finite at and below -1/2.
+  const Reference found =
+      minimum_of([](Real w) { return w - std::log(w + 0.5); }, [](Real w) { return 1 - 1 / (w + 0.5); });
+  ASSERT_TRUE(found.known) << found.how;
+  EXPECT_NEAR((*found.minimiser)[0], 0.5, 1e-8);
+  EXPECT_NEAR(found.value, 0.5, 1e-14);
+}
+
+TEST(ObjectiveProblem, AnErrorOfACostEndsTheSearch) {
+  for (const int last : {0, 1, 5}) {
+    int calls = 0;
+    const auto slope = [&](Real w) {
+      if (calls++ == last) throw Error("out of luck");
+      return std::exp(w) - 3;
+    };
+    EXPECT_STREQ(refusal<Error>([&] { return minimum_of([](Real w) { return std::exp(w) - 3 * w; }, slope); }).what(),
+                 "out of luck");
+    EXPECT_EQ(calls, last + 1) << "it went on";
+  }
 }
 
 }  // namespace
