@@ -37,11 +37,13 @@ class Bowl final : public Objective {
   Real least_;
 };
 
-inline ObjectiveProblem bowls(const std::vector<Bowl>& all) {
+inline std::vector<std::shared_ptr<const Objective>> as_objectives(const std::vector<Bowl>& all) {
   std::vector<std::shared_ptr<const Objective>> objectives;
   for (const Bowl& bowl : all) objectives.push_back(std::make_shared<Bowl>(bowl));
-  return ObjectiveProblem(std::move(objectives));
+  return objectives;
 }
+
+inline ObjectiveProblem bowls(const std::vector<Bowl>& all) { return ObjectiveProblem(as_objectives(all)); }
 
 /// The largest difference of a coordinate of any row to that of the point.
 inline Real largest_distance(const Rows& w, const std::vector<Real>& to) {

@@ -10,6 +10,7 @@
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/kernels.hpp"
 #include "polyhop/problem/block_dot.hpp"
+#include "polyhop/problem/reference_optimum.hpp"
 
 namespace polyhop {
 
@@ -118,5 +119,7 @@ void DataProblem::costs(Block block, const Rows& points, Rows& out) const {
     }
   }
 }
+
+Reference DataProblem::minimise(const AllAgents& all) const { return solve_reference(*this, all); }
 
 }  // namespace polyhop

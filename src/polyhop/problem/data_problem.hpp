@@ -27,8 +27,8 @@ struct LinearOptions {
   Sampling sampling = Sampling::uniform;
   /// The last feature is a constant 1 that somebody added: its coefficient is not penalised.
   bool intercept = false;
-  /// A factor on the mean loss of each agent that is here, not on its penalty; none: 1 for all. With K n_k / n, n the samples of all, the
-  /// mean of the agents' costs is the mean loss of all samples, and the penalty.
+  /// A factor on the mean loss of each agent that is here, not on its penalty; none: 1 for all. With K n_k / n, n the
+  /// samples of all, the mean of the agents' costs is the mean loss of all samples, and the penalty.
   std::vector<Real> weights = {};
   DataShare share = {};
 };
@@ -45,6 +45,7 @@ class DataProblem : public Problem {
   [[nodiscard]] Index dimension() const override { return predictions_ * features(); }
   [[nodiscard]] Index samples() const override { return options_.share.samples; }
   void costs(Block block, const Rows& points, Rows& out) const override;
+  [[nodiscard]] Reference minimise(const AllAgents& all) const override;
 
   /// The samples that are here.
   [[nodiscard]] const Dataset& data() const { return data_; }

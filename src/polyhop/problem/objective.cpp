@@ -2,141 +2,257 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "polyhop/problem/objective.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <numeric>
+#include <string>
 #include <utility>
 
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/kernels.hpp"
+#include "polyhop/problem/reference_optimum.hpp"
 
 namespace polyhop {
 namespace {
 
-std::vector<Index> all_samples(const Objective& objective) {
-  std::vector<Index> all(static_cast<std::size_t>(objective.samples()));
-  std::iota(all.begin(), all.end(), Index{0});
-  return all;
-}
-
 using Objectives = std::vector<std::shared_ptr<const Objective>>;
+
+// The objectives of the agents, called one after the other.
+class SeparateCosts final : public Costs {
+ public:
+  explicit SeparateCosts(Objectives objectives) : objectives_(std::move(objectives)) {
+    const auto first = std::ranges::find_if(objectives_, [](const auto& own) { return own != nullptr; });
+    if (first == objectives_.end()) throw InputError("objectives", "found none, expected at least one agent");
+    dimension_ = (*first)->dimension();
+    for (std::size_t k = 0; k < objectives_.size(); ++k) {
+      if (objectives_[k] == nullptr) continue;
+      if (objectives_[k]->dimension() != dimension_) {
+        throw InputError("objectives", "agent " + std::to_string(k) + " has dimension " +
+                                           std::to_string(objectives_[k]->dimension()) + ", agent " +
+                                           std::to_string(first - objectives_.begin()) + " has " +
+                                           std::to_string(dimension_));
+      }
+      if (objectives_[k]->samples() < 1) {
+        throw InputError("objectives", "agent " + std::to_string(k) + " has no samples");
+      }
+    }
+  }
+  [[nodiscard]] Index agents() const override { return static_cast<Index>(objectives_.size()); }
+  [[nodiscard]] Index dimension() const override { return dimension_; }
+  [[nodiscard]] Index samples(Index agent) const override { return of(agent).samples(); }
+  void evaluate(const Rows& points, std::span<const Index> owners, std::span<const std::span<const Index>> batches,
+                std::span<Real> values, Rows* gradients) const override {
+    for (std::size_t n = 0; n < owners.size(); ++n) {
+      const Objective& own = of(owners[n]);
+      const auto row = static_cast<Index>(n);
+      const auto w = points.row(row);
+      values[n] =
+          gradients == nullptr ? own.value(w, batches[n]) : own.value_and_gradient(w, batches[n], gradients->row(row));
+    }
+  }
+
+ private:
+  [[nodiscard]] const Objective& of(Index agent) const { return *objectives_[static_cast<std::size_t>(agent)]; }
+
+  Objectives objectives_;
+  Index dimension_ = 0;
+};
+
+// Points on their way to being evaluated, as many in one call as fit.
+class Gathering {
+ public:
+  explicit Gathering(const Costs& costs) : costs_(costs) {}
+
+  // Makes room for so many points, or for as many as fit into 32 MB. It is kept: iterations do not allocate.
+  void reserve(Index wanted) {
+    constexpr Index most_bytes = Index{1} << 25;
+    const Index dimension = costs_.dimension();
+    const Index fit = most_bytes / (Rows::padded(dimension) * static_cast<Index>(sizeof(Real)));
+    const Index room = std::min(wanted, std::max<Index>(fit, 1));
+    if (room <= points_.rows()) return;
+    points_ = Rows(room, dimension);
+    const auto size = static_cast<std::size_t>(room);
+    owners_.resize(size);
+    batches_.resize(size);
+    values_.resize(size);
+    outs_.resize(size);
+  }
+
+  // Adds a point, which the caller writes to where this says. `out` gets the value by the next `finish`.
+  std::span<Real> add(Index owner, std::span<const Index> batch, Real& out) {
+    if (count_ == owners_.size()) finish();
+    owners_[count_] = owner;
+    batches_[count_] = batch;
+    outs_[count_] = &out;
+    return points_.row(static_cast<Index>(count_++));
+  }
+  void add(Index owner, std::span<const Index> batch, std::span<const Real> point, Real& out) {
+    std::ranges::copy(point, add(owner, batch, out).begin());
+  }
+
+  void finish() {
+    const std::size_t count = std::exchange(count_, 0);
+    if (count == 0) return;
+    costs_.evaluate(points_, std::span(owners_).first(count), std::span(batches_).first(count),
+                    std::span(values_).first(count), nullptr);
+    for (std::size_t n = 0; n < count; ++n) *outs_[n] = values_[n];
+  }
+
+ private:
+  const Costs& costs_;
+  Rows points_;
+  std::vector<Index> owners_;
+  std::vector<std::span<const Index>> batches_;
+  std::vector<Real> values_;
+  std::vector<Real*> outs_;
+  std::size_t count_ = 0;
+};
 
 class ObjectiveOracle final : public Oracle {
  public:
-  ObjectiveOracle(Objectives objectives, Sampler sampler, Index dimension)
-      : objectives_(std::move(objectives)), sampler_(std::move(sampler)), trial_(1, dimension) {}
+  ObjectiveOracle(std::shared_ptr<const Costs> costs, std::vector<Index> owners, Sampler sampler)
+      : costs_(std::move(costs)), owners_(std::move(owners)), sampler_(std::move(sampler)), gathering_(*costs_) {
+    for (Index k = 0; k < agents(); ++k) batches_.push_back(sampler_.indices(k));
+  }
 
   void draw(Index i) override { sampler_.draw(i); }
   [[nodiscard]] bool is_exact() const override { return sampler_.takes_all(); }
   [[nodiscard]] Index epoch() const override { return sampler_.epoch(); }
 
   void values_at_point(const Rows& w, std::span<Real> out) override {
-    for (std::size_t k = 0; k < objectives_.size(); ++k) {
-      out[k] = objectives_[k]->value(w.row(0), sampler_.indices(static_cast<Index>(k)));
-    }
+    gathering_.reserve(agents());
+    for (std::size_t k = 0; k < owners_.size(); ++k) gathering_.add(owners_[k], batches_[k], w.row(0), out[k]);
+    gathering_.finish();
   }
 
  private:
+  [[nodiscard]] Index agents() const { return static_cast<Index>(owners_.size()); }
+
   void do_evaluate(const Rows& w, bool, Evaluation& out) override {
     if (out.gradients.row.empty()) prepare(out);
-    for (std::size_t k = 0; k < objectives_.size(); ++k) {
-      const auto agent = static_cast<Index>(k);
-      out.values[k] = objectives_[k]->value_and_gradient(w.row(agent), sampler_.indices(agent), out.written.row(agent));
-    }
+    costs_->evaluate(w, owners_, batches_, out.values, &out.written);
   }
 
   void prepare(Evaluation& out) const {
-    const auto agents = static_cast<Index>(objectives_.size());
-    out.values.resize(objectives_.size());
-    out.written = Rows(agents, trial_.columns());
-    out.gradients.columns = trial_.columns();
-    out.gradients.scale.assign(objectives_.size(), 1.0);
-    for (Index k = 0; k < agents; ++k) out.gradients.row.push_back(out.written.row(k).data());
+    out.values.resize(owners_.size());
+    out.written = Rows(agents(), costs_->dimension());
+    out.gradients.columns = costs_->dimension();
+    out.gradients.scale.assign(owners_.size(), 1.0);
+    for (Index k = 0; k < agents(); ++k) out.gradients.row.push_back(out.written.row(k).data());
   }
 
   void do_values_at(const Reach& reach, std::span<Real> out) override {
+    gathering_.reserve(reach.entries);
     for (Index k = 0; k < reach.agents; ++k) {
+      const auto slot = static_cast<std::size_t>(k);
       for (Index e = reach.pattern.offset[k]; e < reach.pattern.offset[k + 1]; ++e) {
         const std::span<const Real> point(reach.row(e), static_cast<std::size_t>(reach.columns));
-        out[static_cast<std::size_t>(e)] = objectives_[static_cast<std::size_t>(k)]->value(point, sampler_.indices(k));
+        gathering_.add(owners_[slot], batches_[slot], point, out[static_cast<std::size_t>(e)]);
       }
     }
+    gathering_.finish();
   }
 
-  void do_values_along(const Rows& w, const Gradients& g, std::span<const Index> agents, std::span<const Real> steps,
-                       std::span<Real> out) override {
-    for (const Index k : agents) {
+  void do_values_along(const Rows& w, const Gradients& g, std::span<const Index> agents_asked,
+                       std::span<const Real> steps, std::span<Real> out) override {
+    // Room for all, because the next call may ask for more of them.
+    gathering_.reserve(agents());
+    for (const Index k : agents_asked) {
       const auto slot = static_cast<std::size_t>(k);
-      kernels::add_scaled(-steps[slot] * g.scale[slot], g.row[slot], w.row(k).data(), trial_.data(), g.columns);
-      out[slot] = objectives_[slot]->value(trial_.row(0), sampler_.indices(k));
+      Real* trial = gathering_.add(owners_[slot], batches_[slot], out[slot]).data();
+      kernels::add_scaled(-steps[slot] * g.scale[slot], g.row[slot], w.row(k).data(), trial, g.columns);
     }
+    gathering_.finish();
   }
 
-  Objectives objectives_;
+  std::shared_ptr<const Costs> costs_;
+  std::vector<Index> owners_;  // the block's agents
   Sampler sampler_;
-  Rows trial_;  // one row: a point on its way to being evaluated
+  std::vector<std::span<const Index>> batches_;  // where the sampler writes those of each agent
+  Gathering gathering_;
 };
 
 }  // namespace
 
-GradientCheck check_gradient(const Objective& objective, std::span<const Real> w) {
-  const std::vector<Index> batch = all_samples(objective);
-  std::vector<Real> point(w.begin(), w.end());
-  std::vector<Real> gradient(w.size());
-  objective.value_and_gradient(point, batch, gradient);
+GradientCheck check_gradient(const Costs& costs, Index agent, std::span<const Real> w) {
+  const auto dimension = static_cast<std::size_t>(costs.dimension());
+  if (w.size() != dimension) {
+    throw InputError("w", "has " + std::to_string(w.size()) + " numbers, expected " + std::to_string(dimension));
+  }
+  const AllSamples all(costs, {&agent, 1});
+  Rows point(1, costs.dimension());
+  std::ranges::copy(w, point.row(0).begin());
+  Rows gradient(1, costs.dimension());
+  Real value = 0;
+  costs.evaluate(point, {&agent, 1}, all.batches(), {&value, 1}, &gradient);
+
+  // The cube root of the rounding unit balances truncation against cancellation.
+  const auto width = [&](std::size_t j) { return 6e-6 * std::max(1.0, std::abs(w[j])); };
+  std::vector<Real> up(dimension);
+  std::vector<Real> down(dimension);
+  Gathering gathering(costs);
+  gathering.reserve(2 * costs.dimension());
+  for (std::size_t j = 0; j < dimension; ++j) {
+    const auto column = static_cast<Index>(j);
+    point(0, column) = w[j] + width(j);
+    gathering.add(agent, all.batch(0), point.row(0), up[j]);
+    point(0, column) = w[j] - width(j);
+    gathering.add(agent, all.batch(0), point.row(0), down[j]);
+    point(0, column) = w[j];
+  }
+  gathering.finish();
+
   GradientCheck check;
-  for (std::size_t j = 0; j < point.size(); ++j) {
-    // The cube root of the rounding unit balances truncation against cancellation.
-    const Real h = 6e-6 * std::max(1.0, std::abs(w[j]));
-    point[j] = w[j] + h;
-    const Real up = objective.value(point, batch);
-    point[j] = w[j] - h;
-    const Real down = objective.value(point, batch);
-    point[j] = w[j];
-    const Real expected = (up - down) / (2 * h);
-    const Real error = std::abs(gradient[j] - expected) / std::max(1.0, std::abs(gradient[j]));
+  for (std::size_t j = 0; j < dimension; ++j) {
+    const Real given = gradient.row(0)[j];
+    const Real expected = (up[j] - down[j]) / (2 * width(j));
+    const Real error = std::abs(given - expected) / std::max(1.0, std::abs(given));
     // A NaN must not hide behind a comparison.
     if (!(error <= check.worst_error)) {
-      check = {std::isnan(error) ? HUGE_VAL : error, static_cast<Index>(j), gradient[j], expected};
+      check = {std::isnan(error) ? HUGE_VAL : error, static_cast<Index>(j), given, expected};
     }
   }
   return check;
 }
 
-ObjectiveProblem::ObjectiveProblem(Objectives objectives, Batch batch, Sampling sampling)
-    : objectives_(std::move(objectives)), batch_(batch), sampling_(sampling) {
-  const auto first = std::ranges::find_if(objectives_, [](const auto& own) { return own != nullptr; });
-  if (first == objectives_.end()) throw InputError("objectives", "found none, expected at least one agent");
-  dimension_ = (*first)->dimension();
-  for (std::size_t k = 0; k < objectives_.size(); ++k) {
-    if (objectives_[k] == nullptr) continue;
-    if (objectives_[k]->dimension() != dimension()) {
-      throw InputError("objectives", "agent " + std::to_string(k) + " has dimension " +
-                                         std::to_string(objectives_[k]->dimension()) + ", agent " +
-                                         std::to_string(first - objectives_.begin()) + " has " +
-                                         std::to_string(dimension()));
-    }
-    if (objectives_[k]->samples() < 1) throw InputError("objectives", "agent " + std::to_string(k) + " has no samples");
-  }
+GradientCheck check_gradient(const Objective& objective, std::span<const Real> w) {
+  // The objective belongs to the caller, and outlives this.
+  const std::shared_ptr<const Objective> borrowed(std::shared_ptr<const Objective>(), &objective);
+  return check_gradient(SeparateCosts({borrowed}), 0, w);
 }
 
+ObjectiveProblem::ObjectiveProblem(std::shared_ptr<const Costs> costs, Batch batch, Sampling sampling)
+    : costs_(std::move(costs)), batch_(batch), sampling_(sampling) {
+  if (agents() < 1) throw InputError("costs", "found no agents, expected at least one");
+  if (dimension() < 1) throw InputError("costs", "found dimension " + std::to_string(dimension()) + ", expected >= 1");
+}
+
+ObjectiveProblem::ObjectiveProblem(Objectives objectives, Batch batch, Sampling sampling)
+    : ObjectiveProblem(std::make_shared<SeparateCosts>(std::move(objectives)), batch, sampling) {}
+
 std::unique_ptr<Oracle> ObjectiveProblem::oracle(Block block, std::uint64_t seed) const {
-  Objectives own;
+  std::vector<Index> owners = agents_of(block);
   std::vector<Index> samples;
-  for (Index k = 0; k < block.size(); ++k) {
-    own.push_back(objectives_[static_cast<std::size_t>(block.agent(k))]);
-    samples.push_back(own.back()->samples());
+  for (const Index agent : owners) {
+    samples.push_back(costs_->samples(agent));
+    if (samples.back() < 1) throw InputError("costs", "agent " + std::to_string(agent) + " has no samples");
   }
-  return std::make_unique<ObjectiveOracle>(std::move(own), Sampler(block, samples, batch_, sampling_, seed),
-                                           dimension());
+  return std::make_unique<ObjectiveOracle>(costs_, std::move(owners),
+                                           Sampler(block, std::move(samples), batch_, sampling_, seed));
 }
 
 void ObjectiveProblem::costs(Block block, const Rows& points, Rows& out) const {
+  const std::vector<Index> owners = agents_of(block);
+  const AllSamples all(*costs_, owners);
+  Gathering gathering(*costs_);
+  gathering.reserve(block.size() * points.rows());
   for (Index k = 0; k < block.size(); ++k) {
-    const Objective& objective = *objectives_[static_cast<std::size_t>(block.agent(k))];
-    const std::vector<Index> batch = all_samples(objective);
-    for (Index p = 0; p < points.rows(); ++p) out(k, p) = objective.value(points.row(p), batch);
+    const Index owner = owners[static_cast<std::size_t>(k)];
+    for (Index p = 0; p < points.rows(); ++p) gathering.add(owner, all.batch(k), points.row(p), out(k, p));
   }
+  gathering.finish();
 }
+
+Reference ObjectiveProblem::minimise(const AllAgents& all) const { return solve_reference(*costs_, all); }
 
 }  // namespace polyhop

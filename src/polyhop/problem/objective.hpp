@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "polyhop/core/real.hpp"
+#include "polyhop/problem/costs.hpp"
 #include "polyhop/problem/problem.hpp"
 #include "polyhop/problem/sampler.hpp"
 
@@ -38,23 +39,29 @@ struct GradientCheck {
 
 /// Compares the gradient of an objective at w with central differences of its value on all samples.
 GradientCheck check_gradient(const Objective& objective, std::span<const Real> w);
+/// The same for one agent of many.
+GradientCheck check_gradient(const Costs& costs, Index agent, std::span<const Real> w);
 
-/// A problem made of the user's objectives, one an agent. Where several processes share the agents, those of the others
-/// are null.
+/// A problem made of the user's costs. A block's points are evaluated in one call, the block's own models without a
+/// copy. Other points, such as those within two hops, are gathered first, at most 32 MB of them per call.
 class ObjectiveProblem final : public Problem {
  public:
+  explicit ObjectiveProblem(std::shared_ptr<const Costs> costs, Batch batch = {},
+                            Sampling sampling = Sampling::uniform);
+  /// One objective per agent, evaluated one after the other. Where several processes share the agents, those of the
+  /// others are null.
   ObjectiveProblem(std::vector<std::shared_ptr<const Objective>> objectives, Batch batch = {},
                    Sampling sampling = Sampling::uniform);
-  [[nodiscard]] Index agents() const override { return static_cast<Index>(objectives_.size()); }
-  [[nodiscard]] Index dimension() const override { return dimension_; }
+  [[nodiscard]] Index agents() const override { return costs_->agents(); }
+  [[nodiscard]] Index dimension() const override { return costs_->dimension(); }
   [[nodiscard]] std::unique_ptr<Oracle> oracle(Block block, std::uint64_t seed) const override;
   void costs(Block block, const Rows& points, Rows& out) const override;
+  [[nodiscard]] Reference minimise(const AllAgents& all) const override;
 
  private:
-  std::vector<std::shared_ptr<const Objective>> objectives_;
+  std::shared_ptr<const Costs> costs_;
   Batch batch_;
   Sampling sampling_;
-  Index dimension_ = 0;
 };
 
 }  // namespace polyhop

@@ -11,6 +11,7 @@
 
 #include "polyhop/core/real.hpp"
 #include "polyhop/core/rows.hpp"
+#include "polyhop/problem/all_agents.hpp"
 #include "polyhop/problem/oracle.hpp"
 
 namespace polyhop {
@@ -21,8 +22,11 @@ struct Reference {
   double value = 0;                                            // J(w^o), or the infimum
   double accuracy = std::numeric_limits<double>::quiet_NaN();  // estimate of J(minimiser) - min J
   std::string how;                                             // the words for a report
-  bool known = true;                                           // false: nobody looked for w^o, and `value` is 0
+  bool known = true;                                           // false: nobody found w^o, and `value` is 0
 };
+
+/// A reference that says why no minimiser is known.
+Reference unknown_reference(const std::string& why);
 
 /// The costs J_1 .. J_K of all agents: what an experiment runs on.
 class Problem {
@@ -37,6 +41,8 @@ class Problem {
   /// out(k, p) = J_k(point p), k over the block's agents: the whole cost, not a batch. One matrix product for linear
   /// models.
   virtual void costs(Block block, const Rows& points, Rows& out) const = 0;
+  /// Minimises J = (1/K) sum_k J_k, with the same bits for any number of processes. By default the minimum is unknown.
+  [[nodiscard]] virtual Reference minimise(const AllAgents& all) const;
   /// How many of the block's samples the model w (a row of Rows) takes for another class; -1 where there are no
   /// classes.
   [[nodiscard]] virtual Index misclassified(Block /*block*/, const Real* /*w*/) const { return -1; }

@@ -112,8 +112,8 @@ std::unique_ptr<LinearProblem> make_problem(const ProblemOptions& options, const
   return std::make_unique<LinearProblem>(std::move(data), std::move(loss), std::move(linear));
 }
 
-Reference make_reference(const ProblemOptions& options, const DataProblem& problem, const AllAgents* all) {
-  if (options.reference.solve) return all == nullptr ? solve_reference(problem) : solve_reference(problem, *all);
+Reference make_reference(const ProblemOptions& options, const Problem& problem, const AllAgents* all) {
+  if (options.reference.solve) return problem.minimise(all == nullptr ? all_in_one_process(problem.agents()) : *all);
   Reference reference;
   reference.value = options.reference.value.value_or(0);
   reference.known = options.reference.value.has_value();

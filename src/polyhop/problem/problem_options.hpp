@@ -68,6 +68,6 @@ std::unique_ptr<DataProblem> make_data_problem(Dataset data, LossName loss, Real
                                                LinearOptions options);
 
 /// w^o and J(w^o) as the options ask for. `all`: where several processes share the agents.
-Reference make_reference(const ProblemOptions& options, const DataProblem& problem, const AllAgents* all = nullptr);
+Reference make_reference(const ProblemOptions& options, const Problem& problem, const AllAgents* all = nullptr);
 
 }  // namespace polyhop

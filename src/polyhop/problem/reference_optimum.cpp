@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <exception>
 #include <functional>
 #include <limits>
 #include <numeric>
@@ -19,6 +20,7 @@
 
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/kernels.hpp"
+#include "polyhop/core/random.hpp"
 #include "polyhop/problem/linear_problem.hpp"
 #include "polyhop/problem/softmax_problem.hpp"
 
@@ -444,21 +446,37 @@ Reference by_conjugate_gradients(Cost& cost) {
 struct Descent {
   const Cost& cost;
   bool falls = false;
+  std::exception_ptr error = nullptr;  // the C code in between lets none through
 };
 
 double lbfgs_evaluate(void* instance, const double* x, double* g, int n, double /*step*/) {
-  const Vector w = Eigen::Map<const Vector>(x, n);
-  Vector gradient;
-  const double value = static_cast<const Descent*>(instance)->cost.evaluate(w, &gradient);
-  Eigen::Map<Vector>(g, n) = gradient;
-  // What overflows is too far, and the line search turns back.
-  return std::isfinite(value) ? value : std::numeric_limits<double>::infinity();
+  constexpr double too_far = std::numeric_limits<double>::infinity();
+  auto& descent = *static_cast<Descent*>(instance);
+  if (descent.error == nullptr) {
+    try {
+      const Vector w = Eigen::Map<const Vector>(x, n);
+      Vector gradient;
+      const double value = descent.cost.evaluate(w, &gradient);
+      Eigen::Map<Vector>(g, n) = gradient;
+      // What overflows is too far, and the line search turns back.
+      return std::isfinite(value) ? value : too_far;
+    } catch (...) {
+      descent.error = std::current_exception();
+    }
+  }
+  // After an error the line search finds nothing any more, and gives up.
+  std::fill_n(g, n, 0.0);
+  return too_far;
 }
 
 int lbfgs_progress(void* instance, const double* x, const double*, double, double, double, double, int n, int, int) {
   auto& descent = *static_cast<Descent*>(instance);
-  descent.falls = descent.cost.falls_along(Eigen::Map<const Vector>(x, n));
-  return descent.falls ? 1 : 0;
+  try {
+    descent.falls = descent.cost.falls_along(Eigen::Map<const Vector>(x, n));
+  } catch (...) {
+    descent.error = std::current_exception();
+  }
+  return descent.falls || descent.error != nullptr ? 1 : 0;
 }
 
 // Newton's method with halving, from a point that is already good; returns the last decrement's predicted gain.
@@ -499,9 +517,9 @@ double polish_by_conjugate_gradients(Cost& cost, Vector& w) {
   });
 }
 
-Reference by_descent(Cost& cost) {
+Reference by_descent(Cost& cost, const Vector& start) {
   Descent descent{cost};
-  std::vector<double> x(static_cast<std::size_t>(cost.penalty.size()), 0.0);
+  std::vector<double> x(start.begin(), start.end());
   lbfgs_parameter_t parameters;
   lbfgs_parameter_init(&parameters);
   parameters.m = 20;
@@ -514,6 +532,7 @@ Reference by_descent(Cost& cost) {
   parameters.max_linesearch = 60;
   // Any return code is fine: what was reached is judged below, from the point itself.
   lbfgs(static_cast<int>(x.size()), x.data(), nullptr, lbfgs_evaluate, lbfgs_progress, &descent, &parameters);
+  if (descent.error != nullptr) std::rethrow_exception(descent.error);
   if (descent.falls) {
     Reference reference;
     reference.accuracy = 0;
@@ -528,6 +547,8 @@ Reference by_descent(Cost& cost) {
   return finish(cost, w, accuracy,
                 small ? "L-BFGS, then Newton's method" : "L-BFGS, then Newton's method by conjugate gradients");
 }
+
+Reference by_descent(Cost& cost) { return by_descent(cost, Vector::Zero(cost.penalty.size())); }
 
 Reference by_least_squares(PooledLinear& cost) {
   const Index rows = cost.h.rows();
@@ -564,6 +585,26 @@ Reference solve_pooled(const DataProblem& problem) {
 // What passes from process to process at once, in numbers.
 constexpr Index at_once = Index{1} << 21;
 
+// The sum of one number of each agent, in order of the agents.
+double sum_of(const AllAgents& all, std::span<const double> values) {
+  std::array<double, 1> total{};
+  all.by_agent(total, [&](std::span<double> shared, Index k) { shared[0] += values[static_cast<std::size_t>(k)]; });
+  return total[0];
+}
+
+// The same of one row of each.
+Vector sum_of(const AllAgents& all, const Rows& rows) {
+  Vector total(rows.columns());
+  for (Index first = 0; first < total.size(); first += at_once) {
+    const Index count = std::min<Index>(at_once, total.size() - first);
+    all.by_agent({total.data() + first, static_cast<std::size_t>(count)}, [&](std::span<double> shared, Index k) {
+      const Real* own = rows.row(k).data() + first;
+      for (std::size_t j = 0; j < shared.size(); ++j) shared[j] += own[j];
+    });
+  }
+  return total;
+}
+
 // J of data that several processes share: of each agent its own, summed in order of the agents.
 class Spread final : public Cost {
  public:
@@ -585,9 +626,7 @@ class Spread final : public Cost {
       if (gradient != nullptr) std::ranges::copy(own, rows_.row(static_cast<Index>(k)).begin());
     }
     if (gradient != nullptr) *gradient = sum(w);
-    std::array<double, 1> total{};
-    all_.by_agent(total, [&](std::span<double> shared, Index k) { shared[0] += values[static_cast<std::size_t>(k)]; });
-    return total[0] + half_penalty(w);
+    return sum_of(all_, values) + half_penalty(w);
   }
   void fix_curvature(const Vector& w) override {
     for (const auto& part : parts_) part->fix_curvature(w);
@@ -629,14 +668,7 @@ class Spread final : public Cost {
  private:
   // The sum of all agents' rows, and what the penalty adds at w.
   [[nodiscard]] Vector sum(const Vector& w) const {
-    Vector total(w.size());
-    for (Index first = 0; first < w.size(); first += at_once) {
-      const Index count = std::min<Index>(at_once, w.size() - first);
-      all_.by_agent({total.data() + first, static_cast<std::size_t>(count)}, [&](std::span<double> shared, Index k) {
-        const Real* own = rows_.row(k).data() + first;
-        for (std::size_t j = 0; j < shared.size(); ++j) shared[j] += own[j];
-      });
-    }
+    Vector total = sum_of(all_, rows_);
     add_penalty(w, total);
     return total;
   }
@@ -657,6 +689,95 @@ Reference solve_spread(const DataProblem& problem, const AllAgents& all, double 
     if (reference.accuracy <= 1e-10 * std::max(1.0, reference.value)) return reference;
   }
   return by_conjugate_gradients(cost);
+}
+
+// The mean of the agents' costs, in any unit: of these nothing but values and gradients is known.
+class Mean final : public Cost {
+ public:
+  Mean(const Costs& costs, const AllAgents& all, double samples)
+      : Cost(Vector::Zero(costs.dimension()), true),
+        costs_(costs),
+        all_(all),
+        samples_(samples),
+        owners_(agents_of(all.here)),
+        batches_(costs, owners_),
+        values_(owners_.size()),
+        points_(all.here.size(), costs.dimension()),
+        gradients_(all.here.size(), costs.dimension()) {}
+
+  // What counts as 1.
+  void set_unit(double unit) { unit_ = unit; }
+
+  [[nodiscard]] double evaluate(const Vector& w, Vector* gradient) const override {
+    for (Index k = 0; k < points_.rows(); ++k) std::ranges::copy(w, points_.row(k).begin());
+    costs_.evaluate(points_, owners_, batches_.batches(), values_, gradient == nullptr ? nullptr : &gradients_);
+    const double divisor = unit_ * static_cast<double>(costs_.agents());
+    if (gradient != nullptr) *gradient = sum_of(all_, gradients_) / divisor;
+    return sum_of(all_, values_) / divisor;
+  }
+  void fix_curvature(const Vector& w) override { at_ = w; }
+  // Central differences; the cube root of the rounding unit balances truncation against cancellation.
+  [[nodiscard]] Vector curvature_times(const Vector& v) const override {
+    const double length = v.norm();
+    if (length == 0) return v;
+    const double h = 6e-6 * std::max(1.0, at_.norm()) / length;
+    return (gradient(at_ + h * v) - gradient(at_ - h * v)) / (2 * h);
+  }
+  [[nodiscard]] bool has_small_hessian() const override { return false; }
+  [[nodiscard]] Matrix hessian() const override { return {}; }
+  [[nodiscard]] bool falls_along(const Vector&) const override { return false; }
+  [[nodiscard]] bool is_positive() const override { return false; }
+  [[nodiscard]] bool is_smooth() const override { return false; }
+  // As for linear models, for want of anything better.
+  [[nodiscard]] double work() const override { return 2 * samples_ * static_cast<double>(penalty.size()); }
+
+ private:
+  const Costs& costs_;
+  const AllAgents& all_;
+  double samples_;  // of all agents
+  double unit_ = 1;
+  std::vector<Index> owners_;
+  AllSamples batches_;
+  mutable std::vector<Real> values_;
+  mutable Rows points_;  // w for every agent here
+  mutable Rows gradients_;
+  Vector at_;  // where curvatures are asked for
+};
+
+// Where a descent ended.
+struct Ending {
+  Vector w;
+  double value = 0;
+  double drop = 0;       // how far it went down, or how large the value is: the larger of them
+  double gain = 0;       // what another step of Newton's method promises; NaN if J does not curve upwards along it
+  bool is_rest = false;  // true: that is next to nothing, and so is the gradient
+};
+
+Ending descend(Mean& cost, const Vector& start, double unit) {
+  cost.set_unit(unit);
+  const Reference found = by_descent(cost, start);
+  cost.set_unit(1);
+  Ending out;
+  out.w = Eigen::Map<const Vector>(found.minimiser->data(), start.size());
+  out.value = cost.value(out.w);
+  const Vector g = cost.gradient(out.w);
+  cost.fix_curvature(out.w);
+  Vector d;
+  const int most = std::min(affordable_gradients(cost) / 8, 20 + 2 * static_cast<int>(start.size()));
+  const auto gains = conjugate_gradients(cost, -g, 1e-3, most, d);
+  out.gain = g.norm() > 0 && gains.empty() ? std::nan("") : 0.5 * std::abs(g.dot(d));
+  // Where a descent starts at the minimum, up to rounding, the gradient cannot become smaller, and the value tells.
+  const bool is_flat = g.norm() <= 1e-5 * unit || out.gain <= 1e-12 * std::abs(out.value);
+  out.drop = std::max(cost.value(start) - out.value, std::abs(out.value));
+  out.is_rest = std::isfinite(out.value) && is_flat && out.gain <= 1e-6 * out.drop;
+  return out;
+}
+
+// True when the second descent shows that the first one did not end in the minimum of a convex cost.
+bool differ(const Ending& first, const Ending& second) {
+  // Where nothing is promised, fmax takes the other number.
+  const double tolerance = 10 * (first.gain + std::fmax(second.gain, 0.0)) + 1e-6 * first.drop;
+  return second.value < first.value - tolerance || (second.is_rest && second.value > first.value + tolerance);
 }
 
 // One number of each agent, known to all.
@@ -800,17 +921,7 @@ double features_of_all(const DataProblem& problem, const AllAgents& all) {
 }  // namespace
 
 Reference solve_reference(const DataProblem& problem) {
-  AllAgents all;
-  all.in_order = [](std::span<double> numbers, const auto& turn) {
-    std::ranges::fill(numbers, 0.0);
-    turn(numbers);
-  };
-  all.by_agent = [&](std::span<double> numbers, const auto& turn) {
-    std::ranges::fill(numbers, 0.0);
-    for (Index k = 0; k < problem.agents(); ++k) turn(numbers, k);
-  };
-  all.here = {0, problem.agents()};
-  return solve_reference(problem, all);
+  return solve_reference(problem, all_in_one_process(problem.agents()));
 }
 
 Reference solve_reference(const DataProblem& problem, const AllAgents& all, double most_pooled) {
@@ -819,6 +930,36 @@ Reference solve_reference(const DataProblem& problem, const AllAgents& all, doub
   if (all.here.size() == problem.agents()) return solve_pooled(problem);
   const auto whole = gathered_problem(problem, all);
   return shared(whole ? solve_pooled(*whole) : Reference{}, problem.dimension(), all);
+}
+
+Reference solve_reference(const Costs& costs, const AllAgents& all) {
+  const std::vector<double> samples =
+      of_each(all, costs.agents(), [&](Index k) { return static_cast<double>(costs.samples(all.here.agent(k))); });
+  if (std::ranges::max(samples) >= static_cast<double>(endless_samples)) {
+    return unknown_reference("samples never end, so no cost is a mean over all of them");
+  }
+  Mean cost(costs, all, std::accumulate(samples.begin(), samples.end(), 0.0));
+  const Vector zero = Vector::Zero(costs.dimension());
+  const Vector slope = cost.gradient(zero);
+  if (!std::isfinite(cost.value(zero)) || !slope.allFinite()) {
+    return unknown_reference("the cost at 0, where the search for a minimum starts, is not finite");
+  }
+  // In units of the first slope, what is small does not depend on the scale of the costs.
+  const double unit = slope.norm() > 0 ? slope.norm() : 1;
+  const Ending found = descend(cost, zero, unit);
+  if (!found.is_rest) return unknown_reference("the search for a minimum did not converge, or there is none");
+  Vector elsewhere(zero.size());
+  Stream(0, Purpose::start).normals({elsewhere.data(), static_cast<std::size_t>(elsewhere.size())});
+  if (std::isfinite(cost.value(elsewhere)) && differ(found, descend(cost, elsewhere, unit))) {
+    return unknown_reference("two starting points lead to different costs, so the problem is not convex");
+  }
+  Reference reference;
+  reference.minimiser.emplace(found.w.begin(), found.w.end());
+  reference.value = found.value;
+  // Twice the gain bounds the error where J is self-concordant, and on exponential tails.
+  reference.accuracy = 2 * found.gain + 1e-15 * std::abs(found.value);
+  reference.how = "L-BFGS, then Newton's method on differences of gradients";
+  return reference;
 }
 
 }  // namespace polyhop

@@ -2,9 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <functional>
-#include <span>
-
+#include "polyhop/problem/all_agents.hpp"
+#include "polyhop/problem/costs.hpp"
 #include "polyhop/problem/data_problem.hpp"
 
 namespace polyhop {
@@ -18,16 +17,6 @@ namespace polyhop {
 /// `problem` is a LinearProblem or a SoftmaxProblem with the data of all agents.
 Reference solve_reference(const DataProblem& problem);
 
-/// How processes that have some of the agents each form what belongs to all. Every process makes the same calls.
-struct AllAgents {
-  /// From zeros, every process in its turn does something to the same numbers; afterwards all hold the result.
-  std::function<void(std::span<double> numbers, const std::function<void(std::span<double>)>& turn)> in_order;
-  /// The same agent by agent, in order of the agents' numbers; k: the agent's place among those here.
-  std::function<void(std::span<double> numbers, const std::function<void(std::span<double>, Index k)>& turn)> by_agent;
-  Block here;            // the agents whose data are here
-  bool is_first = true;  // of the processes
-};
-
 /// Up to how many features of all samples (64 MB) data are solved for in one place.
 inline constexpr double pooled_features = 8e6;
 
@@ -36,5 +25,13 @@ inline constexpr double pooled_features = 8e6;
 /// formed agent by agent and summed in order of the agents, also by a single process; least squares then by normal
 /// equations or conjugate gradients.
 Reference solve_reference(const DataProblem& problem, const AllAgents& all, double most_pooled = pooled_features);
+
+/// Minimises (1/K) sum_k J_k, where J_k is the cost of agent k on all its samples and only values and gradients are
+/// available: L-BFGS, then Newton's method with curvatures from differences of gradients. `accuracy` is twice what
+/// another Newton step promises. Each process evaluates its own agents, and sums are formed in order of the agents, so
+/// the bits are the same for any number of processes.
+/// Unknown, with the reason, where samples never end, where costs are not finite at 0, where the search does not
+/// converge (J may be unbounded below), and where two starting points lead to different costs (J is not convex).
+Reference solve_reference(const Costs& costs, const AllAgents& all);
 
 }  // namespace polyhop

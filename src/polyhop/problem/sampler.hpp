@@ -48,7 +48,8 @@ class Sampler {
 
   /// Chooses the samples of iteration i for every agent of the block.
   void draw(Index i);
-  /// The chosen samples of the block's k-th agent, as numbers within the agent's own samples.
+  /// The chosen samples of the block's k-th agent, as numbers within the agent's own samples. Every draw writes them to
+  /// the same place.
   [[nodiscard]] std::span<const Index> indices(Index k) const {
     return {chosen_.data() + offset_[static_cast<std::size_t>(k)],
             chosen_.data() + offset_[static_cast<std::size_t>(k) + 1]};

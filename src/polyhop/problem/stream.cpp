@@ -13,10 +13,6 @@ namespace polyhop {
 StreamObjective::StreamObjective(Index dimension, std::shared_ptr<const Loss> loss, Next next)
     : loss_(std::move(loss)), next_(std::move(next)), features_(1, dimension) {}
 
-Index StreamObjective::samples() const {
-  return Index{1} << 40;  // no end in sight, and room for batches of a million times as many iterations
-}
-
 void StreamObjective::fetch(std::span<const Index> batch) const {
   if (std::ranges::equal(held_, batch)) return;
   const auto count = static_cast<Index>(batch.size());

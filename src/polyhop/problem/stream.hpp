@@ -24,7 +24,7 @@ class StreamObjective final : public Objective {
   StreamObjective(Index dimension, std::shared_ptr<const Loss> loss, Next next);
 
   [[nodiscard]] Index dimension() const override { return features_.columns(); }
-  [[nodiscard]] Index samples() const override;
+  [[nodiscard]] Index samples() const override { return endless_samples; }
   [[nodiscard]] Real value(std::span<const Real> w, std::span<const Index> batch) const override;
   Real value_and_gradient(std::span<const Real> w, std::span<const Index> batch,
                           std::span<Real> gradient) const override;

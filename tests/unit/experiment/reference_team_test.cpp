@@ -13,6 +13,7 @@
 #include "polyhop/core/random.hpp"
 #include "polyhop/experiment/team_data.hpp"
 #include "polyhop/problem/problem_options.hpp"
+#include "support/bowls.hpp"
 #include "support/networks.hpp"
 #include "support/thread_team.hpp"
 
@@ -150,6 +151,37 @@ TEST(ReferenceTeam, WhatIsSpreadIsSolvedAsWellAsWhatIsPooled) {
     if (!found.minimiser || (given.loss == LossName::softmax && given.intercept)) continue;
     for (std::size_t j = 0; j < found.minimiser->size(); ++j) {
       EXPECT_NEAR((*found.minimiser)[j], (*pooled.minimiser)[j], 1e-6);
+    }
+  }
+}
+
+// Agent k's bowl has its own shape and place, and every process holds those of its own agents alone.
+ObjectiveProblem bowls_of(const Block& block) {
+  std::vector<std::shared_ptr<const Objective>> objectives(agents);
+  for (Index k = 0; k < block.size(); ++k) {
+    const auto x = static_cast<Real>(block.agent(k));
+    objectives[static_cast<std::size_t>(block.agent(k))] =
+        std::make_shared<test::Bowl>(std::vector<Real>{0.1 + x, 3.7}, std::vector<Real>{1 / (1 + x), 0.3 * x}, x);
+  }
+  return ObjectiveProblem(std::move(objectives));
+}
+
+TEST(ReferenceTeam, CostsOfTheUserHaveTheSameMinimumForAnyTeam) {
+  const CombinationMatrix matrix = test::network_of(Topology::ring, agents);
+  const Reference whole = bowls_of({0, agents}).minimise(all_in_one_process(agents));
+  ASSERT_TRUE(whole.known) << whole.how;
+  // sum_k 3.7 (w - 0.3 k) = 0 at 0.3 times the mean of 0 .. 8.
+  EXPECT_NEAR((*whole.minimiser)[1], 1.2, 1e-9);
+  for (const Placement placement : {Placement::contiguous, Placement::metis}) {
+    if (placement == Placement::metis && !has_metis()) continue;
+    for (const Index processes : {2, 3, 7}) {
+      ThreadTeam::run(processes, [&](Team& team) {
+        const Ownership ownership = choose_ownership(matrix, std::vector<double>(agents, 1.0), team.size(), placement);
+        const ObjectiveProblem problem = bowls_of(ownership.block(team.rank()));
+        Reference found;
+        team.launch(matrix, ownership, 1, 1, [&](Worker& worker) { found = problem.minimise(all_agents(worker)); });
+        expect_same(found, whole);
+      });
     }
   }
 }

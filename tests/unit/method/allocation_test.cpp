@@ -11,6 +11,8 @@
 
 #include "polyhop/network/thread_barrier.hpp"
 #include "support/algorithm_sets.hpp"
+#include "support/bowls.hpp"
+#include "support/counted_costs.hpp"
 #include "support/networks.hpp"
 #include "support/trial.hpp"
 
@@ -53,15 +55,16 @@ constexpr Index warm_up = 60;  // beyond iteration 50, where cap = "distance" be
 constexpr Index measured = 50;
 
 // How often anyone allocated during the measured iterations.
-long allocated(const test::Instance& instance, const Value& step, Index workers, const Value& algorithm = "atc") {
-  const Index dimension = instance.problem->dimension();
+long allocated(const CombinationMatrix& matrix, const Problem& problem, const Reference* reference, const Value& step,
+               Index workers, const Value& algorithm = "atc") {
+  const Index dimension = problem.dimension();
   const Index first = test::is_exact(step) ? 2 : warm_up;
   const Index last = first + (test::is_exact(step) ? 2 : measured);
   ThreadBarrier barrier(workers);
   long before = 0;
   long after = 0;
-  launch(instance.matrix, dimension, workers, [&](Worker& worker) {
-    test::Solver solver(*instance.problem, &instance.reference, step, worker.network,
+  launch(matrix, dimension, workers, [&](Worker& worker) {
+    test::Solver solver(problem, reference, step, worker.network,
                         test::normal_models(worker.network.block(), dimension, 1), 1, algorithm);
     for (Index i = 0; i < first; ++i) solver.iterate(i, worker.network);
     barrier.arrive_and_wait();
@@ -73,6 +76,10 @@ long allocated(const test::Instance& instance, const Value& step, Index workers,
     barrier.arrive_and_wait();
   });
   return after - before;
+}
+
+long allocated(const test::Instance& instance, const Value& step, Index workers, const Value& algorithm = "atc") {
+  return allocated(instance.matrix, *instance.problem, &instance.reference, step, workers, algorithm);
 }
 
 TEST(Allocation, IsCounted) {
@@ -113,6 +120,25 @@ TEST(Allocation, HappensInNoIterationOfAnyAlgorithm) {
   for (const test::Pair& pair : test::algorithm_sets()) {
     for (const Index workers : {1, 3}) {
       EXPECT_EQ(allocated(instance, pair.step, workers, pair.algorithm), 0) << pair.text();
+    }
+  }
+}
+
+TEST(Allocation, HappensInNoIterationOnCostsOfTheUser) {
+  if (!POLYHOP_COUNTS_ALLOCATIONS) GTEST_SKIP() << "the sanitizer brings its own operator new";
+  const auto objectives = test::as_objectives(
+      {{{{1, 4}, {1, 0}}, {{10, 3}, {2, 1}}, {{2, 2}, {-3, 5}}, {{3, 5}, {0, -1}}, {{1, 1}, {1, 1}}}});
+  const auto costs = std::make_shared<test::CountedCosts>(objectives);
+  costs->is_counting = false;
+  const ObjectiveProblem together(costs);
+  const ObjectiveProblem apart(objectives);
+  const CombinationMatrix matrix = test::network_of(Topology::ring, 5);
+  // Gradients, values within two hops, values along the gradient.
+  for (const Value& step : {test::step_of("constant", {{"value", 0.01}}), test::gap(), test::step_of("backtracking")}) {
+    for (const ObjectiveProblem* problem : {&together, &apart}) {
+      for (const Index workers : {1, 3}) {
+        EXPECT_EQ(allocated(matrix, *problem, nullptr, step, workers), 0) << step.text() << ", " << workers;
+      }
     }
   }
 }

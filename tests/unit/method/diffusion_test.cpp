@@ -7,10 +7,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <memory>
 #include <vector>
 
 #include "polyhop/method/averaged_iterate.hpp"
 #include "polyhop/problem/reference_optimum.hpp"
+#include "support/bowls.hpp"
+#include "support/counted_costs.hpp"
 #include "support/networks.hpp"
 #include "support/option_sets.hpp"
 #include "support/trial.hpp"
@@ -104,6 +107,25 @@ TEST(Diffusion, RelabelsItsResultWithItsAgents) {
       }
     }
   }
+}
+
+TEST(Diffusion, EvaluatesTheCostsOfABlockInOneCall) {
+  const auto costs =
+      std::make_shared<test::CountedCosts>(test::as_objectives(std::vector<test::Bowl>(5, test::Bowl({1, 2}, {3, 4}))));
+  const ObjectiveProblem problem(costs);
+  const auto calls_of = [&](const Value& step, Index workers, Index iterations) {
+    launch(network_of(Topology::ring, 5), 2, workers, [&](Worker& worker) {
+      const Rows start = test::normal_models(worker.network.block(), 2, 1);
+      test::Solver solver(problem, nullptr, step, worker.network, start, 0);
+      for (Index i = 0; i < iterations; ++i) solver.iterate(i, worker.network);
+    });
+    return costs->calls().size();
+  };
+  EXPECT_EQ(calls_of(step_of("constant", {{"value", 0.1}}), 1, 4), 4);
+  EXPECT_EQ(calls_of(step_of("constant", {{"value", 0.1}}), 2, 4), 2 * 4);
+  // GAP needs the values at points within two hops as well: on a ring of 5, at those of all.
+  EXPECT_EQ(calls_of(test::gap(), 1, 4), 2 * 4);
+  EXPECT_EQ(calls_of(test::gap(), 2, 4), 2 * 2 * 4);
 }
 
 TEST(AveragedIterate, MovesFourOverIPlusFourOfTheWayToTheIterate) {

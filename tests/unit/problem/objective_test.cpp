@@ -8,13 +8,19 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "polyhop/core/reach.hpp"
+#include "polyhop/problem/problem_options.hpp"
+#include "polyhop/problem/stream.hpp"
+#include "support/bowls.hpp"
+#include "support/counted_costs.hpp"
 #include "unit/core/refusal.hpp"
 #include "unit/problem/naive.hpp"
 
@@ -117,6 +123,22 @@ TEST(CheckGradient, UsesAllSamples) {
   }
 }
 
+TEST(CheckGradient, ChecksOneAgentOfMany) {
+  const test::CountedCosts costs({std::make_shared<Polynomial>(), std::make_shared<Polynomial>(1, 2.5)});
+  EXPECT_TRUE(check_gradient(costs, 0, somewhere).passed());
+  const auto check = check_gradient(costs, 1, somewhere);
+  EXPECT_FALSE(check.passed());
+  EXPECT_EQ(check.coordinate, 1);
+  EXPECT_EQ(check.given, 12.5);
+}
+
+TEST(CheckGradient, RefusesAPointOfAnotherDimension) {
+  EXPECT_STREQ(refusal([] {
+                 return check_gradient(Polynomial(), std::vector<Real>{1, 2});
+               }).what(),
+               "w: has 2 numbers, expected 3");
+}
+
 std::vector<std::shared_ptr<const Objective>> objectives_of(const std::shared_ptr<const Model>& model) {
   std::vector<std::shared_ptr<const Objective>> out;
   for (Index k = 0; k < model->data.agents(); ++k) out.push_back(std::make_shared<OneAgent>(model, k));
@@ -167,6 +189,99 @@ TEST(ObjectiveProblem, EqualsALinearProblemWithTheSameCosts) {
       }
     }
   }
+}
+
+TEST(ObjectiveProblem, EvaluatesABlockInOneCallWithTheBitsOfSeparateObjectives) {
+  const auto model = std::make_shared<const Model>(naive::random_model(LossName::logistic, 0.2));
+  const auto costs = std::make_shared<test::CountedCosts>(objectives_of(model));
+  const ObjectiveProblem together(costs, {2, false});
+  const ObjectiveProblem apart(objectives_of(model), {2, false});
+  const auto got = together.oracle({1, 3}, 7);
+  const auto expected = apart.oracle({1, 3}, 7);
+  const Rows w = naive::random_points(2, 3);
+  const Rows points = naive::random_points(3, 3);
+  const std::vector<Index> offset = {0, 2, 5};
+  const std::vector<std::int32_t> slot = {1, 2, 0, 1, 2};
+  const Reach reach = {{offset.data(), slot.data(), nullptr}, 2, 5, points.data(), points.stride(), 3};
+  for (Index i = 0; i < 3; ++i) {
+    got->draw(i);
+    expected->draw(i);
+    const Evaluation& g = got->evaluate(w, true);
+    const Evaluation& e = expected->evaluate(w, true);
+    EXPECT_EQ(g.values, e.values);
+    for (Index k = 0; k < 2; ++k) EXPECT_TRUE(std::ranges::equal(g.written.row(k), e.written.row(k)));
+    auto calls = costs->calls();
+    ASSERT_EQ(calls.size(), 1);
+    EXPECT_EQ(calls[0].points, w.data()) << "the models were copied";
+    EXPECT_EQ(calls[0].owners, (std::vector<Index>{1, 2}));
+    EXPECT_TRUE(calls[0].with_gradients);
+
+    std::vector<Real> from_both(5);
+    std::vector<Real> from_each(5);
+    got->values_at(reach, from_both);
+    expected->values_at(reach, from_each);
+    EXPECT_EQ(from_both, from_each);
+    calls = costs->calls();
+    ASSERT_EQ(calls.size(), 1);
+    EXPECT_EQ(calls[0].owners, (std::vector<Index>{1, 1, 2, 2, 2}));
+    EXPECT_FALSE(calls[0].with_gradients);
+
+    from_both = from_each = {3, 3};
+    got->values_along(w, g.gradients, std::vector<Index>{1}, std::vector<Real>{0, 0.25}, from_both);
+    expected->values_along(w, e.gradients, std::vector<Index>{1}, std::vector<Real>{0, 0.25}, from_each);
+    EXPECT_EQ(from_both, from_each);
+    calls = costs->calls();
+    ASSERT_EQ(calls.size(), 1);
+    EXPECT_EQ(calls[0].owners, (std::vector<Index>{2}));
+
+    got->values_at_point(points, from_both);
+    expected->values_at_point(points, from_each);
+    EXPECT_EQ(from_both, from_each);
+    EXPECT_EQ(costs->calls().size(), 1);
+  }
+  Rows of_both(2, 3);
+  Rows of_each(2, 3);
+  together.costs({1, 3}, points, of_both);
+  apart.costs({1, 3}, points, of_each);
+  for (Index k = 0; k < 2; ++k) EXPECT_TRUE(std::ranges::equal(of_both.row(k), of_each.row(k)));
+  EXPECT_EQ(costs->calls().size(), 1);
+}
+
+// w_1 + shift, of many unknowns.
+class Wide final : public Objective {
+ public:
+  explicit Wide(Real shift) : shift_(shift) {}
+  [[nodiscard]] Index dimension() const override { return Index{1} << 20; }
+  [[nodiscard]] Real value(std::span<const Real> w, std::span<const Index>) const override { return w[0] + shift_; }
+  Real value_and_gradient(std::span<const Real> w, std::span<const Index> batch,
+                          std::span<Real> gradient) const override {
+    std::ranges::fill(gradient, Real{0});
+    gradient[0] = 1;
+    return value(w, batch);
+  }
+
+ private:
+  Real shift_;
+};
+
+TEST(ObjectiveProblem, GathersNoMoreThan32Megabytes) {
+  // Points of 8 MB: four in a call.
+  const auto costs = std::make_shared<test::CountedCosts>(
+      std::vector<std::shared_ptr<const Objective>>{std::make_shared<Wide>(10), std::make_shared<Wide>(20)});
+  const ObjectiveProblem problem(costs);
+  const auto oracle = problem.oracle({0, 2}, 0);
+  Rows w(2, problem.dimension());
+  w(1, 0) = 1;
+  const std::vector<Index> offset = {0, 3, 6};
+  const std::vector<std::int32_t> slot = {0, 1, 0, 1, 0, 1};
+  const Reach reach = {{offset.data(), slot.data(), nullptr}, 2, 6, w.data(), w.stride(), w.columns()};
+  std::vector<Real> out(6);
+  oracle->values_at(reach, out);
+  EXPECT_EQ(out, (std::vector<Real>{10, 11, 10, 21, 20, 21}));
+  const auto calls = costs->calls();
+  ASSERT_EQ(calls.size(), 2);
+  EXPECT_EQ(calls[0].owners, (std::vector<Index>{0, 0, 0, 1}));
+  EXPECT_EQ(calls[1].owners, (std::vector<Index>{1, 1}));
 }
 
 TEST(ObjectiveProblem, CountsWhatIsEvaluatedAlongTheGradient) {
@@ -220,7 +335,7 @@ TEST(ObjectiveProblem, KnowsNoSmoothness) {
 }
 
 TEST(ObjectiveProblem, RefusesNoAgents) {
-  EXPECT_STREQ(refusal([] { return ObjectiveProblem({}); }).what(),
+  EXPECT_STREQ(refusal([] { return ObjectiveProblem(std::vector<std::shared_ptr<const Objective>>()); }).what(),
                "objectives: found none, expected at least one agent");
 }
 
@@ -236,6 +351,141 @@ TEST(ObjectiveProblem, RefusesAnAgentWithoutSamples) {
   const auto model = std::make_shared<const Model>(Model{naive::random_data({2, 0}, 3, false)});
   EXPECT_STREQ(refusal([&] { return ObjectiveProblem(objectives_of(model)); }).what(),
                "objectives: agent 1 has no samples");
+  const ObjectiveProblem together(std::make_shared<test::CountedCosts>(objectives_of(model)));
+  EXPECT_STREQ(refusal([&] { return together.oracle({0, 2}, 0); }).what(), "costs: agent 1 has no samples");
+}
+
+std::shared_ptr<const Objective> endless_stream() {
+  return std::make_shared<StreamObjective>(3, make_loss(LossName::least_squares), [](Index n, std::span<Real> h) {
+    std::ranges::fill(h, 1.0);
+    return static_cast<Real>(n);
+  });
+}
+
+TEST(ObjectiveProblem, RefusesTheMeanOfEndlessSamples) {
+  const ObjectiveProblem problem({std::make_shared<Polynomial>(), endless_stream()});
+  Rows out(2, 1);
+  EXPECT_STREQ(refusal<Error>([&] {
+                 problem.costs({0, 2}, Rows(1, 3), out);
+                 return 0;
+               }).what(),
+               "agent 1 has endless samples: there is no mean over all of them");
+}
+
+Reference minimum_of(const Problem& problem) { return problem.minimise(all_in_one_process(problem.agents())); }
+
+TEST(ObjectiveProblem, IsLeastWhereALinearProblemWithTheSameCostsIs) {
+  for (const LossName loss : {LossName::least_squares, LossName::logistic, LossName::poisson}) {
+    SCOPED_TRACE(name_of(loss));
+    const auto model = std::make_shared<const Model>(naive::random_model(loss, 0.2));
+    const Reference expected = minimum_of(model->problem());
+    const Reference found = minimum_of(ObjectiveProblem(objectives_of(model)));
+    ASSERT_TRUE(found.known) << found.how;
+    for (std::size_t j = 0; j < 3; ++j) EXPECT_NEAR((*found.minimiser)[j], (*expected.minimiser)[j], 1e-8);
+    EXPECT_NEAR(found.value, expected.value, 1e-14);
+    EXPECT_LE(found.accuracy, 1e-14);
+    EXPECT_GE(found.accuracy, 0);
+    EXPECT_EQ(found.how, "L-BFGS, then Newton's method on differences of gradients");
+  }
+}
+
+TEST(ObjectiveProblem, HasItsMinimumByHand) {
+  // The sum of w^2 / 2 and 3 (w - 4)^2 / 2 + 7 is least at 3: the mean of 4.5 and 8.5.
+  for (const Real scale : {1e-9, 1.0, 1e9}) {
+    const Reference found = minimum_of(test::bowls({{{scale}, {0}}, {{3 * scale}, {4}, 7 * scale}}));
+    ASSERT_TRUE(found.known) << found.how;
+    EXPECT_NEAR((*found.minimiser)[0], 3, 1e-8);
+    EXPECT_NEAR(found.value, 6.5 * scale, 1e-14 * scale);
+  }
+  // Where the search starts at the minimum.
+  const Reference zero = minimum_of(test::bowls({{{1, 2}, {0, 0}}}));
+  ASSERT_TRUE(zero.known) << zero.how;
+  EXPECT_EQ(*zero.minimiser, (std::vector<Real>{0, 0}));
+  EXPECT_EQ(zero.value, 0);
+}
+
+TEST(ObjectiveProblem, IsSolvedForThroughTheOptions) {
+  ProblemOptions options;
+  EXPECT_EQ(make_reference(options, test::bowls({{{1}, {2}}})).minimiser->size(), 1);
+  options.reference = {false, 0.5};
+  EXPECT_EQ(make_reference(options, test::bowls({{{1}, {2}}})).value, 0.5);
+}
+
+// A function of one number and its derivative.
+class Curve final : public Objective {
+ public:
+  using Function = std::function<Real(Real)>;
+  Curve(Function value, Function slope) : value_(std::move(value)), slope_(std::move(slope)) {}
+  [[nodiscard]] Index dimension() const override { return 1; }
+  [[nodiscard]] Real value(std::span<const Real> w, std::span<const Index>) const override { return value_(w[0]); }
+  Real value_and_gradient(std::span<const Real> w, std::span<const Index>, std::span<Real> gradient) const override {
+    gradient[0] = slope_(w[0]);
+    return value_(w[0]);
+  }
+
+ private:
+  Function value_;
+  Function slope_;
+};
+
+Reference minimum_of(Curve::Function value, Curve::Function slope) {
+  return minimum_of(ObjectiveProblem({std::make_shared<Curve>(std::move(value), std::move(slope))}));
+}
+
+void expect_unknown(const Reference& reference, const std::string& why) {
+  EXPECT_FALSE(reference.known);
+  EXPECT_FALSE(reference.minimiser.has_value());
+  EXPECT_EQ(reference.value, 0);
+  EXPECT_TRUE(std::isnan(reference.accuracy));
+  EXPECT_EQ(reference.how, "unknown: " + why + "; excess risk is the risk itself");
+}
+
+TEST(ObjectiveProblem, SaysWhenItsMinimumIsUnknown) {
+  const std::string diverged = "the search for a minimum did not converge, or there is none";
+  const std::string not_convex = "two starting points lead to different costs, so the problem is not convex";
+  const std::string not_finite = "the cost at 0, where the search for a minimum starts, is not finite";
+  {
+    SCOPED_TRACE("a slope without end");
+    expect_unknown(minimum_of([](Real w) { return 3 - w; }, [](Real) { return -1; }), diverged);
+  }
+  {
+    SCOPED_TRACE("ever slower, without end");
+    expect_unknown(minimum_of([](Real w) { return -std::log(1 + w); }, [](Real w) { return -1 / (1 + w); }), diverged);
+  }
+  {
+    SCOPED_TRACE("two wells, and a top between them at 0");
+    expect_unknown(
+        minimum_of([](Real w) { return (w * w - 1) * (w * w - 1); }, [](Real w) { return 4 * w * (w * w - 1); }),
+        not_convex);
+  }
+  {
+    SCOPED_TRACE("not a number");
+    expect_unknown(minimum_of([](Real w) { return std::log(w - 1); }, [](Real w) { return 1 / (w - 1); }), not_finite);
+  }
+  expect_unknown(minimum_of(ObjectiveProblem({std::make_shared<Polynomial>(), endless_stream()})),
+                 "samples never end, so no cost is a mean over all of them");
+}
+
+TEST(ObjectiveProblem, IsMinimisedBesideAnEdge) {
+  // w - log(w + 1/2) is least at 1/2, and not finite at and below -1/2.
+  const Reference found =
+      minimum_of([](Real w) { return w - std::log(w + 0.5); }, [](Real w) { return 1 - 1 / (w + 0.5); });
+  ASSERT_TRUE(found.known) << found.how;
+  EXPECT_NEAR((*found.minimiser)[0], 0.5, 1e-8);
+  EXPECT_NEAR(found.value, 0.5, 1e-14);
+}
+
+TEST(ObjectiveProblem, AnErrorOfACostEndsTheSearch) {
+  for (const int last : {0, 1, 5}) {
+    int calls = 0;
+    const auto slope = [&](Real w) {
+      if (calls++ == last) throw Error("out of luck");
+      return std::exp(w) - 3;
+    };
+    EXPECT_STREQ(refusal<Error>([&] { return minimum_of([](Real w) { return std::exp(w) - 3 * w; }, slope); }).what(),
+                 "out of luck");
+    EXPECT_EQ(calls, last + 1) << "it went on";
+  }
 }
 
 }  // namespace

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/problem/problem.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <memory>
+
+namespace polyhop {
+namespace {
+
+// A problem of which no more is known than every problem has to say.
+class Silent final : public Problem {
+ public:
+  [[nodiscard]] Index agents() const override { return 2; }
+  [[nodiscard]] Index dimension() const override { return 1; }
+  [[nodiscard]] std::unique_ptr<Oracle> oracle(Block, std::uint64_t) const override { return nullptr; }
+  void costs(Block, const Rows&, Rows&) const override {}
+};
+
+TEST(Problem, DoesNotKnowItsMinimumUnlessItSaysSo) {
+  const Reference reference = Silent().minimise(all_in_one_process(2));
+  EXPECT_FALSE(reference.known);
+  EXPECT_FALSE(reference.minimiser.has_value());
+  EXPECT_EQ(reference.value, 0);
+  EXPECT_TRUE(std::isnan(reference.accuracy));
+  EXPECT_EQ(reference.how, "unknown: this problem does not say where its minimum is; excess risk is the risk itself");
+}
+
+}  // namespace
+}  // namespace polyhop
