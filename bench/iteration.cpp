@@ -28,7 +28,7 @@ struct Size {
 
 struct Instance {
   NetworkGraph network;
-  std::unique_ptr<LinearProblem> problem;
+  std::unique_ptr<DataProblem> problem;
 };
 
 Instance make(const Size& size) {

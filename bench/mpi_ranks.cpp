@@ -28,8 +28,8 @@ using Clock = std::chrono::steady_clock;
 struct Instance {
   NetworkGraph network;
   Ownership ownership;
-  std::unique_ptr<LinearProblem> problem;  // whole, in every process
-  std::unique_ptr<LinearProblem> placed;   // the same in order of the places
+  std::unique_ptr<DataProblem> problem;  // whole, in every process
+  std::unique_ptr<DataProblem> placed;   // the same in order of the places
 };
 
 Instance make(const char* topology, Index agents, Index dimension, Index degree, Index processes, Placement placement) {
@@ -61,7 +61,7 @@ struct Took {
   double seconds = 0;
   Index rows = 0;
 };
-Took iterate(Worker& worker, const LinearProblem& problem, const RuleSpec& spec, Index iterations) {
+Took iterate(Worker& worker, const DataProblem& problem, const RuleSpec& spec, Index iterations) {
   const Block block = worker.network.block();
   const auto oracle = problem.oracle(block, 1);
   const auto rule = spec.build({worker.network, nullptr});

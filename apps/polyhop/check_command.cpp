@@ -87,8 +87,8 @@ Forecast forecast_of(const Config& config, Index threads) {
   }
 }
 
-void check_command(const CheckArguments& arguments) {
-  const Config config = read_config_file(arguments.file, settings_of(arguments.keys));
+void check_command(const CheckArguments& arguments, const Registry& registry) {
+  const Config config = read_config_file(arguments.file, settings_of(arguments.keys), registry);
   const Index threads = arguments.threads > 0 ? arguments.threads : this_machine().cores;
   const Forecast forecast = forecast_of(config, threads);
   if (arguments.json) return print_json(forecast_json(config, forecast, threads));
@@ -107,8 +107,8 @@ void add_check(CommandLine& line) {
   check.option("--threads", arguments->threads, "for the estimate (default: all cores)").within(1, 4096);
   check.flag("--json", arguments->json, "print JSON");
   add_color(check);
-  check.callback([arguments] {
-    check_command(*arguments);
+  check.callback([arguments, &registry = line.registry()] {
+    check_command(*arguments, registry);
     return done;
   });
 }

@@ -179,11 +179,16 @@ void Command::flag(const std::string& names, bool& value, const std::string& hel
   app_->add_flag(names, value, help);
 }
 
+void Command::flag(const std::string& names, const std::function<void()>& work, const std::string& help) {
+  app_->add_flag_callback(names, work, help);
+}
+
 void Command::callback(const std::function<int()>& work) {
   app_->callback([work, code = code_] { *code = work(); });
 }
 
-CommandLine::CommandLine(const std::string& help, const std::string& version) : app_(std::make_unique<CLI::App>(help)) {
+CommandLine::CommandLine(const std::string& help, const std::string& version, const Registry& registry)
+    : app_(std::make_unique<CLI::App>(help)), registry_(&registry) {
   app_->set_version_flag("--version", version);
   app_->require_subcommand(1);
 }

@@ -17,6 +17,10 @@ class App;
 class Option;
 }  // namespace CLI
 
+namespace polyhop {
+class Registry;
+}
+
 // The arguments of the program and of its commands. CLI11 reads them, which command_line.cpp alone includes: it takes
 // long to compile.
 namespace polyhop::app {
@@ -67,6 +71,8 @@ class Command {
   Argument option(const std::string& names, const std::function<void(const std::string&)>& take,
                   const std::string& help);
   void flag(const std::string& names, bool& value, const std::string& help);
+  /// Does `work` where the flag is given.
+  void flag(const std::string& names, const std::function<void()>& work, const std::string& help);
 
   /// What to do instead of giving more positional arguments than there are.
   void instead_of_more(const std::string& hint) { *hint_ = hint; }
@@ -98,10 +104,13 @@ struct CommandInfo {
 
 class CommandLine {
  public:
-  CommandLine(const std::string& help, const std::string& version);
+  /// `registry`: what the commands can name; it lives as long as they do.
+  CommandLine(const std::string& help, const std::string& version, const Registry& registry);
   ~CommandLine();
   CommandLine(const CommandLine&) = delete;
   CommandLine& operator=(const CommandLine&) = delete;
+
+  [[nodiscard]] const Registry& registry() const { return *registry_; }
 
   Command command(const std::string& name, const std::string& help);
   /// A flag of the program itself: as with --version, its work is done instead of a command's.
@@ -115,6 +124,7 @@ class CommandLine {
 
  private:
   std::unique_ptr<CLI::App> app_;
+  const Registry* registry_;
   int code_ = 0;
   std::map<std::string, std::string> hints_;  // of commands, instead of more arguments
 };

@@ -33,9 +33,9 @@ bool is_bundled(const std::string& data) {
 
 namespace {
 
-bool is_model(const std::string& file) {
+bool is_model(const std::string& file, std::span<const LossEntry> losses) {
   try {
-    (void)load_model(file);
+    (void)load_model(file, losses);
     return true;
   } catch (const InputError&) {
     return false;
@@ -44,11 +44,11 @@ bool is_model(const std::string& file) {
 
 }  // namespace
 
-Model load_model_before(const std::string& data, const std::string& model) {
+Model load_model_before(const std::string& data, const std::string& model, std::span<const LossEntry> losses) {
   try {
-    return load_model(model);
+    return load_model(model, losses);
   } catch (const InputError& e) {
-    if (!is_model(data)) throw;
+    if (!is_model(data, losses)) throw;
     throw InputError(e.path(), e.message() + "; the order is MODEL DATA", e.line(), e.file());
   }
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -18,7 +19,7 @@ namespace polyhop::app {
 bool is_bundled(const std::string& data);
 
 /// The model of MODEL DATA; where DATA is one and MODEL is not, the message says in which order they come.
-Model load_model_before(const std::string& data, const std::string& model);
+Model load_model_before(const std::string& data, const std::string& model, std::span<const LossEntry> losses);
 
 /// The samples of a file, or else of a bundled set, which knows its own format.
 DataTable read_file_or_bundled(const std::string& data, const DataFormat& format);

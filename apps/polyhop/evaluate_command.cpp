@@ -14,6 +14,7 @@
 #include "data_input.hpp"
 #include "json_output.hpp"
 #include "polyhop/core/error.hpp"
+#include "polyhop/experiment/registry.hpp"
 #include "polyhop/fit/evaluation.hpp"
 #include "polyhop/fit/model_file.hpp"
 #include "polyhop/report/text_table.hpp"
@@ -80,7 +81,8 @@ void print_confusion(const ModelEvaluation& evaluation) {
 
 void print_evaluation(const Model& model, const ModelEvaluation& evaluation, const EvaluateArguments& arguments) {
   fmt::print("{}\n", inked(fmt::format("{} on {}: {}, {} {}", printable(arguments.model), printable(arguments.data),
-                                       model.loss, evaluation.samples, evaluation.samples == 1 ? "sample" : "samples"),
+                                       model.options.loss.name, evaluation.samples,
+                                       evaluation.samples == 1 ? "sample" : "samples"),
                            Ink::bold));
   print_metrics(evaluation);
   if (evaluation.classes.empty()) return;
@@ -91,7 +93,7 @@ void print_evaluation(const Model& model, const ModelEvaluation& evaluation, con
 Json to_json(const Model& model, const ModelEvaluation& evaluation, const EvaluateArguments& arguments) {
   Json out = {{"model", arguments.model},
               {"data", arguments.data},
-              {"loss", model.loss},
+              {"loss", model.options.loss.name},
               {"samples", evaluation.samples},
               {"metrics", Json::object()}};
   for (const auto& [key, value] : evaluation.metrics) out["metrics"][key] = value;
@@ -104,8 +106,8 @@ Json to_json(const Model& model, const ModelEvaluation& evaluation, const Evalua
   return out;
 }
 
-void evaluate_command(const EvaluateArguments& arguments) {
-  const Model model = load_model_before(arguments.data, arguments.model);
+void evaluate_command(const EvaluateArguments& arguments, const Registry& registry) {
+  const Model model = load_model_before(arguments.data, arguments.model, registry.losses());
   const ModelEvaluation evaluation = evaluate_file(model, arguments);
   if (arguments.json) return print_json(to_json(model, evaluation, arguments));
   print_evaluation(model, evaluation, arguments);
@@ -124,8 +126,8 @@ void add_evaluate(CommandLine& line) {
       "the target's column, by name or number from 1 (default: the one called as in training, or the last)");
   evaluate.flag("--json", arguments->json, "print JSON");
   add_color(evaluate);
-  evaluate.callback([arguments] {
-    evaluate_command(*arguments);
+  evaluate.callback([arguments, &registry = line.registry()] {
+    evaluate_command(*arguments, registry);
     return done;
   });
 }

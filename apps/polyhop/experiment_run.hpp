@@ -17,6 +17,7 @@ namespace polyhop::app {
 
 /// The arguments of `run`.
 struct RunArguments {
+  const Registry* registry = nullptr;  // what the files can name
   std::vector<std::string> files;
   std::optional<std::string> output;
   std::vector<KeySetting> settings;  // the seeds among them

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -20,10 +19,13 @@
 #include "data_input.hpp"
 #include "experiment_run.hpp"
 #include "json_output.hpp"
+#include "option_flags.hpp"
 #include "polyhop/core/atomic_file.hpp"
 #include "polyhop/core/error.hpp"
+#include "polyhop/core/named_entry.hpp"
 #include "polyhop/core/npz_writer.hpp"
 #include "polyhop/experiment/include.hpp"
+#include "polyhop/experiment/registry.hpp"
 #include "polyhop/fit/fit.hpp"
 #include "polyhop/report/html_fit.hpp"
 #include "polyhop/report/text_table.hpp"
@@ -36,38 +38,16 @@ struct FitArguments {
   std::string data;
   std::string output = "model.npz";
   std::optional<std::string> report;
-  std::string loss = "least-squares";
   std::string graph = "erdos-renyi";
-  std::string partition = "iid";
-  std::string batch = "all";
+  Index agents = 8;
   std::vector<std::string> settings;
   std::string target;
-  Index agents = 8;
-  Real l2 = 0;
-  Real delta = 1;
-  Real alpha = 1;
-  Real tolerance = 1e-8;
-  std::optional<Real> held_out;
-  Index iterations = 50000;
-  Index seed = 0;
+  Value options = Value::Table{};  // of FitOptions, as flags gave them
   Index threads = 0;
-  bool no_intercept = false;
-  bool unit_rows = false;
-  bool standardise = false;
   bool quiet = false;
   bool json = false;
   ClusterArguments cluster;
 };
-
-// A value given on the command line, read as a field of that type would be, with the flag's name in the message.
-template <class T>
-T read_flag(const std::string& flag, const Value& value) {
-  try {
-    return Codec<T>::read(value);
-  } catch (const InputError& e) {
-    throw e.at(flag, 0);
-  }
-}
 
 // [graph] from the flags, and from --set graph.key=value for what a topology needs besides.
 GraphOptions graph_of(const FitArguments& arguments, Sources& sources) {
@@ -97,56 +77,29 @@ DataSource source_of(const FitArguments& arguments) {
   const bool own_files = arguments.data.find("{agent}") != std::string::npos;
   (!own_files && is_bundled(arguments.data) ? source.bundled : source.file) = arguments.data;
   source.target = arguments.target;
-  source.partition.kind = read_flag<PartitionKind>("--partition", Value(arguments.partition));
-  source.partition.alpha = arguments.alpha;
   return source;
 }
 
 // `sources` tells which of the network's options --set gave.
-FitOptions options_of(const FitArguments& arguments, Sources& sources) {
-  for (const auto& [flag, number] :
-       {std::pair("--l2", arguments.l2), std::pair("--delta", arguments.delta), std::pair("--alpha", arguments.alpha),
-        std::pair("--held-out", arguments.held_out.value_or(0)), std::pair("--tolerance", arguments.tolerance)}) {
-    if (!std::isfinite(number)) throw InputError(flag, "found " + shortest(number) + ", expected a finite number");
-  }
-  FitOptions options;
+FitOptions options_of(const FitArguments& arguments, const Registry& registry, Sources& sources) {
+  FitOptions options = FitOptions::fields().read(arguments.options, "");
+  settle(options.model, registry.losses(), "", FitOptions::fields().names());
   options.data = source_of(arguments);
-  options.loss = read_flag<LossName>("--loss", Value(arguments.loss));
-  options.l2 = arguments.l2;
-  options.delta = arguments.delta;
-  options.intercept = !arguments.no_intercept;
-  options.unit_rows = arguments.unit_rows;
-  options.standardise = arguments.standardise;
   options.graph = graph_of(arguments, sources);
-  if (arguments.batch != "all") {
-    char* end = nullptr;
-    const long long size = std::strtoll(arguments.batch.c_str(), &end, 10);
-    if (*end != '\0' || size < 1) {
-      throw InputError("--batch", "found " + in_quotes(arguments.batch) + ", expected integer >= 1 or \"all\"");
-    }
-    options.batch = {size, false};
-  }
-  options.iterations = arguments.iterations;
-  options.tolerance = arguments.tolerance;
-  options.held_out = arguments.held_out;
-  options.seed = static_cast<std::uint64_t>(arguments.seed);
   options.threads = arguments.threads;
   return options;
 }
 
 // All that decides the model, but where the data are: several processes must want the same.
-std::string wanted(const FitArguments& a) {
-  return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{} {} {} {} {} {} {} {} {} {} {}", a.loss, a.graph,
-                     fmt::join(a.settings, " "), a.partition, a.batch, a.target, a.agents, a.l2, a.delta, a.alpha,
-                     a.tolerance, a.held_out.value_or(0), a.iterations, a.seed, a.no_intercept, a.unit_rows,
-                     a.standardise);
+std::string wanted(const FitOptions& options) {
+  return options.data.target + "\n" + FitOptions::fields().write(options).text();
 }
 
-bool holds_out(const FitOptions& options) { return options.held_out || !options.batch.all; }
+bool holds_out(const FitOptions& options) { return options.held_out || !options.model.batch.all; }
 
 std::string progress_line(const FitState& state, const FitOptions& options) {
   std::string out = fmt::format("iteration {}: ", state.iteration);
-  if (options.batch.all) out += fmt::format("gradient {:.1e}, ", state.gradient);
+  if (options.model.batch.all) out += fmt::format("gradient {:.1e}, ", state.gradient);
   if (holds_out(options)) out += fmt::format("held-out cost {:.6g}, ", state.held_out);
   return out + fmt::format("disagreement {:.1e}", state.disagreement);
 }
@@ -164,12 +117,13 @@ std::string end_message(const FitResult& result, const FitOptions& options) {
       return fmt::format(
           "Not converged after {} iterations: {}. Raise --iterations, or give --standardise or a larger "
           "--l2.",
-          options.iterations, options.batch.all ? reached : "samples held out are still predicted better");
+          options.iterations, options.model.batch.all ? reached : "samples held out are still predicted better");
     case FitEnd::diverged:
       return fmt::format("Diverged after {} iterations: try --standardise.", result.state.iteration);
     case FitEnd::stopped:
-      return fmt::format("Stopped after {} iterations: {}.", result.state.iteration,
-                         options.batch.all ? reached : fmt::format("held-out cost {:.6g}", result.state.held_out));
+      return fmt::format(
+          "Stopped after {} iterations: {}.", result.state.iteration,
+          options.model.batch.all ? reached : fmt::format("held-out cost {:.6g}", result.state.held_out));
   }
   return "";
 }
@@ -195,7 +149,7 @@ Json to_json(const FitResult& result, const FitArguments& arguments, const FitOp
               {"gradients", result.gradients},
               {"seconds", result.seconds}};
   if (arguments.report) out["report"] = *arguments.report;
-  if (options.batch.all) out["gradient"] = result.state.gradient;
+  if (options.model.batch.all) out["gradient"] = result.state.gradient;
   if (!result.held_out) return out;
   out["held_out"] = result.state.held_out;
   out["held_out_samples"] = result.held_out->samples;
@@ -215,8 +169,8 @@ std::string metrics_line(const ModelEvaluation& evaluation) {
 
 void print_result(const FitResult& result, const FitArguments& arguments, const FitOptions& options) {
   const Index held_out = result.held_out ? result.held_out->samples : 0;
-  fmt::print("{} on {} samples of {} agents: cost {:.6g}.\n{}\n", result.model.loss, result.samples - held_out,
-             result.agents, result.cost, end_message(result, options));
+  fmt::print("{} on {} samples of {} agents: cost {:.6g}.\n{}\n", result.model.options.loss.name,
+             result.samples - held_out, result.agents, result.cost, end_message(result, options));
   fmt::print("On the samples fitted to: {}.\n", metrics_line(result.fitted));
   if (result.held_out) fmt::print("On {} samples held out: {}.\n", held_out, metrics_line(*result.held_out));
   fmt::print("Sent: {} vectors and {} scalars over the links, in {} rounds; {:.2g} s.\nThe model: {}\n",
@@ -250,39 +204,40 @@ struct Outputs {
   std::optional<AtomicFile> page;
 };
 
-// The flag that stands for a key of an experiment; "" where the message says enough.
-std::string flag_of(const std::string& key) {
+// The flag that stands for a key of an experiment or of the fit; "" where the message says enough.
+std::string flag_of(const std::string& key, const Value& given) {
   constexpr std::string_view problem = "problem.";
   if (key == "problem.data") return "";
-  if (key.starts_with(problem)) return "--" + key.substr(problem.size());
   if (key == "graph.topology") return "--graph";
   if (key == "graph.agents") return "--agents";
-  return key.starts_with("graph.") ? "--set " + key : key;
+  if (key.starts_with("graph.")) return "--set " + key;
+  if (key.starts_with(problem)) return flag_name(key.substr(problem.size()));
+  return given.find(key) != nullptr ? flag_name(key) : key;
 }
 
 // Does `work`, whose messages then name the flags instead of an experiment's keys.
 template <class F>
-void by_flags(const Sources& sources, F work) {
+void by_flags(const FitArguments& arguments, const Sources& sources, F work) {
   try {
     work();
   } catch (const InputError& e) {
     const InputError located = sources.located(e);
-    throw InputError(located.file() == e.file() ? flag_of(e.path()) : e.path(), e.message(), located.line(),
-                     located.file());
+    throw InputError(located.file() == e.file() ? flag_of(e.path(), arguments.options) : e.path(), e.message(),
+                     located.line(), located.file());
   }
 }
 
-int fit_command(const FitArguments& arguments) {
+int fit_command(const FitArguments& arguments, const Registry& registry) {
   Team& team = join_team(arguments.cluster);
   FitOptions options;
   Sources sources;
   std::optional<Outputs> opened;
   stop_on_signals();  // before a file is opened, which would stay behind
   team.together([&] {
-    by_flags(sources, [&] { options = options_of(arguments, sources); });
+    by_flags(arguments, sources, [&] { options = options_of(arguments, registry, sources); });
     if (team.is_first()) opened.emplace(arguments);
   });
-  agree_on(team, "set of flags", wanted(arguments));
+  agree_on(team, "set of flags", wanted(options));
   FitControl control;
   control.team = &team;
   control.placement = arguments.cluster.placed();
@@ -295,7 +250,7 @@ int fit_command(const FitArguments& arguments) {
   };
   control.stop = [] { return stop_signal() != 0; };
   FitResult result;
-  by_flags(sources, [&] { result = fit(options, control); });
+  by_flags(arguments, sources, [&] { result = fit(options, control); });
   if (!team.is_first()) return done;
   Outputs& outputs = *opened;
   if (result.end == FitEnd::stopped && result.state.iteration == 0) {
@@ -332,35 +287,32 @@ void add_fit(CommandLine& line) {
       .required();
   command.instead_of_more("name the files of all agents by one pattern, such as 'site-{agent}.csv'");
   command.option("-o,--output", a->output, "the model file (default: model.npz)");
-  command.option("--loss", a->loss, "least-squares, logistic, softmax, huber, smoothed-hinge or poisson");
-  command.option("--l2", a->l2, "adds (l2/2)||w||^2 to the mean loss").non_negative();
-  command.option("--delta", a->delta, "where the Huber loss turns into a line").positive();
   command.option("--report", a->report, "also a page that shows the fit: FILE.html");
   command.option("--target", a->target,
                  "the column to predict, by name (CSV) or number (CSV, NPY) from 1 (default: the last)");
   command.option("--agents", a->agents, "how many (default: 8)").within(1, 1000000);
   command.option("--graph", a->graph, "the network's topology (default: erdos-renyi)");
   command.option("--set", a->settings, "a key of the graph: --set graph.probability=0.3");
-  command.option("--partition", a->partition, "how samples are dealt: iid, blocks, label, dirichlet or sizes");
-  command.option("--alpha", a->alpha, "of dirichlet and sizes: the smaller, the less even").positive();
-  command.flag("--unit-rows", a->unit_rows, "every sample's features divided by their norm");
-  command.flag("--standardise", a->standardise, "features with mean 0 and deviation 1, agreed on along the links");
-  command.flag("--no-intercept", a->no_intercept, "no constant term");
-  command.option("--batch", a->batch, "samples an agent and iteration, for large data (default: all)");
-  command
-      .option("--held-out", a->held_out,
-              "share of every agent's samples that is not fitted to: the fit ends when these are predicted no "
-              "better (default: 0.05 with --batch, else none)")
-      .within(0.001, 0.9);
-  command.option("--tolerance", a->tolerance, "stop when the gradient is this small, relative to the first").positive();
-  command.option("--iterations", a->iterations, "at most (default: 50000)").positive();
-  command.option("--seed", a->seed, "of everything that is random").non_negative();
+  const Registry& registry = line.registry();
+  const auto check_field = [&registry](const Value& table) {
+    const FitOptions options = FitOptions::fields().read(table, "");
+    if (table.find("loss") != nullptr) (void)entry_named(registry.losses(), options.model.loss.name, "loss");
+  };
+  std::vector<FieldInfo> fields = FitOptions::fields().info();
+  std::erase_if(fields, [](const FieldInfo& field) { return field.name == "graph"; });
+  const auto loss = std::ranges::find(fields, "loss", &FieldInfo::name);
+  loss->type.clear();
+  for (const LossEntry& entry : registry.losses()) loss->type += (loss->type.empty() ? "" : " | ") + entry.name;
+  add_options(command, fields, a->options, check_field);
+  for (const LossEntry& entry : registry.losses()) {
+    add_options(command, entry.options, a->options, [&](const Value& table) { (void)entry.read(table, ""); });
+  }
   command.option("--threads", a->threads, "how many to use (default: all cores; under mpirun 1 a rank)")
       .within(1, 4096);
   add_cluster(command, a->cluster);
   command.flag("--json", a->json, "print what was reached as JSON");
   command.flag("--quiet", a->quiet, "no progress on the standard error");
-  command.callback([a] { return fit_command(*a); });
+  command.callback([a, &registry] { return fit_command(*a, registry); });
 }
 
 }  // namespace polyhop::app

@@ -79,11 +79,11 @@ GraphOptions graph_of_flags(const std::vector<KeySetting>& settings, Sources& so
   }
 }
 
-Question question(const GraphArguments& arguments) {
+Question question(const GraphArguments& arguments, const Registry& registry) {
   Question q;
   const std::vector<KeySetting> settings = settings_of(arguments);
   if (arguments.file) {
-    const Config config = read_config_file(*arguments.file, settings);
+    const Config config = read_config_file(*arguments.file, settings, registry);
     q.sources = config.sources;
     q.options = config.options.graph;
     q.seed = config.options.seeds.list.front();
@@ -299,8 +299,8 @@ void describe(const Question& q, const GraphArguments& arguments) {
   flush_output();
 }
 
-void graph_command(const GraphArguments& arguments) {
-  const Question q = question(arguments);
+void graph_command(const GraphArguments& arguments, const Registry& registry) {
+  const Question q = question(arguments, registry);
   try {
     describe(q, arguments);
   } catch (const InputError& e) {
@@ -335,8 +335,8 @@ void add_graph(CommandLine& line) {
   graph.flag("--json", arguments->json, "print JSON");
   add_color(graph);
   add_key_flags(graph, *arguments);
-  graph.callback([arguments] {
-    graph_command(*arguments);
+  graph.callback([arguments, &registry = line.registry()] {
+    graph_command(*arguments, registry);
     return done;
   });
 }

@@ -12,8 +12,7 @@
 #include "commands.hpp"
 #include "json_output.hpp"
 #include "polyhop/core/error.hpp"
-#include "polyhop/method/algorithm_table.hpp"
-#include "polyhop/method/rule_table.hpp"
+#include "polyhop/experiment/registry.hpp"
 #include "polyhop/report/text_table.hpp"
 #include "terminal.hpp"
 
@@ -25,12 +24,14 @@ struct MethodsArguments {
   bool json = false;
 };
 
-std::vector<std::string> all_names() {
+std::vector<std::string> all_names(const Registry& registry) {
   std::vector<std::string> names;
-  for (const AlgorithmEntry& algorithm : algorithms()) names.push_back(algorithm.name);
-  for (const RuleEntry& rule : rules()) {
+  for (const AlgorithmEntry& algorithm : registry.algorithms()) names.push_back(algorithm.name);
+  for (const RuleEntry& rule : registry.rules()) {
     if (std::ranges::find(names, rule.name) == names.end()) names.push_back(rule.name);  // auto is both
   }
+  for (const LossEntry& loss : registry.losses()) names.push_back(loss.name);
+  for (const ProblemEntry& problem : registry.problems()) names.push_back(problem.name);
   return names;
 }
 
@@ -56,6 +57,15 @@ Json to_json(const RuleEntry& rule) {
               {"options", to_json(rule.options)}};
   if (!rule.constant.empty()) out["constant"] = rule.constant;
   return out;
+}
+
+Json to_json(const LossEntry& loss) {
+  return {
+      {"name", loss.name}, {"summary", loss.summary}, {"task", name_of(loss.task)}, {"options", to_json(loss.options)}};
+}
+
+Json to_json(const ProblemEntry& problem) {
+  return {{"name", problem.name}, {"summary", problem.summary}, {"options", to_json(problem.options)}};
 }
 
 // Which steps an algorithm can take, in words.
@@ -122,29 +132,58 @@ void print(const RuleEntry& rule) {
   if (!rule.options.empty()) print_options(rule.options);
 }
 
-void print_all() {
+void print(const LossEntry& loss) {
+  fmt::print("{}: {}\nFor: {}\n\nIn [problem]: loss = {}\n", inked(loss.name, Ink::bold), loss.summary,
+             name_of(loss.task), in_quotes(loss.name));
+  if (!loss.options.empty()) print_options(loss.options);
+}
+
+void print(const ProblemEntry& problem) {
+  fmt::print("{}: {}\n\nIn [problem]: source = {}\n", inked(problem.name, Ink::bold), problem.summary,
+             in_quotes(problem.name));
+  if (!problem.options.empty()) print_options(problem.options);
+}
+
+void print_all(const Registry& registry) {
   fmt::print("{}\n\n",
              inked("Algorithms: algorithm = \"NAME\" or { name = \"NAME\", ... } in a [[method]]", Ink::bold));
   TextTable recursions({{"name"}, {""}, {"costs"}, {"steps"}, {"options"}});
-  for (const AlgorithmEntry& algorithm : algorithms()) {
+  for (const AlgorithmEntry& algorithm : registry.algorithms()) {
     recursions.add(
         {algorithm.name, algorithm.summary, algorithm.cost, taken(algorithm.takes), names_of(algorithm.options)});
   }
   fmt::print("{}\n{}\n\n", recursions.text(terminal_width()),
              inked("Step-size rules: step = \"NAME\" or step = { rule = \"NAME\", ... }", Ink::bold));
   TextTable steps({{"name"}, {""}, {"needs"}, {"costs"}, {"options"}});
-  for (const RuleEntry& rule : rules()) {
+  for (const RuleEntry& rule : registry.rules()) {
     steps.add({rule.name, rule.summary, rule.constant.empty() ? "" : "a tuned " + rule.constant, rule.cost,
                names_of(rule.options)});
   }
-  fmt::print("{}\npolyhop methods NAME shows one in full.\n", steps.text(terminal_width()));
+  fmt::print("{}\n{}\n\n", steps.text(terminal_width()), inked("Losses: loss = \"NAME\" in [problem]", Ink::bold));
+  TextTable losses({{"name"}, {""}, {"for"}, {"options"}});
+  for (const LossEntry& loss : registry.losses()) {
+    losses.add({loss.name, loss.summary, name_of(loss.task), names_of(loss.options)});
+  }
+  fmt::print("{}\n", losses.text(terminal_width()));
+  if (!registry.problems().empty()) {
+    fmt::print("{}\n\n", inked("Problems: source = \"NAME\" in [problem]", Ink::bold));
+    TextTable problems({{"name"}, {""}, {"options"}});
+    for (const ProblemEntry& problem : registry.problems()) {
+      problems.add({problem.name, problem.summary, names_of(problem.options)});
+    }
+    fmt::print("{}\n", problems.text(terminal_width()));
+  }
+  fmt::print("polyhop methods NAME shows one in full.\n");
 }
 
-void show_all(bool json) {
-  if (!json) return print_all();
-  Json out = {{"algorithms", Json::array()}, {"rules", Json::array()}};
-  for (const AlgorithmEntry& algorithm : algorithms()) out["algorithms"].push_back(to_json(algorithm));
-  for (const RuleEntry& rule : rules()) out["rules"].push_back(to_json(rule));
+void show_all(const Registry& registry, bool json) {
+  if (!json) return print_all(registry);
+  Json out = {
+      {"algorithms", Json::array()}, {"rules", Json::array()}, {"losses", Json::array()}, {"problems", Json::array()}};
+  for (const AlgorithmEntry& algorithm : registry.algorithms()) out["algorithms"].push_back(to_json(algorithm));
+  for (const RuleEntry& rule : registry.rules()) out["rules"].push_back(to_json(rule));
+  for (const LossEntry& loss : registry.losses()) out["losses"].push_back(to_json(loss));
+  for (const ProblemEntry& problem : registry.problems()) out["problems"].push_back(to_json(problem));
   print_json(out);
 }
 
@@ -163,11 +202,12 @@ bool show_one(const Entries& entries, const MethodsArguments& arguments) {
   return false;
 }
 
-void methods_command(const MethodsArguments& arguments) {
+void methods_command(const MethodsArguments& arguments, const Registry& registry) {
   if (arguments.name.empty()) {
-    show_all(arguments.json);
-  } else if (!show_one(rules(), arguments) && !show_one(algorithms(), arguments)) {
-    const auto names = all_names();
+    show_all(registry, arguments.json);
+  } else if (!show_one(registry.rules(), arguments) && !show_one(registry.algorithms(), arguments) &&
+             !show_one(registry.losses(), arguments) && !show_one(registry.problems(), arguments)) {
+    const auto names = all_names(registry);
     throw InputError("", "no method is called " + in_quotes(arguments.name) + suggestion(arguments.name, names));
   }
   flush_output();
@@ -177,12 +217,13 @@ void methods_command(const MethodsArguments& arguments) {
 
 void add_methods(CommandLine& line) {
   const auto arguments = std::make_shared<MethodsArguments>();
-  Command methods = line.command("methods", "list algorithms and step-size rules, or show one with its options");
-  methods.option("NAME", arguments->name, "an algorithm or a rule").suggests(all_names());
+  Command methods =
+      line.command("methods", "list algorithms, step-size rules and losses, or show one with its options");
+  methods.option("NAME", arguments->name, "an algorithm, a rule or a loss").suggests(all_names(line.registry()));
   methods.flag("--json", arguments->json, "print JSON");
   add_color(methods);
-  methods.callback([arguments] {
-    methods_command(*arguments);
+  methods.callback([arguments, &registry = line.registry()] {
+    methods_command(*arguments, registry);
     return done;
   });
 }

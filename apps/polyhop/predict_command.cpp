@@ -14,6 +14,7 @@
 #include "json_output.hpp"
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/value.hpp"
+#include "polyhop/experiment/registry.hpp"
 #include "polyhop/fit/model_file.hpp"
 #include "polyhop/fit/prediction.hpp"
 #include "polyhop/report/csv_cell.hpp"
@@ -103,11 +104,12 @@ Json to_json(const Model& model, const Predictions& predictions, const PredictAr
   return out;
 }
 
-void predict_command(const PredictArguments& arguments) {
+void predict_command(const PredictArguments& arguments, const Registry& registry) {
   CsvOutput out(arguments.output);
-  const Model model = load_model_before(arguments.data, arguments.model);
+  const Model model = load_model_before(arguments.data, arguments.model, registry.losses());
   if (arguments.probabilities && !has_probabilities(model)) {
-    throw InputError("--probabilities", "a model of the loss '" + model.loss + "' has none; logistic and softmax do");
+    throw InputError("--probabilities",
+                     "a model of the loss '" + model.options.loss.name + "' has none; logistic and softmax do");
   }
   const Predictions predictions = predict(model, arguments);
   if (arguments.output || !arguments.json) {
@@ -129,8 +131,8 @@ void add_predict(CommandLine& line) {
   predict.option("--target", arguments->target,
                  "the column to leave out, by name or number from 1 (default: the one called as in training)");
   predict.flag("--json", arguments->json, "print JSON");
-  predict.callback([arguments] {
-    predict_command(*arguments);
+  predict.callback([arguments, &registry = line.registry()] {
+    predict_command(*arguments, registry);
     return done;
   });
 }

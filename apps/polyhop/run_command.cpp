@@ -44,7 +44,7 @@ int run_one(const RunArguments& arguments) {
   const std::string& file = arguments.files.front();
   Team& team = join_team(arguments.cluster);
   std::optional<Config> read;
-  team.together([&] { read = read_config_file(file, arguments.settings); });
+  team.together([&] { read = read_config_file(file, arguments.settings, *arguments.registry); });
   const Config& config = *read;
   agree_on(team, file, resolved(config).text());
   const auto place =
@@ -75,6 +75,7 @@ int run_one(const RunArguments& arguments) {
 
 void add_run(CommandLine& line) {
   const auto a = std::make_shared<RunArguments>();
+  a->registry = &line.registry();
   const auto keys = std::make_shared<KeyArguments>();
   Command run = line.command("run", "run experiment files, rank their methods, compare them over all");
   run.option("FILE", a->files,

@@ -62,7 +62,7 @@ std::vector<Experiment> read_all(const RunArguments& arguments, const fs::path& 
   std::map<std::string, std::string> file_of;
   for (const std::string& name : arguments.files) {
     for (const std::string& file : is_folder(name) ? files_in(name) : std::vector<std::string>{name}) {
-      Config config = read_config_file(file, arguments.settings);
+      Config config = read_config_file(file, arguments.settings, *arguments.registry);
       const std::string& called = config.options.name;
       const auto [same, is_new] = file_of.try_emplace(called, file);
       if (!is_new) {

@@ -52,7 +52,8 @@ class DocumentsTest(unittest.TestCase):
                 self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_every_example_file_runs(self):
-        files = sorted((ROOT / "examples").glob("*.toml"))
+        # One beside a program of its name is that program's: the consumer test runs it.
+        files = [f for f in sorted((ROOT / "examples").glob("*.toml")) if not f.with_suffix(".cpp").exists()]
         self.assertTrue(files)
         for file in files:
             with self.subTest(file=file.name):

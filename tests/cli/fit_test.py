@@ -121,13 +121,15 @@ class Fit(CommandTest):
         self.refused("a.svm", "--agents", "100", says=[f"--agents: there are {SAMPLES} samples for 100 agents"])
 
     def test_unknown_names_come_with_a_suggestion(self):
-        self.refused("a.svm", "--loss", "logistc", says=["--loss", "did you mean 'logistic'"])
+        self.refused("a.svm", "--loss", "logistc", says=["--loss", "did you mean 'logistic'"], code=2)
         self.refused("a.svm", "--graph", "rign", says=["polyhop: --graph: unknown name", "did you mean 'ring'"])
         self.refused("a.svm", "--graph", "random-geometric", says=["polyhop: --set graph.radius: missing"])
         self.refused("a.svm", "--graph", "ring", "--set", "graph.radius=0.5",
                      says=["polyhop: --set graph.radius=0.5: graph.radius: ", "does not use this key"])
-        self.refused("a.svm", "--partition", "lable", says=["--partition", "did you mean 'label'"])
-        self.refused("a.svm", "--batch", "some", says=["--batch", '"all"'])
+        self.refused("a.svm", "--partition", "lable", says=["--partition", "did you mean 'label'"], code=2)
+        self.refused("a.svm", "--batch", "some", says=["--batch", '"all"'], code=2)
+        self.refused("a.svm", "--loss", "huber", "--delta", "0", says=["--delta: found 0, expected number > 0"], code=2)
+        self.refused("a.svm", "--loss", "logistic", "--delta", "2", says=['--delta: is an option of loss = "huber"'])
         self.refused("a.svm", "--set", "problem.loss=huber", says=["--set"])
 
     def test_targets_that_the_loss_cannot_take(self):
@@ -209,7 +211,7 @@ class Fit(CommandTest):
         self.refused("breast-cancr", says=["breast-cancr", "did you mean 'breast-cancer'"])
         self.refused("b.svm", says=["b.svm", "did you mean 'a.svm'"])
         self.refused("wine", says=["--loss", "softmax"])
-        self.refused("breast-cancer", "--loss", "softmx", says=["did you mean 'softmax'"])
+        self.refused("breast-cancer", "--loss", "softmx", says=["did you mean 'softmax'"], code=2)
 
     def test_matrices_are_read_as_tables_are(self):
         draw = numpy.random.default_rng(5)

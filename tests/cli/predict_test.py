@@ -163,7 +163,7 @@ class Predict(CommandTest):
         self.put("empty.npz", b"")
         self.put("text.npz", "hello\n")
         good = {"loss": "softmax", "weights": self.w, "intercept": self.b, "classes": CLASSES}
-        self.put("newer.npz", model(**good, version=2))
+        self.put("newer.npz", model(**good, version=3))
         self.put("loss.npz", model(**{**good, "loss": "softmaxx"}))
         self.put("rows.npz", model(**{**good, "weights": self.w[:2]}))
         self.put("classes.npz", model(**{**good, "classes": CLASSES[:2]}))
@@ -174,7 +174,7 @@ class Predict(CommandTest):
                 for name in source.namelist():
                     archive.writestr(name, header if name == "weights.npy" else source.read(name))
         numpy.savez(self.folder / "arrays.npz", weights=self.w, intercept=self.b)
-        for name, says in [("cut", ""), ("folder", ""), ("empty", ""), ("text", ""), ("newer", "format 2"),
+        for name, says in [("cut", ""), ("folder", ""), ("empty", ""), ("text", ""), ("newer", "format 3"),
                            ("loss", "did you mean 'softmax'"), ("rows", "2 rows instead of 3"), ("classes", "3 rows"),
                            ("nan", "not finite"), ("forged", "weights"), ("arrays", "polyhop fit"), ("absent", "")]:
             with self.subTest(name=name):

@@ -73,8 +73,8 @@ class Half {
 void expect_the_bits_of_one_process(Job& job, int experiment) {
   constexpr std::uint64_t seed = 7;
   ProblemOptions options;
-  options.loss = experiment == 0 ? LossName::least_squares : LossName::logistic;
-  options.l2 = 0.1;
+  options.model.loss = builtin_loss(experiment == 0 ? "least-squares" : "logistic");
+  options.model.l2 = 0.1;
   options.dimension = experiment == 0 ? 9 : 33;
   options.samples = 4;
   const Index agents = experiment == 0 ? 14 : 17;

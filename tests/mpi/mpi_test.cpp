@@ -56,28 +56,29 @@ Ownership uneven(Index agents) {
 }
 
 ProblemOptions conditions(std::size_t n, Index dimension) {
-  constexpr std::array losses = {LossName::least_squares, LossName::logistic, LossName::huber};
+  constexpr std::array losses = {"least-squares", "logistic", "huber"};
   constexpr std::array batches = {Batch{1, false}, Batch{3, false}, Batch{0, true}};
   ProblemOptions options;
-  options.loss = losses[n % 3];
-  options.l2 = 0.1;
+  options.model.loss = builtin_loss(losses[n % 3]);
+  options.model.l2 = 0.1;
   options.dimension = dimension;
   options.samples = 4;
-  options.batch = batches[n / 3 % 3];
-  options.sampling = n % 2 == 0 ? Sampling::shuffle : Sampling::uniform;
+  options.model.batch = batches[n / 3 % 3];
+  options.model.sampling = n % 2 == 0 ? Sampling::shuffle : Sampling::uniform;
   return options;
 }
 
 // The same instance with its data in the order of the places.
 test::Instance placed(const test::Instance& instance, const ProblemOptions& options, const Ownership& ownership,
                       std::uint64_t seed) {
-  const std::shared_ptr<const Loss> loss = make_loss(options.loss, options.delta);
+  const std::shared_ptr<const Loss> loss = options.model.loss.loss;
   const Block all = {0, instance.matrix.agents(), ownership.numbering.get()};
   Dataset data =
       synthesise({options.dimension, options.samples, options.noise, options.scale_spread, options.minimiser_spread},
-                 all, loss->is_classification(), seed);
+                 all, loss->task() == Task::two_classes, seed);
   return {instance.matrix,
-          std::make_unique<LinearProblem>(std::move(data), loss, options.l2, options.batch, options.sampling),
+          std::make_unique<LinearProblem>(std::move(data), loss, options.model.l2, options.model.batch,
+                                          options.model.sampling),
           instance.reference};
 }
 

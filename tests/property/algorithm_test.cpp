@@ -24,7 +24,7 @@ test::Instance mild(Batch batch) {
   options.dimension = 9;
   options.samples = 4;
   options.noise = 0.1;
-  options.batch = batch;
+  options.model.batch = batch;
   return test::synthetic_instance(test::network_of(Topology::ring, 5), options, seed);
 }
 

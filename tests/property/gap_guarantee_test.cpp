@@ -44,7 +44,7 @@ Numbers normal_vector(Index size, std::uint64_t seed) {
 // Data of any loss; where all samples are fitted, they are by w^o = 0, which is no rounding's victim.
 std::unique_ptr<LinearProblem> any_problem(Index agents, const std::vector<const char*>& losses, bool fitted) {
   ProblemOptions options;
-  options.loss = Codec<LossName>::read(any_of(losses));
+  options.model.loss = builtin_loss(any_of(losses));
   options.dimension = any_index(1, 20);
   options.samples = any_index(1, 5);
   options.noise = any_real(0, 2);
@@ -56,7 +56,7 @@ std::unique_ptr<LinearProblem> any_problem(Index agents, const std::vector<const
   const Real l2 = any_index(0, 1) == 0 ? 0 : any_real(0, 1);
   const Batch batch{any_index(1, 4), any_index(0, 3) == 0};
   const auto sampling = *rc::gen::element(Sampling::uniform, Sampling::shuffle, Sampling::cyclic);
-  return std::make_unique<LinearProblem>(std::move(data), make_loss(options.loss), l2, batch, sampling);
+  return std::make_unique<LinearProblem>(std::move(data), options.model.loss.loss, l2, batch, sampling);
 }
 
 RC_GTEST_PROP(GapGuarantee, FiniteDifferencesOfPhiAreTwiceCPlusZu, ()) {

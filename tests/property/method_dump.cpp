@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Writes runs of polyhop for method_oracle.py to recompute: method_dump FOLDER makes FOLDER/0, FOLDER/1, ... of one
 // run each, over all algorithms and rules.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -40,6 +41,12 @@ class Cases {
     base.algorithm = std::move(algorithm);
     base.step = std::move(step);
     all_.push_back(std::move(base));
+  }
+  [[nodiscard]] bool has(const Value& rule) const {
+    return std::ranges::any_of(all_, [&](const RunCase& run) {
+      const Value* name = run.step.find("rule");
+      return name != nullptr && name->text() == rule.text();
+    });
   }
   [[nodiscard]] std::vector<RunCase> take() { return std::move(all_); }
 
@@ -255,6 +262,13 @@ void add_automatic(Cases& cases) {
   for (const RunCase& run : runs) cases.add("auto", {}, run);
 }
 
+/// Rules that nobody has listed here.
+void add_unlisted(Cases& cases) {
+  for (const Value& step : simple_sets()) {
+    if (!cases.has(*step.find("rule"))) cases.add("atc", step, some);
+  }
+}
+
 /// The names of all algorithms and rules, so that none is forgotten.
 void write_names(const std::filesystem::path& file) {
   Value::Array known[2];
@@ -276,6 +290,7 @@ std::vector<RunCase> cases(const std::filesystem::path& folder) {
   add_listed(all, folder);
   add_alone(all);
   add_automatic(all);
+  add_unlisted(all);
   return all.take();
 }
 

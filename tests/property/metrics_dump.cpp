@@ -59,7 +59,7 @@ void classes() {
     for (Real& x : scores.row(r)) std::cin >> x;
   }
   polyhop::Model model;
-  model.loss = c == 2 ? "logistic" : "softmax";
+  model.options.loss = polyhop::builtin_loss(c == 2 ? "logistic" : "softmax");
   const auto predicted = polyhop::predicted_classes(model, scores);
   const auto count = metrics::confusion_matrix(truth, predicted, c);
   std::vector<double> out = {metrics::accuracy(truth, predicted), metrics::log_loss(truth, scores),

@@ -18,8 +18,8 @@
 #include "polyhop/core/npz_writer.hpp"
 #include "polyhop/core/random.hpp"
 #include "polyhop/problem/linear_problem.hpp"
+#include "polyhop/problem/loss_table.hpp"
 #include "polyhop/problem/reference_optimum.hpp"
-#include "polyhop/problem/softmax_problem.hpp"
 #include "unit/problem/naive.hpp"
 
 namespace {
@@ -31,7 +31,7 @@ constexpr Index features = 6;
 const std::vector<Index> samples = {30, 12, 25};
 
 struct Setting {
-  LossName loss;
+  const LossEntry& loss;
   Real l2;
   bool intercept;
   bool sparse;
@@ -39,19 +39,19 @@ struct Setting {
 };
 
 // A target that h.w explains in part.
-Real target_of(LossName loss, Real z, Stream& stream) {
+Real target_of(const LossEntry& loss, Real z, Stream& stream) {
   const Real noisy = z + stream.normal();
-  switch (loss) {
-    case LossName::logistic:
-    case LossName::smoothed_hinge:
+  switch (loss.task) {
+    case Task::two_classes:
       return noisy < 0 ? -1 : 1;
-    case LossName::poisson:
+    case Task::counts:
       return std::floor(std::exp(0.5 * noisy));
-    case LossName::softmax:
+    case Task::classes:
       return static_cast<Real>(noisy < -1 ? 0 : (noisy < 0 ? 1 : (noisy < 1 ? 2 : 3)));
-    default:
-      return noisy;
+    case Task::regression:
+      break;
   }
+  return noisy;
 }
 
 Dataset random_data(const Setting& setting, std::uint64_t seed) {
@@ -88,16 +88,14 @@ void dump(NpzWriter& out, Index number, const Setting& setting) {
   }
   Dataset used = data;
   if (setting.sparse) used.features = naive::sparse(data.features.dense());
-  std::unique_ptr<DataProblem> problem;
-  if (setting.loss == LossName::softmax) {
-    problem = std::make_unique<SoftmaxProblem>(used, classes, options);
-  } else {
-    problem = std::make_unique<LinearProblem>(used, make_loss(setting.loss, 0.7), options);
-  }
+  const bool huber = setting.loss.name == "huber";
+  const LossSpec loss = setting.loss.read(huber ? Value::Table{{"delta", 0.7}} : Value::Table{}, "loss");
+  const auto problem = loss.build(used, classes, options);
   const Reference reference = solve_reference(*problem);
   const std::string at = std::to_string(number) + "/";
-  const std::vector<Real> said = {static_cast<Real>(setting.loss), setting.l2, setting.intercept ? 1.0 : 0.0,
-                                  static_cast<Real>(problem->predictions()), setting.sparse ? 1.0 : 0.0};
+  const std::vector<Real> said = {static_cast<Real>(&setting.loss - losses().data()), setting.l2,
+                                  setting.intercept ? 1.0 : 0.0, static_cast<Real>(problem->predictions()),
+                                  setting.sparse ? 1.0 : 0.0};
   out.add(at + "setting", said, {static_cast<Index>(said.size())});
   out.add(at + "H", h, {n, features});
   out.add(at + "y", data.targets, {n});
@@ -111,7 +109,7 @@ void dump(NpzWriter& out, Index number, const Setting& setting) {
 void dump_all(const std::string& path) {
   NpzWriter out(path);
   Index number = 0;
-  for (const auto& [loss, name] : EnumNames<LossName>::names) {
+  for (const LossEntry& loss : losses()) {
     for (const Real l2 : {0.01, 0.5}) {
       for (const bool intercept : {false, true}) {
         for (const bool sparse : {false, true}) {

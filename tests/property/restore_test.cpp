@@ -25,8 +25,8 @@ test::Instance noisy(Sampling sampling, Batch batch) {
   options.dimension = 9;
   options.samples = 4;
   options.noise = 1;
-  options.sampling = sampling;
-  options.batch = batch;
+  options.model.sampling = sampling;
+  options.model.batch = batch;
   return test::synthetic_instance(test::network_of(Topology::ring, 5), options, seed);
 }
 

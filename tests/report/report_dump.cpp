@@ -193,7 +193,7 @@ FitResult fit_of(const std::vector<std::string>& classes, const std::string& fir
   constexpr Index features = 40;
   const bool many = classes.size() > 2;
   FitResult out;
-  out.model.loss = many ? "softmax" : "logistic";
+  out.model.options.loss = builtin_loss(many ? "softmax" : "logistic");
   out.model.classes = classes;
   out.model.weights = Rows(many ? static_cast<Index>(classes.size()) : 1, features);
   for (Index c = 0; c < out.model.weights.rows(); ++c) {
@@ -230,11 +230,11 @@ FitResult fit_of(const std::vector<std::string>& classes, const std::string& fir
 std::string fit_page(const std::string& name) {
   FitOptions options;
   options.data.bundled = "wine";
-  options.loss = LossName::logistic;
+  options.model.loss = builtin_loss("logistic");
   options.graph.agents = 8;
   FitResult result = fit_of({"no", "yes"}, "h1");
   if (name == "fit-classes") {
-    options.batch = {4, false};
+    options.model.batch = {4, false};
     result = fit_of({"red", "green", "blue"}, "h1");
     result.model.scale.assign(result.model.features.size(), 2);
     result.model.scale.back() = 1e-3;

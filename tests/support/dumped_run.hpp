@@ -95,7 +95,9 @@ inline ProblemOptions problem_options(const RunCase& c) {
   table["noise"] = c.noise;
   table["minimiser_spread"] = c.minimiser_spread;
   table["batch"] = c.batch;
-  return ProblemOptions::fields().read(table, "problem");
+  ProblemOptions options = ProblemOptions::fields().read(table, "problem");
+  settle(options);
+  return options;
 }
 
 /// The run's algorithm and rule with all their options, and lambda_B where there is one.
@@ -116,7 +118,7 @@ inline void write_options(const std::filesystem::path& file, const RunCase& c, c
 
 /// A, the samples, and the minimiser where there is one.
 inline void write_problem(const std::filesystem::path& folder, const RunCase& c, const NetworkGraph& network,
-                          const LinearProblem& problem, const Reference& reference) {
+                          const DataProblem& problem, const Reference& reference) {
   const Index K = c.agents;
   std::vector<Real> dense(static_cast<std::size_t>(K * K));
   for (Index k = 0; k < K; ++k) {
@@ -176,7 +178,7 @@ inline void dump_run(const RunCase& c, Index number, const std::filesystem::path
   const NetworkGraph network = make_network(graph_options(c), seed);
   const ProblemOptions options = problem_options(c);
   const auto problem = make_problem(options, K, seed);
-  const Reference reference = make_reference(options, *problem);
+  const Reference reference = make_reference(options.reference, *problem);
   const AlgorithmSpec algorithm = read_algorithm(c.algorithm, "algorithm");
   const RuleSpec rule = algorithm.takes == Steps::own ? own_steps() : read_rule(c.step, "step");
   check_pair(algorithm, rule, "step", 0);
@@ -189,8 +191,8 @@ inline void dump_run(const RunCase& c, Index number, const std::filesystem::path
   }
   RunLog log;
   append(log.path, start);
-  Sampler sampler({0, K}, std::vector<Index>(static_cast<std::size_t>(K), c.samples), options.batch, options.sampling,
-                  seed);
+  Sampler sampler({0, K}, std::vector<Index>(static_cast<std::size_t>(K), c.samples), options.model.batch,
+                  options.model.sampling, seed);
   launch_serial(network.matrix, M, [&](Worker& worker) {
     const auto oracle = problem->oracle({0, K}, seed);
     const auto step = rule.build({worker.network, &reference, algorithm.recursion, seed});

@@ -18,7 +18,7 @@
 #include "polyhop/method/averaged_iterate.hpp"
 #include "polyhop/method/rule_table.hpp"
 #include "polyhop/network/runtime.hpp"
-#include "polyhop/problem/linear_problem.hpp"
+#include "polyhop/problem/loss_table.hpp"
 #include "polyhop/problem/problem_options.hpp"
 #include "polyhop/problem/synthetic.hpp"
 #include "support/networks.hpp"
@@ -57,21 +57,21 @@ inline Dataset data_of(const std::vector<Dense>& samples) {
 }
 
 inline std::unique_ptr<LinearProblem> problem_of(const std::vector<Dense>& samples,
-                                                 LossName loss = LossName::least_squares, Real l2 = 0, Batch batch = {},
-                                                 Sampling sampling = Sampling::cyclic) {
-  return std::make_unique<LinearProblem>(data_of(samples), make_loss(loss), l2, batch, sampling);
+                                                 const std::string& loss = "least-squares", Real l2 = 0,
+                                                 Batch batch = {}, Sampling sampling = Sampling::cyclic) {
+  return std::make_unique<LinearProblem>(data_of(samples), builtin_loss(loss).loss, l2, batch, sampling);
 }
 
 /// A linear model on synthetic data, with its minimiser where there is one.
 struct Instance {
   CombinationMatrix matrix;
-  std::unique_ptr<LinearProblem> problem;
+  std::unique_ptr<DataProblem> problem;
   Reference reference;
 };
 
 inline Instance synthetic_instance(CombinationMatrix matrix, const ProblemOptions& options, std::uint64_t seed) {
   auto problem = make_problem(options, matrix.agents(), seed);
-  Reference reference = make_reference(options, *problem);
+  Reference reference = make_reference(options.reference, *problem);
   return {std::move(matrix), std::move(problem), std::move(reference)};
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <concepts>
@@ -26,6 +27,7 @@ struct FieldInfo {
   std::string default_text;  // as in TOML; "required" or "-" where there is none
   std::string constraint;    // "> 0", or ""
   std::string help;
+  std::vector<FieldInfo> fields = {};  // of a table: its own
 };
 
 /// How a type is read from and written to a Value. Specialise it for a type of one's own:
@@ -204,6 +206,31 @@ class FieldTable {
     return insert(std::move(name), member, std::move(help), std::optional(lifted), false);
   }
 
+  /// All fields of a struct that is a part of this one, as if they were its own: two commands that ask for the same
+  /// options list them once.
+  template <class T>
+  FieldTable& embed(T Options::*part) {
+    for (const auto& inner : T::fields().fields_) {
+      Field field{
+          inner.info, inner.required, inner.is_rest,
+          [part, read = inner.read](Options& o, const Value& v, const std::string& path) { read(o.*part, v, path); },
+          [part, write = inner.write](const Options& o) { return write(o.*part); }};
+      set_default(field);
+      fields_.push_back(std::move(field));
+    }
+    return *this;
+  }
+  /// Keys that no field has are put into a table, for somebody who knows more to read; what `write` says of them is
+  /// written at this place.
+  FieldTable& rest(Value Options::*member, std::function<Value(const Options&)> write) {
+    fields_.push_back({{},
+                       false,
+                       true,
+                       [member](Options& o, const Value& v, const std::string& key) { (o.*member)[key] = v; },
+                       std::move(write)});
+    return *this;
+  }
+
   /// Reads a table; keys in `also_allowed` are left to somebody else.
   [[nodiscard]] Options read(const Value& table, const std::string& path,
                              const std::vector<std::string>& also_allowed = {}) const {
@@ -213,19 +240,15 @@ class FieldTable {
     std::vector<std::string> known = names();
     known.insert(known.end(), also_allowed.begin(), also_allowed.end());
     for (const auto& [key, value] : *entries) {
+      if (std::ranges::find(also_allowed, key) != also_allowed.end()) continue;
       const std::string where = join(path, key);
-      bool found = false;
-      for (const auto& name : also_allowed) found = found || name == key;
-      for (const auto& field : fields_) {
-        if (field.info.name != key) continue;
-        found = true;
-        try {
-          field.read(options, value, where);
-        } catch (const InputError& e) {
-          throw e.at(where, value.line);
-        }
+      const Field* field = find(key);
+      if (field == nullptr) throw InputError(where, "unknown key" + suggestion(key, known), value.line);
+      try {
+        field->read(options, value, field->is_rest ? key : where);
+      } catch (const InputError& e) {
+        throw e.at(where, value.line);
       }
-      if (!found) throw InputError(where, "unknown key" + suggestion(key, known), value.line);
     }
     for (const auto& field : fields_) {
       if (field.required && table.find(field.info.name) == nullptr) {
@@ -242,30 +265,59 @@ class FieldTable {
     Value::Table table;
     for (const auto& field : fields_) {
       Value v = field.write(options);
-      if (!v.empty()) table.emplace_back(field.info.name, std::move(v));
+      if (v.empty()) continue;
+      if (field.is_rest) {
+        for (auto& entry : *v.template as<Value::Table>()) table.push_back(std::move(entry));
+      } else {
+        table.emplace_back(field.info.name, std::move(v));
+      }
     }
     return table;
   }
 
   [[nodiscard]] std::vector<FieldInfo> info() const {
     std::vector<FieldInfo> out;
-    for (const auto& field : fields_) out.push_back(field.info);
+    for (const auto& field : fields_) {
+      if (!field.is_rest) out.push_back(field.info);
+    }
     return out;
   }
 
   [[nodiscard]] std::vector<std::string> names() const {
     std::vector<std::string> out;
-    for (const auto& field : fields_) out.push_back(field.info.name);
+    for (const FieldInfo& field : info()) out.push_back(field.name);
     return out;
   }
 
  private:
+  template <class>
+  friend class FieldTable;
+
   struct Field {
     FieldInfo info;
-    bool required;
+    bool required = false;
+    bool is_rest = false;  // takes the keys of no other field
+    /// The last argument is where the value stands: its path, or for the rest its key.
     std::function<void(Options&, const Value&, const std::string&)> read;
     std::function<Value(const Options&)> write;
   };
+
+  /// The field of this name, else the one that takes the rest.
+  [[nodiscard]] const Field* find(const std::string& key) const {
+    const Field* rest = nullptr;
+    for (const auto& field : fields_) {
+      if (field.is_rest) rest = &field;
+      if (!field.is_rest && field.info.name == key) return &field;
+    }
+    return rest;
+  }
+
+  // As the struct has it when nothing is said.
+  static void set_default(Field& field) {
+    if (field.required || field.is_rest || !field.info.fields.empty()) return;
+    const Value v = field.write(Options{});
+    field.info.default_text = v.empty() ? "-" : v.text();
+  }
 
   static std::string join(const std::string& path, const std::string& key) {
     return path.empty() ? key : path + "." + key;
@@ -281,6 +333,7 @@ class FieldTable {
     if (constraint) field.info.constraint = constraint->text;
     if constexpr (HasFields<T>) {
       field.info.type = "table";
+      field.info.fields = T::fields().info();
       field.read = [member](Options& o, const Value& v, const std::string& path) {
         o.*member = T::fields().read(v, path);
       };
@@ -296,19 +349,21 @@ class FieldTable {
       };
       field.write = [member](const Options& o) { return Codec<T>::write(o.*member); };
     }
-    if (required) {
-      field.info.default_text = "required";
-    } else if constexpr (HasFields<T>) {
-      field.info.default_text = "-";
-    } else {
-      const Value v = field.write(Options{});
-      field.info.default_text = v.empty() ? "-" : v.text();
-    }
+    field.info.default_text = required ? "required" : "-";
+    set_default(field);
     fields_.push_back(std::move(field));
     return *this;
   }
 
   std::vector<Field> fields_;
+};
+
+/// The options of what has none.
+struct NoOptions {
+  static const FieldTable<NoOptions>& fields() {
+    static const FieldTable<NoOptions> table;
+    return table;
+  }
 };
 
 }  // namespace polyhop

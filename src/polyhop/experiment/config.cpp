@@ -103,22 +103,6 @@ void check_name(const std::string& name, const std::string& path, const Value& t
   }
 }
 
-Method read_method(const Value& value, const std::string& path) {
-  const MethodOptions options = MethodOptions::fields().read(value, path);
-  Method method;
-  method.rule = options.step.empty() ? own_steps() : read_rule(options.step, path + ".step");
-  const bool chosen = method.rule.name == "auto" && value.find("algorithm") == nullptr;
-  method.algorithm = read_algorithm(chosen ? Value("auto") : options.algorithm, path + ".algorithm");
-  check_pair(method.algorithm, method.rule, path + ".step", options.step.empty() ? value.line : options.step.line);
-  const bool own = method.rule.gives == Steps::own;
-  if (own) method.rule = own_steps();  // whichever way it was asked for
-  method.name = options.name.empty() ? method.algorithm.name + (own ? "" : " " + method.rule.name) : options.name;
-  check_name(method.name, path + ".name", value);
-  method.average = options.average;
-  if (method.rule.name == "tuned") method.tuned = TunedStep::fields().read(method.rule.options, path + ".step");
-  return method;
-}
-
 // Relative file names start from the folder of the experiment file.
 void settle_file(Value& table, std::string_view key, const std::string& folder) {
   const Value* found = table.find(key);
@@ -130,7 +114,7 @@ void settle_file(Value& table, std::string_view key, const std::string& folder) 
   table[key] = std::move(settled);
 }
 
-std::vector<Method> read_methods(const Value& root, const std::string& folder) {
+std::vector<Method> read_methods(const Value& root, const std::string& folder, const Registry& registry) {
   const Value* list = root.find("method");
   const auto* entries = list != nullptr ? list->as<Value::Array>() : nullptr;
   if (entries == nullptr || entries->empty()) {
@@ -147,7 +131,7 @@ std::vector<Method> read_methods(const Value& root, const std::string& folder) {
       if (optimum != nullptr && optimum->find("file") != nullptr) settle_file(value["step"]["optimum"], "file", folder);
       if (step != nullptr && step->find("file") != nullptr) settle_file(value["step"], "file", folder);
       const std::string path = "method[" + std::to_string(n) + "]";
-      methods.push_back(read_method(value, path));
+      methods.push_back(read_method(value, path, registry));
       if (!names.insert(methods.back().name).second) {
         throw InputError(path + ".name",
                          "two methods are called " + in_quotes(methods.back().name) + "; names tell them apart",
@@ -295,24 +279,46 @@ const FieldTable<ExperimentOptions>& ExperimentOptions::fields() {
 
 std::vector<FieldInfo> method_fields() { return MethodOptions::fields().info(); }
 
-Config read_config(Value root, const std::string& folder) {
+Method read_method(const Value& table, const std::string& path, const Registry& registry) {
+  const std::string prefix = path.empty() ? "" : path + ".";
+  const MethodOptions options = MethodOptions::fields().read(table, path);
+  Method method;
+  method.rule = options.step.empty() ? own_steps() : read_rule(options.step, prefix + "step", registry.rules());
+  const bool chosen = method.rule.name == "auto" && table.find("algorithm") == nullptr;
+  method.algorithm =
+      read_algorithm(chosen ? Value("auto") : options.algorithm, prefix + "algorithm", registry.algorithms());
+  check_pair(method.algorithm, method.rule, prefix + "step", options.step.empty() ? table.line : options.step.line);
+  const bool own = method.rule.gives == Steps::own;
+  if (own) method.rule = own_steps();  // whichever way it was asked for
+  method.name = options.name.empty() ? method.algorithm.name + (own ? "" : " " + method.rule.name) : options.name;
+  check_name(method.name, prefix + "name", table);
+  method.average = options.average;
+  if (method.rule.name == "tuned") {
+    const TunedStep tuned = TunedStep::fields().read(method.rule.options, prefix + "step");
+    const std::vector<RuleEntry> rules(registry.rules().begin(), registry.rules().end());
+    method.tuned = {tuned, [tuned, rules](Real constant) { return with_constant(tuned, constant, "step", rules); }};
+  }
+  return method;
+}
+
+Config read_config(Value root, const std::string& folder, const Registry& registry) {
   settle_files(root, folder);
   Config config;
   config.options = ExperimentOptions::fields().read(root, "", {"method"});
   check_name(config.options.name, "name", root);
-  check(config.options.problem);
-  config.methods = read_methods(root, folder);
+  settle(config.options.problem, registry.losses(), registry.problems());
+  config.methods = read_methods(root, folder, registry);
   refuse_too_large(config);
   return config;
 }
 
-Config read_config_file(const std::string& file, const std::vector<KeySetting>& settings) {
+Config read_config_file(const std::string& file, const std::vector<KeySetting>& settings, const Registry& registry) {
   Value root = read_experiment(file);
   Sources sources = carry_out_includes(root, file);
   sources.apply(settings, root);
   sources.keep(root);
   try {
-    Config config = read_config(std::move(root), std::filesystem::path(file).parent_path().string());
+    Config config = read_config(std::move(root), std::filesystem::path(file).parent_path().string(), registry);
     config.sources = std::move(sources);
     return config;
   } catch (const InputError& e) {
@@ -327,8 +333,31 @@ Value named(const AlgorithmSpec& algorithm) {
   return table;
 }
 
+Value written(const ExperimentOptions& options) {
+  Value root = ExperimentOptions::fields().write(options);
+  root["problem"] = written(options.problem);
+  return root;
+}
+
+Value identity(const ExperimentOptions& options) {
+  // The keys of [problem] as version 0.1 wrote them, when every loss had Huber's delta beside it. Later ones follow.
+  static const std::vector<std::string> first = {"loss",        "l2",           "delta",
+                                                 "source",      "dimension",    "samples",
+                                                 "noise",       "scale_spread", "minimiser_spread",
+                                                 "data",        "target",       "partition",
+                                                 "standardise", "unit_rows",    "intercept",
+                                                 "batch",       "sampling",     "reference",
+                                                 "seed"};
+  Value root = written(options);
+  auto& problem = *root["problem"].as<Value::Table>();
+  if (!options.problem.own && root["problem"].find("delta") == nullptr) problem.emplace_back("delta", Value(1.0));
+  std::ranges::stable_sort(problem, {},
+                           [](const auto& entry) { return std::ranges::find(first, entry.first) - first.begin(); });
+  return root;
+}
+
 Value resolved(const Config& config) {
-  Value root = ExperimentOptions::fields().write(config.options);
+  Value root = written(config.options);
   Value::Array methods;
   for (const Method& method : config.methods) {
     Value::Table table = {{"name", Value(method.name)}, {"algorithm", named(method.algorithm)}};

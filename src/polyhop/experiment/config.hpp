@@ -3,12 +3,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "polyhop/core/fields.hpp"
 #include "polyhop/experiment/include.hpp"
+#include "polyhop/experiment/registry.hpp"
 #include "polyhop/graph/topology.hpp"
 #include "polyhop/method/algorithm_table.hpp"
 #include "polyhop/method/rule_table.hpp"
@@ -90,13 +92,19 @@ struct ExperimentOptions {
   static const FieldTable<ExperimentOptions>& fields();
 };
 
+/// A rule whose constant is still to be found.
+struct TunedRule {
+  TunedStep options;
+  std::function<RuleSpec(Real constant)> with;  // the rule that is tuned, with this for its constant
+};
+
 /// One [[method]], its algorithm and rule read.
 struct Method {
   std::string name;
   AlgorithmSpec algorithm;
   RuleSpec rule;
   bool average = true;
-  std::optional<TunedStep> tuned = {};  // the rule's constant is still to be found
+  std::optional<TunedRule> tuned = {};
 };
 
 /// A whole experiment, validated.
@@ -109,12 +117,23 @@ struct Config {
 /// The keys of a [[method]] table, for docs and help.
 std::vector<FieldInfo> method_fields();
 
+/// Reads such a table.
+Method read_method(const Value& table, const std::string& path, const Registry& registry = builtin());
+
 /// Reads a configuration from a tree of values; `folder` is where relative file names start. A list as the value of
-/// a method's option makes one method for each entry. Throws InputError.
-Config read_config(Value root, const std::string& folder = "");
+/// a method's option makes one method for each entry. Names are looked up in the registry, which is not needed any more
+/// when this returns. Throws InputError.
+Config read_config(Value root, const std::string& folder = "", const Registry& registry = builtin());
 
 /// The same from a TOML file, with `settings` applied on top.
-Config read_config_file(const std::string& file, const std::vector<KeySetting>& settings = {});
+Config read_config_file(const std::string& file, const std::vector<KeySetting>& settings = {},
+                        const Registry& registry = builtin());
+
+/// The keys outside of all methods as they would stand in a file, every one that counts with its value.
+Value written(const ExperimentOptions& options);
+
+/// The same in a form that lasts: a store finds runs again by a hash of its text, also those of earlier versions.
+Value identity(const ExperimentOptions& options);
 
 /// An algorithm as it would stand in a file, with every option spelt out.
 Value named(const AlgorithmSpec& algorithm);

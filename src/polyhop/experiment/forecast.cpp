@@ -73,7 +73,7 @@ Method measurable(const Method& method) {
   if (!method.tuned) return method;
   Method constant = method;
   constant.tuned.reset();
-  constant.rule = with_constant(*method.tuned, 1e-9, "step");
+  constant.rule = method.tuned->with(1e-9);
   return constant;
 }
 

@@ -10,8 +10,6 @@
 
 #include "polyhop/core/number_file.hpp"
 #include "polyhop/core/random.hpp"
-#include "polyhop/experiment/standardise.hpp"
-#include "polyhop/experiment/team_data.hpp"
 
 namespace polyhop {
 namespace {
@@ -19,47 +17,62 @@ namespace {
 // A problem on data that were read and dealt.
 void add_real_problem(const ProblemOptions& options, std::uint64_t seed, Team& team, Placement placement,
                       Instance& instance) {
-  const CombinationMatrix& matrix = instance.network.matrix;
-  const bool file = options.source == "file";
-  const DataSource source = {file ? "" : options.source, options.data.value_or(""), options.target.value_or(""),
-                             options.partition};
-  TeamData read = read_data_of(source, options.loss, options.batch, matrix, seed, team, placement);
-  Dataset& data = read.dealt.data;
-  if (options.unit_rows) scale_to_unit_rows(data);
-  if (options.standardise) instance.preparation += standardise(data, matrix, read.ownership, team).traffic;
-  if (options.intercept) add_intercept(data);
+  const ModelOptions& model = options.model;
+  const DataSource source = {options.source == "file" ? "" : options.source, options.data.value_or(""),
+                             options.target.value_or("")};
+  PreparedData read = prepare_data(source, model, instance.network.matrix, seed, team, placement);
+  instance.preparation += read.standardised.traffic;
   instance.ownership = std::move(read.ownership);
-  LinearOptions linear{options.l2, options.batch, options.sampling, options.intercept, {}, read.share};
+  LinearOptions linear{model.l2, model.batch, model.sampling, model.intercept, {}, read.share};
   team.together([&] {
-    instance.problem = make_data_problem(std::move(data), options.loss, options.delta,
-                                         static_cast<Index>(read.dealt.classes.size()), std::move(linear));
+    instance.problem =
+        model.loss.build(std::move(read.dealt.data), static_cast<Index>(read.dealt.classes.size()), std::move(linear));
   });
 }
 
-void add_synthetic_problem(const ProblemOptions& options, std::uint64_t seed, Team& team, Placement placement,
-                           Instance& instance) {
+// One whose costs are made and not read: of synthetic data, or of one's own.
+void add_made_problem(const ProblemOptions& options, std::uint64_t seed, Team& team, Placement placement,
+                      Instance& instance) {
   const CombinationMatrix& matrix = instance.network.matrix;
   const Index agents = matrix.agents();
-  const std::vector<Index> samples(static_cast<std::size_t>(agents), options.samples);
-  instance.ownership = choose_ownership(matrix, agent_costs(matrix, options.batch, samples), team.size(), placement);
-  team.together([&] { instance.problem = make_problem(options, instance.ownership.block(team.rank()), agents, seed); });
+  const std::vector<Index> samples(options.own ? 0 : static_cast<std::size_t>(agents), options.samples);
+  const Batch& batch = options.model.batch;
+  instance.ownership = choose_ownership(matrix, agent_costs(matrix, batch, samples), team.size(), placement);
+  const Block block = instance.ownership.block(team.rank());
+  team.together([&] {
+    if (options.own) {
+      instance.problem = options.own->build({block, agents, data_seed(options, seed), batch, options.model.sampling});
+    } else {
+      instance.problem = make_problem(options, block, agents, seed);
+    }
+  });
 }
 
 }  // namespace
+
+PreparedData prepare_data(const DataSource& source, const ModelOptions& model, const CombinationMatrix& matrix,
+                          std::uint64_t seed, Team& team, Placement placement) {
+  PreparedData out{read_data_of(source, model, matrix, seed, team, placement), {}};
+  Dataset& data = out.dealt.data;
+  if (model.unit_rows) scale_to_unit_rows(data);
+  if (model.standardise) out.standardised = standardise(data, matrix, out.ownership, team);
+  if (model.intercept) add_intercept(data);
+  return out;
+}
 
 Instance make_instance(const ExperimentOptions& options, std::uint64_t seed, Team& team, Placement placement) {
   const ProblemOptions& problem = options.problem;
   std::optional<NetworkGraph> network;
   team.together([&] { network = make_network(options.graph, seed); });
   Instance out{std::move(*network), nullptr, {}, {}, {}};
-  if (problem.source == "synthetic") {
-    add_synthetic_problem(problem, seed, team, placement, out);
+  if (problem.own || problem.source == "synthetic") {
+    add_made_problem(problem, seed, team, placement, out);
   } else {
     add_real_problem(problem, data_seed(problem, seed), team, placement, out);
   }
   team.launch(out.network.matrix, out.ownership, 1, 1, [&](Worker& worker) {
     const AllAgents all = all_agents(worker);
-    out.reference = make_reference(problem, *out.problem, &all);
+    out.reference = make_reference(problem.reference, *out.problem, &all);
   });
   return out;
 }

@@ -45,7 +45,7 @@ class SharedInstance {
 }  // namespace
 
 CellKey cell_key(const ExperimentOptions& options, const Method& method, std::uint64_t seed) {
-  Value settings = ExperimentOptions::fields().write(options);
+  Value settings = identity(options);
   // What does not change a run's numbers: the names, the other seeds, how often it is saved.
   std::erase_if(*settings.as<Value::Table>(), [](const auto& entry) {
     return entry.first == "name" || entry.first == "seeds" || entry.first == "checkpoint_every" ||

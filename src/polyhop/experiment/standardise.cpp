@@ -47,19 +47,6 @@ Traffic of_all(const Traffic& own, Collective& collective) {
   return {own.rounds, static_cast<Index>(sums[0]), static_cast<Index>(sums[1])};
 }
 
-std::vector<Real> pooled_weights(const Dataset& data, const CombinationMatrix& matrix, Traffic& traffic,
-                                 const Ownership& ownership, Team& team) {
-  std::vector<Real> weights;
-  for (Index k = 0; k < data.agents(); ++k) weights.push_back(static_cast<Real>(data.samples(k)));
-  std::vector<Real> all = weights;
-  team.launch(matrix, ownership, 1, 1, [&](Worker& worker) {
-    worker.network.spread_sum({all});
-    traffic += of_all(worker.network.algorithm_traffic(), worker.collective);
-  });
-  for (std::size_t k = 0; k < weights.size(); ++k) weights[k] *= static_cast<Real>(matrix.agents()) / all[k];
-  return weights;
-}
-
 Standardised standardise(Dataset& data, const CombinationMatrix& matrix, const Ownership& ownership, Team& team) {
   const auto columns = static_cast<std::size_t>(data.features.columns());
   Standardised out;

@@ -24,11 +24,6 @@ struct Standardised {
 Standardised standardise(Dataset& data, const CombinationMatrix& matrix, const Ownership& ownership = {},
                          Team& team = alone());
 
-/// n_k K / n of each agent here: weights with which the mean of the agents' mean losses is that of all n samples. n is
-/// agreed on along the links.
-std::vector<Real> pooled_weights(const Dataset& data, const CombinationMatrix& matrix, Traffic& traffic,
-                                 const Ownership& ownership = {}, Team& team = alone());
-
 /// What the agents of all processes sent, from what those of a worker's block did.
 Traffic of_all(const Traffic& own, Collective& collective);
 

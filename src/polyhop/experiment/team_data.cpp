@@ -22,12 +22,12 @@ std::vector<double> agent_costs(const CombinationMatrix& matrix, const Batch& ba
   return out;
 }
 
-TeamData read_data_of(const DataSource& source, LossName loss, const Batch& batch, const CombinationMatrix& matrix,
+TeamData read_data_of(const DataSource& source, const ModelOptions& model, const CombinationMatrix& matrix,
                       std::uint64_t seed, Team& team, Placement placement) {
-  DealtReader reader(source, loss, matrix.agents(), seed);
+  DealtReader reader(source, model.loss, model.partition, matrix.agents(), seed);
   team.together([&] { reader.open(team.size() == 1); });
   TeamData out;
-  out.ownership = choose_ownership(matrix, agent_costs(matrix, batch, reader.samples()), team.size(), placement);
+  out.ownership = choose_ownership(matrix, agent_costs(matrix, model.batch, reader.samples()), team.size(), placement);
   const Block block = out.ownership.block(team.rank());
   team.together([&] { reader.read(block); });
   out.dealt = reader.finish(team.tell(reader.summary()));

@@ -11,6 +11,7 @@
 #include "polyhop/network/team.hpp"
 #include "polyhop/problem/data_problem.hpp"
 #include "polyhop/problem/dealt_data.hpp"
+#include "polyhop/problem/model_options.hpp"
 #include "polyhop/problem/reference_optimum.hpp"
 
 namespace polyhop {
@@ -31,7 +32,7 @@ struct TeamData {
 /// processes of about the same work; a process keeps the features of its own agents alone. (A single process reads
 /// once.) Where agents have files of their own, a process opens those of its agents alone. What fails in one process is
 /// thrown in all.
-TeamData read_data_of(const DataSource& source, LossName loss, const Batch& batch, const CombinationMatrix& matrix,
+TeamData read_data_of(const DataSource& source, const ModelOptions& model, const CombinationMatrix& matrix,
                       std::uint64_t seed, Team& team, Placement placement);
 
 /// How the processes form what belongs to all agents, inside a launch with one worker each.

@@ -23,7 +23,7 @@ constexpr double never = std::numeric_limits<double>::infinity();
 
 // The method with this for the constant of its rule; one that is not tuned is given a constant step.
 Method with_constant(Method method, Real constant) {
-  method.rule = with_constant(method.tuned.value_or(TunedStep{}), constant, "step");
+  method.rule = method.tuned ? method.tuned->with(constant) : with_constant(TunedStep{}, constant, "step");
   method.tuned.reset();
   return method;
 }
@@ -306,13 +306,13 @@ std::string tuning_settings(const ExperimentOptions& options, const Method& meth
   ExperimentOptions searched = options;
   searched.seeds.list = tuning_seeds(options);
   searched.tuning.seeds = searched.seeds;
-  Value settings = ExperimentOptions::fields().write(searched);
+  Value settings = identity(searched);
   std::erase_if(*settings.as<Value::Table>(), [](const auto& entry) {
     return entry.first == "name" || entry.first == "seeds" || entry.first == "stop_at_target" ||
            entry.first == "checkpoint_every" || entry.first == "time_limit";
   });
   settings["algorithm"] = named(method.algorithm);
-  if (method.tuned) settings["of"] = method.tuned->of;
+  if (method.tuned) settings["of"] = method.tuned->options.of;
   return settings.text();
 }
 
@@ -335,7 +335,7 @@ std::optional<TunedConfig> resolve_tuned(Config config, const TuningControl& con
     }
     Tuning& tuning = out.tunings.emplace_back(searched.at(settings));
     tuning.method = method.name;
-    tuning.factor = method.tuned->factor;
+    tuning.factor = method.tuned->options.factor;
     method = with_constant(std::move(method), tuning.factor * tuning.value);
   }
   return out;

@@ -11,14 +11,13 @@
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/value.hpp"
 #include "polyhop/fit/prediction.hpp"
-#include "polyhop/problem/loss.hpp"
 
 namespace polyhop {
 namespace {
 
 double mean_loss(const Model& model, std::span<const Real> z, std::span<const Real> y) {
   std::vector<Real> values(z.size());
-  make_loss(Codec<LossName>::read(model.loss), model.delta)->values(z, y, values);
+  model.options.loss.loss->values(z, y, values);
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
@@ -37,7 +36,7 @@ ModelEvaluation evaluate_numbers(const Model& model, std::span<const Real> targe
   out.metrics = {{"rmse", metrics::root_mean_squared_error(targets, predicted)},
                  {"mae", metrics::mean_absolute_error(targets, predicted)},
                  {"r2", metrics::r2(targets, predicted)}};
-  if (task_of(model) == Task::count) {
+  if (model.options.loss.task == Task::counts) {
     out.metrics.emplace_back("poisson_deviance", metrics::mean_poisson_deviance(targets, predicted));
   }
   out.metrics.emplace_back("mean_loss", mean_loss(model, z.row(0), targets));
@@ -58,7 +57,8 @@ ModelEvaluation evaluate_classes(const Model& model, const std::vector<Index>& t
   out.samples = z.columns();
   out.metrics = {{"accuracy", metrics::accuracy(truth, predicted)}};
   if (has_probabilities(model)) out.metrics.emplace_back("log_loss", metrics::log_loss(truth, z));
-  if (task_of(model) == Task::two_classes) out.metrics.emplace_back("auc", metrics::area_under_curve(truth, z.row(0)));
+  if (model.options.loss.task == Task::two_classes)
+    out.metrics.emplace_back("auc", metrics::area_under_curve(truth, z.row(0)));
   out.metrics.emplace_back("mean_loss", mean_loss_of_classes(model, truth, z));
   out.confusion = metrics::confusion_matrix(truth, predicted, static_cast<Index>(model.classes.size()));
   out.classes = class_evaluations(model, out.confusion);
@@ -74,13 +74,13 @@ ModelEvaluation evaluate(const Model& model, const DataTable& data) {
   if (!data.labels.empty()) {
     throw InputError("", "the targets are words (" + in_quotes(data.labels.front()) + "); the model predicts numbers");
   }
-  if (task_of(model) == Task::count) require_counts(data.targets);
+  if (model.options.loss.task == Task::counts) require_counts(data.targets);
   return evaluate_numbers(model, data.targets, z);
 }
 
 ModelEvaluation evaluate_scores(const Model& model, const Rows& scores, std::span<const Real> targets) {
   if (!predicts_classes(model)) return evaluate_numbers(model, targets, scores);
-  const bool two = task_of(model) == Task::two_classes;
+  const bool two = model.options.loss.task == Task::two_classes;
   std::vector<Index> truth(targets.size());
   std::ranges::transform(targets, truth.begin(), [&](Real y) { return static_cast<Index>(two ? y > 0 : y); });
   return evaluate_classes(model, truth, scores);

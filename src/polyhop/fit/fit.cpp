@@ -18,8 +18,7 @@
 
 #include "polyhop/core/machine.hpp"
 #include "polyhop/core/random.hpp"
-#include "polyhop/experiment/standardise.hpp"
-#include "polyhop/experiment/team_data.hpp"
+#include "polyhop/experiment/instance.hpp"
 #include "polyhop/fit/pooled_evaluation.hpp"
 #include "polyhop/method/automatic.hpp"
 #include "polyhop/method/averaged_iterate.hpp"
@@ -27,12 +26,13 @@
 #include "polyhop/method/polyak_step.hpp"
 #include "polyhop/method/row_arithmetic.hpp"
 #include "polyhop/method/rule_table.hpp"
-#include "polyhop/problem/problem_options.hpp"
 
 namespace polyhop {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+
+std::uint64_t seed_of(const FitOptions& options) { return static_cast<std::uint64_t>(options.seed); }
 
 // A share of every agent's samples, drawn at random because they may be sorted, one at least; and before them the rest.
 // An agent's only sample is in both.
@@ -95,11 +95,11 @@ class Fitter {
         control_(control),
         worker_(worker),
         network_(worker.network),
-        oracle_(problem.oracle(network_.block(), options.seed)),
+        oracle_(problem.oracle(network_.block(), seed_of(options))),
         w_(network_.block().size(), problem.dimension()),
         scratch_(w_),
         numbers_(static_cast<std::size_t>(w_.rows())) {
-    if (held_out != nullptr) held_out_ = held_out->oracle(network_.block(), options.seed);
+    if (held_out != nullptr) held_out_ = held_out->oracle(network_.block(), seed_of(options));
   }
 
   FitEnd with_full_gradients() {
@@ -226,23 +226,23 @@ class Fitter {
 };
 
 // Back to features as they stand in the file: w.(h - mean)/scale + b = (w/scale).h + (b - w.mean/scale).
-void write_weights(const Rows& w, const FitOptions& options, const Standardised& standardised, Model& model) {
-  const auto blocks = static_cast<Index>(options.loss == LossName::softmax ? model.classes.size() : 1);
+void write_weights(const Rows& w, const Standardised& standardised, Model& model) {
+  const auto blocks = static_cast<Index>(model.options.loss.task == Task::classes ? model.classes.size() : 1);
   const Index width = w.columns() / blocks;
-  const Index features = width - (options.intercept ? 1 : 0);
+  const bool has_intercept = model.options.intercept;
+  const Index features = width - (has_intercept ? 1 : 0);
   model.weights = Rows(blocks, features);
   model.intercept.assign(static_cast<std::size_t>(blocks), 0);
   for (Index c = 0; c < blocks; ++c) {
     const auto row = w.row(0).subspan(static_cast<std::size_t>(c * width), static_cast<std::size_t>(width));
     Real& intercept = model.intercept[static_cast<std::size_t>(c)];
-    if (options.intercept) intercept = row.back();
+    if (has_intercept) intercept = row.back();
     for (Index j = 0; j < features; ++j) {
       const auto slot = static_cast<std::size_t>(j);
-      model.weights(c, j) = options.standardise ? row[slot] / standardised.scale[slot] : row[slot];
-      if (options.standardise) intercept -= model.weights(c, j) * standardised.mean[slot];
+      model.weights(c, j) = model.options.standardise ? row[slot] / standardised.scale[slot] : row[slot];
+      if (model.options.standardise) intercept -= model.weights(c, j) * standardised.mean[slot];
     }
   }
-  if (!options.standardise) return;
   model.mean = standardised.mean;
   model.scale = standardised.scale;
 }
@@ -269,6 +269,20 @@ struct Shares {
   }
   [[nodiscard]] DataShare of(const Dataset& data) const { return {own().first, agents(), offsets(data).back()}; }
 };
+
+// n_k K / n of each agent here: weights with which the mean of the agents' mean losses is that of all n samples. n is
+// agreed on along the links.
+std::vector<Real> pooled_weights(const Dataset& data, const Shares& shares, Traffic& traffic) {
+  std::vector<Real> weights;
+  for (Index k = 0; k < data.agents(); ++k) weights.push_back(static_cast<Real>(data.samples(k)));
+  std::vector<Real> all = weights;
+  shares.team.launch(shares.matrix, shares.ownership, 1, 1, [&](Worker& worker) {
+    worker.network.spread_sum({all});
+    traffic += of_all(worker.network.algorithm_traffic(), worker.collective);
+  });
+  for (std::size_t k = 0; k < weights.size(); ++k) weights[k] *= static_cast<Real>(shares.agents()) / all[k];
+  return weights;
+}
 
 // How good the model is on the samples of a problem, from its coefficients as they were fitted.
 ModelEvaluation evaluation_of(const Model& model, const DataProblem& problem, const Rows& w, const Shares& shares) {
@@ -309,44 +323,55 @@ double mean_cost(const DataProblem& problem, const Rows& w, const Shares& shares
 
 }  // namespace
 
+const FieldTable<FitOptions>& FitOptions::fields() {
+  using O = FitOptions;
+  static const auto table =
+      FieldTable<O>()
+          .embed(&O::model)
+          .add("held_out", &O::held_out,
+               "share of every agent's samples that is not fitted to: the fit ends when these are predicted no better "
+               "(with batches 0.05 where none is given)",
+               within(0.001, 0.9))
+          .add("tolerance", &O::tolerance,
+               "full gradients: stop when the gradient is this small, relative to the first", {above(0)})
+          .add("iterations", &O::iterations, "at most", {count_from(1)})
+          .add("seed", &O::seed, "of everything that is random", {count_from(0)})
+          .add("graph", &O::graph, "the network");
+  return table;
+}
+
 FitResult fit(const FitOptions& options, const FitControl& control) {
   FitResult result;
   Team& team = *control.team;
+  const std::uint64_t seed = seed_of(options);
+  const ModelOptions& how = options.model;
   std::optional<NetworkGraph> made;
-  team.together([&] { made = make_network(options.graph, options.seed); });
+  team.together([&] { made = make_network(options.graph, seed); });
   const CombinationMatrix& matrix = made->matrix;
   result.agents = matrix.agents();
-  auto [dealt, ownership, share] =
-      read_data_of(options.data, options.loss, options.batch, matrix, options.seed, team, control.placement);
+  PreparedData prepared = prepare_data(options.data, how, matrix, seed, team, control.placement);
+  DealtData& dealt = prepared.dealt;
+  const Ownership& ownership = prepared.ownership;
   result.samples = dealt.samples;
+  result.traffic += prepared.standardised.traffic;
   const Shares shares{matrix, ownership, team};
-  if (options.unit_rows) scale_to_unit_rows(dealt.data);
-  Standardised standardised;
-  if (options.standardise) {
-    standardised = standardise(dealt.data, matrix, ownership, team);
-    result.traffic += standardised.traffic;
-  }
-  if (options.intercept) add_intercept(dealt.data);
 
   std::unique_ptr<DataProblem> held_out;
-  LinearOptions linear{options.l2, options.batch, Sampling::shuffle, options.intercept, {}, share};
+  LinearOptions linear{how.l2, how.batch, how.sampling, how.intercept, {}, prepared.share};
   const auto classes = static_cast<Index>(dealt.classes.size());
-  const auto build = [&](Dataset data, const LinearOptions& how) {
-    return make_data_problem(std::move(data), options.loss, options.delta, classes, how);
-  };
-  if (!options.batch.all || options.held_out) {
+  if (!how.batch.all || options.held_out) {
     auto [rest, held] =
-        split(dealt.data, options.held_out.value_or(FitOptions::held_out_by_default), shares.own(), options.seed);
+        split(dealt.data, options.held_out.value_or(FitOptions::held_out_by_default), shares.own(), seed);
     dealt.data = std::move(rest);
     linear.share = shares.of(dealt.data);
     LinearOptions whole = linear;
     whole.batch = {0, true};
     whole.share = shares.of(held);
-    whole.weights = pooled_weights(held, matrix, result.traffic, ownership, team);
-    held_out = build(std::move(held), whole);
+    whole.weights = pooled_weights(held, shares, result.traffic);
+    held_out = how.loss.build(std::move(held), classes, whole);
   }
-  linear.weights = pooled_weights(dealt.data, matrix, result.traffic, ownership, team);
-  const auto problem = build(std::move(dealt.data), linear);
+  linear.weights = pooled_weights(dealt.data, shares, result.traffic);
+  const auto problem = how.loss.build(std::move(dealt.data), classes, linear);
 
   const auto begin = Clock::now();
   const Index threads = std::min(usable_threads(options.threads, team.size()), shares.own().size());
@@ -355,8 +380,8 @@ FitResult fit(const FitOptions& options, const FitControl& control) {
   std::mutex mutex;
   team.launch(matrix, ownership, problem->dimension(), threads, [&](Worker& worker) {
     Fitter fitter(options, control, *problem, held_out.get(), worker);
-    const Setting setting = {worker.network, nullptr, {}, options.seed};
-    const FitEnd end = options.batch.all ? fitter.with_full_gradients() : fitter.with_batches(setting);
+    const Setting setting = {worker.network, nullptr, {}, seed};
+    const FitEnd end = how.batch.all ? fitter.with_full_gradients() : fitter.with_batches(setting);
     fitter.agree();
     const std::lock_guard lock(mutex);
     // All agents know these; the process's first worker tells.
@@ -383,14 +408,11 @@ FitResult fit(const FitOptions& options, const FitControl& control) {
   result.cost = mean_cost(*problem, agreed, shares);
 
   Model& model = result.model;
-  model.loss = name_of(options.loss);
-  model.delta = options.delta;
-  model.l2 = options.l2;
-  model.unit_rows = options.unit_rows;
+  model.options = how;
   model.features = std::move(dealt.features);
   model.target = std::move(dealt.target);
   model.classes = std::move(dealt.classes);
-  write_weights(agreed, options, standardised, model);
+  write_weights(agreed, prepared.standardised, model);
   if (result.end != FitEnd::diverged) result.fitted = evaluation_of(model, *problem, agreed, shares);
   if (result.end != FitEnd::diverged && held_out) result.held_out = evaluation_of(model, *held_out, agreed, shares);
   const std::string source = options.data.bundled.empty() ? options.data.file : options.data.bundled;
@@ -399,13 +421,13 @@ FitResult fit(const FitOptions& options, const FitControl& control) {
                       {"samples", std::to_string(result.samples)},
                       {"agents", std::to_string(result.agents)},
                       {"graph", name_of(options.graph.topology)},
-                      {"partition", name_of(options.data.partition.kind)},
-                      {"algorithm", options.batch.all ? "exact diffusion, full gradients" : "auto, averaged"},
+                      {"partition", name_of(how.partition.kind)},
+                      {"algorithm", how.batch.all ? "exact diffusion, full gradients" : "auto, averaged"},
                       {"iterations", std::to_string(result.state.iteration)},
                       {"disagreement", shortest(result.state.disagreement)},
                       {"cost", shortest(result.cost)},
                       {"seed", std::to_string(options.seed)}};
-  if (options.batch.all) model.provenance.emplace_back("relative gradient", shortest(result.state.gradient));
+  if (how.batch.all) model.provenance.emplace_back("relative gradient", shortest(result.state.gradient));
   if (held_out) model.provenance.emplace_back("held-out cost", shortest(result.state.held_out));
   return result;
 }

@@ -14,22 +14,16 @@
 #include "polyhop/network/team.hpp"
 #include "polyhop/network/traffic.hpp"
 #include "polyhop/problem/dealt_data.hpp"
-#include "polyhop/problem/loss.hpp"
-#include "polyhop/problem/sampler.hpp"
+#include "polyhop/problem/model_options.hpp"
 
 namespace polyhop {
 
 /// What is fitted, to which data, on which network.
 struct FitOptions {
   DataSource data;
-  LossName loss = LossName::least_squares;
-  Real l2 = 0;
-  Real delta = 1;  // of the Huber loss
-  bool intercept = true;
-  bool unit_rows = false;  // every sample's features divided by their norm, before anything else
-  bool standardise = false;
+  /// batch: all gives full gradients, n so many samples per agent and iteration.
+  ModelOptions model = {.intercept = true, .batch = {0, true}, .sampling = Sampling::shuffle};
   GraphOptions graph;
-  Batch batch = {0, true};   // all: full gradients; n: samples an agent and iteration
   Index iterations = 50000;  // at most
   Real tolerance = 1e-8;     // full gradients: where to stop, relative to the first gradients
   /// The share of every agent's samples that is not fitted to and decides when to stop. Drawn at random. Batches need
@@ -37,8 +31,10 @@ struct FitOptions {
   /// whichever comes first.
   static constexpr Real held_out_by_default = 0.05;
   std::optional<Real> held_out = {};
-  std::uint64_t seed = 0;
+  Index seed = 0;
   Index threads = 0;
+  /// All that decides the model but the data: the command's flags, a page's settings and messages come from this list.
+  static const FieldTable<FitOptions>& fields();
 };
 
 /// How a fit stands, alike for all agents.

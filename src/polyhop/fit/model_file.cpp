@@ -3,27 +3,46 @@
 #include "polyhop/fit/model_file.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <span>
 
 #include "polyhop/core/error.hpp"
+#include "polyhop/core/json.hpp"
 #include "polyhop/core/npz_reader.hpp"
 #include "polyhop/core/npz_writer.hpp"
 #include "polyhop/core/value.hpp"
-#include "polyhop/problem/loss.hpp"
 
 namespace polyhop {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
 constexpr const char* kind = "polyhop model";
-constexpr int version = 1;
-constexpr const char* metadata = "metadata.json";
+constexpr Index version = 2;
+constexpr const char* metadata_file = "metadata.json";
+
+// All of a model file but its arrays.
+struct Metadata {
+  std::string is = kind;
+  Index format = version;
+  ModelOptions model;
+  std::vector<std::string> features;
+  std::string target;
+  std::vector<std::string> classes;
+  std::vector<std::vector<std::string>> provenance;  // pairs
+  static const FieldTable<Metadata>& fields() {
+    using M = Metadata;
+    static const auto table = FieldTable<M>()
+                                  .require("kind", &M::is, "what the file holds")
+                                  .require("version", &M::format, "of the file's format")
+                                  .require("model", &M::model, "how it was fitted")
+                                  .require("features", &M::features, "their names, or none")
+                                  .require("target", &M::target, "what is predicted")
+                                  .require("classes", &M::classes, "their names, or none")
+                                  .require("provenance", &M::provenance, "how it came about");
+    return table;
+  }
+};
 
 void require(bool holds, const std::string& path, const std::string& message) {
   if (!holds) throw InputError(path, message);
@@ -40,16 +59,16 @@ void require_finite(std::span<const Real> numbers, const std::string& path) {
 
 void check_classes(const Model& model) {
   const std::size_t found = model.classes.size();
-  const std::string had = "the loss '" + model.loss + "' has " + counted(found, "class name");
-  switch (task_of(model)) {
-    case Task::number:
-    case Task::count:
+  const std::string had = "the loss '" + model.options.loss.name + "' has " + counted(found, "class name");
+  switch (model.options.loss.task) {
+    case Task::regression:
+    case Task::counts:
       require(found == 0, "classes", had + ", and predicts none");
       break;
     case Task::two_classes:
       require(found == 2, "classes", had + ", and separates two");
       break;
-    case Task::many_classes:
+    case Task::classes:
       require(found >= 2, "classes", had + ", and needs two or more");
       break;
   }
@@ -60,7 +79,7 @@ void check_classes(const Model& model) {
 void check_shapes(const Model& model) {
   const auto columns = static_cast<std::size_t>(model.weights.columns());
   const auto rows = static_cast<std::size_t>(model.weights.rows());
-  const std::size_t wanted = task_of(model) == Task::many_classes ? model.classes.size() : 1;
+  const std::size_t wanted = model.options.loss.task == Task::classes ? model.classes.size() : 1;
   require(columns > 0, "weights", "there are none");
   require(rows == wanted, "weights", "has " + counted(rows, "row") + " instead of " + std::to_string(wanted));
   const auto fits = [&](std::size_t found, std::size_t expected, const char* path) {
@@ -80,8 +99,7 @@ void check_numbers(const Model& model) {
   require_finite(model.mean, "mean");
   require_finite(model.scale, "scale");
   require(std::ranges::all_of(model.scale, [](Real x) { return x > 0; }), "scale", "holds a number that is not > 0");
-  require(std::isfinite(model.l2) && model.l2 >= 0, "l2", "found " + shortest(model.l2) + ", expected >= 0");
-  require(std::isfinite(model.delta) && model.delta > 0, "delta", "found " + shortest(model.delta) + ", expected > 0");
+  (void)ModelOptions::fields().read(ModelOptions::fields().write(model.options), "");
 }
 
 // What save_model and load_model promise each other.
@@ -92,56 +110,58 @@ void check(const Model& model) {
 }
 
 std::string metadata_text(const Model& model) {
-  Json provenance = Json::array();
-  for (const auto& [name, text] : model.provenance) provenance.push_back({name, text});
-  const Json out = {{"kind", kind},
-                    {"version", version},
-                    {"loss", model.loss},
-                    {"delta", model.delta},
-                    {"l2", model.l2},
-                    {"unit_rows", model.unit_rows},
-                    {"features", model.features},
-                    {"target", model.target},
-                    {"classes", model.classes},
-                    {"provenance", provenance}};
+  Metadata out;
+  out.model = model.options;
+  out.features = model.features;
+  out.target = model.target;
+  out.classes = model.classes;
+  for (const auto& [name, text] : model.provenance) out.provenance.push_back({name, text});
   try {
-    return out.dump(2) + "\n";
-  } catch (const Json::exception&) {
+    return json_text(Metadata::fields().write(out));
+  } catch (const InputError&) {
     throw InputError("model",
                      "a name of a feature, a class or the target is not UTF-8, and a model file holds nothing else");
   }
 }
 
-// The entry of a JSON object as one type.
-template <class T>
-T entry(const Json& json, const char* key, const char* wanted) {
-  const auto found = json.find(key);
-  require(found != json.end(), key, "is missing");
-  try {
-    return found->get<T>();
-  } catch (const Json::exception&) {
-    throw InputError(key, "found " + found->dump(-1, ' ', false, Json::error_handler_t::replace).substr(0, 60) +
-                              ", expected " + wanted);
+// Version 0.1 put some of the model's options beside all else, Huber's delta whatever the loss.
+Value modernised(const Value& old) {
+  Value out = Value::Table{};
+  Value model = Value::Table{};
+  for (const auto& [key, value] : *old.as<Value::Table>()) {
+    if (key == "version") {
+      out[key] = version;
+    } else if (key == "loss" || key == "l2" || key == "unit_rows") {
+      model[key] = value;
+    } else if (key == "delta") {
+      if (old.find("loss") != nullptr && old.find("loss")->text() == "\"huber\"") model[key] = value;
+    } else {
+      out[key] = value;
+    }
   }
+  out["model"] = std::move(model);
+  return out;
 }
 
-double number_entry(const Json& json, const char* key) {
-  const auto found = json.find(key);
-  require(found != json.end() && found->is_number(), key, "expected a number");
-  return found->get<double>();
-}
-
-Json parsed_metadata(const NpzReader& in) {
-  require(in.has_text(metadata), "", "this is no model: metadata.json is missing; `polyhop fit` writes models");
-  const Json json = Json::parse(in.text(metadata), nullptr, false);
-  require(json.is_object(), metadata, "is not a JSON object");
-  const auto found = json.find("kind");
-  require(found != json.end() && *found == kind, metadata, "does not describe a model of `polyhop fit`");
-  const double number = number_entry(json, "version");
-  require(number == version, "version",
-          "the model has format " + shortest(number) + ", this polyhop reads " + std::to_string(version) +
-              (number > version ? "; a newer polyhop reads it" : ""));
-  return json;
+Metadata metadata_of(const NpzReader& in) {
+  require(in.has_text(metadata_file), "", "this is no model: metadata.json is missing; `polyhop fit` writes models");
+  Value json;
+  try {
+    json = parse_json(in.text(metadata_file));
+  } catch (const InputError& e) {
+    throw e.at(metadata_file, 0);
+  }
+  require(json.as<Value::Table>() != nullptr, metadata_file, "is not a JSON object");
+  const Value* found = json.find("kind");
+  require(found != nullptr && found->as<std::string>() != nullptr && *found->as<std::string>() == kind, metadata_file,
+          "does not describe a model of `polyhop fit`");
+  found = json.find("version");
+  const auto* number = found != nullptr ? found->as<std::int64_t>() : nullptr;
+  require(number != nullptr, "version", "expected a number");
+  require(*number >= 1 && *number <= version, "version",
+          "the model has format " + std::to_string(*number) + ", this polyhop reads up to " + std::to_string(version) +
+              (*number > version ? "; a newer polyhop reads it" : ""));
+  return Metadata::fields().read(*number == 1 ? modernised(json) : json, "");
 }
 
 std::vector<Real> vector_of(const NpzReader& in, const std::string& name) {
@@ -161,18 +181,16 @@ Rows matrix_of(const NpzReader& in, const std::string& name) {
   return out;
 }
 
-Model read_model(const NpzReader& in) {
-  const Json json = parsed_metadata(in);
+Model read_model(const NpzReader& in, std::span<const LossEntry> losses) {
+  Metadata metadata = metadata_of(in);
+  settle(metadata.model, losses, "model", ModelOptions::fields().names());
   Model model;
-  model.loss = entry<std::string>(json, "loss", "a text");
-  model.delta = number_entry(json, "delta");
-  model.l2 = number_entry(json, "l2");
-  if (json.contains("unit_rows")) model.unit_rows = entry<bool>(json, "unit_rows", "true or false");
-  model.features = entry<std::vector<std::string>>(json, "features", "a list of texts");
-  model.target = entry<std::string>(json, "target", "a text");
-  model.classes = entry<std::vector<std::string>>(json, "classes", "a list of texts");
-  for (const auto& pair :
-       entry<std::vector<std::array<std::string, 2>>>(json, "provenance", "a list of pairs of texts")) {
+  model.options = std::move(metadata.model);
+  model.features = std::move(metadata.features);
+  model.target = std::move(metadata.target);
+  model.classes = std::move(metadata.classes);
+  for (const auto& pair : metadata.provenance) {
+    require(pair.size() == 2, "provenance", "expected a list of pairs of texts");
     model.provenance.emplace_back(pair[0], pair[1]);
   }
   for (const char* name : {"weights", "intercept"}) require(in.has(name), name, "the array is missing");
@@ -185,26 +203,6 @@ Model read_model(const NpzReader& in) {
 }
 
 }  // namespace
-
-Task task_of(const std::string& loss) {
-  try {
-    switch (Codec<LossName>::read(loss)) {
-      case LossName::least_squares:
-      case LossName::huber:
-        return Task::number;
-      case LossName::poisson:
-        return Task::count;
-      case LossName::logistic:
-      case LossName::smoothed_hinge:
-        return Task::two_classes;
-      case LossName::softmax:
-        break;
-    }
-    return Task::many_classes;
-  } catch (const InputError& e) {
-    throw e.at("loss", 0);
-  }
-}
 
 void save_model(const Model& model, const std::string& path) {
   NpzWriter out(path);
@@ -224,13 +222,13 @@ void save_model(const Model& model, NpzWriter& out) {
     out.add("mean", model.mean, {model.weights.columns()});
     out.add("scale", model.scale, {model.weights.columns()});
   }
-  out.add_text(metadata, metadata_text(model));
+  out.add_text(metadata_file, metadata_text(model));
   out.close();
 }
 
-Model load_model(const std::string& path) {
+Model load_model(const std::string& path, std::span<const LossEntry> losses) {
   try {
-    return read_model(NpzReader(path));
+    return read_model(NpzReader(path), losses);
   } catch (const InputError& e) {
     throw e.in_file(path);
   }

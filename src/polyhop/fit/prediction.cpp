@@ -65,7 +65,7 @@ Rows weights_at(const std::vector<Index>& places, const Model& model, const Data
 
 // What a sample is divided by: the norm of the features that the model knows, 1 where that is 0 or nothing is divided.
 Real divisor(const std::vector<Index>& places, const Model& model, const Features& h, Index n) {
-  if (!model.unit_rows) return 1;
+  if (!model.options.unit_rows) return 1;
   Real squared = places.empty() ? h.squared_norm(n) : 0;
   for (const Index place : places) squared += h.dense()(n, place) * h.dense()(n, place);
   return squared > 0 ? std::sqrt(squared) : 1;
@@ -144,13 +144,13 @@ Rows model_scores(const Model& model, const DataTable& data) {
 std::vector<Real> predicted_values(const Model& model, const Rows& scores) {
   const auto z = scores.row(0);
   std::vector<Real> out(z.begin(), z.end());
-  if (task_of(model) == Task::count) std::ranges::transform(out, out.begin(), elementary::exp);
+  if (model.options.loss.task == Task::counts) std::ranges::transform(out, out.begin(), elementary::exp);
   return out;
 }
 
 std::vector<Index> predicted_classes(const Model& model, const Rows& scores) {
   std::vector<Index> out(static_cast<std::size_t>(scores.columns()), 0);
-  const bool two = task_of(model) == Task::two_classes;
+  const bool two = model.options.loss.task == Task::two_classes;
   for (std::size_t n = 0; n < out.size(); ++n) {
     const auto column = static_cast<Index>(n);
     if (two) out[n] = scores(0, column) > 0 ? 1 : 0;
@@ -161,15 +161,15 @@ std::vector<Index> predicted_classes(const Model& model, const Rows& scores) {
   return out;
 }
 
-bool has_probabilities(const Model& model) { return model.loss == "logistic" || model.loss == "softmax"; }
+bool has_probabilities(const Model& model) { return model.options.loss.has_probabilities; }
 
 Rows probabilities(const Model& model, const Rows& scores) {
   if (!has_probabilities(model)) {
-    throw InputError("", "the loss '" + model.loss + "' has no probabilities; logistic and softmax do");
+    throw InputError("", "the loss '" + model.options.loss.name + "' has no probabilities; logistic and softmax do");
   }
   Rows out(static_cast<Index>(model.classes.size()), scores.columns());
   for (Index n = 0; n < scores.columns(); ++n) {
-    if (task_of(model) == Task::many_classes) {
+    if (model.options.loss.task == Task::classes) {
       softmax(scores, n, out);
     } else {
       out(0, n) = logistic(-scores(0, n));

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "polyhop/method/algorithm_table.hpp"
 
+#include "polyhop/core/named_entry.hpp"
 #include "polyhop/method/adaptive_moments.hpp"
 #include "polyhop/method/automatic.hpp"
 #include "polyhop/method/diffusion.hpp"
@@ -9,7 +10,6 @@
 #include "polyhop/method/extra.hpp"
 #include "polyhop/method/gradient_tracking.hpp"
 #include "polyhop/method/kuruzov.hpp"
-#include "polyhop/method/named_entry.hpp"
 
 namespace polyhop {
 namespace {

@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "polyhop/method/rule_table.hpp"
 
+#include "polyhop/core/named_entry.hpp"
 #include "polyhop/method/adaptive_descent_step.hpp"
 #include "polyhop/method/backtracking_step.hpp"
 #include "polyhop/method/barzilai_borwein_step.hpp"
 #include "polyhop/method/constant_step.hpp"
 #include "polyhop/method/graph_aware_polyak.hpp"
-#include "polyhop/method/named_entry.hpp"
 #include "polyhop/method/polyak_step.hpp"
 #include "polyhop/method/tuned_step.hpp"
 

@@ -129,14 +129,6 @@ class StepSize {
   virtual void do_choose(const Iterate& at, Network& network, std::span<Real> mu) = 0;
 };
 
-/// The options of a rule or an algorithm that has none.
-struct NoOptions {
-  static const FieldTable<NoOptions>& fields() {
-    static const FieldTable<NoOptions> table;
-    return table;
-  }
-};
-
 /// What a rule may know when it is built for a block.
 struct Setting {
   Network& network;

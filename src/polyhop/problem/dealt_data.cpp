@@ -21,8 +21,8 @@
 namespace polyhop {
 namespace {
 
-bool takes_two_classes(LossName loss) { return loss == LossName::logistic || loss == LossName::smoothed_hinge; }
-bool takes_classes(LossName loss) { return takes_two_classes(loss) || loss == LossName::softmax; }
+bool takes_two_classes(const LossSpec& loss) { return loss.task == Task::two_classes; }
+bool takes_classes(const LossSpec& loss) { return takes_two_classes(loss) || loss.task == Task::classes; }
 
 // The names of classes without any: their values.
 std::vector<std::string> named(const std::vector<Real>& values) {
@@ -36,11 +36,11 @@ std::vector<std::string> named(const std::vector<Real>& values) {
 
 // The classes of the targets, which are words (`labels`) or numbers (`values`); none where the loss takes numbers.
 std::vector<std::string> class_names(const std::vector<std::string>& labels, const std::vector<Real>& values,
-                                     LossName loss, const std::string& where) {
+                                     const LossSpec& loss, const std::string& where) {
   if (!takes_classes(loss)) {
     if (!labels.empty()) {
       throw InputError("problem.loss",
-                       "the targets are words (" + in_quotes(labels.front()) + ", ...); " + in_quotes(name_of(loss)) +
+                       "the targets are words (" + in_quotes(labels.front()) + ", ...); " + in_quotes(loss.name) +
                            " needs numbers; use \"softmax\"" + (labels.size() == 2 ? " or \"logistic\"" : "") +
                            " for classes",
                        0, where);
@@ -56,21 +56,21 @@ std::vector<std::string> class_names(const std::vector<std::string>& labels, con
   if (takes_two_classes(loss) && classes.size() != 2) {
     throw InputError(
         "problem.loss",
-        "found " + found + " among the targets, " + in_quotes(name_of(loss)) + " takes two; use \"softmax\" for more",
-        0, where);
+        "found " + found + " among the targets, " + in_quotes(loss.name) + " takes two; use \"softmax\" for more", 0,
+        where);
   }
   if (classes.size() < 2) throw InputError("problem.loss", "found " + found + " among the targets", 0, where);
   return classes;
 }
 
 // How many blocks of coefficients a model has.
-Index blocks(LossName loss, const std::vector<std::string>& classes) {
-  return loss == LossName::softmax ? static_cast<Index>(classes.size()) : 1;
+Index blocks(const LossSpec& loss, const std::vector<std::string>& classes) {
+  return loss.task == Task::classes ? static_cast<Index>(classes.size()) : 1;
 }
 
-void refuse_negative_counts(LossName loss, bool negative, const std::string& file) {
-  if (loss != LossName::poisson || !negative) return;
-  throw InputError("problem.loss", "\"poisson\" takes counts, and a target is below 0", 0, file);
+void refuse_negative_counts(const LossSpec& loss, bool negative, const std::string& file) {
+  if (loss.task != Task::counts || !negative) return;
+  throw InputError("problem.loss", in_quotes(loss.name) + " takes counts, and a target is below 0", 0, file);
 }
 
 // A sparse file may name a feature so high that the agents' models would fill memory.
@@ -166,9 +166,11 @@ struct DealtReader::OwnFile {
   }
 };
 
-DealtReader::DealtReader(DataSource source, LossName loss, Index agents, std::uint64_t seed)
+DealtReader::DealtReader(DataSource source, LossSpec loss, const PartitionOptions& partition, Index agents,
+                         std::uint64_t seed)
     : source_(std::move(source)),
-      loss_(loss),
+      loss_(std::move(loss)),
+      options_(partition),
       agents_(agents),
       seed_(seed),
       own_files_(source_.bundled.empty() && source_.file.find("{agent}") != std::string::npos) {}
@@ -207,7 +209,7 @@ void DealtReader::open(bool features) {
   take_classes(table_.labels, takes_classes(loss_) ? distinct(table_.targets) : std::vector<Real>{});
   refuse_too_wide(table_.features.columns() * blocks(loss_, out_.classes), agents_, source_.file);
   number_classes(table_.targets);
-  partition_ = deal(source_.partition, table_.targets, static_cast<Index>(out_.classes.size()), agents_, seed_);
+  partition_ = deal(options_, table_.targets, static_cast<Index>(out_.classes.size()), agents_, seed_);
   refuse_negative_counts(loss_, std::ranges::any_of(table_.targets, [](Real y) { return y < 0; }), source_.file);
 }
 
@@ -407,8 +409,9 @@ void DealtReader::join(Index columns, const std::vector<std::string>& labels) {
                          : Features(std::move(dense));
 }
 
-DealtData read_dealt(const DataSource& source, LossName loss, Index agents, std::uint64_t seed) {
-  DealtReader reader(source, loss, agents, seed);
+DealtData read_dealt(const DataSource& source, const LossSpec& loss, const PartitionOptions& partition, Index agents,
+                     std::uint64_t seed) {
+  DealtReader reader(source, loss, partition, agents, seed);
   reader.open(true);
   reader.read({0, agents});
   return reader.finish({reader.summary()});

@@ -8,7 +8,7 @@
 
 #include "polyhop/problem/data_table.hpp"
 #include "polyhop/problem/dataset.hpp"
-#include "polyhop/problem/loss.hpp"
+#include "polyhop/problem/loss_table.hpp"
 #include "polyhop/problem/partition.hpp"
 
 namespace polyhop {
@@ -28,18 +28,18 @@ struct DataSource {
   std::string bundled;
   std::string file;
   std::string target;  // the target's column, by name or number
-  PartitionOptions partition;
 };
 
 /// Reads and deals. The targets become what the loss takes: -1 and 1 for two classes, 0, 1, ... for softmax, numbers
 /// otherwise. Throws InputError, also for targets that the loss cannot take.
-DealtData read_dealt(const DataSource& source, LossName loss, Index agents, std::uint64_t seed);
+DealtData read_dealt(const DataSource& source, const LossSpec& loss, const PartitionOptions& partition, Index agents,
+                     std::uint64_t seed);
 
 /// The same in steps, for processes that have some of the agents each: none keeps the features of others' agents, or
 /// opens their files. `open` and `read` may fail in one process alone, `finish` fails in all of them alike.
 class DealtReader {
  public:
-  DealtReader(DataSource source, LossName loss, Index agents, std::uint64_t seed);
+  DealtReader(DataSource source, LossSpec loss, const PartitionOptions& partition, Index agents, std::uint64_t seed);
 
   /// Whether every agent has a file of its own.
   [[nodiscard]] bool has_own_files() const { return own_files_; }
@@ -67,7 +67,8 @@ class DealtReader {
   void to_loss(std::vector<Real>& targets) const;
 
   DataSource source_;
-  LossName loss_;
+  LossSpec loss_;
+  PartitionOptions options_;  // of the partition
   Index agents_;
   std::uint64_t seed_;
   bool own_files_;

@@ -171,10 +171,10 @@ class LinearOracle final : public DataOracle {
 
 void expect_targets(const Dataset& data, const Loss& loss) {
   for (const Real y : data.targets) {
-    if (loss.is_classification() && y != 1 && y != -1) {
+    if (loss.task() == Task::two_classes && y != 1 && y != -1) {
       throw InputError("data", "found target " + shortest(y) + "; the classes of this loss are -1 and 1");
     }
-    if (loss.is_count() && !(y >= 0 && std::isfinite(y))) {
+    if (loss.task() == Task::counts && !(y >= 0 && std::isfinite(y))) {
       throw InputError("data", "found target " + shortest(y) + "; this loss is for counts, numbers from 0");
     }
   }
@@ -195,7 +195,7 @@ std::unique_ptr<Oracle> LinearProblem::oracle(Block block, std::uint64_t seed) c
 }
 
 Index LinearProblem::misclassified(Block block, const Real* w) const {
-  if (!loss_->is_classification()) return -1;
+  if (loss_->task() != Task::two_classes) return -1;
   Index wrong = 0;
   for (Index n = data().first(here(block.first)); n < data().first(here(block.last)); ++n) {
     const bool second = data().features.dot(n, w) > 0;

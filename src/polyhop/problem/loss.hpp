@@ -3,9 +3,7 @@
 #pragma once
 
 #include <array>
-#include <memory>
 #include <span>
-#include <string>
 #include <string_view>
 #include <utility>
 
@@ -13,6 +11,17 @@
 #include "polyhop/core/real.hpp"
 
 namespace polyhop {
+
+/// What targets are: numbers; counts, numbers from 0, predicted by the exponential of the score; one of two classes, by
+/// its sign; one of many, by the largest score.
+enum class Task { regression, counts, two_classes, classes };
+template <>
+struct EnumNames<Task> {
+  static constexpr std::array<std::pair<Task, std::string_view>, 4> names = {{{Task::regression, "regression"},
+                                                                              {Task::counts, "counts"},
+                                                                              {Task::two_classes, "two classes"},
+                                                                              {Task::classes, "classes"}}};
+};
 
 /// The loss of a linear model, as a function of the prediction z = h.w and the target y. A loss of one's own is
 /// one class. Whole arrays at a time, so that choosing at run time costs nothing.
@@ -30,35 +39,13 @@ class Loss {
   [[nodiscard]] virtual Real max_curvature() const = 0;
   /// True when the loss is (z - y)^2 / 2, for which GAP's `tight` bound is exact.
   [[nodiscard]] virtual bool is_quadratic() const { return false; }
-  /// True when targets are classes -1 and +1.
-  [[nodiscard]] virtual bool is_classification() const { return false; }
-  /// True when targets are counts, >= 0.
-  [[nodiscard]] virtual bool is_count() const { return false; }
+  /// What its targets are: two classes are -1 and +1.
+  [[nodiscard]] virtual Task task() const { return Task::regression; }
+  /// True when it is -ln p(y) for p = 1 / (1 + e^{-y z}), so that scores are probabilities.
+  [[nodiscard]] virtual bool has_probabilities() const { return false; }
   /// True when a sample's loss falls towards 0 for ever as its margin grows, so that separated classes have no
   /// minimiser.
   [[nodiscard]] virtual bool has_tail() const { return false; }
 };
-
-enum class LossName { least_squares, logistic, softmax, huber, smoothed_hinge, poisson };
-
-template <>
-struct EnumNames<LossName> {
-  static constexpr std::array<std::pair<LossName, std::string_view>, 6> names = {{
-      {LossName::least_squares, "least-squares"},
-      {LossName::logistic, "logistic"},
-      {LossName::softmax, "softmax"},
-      {LossName::huber, "huber"},
-      {LossName::smoothed_hinge, "smoothed-hinge"},
-      {LossName::poisson, "poisson"},
-  }};
-};
-
-/// least-squares: (z - y)^2 / 2. logistic: ln(1 + e^{-y z}), y = -1 or 1.
-/// huber: r^2/2 for |r| = |z - y| <= delta, delta (|r| - delta/2) beyond.
-/// smoothed-hinge: of the margin m = y z, y = -1 or 1: 0 for m >= 1, (1 - m)^2/2 for 0 < m < 1, 1/2 - m for m <= 0.
-/// poisson: e^z - y z for counts y >= 0, the negative logarithm of their likelihood without the constant ln y!: a
-/// sample that is fitted as well as can be costs y - y ln y, not 0, and may cost less than 0. It has no bounded
-/// curvature. softmax is a function of one prediction for each class, and no Loss: see SoftmaxProblem.
-std::unique_ptr<Loss> make_loss(LossName name, Real huber_delta = 1);
 
 }  // namespace polyhop

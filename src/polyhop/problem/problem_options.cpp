@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "polyhop/problem/problem_options.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "polyhop/problem/bundled_data.hpp"
-#include "polyhop/problem/softmax_problem.hpp"
 #include "polyhop/problem/synthetic.hpp"
 
 namespace polyhop {
@@ -30,9 +31,7 @@ const FieldTable<ProblemOptions>& ProblemOptions::fields() {
   using O = ProblemOptions;
   static const auto table =
       FieldTable<O>()
-          .add("loss", &O::loss, "the loss of the linear model")
-          .add("l2", &O::l2, "adds (l2/2)||w||^2 to every agent's cost", {at_least(0)})
-          .add("delta", &O::delta, "where the Huber loss turns from a square into a line", {above(0)})
+          .embed(&O::model)
           .add("source", &O::source, "where the data come from: \"synthetic\", \"file\", or a set of `polyhop data`")
           .add("dimension", &O::dimension, "synthetic, needed: M, the number of features", {count_from(1)})
           .add("samples", &O::samples, "synthetic, needed: N, the samples of each agent", {count_from(1)})
@@ -44,57 +43,90 @@ const FieldTable<ProblemOptions>& ProblemOptions::fields() {
                "synthetic: how far agents' own minimisers lie from the common one", {at_least(0)})
           .add("data", &O::data, "file: its name; with {agent} in it, a file of each agent's own, from 0 on")
           .add("target", &O::target, "file: the column that is predicted, by name or number; default: the last")
-          .add("partition", &O::partition, "how the samples of one file are dealt to the agents")
-          .add("standardise", &O::standardise, "features with mean 0 and deviation 1, agreed on along the links")
-          .add("unit_rows", &O::unit_rows, "every sample's features divided by their norm")
-          .add("intercept", &O::intercept, "a last feature that is always 1, and not penalised")
-          .add("batch", &O::batch, "samples an agent takes in an iteration")
-          .add("sampling", &O::sampling, "how they are chosen")
           .add("reference", &O::reference, "how J(w^o) is known")
           .add("seed", &O::seed, "fixes the data, whatever the experiment's seed", count_from(0));
   return table;
 }
 
-void check(const ProblemOptions& options) {
-  const auto refuse = [&](const std::string& key, const std::string& message) {
-    throw InputError("problem." + key, message);
-  };
-  if (options.source == "synthetic") {
-    if (options.dimension < 1) refuse("dimension", "missing; expected integer >= 1");
-    if (options.samples < 1) refuse("samples", "missing; expected integer >= 1");
-    if (options.data) refuse("data", "is for source = \"file\"");
-    if (options.loss == LossName::softmax || options.loss == LossName::poisson) {
-      refuse("loss",
-             in_quotes(name_of(options.loss)) + " needs real data: source = \"file\", or a set of `polyhop data`");
-    }
-    return;
+namespace {
+
+// What any problem has, beside its own options.
+constexpr std::array of_any_problem = {"source", "batch", "sampling", "reference", "seed"};
+
+[[noreturn]] void refuse(const std::string& key, const std::string& message) {
+  throw InputError("problem." + key, message);
+}
+
+void check_synthetic(const ProblemOptions& options) {
+  if (options.dimension < 1) refuse("dimension", "missing; expected integer >= 1");
+  if (options.samples < 1) refuse("samples", "missing; expected integer >= 1");
+  if (options.data) refuse("data", "is for source = \"file\"");
+  const Task task = options.model.loss.task;
+  if (task == Task::classes || task == Task::counts) {
+    refuse("loss",
+           in_quotes(options.model.loss.name) + " needs real data: source = \"file\", or a set of `polyhop data`");
   }
+}
+
+void check_real(const ProblemOptions& options) {
   if (options.dimension > 0) refuse("dimension", "is for synthetic data; a file says it itself");
   if (options.samples > 0) refuse("samples", "is for synthetic data; a file says it itself");
-  if (options.source == "file") {
-    if (!options.data) refuse("data", "missing; expected the name of a data file");
-    return;
-  }
+  if (options.source == "file" && !options.data) refuse("data", "missing; expected the name of a data file");
+}
+
+void check_source(const ProblemOptions& options, std::span<const ProblemEntry> problems) {
   std::vector<std::string> names = {"synthetic", "file"};
-  for (const BundledSet& set : bundled_sets()) {
-    if (set.name == options.source) return;
-    names.push_back(set.name);
-  }
+  for (const BundledSet& set : bundled_sets()) names.push_back(set.name);
+  if (std::ranges::find(names, options.source) != names.end()) return;
+  for (const ProblemEntry& problem : problems) names.push_back(problem.name);
   refuse("source", "unknown name " + in_quotes(options.source) + suggestion(options.source, names));
+}
+
+// A problem of one's own has no loss and no data: what was said of them is refused.
+void settle_own(ProblemOptions& options, const ProblemEntry& problem) {
+  const Value given = ProblemOptions::fields().write(options);
+  const Value unsaid = ProblemOptions::fields().write({});
+  std::vector<std::string> known(of_any_problem.begin(), of_any_problem.end());
+  for (const FieldInfo& option : problem.options) known.push_back(option.name);
+  const auto refuse_foreign = [&](const std::string& key) {
+    if (std::ranges::find(known, key) != known.end()) return;
+    refuse(key, "is no key of source = " + in_quotes(problem.name) + suggestion(key, known));
+  };
+  for (const auto& [key, value] : *given.as<Value::Table>()) {
+    const Value* other = unsaid.find(key);
+    if (other == nullptr || other->text() != value.text()) refuse_foreign(key);
+  }
+  for (const auto& [key, value] : *options.model.loss_options.as<Value::Table>()) refuse_foreign(key);
+  options.own = problem.read(options.model.loss_options, "problem");
+}
+
+}  // namespace
+
+void settle(ProblemOptions& options, std::span<const LossEntry> losses, std::span<const ProblemEntry> problems) {
+  const auto own = std::ranges::find(problems, options.source, &ProblemEntry::name);
+  if (own != problems.end()) return settle_own(options, *own);
+  check_source(options, problems);
+  settle(options.model, losses, "problem", ProblemOptions::fields().names());
+  options.source == "synthetic" ? check_synthetic(options) : check_real(options);
+}
+
+Value written(const ProblemOptions& options) {
+  Value table = ProblemOptions::fields().write(options);
+  if (!options.own) return table;
+  auto& entries = *table.as<Value::Table>();
+  std::erase_if(entries, [](const auto& entry) {
+    return std::ranges::find(of_any_problem, entry.first) == of_any_problem.end();
+  });
+  for (const auto& entry : *options.own->options.as<Value::Table>()) entries.push_back(entry);
+  return table;
 }
 
 std::uint64_t data_seed(const ProblemOptions& options, std::uint64_t seed) {
   return options.seed ? static_cast<std::uint64_t>(*options.seed) : seed;
 }
 
-std::unique_ptr<DataProblem> make_data_problem(Dataset data, LossName loss, Real delta, Index classes,
-                                               LinearOptions options) {
-  if (loss == LossName::softmax) return std::make_unique<SoftmaxProblem>(std::move(data), classes, std::move(options));
-  return std::make_unique<LinearProblem>(std::move(data), make_loss(loss, delta), std::move(options));
-}
-
-std::unique_ptr<LinearProblem> make_problem(const ProblemOptions& options, const Block& block, Index agents,
-                                            std::uint64_t seed) {
+std::unique_ptr<DataProblem> make_problem(const ProblemOptions& options, const Block& block, Index agents,
+                                          std::uint64_t seed) {
   constexpr double most_bytes = 16e9;
   const double bytes = static_cast<double>(block.size()) * static_cast<double>(options.samples) *
                        static_cast<double>(options.dimension) * static_cast<double>(sizeof(Real));
@@ -103,21 +135,21 @@ std::unique_ptr<LinearProblem> make_problem(const ProblemOptions& options, const
                                     " samples x " + std::to_string(options.dimension) + " features need " +
                                     shortest(bytes / 1e9) + " GB; at most 16 GB are allowed in one process");
   }
-  std::shared_ptr<const Loss> loss = make_loss(options.loss, options.delta);
+  const ModelOptions& model = options.model;
   const SyntheticData synthetic = {options.dimension, options.samples, options.noise, options.scale_spread,
                                    options.minimiser_spread};
-  Dataset data = synthesise(synthetic, block, loss->is_classification(), data_seed(options, seed));
-  LinearOptions linear{.l2 = options.l2, .batch = options.batch, .sampling = options.sampling};
+  Dataset data = synthesise(synthetic, block, model.loss.task == Task::two_classes, data_seed(options, seed));
+  LinearOptions linear{.l2 = model.l2, .batch = model.batch, .sampling = model.sampling};
   linear.share = {block.first, agents, agents * options.samples};
-  return std::make_unique<LinearProblem>(std::move(data), std::move(loss), std::move(linear));
+  return model.loss.build(std::move(data), 0, std::move(linear));
 }
 
-Reference make_reference(const ProblemOptions& options, const Problem& problem, const AllAgents* all) {
-  if (options.reference.solve) return problem.minimise(all == nullptr ? all_in_one_process(problem.agents()) : *all);
+Reference make_reference(const ReferenceChoice& choice, const Problem& problem, const AllAgents* all) {
+  if (choice.solve) return problem.minimise(all == nullptr ? all_in_one_process(problem.agents()) : *all);
   Reference reference;
-  reference.value = options.reference.value.value_or(0);
-  reference.known = options.reference.value.has_value();
-  reference.how = options.reference.value ? "given" : "none: excess risk is the risk itself";
+  reference.value = choice.value.value_or(0);
+  reference.known = choice.value.has_value();
+  reference.how = choice.value ? "given" : "none: excess risk is the risk itself";
   return reference;
 }
 

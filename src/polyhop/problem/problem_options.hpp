@@ -5,11 +5,12 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "polyhop/core/fields.hpp"
-#include "polyhop/problem/linear_problem.hpp"
-#include "polyhop/problem/partition.hpp"
+#include "polyhop/problem/model_options.hpp"
+#include "polyhop/problem/problem_table.hpp"
 #include "polyhop/problem/reference_optimum.hpp"
 
 namespace polyhop {
@@ -28,10 +29,8 @@ struct Codec<ReferenceChoice> {
 
 /// The [problem] table.
 struct ProblemOptions {
-  LossName loss = LossName::least_squares;
-  Real l2 = 0;
-  Real delta = 1;
-  std::string source = "synthetic";  // or "file", or the name of a bundled set
+  ModelOptions model;
+  std::string source = "synthetic";  // or "file", or the name of a bundled set or of a problem of one's own
   Index dimension = 0;
   Index samples = 0;
   Real noise = 0;
@@ -39,35 +38,31 @@ struct ProblemOptions {
   Real minimiser_spread = 0;
   std::optional<std::string> data;
   std::optional<std::string> target;
-  PartitionOptions partition;
-  bool standardise = false;
-  bool unit_rows = false;
-  bool intercept = false;
-  Batch batch;
-  Sampling sampling = Sampling::uniform;
   ReferenceChoice reference;
   std::optional<Index> seed;
+  std::optional<ProblemSpec> own = {};  // the problem of one's own that `source` names
   static const FieldTable<ProblemOptions>& fields();
 };
 
-/// Refuses options that do not go together: keys of another source, what a source lacks. `line`: of the table.
-void check(const ProblemOptions& options);
+/// Finds what the options name in the tables, a loss or a problem of one's own, and reads the options of it that stand
+/// among them. Refuses options that do not go together: keys of another source, what a source lacks.
+void settle(ProblemOptions& options, std::span<const LossEntry> losses = polyhop::losses(),
+            std::span<const ProblemEntry> problems = {});
+
+/// The options as they would stand in a file, every one that counts with its value.
+Value written(const ProblemOptions& options);
 
 /// The seed of the data: the options' own, or that of the run.
 std::uint64_t data_seed(const ProblemOptions& options, std::uint64_t seed);
 
 /// Makes the problem of synthetic data for `agents` agents, with the samples of the block's agents alone.
-std::unique_ptr<LinearProblem> make_problem(const ProblemOptions& options, const Block& block, Index agents,
-                                            std::uint64_t seed);
-inline std::unique_ptr<LinearProblem> make_problem(const ProblemOptions& options, Index agents, std::uint64_t seed) {
+std::unique_ptr<DataProblem> make_problem(const ProblemOptions& options, const Block& block, Index agents,
+                                          std::uint64_t seed);
+inline std::unique_ptr<DataProblem> make_problem(const ProblemOptions& options, Index agents, std::uint64_t seed) {
   return make_problem(options, Block{0, agents}, agents, seed);
 }
 
-/// A linear model on these data. `classes`: how many the targets number; only softmax asks.
-std::unique_ptr<DataProblem> make_data_problem(Dataset data, LossName loss, Real delta, Index classes,
-                                               LinearOptions options);
-
-/// w^o and J(w^o) as the options ask for. `all`: where several processes share the agents.
-Reference make_reference(const ProblemOptions& options, const Problem& problem, const AllAgents* all = nullptr);
+/// w^o and J(w^o) as asked for. `all`: where several processes share the agents.
+Reference make_reference(const ReferenceChoice& choice, const Problem& problem, const AllAgents* all = nullptr);
 
 }  // namespace polyhop

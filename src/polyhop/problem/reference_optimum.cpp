@@ -249,7 +249,7 @@ class PooledLinear final : public Pooled {
     const Vector z = h.times(w.transpose());
     return (z.array() * y.array() > 0).all();
   }
-  [[nodiscard]] bool is_positive() const override { return !loss_.is_count(); }
+  [[nodiscard]] bool is_positive() const override { return loss_.task() != Task::counts; }
   [[nodiscard]] bool is_smooth() const override { return std::isfinite(loss_.max_curvature()); }
 
  private:

@@ -37,7 +37,7 @@ std::string facts_of(const FitOptions& options, const FitResult& result) {
   if (!result.model.classes.empty()) out += fmt::format(", {} classes", result.model.classes.size());
   out += fmt::format(
       "; {}, {}, {}", counted(result.agents, "agent"), name_of(options.graph.topology),
-      own_files ? "a file of each agent's own" : "dealt: " + std::string(name_of(options.data.partition.kind)));
+      own_files ? "a file of each agent's own" : "dealt: " + std::string(name_of(options.model.partition.kind)));
   if (result.held_out) out += "; " + counted(result.held_out->samples, "sample") + " held out";
   return out;
 }
@@ -50,7 +50,7 @@ std::string history_json(const FitOptions& options, const FitResult& result) {
   };
   return object({{"iterations",
                   list_of(kept, [&](Index n) { return json(result.history[static_cast<std::size_t>(n)].iteration); })},
-                 {"gradient", options.batch.all ? column(&FitState::gradient) : "null"},
+                 {"gradient", options.model.batch.all ? column(&FitState::gradient) : "null"},
                  {"disagreement", column(&FitState::disagreement)},
                  {"held_out", result.held_out ? column(&FitState::held_out) : "null"}});
 }
@@ -77,8 +77,8 @@ std::string feature_name(const Model& model, Index j) {
 
 // The rows of weights by name: the classes, or the one class that positive scores speak for, or what is predicted.
 std::vector<std::string> outputs_of(const Model& model) {
-  if (task_of(model) == Task::many_classes) return model.classes;
-  if (task_of(model) == Task::two_classes) return {model.classes.at(1)};
+  if (model.options.loss.task == Task::classes) return model.classes;
+  if (model.options.loss.task == Task::two_classes) return {model.classes.at(1)};
   return {model.target.empty() ? "target" : model.target};
 }
 
@@ -130,26 +130,11 @@ std::string evaluation_json(const ModelEvaluation& evaluation) {
                  {"confusion", listed ? list_of(evaluation.confusion, counts) : "[]"}});
 }
 
-// Everything but the graph as plain keys, called as the flags are.
 Value settings_of(const FitOptions& options) {
-  Value out = Value::Table{};
-  const auto flag = [&](const char* name, bool on) { out[name] = Value(on); };
-  out["data"] = Value(source_of(options));
+  Value out = Value::Table{{"data", Value(source_of(options))}};
   if (!options.data.target.empty()) out["target"] = Value(options.data.target);
-  out["partition"] = Value(std::string(name_of(options.data.partition.kind)));
-  out["loss"] = Value(std::string(name_of(options.loss)));
-  out["l2"] = Value(options.l2);
-  if (options.loss == LossName::huber) out["delta"] = Value(options.delta);
-  flag("intercept", options.intercept);
-  flag("unit-rows", options.unit_rows);
-  flag("standardise", options.standardise);
-  out["batch"] = options.batch.all ? Value(std::string("all")) : Value(options.batch.size);
-  out["iterations"] = Value(options.iterations);
-  if (options.batch.all) out["tolerance"] = Value(options.tolerance);
-  if (options.held_out || !options.batch.all)
-    out["held-out"] = Value(options.held_out.value_or(FitOptions::held_out_by_default));
-  out["seed"] = Value(static_cast<Index>(options.seed));
-  out["graph"] = GraphOptions::fields().write(options.graph);
+  const Value options_of_fit = FitOptions::fields().write(options);
+  for (const auto& [key, value] : *options_of_fit.as<Value::Table>()) out[key] = value;
   return out;
 }
 
@@ -164,7 +149,7 @@ std::string traffic_json(const FitResult& result) {
 }  // namespace
 
 std::string html_fit(const FitOptions& options, const FitResult& result, const std::string& ending) {
-  const std::string title = result.model.loss + " on " + source_of(options);
+  const std::string title = result.model.options.loss.name + " on " + source_of(options);
   const bool has_model = result.end != FitEnd::diverged;
   const bool good = result.end == FitEnd::converged || result.end == FitEnd::plateau;
   const std::string data =
@@ -173,7 +158,7 @@ std::string html_fit(const FitOptions& options, const FitResult& result, const s
               {"ending", json(ending)},
               {"good", good ? "true" : "false"},
               {"history", history_json(options, result)},
-              {"tolerance", options.batch.all ? json(options.tolerance) : "null"},
+              {"tolerance", options.model.batch.all ? json(options.tolerance) : "null"},
               {"coefficients", has_model ? coefficients_json(result.model) : "null"},
               {"cost", json(result.cost)},
               {"fitted", has_model ? evaluation_json(result.fitted) : "null"},

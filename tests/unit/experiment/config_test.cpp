@@ -83,8 +83,8 @@ budget = 12
   EXPECT_EQ(tuning.budget, 12);
   ASSERT_EQ(names(config), (std::vector<std::string>{"GAP", "tuned factor=1", "tuned factor=0.5"}));
   EXPECT_FALSE(config.methods[0].tuned);
-  EXPECT_EQ(config.methods[1].tuned->factor, 1);
-  EXPECT_EQ(config.methods[2].tuned->factor, 0.5);
+  EXPECT_EQ(config.methods[1].tuned->options.factor, 1);
+  EXPECT_EQ(config.methods[2].tuned->options.factor, 0.5);
   // Read back from what it resolves to.
   EXPECT_EQ(resolved(read_config(resolved(config))).text(), resolved(config).text());
 }
@@ -116,7 +116,7 @@ TEST(Config, RefusesMoreRunsOrPointsThanMemoryHolds) {
 }
 
 TEST(Config, ReadsThePaperExperiment) {
-  const fs::path source = fs::path(__FILE__).parent_path() / "../../..";
+  const fs::path source = POLYHOP_SOURCE_DIR;
   const Config config = read_config_file((source / "examples/paper.toml").string());
   const ExperimentOptions& options = config.options;
   EXPECT_EQ(options.name, "paper");
@@ -134,13 +134,13 @@ TEST(Config, ReadsThePaperExperiment) {
   EXPECT_EQ(options.graph.probability, 0.4);
   EXPECT_EQ(options.graph.weights, Weights::metropolis);
   EXPECT_FALSE(options.graph.seed);
-  EXPECT_EQ(options.problem.loss, LossName::least_squares);
+  EXPECT_EQ(options.problem.model.loss.name, "least-squares");
   EXPECT_EQ(options.problem.dimension, 200);
   EXPECT_EQ(options.problem.samples, 10);
   EXPECT_EQ(options.problem.noise, 0);
-  EXPECT_EQ(options.problem.batch.size, 1);
-  EXPECT_FALSE(options.problem.batch.all);
-  EXPECT_EQ(options.problem.sampling, Sampling::uniform);
+  EXPECT_EQ(options.problem.model.batch.size, 1);
+  EXPECT_FALSE(options.problem.model.batch.all);
+  EXPECT_EQ(options.problem.model.sampling, Sampling::uniform);
   EXPECT_EQ(options.record.agents.kind, RecordedAgents::Kind::automatic);
   EXPECT_EQ(options.record.steps, RecordedSteps::summary);
 
@@ -154,8 +154,8 @@ TEST(Config, ReadsThePaperExperiment) {
   EXPECT_EQ(option(config.methods[1], "damping"), "\"rows\"");
   EXPECT_EQ(option(config.methods[1], "project"), "true");
   EXPECT_EQ(option(config.methods[1], "relaxation"), "1.5");
-  EXPECT_EQ(config.methods[2].tuned->factor, 1);
-  EXPECT_EQ(config.methods[3].tuned->factor, 0.5);
+  EXPECT_EQ(config.methods[2].tuned->options.factor, 1);
+  EXPECT_EQ(config.methods[3].tuned->options.factor, 0.5);
   EXPECT_EQ(config.methods[4].rule.name, "backtracking");
   for (const Method& method : config.methods) {
     EXPECT_EQ(method.algorithm.name, "atc");
@@ -169,7 +169,7 @@ TEST(Config, HasTheDefaultsOfTheInterface) {
   EXPECT_EQ(config.options.start, "zero");
   EXPECT_FALSE(config.options.stop_at_target);
   EXPECT_EQ(config.options.graph.weights, Weights::metropolis);
-  EXPECT_EQ(config.options.problem.l2, 0);
+  EXPECT_EQ(config.options.problem.model.l2, 0);
   EXPECT_TRUE(config.options.problem.reference.solve);
   EXPECT_EQ(config.methods[0].algorithm.name, "atc");
   EXPECT_TRUE(config.methods[0].average);
@@ -492,7 +492,7 @@ step = { rule = "sps", max = 3 }
   EXPECT_EQ(again.options.time_limit, 2.5);
   EXPECT_EQ(again.options.graph.rewire, 0.25);
   EXPECT_EQ(again.options.problem.reference.value, 0.5);
-  EXPECT_TRUE(again.options.problem.batch.all);
+  EXPECT_TRUE(again.options.problem.model.batch.all);
   EXPECT_EQ(again.options.record.agents.count, 2);
   EXPECT_EQ(again.options.record.steps, RecordedSteps::agents);
   EXPECT_FALSE(again.methods[0].average);

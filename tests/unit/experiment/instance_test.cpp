@@ -13,6 +13,7 @@
 
 #include "polyhop/experiment/team_data.hpp"
 #include "support/data_files.hpp"
+#include "support/instance_data.hpp"
 #include "support/thread_team.hpp"
 #include "unit/core/refusal.hpp"
 
@@ -53,8 +54,8 @@ void expect_same(const Reference& a, const Reference& b) {
 // What a process of a team holds: the samples of its own agents, bit by bit those of `whole`, and no others.
 void expect_own_part(const Instance& whole, const Instance& part, Index rank) {
   const Block block = part.ownership.block(rank);
-  const Dataset& all = whole.problem->data();
-  const Dataset& own = part.problem->data();
+  const Dataset& all = test::data_of(whole);
+  const Dataset& own = test::data_of(part);
   EXPECT_EQ(part.problem->agents(), whole.problem->agents());
   EXPECT_EQ(part.problem->samples(), whole.problem->samples());
   EXPECT_EQ(part.problem->dimension(), whole.problem->dimension());
@@ -96,9 +97,9 @@ TEST(Instance, SyntheticDataAreTheSameForAnyTeam) {
   options.problem.noise = 0.1;
   options.problem.scale_spread = 0.5;
   options.problem.minimiser_spread = 0.3;
-  for (const LossName loss : {LossName::least_squares, LossName::logistic, LossName::huber}) {
-    options.problem.loss = loss;
-    options.problem.l2 = loss == LossName::huber ? 0 : 0.1;
+  for (const std::string loss : {"least-squares", "logistic", "huber"}) {
+    options.problem.model.loss = builtin_loss(loss);
+    options.problem.model.l2 = loss == "huber" ? 0 : 0.1;
     expect_same_for_all_teams(options);
   }
 }
@@ -109,7 +110,7 @@ TEST(Instance, AProcessSynthesisesItsOwnAgentsAlone) {
   options.problem.samples = 5;
   ThreadTeam::run(5, [&](Team& team) {
     const Instance instance = make_instance(options, 1, team);
-    EXPECT_EQ(instance.problem->data().features.rows(), 10);
+    EXPECT_EQ(test::data_of(instance).features.rows(), 10);
     EXPECT_EQ(instance.problem->samples(), 50);
   });
 }
@@ -173,39 +174,39 @@ class InstanceOfFiles : public test::DataFiles {
     }
     return text;
   }
-  [[nodiscard]] static ExperimentOptions of(const std::string& data, LossName loss, Index agents = 9) {
+  [[nodiscard]] static ExperimentOptions of(const std::string& data, const std::string& loss, Index agents = 9) {
     ExperimentOptions options = on_ring(agents);
     options.problem.source = "file";
     options.problem.data = data;
-    options.problem.loss = loss;
-    options.problem.l2 = 0.05;
+    options.problem.model.loss = builtin_loss(loss);
+    options.problem.model.l2 = 0.05;
     return options;
   }
 };
 
 TEST_F(InstanceOfFiles, OneFileIsDealtTheSameForAnyTeam) {
   for (const auto kind : {PartitionKind::iid, PartitionKind::dirichlet, PartitionKind::label, PartitionKind::sizes}) {
-    ExperimentOptions options = of(write("a.csv", csv(60, true)), LossName::softmax);
-    options.problem.partition = {kind, 0.7};
-    options.problem.standardise = true;
-    options.problem.intercept = true;
+    ExperimentOptions options = of(write("a.csv", csv(60, true)), "softmax");
+    options.problem.model.partition = {kind, 0.7};
+    options.problem.model.standardise = true;
+    options.problem.model.intercept = true;
     expect_same_for_all_teams(options);
   }
-  ExperimentOptions sparse = of(write("a.svm", libsvm(40)), LossName::logistic);
-  sparse.problem.standardise = true;
+  ExperimentOptions sparse = of(write("a.svm", libsvm(40)), "logistic");
+  sparse.problem.model.standardise = true;
   expect_same_for_all_teams(sparse);
-  ExperimentOptions numbers = of(write("b.csv", csv(40, false)), LossName::least_squares);
-  numbers.problem.unit_rows = true;
+  ExperimentOptions numbers = of(write("b.csv", csv(40, false)), "least-squares");
+  numbers.problem.model.unit_rows = true;
   expect_same_for_all_teams(numbers);
-  expect_same_for_all_teams(of(write("c.csv", csv(40, false)), LossName::softmax));
+  expect_same_for_all_teams(of(write("c.csv", csv(40, false)), "softmax"));
 }
 
 TEST_F(InstanceOfFiles, ABundledSetIsDealtTheSameForAnyTeam) {
   ExperimentOptions options = on_ring(8);
   options.problem.source = "wine";
-  options.problem.loss = LossName::softmax;
-  options.problem.l2 = 0.1;
-  options.problem.standardise = true;
+  options.problem.model.loss = builtin_loss("softmax");
+  options.problem.model.l2 = 0.1;
+  options.problem.model.standardise = true;
   if (!test::has_bundled("wine")) GTEST_SKIP() << "wine is not installed: python3-sklearn";
   expect_same_for_all_teams(options);
 }
@@ -218,10 +219,10 @@ class InstanceOfSites : public InstanceOfFiles {
     write(folder + "/site-" + std::to_string(agent) + ending, text);
   }
   template <class Text>
-  void expect_same_with_own_files(LossName loss, const std::string& ending, Text text, Index agents = 7) {
+  void expect_same_with_own_files(const std::string& loss, const std::string& ending, Text text, Index agents = 7) {
     for (Index k = 0; k < agents; ++k) write_site("all", k, text(k), ending);
     ExperimentOptions options = of(file("all/site-{agent}" + ending), loss, agents);
-    options.problem.standardise = true;
+    options.problem.model.standardise = true;
     const Instance whole = make_instance(options, 3);
     for (const Index processes : {1, 2, 3, 7}) {
       const std::string prefix = "team-" + std::to_string(processes) + "-";
@@ -257,14 +258,14 @@ class InstanceOfSites : public InstanceOfFiles {
 
 TEST_F(InstanceOfSites, OnlyOwnFilesAreOpened) {
   // Not every site has every class, or every feature.
-  expect_same_with_own_files(LossName::softmax, ".csv", [](Index k) { return csv(2 + k, true, 5 * k); });
-  expect_same_with_own_files(LossName::softmax, ".tsv", [](Index k) { return csv(2 + k, false, 3 * k); });
-  expect_same_with_own_files(LossName::logistic, ".svm", [](Index k) { return libsvm(1 + k % 3, 2 * k); });
+  expect_same_with_own_files("softmax", ".csv", [](Index k) { return csv(2 + k, true, 5 * k); });
+  expect_same_with_own_files("softmax", ".tsv", [](Index k) { return csv(2 + k, false, 3 * k); });
+  expect_same_with_own_files("logistic", ".svm", [](Index k) { return libsvm(1 + k % 3, 2 * k); });
 }
 
 TEST_F(InstanceOfSites, AMissingFileIsToldByAll) {
   for (const Index k : {0, 1, 2}) write_site("s", k, csv(3, false), ".csv");
-  const ExperimentOptions options = of(file("s/site-{agent}.csv"), LossName::least_squares, 4);
+  const ExperimentOptions options = of(file("s/site-{agent}.csv"), "least-squares", 4);
   const std::string said = refused_by_both(options);
   EXPECT_NE(said.find("site-3.csv: problem.data: no such file; each of the 4 agents needs one of its own, 0 to 3"),
             std::string::npos)
@@ -273,7 +274,7 @@ TEST_F(InstanceOfSites, AMissingFileIsToldByAll) {
 
 TEST_F(InstanceOfSites, ColumnsThatDoNotFitAreToldByAll) {
   for (const Index k : {0, 1, 2, 3}) write_site("s", k, k < 3 ? csv(3, false) : "a,b\n1,2\n", ".csv");
-  const ExperimentOptions options = of(file("s/site-{agent}.csv"), LossName::least_squares, 4);
+  const ExperimentOptions options = of(file("s/site-{agent}.csv"), "least-squares", 4);
   const std::string alone_says = polyhop::refusal([&] { return make_instance(options, 3); }).what();
   EXPECT_EQ(refused_by_both(options), alone_says);
   EXPECT_NE(alone_says.find("its columns are not those of"), std::string::npos) << alone_says;
@@ -283,8 +284,7 @@ TEST_F(InstanceOfSites, ColumnsThatDoNotFitAreToldByAll) {
 TEST_F(InstanceOfSites, AFileThatIsAnotherElsewhereIsRefused) {
   for (const Index r : {0, 1}) write_site("r" + std::to_string(r), 0, csv(20 + r, false), ".csv");
   ThreadTeam::run(2, [&](Team& team) {
-    const ExperimentOptions options =
-        of(file("r" + std::to_string(team.rank()) + "/site-0.csv"), LossName::least_squares, 4);
+    const ExperimentOptions options = of(file("r" + std::to_string(team.rank()) + "/site-0.csv"), "least-squares", 4);
     const InputError error = polyhop::refusal([&] { return make_instance(options, 3, team); });
     EXPECT_EQ(error.message(), "process 1 found other samples there than process 0");
   });

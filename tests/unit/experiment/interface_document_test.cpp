@@ -41,6 +41,10 @@ std::string all_tables() {
   std::string out = "### Outside of all tables\n\n" + table(ExperimentOptions::fields().info());
   out += "### `[graph]`\n\n" + table(GraphOptions::fields().info());
   out += "### `[problem]`\n\n" + table(ProblemOptions::fields().info());
+  for (const LossEntry& loss : losses()) {
+    out += "### `loss = \"" + loss.name + "\"`\n\n" + escaped(loss.summary) + ". For: " + name_of(loss.task) + ".\n\n";
+    if (!loss.options.empty()) out += table(loss.options);
+  }
   out += "### `partition = { ... }`\n\nIn `[problem]`, say `partition = { kind = \"dirichlet\", alpha = 0.3 }`.\n\n" +
          table(PartitionOptions::fields().info());
   out += "### `[record]`\n\n" + table(RecordOptions::fields().info());

@@ -14,6 +14,7 @@
 #include "polyhop/graph/topology.hpp"
 #include "polyhop/network/serial_collective.hpp"
 #include "polyhop/problem/linear_problem.hpp"
+#include "support/losses.hpp"
 
 namespace polyhop {
 namespace {
@@ -39,7 +40,7 @@ LinearProblem problem_of(Index agents) {
     data.targets.push_back(2 * static_cast<Real>(k));
     data.offset.push_back(2 * k + 2);
   }
-  return {std::move(data), make_loss(LossName::least_squares), 0, {1, true}};
+  return {std::move(data), make_loss("least-squares"), 0, {1, true}};
 }
 
 // J(w) of `problem_of`, term by term.
@@ -447,7 +448,7 @@ TEST(Recorder, ErrorRateIsTheShareOfAllSamplesThatTheMeanModelTakesForTheOtherCl
   EXPECT_TRUE(std::isnan(observe(three_agents()).point().error_rate));
   EXPECT_TRUE(std::isnan(observe(three_agents()).cell.reference_error_rate));
   // One feature, 1; agents with 1, 2 and 2 samples of these classes. The mean model is 1 and takes all for +1.
-  const LinearProblem problem({Rows(5, 1, 1), {-1, 1, 1, -1, 1}, {0, 1, 3, 5}}, make_loss(LossName::logistic));
+  const LinearProblem problem({Rows(5, 1, 1), {-1, 1, 1, -1, 1}, {0, 1, 3, 5}}, make_loss("logistic"));
   GraphOptions graph;
   graph.agents = 3;
   const NetworkGraph network = make_network(graph, 0);

@@ -21,6 +21,8 @@
 #include "polyhop/experiment/advice.hpp"
 #include "polyhop/experiment/toml_reader.hpp"
 #include "polyhop/problem/linear_problem.hpp"
+#include "support/instance_data.hpp"
+#include "support/losses.hpp"
 #include "support/option_sets.hpp"
 #include "support/point_bits.hpp"
 #include "support/rule_run.hpp"
@@ -179,9 +181,9 @@ TEST(Run, EndsARunWhoseNumbersOverflow) {
 TEST(Run, EndsARunWhoseExponentialsOverflow) {
   const Config config = tiny("iterations = 100\n", "{ rule = \"constant\", value = 1e3 }");
   Instance instance = make_instance(config.options, 0);
-  Dataset data = instance.problem->data();
+  Dataset data = test::data_of(instance);
   for (Real& y : data.targets) y = std::round(std::abs(y));
-  instance.problem = std::make_unique<LinearProblem>(std::move(data), make_loss(LossName::poisson));
+  instance.problem = std::make_unique<LinearProblem>(std::move(data), make_loss("poisson"));
   const Cell cell = run_cell(config.options, config.methods[0], instance, 0, 2);
   EXPECT_EQ(cell.status, Status::diverged);
   EXPECT_FALSE(std::isfinite(cell.points.back().excess_risk));
@@ -190,9 +192,9 @@ TEST(Run, EndsARunWhoseExponentialsOverflow) {
 TEST(Run, RefusesATightBoundOnACostWithoutSmoothness) {
   const Config config = tiny("iterations = 100\n");
   Instance instance = make_instance(config.options, 0);
-  Dataset data = instance.problem->data();
+  Dataset data = test::data_of(instance);
   for (Real& y : data.targets) y = std::round(std::abs(y));
-  instance.problem = std::make_unique<LinearProblem>(std::move(data), make_loss(LossName::poisson));
+  instance.problem = std::make_unique<LinearProblem>(std::move(data), make_loss("poisson"));
   EXPECT_THROW((void)run_cell(config.options, config.methods[0], instance, 0, 1), InputError);
 }
 
@@ -380,7 +382,7 @@ TEST(Run, AFixedGraphSeedFixesTheGraphAlone) {
   EXPECT_GT(free.size(), 1U);
   EXPECT_EQ(fixed.size(), 1U);
   EXPECT_EQ(*fixed.begin(), links(make_instance(options, 3)));
-  EXPECT_NE(make_instance(with_seed, 0).problem->data().targets, make_instance(with_seed, 1).problem->data().targets);
+  EXPECT_NE(test::data_of(make_instance(with_seed, 0)).targets, test::data_of(make_instance(with_seed, 1)).targets);
 }
 
 TEST(Run, AFixedProblemSeedFixesTheDataAlone) {
@@ -388,10 +390,10 @@ TEST(Run, AFixedProblemSeedFixesTheDataAlone) {
   options.problem.seed = 6;
   const Instance a = make_instance(options, 0);
   const Instance b = make_instance(options, 1);
-  EXPECT_EQ(a.problem->data().targets, b.problem->data().targets);
+  EXPECT_EQ(test::data_of(a).targets, test::data_of(b).targets);
   options.problem.seed.reset();
-  EXPECT_EQ(make_instance(options, 6).problem->data().targets, a.problem->data().targets);
-  EXPECT_NE(make_instance(options, 7).problem->data().targets, a.problem->data().targets);
+  EXPECT_EQ(test::data_of(make_instance(options, 6)).targets, test::data_of(a).targets);
+  EXPECT_NE(test::data_of(make_instance(options, 7)).targets, test::data_of(a).targets);
 }
 
 TEST(Run, TheSeedStillChangesTheSamplingOfFixedData) {

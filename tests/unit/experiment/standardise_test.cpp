@@ -73,7 +73,7 @@ TEST(Standardise, AColumnThatDoesNotVaryIsOnlyShifted) {
 }
 
 TEST(Standardise, SparseFeaturesAreScaledAndStaySparse) {
-  naive::Model model = naive::holey_model(LossName::least_squares, 0, columns, false);
+  naive::Model model = naive::holey_model("least-squares", 0, columns, false);
   const Rows before = model.data.features.dense();
   Dataset data = naive::sparse(model).data;
   const Standardised done = standardise(data, test::network_of(Topology::path, 3));

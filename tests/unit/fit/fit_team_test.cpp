@@ -76,13 +76,13 @@ class FitTeam : public test::DataFiles {
     }
     return text;
   }
-  [[nodiscard]] static FitOptions of(const std::string& data, LossName loss) {
+  [[nodiscard]] static FitOptions of(const std::string& data, const std::string& loss) {
     FitOptions options;
     options.data.file = data;
-    options.data.partition = {PartitionKind::sizes, 1};
-    options.loss = loss;
-    options.l2 = 0.1;
-    options.standardise = true;
+    options.model.partition = {PartitionKind::sizes, 1};
+    options.model.loss = builtin_loss(loss);
+    options.model.l2 = 0.1;
+    options.model.standardise = true;
     options.graph.topology = Topology::grid;
     options.graph.rows = 3;
     options.graph.columns = 3;
@@ -114,25 +114,25 @@ class FitTeam : public test::DataFiles {
 };
 
 TEST_F(FitTeam, FullGradientsGiveTheSameForAnyTeam) {
-  expect_same_for_all_teams(of(write("a.csv", table(70, 1, false)), LossName::least_squares));
-  expect_same_for_all_teams(of(write("b.csv", table(70, 1, true)), LossName::softmax));
+  expect_same_for_all_teams(of(write("a.csv", table(70, 1, false)), "least-squares"));
+  expect_same_for_all_teams(of(write("b.csv", table(70, 1, true)), "softmax"));
 }
 
 TEST_F(FitTeam, SamplesHeldOutGiveTheSameForAnyTeam) {
-  FitOptions options = of(write("a.csv", table(70, 2, false)), LossName::huber);
+  FitOptions options = of(write("a.csv", table(70, 2, false)), "huber");
   options.held_out = 0.2;
   expect_same_for_all_teams(options);
 }
 
 TEST_F(FitTeam, BatchesGiveTheSameForAnyTeam) {
-  FitOptions options = of(write("a.csv", table(70, 3, true)), LossName::softmax);
-  options.batch = {2, false};
+  FitOptions options = of(write("a.csv", table(70, 3, true)), "softmax");
+  options.model.batch = {2, false};
   expect_same_for_all_teams(options);
 }
 
 TEST_F(FitTeam, EverySiteFitsWithItsOwnFileAlone) {
   constexpr Index sites = 4;
-  FitOptions options = of("", LossName::least_squares);
+  FitOptions options = of("", "least-squares");
   options.graph = {};
   options.graph.agents = sites;
   for (Index k = 0; k < sites; ++k) {
@@ -159,7 +159,7 @@ TEST_F(FitTeam, EverySiteFitsWithItsOwnFileAlone) {
 }
 
 TEST_F(FitTeam, TheFirstProcessIsAskedWhetherToStop) {
-  const FitOptions options = of(write("a.csv", table(70, 1, false)), LossName::least_squares);
+  const FitOptions options = of(write("a.csv", table(70, 1, false)), "least-squares");
   std::atomic<int> asked = 0;
   ThreadTeam::run(3, [&](Team& team) {
     FitControl control;

@@ -22,8 +22,9 @@ namespace {
 
 Model softmax_model() {
   Model model;
-  model.loss = "softmax";
-  model.l2 = 0.125;
+  model.options.loss = builtin_loss("softmax");
+  model.options.l2 = 0.125;
+  model.options.standardise = true;
   model.features = {"größe", "with \"quotes\", and more"};
   model.target = "kind";
   model.classes = {"a", "b", "10"};
@@ -41,8 +42,7 @@ Model softmax_model() {
 
 Model huber_model() {
   Model model;
-  model.loss = "huber";
-  model.delta = 2;
+  model.options.loss = builtin_loss("huber", Value::Table{{"delta", 2.0}});
   model.weights = Rows(1, 2, 1.5);
   model.intercept = {0};
   return model;
@@ -88,9 +88,8 @@ TEST_F(ModelFile, GivesBackWhatWasSaved) {
   for (const Model& model : {softmax_model(), huber_model()}) {
     save_model(model, file("m.npz"));
     const Model again = load_model(file("m.npz"));
-    EXPECT_EQ(again.loss, model.loss);
-    EXPECT_EQ(again.delta, model.delta);
-    EXPECT_EQ(again.l2, model.l2);
+    const auto& fields = ModelOptions::fields();
+    EXPECT_EQ(fields.write(again.options).text(), fields.write(model.options).text());
     EXPECT_EQ(again.features, model.features);
     EXPECT_EQ(again.target, model.target);
     EXPECT_EQ(again.classes, model.classes);
@@ -112,14 +111,13 @@ TEST_F(ModelFile, TheSameModelIsTheSameBytes) {
 TEST_F(ModelFile, RefusesToSaveWhatDoesNotFitTogetherAndLeavesNothing) {
   constexpr Real nan = std::numeric_limits<Real>::quiet_NaN();
   const std::vector<std::pair<std::string, std::function<void(Model&)>>> faults = {
-      {"loss", [](Model& m) { m.loss = "sofmax"; }},
       {"classes", [](Model& m) { m.classes = {"a"}; }},
       {"classes",
        [](Model& m) {
          m.classes = {"a", "b", "a"};
        }},
-      {"classes", [](Model& m) { m.loss = "huber"; }},
-      {"classes", [](Model& m) { m.loss = "logistic"; }},
+      {"classes", [](Model& m) { m.options.loss = builtin_loss("huber"); }},
+      {"classes", [](Model& m) { m.options.loss = builtin_loss("logistic"); }},
       {"weights", [](Model& m) { m.weights = Rows(2, 2); }},
       {"weights", [](Model& m) { m.weights = Rows(3, 0); }},
       {"weights", [](Model& m) { m.weights(1, 1) = nan; }},
@@ -132,8 +130,7 @@ TEST_F(ModelFile, RefusesToSaveWhatDoesNotFitTogetherAndLeavesNothing) {
        [](Model& m) {
          m.scale = {1, 0};
        }},
-      {"l2", [](Model& m) { m.l2 = -1; }},
-      {"delta", [](Model& m) { m.delta = 0; }},
+      {"l2", [](Model& m) { m.options.l2 = -1; }},
       {"model", [](Model& m) { m.features[0] = "\xff"; }},
   };
   for (const auto& [path, spoil] : faults) {
@@ -166,16 +163,16 @@ TEST_F(ModelFile, RefusesEveryBeginningOfAModel) {
 }
 
 TEST_F(ModelFile, RefusesForgedMetadata) {
-  forge("\"version\": 1", "\"version\": 2");
-  expect_refused("bad.npz", "format 2");
-  forge("\"version\": 1", "\"version\": \"1\"");
+  forge("\"version\": 2", "\"version\": 3");
+  expect_refused("bad.npz", "format 3");
+  forge("\"version\": 2", "\"version\": \"2\"");
   expect_refused("bad.npz", "version");
   forge("polyhop model", "something else");
   expect_refused("bad.npz", "polyhop fit");
   forge("\"huber\"", "\"hubert\"");
   expect_refused("bad.npz", "did you mean 'huber'");
   forge("\"huber\"", "17");
-  expect_refused("bad.npz", "loss: found 17, expected a text");
+  expect_refused("bad.npz", "loss: found 17, expected a text in quotes");
   forge("\"features\": []", "\"features\": [\"a\", 3]");
   expect_refused("bad.npz", "features");
   forge("\"features\": []", "\"features\": [\"a\"]");
@@ -205,12 +202,38 @@ TEST_F(ModelFile, RefusesForgedShapes) {
   expect_refused("e.npz", "intercept: holds 2 instead of 1");
 }
 
+TEST_F(ModelFile, RefusesWhatNestsTooDeep) {
+  const std::string deep = std::string(100000, '[') + std::string(100000, ']');
+  forge("\"provenance\": []", "\"provenance\": " + deep);
+  expect_refused("bad.npz", "metadata.json: nests deeper");
+}
+
+TEST_F(ModelFile, ReadsWhatVersionOneWrote) {
+  const auto metadata = [](const std::string& loss) {
+    return R"({"kind": "polyhop model", "version": 1, "loss": ")" + loss +
+           R"(", "delta": 2.5, "l2": 0.5, "unit_rows": true, "features": [], "target": "y", "classes": [],
+               "provenance": [["data", "a.csv"]]})";
+  };
+  write("huber.npz", metadata("huber"), {1, 2}, {3}, {1});
+  const Model huber = load_model(file("huber.npz"));
+  EXPECT_EQ(huber.options.loss.name, "huber");
+  EXPECT_EQ(huber.options.loss.options.text(), "{ delta = 2.5 }");
+  EXPECT_EQ(huber.options.l2, 0.5);
+  EXPECT_TRUE(huber.options.unit_rows);
+  EXPECT_EQ(huber.target, "y");
+  EXPECT_EQ(huber.weights(0, 1), 1.5);
+  EXPECT_EQ(huber.provenance.at(0).second, "a.csv");
+  // Huber's delta stood beside every loss.
+  write("squares.npz", metadata("least-squares"), {1, 2}, {3}, {1});
+  EXPECT_EQ(load_model(file("squares.npz")).options.loss.options.text(), "{}");
+}
+
 TEST_F(ModelFile, SaysThatRowsWereScaled) {
   Model model = huber_model();
   for (const bool unit_rows : {true, false}) {
-    model.unit_rows = unit_rows;
+    model.options.unit_rows = unit_rows;
     save_model(model, file("a.npz"));
-    EXPECT_EQ(load_model(file("a.npz")).unit_rows, unit_rows);
+    EXPECT_EQ(load_model(file("a.npz")).options.unit_rows, unit_rows);
   }
   forge("\"unit_rows\": false", "\"unit_rows\": 1");
   EXPECT_THROW(load_model(file("bad.npz")), InputError);

@@ -20,7 +20,7 @@ namespace {
 
 Model model_of(const std::string& loss, Index classes) {
   Model model;
-  model.loss = loss;
+  model.options.loss = builtin_loss(loss);
   for (Index c = 0; c < classes; ++c) model.classes.push_back("class " + std::to_string(c));
   return model;
 }
@@ -28,9 +28,9 @@ Model model_of(const std::string& loss, Index classes) {
 // Samples of agents that have more the higher their numbers, around `center`, with scores that often tie; targets as
 // the loss takes them.
 std::vector<ScoredSamples> samples_of(const Model& model, Index agents, Index of_first, Real center = 0) {
-  const Task task = task_of(model);
+  const Task task = model.options.loss.task;
   const auto classes = static_cast<Index>(model.classes.size());
-  const Index rows = task == Task::many_classes ? classes : 1;
+  const Index rows = task == Task::classes ? classes : 1;
   std::vector<ScoredSamples> out;
   for (Index k = 0; k < agents; ++k) {
     Stream stream(7, Purpose::features, k);
@@ -40,8 +40,8 @@ std::vector<ScoredSamples> samples_of(const Model& model, Index agents, Index of
       const Real first = scores(0, n) - center;
       const Real noisy = first + stream.normal();
       targets.push_back(task == Task::two_classes    ? (noisy > 0 ? 1 : -1)
-                        : task == Task::many_classes ? static_cast<Real>(stream.below(classes))
-                        : task == Task::count        ? std::floor(std::exp(std::abs(noisy)))
+                        : task == Task::classes ? static_cast<Real>(stream.below(classes))
+                        : task == Task::counts       ? std::floor(std::exp(std::abs(noisy)))
                                                      : 1000 + noisy);
     }
   }
@@ -87,7 +87,7 @@ TEST(PooledEvaluation, IsThatOfAllSamplesInOnePlace) {
     for (std::size_t m = 0; m < plain.metrics.size(); ++m) {
       EXPECT_EQ(pooled.metrics[m].first, plain.metrics[m].first);
       EXPECT_NEAR(pooled.metrics[m].second, plain.metrics[m].second, 1e-13 * (1 + std::abs(plain.metrics[m].second)))
-          << model.loss << ' ' << plain.metrics[m].first;
+          << model.options.loss.name << ' ' << plain.metrics[m].first;
     }
     EXPECT_EQ(pooled.confusion, plain.confusion);
     ASSERT_EQ(pooled.classes.size(), plain.classes.size());

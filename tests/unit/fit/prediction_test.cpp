@@ -26,11 +26,11 @@ Rows rows(std::initializer_list<std::initializer_list<Real>> lines) {
 // 2 a - b + 3
 Model model_of(const std::string& loss) {
   Model model;
-  model.loss = loss;
+  model.options.loss = builtin_loss(loss);
   model.features = {"a", "b"};
   model.weights = rows({{2, -1}});
   model.intercept = {3};
-  if (task_of(model) == Task::two_classes) model.classes = {"no", "yes"};
+  if (model.options.loss.task == Task::two_classes) model.classes = {"no", "yes"};
   return model;
 }
 
@@ -70,7 +70,7 @@ TEST(Prediction, FeaturesAreFoundByTheirNamesInAnyOrder) {
 
 TEST(Prediction, UnitRowsAreDividedByTheNormOfTheModelsFeatures) {
   Model model = model_of("least-squares");
-  model.unit_rows = true;
+  model.options.unit_rows = true;
   const Rows plain = model_scores(model, table({}, rows({{3, 4}, {0, 0}})));
   EXPECT_EQ(plain(0, 0), 2 * 0.6 - 0.8 + 3);
   EXPECT_EQ(plain(0, 1), 3);
@@ -159,7 +159,7 @@ TEST(Evaluation, NumbersHaveErrorsAndALoss) {
   EXPECT_DOUBLE_EQ(metric(of_squares, "r2"), 1 - 4 / 0.5);
   EXPECT_DOUBLE_EQ(metric(of_squares, "mean_loss"), 1);
   Model huber = model_of("huber");
-  huber.delta = 0.5;
+  huber.options.loss = builtin_loss("huber", Value::Table{{"delta", 0.5}});
   EXPECT_DOUBLE_EQ(metric(evaluate(huber, data), "mean_loss"), 0.5 * (2 - 0.25) / 2);
   EXPECT_TRUE(of_squares.classes.empty());
 }

@@ -32,7 +32,7 @@ test::Instance heterogeneous(CombinationMatrix matrix, std::uint64_t seed, Real 
   options.noise = 0.1;
   options.minimiser_spread = 1;
   options.scale_spread = scale_spread;
-  options.batch = {0, true};
+  options.model.batch = {0, true};
   return test::synthetic_instance(std::move(matrix), options, seed);
 }
 
@@ -215,7 +215,7 @@ TEST(CombineFirst, GivesGapTheStepOfPolyak) {
 
 // A start at w^o of all has no gradient anywhere: nobody moves, and nothing is divided by 0.
 TEST(Algorithms, StandStillAtACommonMinimiser) {
-  const auto problem = test::problem_of({{{1, 2, 3}}, {{2, 1, 3}}, {{1, 1, 2}}}, LossName::least_squares, 0, {0, true});
+  const auto problem = test::problem_of({{{1, 2, 3}}, {{2, 1, 3}}, {{1, 1, 2}}}, "least-squares", 0, {0, true});
   const Reference reference = test::known({1, 1});
   for (const test::Pair& pair : test::algorithm_sets()) {
     const Rows start(3, 2, 1);

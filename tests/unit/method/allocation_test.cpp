@@ -94,16 +94,16 @@ TEST(Allocation, HappensInNoIterationOfAnyRule) {
   if (!POLYHOP_COUNTS_ALLOCATIONS) GTEST_SKIP() << "the sanitizer brings its own operator new";
   const Sampling samplings[] = {Sampling::uniform, Sampling::shuffle, Sampling::cyclic};
   const Batch batches[] = {{1, false}, {2, false}, {0, true}};
-  const LossName losses[] = {LossName::least_squares, LossName::logistic, LossName::huber};
+  const std::string losses[] = {"least-squares", "logistic", "huber"};
   const auto steps = test::all_sets();
   for (std::size_t n = 0; n < steps.size(); ++n) {
     ProblemOptions options;
-    options.loss = losses[n % 3];
-    options.l2 = options.loss == LossName::logistic ? 0.1 : 0;
+    options.model.loss = builtin_loss(losses[n % 3]);
+    options.model.l2 = options.model.loss.name == "logistic" ? 0.1 : 0;
     options.dimension = 9;
     options.samples = 3;
-    options.sampling = samplings[n / 3 % 3];
-    options.batch = batches[n / 9 % 3];
+    options.model.sampling = samplings[n / 3 % 3];
+    options.model.batch = batches[n / 9 % 3];
     const auto instance = test::synthetic_instance(test::network_of(Topology::ring, 5), options, 2);
     for (const Index workers : {1, 3}) {
       EXPECT_EQ(allocated(instance, steps[n], workers), 0) << steps[n].text() << ", " << workers << " workers";

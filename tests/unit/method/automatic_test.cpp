@@ -156,7 +156,7 @@ test::Instance synthetic(Topology topology, Index agents, Real noise, Real sprea
   options.samples = 6;
   options.noise = noise;
   options.minimiser_spread = spread;
-  options.batch.all = full;
+  options.model.batch.all = full;
   return test::synthetic_instance(network_of(topology, agents), options, 5);
 }
 
@@ -261,7 +261,7 @@ TEST(Automatic, RestsWhereThereIsNothingToLearn) {
 
 TEST(Automatic, LearnsThroughAnAgentThatHasNothingToLearn) {
   // The middle of the path has no features: the others' minimisers are 1 and 4, their curvatures 1 and 4.
-  const auto problem = problem_of({{{1, 1}}, {{0, 2}}, {{2, 8}}}, LossName::least_squares, 0, {.size = 1, .all = true});
+  const auto problem = problem_of({{{1, 1}}, {{0, 2}}, {{2, 8}}}, "least-squares", 0, {.size = 1, .all = true});
   const auto run = run_auto(network_of(Topology::path, 3), *problem, Rows(3, 1), 3000);
   EXPECT_GE(count(run, "auto.stage"), 1);
   EXPECT_LT(largest_distance(run.w, {(1 + 4 * 4) / 5.0}), 1e-9);

@@ -34,7 +34,7 @@ constexpr Batch everything = {.size = 1, .all = true};
 // One agent with the samples (2, 0) and (0, 1), targets 0, both in every batch: the curvatures are 2 along the first
 // axis and 1/2 along the second; the smoothness that is known is (4 + 1)/2.
 std::unique_ptr<LinearProblem> two_axes() {
-  return problem_of({{{2, 0, 0}, {0, 1, 0}}}, LossName::least_squares, 0, everything);
+  return problem_of({{{2, 0, 0}, {0, 1, 0}}}, "least-squares", 0, everything);
 }
 const Rows first_axis = rows_of({{1, 0}});
 const Rows second_axis = rows_of({{0, 1}});
@@ -112,7 +112,7 @@ TEST(CurvatureWatch, TakesOneValueAnIteration) {
 TEST(CurvatureWatch, ShortensTrialsThatAreFarTooLong) {
   // From w = 0 a trial of step 1 ends at exp(count - 1): far off, or not finite at all.
   for (const Real count : {40.0, 300.0, 2000.0, 1e6}) {
-    const auto problem = problem_of({{{1, count}}}, LossName::poisson, 0, everything);
+    const auto problem = problem_of({{{1, count}}}, "poisson", 0, everything);
     const Real found = curvatures(*problem, {rows_of({{0}})})[0];
     EXPECT_LT(poisson((count - 1) / found, count), poisson(0, count)) << count;
     EXPECT_LT(found, 16 * count) << "a step that is far too short";
@@ -158,7 +158,7 @@ TEST(CorrectedDescent, TakesNoStepAboveWhatItsLastMoveAllows) {
   options.dimension = 4;
   options.samples = 6;
   options.minimiser_spread = 1;
-  options.batch.all = true;
+  options.model.batch.all = true;
   const auto instance = test::synthetic_instance(network_of(Topology::ring, 5), options, 5);
   Rows last_w, last_g;
   const auto check = [&](Index i, const Rows& w, const Rows& g, std::span<const Real> mu) {
@@ -179,9 +179,9 @@ TEST(CorrectedDescent, StepsComeToRest) {
   options.dimension = 4;
   options.samples = 6;
   options.minimiser_spread = 1;
-  options.loss = LossName::logistic;
-  options.l2 = 0.01;
-  options.batch.all = true;
+  options.model.loss = builtin_loss("logistic");
+  options.model.l2 = 0.01;
+  options.model.batch.all = true;
   const auto instance = test::synthetic_instance(network_of(Topology::path, 4), options, 5);
   std::vector<Real> last(4, 0.0);
   const auto check = [&](Index i, const Rows&, const Rows&, std::span<const Real> mu) {
@@ -193,7 +193,7 @@ TEST(CorrectedDescent, StepsComeToRest) {
 
 TEST(CorrectedDescent, GoesThroughAnAgentThatHasNothingToLearn) {
   // The middle of the path has no features: the others' minimisers are 1 and 4, their curvatures 1 and 4.
-  const auto problem = problem_of({{{1, 1}}, {{0, 2}}, {{2, 8}}}, LossName::least_squares, 0, everything);
+  const auto problem = problem_of({{{1, 1}}, {{0, 2}}, {{2, 8}}}, "least-squares", 0, everything);
   const auto steps = [](Index, const Rows&, const Rows&, std::span<const Real> mu) { EXPECT_EQ(mu[1], 1); };
   const Rows w = descend_by(network_of(Topology::path, 3), *problem, 1000, steps);
   EXPECT_LT(largest_distance(w, {(1 + 4 * 4) / 5.0}), 1e-9);
@@ -201,7 +201,7 @@ TEST(CorrectedDescent, GoesThroughAnAgentThatHasNothingToLearn) {
 
 TEST(CorrectedDescent, SolvesLargeCounts) {
   // One feature, 1, and counts 200, 500, 800: exp(w) is their mean.
-  const auto problem = problem_of({{{1, 200}}, {{1, 500}}, {{1, 800}}}, LossName::poisson, 0, everything);
+  const auto problem = problem_of({{{1, 200}}, {{1, 500}}, {{1, 800}}}, "poisson", 0, everything);
   const auto nothing = [](Index, const Rows&, const Rows&, std::span<const Real>) {};
   const Rows w = descend_by(network_of(Topology::path, 3), *problem, 1000, nothing);
   EXPECT_LT(largest_distance(w, {std::log(500)}), 1e-9);

@@ -77,7 +77,7 @@ TEST(BarzilaiBorweinStep, IsOneOverTheCurvatureOfAParabola) {
 
 TEST(BarzilaiBorweinStep, HasALongAndAShortForm) {
   // H = diag(1/2, 2) and g = H (1, 1), so that s is along (1/2, 2) and z along (1/4, 4).
-  const auto problem = problem_of({{{1, 0, 0}, {0, 2, 0}}}, LossName::least_squares, 0, everything);
+  const auto problem = problem_of({{{1, 0, 0}, {0, 2, 0}}}, "least-squares", 0, everything);
   const auto second = [&](const char* kind) {
     return run_rule(alone(), *problem, step_of("barzilai-borwein", {{"kind", kind}}), Rows(1, 2, 1.0), 2).mu;
   };
@@ -90,7 +90,7 @@ TEST(BarzilaiBorweinStep, ComparesGradientsOfOneSampleAndPaysForIt) {
   const auto run = run_rule(alone(), *problem_of({{{1, 0}, {3, 0}}}), step_of("barzilai-borwein"), Rows(1, 1, 1.0), 2);
   expect_steps(run.mu, {{1e-3}, {1.0 / 9}});
   EXPECT_EQ(run.evaluations.gradients, 1 + 2);
-  const auto exact = problem_of({{{1, 0}, {3, 0}}}, LossName::least_squares, 0, everything);
+  const auto exact = problem_of({{{1, 0}, {3, 0}}}, "least-squares", 0, everything);
   const auto all = run_rule(alone(), *exact, step_of("barzilai-borwein"), Rows(1, 1, 1.0), 5);
   EXPECT_EQ(all.evaluations.gradients, 5);
   expect_steps({all.mu[1]}, {{1.0 / 5}});

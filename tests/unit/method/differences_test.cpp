@@ -22,7 +22,7 @@ constexpr Batch one{1, false};
 
 // Two agents; agent 0 has J = (1/2) (w_1^2 + 4 w_2^2)/2 on all samples, agent 1 one sample h = (1, 1).
 std::unique_ptr<LinearProblem> two_agents(Batch batch) {
-  return problem_of({{{1, 0, 0}, {0, 2, 0}}, {{1, 1, 0}, {1, 1, 0}}}, LossName::least_squares, 0, batch);
+  return problem_of({{{1, 0, 0}, {0, 2, 0}}, {{1, 1, 0}, {1, 1, 0}}}, "least-squares", 0, batch);
 }
 
 // The products after each of these points; what the recursion steps along is of no account.
@@ -88,7 +88,7 @@ TEST(Differences, AreExactlyZeroBetweenIdenticalPoints) {
   // 0.1 and 1/3 are rounded when they are multiplied; both gradients in the same way.
   const auto problem = problem_of({{{0.1, 1.0 / 3, 0.7}}, {{1.0 / 7, 0.3, 0.1}}});
   for (const Batch batch : {one, everything}) {
-    const auto same = problem_of({{{0.1, 1.0 / 3, 1}}, {{1.0 / 7, 0.3, -1}}}, LossName::logistic, 0.1, batch);
+    const auto same = problem_of({{{0.1, 1.0 / 3, 1}}, {{1.0 / 7, 0.3, -1}}}, "logistic", 0.1, batch);
     for (const Problem* p : {static_cast<const Problem*>(problem.get()), static_cast<const Problem*>(same.get())}) {
       const Rows w = rows_of({{0.3, 1.1}, {0.9, 1.7}});
       const Seen seen = see(*p, {w, w});

@@ -52,20 +52,20 @@ CombinationMatrix uniform(Index agents) {
 // Five agents on a ring with three samples each, fitted by one w^o; their models differ.
 struct Ring {
   CombinationMatrix matrix = network_of(Topology::ring, 5);
-  std::unique_ptr<LinearProblem> problem;
+  std::unique_ptr<DataProblem> problem;
   Reference reference;
   Rows models = test::normal_models({0, 5}, 6, 4);
 
-  explicit Ring(LossName loss = LossName::least_squares, Real l2 = 0, Batch batch = {}, Real noise = 0) {
+  explicit Ring(const std::string& loss = "least-squares", Real l2 = 0, Batch batch = {}, Real noise = 0) {
     ProblemOptions options;
-    options.loss = loss;
-    options.l2 = l2;
+    options.model.loss = builtin_loss(loss);
+    options.model.l2 = l2;
     options.dimension = 6;
     options.samples = 3;
     options.noise = noise;
-    options.batch = batch;
+    options.model.batch = batch;
     problem = make_problem(options, 5, 9);
-    reference = make_reference(options, *problem);
+    reference = make_reference(options.reference, *problem);
   }
   [[nodiscard]] Numbers steps(const Value& step, Index i = 0) const {
     return one_step(matrix, *problem, step, models, &reference, i).mu;
@@ -271,7 +271,7 @@ TEST(GraphAwarePolyak, TakesTooLargeAStepBecauseThePaperDropsDelta) {
 
 TEST(GraphAwarePolyak, HasATightBoundThatIsTheTruthForLeastSquaresUnderInterpolation) {
   for (const Batch batch : {Batch{1, false}, Batch{2, false}, Batch{0, true}}) {
-    const Ring ring(LossName::least_squares, 0, batch);
+    const Ring ring("least-squares", 0, batch);
     for (Index i = 0; i < 5; ++i) {
       const auto with = [&](const char* bound) {
         return ring.steps(gap({{"bound", bound}, {"damping", "rows"}, {"sweeps", 3}}), i);
@@ -282,7 +282,7 @@ TEST(GraphAwarePolyak, HasATightBoundThatIsTheTruthForLeastSquaresUnderInterpola
 }
 
 TEST(GraphAwarePolyak, HasALinearBoundThatNeverStepsFartherThanTheTruth) {
-  for (const LossName loss : {LossName::least_squares, LossName::logistic, LossName::huber}) {
+  for (const std::string loss : {"least-squares", "logistic", "huber"}) {
     const Ring ring(loss, 0.1, {2, false}, 1.0);
     int smaller = 0;
     for (Index i = 0; i < 10; ++i) {
@@ -303,7 +303,7 @@ TEST(GraphAwarePolyak, HasALinearBoundThatNeverStepsFartherThanTheTruth) {
 TEST(GraphAwarePolyak, UsesSmoothnessInTheTightBoundOfOtherLosses) {
   // One agent, logistic, h = (3, 4), y = 1 at w = 0: value ln 2, slope -1/2, ||g||^2 = 25/4, L = 25/4. Convexity gives
   // ln 2 / (25/4); co-coercivity adds ||g||^2 / (2 L) = 1/2 to the numerator.
-  const auto problem = problem_of({{{3, 4, 1}}}, LossName::logistic);
+  const auto problem = problem_of({{{3, 4, 1}}}, "logistic");
   const auto with = [&](const char* bound) {
     return one_step(network_of(Topology::path, 1), *problem, gap({{"bound", bound}, {"sweeps", 1}}), Rows(1, 2)).mu;
   };
@@ -542,7 +542,7 @@ TEST(GraphAwarePolyak, AgreesOnTheNeighbourhoodsMinimumOrMean) {
 
 // Two agents that both see everything, noise that nothing fits: w - 1 and w + 2 in turn, scaled by 1 and 3.
 struct DistanceTwin {
-  std::unique_ptr<LinearProblem> problem = problem_of({{{1, 1}, {1, -2}}, {{3, 3}, {3, -6}}});
+  std::unique_ptr<DataProblem> problem = problem_of({{{1, 1}, {1, -2}}, {{3, 3}, {3, -6}}});
   CombinationMatrix matrix = network_of(Topology::path, 2);
 
   // min(uncapped, r_k / sqrt(S_k)) at each iteration, along the path that the rule took.

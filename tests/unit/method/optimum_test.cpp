@@ -153,7 +153,7 @@ TEST(LevelEstimate, HasAnEpochOfTheSlowestAgentAndAtLeastFifty) {
 
 TEST(LevelEstimate, OfARuleComesToACostThatDoesNotVanish) {
   // One agent whose two samples contradict each other: J = 1/2 at best.
-  const auto problem = problem_of({{{1, 1}, {1, -1}}}, LossName::least_squares, 0, {0, true});
+  const auto problem = problem_of({{{1, 1}, {1, -1}}}, "least-squares", 0, {0, true});
   const CombinationMatrix alone = network_of(Topology::path, 1);
   const auto run = test::run_rule(alone, *problem, step_of("decsps", {{"optimum", "estimate"}}), Rows(1, 1, 2.0), 600);
   EXPECT_NEAR(run.levels.back()[0], 0.5, 0.02);

@@ -35,7 +35,7 @@ void expect_same(const Cell& found, const Cell& expected) {
 }
 
 struct Conditions {
-  LossName loss;
+  std::string loss;
   Batch batch;
   Sampling sampling;
 };
@@ -43,7 +43,7 @@ struct Conditions {
 // The 27 ways to combine losses, batches and samplings.
 std::vector<Conditions> all_conditions() {
   std::vector<Conditions> all;
-  for (const LossName loss : {LossName::least_squares, LossName::logistic, LossName::huber}) {
+  for (const std::string loss : {"least-squares", "logistic", "huber"}) {
     for (const Batch batch : {Batch{1, false}, Batch{3, false}, Batch{0, true}}) {
       for (const Sampling sampling : {Sampling::uniform, Sampling::shuffle, Sampling::cyclic}) {
         all.push_back({loss, batch, sampling});
@@ -62,13 +62,13 @@ ExperimentOptions experiment(const Conditions& conditions, Index agents, Index d
   options.graph.topology = Topology::erdos_renyi;
   options.graph.agents = agents;
   options.graph.probability = 0.3;
-  options.problem.loss = conditions.loss;
+  options.problem.model.loss = builtin_loss(conditions.loss);
   // A minimiser exists, for the options that study one.
-  options.problem.l2 = conditions.loss == LossName::logistic ? 0.1 : 0;
+  options.problem.model.l2 = conditions.loss == "logistic" ? 0.1 : 0;
   options.problem.dimension = dimension;
   options.problem.samples = 4;
-  options.problem.batch = conditions.batch;
-  options.problem.sampling = conditions.sampling;
+  options.problem.model.batch = conditions.batch;
+  options.problem.model.sampling = conditions.sampling;
   return options;
 }
 
@@ -79,8 +79,8 @@ void expect_same_for_any_workers(const ExperimentOptions& options, const std::ve
     const Method method{"it", read_algorithm("atc", "algorithm"), read_rule(step, "step"), true};
     const Cell alone = run_cell(options, method, instance, 5, 1);
     for (const Index count : workers) {
-      SCOPED_TRACE(step.text() + ", " + std::to_string(count) + " workers, loss " + name_of(options.problem.loss) +
-                   ", sampling " + name_of(options.problem.sampling));
+      SCOPED_TRACE(step.text() + ", " + std::to_string(count) + " workers, loss " + options.problem.model.loss.name +
+                   ", sampling " + name_of(options.problem.model.sampling));
       expect_same(run_cell(options, method, instance, 5, count), alone);
     }
   }

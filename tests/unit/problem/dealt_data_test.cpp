@@ -22,11 +22,11 @@ const PartitionOptions in_order = {PartitionKind::blocks, 1};
 
 class DealtDataFiles : public test::DataFiles {
  protected:
-  [[nodiscard]] DealtData dealt(const std::string& name, const std::string& text, LossName loss,
+  [[nodiscard]] DealtData dealt(const std::string& name, const std::string& text, const std::string& loss,
                                 Index agents = 2) const {
-    return read_dealt({"", write(name, text), "", in_order}, loss, agents, 0);
+    return read_dealt({"", write(name, text), ""}, builtin_loss(loss), in_order, agents, 0);
   }
-  [[nodiscard]] std::string refused(const std::string& name, const std::string& text, LossName loss) const {
+  [[nodiscard]] std::string refused(const std::string& name, const std::string& text, const std::string& loss) const {
     const InputError error = polyhop::refusal([&] { return dealt(name, text, loss); });
     EXPECT_EQ(error.file(), file(name));
     return error.message();
@@ -35,7 +35,7 @@ class DealtDataFiles : public test::DataFiles {
 };
 
 TEST_F(DealtDataFiles, TwoWordsBecomeMinusAndPlusOneInSortedOrder) {
-  for (const LossName loss : {LossName::logistic, LossName::smoothed_hinge}) {
+  for (const std::string loss : {"logistic", "smoothed-hinge"}) {
     const DealtData got = dealt("a.csv", "x,answer\n1,yes\n2,no\n3,no\n4,yes\n", loss);
     EXPECT_EQ(got.data.targets, (Numbers{1, -1, -1, 1}));
     EXPECT_EQ(got.classes, (Words{"no", "yes"}));
@@ -46,23 +46,23 @@ TEST_F(DealtDataFiles, TwoWordsBecomeMinusAndPlusOneInSortedOrder) {
 }
 
 TEST_F(DealtDataFiles, TwoNumbersBecomeMinusAndPlusOneInSortedOrder) {
-  const DealtData got = dealt("a.csv", "x,y\n1,10\n2,2\n3,2\n", LossName::logistic);
+  const DealtData got = dealt("a.csv", "x,y\n1,10\n2,2\n3,2\n", "logistic");
   EXPECT_EQ(got.data.targets, (Numbers{1, -1, -1}));
   EXPECT_EQ(got.classes, (Words{"2", "10"}));
-  EXPECT_EQ(dealt("b.csv", "x,y\n1,0.5\n2,-1\n", LossName::logistic).classes, (Words{"-1", "0.5"}));
+  EXPECT_EQ(dealt("b.csv", "x,y\n1,0.5\n2,-1\n", "logistic").classes, (Words{"-1", "0.5"}));
 }
 
 TEST_F(DealtDataFiles, SoftmaxNumbersClassesFromZero) {
-  const DealtData numbers = dealt("a.csv", "x,y\n1,7\n2,-3\n3,12\n4,7\n", LossName::softmax);
+  const DealtData numbers = dealt("a.csv", "x,y\n1,7\n2,-3\n3,12\n4,7\n", "softmax");
   EXPECT_EQ(numbers.data.targets, (Numbers{1, 0, 2, 1}));
   EXPECT_EQ(numbers.classes, (Words{"-3", "7", "12"}));
-  const DealtData words = dealt("b.csv", "x,y\n1,red\n2,blue\n3,green\n", LossName::softmax);
+  const DealtData words = dealt("b.csv", "x,y\n1,red\n2,blue\n3,green\n", "softmax");
   EXPECT_EQ(words.data.targets, (Numbers{2, 0, 1}));
   EXPECT_EQ(words.classes, (Words{"blue", "green", "red"}));
 }
 
 TEST_F(DealtDataFiles, NumbersStayWhatTheyAreWhereTheLossPredictsNumbers) {
-  for (const LossName loss : {LossName::least_squares, LossName::huber, LossName::poisson}) {
+  for (const std::string loss : {"least-squares", "huber", "poisson"}) {
     const DealtData got = dealt("a.csv", "x,y\n1,7\n2,0\n3,2.5\n", loss);
     EXPECT_EQ(got.data.targets, (Numbers{7, 0, 2.5}));
     EXPECT_TRUE(got.classes.empty());
@@ -72,35 +72,36 @@ TEST_F(DealtDataFiles, NumbersStayWhatTheyAreWhereTheLossPredictsNumbers) {
 TEST_F(DealtDataFiles, SamplesGoWithTheirTargets) {
   std::string text = "x,y\n";
   for (int n = 0; n < 20; ++n) text += std::to_string(n) + "," + std::to_string(100 + n) + "\n";
-  const DataSource source = {"", write("a.csv", text), "", {PartitionKind::iid, 1}};
-  const Dataset data = read_dealt(source, LossName::least_squares, 3, 5).data;
+  const DataSource source = {"", write("a.csv", text), ""};
+  const Dataset data = read_dealt(source, builtin_loss("least-squares"), {}, 3, 5).data;
   ASSERT_EQ(data.targets.size(), 20U);
   for (Index n = 0; n < 20; ++n) {
     EXPECT_EQ(data.targets[static_cast<std::size_t>(n)], data.features.dense()(n, 0) + 100);
   }
-  EXPECT_EQ(data.targets, read_dealt(source, LossName::least_squares, 3, 5).data.targets);
-  EXPECT_NE(data.targets, read_dealt(source, LossName::least_squares, 3, 6).data.targets);
+  EXPECT_EQ(data.targets, read_dealt(source, builtin_loss("least-squares"), {}, 3, 5).data.targets);
+  EXPECT_NE(data.targets, read_dealt(source, builtin_loss("least-squares"), {}, 3, 6).data.targets);
 }
 
 TEST_F(DealtDataFiles, TargetsThatTheLossCannotTakeAreRefused) {
-  const std::string three = refused("three.csv", "x,y\n1,0\n2,1\n3,2\n", LossName::logistic);
+  const std::string three = refused("three.csv", "x,y\n1,0\n2,1\n3,2\n", "logistic");
   EXPECT_TRUE(has(three, "3 classes") && has(three, "softmax")) << three;
-  EXPECT_TRUE(has(refused("one.csv", "x,y\n1,0\n2,0\n", LossName::softmax), "1 class "));
-  EXPECT_TRUE(has(refused("one.csv", "x,y\n1,0\n2,0\n", LossName::smoothed_hinge), "1 class "));
-  const std::string words = refused("words.csv", "x,y\n1,no\n2,yes\n", LossName::least_squares);
+  EXPECT_TRUE(has(refused("one.csv", "x,y\n1,0\n2,0\n", "softmax"), "1 class "));
+  EXPECT_TRUE(has(refused("one.csv", "x,y\n1,0\n2,0\n", "smoothed-hinge"), "1 class "));
+  const std::string words = refused("words.csv", "x,y\n1,no\n2,yes\n", "least-squares");
   EXPECT_TRUE(has(words, "\"no\"") && has(words, "least-squares") && has(words, "numbers")) << words;
-  EXPECT_TRUE(has(refused("counts.csv", "x,y\n1,3\n2,-1\n", LossName::poisson), "below 0"));
+  EXPECT_TRUE(has(refused("counts.csv", "x,y\n1,3\n2,-1\n", "poisson"), "below 0"));
 }
 
 TEST_F(DealtDataFiles, ATooWideSparseFileIsRefused) {
-  const std::string message = refused("wide.svm", "1 1:1\n-1 2000000000:1\n", LossName::logistic);
+  const std::string message = refused("wide.svm", "1 1:1\n-1 2000000000:1\n", "logistic");
   EXPECT_TRUE(has(message, "2000000000 features") && has(message, "2 agents") && has(message, "GB")) << message;
 }
 
 TEST_F(DealtDataFiles, FewerSamplesThanAgentsAreRefused) {
   write("few.csv", "x,y\n1,2\n2,3\n");
-  const DataSource source = {"", file("few.csv"), "", in_order};
-  const InputError error = polyhop::refusal([&] { return read_dealt(source, LossName::least_squares, 3, 0); });
+  const DataSource source = {"", file("few.csv"), ""};
+  const InputError error =
+      polyhop::refusal([&] { return read_dealt(source, builtin_loss("least-squares"), in_order, 3, 0); });
   EXPECT_TRUE(has(error.message(), "2 samples for 3 agents"));
 }
 
@@ -108,7 +109,7 @@ TEST_F(DealtDataFiles, EveryAgentMayHaveAFileOfItsOwn) {
   write("site-0.csv", "a,b,kind\n1,2,red\n3,4,blue\n");
   write("site-1.csv", "a,b,kind\n5,6,green\n");
   write("site-2.csv", "a,b,kind\n7,8,blue\n9,10,blue\n11,12,red\n");
-  const DealtData got = read_dealt({"", file("site-{agent}.csv"), "", {}}, LossName::softmax, 3, 0);
+  const DealtData got = read_dealt({"", file("site-{agent}.csv"), ""}, builtin_loss("softmax"), {}, 3, 0);
   EXPECT_EQ(got.classes, (Words{"blue", "green", "red"}));
   EXPECT_EQ(got.data.targets, (Numbers{2, 0, 1, 0, 0, 2}));
   EXPECT_EQ(got.data.offset, (std::vector<Index>{0, 2, 3, 6}));
@@ -123,7 +124,7 @@ TEST_F(DealtDataFiles, EveryAgentMayHaveAFileOfItsOwn) {
 TEST_F(DealtDataFiles, SparseFilesOfTheAgentsMayBeOfUnlikeWidth) {
   write("site-0.svm", "1 1:5\n-1 2:6\n");
   write("site-1.svm", "1 4:7\n");
-  const DealtData got = read_dealt({"", file("site-{agent}.svm"), "", {}}, LossName::logistic, 2, 0);
+  const DealtData got = read_dealt({"", file("site-{agent}.svm"), ""}, builtin_loss("logistic"), {}, 2, 0);
   EXPECT_EQ(got.data.features.columns(), 4);
   EXPECT_EQ(got.data.features.columns_of(2)[0], 3);
   EXPECT_EQ(got.data.features.values_of(2)[0], 7);
@@ -134,8 +135,9 @@ TEST_F(DealtDataFiles, FilesOfTheAgentsWithOtherColumnsAreRefusedByName) {
   write("site-0.csv", "a,b,y\n1,2,3\n");
   const auto second = [&](const std::string& text) {
     write("site-1.csv", text);
-    const DataSource source = {"", file("site-{agent}.csv"), "", {}};
-    const InputError error = polyhop::refusal([&] { return read_dealt(source, LossName::least_squares, 2, 0); });
+    const DataSource source = {"", file("site-{agent}.csv"), ""};
+    const InputError error =
+        polyhop::refusal([&] { return read_dealt(source, builtin_loss("least-squares"), {}, 2, 0); });
     EXPECT_EQ(error.file(), file("site-1.csv"));
     return error.message();
   };
@@ -145,8 +147,9 @@ TEST_F(DealtDataFiles, FilesOfTheAgentsWithOtherColumnsAreRefusedByName) {
 
 TEST_F(DealtDataFiles, AnAgentWithoutAFileIsTold) {
   write("site-0.csv", "a,y\n1,2\n");
-  const DataSource source = {"", file("site-{agent}.csv"), "", {}};
-  const InputError error = polyhop::refusal([&] { return read_dealt(source, LossName::least_squares, 2, 0); });
+  const DataSource source = {"", file("site-{agent}.csv"), ""};
+  const InputError error =
+      polyhop::refusal([&] { return read_dealt(source, builtin_loss("least-squares"), {}, 2, 0); });
   EXPECT_EQ(error.file(), file("site-1.csv"));
 }
 
@@ -183,11 +186,11 @@ TEST(DealtData, RowsGetNormOneAndRowsOfZerosStay) {
 
 TEST_F(DealtDataFiles, ReadersThatHaveSomeOfTheAgentsKeepTheirSamplesAlone) {
   const std::string name = write("a.csv", "x,kind\n1,red\n2,blue\n3,red\n4,blue\n5,red\n6,green\n");
-  const DataSource source = {"", name, "", {PartitionKind::iid, 1}};
-  const DealtData whole = read_dealt(source, LossName::softmax, 3, 8);
+  const DataSource source = {"", name, ""};
+  const DealtData whole = read_dealt(source, builtin_loss("softmax"), {}, 3, 8);
   EXPECT_EQ(whole.samples, 6);
-  DealtReader first(source, LossName::softmax, 3, 8);
-  DealtReader rest(source, LossName::softmax, 3, 8);
+  DealtReader first(source, builtin_loss("softmax"), {}, 3, 8);
+  DealtReader rest(source, builtin_loss("softmax"), {}, 3, 8);
   for (DealtReader* reader : {&first, &rest}) reader->open(false);
   EXPECT_EQ(first.samples(), (std::vector<Index>{2, 2, 2}));
   first.read({0, 1});
@@ -205,9 +208,9 @@ TEST_F(DealtDataFiles, ReadersThatHaveSomeOfTheAgentsKeepTheirSamplesAlone) {
 TEST_F(DealtDataFiles, ClassesAndFeaturesOfOwnFilesAreThoseOfAllProcesses) {
   write("site-0.svm", "5 1:1\n");
   write("site-1.svm", "7 4:1\n5 2:3\n");
-  const DataSource source = {"", file("site-{agent}.svm"), "", {}};
-  DealtReader first(source, LossName::logistic, 2, 0);
-  DealtReader second(source, LossName::logistic, 2, 0);
+  const DataSource source = {"", file("site-{agent}.svm"), ""};
+  DealtReader first(source, builtin_loss("logistic"), {}, 2, 0);
+  DealtReader second(source, builtin_loss("logistic"), {}, 2, 0);
   EXPECT_TRUE(first.has_own_files());
   first.open(false);
   second.open(false);

@@ -18,7 +18,7 @@ constexpr Index columns = 11;  // more than a cache line
 
 // About every other number 0, one row of zeros, one without any.
 Rows holey() {
-  Rows out = naive::holey_model(LossName::least_squares, 0, columns, false).data.features.dense();
+  Rows out = naive::holey_model("least-squares", 0, columns, false).data.features.dense();
   std::ranges::fill(out.row(2), 0);
   std::ranges::fill(out.row(4), 1.5);
   return out;

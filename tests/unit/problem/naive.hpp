@@ -10,11 +10,12 @@
 #include <memory>
 #include <numeric>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "polyhop/core/random.hpp"
-#include "polyhop/problem/linear_problem.hpp"
+#include "support/losses.hpp"
 
 /// Costs of linear models straight from their formulas, one sample after the other.
 namespace polyhop::naive {
@@ -22,7 +23,7 @@ namespace polyhop::naive {
 /// What a problem is made of.
 struct Model {
   Dataset data;
-  LossName loss = LossName::least_squares;
+  std::string loss = "least-squares";
   Real l2 = 0;
   Real delta = 1;
   bool intercept = false;
@@ -32,53 +33,33 @@ struct Model {
     return {l2, batch, sampling, intercept, weights};
   }
   [[nodiscard]] LinearProblem problem(Batch batch = {1, true}, Sampling sampling = Sampling::cyclic) const {
-    return LinearProblem(data, std::shared_ptr<const Loss>(make_loss(loss, delta)), options(batch, sampling));
+    return LinearProblem(data, make_loss(loss, delta), options(batch, sampling));
   }
   [[nodiscard]] Real weight(Index k) const { return weights.empty() ? 1 : weights[static_cast<std::size_t>(k)]; }
 };
 
 /// Every loss of one prediction.
-inline constexpr std::array all_losses = {LossName::least_squares, LossName::logistic, LossName::huber,
-                                          LossName::smoothed_hinge, LossName::poisson};
+inline const std::array<std::string, 5> all_losses = {"least-squares", "logistic", "huber", "smoothed-hinge",
+                                                      "poisson"};
 
 inline double loss(const Model& model, double z, double y) {
   const double r = std::abs(z - y);
-  switch (model.loss) {
-    case LossName::least_squares:
-      return r * r / 2;
-    case LossName::logistic:
-      return std::log(1 + std::exp(-y * z));
-    case LossName::huber:
-      return r <= model.delta ? r * r / 2 : model.delta * r - model.delta * model.delta / 2;
-    case LossName::smoothed_hinge:
-      if (y * z >= 1) return 0;
-      return y * z > 0 ? (1 - y * z) * (1 - y * z) / 2 : 0.5 - y * z;
-    case LossName::poisson:
-      return std::exp(z) - y * z;
-    case LossName::softmax:
-      break;
-  }
-  return 0;
+  if (model.loss == "least-squares") return r * r / 2;
+  if (model.loss == "logistic") return std::log(1 + std::exp(-y * z));
+  if (model.loss == "huber") return r <= model.delta ? r * r / 2 : model.delta * r - model.delta * model.delta / 2;
+  if (model.loss == "poisson") return std::exp(z) - y * z;
+  if (y * z >= 1) return 0;
+  return y * z > 0 ? (1 - y * z) * (1 - y * z) / 2 : 0.5 - y * z;
 }
 
 inline double slope(const Model& model, double z, double y) {
   const double r = z - y;
-  switch (model.loss) {
-    case LossName::least_squares:
-      return r;
-    case LossName::logistic:
-      return -y / (1 + std::exp(y * z));
-    case LossName::huber:
-      return std::abs(r) <= model.delta ? r : (r > 0 ? model.delta : -model.delta);
-    case LossName::smoothed_hinge:
-      if (y * z >= 1) return 0;
-      return y * z > 0 ? -y * (1 - y * z) : -y;
-    case LossName::poisson:
-      return std::exp(z) - y;
-    case LossName::softmax:
-      break;
-  }
-  return 0;
+  if (model.loss == "least-squares") return r;
+  if (model.loss == "logistic") return -y / (1 + std::exp(y * z));
+  if (model.loss == "huber") return std::abs(r) <= model.delta ? r : (r > 0 ? model.delta : -model.delta);
+  if (model.loss == "poisson") return std::exp(z) - y;
+  if (y * z >= 1) return 0;
+  return y * z > 0 ? -y * (1 - y * z) : -y;
 }
 
 inline double product(std::span<const Real> x, std::span<const Real> y) {
@@ -149,24 +130,24 @@ inline Dataset random_data(const std::vector<Index>& samples, Index dimension, b
   return data;
 }
 
-inline bool has_classes(LossName loss) { return loss == LossName::logistic || loss == LossName::smoothed_hinge; }
+inline bool has_classes(const std::string& loss) { return loss == "logistic" || loss == "smoothed-hinge"; }
 
 /// Targets that the loss is for.
-inline Dataset random_data_for(LossName loss, const std::vector<Index>& samples, Index dimension) {
+inline Dataset random_data_for(const std::string& loss, const std::vector<Index>& samples, Index dimension) {
   Dataset data = random_data(samples, dimension, has_classes(loss));
-  if (loss == LossName::poisson) {
+  if (loss == "poisson") {
     for (Real& y : data.targets) y = std::round(std::abs(y));
   }
   return data;
 }
 
 /// A random model of each kind: three agents with unlike numbers of samples.
-inline Model random_model(LossName loss, Real l2 = 0, Index dimension = 3) {
+inline Model random_model(const std::string& loss, Real l2 = 0, Index dimension = 3) {
   return {random_data_for(loss, {5, 3, 4}, dimension), loss, l2, 0.7};
 }
 
 /// The same with about every other feature 0, the last column, where it is an intercept, of ones, and a weight each.
-inline Model holey_model(LossName loss, Real l2, Index dimension, bool intercept) {
+inline Model holey_model(const std::string& loss, Real l2, Index dimension, bool intercept) {
   Model model = random_model(loss, l2, dimension);
   Rows& h = model.data.features.dense();
   Stream stream(7, Purpose::features);

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "polyhop/core/reach.hpp"
+#include "support/losses.hpp"
 #include "unit/core/refusal.hpp"
 #include "unit/problem/naive.hpp"
 
@@ -34,7 +35,7 @@ struct Model {
 };
 
 Model random_model(Real l2, bool intercept) {
-  Model model = {naive::holey_model(LossName::least_squares, l2, features, intercept)};
+  Model model = {naive::holey_model("least-squares", l2, features, intercept)};
   Stream stream(3, Purpose::noise);
   for (Real& y : model.linear.data.targets) y = static_cast<Real>(stream.below(classes));
   return model;
@@ -215,7 +216,7 @@ TEST(SoftmaxProblem, SmoothnessBoundsHowFarTheCostLeavesItsTangent) {
 
 TEST(SoftmaxProblem, OfTwoClassesIsTheLogisticLossOfTheirDifference) {
   Dataset data = naive::random_data({5, 3, 4}, 7, true);
-  const LinearProblem logistic(data, make_loss(LossName::logistic));
+  const LinearProblem logistic(data, make_loss("logistic"));
   for (Real& y : data.targets) y = y > 0 ? 1 : 0;
   const SoftmaxProblem softmax(data, 2);
   const Rows w = naive::random_points(4, 14);

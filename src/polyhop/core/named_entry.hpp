@@ -11,6 +11,17 @@
 
 namespace polyhop {
 
+/// The entry of a table that has this name. Throws InputError with the nearest name, or all of them.
+template <class Entries>
+const auto& entry_named(const Entries& entries, const std::string& name, const std::string& path, int line = 0) {
+  std::vector<std::string> names;
+  for (const auto& entry : entries) {
+    if (entry.name == name) return entry;
+    names.push_back(entry.name);
+  }
+  throw InputError(path, "unknown name " + in_quotes(name) + suggestion(name, names), line);
+}
+
 /// Reads a choice from a table of entries that have a `name` and a `read`: `"gap"`, or `{ rule = "gap", ... }` where
 /// `key` is "rule". `expected` says in messages what one would write; `more` is what `read` takes besides.
 template <class Entries, class... More>
@@ -28,12 +39,7 @@ auto read_named(const Entries& entries, const std::string& key, const std::strin
   const std::string where = choice.as<std::string>() != nullptr && key == "name" ? path : path + "." + key;
   const auto* name = found->as<std::string>();
   if (name == nullptr) throw InputError(where, "found " + found->text() + ", expected a name", found->line);
-  std::vector<std::string> names;
-  for (const auto& entry : entries) {
-    if (entry.name == *name) return entry.read(table, path, more...);
-    names.push_back(entry.name);
-  }
-  throw InputError(where, "unknown name " + in_quotes(*name) + suggestion(*name, names), found->line);
+  return entry_named(entries, *name, where, found->line).read(table, path, more...);
 }
 
 }  // namespace polyhop

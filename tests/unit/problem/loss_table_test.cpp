@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
-#include "polyhop/problem/loss.hpp"
+#include "polyhop/problem/loss_table.hpp"
+#include "support/losses.hpp"
 
 #include <gtest/gtest.h>
 
@@ -14,8 +15,7 @@
 namespace polyhop {
 namespace {
 
-constexpr std::array<LossName, 5> all = {LossName::least_squares, LossName::logistic, LossName::huber,
-                                         LossName::smoothed_hinge, LossName::poisson};
+const std::array<std::string, 5> all = {"least-squares", "logistic", "huber", "smoothed-hinge", "poisson"};
 
 Real value(const Loss& loss, Real z, Real y) {
   Real out = 0;
@@ -43,16 +43,16 @@ const std::vector<Point> points = {{0.1, 1},   {0.5, 1}, {-2, 1},  {3, 1},  {0.1
                                    {-0.5, -1}, {2, -1},  {-3, -1}, {1.1, 1}};
 
 TEST(Loss, LeastSquaresIsHalfTheSquare) {
-  const auto loss = make_loss(LossName::least_squares);
+  const auto loss = make_loss("least-squares");
   EXPECT_EQ(value(*loss, 5, 2), 4.5);
   EXPECT_EQ(slope(*loss, 5, 2), 3);
   EXPECT_EQ(curvature(*loss, 5, 2), 1);
   EXPECT_TRUE(loss->is_quadratic());
-  EXPECT_FALSE(loss->is_classification());
+  EXPECT_NE(loss->task(), Task::two_classes);
 }
 
 TEST(Loss, LogisticIsTheLogarithmOfOnePlusTheExponential) {
-  const auto loss = make_loss(LossName::logistic);
+  const auto loss = make_loss("logistic");
   EXPECT_DOUBLE_EQ(value(*loss, 0, 1), std::log(2.0));
   EXPECT_DOUBLE_EQ(value(*loss, 2, 1), std::log(1 + std::exp(-2.0)));
   EXPECT_DOUBLE_EQ(value(*loss, 2, -1), std::log(1 + std::exp(2.0)));
@@ -60,11 +60,11 @@ TEST(Loss, LogisticIsTheLogarithmOfOnePlusTheExponential) {
   EXPECT_EQ(slope(*loss, 0, -1), 0.5);
   EXPECT_EQ(curvature(*loss, 0, 1), 0.25);
   EXPECT_FALSE(loss->is_quadratic());
-  EXPECT_TRUE(loss->is_classification());
+  EXPECT_EQ(loss->task(), Task::two_classes);
 }
 
 TEST(Loss, HuberIsASquareInsideAndALineOutside) {
-  const auto loss = make_loss(LossName::huber, 2);
+  const auto loss = make_loss("huber", 2);
   EXPECT_EQ(value(*loss, 1, 0), 0.5);
   EXPECT_EQ(value(*loss, 2, 0), 2);
   EXPECT_EQ(value(*loss, 5, 0), 8);
@@ -75,11 +75,11 @@ TEST(Loss, HuberIsASquareInsideAndALineOutside) {
   EXPECT_EQ(curvature(*loss, 1, 0), 1);
   EXPECT_EQ(curvature(*loss, 5, 0), 0);
   EXPECT_FALSE(loss->is_quadratic());
-  EXPECT_FALSE(loss->is_classification());
+  EXPECT_NE(loss->task(), Task::two_classes);
 }
 
 TEST(Loss, SmoothedHingeIsFlatThenASquareThenALine) {
-  const auto loss = make_loss(LossName::smoothed_hinge);
+  const auto loss = make_loss("smoothed-hinge");
   for (const Real y : {1.0, -1.0}) {
     EXPECT_EQ(value(*loss, 1.5 * y, y), 0);
     EXPECT_EQ(value(*loss, 1 * y, y), 0);
@@ -93,26 +93,26 @@ TEST(Loss, SmoothedHingeIsFlatThenASquareThenALine) {
     EXPECT_EQ(curvature(*loss, 1.5 * y, y), 0);
     EXPECT_EQ(curvature(*loss, -0.5 * y, y), 0);
   }
-  EXPECT_TRUE(loss->is_classification());
+  EXPECT_EQ(loss->task(), Task::two_classes);
   EXPECT_FALSE(loss->has_tail()) << "separated classes have a minimiser";
   EXPECT_FALSE(loss->is_quadratic());
 }
 
 TEST(Loss, PoissonIsTheExponentialWithoutTheFactorial) {
-  const auto loss = make_loss(LossName::poisson);
+  const auto loss = make_loss("poisson");
   EXPECT_EQ(value(*loss, 0, 3), 1);
   EXPECT_DOUBLE_EQ(value(*loss, 2, 3), std::exp(2.0) - 6);
   EXPECT_DOUBLE_EQ(slope(*loss, 2, 3), std::exp(2.0) - 3);
   EXPECT_DOUBLE_EQ(curvature(*loss, 2, 3), std::exp(2.0));
   EXPECT_NEAR(slope(*loss, std::log(3.0), 3), 0, 1e-15);
   EXPECT_NEAR(value(*loss, std::log(3.0), 3), 3 - 3 * std::log(3.0), 1e-15) << "the least, which is not 0";
-  EXPECT_TRUE(loss->is_count());
-  EXPECT_FALSE(loss->is_classification());
+  EXPECT_EQ(loss->task(), Task::counts);
+  EXPECT_NE(loss->task(), Task::two_classes);
   EXPECT_FALSE(std::isfinite(loss->max_curvature()));
 }
 
 TEST(Loss, PoissonOverflowsToInfinity) {
-  const auto loss = make_loss(LossName::poisson);
+  const auto loss = make_loss("poisson");
   const Real infinity = std::numeric_limits<Real>::infinity();
   EXPECT_EQ(value(*loss, 1000, 3), infinity);
   EXPECT_EQ(slope(*loss, 1000, 3), infinity);
@@ -120,43 +120,43 @@ TEST(Loss, PoissonOverflowsToInfinity) {
   EXPECT_EQ(slope(*loss, -1000, 3), -3);
 }
 
-TEST(Loss, SoftmaxIsNoFunctionOfOnePrediction) { EXPECT_THROW((void)make_loss(LossName::softmax), Error); }
+TEST(Loss, SoftmaxIsNoFunctionOfOnePrediction) { EXPECT_EQ(make_loss("softmax"), nullptr); }
 
 TEST(Loss, SlopesAreThoseOfTheValues) {
-  for (const LossName name : all) {
+  for (const std::string& name : all) {
     const auto loss = make_loss(name, 0.7);
     for (const auto& [z, y] : points) {
       const Real h = 1e-5;
       const Real difference = (value(*loss, z + h, y) - value(*loss, z - h, y)) / (2 * h);
-      EXPECT_NEAR(slope(*loss, z, y), difference, 1e-9) << name_of(name) << " at " << z << ", " << y;
+      EXPECT_NEAR(slope(*loss, z, y), difference, 1e-9) << name << " at " << z << ", " << y;
     }
   }
 }
 
 TEST(Loss, CurvaturesAreThoseOfTheSlopes) {
-  for (const LossName name : all) {
+  for (const std::string& name : all) {
     const auto loss = make_loss(name, 0.7);
     for (const auto& [z, y] : points) {
       const Real h = 1e-5;
       const Real difference = (slope(*loss, z + h, y) - slope(*loss, z - h, y)) / (2 * h);
-      EXPECT_NEAR(curvature(*loss, z, y), difference, 1e-9) << name_of(name) << " at " << z << ", " << y;
+      EXPECT_NEAR(curvature(*loss, z, y), difference, 1e-9) << name << " at " << z << ", " << y;
     }
   }
 }
 
 TEST(Loss, MaxCurvatureIsTheLargestCurvature) {
-  for (const LossName name : all) {
-    if (name == LossName::poisson) continue;
+  for (const std::string& name : all) {
+    if (name == "poisson") continue;
     const auto loss = make_loss(name, 0.7);
     Real largest = 0;
     for (int n = -1000; n <= 1000; ++n) largest = std::max(largest, curvature(*loss, 0.01 * n, 1));
-    EXPECT_LE(largest, loss->max_curvature()) << name_of(name);
-    EXPECT_GE(largest, 0.999 * loss->max_curvature()) << name_of(name) << ": the bound is attained";
+    EXPECT_LE(largest, loss->max_curvature()) << name;
+    EXPECT_GE(largest, 0.999 * loss->max_curvature()) << name << ": the bound is attained";
   }
 }
 
 TEST(Loss, LogisticSurvivesHugeMargins) {
-  const auto loss = make_loss(LossName::logistic);
+  const auto loss = make_loss("logistic");
   for (const Real margin : {800.0, 1e10, 1e308}) {
     EXPECT_EQ(value(*loss, margin, 1), 0) << margin;
     EXPECT_EQ(value(*loss, -margin, 1), margin) << margin;
@@ -170,7 +170,7 @@ TEST(Loss, LogisticSurvivesHugeMargins) {
 }
 
 TEST(Loss, LogisticKeepsItsDigitsAtLargeMargins) {
-  const auto loss = make_loss(LossName::logistic);
+  const auto loss = make_loss("logistic");
   // ln(1 + e^-40) = e^-40 to 17 digits, where 1 + e^-40 is 1.
   EXPECT_DOUBLE_EQ(value(*loss, 40, 1), std::exp(-40.0));
   EXPECT_DOUBLE_EQ(slope(*loss, 40, 1), -std::exp(-40.0));
@@ -179,15 +179,15 @@ TEST(Loss, LogisticKeepsItsDigitsAtLargeMargins) {
 
 TEST(Loss, PassesOnWhatIsNotANumber) {
   const Real nan = std::numeric_limits<Real>::quiet_NaN();
-  for (const LossName name : all) {
+  for (const std::string& name : all) {
     const auto loss = make_loss(name);
-    EXPECT_TRUE(std::isnan(value(*loss, nan, 1))) << name_of(name);
-    EXPECT_TRUE(std::isnan(slope(*loss, nan, 1))) << name_of(name);
+    EXPECT_TRUE(std::isnan(value(*loss, nan, 1))) << name;
+    EXPECT_TRUE(std::isnan(slope(*loss, nan, 1))) << name;
   }
 }
 
 TEST(Loss, WorksOnWholeArrays) {
-  const auto loss = make_loss(LossName::least_squares);
+  const auto loss = make_loss("least-squares");
   const std::vector<Real> z = {1, 2, 3};
   const std::vector<Real> y = {0, 4, 3};
   std::vector<Real> out(3);

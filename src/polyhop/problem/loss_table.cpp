@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
-#include "polyhop/problem/loss.hpp"
+#include "polyhop/problem/loss_table.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +8,8 @@
 #include <limits>
 
 #include "polyhop/core/elementary.hpp"
+#include "polyhop/core/named_entry.hpp"
+#include "polyhop/problem/softmax_problem.hpp"
 
 namespace polyhop {
 namespace {
@@ -48,7 +50,8 @@ class Logistic final : public Loss {
     each(z, y, curvature, [](Real p, Real t) { return miss(p * t) * miss(-p * t); });
   }
   [[nodiscard]] Real max_curvature() const override { return 0.25; }
-  [[nodiscard]] bool is_classification() const override { return true; }
+  [[nodiscard]] Task task() const override { return Task::two_classes; }
+  [[nodiscard]] bool has_probabilities() const override { return true; }
   [[nodiscard]] bool has_tail() const override { return true; }
 
  private:
@@ -59,9 +62,18 @@ class Logistic final : public Loss {
   }
 };
 
+struct HuberOptions {
+  Real delta = 1;
+  static const FieldTable<HuberOptions>& fields() {
+    static const auto table = FieldTable<HuberOptions>().add(
+        "delta", &HuberOptions::delta, "where the Huber loss turns from a square into a line", {above(0)});
+    return table;
+  }
+};
+
 class Huber final : public Loss {
  public:
-  explicit Huber(Real delta) : delta_(delta) {}
+  explicit Huber(const HuberOptions& options) : delta_(options.delta) {}
   void values(std::span<const Real> z, std::span<const Real> y, std::span<Real> value) const override {
     each(z, y, value, [d = delta_](Real p, Real t) {
       const Real r = std::abs(p - t);
@@ -96,7 +108,7 @@ class SmoothedHinge final : public Loss {
     each(z, y, curvature, [](Real p, Real t) { return p * t > 0 && p * t < 1 ? t * t : 0.0; });
   }
   [[nodiscard]] Real max_curvature() const override { return 1.0; }
-  [[nodiscard]] bool is_classification() const override { return true; }
+  [[nodiscard]] Task task() const override { return Task::two_classes; }
 };
 
 class Poisson final : public Loss {
@@ -111,27 +123,44 @@ class Poisson final : public Loss {
     each(z, z, curvature, [](Real p, Real) { return elementary::exp(p); });
   }
   [[nodiscard]] Real max_curvature() const override { return std::numeric_limits<Real>::infinity(); }
-  [[nodiscard]] bool is_count() const override { return true; }
+  [[nodiscard]] Task task() const override { return Task::counts; }
 };
+
+// A function of one prediction for each class, so no Loss: its problem is one of its own.
+LossEntry softmax_entry() {
+  const auto read = [](const Value& table, const std::string& path) {
+    (void)NoOptions::fields().read(table, path);
+    const auto build = [](Dataset data, Index classes, LinearOptions options) -> std::unique_ptr<DataProblem> {
+      return std::make_unique<SoftmaxProblem>(std::move(data), classes, std::move(options));
+    };
+    return LossSpec{"softmax", Value::Table{}, Task::classes, true, nullptr, build};
+  };
+  return {"softmax", "ln sum_c e^{z_c} - z_y: cross-entropy of one score z_c per class", Task::classes, {}, read};
+}
 
 }  // namespace
 
-std::unique_ptr<Loss> make_loss(LossName name, Real huber_delta) {
-  switch (name) {
-    case LossName::least_squares:
-      return std::make_unique<LeastSquares>();
-    case LossName::logistic:
-      return std::make_unique<Logistic>();
-    case LossName::huber:
-      return std::make_unique<Huber>(huber_delta);
-    case LossName::smoothed_hinge:
-      return std::make_unique<SmoothedHinge>();
-    case LossName::poisson:
-      return std::make_unique<Poisson>();
-    case LossName::softmax:
-      throw Error("softmax is a function of one prediction for each class: make a SoftmaxProblem");
-  }
-  throw Error("unknown loss");
+const std::vector<LossEntry>& losses() {
+  static const std::vector<LossEntry> table = {
+      loss_entry<LeastSquares>("least-squares", "(z - y)^2 / 2"),
+      loss_entry<Logistic>("logistic", "ln(1 + e^{-y z}), y = -1 or 1"),
+      softmax_entry(),
+      loss_entry<Huber, HuberOptions>("huber", "r^2/2 for |r| = |z - y| <= delta, delta (|r| - delta/2) beyond"),
+      loss_entry<SmoothedHinge>(
+          "smoothed-hinge", "of the margin m = y z, y = -1 or 1: 0 for m >= 1, (1 - m)^2/2 below, 1/2 - m for m <= 0"),
+      loss_entry<Poisson>("poisson", "e^z - y z for counts y: their negative log-likelihood without ln y!"),
+  };
+  return table;
+}
+
+LossSpec builtin_loss(const std::string& name, const Value& options) {
+  return entry_named(losses(), name, "loss").read(options, "loss");
+}
+
+std::string Codec<LossSpec>::type() {
+  std::string out;
+  for (const LossEntry& entry : losses()) out += (out.empty() ? "" : " | ") + entry.name;
+  return out;
 }
 
 }  // namespace polyhop

@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+// The command line: reads arguments, calls the library, prints. No numerics here.
+#include "polyhop/command.hpp"
+
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include "cluster.hpp"
+#include "command_line.hpp"
+#include "commands.hpp"
+#include "polyhop/core/error.hpp"
+#include "polyhop/report/text_table.hpp"
+#include "terminal.hpp"
+
+namespace polyhop::app {
+namespace {
+
+int parse_and_run(int argc, char** argv, const Registry& registry) {
+  CommandLine line("polyhop: decentralized optimization over networks, with step sizes that know the graph",
+                   std::string("polyhop ") + POLYHOP_VERSION, registry);
+  add_run(line);
+  add_fit(line);
+  add_predict(line);
+  add_evaluate(line);
+  add_data(line);
+  add_report(line);
+  add_export(line);
+  add_graph(line);
+  add_methods(line);
+  add_check(line);
+  add_init(line);
+  add_doctor(line);
+  add_completion(line);
+  return line.run(argc, argv);
+}
+
+}  // namespace
+}  // namespace polyhop::app
+
+namespace polyhop {
+
+int main(int argc, char** argv, const Registry& registry) {
+  app::open_standard_files();
+  int code = app::internal_error;
+  std::string wrong;
+  try {
+    app::supervise(argc > 1 ? argv[1] : "");
+    if (argc > 1 && app::is_idle(argv[1])) return app::done;
+    code = app::parse_and_run(argc, argv, registry);
+  } catch (const LostPeer& e) {
+    // Whoever waits for a lost process tells of it: others may be out of reach.
+    std::fputs(("polyhop: " + printable(e.what()) + "\n").c_str(), stderr);
+    app::abort_team(app::lost_peer);
+  } catch (const app::UsageError& e) {
+    wrong = "polyhop: " + printable(e.what()) + "\nRun with --help for more information.\n";
+    code = app::usage_error;
+  } catch (const InputError& e) {
+    wrong = "polyhop: " + printable(e.what()) + "\n";
+    code = app::bad_input;
+  } catch (const std::exception& e) {
+    wrong = "polyhop: " + printable(e.what()) + "\n";
+  }
+  app::tell(wrong);
+  app::leave_team(code, wrong);
+  return code;
+}
+
+}  // namespace polyhop

@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/problem/model_options.hpp"
+
+#include <algorithm>
+
+#include "polyhop/core/error.hpp"
+#include "polyhop/core/named_entry.hpp"
+
+namespace polyhop {
+namespace {
+
+bool has_option(const LossEntry& loss, const std::string& name) {
+  return std::ranges::find(loss.options, name, &FieldInfo::name) != loss.options.end();
+}
+
+// What to say of a key that the loss does not have.
+std::string foreign_key(const std::string& key, const LossEntry& loss, std::span<const LossEntry> losses,
+                        std::vector<std::string> known) {
+  for (const LossEntry& other : losses) {
+    if (has_option(other, key)) return "is an option of loss = " + in_quotes(other.name) + ", not of " + loss.name;
+  }
+  for (const FieldInfo& option : loss.options) known.push_back(option.name);
+  return "unknown key" + suggestion(key, known);
+}
+
+}  // namespace
+
+const FieldTable<ModelOptions>& ModelOptions::fields() {
+  using O = ModelOptions;
+  static const auto table =
+      FieldTable<O>()
+          .add("loss", &O::loss, "the loss of the linear model; its options stand beside it")
+          .rest(&O::loss_options, [](const O& o) { return o.loss.options; })
+          .add("l2", &O::l2, "adds (l2/2)||w||^2 to every agent's cost", {at_least(0)})
+          .add("partition", &O::partition, "how the samples of one file are dealt to the agents")
+          .add("standardise", &O::standardise, "features with mean 0 and deviation 1, agreed on along the links")
+          .add("unit_rows", &O::unit_rows, "every sample's features divided by their norm")
+          .add("intercept", &O::intercept, "a last feature that is always 1, and not penalised")
+          .add("batch", &O::batch, "samples an agent takes in an iteration")
+          .add("sampling", &O::sampling, "how they are chosen");
+  return table;
+}
+
+void settle(ModelOptions& options, std::span<const LossEntry> losses, const std::string& path,
+            const std::vector<std::string>& others) {
+  const std::string prefix = path.empty() ? "" : path + ".";
+  const LossEntry& loss = entry_named(losses, options.loss.name, prefix + "loss");
+  for (const auto& [key, value] : *options.loss_options.as<Value::Table>()) {
+    if (has_option(loss, key)) continue;
+    throw InputError(prefix + key, foreign_key(key, loss, losses, others), value.line);
+  }
+  options.loss = loss.read(options.loss_options, path);
+}
+
+}  // namespace polyhop

@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "polyhop/core/fields.hpp"
+#include "polyhop/problem/loss_table.hpp"
+#include "polyhop/problem/partition.hpp"
+#include "polyhop/problem/sampler.hpp"
+
+namespace polyhop {
+
+/// A linear model on data: what an experiment's [problem] and `fit` ask for alike. Flags, files, pages and messages are
+/// made from this list.
+struct ModelOptions {
+  LossSpec loss = builtin_loss("least-squares");
+  Value loss_options = Value::Table{};  // as they were given beside the others, until they are read
+  Real l2 = 0;
+  PartitionOptions partition = {};
+  bool standardise = false;
+  bool unit_rows = false;
+  bool intercept = false;
+  Batch batch = {};
+  Sampling sampling = Sampling::uniform;
+  static const FieldTable<ModelOptions>& fields();
+};
+
+/// Finds the loss by its name and reads its options. `path` is that of the options, `others` the keys that stand beside
+/// them, for messages. Throws InputError.
+void settle(ModelOptions& options, std::span<const LossEntry> losses, const std::string& path,
+            const std::vector<std::string>& others);
+
+}  // namespace polyhop

@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "polyhop/core/fields.hpp"
+#include "polyhop/problem/problem.hpp"
+#include "polyhop/problem/sampler.hpp"
+
+namespace polyhop {
+
+/// What a problem may know when it is made for the agents of a block: all of them, or those of one process.
+struct ProblemSetting {
+  Block block;
+  Index agents = 0;  // of all processes
+  std::uint64_t seed = 0;
+  Batch batch = {};
+  Sampling sampling = Sampling::uniform;
+};
+
+/// A problem of one's own, its options read and validated: ready to be made for every block.
+struct ProblemSpec {
+  std::string name;
+  Value options = Value::Table{};  // resolved: every field with its value
+  std::function<std::unique_ptr<Problem>(const ProblemSetting&)> build = {};
+};
+
+/// One line of a table of problems, which an experiment names as its `source`. None is built in: linear models on data
+/// are made from a loss (loss_table.hpp).
+struct ProblemEntry {
+  std::string name;
+  std::string summary;
+  std::vector<FieldInfo> options;
+  std::function<ProblemSpec(const Value& options, const std::string& path)> read;
+};
+
+/// The entry of a problem that `make(options, setting)` makes:
+///   problem_entry<SensorOptions>("sensors", "where is the source of a signal",
+///                                [](const SensorOptions& o, const ProblemSetting& s) { return sensors(o, s); })
+template <class Options = NoOptions, class Make>
+ProblemEntry problem_entry(std::string name, std::string summary, Make make) {
+  const auto read = [name, make](const Value& table, const std::string& path) {
+    const Options options = Options::fields().read(table, path);
+    return ProblemSpec{
+        name, Options::fields().write(options),
+        [options, make](const ProblemSetting& setting) -> std::unique_ptr<Problem> { return make(options, setting); }};
+  };
+  return {std::move(name), std::move(summary), Options::fields().info(), read};
+}
+
+}  // namespace polyhop
