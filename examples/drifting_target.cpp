@@ -7,10 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "polyhop/core/random.hpp"
-#include "polyhop/graph/topology.hpp"
-#include "polyhop/method/algorithm_table.hpp"
-#include "polyhop/network/runtime.hpp"
+#include "polyhop/polyhop.hpp"
 #include "polyhop/problem/stream.hpp"
 
 using namespace polyhop;
@@ -30,7 +27,7 @@ std::shared_ptr<const Objective> sensor(Index agent) {
     for (std::size_t j = 0; j < h.size(); ++j) y += h[j] * target(n, static_cast<Index>(j));
     return y;
   };
-  return std::make_shared<StreamObjective>(dimension, make_loss(LossName::least_squares), measure);
+  return std::make_shared<StreamObjective>(dimension, builtin_loss("least-squares").loss, measure);
 }
 
 // The mean squared distance to the target over agents and the second half of the time.
@@ -38,19 +35,18 @@ double follow(const CombinationMatrix& matrix, Index instants) {
   std::vector<std::shared_ptr<const Objective>> sensors;
   for (Index k = 0; k < matrix.agents(); ++k) sensors.push_back(sensor(k));
   const ObjectiveProblem problem(sensors, {1, false}, Sampling::cyclic);
+  SolveOptions options;
+  options.algorithm = "atc";
+  options.step = Value::Table{{"rule", "constant"}, {"value", 0.03}};
+  Run run(problem, matrix, options);
   double sum = 0;
-  launch_serial(matrix, dimension, [&](Worker& worker) {
-    const auto oracle = problem.oracle(worker.network.block(), 0);
-    const auto rule = read_rule(Value::Table{{"rule", "constant"}, {"value", 0.03}}, "step").build({worker.network});
-    const auto diffusion = read_algorithm("atc", "algorithm").build(Rows(matrix.agents(), dimension), {worker.network});
-    for (Index i = 0; i < instants; ++i) {
-      diffusion->step(i, *oracle, *rule, worker.network);
-      if (2 * i < instants) continue;
-      for (Index k = 0; k < matrix.agents(); ++k) {
-        for (Index j = 0; j < dimension; ++j) sum += std::pow(diffusion->models()(k, j) - target(i, j), 2);
-      }
+  for (Index i = 0; i < instants; ++i) {
+    run.step();
+    if (2 * i < instants) continue;
+    for (Index k = 0; k < matrix.agents(); ++k) {
+      for (Index j = 0; j < dimension; ++j) sum += std::pow(run.models()(k, j) - target(i, j), 2);
     }
-  });
+  }
   return sum / static_cast<double>(matrix.agents() * (instants - instants / 2));
 }
 

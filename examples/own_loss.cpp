@@ -1,17 +1,13 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
-// A loss of one's own inside one's own loop: five agents on a ring agree on the point that minimises the sum of their
-// costs, with the graph-aware Polyak rule.
+// A cost of one's own: five agents on a ring agree on the point that minimises the sum of their costs. `solve` does it
+// in one call; a `Run` does it step by step.
 #include <cmath>
 #include <cstdio>
 #include <memory>
 #include <vector>
 
-#include "polyhop/graph/topology.hpp"
-#include "polyhop/method/diffusion.hpp"
-#include "polyhop/method/graph_aware_polyak.hpp"
-#include "polyhop/network/runtime.hpp"
-#include "polyhop/problem/objective.hpp"
+#include "polyhop/polyhop.hpp"
 
 // J_k(w) = sum_j sqrt(1 + (w_j - centre)^2) - 1: nearly |w - centre| far away, a parabola close by.
 class SoftDistance final : public polyhop::Objective {
@@ -39,21 +35,24 @@ int main() {
   polyhop::GraphOptions graph;
   graph.topology = polyhop::Topology::ring;
   graph.agents = 5;
-  const polyhop::NetworkGraph network = polyhop::make_network(graph, /*seed=*/0);
+  const polyhop::CombinationMatrix network = polyhop::make_network(graph, /*seed=*/0).matrix;
 
-  const auto mine = std::make_shared<SoftDistance>(3.0);
-  if (!polyhop::check_gradient(*mine, std::vector<double>{0.5, -2.0}).passed()) return 1;
-  const polyhop::ObjectiveProblem problem(std::vector<std::shared_ptr<const polyhop::Objective>>(5, mine));
+  std::vector<std::shared_ptr<const polyhop::Objective>> costs;
+  for (const double centre : {1.0, 2.0, 3.0, 4.0, 5.0}) costs.push_back(std::make_shared<SoftDistance>(centre));
+  if (!polyhop::check_gradient(*costs[0], std::vector<double>{0.5, -2.0}).passed()) return 1;
+  const polyhop::ObjectiveProblem problem(costs);
 
-  polyhop::GapOptions options;  // everything else as published
-  options.bound = polyhop::Bound::linear;
-  options.damping = polyhop::Damping::rows;
-  options.project = true;
-  polyhop::launch(network.matrix, problem.dimension(), /*workers=*/1, [&](polyhop::Worker& worker) {
-    const auto oracle = problem.oracle(worker.network.block(), /*seed=*/0);
-    polyhop::GraphAwarePolyak rule(options, {worker.network});
-    polyhop::Diffusion diffusion(polyhop::Rows(worker.network.block().size(), problem.dimension()));
-    for (polyhop::Index i = 0; i < 100; ++i) diffusion.step(i, *oracle, rule, worker.network);
-    std::printf("agent 0 is at (%.6f, %.6f)\n", diffusion.models()(0, 0), diffusion.models()(0, 1));
-  });
+  const polyhop::Summary summary = polyhop::solve(problem, network);
+  std::puts(summary.brief().c_str());
+  const std::vector<double> w = summary.mean_model();
+  std::printf("they agree on (%.3f, %.3f)\n", w[0], w[1]);
+
+  // The same in a loop of one's own, with a rule that one chose.
+  polyhop::SolveOptions options;
+  options.algorithm = "gradient-tracking";
+  options.step = polyhop::Value::Table{{"rule", "constant"}, {"value", 0.5}};
+  polyhop::Run run(problem, network, options);
+  while (run.iteration() < 200) run.step();
+  std::printf("agent 0 is at (%.3f, %.3f)\n", run.models()(0, 0), run.models()(0, 1));
+  return std::abs(run.models()(0, 0) - w[0]) < 0.01 ? 0 : 1;
 }

@@ -5,14 +5,17 @@
 usage: consumer_test.py SOURCE_DIR BUILD_DIR CMAKE
 """
 
+import csv
 import ctypes
 import os
 import pathlib
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
+import time
 import unittest
 
 SOURCE, BUILD, CMAKE = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3]
@@ -42,7 +45,7 @@ VERSION = cache("CMAKE_PROJECT_VERSION")
 WITH_MPI = cache("POLYHOP_MPI") == "ON" and os.path.exists(cache("MPI_CXX_HEADER_DIR"))
 
 
-def build(folder, *settings, tree=None):
+def build(folder, *settings, tree=None, program="consumer"):
     """Builds one of the projects beside this file the way polyhop was built, and returns what its program prints."""
     tree = WORK / (tree or folder)
     same = [f"-DWANTED_VERSION={VERSION}"]
@@ -52,7 +55,7 @@ def build(folder, *settings, tree=None):
         same.append(f"-DCMAKE_CXX_COMPILER_LAUNCHER={launcher}")
     run(CMAKE, "-S", HERE / folder, "-B", tree, "-G", cache("CMAKE_GENERATOR"), *same, *settings)
     run(CMAKE, "--build", tree)
-    return run(tree / "consumer")
+    return run(tree / program) if program else ""
 
 
 class Consumer(unittest.TestCase):
@@ -71,9 +74,9 @@ class Consumer(unittest.TestCase):
         self.assertIn("a standard normal: ", output)
 
     def test_every_header_is_installed(self):
-        there = sorted(str(p.relative_to(SOURCE / "src")) for p in SOURCE.glob("src/polyhop/*/*.hpp"))
-        for_mpi = [MPI_HEADER] if WITH_MPI else []
-        self.assertEqual(sorted(there + for_mpi), self.headers)
+        there = [str(p.relative_to(SOURCE / "src")) for p in SOURCE.glob("src/polyhop/*/*.hpp")]
+        there += ["polyhop/polyhop.hpp", "polyhop/command.hpp"] + ([MPI_HEADER] if WITH_MPI else [])
+        self.assertEqual(sorted(there), self.headers)
 
     def test_find_package(self):
         self.assert_works(build("find_package", f"-DCMAKE_PREFIX_PATH={PREFIX}", f"-DALL_HEADERS={self.all_headers}"))
@@ -108,6 +111,59 @@ class Consumer(unittest.TestCase):
             build("find_package", *settings, tree="without_mpi")
         said = " ".join(str(refused.exception).split())
         self.assertIn("The component mpi is not there: this polyhop was built without MPI.", said)
+
+    def test_a_command_of_ones_own(self):
+        """A loss with an option and a rule that polyhop does not have, from one file, on threads and on ranks."""
+        tree = WORK / "own_command"
+        build("own_command", f"-DCMAKE_PREFIX_PATH={PREFIX}", f"-DEXAMPLE={SOURCE / 'examples' / 'own_command.cpp'}",
+              program=None)
+        command, file = tree / "own_command", SOURCE / "examples" / "own_command.toml"
+        out = {name: tree / "out" / name for name in ("whole", "begun", "ranks", "located")}
+        shutil.rmtree(tree / "out", ignore_errors=True)
+
+        def curves(name):
+            with open(out[name] / "curves.csv", newline="", encoding="utf-8") as stream:
+                rows = list(csv.DictReader(stream))
+            return [{k: v for k, v in row.items() if k not in ("seconds", "crossed_vectors", "crossed_scalars")}
+                    for row in rows]
+
+        said = run(command, "run", file, "-o", out["whole"], "--quiet")
+        self.assertIn("shy, tuned", said)
+        page = (out["whole"] / "report.html").read_text(encoding="utf-8")
+        for word in ("quantile", "tau", "shy, tuned"):
+            self.assertIn(word, page)
+        whole = curves("whole")
+        self.assertEqual({row["status"] for row in whole if row["method"] == "auto"}, {"done"})
+        last = [float(row["excess_risk"]) for row in whole if row["iteration"] == "600"]
+        self.assertLess(max(last), 0.1)
+        self.assertLess(min(last), 1e-3)
+        # Stopped early by a time limit of its own process, then taken up again, on other numbers of workers.
+        interrupted = subprocess.Popen([command, "run", file, "-o", out["begun"], "--quiet", "--threads", "1", "--set",
+                                        "checkpoint_every=0.01"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while interrupted.poll() is None and not (out["begun"] / "experiment.sqlite").exists():
+            time.sleep(0.01)
+        interrupted.send_signal(signal.SIGINT)
+        self.assertIn(interrupted.wait(), (0, 130))
+        run(command, "run", file, "-o", out["begun"], "--quiet", "--threads", "2")
+        self.assertEqual(curves("begun"), whole)
+        if WITH_MPI:
+            run(SOURCE / "tests" / "mpi" / "mpirun", 2, command, "run", file, "-o", out["ranks"], "--quiet")
+            self.assertEqual(curves("ranks"), whole)
+        # A problem of one's own in the place of data, whose costs no table knows.
+        settings = {"source": '"source-location"', "deviation": "0.05", "batch": '"all"'}
+        text = file.read_text(encoding="utf-8")
+        text = re.sub(r"\[problem\].*?\n\n", "[problem]\n" + "".join(f"{k} = {v}\n" for k, v in settings.items()) + "\n",
+                      text, flags=re.S)
+        (tree / "located.toml").write_text(text, encoding="utf-8")
+        run(command, "run", tree / "located.toml", "-o", out["located"], "--quiet")
+        located = [float(row["excess_risk"]) for row in curves("located") if row["method"] == "auto"]
+        self.assertLess(located[-1], 1e-3 * located[0])
+        refused = subprocess.run([command, "check", tree / "located.toml", "--set", "problem.tau=0.5"],
+                                 capture_output=True, text=True)
+        self.assertEqual(refused.returncode, 3)
+        self.assertIn('tau: is no key of source = "source-location"', refused.stderr)
+        self.assertIn("shy", run(command, "methods"))
+        self.assertIn("tau", run(command, "fit", "--help"))
 
     def test_add_subdirectory(self):
         self.assert_works(build("subdirectory", f"-DPOLYHOP_SOURCE_DIR={SOURCE}",

@@ -18,27 +18,11 @@
 #include "polyhop/experiment/agent_stream.hpp"
 #include "polyhop/experiment/from_first.hpp"
 #include "polyhop/experiment/recorder.hpp"
-#include "polyhop/method/averaged_iterate.hpp"
+#include "polyhop/experiment/solve.hpp"
 #include "polyhop/network/runtime.hpp"
 
 namespace polyhop {
 namespace {
-
-// A method on one block.
-struct Built {
-  std::unique_ptr<StepSize> rule;
-  std::unique_ptr<Algorithm> algorithm;
-};
-
-// Its objections come with the method's name before them.
-Built build(const Method& method, Rows start, Network& network, const Reference& reference, std::uint64_t seed) {
-  const Setting setting = {network, &reference, method.algorithm.recursion, seed};
-  try {
-    return {method.rule.build(setting), method.algorithm.build(std::move(start), setting)};
-  } catch (const InputError& e) {
-    throw InputError("method." + in_quotes(method.name) + ".step." + e.path(), e.message(), e.line(), e.file());
-  }
-}
 
 using Clock = std::chrono::steady_clock;
 
@@ -140,10 +124,21 @@ Orders orders_of(const CellControl& control, const Cell& begun, Worker& worker) 
   return out;
 }
 
+// The first models of the block's agents.
+Rows start_of(const ExperimentOptions& options, const CellControl& control, const Problem& problem, const Block& block,
+              std::uint64_t seed) {
+  if (control.start == nullptr) return first_models(options, block, problem.dimension(), problem.agents(), seed);
+  Rows out(block.size(), problem.dimension());
+  for (Index k = 0; k < block.size(); ++k) {
+    std::ranges::copy(control.start->row(block.agent(k)), out.row(k).begin());
+  }
+  return out;
+}
+
 // One worker's share of a run.
 class Share {
  public:
-  Share(const ExperimentOptions& options, const Method& method, const Instance& instance, std::uint64_t seed,
+  Share(const ExperimentOptions& options, const Method& method, const Stage& stage, std::uint64_t seed,
         const CellControl& control, Worker& worker, Cell& cell)
       : options_(options),
         method_(method),
@@ -151,31 +146,23 @@ class Share {
         worker_(worker),
         cell_(cell),
         orders_(orders_of(control, cell, worker)),
-        oracle_(instance.problem->oracle(worker.network.block(), seed)),
-        recorder_(options, *instance.problem, instance.reference, worker, cell, control.every_step) {
-    const Problem& problem = *instance.problem;
-    const auto start = [&] {
-      return first_models(options, worker.network.block(), problem.dimension(), problem.agents(), seed);
-    };
-    built_ = build(method, start(), worker.network, instance.reference, seed);
-    if (method.average) average_.emplace(start());
-    built_.algorithm->register_state(state_);
-    built_.rule->register_state(state_);
-    oracle_->register_state(state_);
-    if (average_) average_->register_state(state_);
-    recorder_.charge(instance.preparation);
+        recorder_(options, stage.problem, stage.reference, worker, cell, control.every_step),
+        run_(stage.problem, worker.network, method, stage.reference,
+             start_of(options, control, stage.problem, worker.network.block(), seed), seed) {
+    recorder_.charge(stage.preparation);
     if (!orders_.resumed) return;
-    receive_state(worker, state_, control.state);
+    receive_state(worker, run_.state(), control.state);
+    run_.resume(orders_.from.iteration);
     recorder_.resume(orders_.from);
   }
 
   // Observe, step, and again.
   void run() {
-    Index i = orders_.from.iteration;
     double seconds = orders_.from.seconds;
-    Watch watch(control_, orders_.watched, worker_, i);
+    Watch watch(control_, orders_.watched, worker_, run_.iteration());
     auto begin = Clock::now();
-    for (;; ++i) {
+    for (;; run_.step()) {
+      const Index i = run_.iteration();
       const bool record = recorder_.due(i) && i != orders_.recorded;
       if (record || watch.due(i)) {
         seconds += i == 0 ? 0 : since(begin);
@@ -184,23 +171,21 @@ class Share {
         if (action != Watch::go_on && orders_.saved) save(i, seconds);
         if (action == Watch::stop) {
           if (is_first()) cell_.status = Status::unfinished;
+          if (orders_.kept) recorder_.finish(run_.algorithm(), run_.average());
           return;
         }
         begin = Clock::now();
       }
-      built_.algorithm->step(i, *oracle_, *built_.rule, worker_.network);
-      if (average_) average_->update(i, built_.algorithm->models());
     }
     finish();
   }
 
  private:
   [[nodiscard]] bool is_first() const { return worker_.number == 0; }
-  [[nodiscard]] const AveragedIterate* averaged() const { return average_ ? &*average_ : nullptr; }
 
   // True when the run has ended.
   bool observe(Index i, double seconds) {
-    const auto end = recorder_.observe(i, seconds, *built_.algorithm, averaged(), *oracle_, built_.rule->levels());
+    const auto end = recorder_.observe(i, seconds, run_.algorithm(), run_.average(), run_.oracle(), run_.rule().levels());
     if (is_first() && end) {
       cell_.status = *end == Status::done && is_stalled(cell_, options_) ? Status::stalled : *end;
       cell_.message = advice(method_, cell_.status);
@@ -211,8 +196,8 @@ class Share {
 
   // Others send what they have; the first worker has it written as it comes.
   void save(Index i, double seconds) {
-    const Checkpoint checkpoint = recorder_.standing(i, seconds, *oracle_);
-    const StateStream stream = [&](const StateSink& sink) { send_state(worker_, state_, sink); };
+    const Checkpoint checkpoint = recorder_.standing(i, seconds, run_.oracle());
+    const StateStream stream = [&](const StateSink& sink) { send_state(worker_, run_.state(), sink); };
     if (is_first()) {
       control_.save(cell_, checkpoint, stream);
     } else {
@@ -221,11 +206,11 @@ class Share {
   }
 
   void finish() {
-    built_.rule.reset();  // its memory may be wanted for the models
-    if (orders_.kept) recorder_.finish(*built_.algorithm, averaged());
+    run_.end();
+    if (orders_.kept) recorder_.finish(run_.algorithm(), run_.average());
     if (!orders_.finished) return;
     const StateStream stream = [&](const StateSink& sink) {
-      recorder_.send_models(*built_.algorithm, averaged(), sink);
+      recorder_.send_models(run_.algorithm(), run_.average(), sink);
     };
     if (is_first()) {
       control_.finish(cell_, stream);
@@ -240,11 +225,8 @@ class Share {
   Worker& worker_;
   Cell& cell_;
   Orders orders_;
-  std::unique_ptr<Oracle> oracle_;
   Recorder recorder_;
-  Built built_;
-  std::optional<AveragedIterate> average_;
-  StateRegistry state_;
+  Run run_;
 };
 
 // How the run ended, told by the first process to the others.
@@ -268,13 +250,13 @@ void tell_end(Cell& cell, Team& team) {
 
 }  // namespace
 
-Cell run_cell(const ExperimentOptions& options, const Method& method, const Instance& instance, std::uint64_t seed,
+Cell run_cell(const ExperimentOptions& options, const Method& method, const Stage& stage, std::uint64_t seed,
               Index workers, const CellControl& control, Cell begun, Team& team) {
   Cell cell = std::move(begun);
   cell.method = method.name;
   cell.seed = seed;
-  team.launch(instance.network.matrix, instance.ownership, instance.problem->dimension(), workers,
-              [&](Worker& worker) { Share(options, method, instance, seed, control, worker, cell).run(); });
+  team.launch(stage.matrix, stage.ownership != nullptr ? *stage.ownership : Ownership{}, stage.problem.dimension(),
+              workers, [&](Worker& worker) { Share(options, method, stage, seed, control, worker, cell).run(); });
   tell_end(cell, team);
   return cell;
 }
@@ -284,7 +266,9 @@ void check_methods(const Config& config, const Instance& instance, std::uint64_t
   team.launch(instance.network.matrix, instance.ownership, problem.dimension(), 1, [&](Worker& worker) {
     const Rows start =
         first_models(config.options, worker.network.block(), problem.dimension(), problem.agents(), seed);
-    for (const Method& method : config.methods) (void)build(method, start, worker.network, instance.reference, seed);
+    for (const Method& method : config.methods) {
+      const Run fits(problem, worker.network, method, instance.reference, start, seed);
+    }
   });
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 
 #include "polyhop/core/real.hpp"
 #include "polyhop/graph/combination_matrix.hpp"
@@ -20,6 +21,9 @@ struct Worker {
 };
 
 using Body = std::function<void(Worker&)>;
+
+/// The network of one block that holds everybody: what is written is received.
+std::unique_ptr<Network> serial_network(const CombinationMatrix& matrix, Index columns);
 
 /// Runs `body` once, on all agents, in the calling thread.
 void launch_serial(const CombinationMatrix& matrix, Index columns, const Body& body);

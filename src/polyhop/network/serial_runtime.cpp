@@ -6,7 +6,6 @@
 namespace polyhop {
 namespace {
 
-// One block holds everybody: what is written is received.
 class SerialNetwork final : public Network {
  public:
   SerialNetwork(const CombinationMatrix& matrix, Index columns) : Network(matrix, {0, matrix.agents()}, columns) {}
@@ -24,10 +23,14 @@ class SerialNetwork final : public Network {
 
 }  // namespace
 
+std::unique_ptr<Network> serial_network(const CombinationMatrix& matrix, Index columns) {
+  return std::make_unique<SerialNetwork>(matrix, columns);
+}
+
 void launch_serial(const CombinationMatrix& matrix, Index columns, const Body& body) {
-  SerialNetwork network(matrix, columns);
+  const auto network = serial_network(matrix, columns);
   SerialCollective collective;
-  Worker worker{network, collective, 0, 1};
+  Worker worker{*network, collective, 0, 1};
   body(worker);
 }
 

@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+// A command of one's own: everything that `polyhop` does, with a loss, a step-size rule and a problem that polyhop does
+// not have. Files name them like built-in ones (examples/own_command.toml), and they are validated, stored, resumed,
+// tuned, ranked, shown and run on a cluster like them:
+//   own_command run examples/own_command.toml
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <vector>
+
+#include "polyhop/command.hpp"
+#include "polyhop/polyhop.hpp"
+
+using namespace polyhop;
+
+// The quantile (pinball) loss of r = y - z, tau r above 0 and (tau - 1) r below, with a parabola between -h and h.
+struct QuantileOptions {
+  Real tau = 0.5;
+  Real width = 0.1;
+  static const FieldTable<QuantileOptions>& fields() {
+    using O = QuantileOptions;
+    static const auto table = FieldTable<O>()
+                                  .add("tau", &O::tau, "the quantile that is predicted", {strictly_within(0, 1)})
+                                  .add("width", &O::width, "where its corner is rounded off", {above(0)});
+    return table;
+  }
+};
+
+class Quantile final : public Loss {
+ public:
+  explicit Quantile(const QuantileOptions& options) : tau_(options.tau), h_(options.width) {}
+
+  void values(std::span<const Real> z, std::span<const Real> y, std::span<Real> value) const override {
+    for (std::size_t n = 0; n < z.size(); ++n) {
+      const Real r = y[n] - z[n];
+      const Real rounded = std::abs(r) < h_ ? r * r / (4 * h_) + h_ / 4 : std::abs(r) / 2;  // |r| / 2 without corner
+      value[n] = rounded + (tau_ - 0.5) * r;
+    }
+  }
+  void slopes(std::span<const Real> z, std::span<const Real> y, std::span<Real> slope) const override {
+    for (std::size_t n = 0; n < z.size(); ++n) {
+      slope[n] = -std::clamp((y[n] - z[n]) / (2 * h_), -0.5, 0.5) - (tau_ - 0.5);
+    }
+  }
+  void curvatures(std::span<const Real> z, std::span<const Real> y, std::span<Real> curvature) const override {
+    for (std::size_t n = 0; n < z.size(); ++n) curvature[n] = std::abs(y[n] - z[n]) < h_ ? 1 / (2 * h_) : 0;
+  }
+  [[nodiscard]] Real max_curvature() const override { return 1 / (2 * h_); }
+
+ private:
+  Real tau_;
+  Real h_;
+};
+
+// mu_k = value / (1 + ||g_k||): short where the gradient is long. No communication.
+struct ShyOptions {
+  Real value = 0.1;
+  static const FieldTable<ShyOptions>& fields() {
+    static const auto table =
+        FieldTable<ShyOptions>().add("value", &ShyOptions::value, "the step where there is no gradient", {above(0)});
+    return table;
+  }
+};
+
+class ShyStep final : public StepSize {
+ public:
+  ShyStep(const ShyOptions& options, const Setting&) : options_(options) {}
+
+ private:
+  void do_choose(const Iterate& at, Network&, std::span<Real> mu) override {
+    for (Index k = 0; k < at.agents(); ++k) {
+      mu[static_cast<std::size_t>(k)] = options_.value / (1 + std::sqrt(at.y().squared_norm(k)));
+    }
+  }
+  ShyOptions options_;
+};
+
+// Where is it? Agent k stands somewhere in the plane and measures how far away the source of a signal is, d_k:
+// J_k(w) = sqrt(1 + (max(||w - p_k|| - d_k, 0))^2) - 1, convex: the source is not farther away than it seems.
+class Distance final : public Objective {
+ public:
+  Distance(Real x, Real y, Real d) : place_{x, y}, d_(d) {}
+  [[nodiscard]] Index dimension() const override { return 2; }
+  [[nodiscard]] Real value(std::span<const Real> w, std::span<const Index>) const override {
+    return std::sqrt(1 + excess(w) * excess(w)) - 1;
+  }
+  Real value_and_gradient(std::span<const Real> w, std::span<const Index> batch,
+                          std::span<Real> gradient) const override {
+    const Real e = excess(w);
+    const Real by = e > 0 ? e / std::sqrt(1 + e * e) / (e + d_) : 0;
+    for (std::size_t j = 0; j < 2; ++j) gradient[j] = by * (w[j] - place_[j]);
+    return value(w, batch);
+  }
+
+ private:
+  [[nodiscard]] Real excess(std::span<const Real> w) const {
+    return std::max(std::hypot(w[0] - place_[0], w[1] - place_[1]) - d_, 0.0);
+  }
+  Real place_[2];
+  Real d_;
+};
+
+struct SourceOptions {
+  Real deviation = 0.1;
+  static const FieldTable<SourceOptions>& fields() {
+    static const auto table = FieldTable<SourceOptions>().add("deviation", &SourceOptions::deviation,
+                                                              "deviation of what is measured", {at_least(0)});
+    return table;
+  }
+};
+
+// The costs of the agents that are here; those of other processes stay null. Everything random follows from the seed.
+std::unique_ptr<Problem> locate(const SourceOptions& options, const ProblemSetting& setting) {
+  std::vector<std::shared_ptr<const Objective>> all(static_cast<std::size_t>(setting.agents));
+  for (Index k = 0; k < setting.block.size(); ++k) {
+    const Index agent = setting.block.agent(k);
+    Stream random(setting.seed, Purpose::features, agent);
+    const Real x = 3 * random.normal();
+    const Real y = 3 * random.normal();
+    const Real d = std::abs(std::hypot(x - 1, y + 2) + options.deviation * random.normal());  // it is at (1, -2)
+    all[static_cast<std::size_t>(agent)] = std::make_shared<Distance>(x, y, d);
+  }
+  return std::make_unique<ObjectiveProblem>(std::move(all), setting.batch, setting.sampling);
+}
+
+int main(int argc, char** argv) {
+  Registry registry;
+  registry.add(loss_entry<Quantile, QuantileOptions>("quantile", "the quantile loss, its corner rounded off"));
+  registry.add(rule_entry<ShyStep, ShyOptions>("shy", "value / (1 + ||g||): short where the gradient is long",
+                                               "nothing", Steps::agent_wise, "value"));
+  registry.add(problem_entry<SourceOptions>("source-location", "where a signal comes from, by its distances", locate));
+  return polyhop::main(argc, argv, registry);
+}

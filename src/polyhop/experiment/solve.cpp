@@ -1,0 +1,201 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/experiment/solve.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+
+#include "polyhop/core/error.hpp"
+#include "polyhop/core/machine.hpp"
+#include "polyhop/experiment/instance.hpp"
+#include "polyhop/experiment/run_cell.hpp"
+#include "polyhop/experiment/tasks.hpp"
+#include "polyhop/network/runtime.hpp"
+
+namespace polyhop {
+namespace {
+
+Method method_of(const SolveOptions& options, const Registry& registry) {
+  Value table = Value::Table{{"step", options.step}, {"average", Value(options.average)}};
+  if (!options.algorithm.empty()) table["algorithm"] = options.algorithm;
+  Method method = read_method(table, "", registry);
+  if (!method.tuned) return method;
+  throw InputError("step", "\"tuned\" searches a constant by whole runs on several seeds; run an experiment for that");
+}
+
+// Every agent's first model, of the block's agents.
+Rows start_of(const SolveOptions& options, const Problem& problem, const Block& block) {
+  Rows out(block.size(), problem.dimension());
+  const Rows& start = options.start;
+  if (start.rows() == 0) return out;
+  if (start.columns() != problem.dimension() || (start.rows() != 1 && start.rows() != problem.agents())) {
+    throw InputError("start",
+                     fmt::format("has {} x {} numbers, expected 1 x {} (one model for all) or {} x {}", start.rows(),
+                                 start.columns(), problem.dimension(), problem.agents(), problem.dimension()));
+  }
+  for (Index k = 0; k < block.size(); ++k) {
+    std::ranges::copy(start.row(start.rows() == 1 ? 0 : block.agent(k)), out.row(k).begin());
+  }
+  return out;
+}
+
+void check_sizes(const Problem& problem, const CombinationMatrix& network) {
+  if (problem.agents() == network.agents()) return;
+  throw InputError("network", fmt::format("has {} agents, the problem {}", network.agents(), problem.agents()));
+}
+
+ExperimentOptions experiment_of(const SolveOptions& options) {
+  const auto require = [](bool holds, const char* path, const char* expected) {
+    if (!holds) throw InputError(path, std::string("expected ") + expected);
+  };
+  require(options.iterations >= 0, "iterations", "integer >= 0");
+  require(options.record_every >= 1, "record_every", "integer >= 1");
+  require(options.target > 0, "target", "number > 0");
+  ExperimentOptions out;
+  out.iterations = options.iterations;
+  out.record_every = options.record_every;
+  out.target = options.target;
+  out.stop_at_target = options.stop_at_target;
+  out.time_limit = options.time_limit;
+  return out;
+}
+
+// How a run ended, in words.
+std::string ending(const Summary& summary) {
+  switch (summary.status) {
+    case Status::done:
+      return "did all its iterations";
+    case Status::target:
+      return "reached its target";
+    case Status::diverged:
+      return "diverged";
+    case Status::time_limit:
+      return "ran out of time";
+    case Status::stalled:
+      return "stalled, every step being 0";
+    case Status::unfinished:
+    case Status::failed:
+      break;
+  }
+  return "was stopped by its callback";
+}
+
+const Point& last(const Summary& summary) { return summary.curves.back(); }
+
+const char* risk_name(const Summary& summary) { return summary.reference_known ? "excess risk" : "risk"; }
+
+}  // namespace
+
+Run::Run(const Problem& problem, const CombinationMatrix& network, const SolveOptions& options,
+         const Registry& registry)
+    : own_((check_sizes(problem, network), serial_network(network, problem.dimension()))),
+      solved_(std::make_unique<Reference>(make_reference(options.reference, problem))),
+      network_(own_.get()) {
+  build(problem, method_of(options, registry), *solved_, start_of(options, problem, network_->block()), options.seed);
+}
+
+Run::Run(const Problem& problem, Network& network, const Method& method, const Reference& reference, Rows start,
+         std::uint64_t seed)
+    : network_(&network) {
+  build(problem, method, reference, std::move(start), seed);
+}
+
+void Run::build(const Problem& problem, const Method& method, const Reference& reference, Rows start,
+                std::uint64_t seed) {
+  const Setting setting = {*network_, &reference, method.algorithm.recursion, seed};
+  oracle_ = problem.oracle(network_->block(), seed);
+  if (method.average) average_.emplace(start);
+  try {
+    rule_ = method.rule.build(setting);
+    algorithm_ = method.algorithm.build(std::move(start), setting);
+  } catch (const InputError& e) {
+    throw InputError("method." + in_quotes(method.name) + ".step." + e.path(), e.message(), e.line(), e.file());
+  }
+  algorithm_->register_state(state_);
+  rule_->register_state(state_);
+  oracle_->register_state(state_);
+  if (average_) average_->register_state(state_);
+}
+
+void Run::step() {
+  algorithm_->step(i_, *oracle_, *rule_, *network_);
+  if (average_) average_->update(i_, algorithm_->models());
+  ++i_;
+}
+
+Summary solve(const Problem& problem, const CombinationMatrix& network, const SolveOptions& options,
+              const Registry& registry) {
+  check_sizes(problem, network);
+  const ExperimentOptions experiment = experiment_of(options);
+  const Method method = method_of(options, registry);
+  const Rows start = start_of(options, problem, {0, problem.agents()});
+  const Reference reference = make_reference(options.reference, problem);
+  bool stopped = false;
+  CellControl control;
+  control.start = &start;
+  if (options.callback) {
+    control.on_point = [&](const Cell& cell) { stopped = options.callback(cell.points.back()); };
+    control.stop = [&] { return stopped; };
+  }
+  const Index threads = usable_threads(options.threads);
+  const Index workers = options.threads > 0 ? threads : workers_for(problem.agents(), problem.dimension(), threads);
+  Cell cell = run_cell(experiment, method, Stage{network, problem, reference}, options.seed,
+                       std::min(workers, problem.agents()), control);
+  Summary out;
+  out.models = std::move(cell.models);
+  out.averaged = std::move(cell.averaged);
+  out.status = cell.status;
+  out.message = std::move(cell.message);
+  out.curves = std::move(cell.points);
+  const Point& end = last(out);
+  out.vectors = end.vectors;
+  out.scalars = end.scalars;
+  out.values = end.values;
+  out.gradients = end.gradients;
+  out.seconds = end.seconds;
+  out.reference = reference.value;
+  out.reference_how = reference.how;
+  out.reference_known = reference.known;
+  out.method = method.name;
+  return out;
+}
+
+std::vector<Real> Summary::mean_model() const {
+  std::vector<Real> mean(static_cast<std::size_t>(models.columns()));
+  for (Index k = 0; k < models.rows(); ++k) {
+    for (std::size_t j = 0; j < mean.size(); ++j) mean[j] += models.row(k)[j] / static_cast<Real>(models.rows());
+  }
+  return mean;
+}
+
+std::string Summary::brief() const {
+  const Point& end = last(*this);
+  return fmt::format("{} {} after {} iterations: {} {:.3g}, {} vectors sent, {:.2g} s", method, ending(*this),
+                     end.iteration, risk_name(*this), end.excess_risk, vectors, seconds);
+}
+
+std::string Summary::full() const {
+  const Point& end = last(*this);
+  const Point& first = curves.front();
+  std::string out = brief() + "\n";
+  const auto line = [&](const char* name, const std::string& text) { out += fmt::format("  {:<22}{}\n", name, text); };
+  if (!message.empty()) line("advice", message);
+  line("agents x numbers", fmt::format("{} x {}", models.rows(), models.columns()));
+  line(risk_name(*this), fmt::format("{:.6g} at first, {:.6g} at the end, {:.6g} of the worst agent", first.excess_risk,
+                                     end.excess_risk, end.excess_risk_worst));
+  if (!std::isnan(end.excess_risk_averaged)) line("averaged iterates", fmt::format("{:.6g}", end.excess_risk_averaged));
+  line("minimum of the cost", reference_known ? fmt::format("{:.10g} ({})", reference, reference_how) : reference_how);
+  line("consensus error", fmt::format("{:.3g}", end.consensus_error));
+  line("steps", fmt::format("{:.3g} to {:.3g}, median {:.3g}", end.step_min, end.step_max, end.step_median));
+  line("sent", fmt::format("{} vectors and {} scalars in {} rounds; {} and {} of them for the steps", vectors, scalars,
+                           end.rounds, end.step_vectors, end.step_scalars));
+  line("evaluations", fmt::format("{} values, {} gradients", values, gradients));
+  line("seconds", fmt::format("{:.3g}", seconds));
+  return out;
+}
+
+}  // namespace polyhop

@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "polyhop/core/rows.hpp"
+#include "polyhop/core/state.hpp"
+#include "polyhop/experiment/config.hpp"
+#include "polyhop/experiment/record.hpp"
+#include "polyhop/graph/combination_matrix.hpp"
+#include "polyhop/method/averaged_iterate.hpp"
+#include "polyhop/network/network.hpp"
+#include "polyhop/problem/problem.hpp"
+
+namespace polyhop {
+
+/// How a problem is solved. Nothing has to be chosen: `auto` needs no step size.
+struct SolveOptions {
+  Value step = "auto";         // a rule as in an experiment's file: "gap", or Value::Table{{"rule", "gap"}, ...}
+  Value algorithm = {};        // likewise; "atc" where none is given, unless the rule chooses it too
+  Index iterations = 1000;     // at most
+  Index record_every = 10;     // the iterations between two points of the curves
+  Real target = 1e-6;          // excess risk that counts as solved
+  bool stop_at_target = true;  // the first recorded point that is solved is the last
+  std::optional<Real> time_limit = {};  // seconds
+  Rows start = {};                      // one model for all, or a row for each agent; zeros where there is none
+  bool average = true;                  // keep averaged models too
+  ReferenceChoice reference = {};       // how J(w^o) is known: solved for beforehand, given, or not at all
+  std::uint64_t seed = 0;               // of the samples that are drawn
+  Index threads = 0;                    // 0: as many as pay. No result depends on it.
+  /// Told of every recorded point; true ends the run.
+  std::function<bool(const Point& point)> callback = {};
+};
+
+/// What solve() found, and why it stopped.
+struct Summary {
+  Rows models;                      // K x M: the last iterate
+  Rows averaged;                    // K x M: the averaged iterates, or empty
+  Status status = Status::done;     // `unfinished` where the callback ended it
+  std::string message;              // what to do about a run that diverged or stalled; else empty
+  std::vector<Point> curves;        // the recorded points
+  Index vectors = 0, scalars = 0;   // sent in all, over all edges and directions
+  Index values = 0, gradients = 0;  // evaluations of agents' costs and gradients
+  double seconds = 0;               // inside iterations
+  double reference = 0;             // J(w^o)
+  std::string reference_how;        // how that is known
+  bool reference_known = true;      // else excess risk is the risk itself
+  std::string method;               // the algorithm and the rule
+
+  /// The models' mean: the answer of the network as a whole.
+  [[nodiscard]] std::vector<Real> mean_model() const;
+  /// One line: how it ended, how far it got, what it took.
+  [[nodiscard]] std::string brief() const;
+  /// All of it but the models, in lines.
+  [[nodiscard]] std::string full() const;
+};
+
+/// Minimises (1/K) sum_k J_k(w) over the network. Throws InputError where options do not fit.
+///   const Summary summary = solve(problem, make_network(graph, 0).matrix);
+///   std::puts(summary.brief().c_str());
+Summary solve(const Problem& problem, const CombinationMatrix& network, const SolveOptions& options = {},
+              const Registry& registry = builtin());
+
+/// A method at work on a problem, one iteration at a time: what solve() and experiments call in a loop, and programs
+/// that want a loop of their own.
+class Run {
+ public:
+  /// On all agents, in the calling thread. The problem and the matrix outlive it.
+  Run(const Problem& problem, const CombinationMatrix& network, const SolveOptions& options = {},
+      const Registry& registry = builtin());
+  /// On the agents of a worker's block, in any runtime: `launch`, mpi::launch. `start`: their first models;
+  /// `reference`: for rules that study a known optimum. All of it outlives the run.
+  Run(const Problem& problem, Network& network, const Method& method, const Reference& reference, Rows start,
+      std::uint64_t seed);
+
+  /// Samples, chooses the steps, moves; then the averaged models follow.
+  void step();
+  /// How many steps were taken.
+  [[nodiscard]] Index iteration() const { return i_; }
+  /// The current models, a row for each agent of the block.
+  [[nodiscard]] const Rows& models() const { return algorithm_->models(); }
+  /// Their averages so far; only where the method averages.
+  [[nodiscard]] const Rows& averaged() const { return average_->models(); }
+  /// The step sizes of the last iteration.
+  [[nodiscard]] std::span<const Real> steps() const { return algorithm_->steps(); }
+  /// Counts what was sent, and how often costs were evaluated.
+  [[nodiscard]] const Network& network() const { return *network_; }
+  [[nodiscard]] const Oracle& oracle() const { return *oracle_; }
+
+  /// What survives an iteration, for checkpoints. After it was restored, `resume` says which iteration is next.
+  [[nodiscard]] StateRegistry& state() { return state_; }
+  void resume(Index i) { i_ = i; }
+
+  /// No step comes any more: what only steps need is given back, so that models have room.
+  void end() { rule_.reset(); }
+
+  /// Its parts, for whoever records it.
+  [[nodiscard]] const Algorithm& algorithm() const { return *algorithm_; }
+  [[nodiscard]] const StepSize& rule() const { return *rule_; }
+  [[nodiscard]] const AveragedIterate* average() const { return average_ ? &*average_ : nullptr; }
+
+ private:
+  void build(const Problem& problem, const Method& method, const Reference& reference, Rows start, std::uint64_t seed);
+
+  std::unique_ptr<Network> own_;       // where no runtime gave one
+  std::unique_ptr<Reference> solved_;  // likewise
+  Network* network_;
+  std::unique_ptr<Oracle> oracle_;
+  std::unique_ptr<StepSize> rule_;
+  std::unique_ptr<Algorithm> algorithm_;
+  std::optional<AveragedIterate> average_;
+  StateRegistry state_;
+  Index i_ = 0;
+};
+
+}  // namespace polyhop

@@ -1,0 +1,172 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/experiment/solve.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "polyhop/graph/topology.hpp"
+#include "polyhop/network/runtime.hpp"
+#include "support/bowls.hpp"
+#include "support/trial.hpp"
+#include "unit/core/refusal.hpp"
+
+namespace polyhop {
+namespace {
+
+CombinationMatrix ring(Index agents) {
+  GraphOptions graph;
+  graph.topology = Topology::ring;
+  graph.agents = agents;
+  return make_network(graph, 0).matrix;
+}
+
+std::unique_ptr<DataProblem> fitted(Index agents) {
+  ProblemOptions options;
+  options.dimension = 4;
+  options.samples = 3;
+  return make_problem(options, agents, 1);
+}
+
+bool same(const Rows& a, const Rows& b) {
+  if (a.rows() != b.rows() || a.columns() != b.columns()) return false;
+  for (Index k = 0; k < a.rows(); ++k) {
+    if (!std::ranges::equal(a.row(k), b.row(k))) return false;
+  }
+  return true;
+}
+
+TEST(Solve, NeedsNothingButAProblemAndANetwork) {
+  const auto problem = fitted(6);
+  const Summary summary = solve(*problem, ring(6));
+  EXPECT_EQ(summary.status, Status::target);
+  EXPECT_LE(summary.curves.back().excess_risk, 1e-6);
+  EXPECT_EQ(summary.models.rows(), 6);
+  EXPECT_EQ(summary.averaged.rows(), 6);
+  EXPECT_EQ(summary.vectors, summary.curves.back().vectors);
+  EXPECT_GT(summary.gradients, 0);
+  EXPECT_NE(summary.brief().find("auto reached its target after"), std::string::npos) << summary.brief();
+  EXPECT_NE(summary.full().find("evaluations"), std::string::npos) << summary.full();
+  Rows mean(1, 4);
+  std::ranges::copy(summary.mean_model(), mean.row(0).begin());
+  Rows costs(6, 1);
+  problem->costs({0, 6}, mean, costs);
+  double risk = 0;
+  for (Index k = 0; k < 6; ++k) risk += costs(k, 0) / 6;
+  EXPECT_NEAR(risk - summary.reference, summary.curves.back().excess_risk_mean_model, 1e-12);
+}
+
+TEST(Solve, ARunStepsToTheVerySameModels) {
+  const auto problem = fitted(5);
+  const CombinationMatrix network = ring(5);
+  SolveOptions options;
+  options.step = Value::Table{{"rule", "gap"}, {"bound", "tight"}, {"damping", "rows"}, {"project", true}};
+  options.iterations = 37;
+  options.stop_at_target = false;
+  options.seed = 3;
+  polyhop::Run run(*problem, network, options);
+  for (Index i = 0; i < 37; ++i) {
+    EXPECT_EQ(run.iteration(), i);
+    run.step();
+  }
+  for (const Index threads : {1, 3}) {
+    options.threads = threads;
+    const Summary summary = solve(*problem, network, options);
+    EXPECT_TRUE(same(summary.models, run.models()));
+    EXPECT_TRUE(same(summary.averaged, run.averaged()));
+    EXPECT_EQ(summary.vectors, run.network().algorithm_traffic().vectors + run.network().step_traffic().vectors);
+    EXPECT_EQ(summary.gradients, run.oracle().evaluations().gradients);
+  }
+  EXPECT_EQ(run.steps().size(), 5U);
+}
+
+TEST(Solve, ARunGoesOnFromWhatWasSaved) {
+  const auto problem = fitted(4);
+  const CombinationMatrix network = ring(4);
+  polyhop::Run whole(*problem, network);
+  for (int i = 0; i < 20; ++i) whole.step();
+  polyhop::Run begun(*problem, network);
+  for (int i = 0; i < 8; ++i) begun.step();
+  Snapshot snapshot = begun.state().shape(4);
+  begun.state().save({0, 4}, snapshot);
+  polyhop::Run resumed(*problem, network);
+  resumed.state().restore({0, 4}, snapshot);
+  resumed.resume(8);
+  while (resumed.iteration() < 20) resumed.step();
+  EXPECT_TRUE(same(resumed.models(), whole.models()));
+}
+
+TEST(Solve, ACallbackSeesEveryPointAndEndsTheRun) {
+  const auto problem = fitted(4);
+  SolveOptions options;
+  options.step = Value::Table{{"rule", "constant"}, {"value", 1e-6}};
+  options.record_every = 5;
+  std::vector<Index> seen;
+  options.callback = [&](const Point& point) {
+    seen.push_back(point.iteration);
+    return point.iteration == 15;
+  };
+  const Summary summary = solve(*problem, ring(4), options);
+  EXPECT_EQ(seen, (std::vector<Index>{0, 5, 10, 15}));
+  EXPECT_EQ(summary.status, Status::unfinished);
+  EXPECT_EQ(summary.curves.back().iteration, 15);
+  EXPECT_NE(summary.brief().find("was stopped by its callback after 15 iterations"), std::string::npos);
+  // What it had by then is what a run of 15 iterations has.
+  options.callback = {};
+  options.iterations = 15;
+  EXPECT_TRUE(same(solve(*problem, ring(4), options).models, summary.models));
+}
+
+TEST(Solve, StartsWhereItIsTold) {
+  const auto problem = fitted(3);
+  SolveOptions options;
+  options.iterations = 0;
+  options.start = Rows(1, 4, 2.5);
+  EXPECT_EQ(solve(*problem, ring(3), options).models(2, 3), 2.5);
+  options.start = Rows(3, 4);
+  options.start(1, 0) = 7;
+  EXPECT_EQ(solve(*problem, ring(3), options).models(1, 0), 7);
+  EXPECT_EQ(solve(*problem, ring(3), options).models(0, 0), 0);
+  options.start = Rows(2, 4);
+  EXPECT_EQ(refusal([&] { return solve(*problem, ring(3), options); }).path(), "start");
+}
+
+TEST(Solve, TellsOfCostsWhoseMinimumNobodyKnows) {
+  const auto problem = test::bowls({{{1}, {1}}, {{1}, {3}}, {{1}, {5}}});
+  SolveOptions options;
+  options.reference = {false, {}};
+  const Summary summary = solve(problem, ring(3), options);
+  EXPECT_FALSE(summary.reference_known);
+  EXPECT_NE(summary.brief().find(": risk "), std::string::npos) << summary.brief();
+}
+
+TEST(Solve, RefusesWhatDoesNotFit) {
+  const auto problem = fitted(4);
+  EXPECT_EQ(refusal([&] { return solve(*problem, ring(5)); }).path(), "network");
+  EXPECT_EQ(refusal([&] { return polyhop::Run(*problem, ring(5)).iteration(); }).path(), "network");
+  SolveOptions options;
+  options.step = "tuned";
+  EXPECT_EQ(refusal([&] { return solve(*problem, ring(4), options); }).path(), "step");
+  options.step = "gapp";
+  EXPECT_NE(std::string(refusal([&] { return solve(*problem, ring(4), options); }).what()).find("did you mean 'gap'"),
+            std::string::npos);
+  options.step = "gap";
+  options.record_every = 0;
+  EXPECT_EQ(refusal([&] { return solve(*problem, ring(4), options); }).path(), "record_every");
+}
+
+TEST(Solve, SaysWhatToDoAboutARunThatDiverged) {
+  const auto problem = fitted(4);
+  SolveOptions options;
+  options.step = Value::Table{{"rule", "constant"}, {"value", 1e6}};
+  const Summary summary = solve(*problem, ring(4), options);
+  EXPECT_EQ(summary.status, Status::diverged);
+  EXPECT_FALSE(summary.message.empty());
+  EXPECT_NE(summary.full().find(summary.message), std::string::npos);
+}
+
+}  // namespace
+}  // namespace polyhop
