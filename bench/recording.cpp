@@ -10,6 +10,7 @@
 #include "polyhop/experiment/recorder.hpp"
 #include "polyhop/experiment/run.hpp"
 #include "polyhop/method/diffusion.hpp"
+#include "polyhop/problem/data_problem.hpp"
 
 namespace {
 
@@ -43,7 +44,7 @@ void record(benchmark::State& state, Index agents, Index dimension) {
 void product(benchmark::State& state, Index agents, Index dimension) {
   const ExperimentOptions o = options(agents, dimension);
   const Instance instance = make_instance(o, 1);
-  const Rows& h = instance.problem->data().features.dense();
+  const Rows& h = dynamic_cast<const DataProblem&>(*instance.problem).data().features.dense();
   const Index points = 2 * agents + 1;
   const Index padded = (points + kernels::product_tile - 1) / kernels::product_tile * kernels::product_tile;
   const Rows wt(dimension, padded, 1.0);

@@ -63,9 +63,10 @@ Value to_value(const Json& json) {
 
 }  // namespace
 
-std::string json_text(const Value& value) {
+std::string json_text(const Value& value, bool replace) {
+  const auto errors = replace ? Json::error_handler_t::replace : Json::error_handler_t::strict;
   try {
-    return to_json(value).dump(2) + "\n";
+    return to_json(value).dump(2, ' ', false, errors) + "\n";
   } catch (const Json::exception&) {
     throw InputError("", "a text is not UTF-8, and JSON holds nothing else");
   }

@@ -152,6 +152,7 @@ Summary solve(const Problem& problem, const CombinationMatrix& network, const So
   out.message = std::move(cell.message);
   out.curves = std::move(cell.points);
   const Point& end = last(out);
+  if (options.callback && !stopped) (void)options.callback(end);
   out.vectors = end.vectors;
   out.scalars = end.scalars;
   out.values = end.values;

@@ -39,6 +39,7 @@ TEST(Json, RefusesWhatIsNoneAndWhatNestsTooDeep) {
 
 TEST(Json, RefusesTextThatIsNotUtf8) {
   EXPECT_NE(refusal([] { return json_text(Value("\xff")); }).message().find("UTF-8"), std::string::npos);
+  EXPECT_EQ(json_text(Value("a\xff"), true), "\"a\ufffd\"\n");
 }
 
 }  // namespace

@@ -118,6 +118,13 @@ TEST(Solve, ACallbackSeesEveryPointAndEndsTheRun) {
   options.callback = {};
   options.iterations = 15;
   EXPECT_TRUE(same(solve(*problem, ring(4), options).models, summary.models));
+  seen.clear();
+  options.callback = [&](const Point& point) {
+    seen.push_back(point.iteration);
+    return false;
+  };
+  (void)solve(*problem, ring(4), options);
+  EXPECT_EQ(seen, (std::vector<Index>{0, 5, 10, 15})) << "the last one is told of as well";
 }
 
 TEST(Solve, StartsWhereItIsTold) {
