@@ -138,14 +138,17 @@ class Consumer(unittest.TestCase):
         last = [float(row["excess_risk"]) for row in whole if row["iteration"] == "600"]
         self.assertLess(max(last), 0.1)
         self.assertLess(min(last), 1e-3)
-        # Stopped on its way, then taken up again on another number of threads.
-        longer = ["run", file, "--quiet", "--set", "iterations=60000", "--set", "record_every=3000"]
+        # Stopped on its way, then taken up again on another number of threads; a search would only begin again.
+        text = file.read_text(encoding="utf-8")
+        untuned = tree / "untuned.toml"
+        untuned.write_text(re.sub(r'\[\[method\]\]\nname = "shy, tuned".*?\n\n', "", text, flags=re.S), encoding="utf-8")
+        longer = ["run", untuned, "--quiet", "--set", "iterations=60000", "--set", "record_every=3000"]
         run(command, *longer, "-o", out["longer"])
         begun = subprocess.Popen([str(c) for c in (command, *longer, "-o", out["begun"], "--threads", "1", "--set",
                                                    "checkpoint_every=0.01")], stdout=subprocess.DEVNULL)
         while begun.poll() is None and not (out["begun"] / "experiment.sqlite").exists():
             time.sleep(0.01)
-        time.sleep(0.2)
+        time.sleep(0.5)
         begun.send_signal(signal.SIGINT)
         self.assertEqual(begun.wait(), 130)
         run(command, *longer, "-o", out["begun"], "--threads", "2")
@@ -155,7 +158,6 @@ class Consumer(unittest.TestCase):
             self.assertEqual(curves("ranks"), whole)
         # A problem of one's own in the place of data, whose costs no table knows.
         settings = {"source": '"source-location"', "deviation": "0.05", "batch": '"all"'}
-        text = file.read_text(encoding="utf-8")
         text = re.sub(r"\[problem\].*?\n\n", "[problem]\n" + "".join(f"{k} = {v}\n" for k, v in settings.items()) + "\n",
                       text, flags=re.S)
         (tree / "located.toml").write_text(text, encoding="utf-8")

@@ -49,7 +49,7 @@ function showHeader() {
   const facts = [
     agents && plural(Number(agents), "agent"),
     settingOf("[graph]", "topology"),
-    settingOf("[problem]", "loss"),
+    settingOf("[problem]", "loss") || settingOf("[problem]", "source"),  // a problem of one's own has no loss
     dimension && dimension !== "0" && "dimension " + dimension,
     plural(shown.methods.length, "method"),
     plural(shown.seeds, "seed"),
