@@ -29,12 +29,6 @@ struct CheckArguments {
   bool json = false;
 };
 
-std::string duration(double seconds) {
-  if (seconds < 100) return significant(seconds, 2) + " s";
-  if (seconds < 6000) return fmt::format("{:.0f} min", std::ceil(seconds / 60));
-  return significant(std::ceil(seconds / 360) / 10, 3) + " h";
-}
-
 // As comments, so that all of the output is the experiment in TOML.
 void print_forecast(const CheckArguments& arguments, const Config& config, const Forecast& forecast, Index threads) {
   const auto comment = [](const std::string& text) { fmt::print("{}\n", inked("# " + text, Ink::dim)); };

@@ -63,7 +63,7 @@ std::string header_of(const DataTable& data) {
 }
 
 // Bundled sets are dense and have targets.
-void write_csv(const DataTable& data, CsvOutput& out) {
+void write_table(const DataTable& data, CsvOutput& out) {
   out.write(header_of(data));
   std::string line;
   for (Index n = 0; n < data.features.rows(); ++n) {
@@ -84,7 +84,7 @@ void data_command(const DataArguments& arguments) {
   }
   if (arguments.json) throw InputError("--json", "lists the sets; one of them is written as CSV");
   CsvOutput out(arguments.output);
-  write_csv(read_bundled(arguments.name), out);
+  write_table(read_bundled(arguments.name), out);
   out.finish();
 }
 

@@ -90,7 +90,7 @@ void print_evaluation(const Model& model, const ModelEvaluation& evaluation, con
   print_confusion(evaluation);
 }
 
-Json to_json(const Model& model, const ModelEvaluation& evaluation, const EvaluateArguments& arguments) {
+Json json_of(const Model& model, const ModelEvaluation& evaluation, const EvaluateArguments& arguments) {
   Json out = {{"model", arguments.model},
               {"data", arguments.data},
               {"loss", model.options.loss.name},
@@ -109,7 +109,7 @@ Json to_json(const Model& model, const ModelEvaluation& evaluation, const Evalua
 void evaluate_command(const EvaluateArguments& arguments, const Registry& registry) {
   const Model model = load_model_before(arguments.data, arguments.model, registry.losses());
   const ModelEvaluation evaluation = evaluate_file(model, arguments);
-  if (arguments.json) return print_json(to_json(model, evaluation, arguments));
+  if (arguments.json) return print_json(json_of(model, evaluation, arguments));
   print_evaluation(model, evaluation, arguments);
   flush_output();
 }

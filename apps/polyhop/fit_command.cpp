@@ -134,7 +134,7 @@ Json metrics_json(const ModelEvaluation& evaluation) {
   return out;
 }
 
-Json to_json(const FitResult& result, const FitArguments& arguments, const FitOptions& options) {
+Json json_of(const FitResult& result, const FitArguments& arguments, const FitOptions& options) {
   Json out = {{"model", arguments.output},
               {"converged", result.end == FitEnd::converged || result.end == FitEnd::plateau},
               {"iterations", result.state.iteration},
@@ -180,8 +180,8 @@ void print_result(const FitResult& result, const FitArguments& arguments, const 
 }
 
 // What a fit writes, opened before the work, so that it is not for nothing.
-struct Outputs {
-  explicit Outputs(const FitArguments& arguments) : model(opened<NpzWriter>("-o", arguments.output)) {
+struct FitOutputs {
+  explicit FitOutputs(const FitArguments& arguments) : model(opened<NpzWriter>("-o", arguments.output)) {
     if (!arguments.report) return;
     std::error_code error;
     if (std::filesystem::weakly_canonical(*arguments.report, error) ==
@@ -231,7 +231,7 @@ int fit_command(const FitArguments& arguments, const Registry& registry) {
   Team& team = join_team(arguments.cluster);
   FitOptions options;
   Sources sources;
-  std::optional<Outputs> opened;
+  std::optional<FitOutputs> opened;
   stop_on_signals();  // before a file is opened, which would stay behind
   team.together([&] {
     by_flags(arguments, sources, [&] { options = options_of(arguments, registry, sources); });
@@ -252,7 +252,7 @@ int fit_command(const FitArguments& arguments, const Registry& registry) {
   FitResult result;
   by_flags(arguments, sources, [&] { result = fit(options, control); });
   if (!team.is_first()) return done;
-  Outputs& outputs = *opened;
+  FitOutputs& outputs = *opened;
   if (result.end == FitEnd::stopped && result.state.iteration == 0) {
     tell("polyhop: Stopped before the first iteration. No model was written.\n");
     return app::ending(not_converged);
@@ -267,7 +267,7 @@ int fit_command(const FitArguments& arguments, const Registry& registry) {
   }
   save_model(result.model, outputs.model);
   if (arguments.json) {
-    print_json(to_json(result, arguments, options));
+    print_json(json_of(result, arguments, options));
   } else {
     print_result(result, arguments, options);
   }

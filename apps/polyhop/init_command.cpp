@@ -105,7 +105,7 @@ Line parsed(std::string_view line) {
   return {"", key.size() < line.size() && is_key(key) ? std::string(key) : ""};
 }
 
-std::string help_of(const std::string& table, const std::string& key) {
+std::string help_of_key(const std::string& table, const std::string& key) {
   for (const FieldInfo& field : fields_of(table)) {
     if (field.name == key) return field.help;
   }
@@ -122,7 +122,7 @@ std::string starter_text() {
     const Line what = parsed(line);
     if (!what.table.empty()) table = what.table;
     if (!what.key.empty() && explained.insert(table + "." + what.key).second) {
-      const std::string help = help_of(table, what.key);
+      const std::string help = help_of_key(table, what.key);
       // Beside a short line, above a long one.
       if (line.size() < column) {
         line += std::string(column - line.size(), ' ') + "# " + help;

@@ -35,37 +35,37 @@ std::vector<std::string> all_names(const Registry& registry) {
   return names;
 }
 
-Json to_json(const std::vector<FieldInfo>& options) {
+Json json_of(const std::vector<FieldInfo>& options) {
   Json out = Json::array();
   for (const FieldInfo& field : options) out.push_back(app::to_json(field));
   return out;
 }
 
-Json to_json(const AlgorithmEntry& algorithm) {
+Json json_of(const AlgorithmEntry& algorithm) {
   return {{"name", algorithm.name},
           {"summary", algorithm.summary},
           {"cost", algorithm.cost},
           {"steps", name_of(algorithm.takes)},
-          {"options", to_json(algorithm.options)}};
+          {"options", json_of(algorithm.options)}};
 }
 
-Json to_json(const RuleEntry& rule) {
+Json json_of(const RuleEntry& rule) {
   Json out = {{"name", rule.name},
               {"summary", rule.summary},
               {"cost", rule.cost},
               {"steps", name_of(rule.gives)},
-              {"options", to_json(rule.options)}};
+              {"options", json_of(rule.options)}};
   if (!rule.constant.empty()) out["constant"] = rule.constant;
   return out;
 }
 
-Json to_json(const LossEntry& loss) {
+Json json_of(const LossEntry& loss) {
   return {
-      {"name", loss.name}, {"summary", loss.summary}, {"task", name_of(loss.task)}, {"options", to_json(loss.options)}};
+      {"name", loss.name}, {"summary", loss.summary}, {"task", name_of(loss.task)}, {"options", json_of(loss.options)}};
 }
 
-Json to_json(const ProblemEntry& problem) {
-  return {{"name", problem.name}, {"summary", problem.summary}, {"options", to_json(problem.options)}};
+Json json_of(const ProblemEntry& problem) {
+  return {{"name", problem.name}, {"summary", problem.summary}, {"options", json_of(problem.options)}};
 }
 
 // Which steps an algorithm can take, in words.
@@ -180,10 +180,10 @@ void show_all(const Registry& registry, bool json) {
   if (!json) return print_all(registry);
   Json out = {
       {"algorithms", Json::array()}, {"rules", Json::array()}, {"losses", Json::array()}, {"problems", Json::array()}};
-  for (const AlgorithmEntry& algorithm : registry.algorithms()) out["algorithms"].push_back(to_json(algorithm));
-  for (const RuleEntry& rule : registry.rules()) out["rules"].push_back(to_json(rule));
-  for (const LossEntry& loss : registry.losses()) out["losses"].push_back(to_json(loss));
-  for (const ProblemEntry& problem : registry.problems()) out["problems"].push_back(to_json(problem));
+  for (const AlgorithmEntry& algorithm : registry.algorithms()) out["algorithms"].push_back(json_of(algorithm));
+  for (const RuleEntry& rule : registry.rules()) out["rules"].push_back(json_of(rule));
+  for (const LossEntry& loss : registry.losses()) out["losses"].push_back(json_of(loss));
+  for (const ProblemEntry& problem : registry.problems()) out["problems"].push_back(json_of(problem));
   print_json(out);
 }
 
@@ -193,7 +193,7 @@ bool show_one(const Entries& entries, const MethodsArguments& arguments) {
   for (const auto& entry : entries) {
     if (entry.name != arguments.name) continue;
     if (arguments.json) {
-      print_json(to_json(entry));
+      print_json(json_of(entry));
     } else {
       print(entry);
     }

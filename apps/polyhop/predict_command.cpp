@@ -86,7 +86,7 @@ void write_csv(const Model& model, const Predictions& predictions, CsvOutput& ou
   out.write("\n");
 }
 
-Json to_json(const Model& model, const Predictions& predictions, const PredictArguments& arguments) {
+Json json_of(const Model& model, const Predictions& predictions, const PredictArguments& arguments) {
   Json list = Json::array();
   for (const Real value : predictions.values) list.push_back(value);
   for (const Index c : predictions.classes) list.push_back(model.classes[static_cast<std::size_t>(c)]);
@@ -116,7 +116,7 @@ void predict_command(const PredictArguments& arguments, const Registry& registry
     write_csv(model, predictions, out);
     out.finish(!arguments.json);
   }
-  if (arguments.json) print_json(to_json(model, predictions, arguments));
+  if (arguments.json) print_json(json_of(model, predictions, arguments));
 }
 
 }  // namespace

@@ -12,16 +12,6 @@
 #include "terminal.hpp"
 
 namespace polyhop::app {
-namespace {
-
-std::string duration(double seconds) {
-  if (seconds < 60) return fmt::format("{:.0f} s", seconds);
-  if (seconds < 3600) return fmt::format("{:.0f} min", seconds / 60);
-  return fmt::format("{:.1f} h", seconds / 3600);
-}
-
-}  // namespace
-
 Progress::Progress(bool quiet, Index iterations, Index total, std::string label)
     : quiet_(quiet || (!label.empty() && isatty(STDERR_FILENO) == 0)),
       terminal_(isatty(STDERR_FILENO) != 0),

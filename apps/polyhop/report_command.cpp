@@ -68,7 +68,7 @@ std::optional<AtomicFile> opened_page(const ReportArguments& arguments, std::str
 
 // Does `work`, whose messages then name flags.
 template <class F>
-void by_flags(F work) {
+void naming_flags(F work) {
   try {
     work();
   } catch (const InputError& e) {
@@ -110,7 +110,7 @@ int report_scoreboard(const ReportArguments& arguments) {
   if (board.instances.empty()) throw InputError("DIR", "no experiment in '" + folder + "' has any run");
   if (!arguments.figures.empty()) {
     for (const auto& name : arguments.figures) {
-      by_flags(
+      naming_flags(
           [&] { write_profile_figure(board, arguments.score, name, arguments.figure.width, arguments.figure.height); });
       fmt::print("Written: {}\n", printable(name));
     }
@@ -130,7 +130,7 @@ int report_command(const ReportArguments& arguments) {
   figure.band = !arguments.no_band;
   std::vector<Record> records;
   for (const auto& folder : arguments.folders) records.push_back(load_record(folder, false));
-  by_flags([&] { check_methods(records, figure.methods); });
+  naming_flags([&] { check_methods(records, figure.methods); });
   if (!figure.methods.empty() && arguments.figures.empty()) {
     tell("polyhop: --method chooses what --figure draws; without that it does nothing\n");
   }
@@ -141,7 +141,7 @@ int report_command(const ReportArguments& arguments) {
     for (const Record& record : records) print_record(record, arguments.plain);
   }
   for (const auto& name : arguments.figures) {
-    by_flags([&] { write_figure(records, figure, name); });
+    naming_flags([&] { write_figure(records, figure, name); });
     fmt::print("Written: {}\n", printable(name));
   }
   if (page) {

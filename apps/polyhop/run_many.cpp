@@ -76,10 +76,6 @@ std::vector<Experiment> read_all(const RunArguments& arguments, const fs::path& 
   return experiments;
 }
 
-std::string duration(double seconds) {
-  return seconds < 100 ? significant(seconds, 2) + " s" : fmt::format("{:.0f} min", seconds / 60);
-}
-
 // Says what became of each experiment, a line each, and remembers what went wrong until the end.
 class Log {
  public:

@@ -6,12 +6,16 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
 
+#include <fmt/format.h>
+
 #include "command_line.hpp"
 #include "polyhop/core/error.hpp"
+#include "polyhop/report/text_table.hpp"
 
 namespace polyhop::app {
 namespace {
@@ -67,6 +71,12 @@ void add_color(Command& command) {
 }
 
 std::string inked(const std::string& text, Ink ink) { return wants_color() ? code_of(ink) + text + "\033[0m" : text; }
+
+std::string duration(double seconds) {
+  if (seconds < 100) return significant(seconds, 2) + " s";
+  if (seconds < 6000) return fmt::format("{:.0f} min", std::ceil(seconds / 60));
+  return significant(std::ceil(seconds / 360) / 10, 3) + " h";
+}
 
 void tell(const std::string& text) {
   if (muted) return;

@@ -20,6 +20,9 @@ void add_color(Command& command);
 enum class Ink { bold, dim, good, warning, bad };
 std::string inked(const std::string& text, Ink ink);
 
+/// A time for a reader: "4.2 s", "12 min", "2.5 h".
+std::string duration(double seconds);
+
 /// Writes to the standard error; where that cannot be written, nobody is there to be told.
 void tell(const std::string& text);
 

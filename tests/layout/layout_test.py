@@ -39,6 +39,8 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 LABEL = re.compile(r"\b(?:eq|alg|assump):[A-Za-z0-9_-]+")
 CITED = re.compile(r"\[((?:eq|alg|assump):[A-Za-z0-9_-]+)\]")
 LINK = re.compile(r"""\]\(\s*<?([^)\s>]+)>?(?:\s+"[^"]*")?\s*\)|(?:src|href)="([^"]+)\"""")
+# What stands at the beginning of a line: a type, a function, a constant.
+OWN_NAME = re.compile(r"^(?:struct|class|enum class) (\w+)|^[a-z[](?!amespace|emplate|sing )[^=;(\n]*?\b(\w+)(?:\(| = |\{|;)", re.MULTILINE)
 MARKS = re.compile(r"\b(?:TO" r"DO|FIX" r"ME|XX" r"X)\b")
 
 
@@ -126,6 +128,15 @@ class Layout(unittest.TestCase):
             and not (room_of(path) == "core" and path.name == "machine.cpp")  # counts the cores
         ]
         self.refuse(faults)
+
+    def test_names_that_a_source_has_to_itself_are_its_own_in_the_room(self):
+        # Builds with POLYHOP_UNITY compile a room as one source, where another's function could be taken for one's own.
+        owners = {}
+        for path in files("src", "apps", endings=(".cpp",)):
+            for part in re.findall(r"^namespace \{$(.*?)^\}  // namespace$", text(path), re.MULTILINE | re.DOTALL):
+                for name in {a or b for a, b in OWN_NAME.findall(part)}:
+                    owners.setdefault((room_of(path), name), []).append(self.named(path))
+        self.refuse([f"{' and '.join(paths)}: both have a {name}" for (_, name), paths in owners.items() if len(paths) > 1])
 
     def test_every_source_names_its_licence(self):
         spdx = ["SPDX-FileCopyrightText: The polyhop authors", "SPDX-License-Identifier: Apache-2.0"]

@@ -14,7 +14,7 @@
 #include "support/networks.hpp"
 #include "support/trial.hpp"
 
-namespace polyhop {
+namespace polyhop::algorithm_test {
 namespace {
 
 constexpr std::uint64_t seed = 6;
@@ -92,4 +92,4 @@ TEST(EveryAlgorithm, UsesOnlyWhatItWasSentAndIsChargedForIt) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::algorithm_test

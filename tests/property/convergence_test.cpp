@@ -11,7 +11,7 @@
 #include "polyhop/experiment/run.hpp"
 #include "support/option_sets.hpp"
 
-namespace polyhop {
+namespace polyhop::convergence_test {
 namespace {
 
 struct Case {
@@ -99,4 +99,4 @@ INSTANTIATE_TEST_SUITE_P(Problems, EveryRule, testing::ValuesIn(cases), [](const
 });
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::convergence_test

@@ -17,7 +17,7 @@
 #include "support/option_sets.hpp"
 #include "support/trial.hpp"
 
-namespace polyhop {
+namespace polyhop::gap_guarantee_test {
 namespace {
 
 using test::DenseSystem;
@@ -174,4 +174,4 @@ RC_GTEST_PROP(GapGuarantee, KnownMinimiserIsNeverLeft, ()) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::gap_guarantee_test

@@ -13,7 +13,7 @@
 #include "support/networks.hpp"
 #include "support/trial.hpp"
 
-namespace polyhop {
+namespace polyhop::network_mean_test {
 namespace {
 
 struct Case {
@@ -81,4 +81,4 @@ RC_GTEST_PROP(NetworkMean, CombineHasTheSameBitsOnEveryRuntime, ()) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::network_mean_test

@@ -12,7 +12,7 @@
 #include "support/option_sets.hpp"
 #include "support/trial.hpp"
 
-namespace polyhop {
+namespace polyhop::restore_test {
 namespace {
 
 using test::gap;
@@ -108,4 +108,4 @@ TEST(Restore, RefusesTheStateOfAnotherRule) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::restore_test

@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::string_view magic = "\x93NUMPY";
 constexpr std::size_t most_header = 65536;
-constexpr std::size_t buffer_size = std::size_t{1} << 18;
+constexpr std::size_t chunk_size = std::size_t{1} << 18;
 
 /// A header's dictionary, read from left to right: {'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }
 class Scanner {
@@ -190,7 +190,7 @@ void NpyInput::parse_type(const std::string& descr) {
 
 void NpyInput::read(std::span<Real> out) {
   const Decoder decode_numbers = decoder(kind_, width_);
-  if (buffer_.empty()) buffer_.resize(buffer_size);
+  if (buffer_.empty()) buffer_.resize(chunk_size);
   while (!out.empty()) {
     const std::size_t count = std::min(out.size(), buffer_.size() / width_);
     if (read_(buffer_.data(), count * width_) != count * width_) refuse("ends too early");

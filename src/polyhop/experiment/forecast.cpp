@@ -6,20 +6,16 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <fstream>
 
+#include "polyhop/core/clock.hpp"
 #include "polyhop/experiment/run.hpp"
 #include "polyhop/experiment/tuning.hpp"
 #include "polyhop/method/rule_table.hpp"
 
 namespace polyhop {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 double peak_bytes() {
   rusage usage{};

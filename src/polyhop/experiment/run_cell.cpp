@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -14,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "polyhop/core/clock.hpp"
 #include "polyhop/experiment/advice.hpp"
 #include "polyhop/experiment/agent_stream.hpp"
 #include "polyhop/experiment/from_first.hpp"
@@ -23,10 +23,6 @@
 
 namespace polyhop {
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 // Decides, for all workers alike, when a run is looked after: at recorded points, and a few times a second between.
 class Watch {
@@ -185,7 +181,8 @@ class Share {
 
   // True when the run has ended.
   bool observe(Index i, double seconds) {
-    const auto end = recorder_.observe(i, seconds, run_.algorithm(), run_.average(), run_.oracle(), run_.rule().levels());
+    const auto end =
+        recorder_.observe(i, seconds, run_.algorithm(), run_.average(), run_.oracle(), run_.rule().levels());
     if (is_first() && end) {
       cell_.status = *end == Status::done && is_stalled(cell_, options_) ? Status::stalled : *end;
       cell_.message = advice(method_, cell_.status);

@@ -230,19 +230,19 @@ std::optional<Tuning> find_earlier(const TuningControl& control, const std::stri
   on_first(*control.team, [&] {
     if (control.find) found = control.find(settings);
   });
-  constexpr std::array counts = {&Tuning::trials,  &Tuning::iterations, &Tuning::vectors,
+  constexpr std::array totals = {&Tuning::trials,  &Tuning::iterations, &Tuning::vectors,
                                  &Tuning::scalars, &Tuning::values,     &Tuning::gradients};
   constexpr std::array reals = {&Tuning::value, &Tuning::factor, &Tuning::seconds};
   Tuning tuning = found.value_or(Tuning{});
-  std::array<double, 1 + counts.size() + reals.size()> words = {found ? 1.0 : 0.0};
+  std::array<double, 1 + totals.size() + reals.size()> words = {found ? 1.0 : 0.0};
   std::size_t n = 1;
   for (const auto real : reals) words[n++] = tuning.*real;
-  for (const auto count : counts) words[n++] = static_cast<double>(tuning.*count);
+  for (const auto count : totals) words[n++] = static_cast<double>(tuning.*count);
   from_first(*control.team, words);
   if (words[0] == 0) return {};
   n = 1;
   for (const auto real : reals) tuning.*real = words[n++];
-  for (const auto count : counts) tuning.*count = static_cast<Index>(words[n++]);
+  for (const auto count : totals) tuning.*count = static_cast<Index>(words[n++]);
   return tuning;
 }
 

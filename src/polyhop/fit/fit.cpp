@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -16,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "polyhop/core/clock.hpp"
 #include "polyhop/core/machine.hpp"
 #include "polyhop/core/random.hpp"
 #include "polyhop/experiment/instance.hpp"
@@ -29,8 +29,6 @@
 
 namespace polyhop {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 std::uint64_t seed_of(const FitOptions& options) { return static_cast<std::uint64_t>(options.seed); }
 
@@ -398,7 +396,7 @@ FitResult fit(const FitOptions& options, const FitControl& control) {
     }
     sent[2] += static_cast<double>(fitter.gradients());
   });
-  result.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  result.seconds = since(begin);
   std::array<double, 3> of_all{};
   team.collective().in_order(of_all, [&](std::span<double> shared) {
     for (std::size_t n = 0; n < sent.size(); ++n) shared[n] += sent[n];

@@ -16,7 +16,7 @@
 namespace polyhop {
 namespace {
 
-constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
+constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
 
 // Numbers whose order is that of the scores; scores that are equal have the same.
 using Key = std::uint64_t;
@@ -85,7 +85,7 @@ double pooled_auc(std::span<const ScoredSamples> agents, double samples, Collect
   }
   std::array<double, 1> of_all{};
   collective.in_order(of_all, [&](std::span<double> shared) { shared[0] += without_order; });
-  return of_all[0] > 0 ? undefined : area_under_curve(std::move(keys), samples, collective);
+  return of_all[0] > 0 ? no_value : area_under_curve(std::move(keys), samples, collective);
 }
 
 metrics::Confusion pooled_confusion(std::span<const ModelEvaluation> agents, std::size_t classes,
@@ -106,14 +106,14 @@ metrics::Confusion pooled_confusion(std::span<const ModelEvaluation> agents, std
 }
 
 // Sums over all samples, formed in order of the agents.
-struct Sums {
+struct PooledSums {
   double samples = 0;
   double spread = 0;            // of the targets: sum (target - mean)^2
   std::vector<double> metrics;  // of what each metric is the mean of, or as rmse the root of the mean
 };
 
-Sums pooled_sums(std::span<const ModelEvaluation> each, std::span<const ScoredSamples> agents, std::size_t metrics,
-                 Collective& collective) {
+PooledSums pooled_sums(std::span<const ModelEvaluation> each, std::span<const ScoredSamples> agents,
+                       std::size_t metrics, Collective& collective) {
   std::vector<double> numbers(3 + metrics);
   collective.by_agent(numbers, static_cast<Index>(agents.size()), [&](std::span<double> shared, Index k) {
     const auto agent = static_cast<std::size_t>(k);
@@ -140,7 +140,7 @@ ModelEvaluation evaluate_pooled(const Model& model, std::span<const ScoredSample
     each.push_back(evaluate_scores(model, of_agent.scores, of_agent.targets));
   }
   ModelEvaluation out = each.front();  // a worker has an agent at least; which metrics there are
-  const Sums sums = pooled_sums(each, agents, out.metrics.size(), collective);
+  const PooledSums sums = pooled_sums(each, agents, out.metrics.size(), collective);
   out.samples = static_cast<Index>(sums.samples);
   double squared_errors = 0;
   for (std::size_t m = 0; m < out.metrics.size(); ++m) {
@@ -150,7 +150,7 @@ ModelEvaluation evaluate_pooled(const Model& model, std::span<const ScoredSample
       squared_errors = sums.metrics[m];
       value = std::sqrt(value);
     } else if (key == "r2") {
-      value = sums.spread > 0 ? 1 - squared_errors / sums.spread : undefined;
+      value = sums.spread > 0 ? 1 - squared_errors / sums.spread : no_value;
     } else if (key == "auc") {
       value = pooled_auc(agents, sums.samples, collective);
     }

@@ -29,7 +29,7 @@ std::string shown(std::string_view text) {
   return text.size() <= most ? in_quotes(text) : in_quotes(text.substr(0, most)) + "...";
 }
 
-[[noreturn]] void refuse(Index line, const std::string& message) {
+[[noreturn]] void refuse_line(Index line, const std::string& message) {
   throw InputError("", message, static_cast<int>(std::min<Index>(line, std::numeric_limits<int>::max())));
 }
 
@@ -53,7 +53,7 @@ Real to_number(std::string_view word, Index line, const std::string& what) {
   const std::string_view digits = !word.empty() && word.front() == '+' ? word.substr(1) : word;
   const auto [end, error] = fast_float::from_chars(digits.data(), digits.data() + digits.size(), x);
   if (error != std::errc{} || end != digits.data() + digits.size() || !std::isfinite(x)) {
-    refuse(line, "found " + shown(word) + " as " + what + ", expected a finite number");
+    refuse_line(line, "found " + shown(word) + " as " + what + ", expected a finite number");
   }
   return x;
 }
@@ -61,8 +61,8 @@ Real to_number(std::string_view word, Index line, const std::string& what) {
 std::int32_t to_agent(std::string_view word, Index line, Index first, Index last) {
   const auto n = to_integer(word);
   if (!n || *n < first || *n > last) {
-    refuse(line, "found " + shown(word) + " as an agent, expected an integer from " + std::to_string(first) + " to " +
-                     std::to_string(last));
+    refuse_line(line, "found " + shown(word) + " as an agent, expected an integer from " + std::to_string(first) +
+                          " to " + std::to_string(last));
   }
   return static_cast<std::int32_t>(*n - first);
 }
@@ -97,13 +97,13 @@ class Lines {
     words_.clear();
     while (true) {
       const std::size_t end = std::min(line.find_first_of(", \t"), line.size());
-      if (end == 0) refuse(number_, "a comma with nothing before it, expected a number");
+      if (end == 0) refuse_line(number_, "a comma with nothing before it, expected a number");
       words_.push_back(line.substr(0, end));
       line = trimmed(line.substr(end));
       if (line.empty()) return;
       if (line.front() != ',') continue;
       line = trimmed(line.substr(1));
-      if (line.empty()) refuse(number_, "a comma with nothing after it, expected a number");
+      if (line.empty()) refuse_line(number_, "a comma with nothing after it, expected a number");
     }
   }
 
@@ -181,8 +181,8 @@ MarketHeader market_header(std::string_view text) {
   };
   if (words.size() != 5 || !is(0, {"%%matrixmarket"}) || !is(1, {"matrix"}) || !is(2, {"coordinate"}) ||
       !is(3, {"real", "double", "integer", "pattern"}) || !is(4, {"general", "symmetric"})) {
-    refuse(1, "found " + shown(trimmed(text.substr(0, text.find('\n')))) +
-                  ", expected \"%%MatrixMarket matrix coordinate real|integer|pattern general|symmetric\"");
+    refuse_line(1, "found " + shown(trimmed(text.substr(0, text.find('\n')))) +
+                       ", expected \"%%MatrixMarket matrix coordinate real|integer|pattern general|symmetric\"");
   }
   return {words[3] == "pattern", words[4] == "symmetric"};
 }
@@ -197,8 +197,8 @@ GraphText parse_edge_list(std::string_view text, bool header) {
     const auto& words = lines.words();
     if (first && header && !to_integer(words[0])) continue;
     if (words.size() < 2 || words.size() > 3) {
-      refuse(lines.number(),
-             "found " + std::to_string(words.size()) + " columns, expected two agents and perhaps a weight");
+      refuse_line(lines.number(),
+                  "found " + std::to_string(words.size()) + " columns, expected two agents and perhaps a weight");
     }
     const std::int32_t k = to_agent(words[0], lines.number(), 0, most_agents - 1);
     const std::int32_t l = to_agent(words[1], lines.number(), 0, most_agents - 1);
@@ -213,16 +213,16 @@ GraphText parse_graphml(std::string_view text) {
   pugi::xml_document document;
   LineCounter lines(text);
   const pugi::xml_parse_result parsed = document.load_buffer(text.data(), text.size());
-  if (!parsed) refuse(lines.at(parsed.offset), std::string("not XML: ") + parsed.description());
+  if (!parsed) refuse_line(lines.at(parsed.offset), std::string("not XML: ") + parsed.description());
   const pugi::xml_node graph = document.child("graphml").child("graph");
-  if (!graph) refuse(0, "no <graphml> with a <graph> inside, expected a GraphML file");
+  if (!graph) refuse_line(0, "no <graphml> with a <graph> inside, expected a GraphML file");
   GraphText out;
   std::unordered_map<std::string, std::int32_t> number;
   LineCounter node_lines(text);
   for (const pugi::xml_node& node : graph.children("node")) {
     const std::string id = node.attribute("id").value();
     if (!number.emplace(id, static_cast<std::int32_t>(out.agents)).second) {
-      refuse(node_lines.at(node.offset_debug()), "node id " + shown(id) + " appears twice");
+      refuse_line(node_lines.at(node.offset_debug()), "node id " + shown(id) + " appears twice");
     }
     ++out.agents;
   }
@@ -232,7 +232,7 @@ GraphText parse_graphml(std::string_view text) {
     const auto agent = [&](const char* end) {
       const auto found = number.find(edge.attribute(end).value());
       if (found == number.end()) {
-        refuse(line, std::string(end) + " " + shown(edge.attribute(end).value()) + " of an edge is no node's id");
+        refuse_line(line, std::string(end) + " " + shown(edge.attribute(end).value()) + " of an edge is no node's id");
       }
       return found->second;
     };
@@ -249,26 +249,26 @@ GraphText parse_matrix_market(std::string_view text) {
   out.matrix = true;
   Lines lines(text);
   if (!lines.next() || lines.words().size() != 3) {
-    refuse(lines.number(), "expected a line with the numbers of rows, columns and entries");
+    refuse_line(lines.number(), "expected a line with the numbers of rows, columns and entries");
   }
   const Index size_line = lines.number();
   std::vector<Index> size;
   for (const std::string_view word : lines.words()) {
     const auto n = to_integer(word);
-    if (!n || *n < 0) refuse(size_line, "found " + shown(word) + ", expected a count");
+    if (!n || *n < 0) refuse_line(size_line, "found " + shown(word) + ", expected a count");
     size.push_back(*n);
   }
   if (size[0] != size[1] || size[0] > most_agents) {
-    refuse(size_line, "found " + std::to_string(size[0]) + " rows and " + std::to_string(size[1]) +
-                          " columns, expected a square matrix of at most " + std::to_string(most_agents));
+    refuse_line(size_line, "found " + std::to_string(size[0]) + " rows and " + std::to_string(size[1]) +
+                               " columns, expected a square matrix of at most " + std::to_string(most_agents));
   }
   out.agents = size[0];
   Index found = 0;
   for (; lines.next(); ++found) {
     const auto& words = lines.words();
     if (words.size() != (header.pattern ? 2 : 3)) {
-      refuse(lines.number(), "found " + std::to_string(words.size()) + " columns, expected row, column" +
-                                 (header.pattern ? "" : " and value"));
+      refuse_line(lines.number(), "found " + std::to_string(words.size()) + " columns, expected row, column" +
+                                      (header.pattern ? "" : " and value"));
     }
     const std::int32_t k = to_agent(words[0], lines.number(), 1, size[0]);
     const std::int32_t l = to_agent(words[1], lines.number(), 1, size[0]);
@@ -277,7 +277,7 @@ GraphText parse_matrix_market(std::string_view text) {
     if (header.symmetric && k != l) out.entries.push_back(entry(l, k, lines.number(), value));
   }
   if (found != size[2]) {
-    refuse(size_line, "announces " + std::to_string(size[2]) + " entries, found " + std::to_string(found));
+    refuse_line(size_line, "announces " + std::to_string(size[2]) + " entries, found " + std::to_string(found));
   }
   return out;
 }
@@ -292,19 +292,20 @@ GraphText parse_dense(std::string_view text) {
     const auto columns = static_cast<Index>(words.size());
     if (row == 0) out.agents = columns;
     if (columns != out.agents) {
-      refuse(lines.number(), "row " + std::to_string(row) + " has " + std::to_string(columns) +
-                                 " numbers, the rows above have " + std::to_string(out.agents));
+      refuse_line(lines.number(), "row " + std::to_string(row) + " has " + std::to_string(columns) +
+                                      " numbers, the rows above have " + std::to_string(out.agents));
     }
     if (row == out.agents)
-      refuse(lines.number(), "more rows than the " + std::to_string(columns) + " columns, expected a square matrix");
+      refuse_line(lines.number(),
+                  "more rows than the " + std::to_string(columns) + " columns, expected a square matrix");
     for (Index l = 0; l < columns; ++l) {
       const Real value = to_number(words[static_cast<std::size_t>(l)], lines.number(), "a value");
       if (value != 0 || l == row) out.entries.push_back(entry(row, l, lines.number(), value));
     }
   }
   if (row < out.agents) {
-    refuse(lines.number(), "found " + std::to_string(row) + " rows and " + std::to_string(out.agents) +
-                               " columns, expected a square matrix");
+    refuse_line(lines.number(), "found " + std::to_string(row) + " rows and " + std::to_string(out.agents) +
+                                    " columns, expected a square matrix");
   }
   return out;
 }

@@ -90,7 +90,7 @@ Index agents_of(const GraphOptions& options) {
   return *options.agents;
 }
 
-void refuse(const char* key, Index found, const std::string& expected) {
+void refuse_key(const char* key, Index found, const std::string& expected) {
   throw InputError(std::string("graph.") + key, "found " + std::to_string(found) + ", expected " + expected);
 }
 
@@ -98,23 +98,24 @@ void refuse(const char* key, Index found, const std::string& expected) {
 void check_numbers(const GraphOptions& o, Index agents) {
   const std::string below = "less than the number of agents, " + std::to_string(agents);
   if (o.topology == Topology::hypercube && !std::has_single_bit(static_cast<std::uint64_t>(agents))) {
-    refuse("agents", agents, "a power of two for topology \"hypercube\"");
+    refuse_key("agents", agents, "a power of two for topology \"hypercube\"");
   }
-  if (o.degree && *o.degree >= agents) refuse("degree", *o.degree, below);
-  if (o.attach && *o.attach >= agents) refuse("attach", *o.attach, below);
-  if (o.attach && *o.attach == 0 && agents > 1) refuse("attach", 0, "at least 1");
+  if (o.degree && *o.degree >= agents) refuse_key("degree", *o.degree, below);
+  if (o.attach && *o.attach >= agents) refuse_key("attach", *o.attach, below);
+  if (o.attach && *o.attach == 0 && agents > 1) refuse_key("attach", 0, "at least 1");
   if (o.blocks && *o.blocks > agents)
-    refuse("blocks", *o.blocks, "at most the number of agents, " + std::to_string(agents));
+    refuse_key("blocks", *o.blocks, "at most the number of agents, " + std::to_string(agents));
   if (o.topology == Topology::watts_strogatz && *o.degree % 2 != 0) {
-    refuse("degree", *o.degree, "an even number for topology \"watts-strogatz\"");
+    refuse_key("degree", *o.degree, "an even number for topology \"watts-strogatz\"");
   }
   if (o.topology == Topology::random_regular) {
     if (*o.degree % 2 != 0 && agents % 2 != 0) {
-      refuse("degree", *o.degree, "an even number when the number of agents, " + std::to_string(agents) + ", is odd");
+      refuse_key("degree", *o.degree,
+                 "an even number when the number of agents, " + std::to_string(agents) + ", is odd");
     }
-    if (*o.degree == 1 && agents > 2) refuse("degree", 1, "at least 2: pairs are not connected");
+    if (*o.degree == 1 && agents > 2) refuse_key("degree", 1, "at least 2: pairs are not connected");
   }
-  if (o.degree && *o.degree == 0 && agents > 1) refuse("degree", 0, "at least 1");
+  if (o.degree && *o.degree == 0 && agents > 1) refuse_key("degree", 0, "at least 1");
 }
 
 /// Links to expect, to refuse what would not fit into memory before it is built.

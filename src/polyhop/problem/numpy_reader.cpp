@@ -20,18 +20,18 @@
 namespace polyhop {
 namespace {
 
-[[noreturn]] void refuse(const std::string& message) { throw InputError("", message); }
+[[noreturn]] void refuse_array(const std::string& message) { throw InputError("", message); }
 
 /// `open`: one of them may be a target that nobody named.
 void check_columns(Index found, bool open, const DataFormat& options) {
-  if (found == 0) refuse("holds no features");
+  if (found == 0) refuse_array("holds no features");
   if (options.columns == 0 || found == options.columns) return;
-  refuse("has " + std::to_string(found) + " columns of features, expected " + std::to_string(options.columns) +
-         (open ? "; a target among them is left out when it is named" : ""));
+  refuse_array("has " + std::to_string(found) + " columns of features, expected " + std::to_string(options.columns) +
+               (open ? "; a target among them is left out when it is named" : ""));
 }
 
 /// A matrix one column of which may be apart: the target. Memory holds it once.
-struct Matrix {
+struct StoredMatrix {
   Rows rows;
   std::vector<Real> apart;
   Index target;              // its column, or -1
@@ -64,29 +64,30 @@ Index target_column(Index columns, const DataFormat& options) {
   const auto [at, error] = std::from_chars(options.target.data(), end, number);
   if (error == std::errc{} && at == end && number >= 1 && number <= columns) return number - 1;
   if (!options.has_targets) return -1;
-  refuse("has no column '" + options.target + "'; in a matrix a column goes by its number, 1 to " +
-         std::to_string(columns));
+  refuse_array("has no column '" + options.target + "'; in a matrix a column goes by its number, 1 to " +
+               std::to_string(columns));
 }
 
 void check_finite(Real x, Index row, Index column) {
   if (std::isfinite(x)) return;
-  refuse("row " + std::to_string(row + 1) + ", column " + std::to_string(column + 1) + ": found " + shortest(x) +
-         ", expected a finite number");
+  refuse_array("row " + std::to_string(row + 1) + ", column " + std::to_string(column + 1) + ": found " + shortest(x) +
+               ", expected a finite number");
 }
 
-Matrix read_matrix(NpyInput& in, const std::string& what, bool may_have_target, const DataFormat& options) {
+StoredMatrix read_matrix(NpyInput& in, const std::string& what, bool may_have_target, const DataFormat& options) {
   if (in.shape().size() != 2) {
-    refuse(what + " has " + std::to_string(in.shape().size()) + " dimensions, expected 2: a row for each sample");
+    refuse_array(what + " has " + std::to_string(in.shape().size()) + " dimensions, expected 2: a row for each sample");
   }
   const Index samples = in.shape()[0];
   const Index columns = in.shape()[1];
-  if (samples == 0) refuse("holds no samples");
-  if (columns == 0) refuse("holds no features");
+  if (samples == 0) refuse_array("holds no samples");
+  if (columns == 0) refuse_array("holds no features");
   const Index target = may_have_target ? target_column(columns, options) : -1;
   check_columns(columns - (target < 0 ? 0 : 1), may_have_target && target < 0, options);
   const KeptRows kept(options);
-  Matrix out{Rows(kept.count(samples), columns - (target < 0 ? 0 : 1)),
-             std::vector<Real>(target < 0 ? 0 : static_cast<std::size_t>(samples)), target, places(kept, samples)};
+  StoredMatrix out{Rows(kept.count(samples), columns - (target < 0 ? 0 : 1)),
+                   std::vector<Real>(target < 0 ? 0 : static_cast<std::size_t>(samples)), target,
+                   places(kept, samples)};
   // Runs of the file's order: rows, or columns where the first index runs fastest.
   const bool by_columns = in.fortran_order();
   std::vector<Real> run(static_cast<std::size_t>(by_columns ? samples : columns));
@@ -108,7 +109,7 @@ void set_targets(DataTable& table, const std::vector<Real>& values, const DataFo
   targets.reserve(values.size());
   for (std::size_t n = 0; n < values.size(); ++n) {
     const std::string wrong = targets.add(values[n]);
-    if (!wrong.empty()) refuse("row " + std::to_string(n + 1) + ": " + wrong);
+    if (!wrong.empty()) refuse_array("row " + std::to_string(n + 1) + ": " + wrong);
   }
   targets.finish(table);
 }
@@ -122,7 +123,7 @@ std::string first_of(const NpzReader& archive, const std::string& what, std::ini
   }
   std::string found;
   for (const std::string& name : archive.names()) found += (found.empty() ? "" : ", ") + name;
-  refuse("has no array of " + what + ", " + all + "; its arrays: " + (found.empty() ? "none" : found));
+  refuse_array("has no array of " + what + ", " + all + "; its arrays: " + (found.empty() ? "none" : found));
 }
 
 std::vector<Real> read_target_array(const NpzReader& archive, Index samples) {
@@ -133,8 +134,8 @@ std::vector<Real> read_target_array(const NpzReader& archive, Index samples) {
   if (!is_column || shape[0] != samples) {
     std::string text;
     for (const Index n : shape) text += (text.empty() ? "" : " x ") + std::to_string(n);
-    refuse("the array '" + name + "' is " + (text.empty() ? "one number" : text) + ", expected " +
-           std::to_string(samples) + " targets, as there are rows of features");
+    refuse_array("the array '" + name + "' is " + (text.empty() ? "one number" : text) + ", expected " +
+                 std::to_string(samples) + " targets, as there are rows of features");
   }
   std::vector<Real> out(static_cast<std::size_t>(samples));
   in.read(out);
@@ -145,7 +146,7 @@ DataTable open_npy(const std::string& file, const DataFormat& options) {
   ByteSource source(file);
   NpyInput in([&](char* out, std::size_t count) { return source.read(out, count); },
               {source.most_bytes(), !source.is_packed()}, "the file");
-  Matrix matrix = read_matrix(in, "the array", true, options);
+  StoredMatrix matrix = read_matrix(in, "the array", true, options);
   DataTable out;
   out.features = std::move(matrix.rows);
   if (!options.has_targets) return out;
@@ -156,7 +157,7 @@ DataTable open_npy(const std::string& file, const DataFormat& options) {
 
 DataTable open_npz(const std::string& file, const DataFormat& options) {
   if (ByteSource(file).is_packed())
-    refuse("is a gzip file; an NPZ is packed in itself, so unpack it with gunzip first");
+    refuse_array("is a gzip file; an NPZ is packed in itself, so unpack it with gunzip first");
   const NpzReader archive(file);
   const std::string name = first_of(archive, "features", {"features", "X", "data"});
   NpyInput in = archive.stream(name);

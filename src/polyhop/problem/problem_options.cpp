@@ -53,25 +53,25 @@ namespace {
 // What any problem has, beside its own options.
 constexpr std::array of_any_problem = {"source", "batch", "sampling", "reference", "seed"};
 
-[[noreturn]] void refuse(const std::string& key, const std::string& message) {
+[[noreturn]] void refuse_key(const std::string& key, const std::string& message) {
   throw InputError("problem." + key, message);
 }
 
 void check_synthetic(const ProblemOptions& options) {
-  if (options.dimension < 1) refuse("dimension", "missing; expected integer >= 1");
-  if (options.samples < 1) refuse("samples", "missing; expected integer >= 1");
-  if (options.data) refuse("data", "is for source = \"file\"");
+  if (options.dimension < 1) refuse_key("dimension", "missing; expected integer >= 1");
+  if (options.samples < 1) refuse_key("samples", "missing; expected integer >= 1");
+  if (options.data) refuse_key("data", "is for source = \"file\"");
   const Task task = options.model.loss.task;
   if (task == Task::classes || task == Task::counts) {
-    refuse("loss",
-           in_quotes(options.model.loss.name) + " needs real data: source = \"file\", or a set of `polyhop data`");
+    refuse_key("loss",
+               in_quotes(options.model.loss.name) + " needs real data: source = \"file\", or a set of `polyhop data`");
   }
 }
 
 void check_real(const ProblemOptions& options) {
-  if (options.dimension > 0) refuse("dimension", "is for synthetic data; a file says it itself");
-  if (options.samples > 0) refuse("samples", "is for synthetic data; a file says it itself");
-  if (options.source == "file" && !options.data) refuse("data", "missing; expected the name of a data file");
+  if (options.dimension > 0) refuse_key("dimension", "is for synthetic data; a file says it itself");
+  if (options.samples > 0) refuse_key("samples", "is for synthetic data; a file says it itself");
+  if (options.source == "file" && !options.data) refuse_key("data", "missing; expected the name of a data file");
 }
 
 void check_source(const ProblemOptions& options, std::span<const ProblemEntry> problems) {
@@ -79,7 +79,7 @@ void check_source(const ProblemOptions& options, std::span<const ProblemEntry> p
   for (const BundledSet& set : bundled_sets()) names.push_back(set.name);
   if (std::ranges::find(names, options.source) != names.end()) return;
   for (const ProblemEntry& problem : problems) names.push_back(problem.name);
-  refuse("source", "unknown name " + in_quotes(options.source) + suggestion(options.source, names));
+  refuse_key("source", "unknown name " + in_quotes(options.source) + suggestion(options.source, names));
 }
 
 // A problem of one's own has no loss and no data: what was said of them is refused.
@@ -90,7 +90,7 @@ void settle_own(ProblemOptions& options, const ProblemEntry& problem) {
   for (const FieldInfo& option : problem.options) known.push_back(option.name);
   const auto refuse_foreign = [&](const std::string& key) {
     if (std::ranges::find(known, key) != known.end()) return;
-    refuse(key, "is no key of source = " + in_quotes(problem.name) + suggestion(key, known));
+    refuse_key(key, "is no key of source = " + in_quotes(problem.name) + suggestion(key, known));
   };
   for (const auto& [key, value] : *given.as<Value::Table>()) {
     const Value* other = unsaid.find(key);

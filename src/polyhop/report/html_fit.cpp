@@ -21,7 +21,6 @@ namespace {
 using namespace page_json;
 
 // What a page may hold, so that it opens at once.
-constexpr Index curve_points = 600;
 constexpr Index listed_coefficients = 20'000;
 constexpr Index listed_classes = 100;
 

@@ -24,7 +24,6 @@ namespace {
 using namespace page_json;
 
 // What a page may hold, so that it opens at once: the sizes of one method, and of all methods together.
-constexpr Index curve_points = 600;
 constexpr Index curve_points_in_all = 20'000;
 constexpr Index step_times = 100;
 constexpr Index steps_in_all = 400'000;

@@ -4,13 +4,10 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <limits>
 #include <map>
 
 namespace polyhop {
 namespace {
-
-constexpr double never = std::numeric_limits<double>::infinity();
 
 std::vector<CurvePoint> points_of(const std::vector<const Cell*>& cells, CurveX x, CurveY y) {
   std::map<Index, std::vector<const Point*>> at;  // the runs' own points, by iteration

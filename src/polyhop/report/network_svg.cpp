@@ -145,7 +145,7 @@ void turn_level(std::vector<Place>& places) {
   }
 }
 
-std::string escaped(const std::string& text) {
+std::string in_xml(const std::string& text) {
   std::string out;
   for (const char c : text) {
     const auto u = static_cast<unsigned char>(c);
@@ -258,7 +258,7 @@ std::string agents_svg(const Neighbours& neighbours, const Scale& scale, const P
 // The title, and what the shades mean, from the right edge leftwards.
 std::string legend_svg(const std::string& title, const Scale& scale, double y) {
   std::string out =
-      fmt::format("<text x=\"30\" y=\"{:.1f}\" font-size=\"15\" fill=\"#102a43\">{}</text>\n", y + 5, escaped(title));
+      fmt::format("<text x=\"30\" y=\"{:.1f}\" font-size=\"15\" fill=\"#102a43\">{}</text>\n", y + 5, in_xml(title));
   double x = Paper::width - 30;
   const auto write = [&](const std::string& text, double width) {
     out +=
@@ -309,7 +309,7 @@ std::string network_svg(const NetworkPicture& picture, const std::string& title)
       "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
       "font-family=\"sans-serif\" role=\"img\">\n<title>{2}</title>\n<rect width=\"100%\" height=\"100%\" "
       "fill=\"#ffffff\"/>\n",
-      Paper::width, height, escaped(title));
+      Paper::width, height, in_xml(title));
   return out + links_svg(picture, paper) + agents_svg(neighbours, scale, paper) + legend_svg(title, scale, legend) +
          "</svg>\n";
 }

@@ -75,7 +75,7 @@ std::string stairs(const std::vector<double>& ratios, Index instances, double en
   return out + fmt::format("{} {}\n", shortest(end), share);
 }
 
-std::string script(const Scoreboard& board, Score score, const std::string& file, double width, double height) {
+std::string profile_script(const Scoreboard& board, Score score, const std::string& file, double width, double height) {
   const Profiles profiles = performance_profiles(board, score);
   if (profiles.instances == 0) throw InputError("figure", "no method solved any instance");
   std::vector<std::string> labels;
@@ -101,7 +101,7 @@ std::string script(const Scoreboard& board, Score score, const std::string& file
 }  // namespace
 
 void write_profile_figure(const Scoreboard& board, Score score, const std::string& file, double width, double height) {
-  const std::string commands = script(board, score, file, width, height);
+  const std::string commands = profile_script(board, score, file, width, height);
   draw_into(file, commands);
 }
 

@@ -14,14 +14,10 @@
 namespace polyhop {
 namespace {
 
-constexpr double never = std::numeric_limits<double>::infinity();
-
 const Point* first_at_target(const Cell& cell, double target) {
   const auto found = std::ranges::find_if(cell.points, [&](const Point& p) { return p.excess_risk <= target; });
   return found == cell.points.end() ? nullptr : &*found;
 }
-
-std::string amount(double x) { return std::isfinite(x) ? number(x, 3) : "-"; }
 
 std::string of(Index part, Index whole) { return std::to_string(part) + " of " + std::to_string(whole); }
 

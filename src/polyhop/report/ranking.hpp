@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -9,6 +10,9 @@
 #include "polyhop/experiment/record.hpp"
 
 namespace polyhop {
+
+/// The cost of what was not reached.
+inline constexpr double never = std::numeric_limits<double>::infinity();
 
 /// A median over seeds and the quantiles around it; infinite where more than that share never got there.
 struct Spread {

@@ -16,7 +16,6 @@
 namespace polyhop {
 namespace {
 
-constexpr double never = std::numeric_limits<double>::infinity();
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 constexpr double round_off = 1e-13;
 

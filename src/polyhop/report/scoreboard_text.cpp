@@ -18,8 +18,6 @@ namespace {
 
 std::string count(std::size_t n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); }
 
-std::string amount(double x) { return std::isfinite(x) ? number(x, 3) : "-"; }
-
 // A ratio to the baseline; "+" where the baseline never got there, "-" where the method did not.
 std::string ratio_text(double ratio) {
   if (!std::isfinite(ratio)) return "-";
@@ -27,16 +25,16 @@ std::string ratio_text(double ratio) {
   return ratio < 1000 ? significant(ratio, 3) : ratio < 1e6 ? number(ratio, 3) : significant(ratio, 2);
 }
 
-std::string of(Index part, Index whole) { return fmt::format("{}/{}", part, whole); }
+std::string part_of(Index part, Index whole) { return fmt::format("{}/{}", part, whole); }
 
 // A geometric mean, and of how many ratios where those are not all.
 std::string mean_text(const ScoreSummary& s) {
   if (s.averaged == 0) return "-";
-  return ratio_text(s.mean) + (s.averaged < s.comparable ? " (" + of(s.averaged, s.comparable) + ")" : "");
+  return ratio_text(s.mean) + (s.averaged < s.comparable ? " (" + part_of(s.averaged, s.comparable) + ")" : "");
 }
 
 std::string within_text(const ScoreSummary& s, std::size_t bound) {
-  return s.comparable == 0 ? "-" : of(s.within[bound], s.comparable);
+  return s.comparable == 0 ? "-" : part_of(s.within[bound], s.comparable);
 }
 
 std::string worst_text(const ScoreSummary& s) {
@@ -79,7 +77,7 @@ std::string plain(const Grid& grid, Index width) {
 }
 
 // A text from outside that means nothing to Markdown.
-std::string escaped(std::string_view text) {
+std::string in_markdown(std::string_view text) {
   constexpr std::string_view special = "\\`*_{}[]<>#|~";
   std::string out;
   for (const char c : printable(text)) {
@@ -92,12 +90,12 @@ std::string escaped(std::string_view text) {
 std::string markdown(const Grid& grid) {
   std::string head = "|", rule = "|", body;
   for (const auto& column : grid.columns) {
-    head += " " + escaped(column.header) + " |";
+    head += " " + in_markdown(column.header) + " |";
     rule += column.align == TextTable::Align::right ? "---:|" : "---|";
   }
   for (const auto& row : grid.rows) {
     body += "|";
-    for (const auto& cell : row) body += " " + escaped(cell) + " |";
+    for (const auto& cell : row) body += " " + in_markdown(cell) + " |";
     body += "\n";
   }
   return head + "\n" + rule + "\n" + body + "\n";
@@ -126,7 +124,7 @@ Grid summary_grid(const Scoreboard& board) {
     grid.rows.push_back({s.method, mean_text(iterations), mean_text(s.scores[Score::vectors]),
                          mean_text(s.scores[Score::final_risk]), mean_text(s.scores[Score::final_risk_averaged]),
                          within_text(iterations, 0), within_text(iterations, 1), within_text(iterations, 2),
-                         of(s.solved, s.instances), of(s.diverged, s.runs),
+                         part_of(s.solved, s.instances), part_of(s.diverged, s.runs),
                          s.trials > 0 ? amount(static_cast<double>(s.trials)) : "-", worst_text(iterations)});
   }
   return grid;
@@ -171,7 +169,8 @@ Grid ratio_grid(const Scoreboard& board, Score score) {
 }
 
 Grid diverged_grid(const Scoreboard& board) {
-  return instances_by_methods(board, [](const MethodScore& s) { return s.runs > 0 ? of(s.diverged, s.runs) : "-"; });
+  return instances_by_methods(board,
+                              [](const MethodScore& s) { return s.runs > 0 ? part_of(s.diverged, s.runs) : "-"; });
 }
 
 Grid instance_grid(const Scoreboard& board) {
@@ -217,7 +216,7 @@ std::string floor_note(const Scoreboard& board, Score score) {
   for (const ScoreInstance& instance : board.instances) {
     const bool any =
         std::ranges::any_of(instance.methods, [&](const MethodScore& s) { return s.value[score] < instance.floor; });
-    if (any) raised.push_back(escaped(instance.name));
+    if (any) raised.push_back(in_markdown(instance.name));
   }
   if (raised.empty()) return "";
   return fmt::format(
@@ -233,13 +232,13 @@ std::string missing_note(const Scoreboard& board) {
     for (const MethodScore& score : instance.methods) missing += score.missing;
     if (missing > 0) {
       lacking.push_back(
-          fmt::format("{} ({})", escaped(instance.name), count(static_cast<std::size_t>(missing), "run")));
+          fmt::format("{} ({})", in_markdown(instance.name), count(static_cast<std::size_t>(missing), "run")));
     }
   }
   return lacking.empty() ? "" : fmt::format("Not finished: {}.\n\n", fmt::join(lacking, ", "));
 }
 
-std::string figure(Score score, std::string_view what) {
+std::string figure_link(Score score, std::string_view what) {
   const std::string name = name_of(score);
   return fmt::format("![share of instances solved within tau times the best, by {}](figures/scoreboard-{}.svg)\n\n",
                      what, name);
@@ -249,7 +248,8 @@ std::string provenance(const Scoreboard& board, const std::string& command) {
   std::string out = "## Where it comes from\n\n";
   if (!command.empty()) out += "    " + printable(command) + "\n\n";
   out += "makes it; nothing here is typed by hand.\n\n| | |\n|---|---|\n";
-  for (const auto& [name, text] : board.provenance) out += "| " + escaped(name) + " | " + escaped(text) + " |\n";
+  for (const auto& [name, text] : board.provenance)
+    out += "| " + in_markdown(name) + " | " + in_markdown(text) + " |\n";
   return out + "| time inside iterations | " + duration(board.seconds) + ", searches included |\n";
 }
 
@@ -277,7 +277,7 @@ std::string scoreboard_text(const Scoreboard& board, Index width) {
 }
 
 std::string scoreboard_markdown(const Scoreboard& board, const MarkdownOptions& options) {
-  std::string out = "# Scoreboard\n\n" + escaped(scoreboard_headline(board)) + ".\n\n";
+  std::string out = "# Scoreboard\n\n" + in_markdown(scoreboard_headline(board)) + ".\n\n";
   out +=
       "Every number is a ratio: a method's median over seeds to that of the baseline, the constant step that a search "
       "found best on seeds that are not reported here. Below 1 is better than the tuned constant. A dash: the method "
@@ -290,8 +290,8 @@ std::string scoreboard_markdown(const Scoreboard& board, const MarkdownOptions& 
       "searches for constants took, which no ratio counts; the largest ratio of iterations. Most solved first.\n\n";
   out += missing_note(board);
   if (options.figures) {
-    out += figure(Score::iterations, "iterations") + figure(Score::vectors, "vectors sent") +
-           figure(Score::final_risk_averaged, "final excess risk of the averaged iterates") +
+    out += figure_link(Score::iterations, "iterations") + figure_link(Score::vectors, "vectors sent") +
+           figure_link(Score::final_risk_averaged, "final excess risk of the averaged iterates") +
            "Performance profiles (Dolan and Mor\u00e9 2002): the share of instances that a method solves within tau "
            "times the cost of the best method there.\n\n";
   }

@@ -17,11 +17,11 @@
 namespace polyhop {
 namespace {
 
-constexpr Index label_width = 6;  // "1e-15 "
+constexpr Index margin = 6;  // "1e-15 "
 constexpr Index least_columns = 20;
 constexpr Index least_rows = 4;
 
-constexpr std::array<std::string_view, 8> marks = {"●", "○", "■", "□", "▲", "△", "◆", "◇"};
+constexpr std::array<std::string_view, 8> symbols = {"●", "○", "■", "□", "▲", "△", "◆", "◇"};
 constexpr std::string_view letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 /// What the axes are drawn with.
@@ -32,24 +32,24 @@ constexpr Lines ascii = {"+", "|", "+", "-", "+"};
 constexpr Lines box = {"┤", "│", "└", "─", "┴"};
 
 /// The plotted part of the plane: iterations from 0 to `right`, log10 of the risk from `bottom` to `top`.
-struct Frame {
+struct Window {
   double right = 0;
   double bottom = std::numeric_limits<double>::infinity();
   double top = -std::numeric_limits<double>::infinity();
 };
 
-bool can_be_drawn(const CurvePoint& p) { return p.y.median > 0 && std::isfinite(p.y.median); }
+bool is_visible(const CurvePoint& p) { return p.y.median > 0 && std::isfinite(p.y.median); }
 
 // As in figures: a curve that rises far above where it began leaves the plot.
-std::optional<Frame> frame_of(const std::vector<MedianCurve>& curves) {
+std::optional<Window> window_of(const std::vector<MedianCurve>& curves) {
   constexpr double most_rise = 1;  // decades
   constexpr double most_decades = 20;
-  Frame frame;
+  Window frame;
   double start = frame.top;
   for (const MedianCurve& curve : curves) {
     bool first = true;
     for (const CurvePoint& p : curve.points) {
-      if (!can_be_drawn(p)) continue;
+      if (!is_visible(p)) continue;
       const double y = std::log10(p.y.median);
       if (std::exchange(first, false)) start = std::max(start, y);
       frame.right = std::max(frame.right, p.x);
@@ -94,16 +94,16 @@ class Canvas {
 // The value at `x`, in log10, by interpolation between the points around it; nothing where the curve is not.
 std::optional<double> height_at(const std::vector<CurvePoint>& points, double x) {
   const auto after = std::ranges::lower_bound(points, x, {}, &CurvePoint::x);
-  if (after == points.end() || !can_be_drawn(*after)) return {};
+  if (after == points.end() || !is_visible(*after)) return {};
   const double y = std::log10(after->y.median);
   if (after == points.begin() || after->x == x) return y;
   const CurvePoint& before = *(after - 1);
-  if (!can_be_drawn(before)) return {};
+  if (!is_visible(before)) return {};
   const double from = std::log10(before.y.median);
   return from + (y - from) * (x - before.x) / (after->x - before.x);
 }
 
-void draw(Canvas& canvas, const MedianCurve& curve, const Frame& frame, int number) {
+void draw(Canvas& canvas, const MedianCurve& curve, const Window& frame, int number) {
   // Rows far outside are as good as one: no height overflows an integer.
   const auto row_of = [&](double y) {
     const double share = std::clamp((frame.top - y) / (frame.top - frame.bottom), -1.0, 2.0);
@@ -125,7 +125,7 @@ void draw(Canvas& canvas, const MedianCurve& curve, const Frame& frame, int numb
 
 std::string mark(int curve, bool plain) {
   const auto n = static_cast<std::size_t>(curve);
-  return plain ? std::string(1, letters[n % letters.size()]) : std::string(marks[n % marks.size()]);
+  return plain ? std::string(1, letters[n % letters.size()]) : std::string(symbols[n % symbols.size()]);
 }
 
 std::string right_aligned(const std::string& text, Index width) {
@@ -133,7 +133,7 @@ std::string right_aligned(const std::string& text, Index width) {
 }
 
 // The power of ten that a row stands for, where it is one that is labelled.
-std::string row_label(const Frame& frame, Index row, Index rows) {
+std::string row_label(const Window& frame, Index row, Index rows) {
   const double decades = frame.top - frame.bottom;
   const double a_row = decades / static_cast<double>(rows - 1);
   constexpr std::array<double, 5> steps = {1, 2, 3, 5, 10};
@@ -146,16 +146,16 @@ std::string row_label(const Frame& frame, Index row, Index rows) {
   return "1e" + std::to_string(std::lround(nearest));
 }
 
-std::string axis(const Frame& frame, Index columns, const Lines& lines) {
-  std::string out = std::string(label_width, ' ') + std::string(lines.corner);
+std::string axis(const Window& frame, Index columns, const Lines& lines) {
+  std::string out = std::string(margin, ' ') + std::string(lines.corner);
   for (Index column = 0; column < columns; ++column) {
     out += column == columns / 2 || column == columns - 1 ? lines.bottom_tic : lines.bottom;
   }
   const std::string middle = number(frame.right / 2, 3);
   const std::string end = number(frame.right, 3);
-  std::string text = std::string(label_width + 1, ' ') + "0";
+  std::string text = std::string(margin + 1, ' ') + "0";
   text += right_aligned(middle, columns / 2 - 1 + display_width(middle) / 2 + 1);
-  text += right_aligned(end, label_width + 1 + columns - display_width(text));
+  text += right_aligned(end, margin + 1 + columns - display_width(text));
   return out + "\n" + text + "  iterations\n";
 }
 
@@ -169,16 +169,16 @@ std::string without_last_blanks(std::string line) {
 std::string text_plot(const Record& record, Index width, Index height, bool plain) {
   constexpr Index room_for_axis_name = 12;
   const auto curves = median_curves(record, CurveX::iterations, curve_y(&Point::excess_risk));
-  const auto frame = frame_of(curves);
+  const auto frame = window_of(curves);
   if (!frame) return "";
-  Canvas canvas(std::max(width - label_width - 1 - room_for_axis_name, least_columns), std::max(height, least_rows));
+  Canvas canvas(std::max(width - margin - 1 - room_for_axis_name, least_columns), std::max(height, least_rows));
   for (std::size_t n = 0; n < curves.size(); ++n) draw(canvas, curves[n], *frame, static_cast<int>(n));
 
   const Lines& lines = plain ? ascii : box;
   std::string out = std::string(column_of(&Point::excess_risk).label) + "\n";
   for (Index row = 0; row < canvas.rows(); ++row) {
     const std::string label = row_label(*frame, row, canvas.rows());
-    std::string line = right_aligned(label.empty() ? "" : label + " ", label_width);
+    std::string line = right_aligned(label.empty() ? "" : label + " ", margin);
     line += label.empty() ? lines.side : lines.tic;
     for (Index column = 0; column < canvas.columns(); ++column) {
       const int owner = canvas.owner(column, row);
@@ -188,8 +188,8 @@ std::string text_plot(const Record& record, Index width, Index height, bool plai
   }
   out += axis(*frame, canvas.columns(), lines);
   for (std::size_t n = 0; n < curves.size(); ++n) {
-    const std::string name = shortened(printable(curves[n].method), std::max<Index>(width - label_width - 2, 1));
-    out += std::string(label_width, ' ') + mark(static_cast<int>(n), plain) + " " + name + "\n";
+    const std::string name = shortened(printable(curves[n].method), std::max<Index>(width - margin - 2, 1));
+    out += std::string(margin, ' ') + mark(static_cast<int>(n), plain) + " " + name + "\n";
   }
   return out;
 }

@@ -162,6 +162,8 @@ std::string number(double x, int digits) {
   return significant(x, kept);
 }
 
+std::string amount(double x) { return std::isfinite(x) ? number(x, 3) : "-"; }
+
 TextTable::TextTable(std::vector<Column> columns) {
   for (const Column& column : columns) {
     headers_.push_back(printable(column.header));

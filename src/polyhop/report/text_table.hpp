@@ -27,6 +27,9 @@ std::string significant(double x, int digits);
 /// The same for counts and sizes, with k, M, G, T from a thousand on: 587, 12.3k, 4.56M. `digits` >= 3.
 std::string number(double x, int digits);
 
+/// `number` with three digits, "-" for what is not finite.
+std::string amount(double x);
+
 /// A table for the terminal: headers, a rule, rows; columns stand two blanks apart, no line ends in blanks.
 /// Cells are made printable, so they may come from anywhere.
 class TextTable {

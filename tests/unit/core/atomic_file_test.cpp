@@ -16,7 +16,7 @@
 #include "polyhop/core/error.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace polyhop {
+namespace polyhop::atomic_file_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -190,4 +190,4 @@ TEST_F(AtomicFileTest, RefusesToBeUsedAfterCommit) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::atomic_file_test

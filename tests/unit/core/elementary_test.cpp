@@ -9,7 +9,7 @@
 
 #include "polyhop/core/random.hpp"
 
-namespace polyhop {
+namespace polyhop::elementary_test {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -146,4 +146,4 @@ TEST(Log1p, HasItsSpecialValues) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::elementary_test

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-namespace polyhop {
+namespace polyhop::error_test {
 namespace {
 
 TEST(InputError, SaysFileLinePathAndMessage) {
@@ -72,4 +72,4 @@ TEST(Suggestion, NamesTheNearestOrAll) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::error_test

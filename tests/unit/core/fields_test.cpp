@@ -14,18 +14,20 @@
 
 #include "unit/core/refusal.hpp"
 
-namespace polyhop {
-
+namespace polyhop::fields_test {
 enum class Colour { red, dark_green };
+}  // namespace polyhop::fields_test
 
 template <>
-struct EnumNames<Colour> {
+struct polyhop::EnumNames<polyhop::fields_test::Colour> {
+  using Colour = fields_test::Colour;
   static constexpr std::array<std::pair<Colour, std::string_view>, 2> names = {{
       {Colour::red, "red"},
       {Colour::dark_green, "dark-green"},
   }};
 };
 
+namespace polyhop::fields_test {
 namespace {
 
 struct Inner {
@@ -258,4 +260,4 @@ TEST(NameOf, IsTheNameInTheList) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::fields_test

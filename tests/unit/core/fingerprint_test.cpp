@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace polyhop {
+namespace polyhop::fingerprint_test {
 namespace {
 
 std::string of(std::string_view text) {
@@ -38,4 +38,4 @@ TEST(Fingerprint, TakesNumbersByTheirEightBytes) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::fingerprint_test

@@ -8,7 +8,7 @@
 
 #include "polyhop/core/rows.hpp"
 
-namespace polyhop {
+namespace polyhop::gradients_test {
 namespace {
 
 // Two agents: -2 (3, 4) and 1 (1, 2).
@@ -54,4 +54,4 @@ TEST_F(GradientsTest, AreAddedToARow) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::gradients_test

@@ -8,7 +8,7 @@
 
 #include "unit/core/refusal.hpp"
 
-namespace polyhop {
+namespace polyhop::json_test {
 namespace {
 
 TEST(Json, GivesBackWhatWasWritten) {
@@ -43,4 +43,4 @@ TEST(Json, RefusesTextThatIsNotUtf8) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::json_test

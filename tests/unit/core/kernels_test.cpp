@@ -15,7 +15,7 @@
 #include "polyhop/core/rows.hpp"
 #include "unit/core/plain_kernels.hpp"
 
-namespace polyhop {
+namespace polyhop::kernels_test {
 namespace {
 
 // Every remainder of the lanes and of the widest tile, and a few long rows.
@@ -454,4 +454,4 @@ TEST(Kernels, AddBlocksEqualsItsPlainTwinForAllTileRemainders) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::kernels_test

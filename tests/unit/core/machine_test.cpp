@@ -8,9 +8,8 @@
 #include <set>
 #include <thread>
 
+namespace polyhop::machine_test {
 namespace {
-
-using namespace polyhop;
 
 TEST(Machine, KnowsItself) {
   const Machine machine = this_machine();
@@ -38,3 +37,4 @@ TEST(Machine, GivesAllCoresUnlessSeveralProcessesShareThem) {
 }
 
 }  // namespace
+}  // namespace polyhop::machine_test

@@ -13,7 +13,7 @@
 #include "polyhop/core/npz_writer.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace polyhop {
+namespace polyhop::npz_reader_test {
 namespace {
 
 using Numbers = std::vector<Real>;
@@ -144,4 +144,4 @@ TEST_F(NpzReaderTest, RefusesADamagedArchive) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::npz_reader_test

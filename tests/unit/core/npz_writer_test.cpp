@@ -15,7 +15,7 @@
 #include "polyhop/core/error.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace polyhop {
+namespace polyhop::npz_writer_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -123,4 +123,4 @@ TEST_F(NpzWriterTest, WritesAnArchiveWithoutArrays) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::npz_writer_test

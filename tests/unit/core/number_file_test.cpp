@@ -12,7 +12,7 @@
 
 #include "unit/core/refusal.hpp"
 
-namespace polyhop {
+namespace polyhop::number_file_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -82,4 +82,4 @@ TEST_F(NumberFile, RefusesADirectory) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::number_file_test

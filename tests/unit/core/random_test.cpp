@@ -12,7 +12,7 @@
 #include <set>
 #include <vector>
 
-namespace polyhop {
+namespace polyhop::random_test {
 namespace {
 
 std::vector<std::uint64_t> first_bits(Stream stream, int count = 8) {
@@ -194,4 +194,4 @@ TEST(Stream, BelowReachesBothHalvesOfAHugeRange) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::random_test

@@ -4,7 +4,7 @@
 
 #include "polyhop/core/real.hpp"
 
-namespace polyhop {
+namespace polyhop::real_test {
 namespace {
 
 TEST(BlockOf, CoversAllAgentsOnceInOrder) {
@@ -43,4 +43,4 @@ TEST(Block, HoldsItsFirstAgentAndNotItsLast) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::real_test

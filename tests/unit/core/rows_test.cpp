@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace polyhop {
+namespace polyhop::rows_test {
 namespace {
 
 Rows counted(Index rows, Index columns) {
@@ -120,4 +120,4 @@ TEST(Rows, MayBeEmpty) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::rows_test

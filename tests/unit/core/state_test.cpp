@@ -13,7 +13,7 @@
 
 #include "unit/core/refusal.hpp"
 
-namespace polyhop {
+namespace polyhop::state_test {
 namespace {
 
 // One worker's share of a small method's state.
@@ -214,4 +214,4 @@ TEST(StateRegistry, RefusesASnapshotWhoseDataAreCutShort) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::state_test

@@ -15,7 +15,7 @@
 #include "polyhop/core/random.hpp"
 #include "unit/core/refusal.hpp"
 
-namespace polyhop {
+namespace polyhop::value_test {
 namespace {
 
 TEST(Shortest, ReadsBackAsTheSameDouble) {
@@ -124,4 +124,4 @@ TEST(Value, HoldsOneTypeOnly) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::value_test

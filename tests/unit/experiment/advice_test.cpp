@@ -8,7 +8,7 @@
 
 #include "polyhop/experiment/toml_reader.hpp"
 
-namespace polyhop {
+namespace polyhop::advice_test {
 namespace {
 
 // A method with this step; `more` stands before it.
@@ -82,4 +82,4 @@ TEST(Advice, OfAStallIsASmallerOptimum) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::advice_test

@@ -17,7 +17,7 @@
 #include "support/thread_team.hpp"
 #include "unit/core/refusal.hpp"
 
-namespace polyhop {
+namespace polyhop::agent_stream_test {
 namespace {
 
 using test::ThreadTeam;
@@ -247,4 +247,4 @@ TEST(AgentStream, RefusesAStateOfAnotherShape) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::agent_stream_test

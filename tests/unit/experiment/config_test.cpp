@@ -13,7 +13,7 @@
 #include "polyhop/core/error.hpp"
 #include "polyhop/experiment/toml_reader.hpp"
 
-namespace polyhop {
+namespace polyhop::config_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -553,4 +553,4 @@ TEST_F(ConfigFile, ItsFolderIsWhereFileNamesStart) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::config_test

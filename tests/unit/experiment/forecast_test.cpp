@@ -7,9 +7,8 @@
 #include "polyhop/core/error.hpp"
 #include "polyhop/experiment/toml_reader.hpp"
 
+namespace polyhop::forecast_test {
 namespace {
-
-using namespace polyhop;
 
 Config tiny(const std::string& more = "") {
   return read_config(read_toml(R"(
@@ -74,3 +73,4 @@ TEST(Forecast, WithoutTimeNothingIsMeasuredButAllIsBuilt) {
 }
 
 }  // namespace
+}  // namespace polyhop::forecast_test

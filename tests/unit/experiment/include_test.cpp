@@ -13,7 +13,7 @@
 #include "polyhop/experiment/toml_reader.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace polyhop {
+namespace polyhop::include_test {
 namespace {
 
 const std::string network = "[graph]\ntopology = \"ring\"\nagents = 4\n[problem]\ndimension = 3\nsamples = 5\n";
@@ -162,4 +162,4 @@ TEST_F(Include, WhatIsFoundWrongLaterIsToldByWhereItsKeyStands) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::include_test

@@ -17,7 +17,7 @@
 #include "support/thread_team.hpp"
 #include "unit/core/refusal.hpp"
 
-namespace polyhop {
+namespace polyhop::instance_test {
 namespace {
 
 using test::ThreadTeam;
@@ -291,4 +291,4 @@ TEST_F(InstanceOfSites, AFileThatIsAnotherElsewhereIsRefused) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::instance_test

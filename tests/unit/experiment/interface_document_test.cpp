@@ -13,9 +13,8 @@
 #include "polyhop/experiment/record.hpp"
 #include "polyhop/method/algorithm_table.hpp"
 
+namespace polyhop::interface_document_test {
 namespace {
-
-using namespace polyhop;
 
 const std::string document = std::string(POLYHOP_SOURCE_DIR) + "/docs/interface.md";
 
@@ -96,3 +95,4 @@ TEST(InterfaceDocument, HasTheTablesOfTheOptions) { expect_between_marks("option
 TEST(InterfaceDocument, HasTheTableOfTheColumns) { expect_between_marks("columns", column_table()); }
 
 }  // namespace
+}  // namespace polyhop::interface_document_test

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <variant>
 
-namespace polyhop {
+namespace polyhop::record_test {
 namespace {
 
 TEST(PointColumns, HaveEveryMemberOfAPointOnce) {
@@ -50,4 +50,4 @@ TEST(PointColumns, GiveTheirNumberWhateverItsType) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::record_test

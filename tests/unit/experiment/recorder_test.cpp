@@ -16,7 +16,7 @@
 #include "polyhop/problem/linear_problem.hpp"
 #include "support/losses.hpp"
 
-namespace polyhop {
+namespace polyhop::recorder_test {
 namespace {
 
 using Numbers = std::vector<Real>;
@@ -473,4 +473,4 @@ TEST(Recorder, ErrorRateIsTheShareOfAllSamplesThatTheMeanModelTakesForTheOtherCl
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::recorder_test

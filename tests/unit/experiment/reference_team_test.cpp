@@ -17,7 +17,7 @@
 #include "support/networks.hpp"
 #include "support/thread_team.hpp"
 
-namespace polyhop {
+namespace polyhop::reference_team_test {
 namespace {
 
 using test::ThreadTeam;
@@ -200,4 +200,4 @@ TEST(ReferenceTeam, AFailureOfTheFirstIsThrownInAll) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::reference_team_test

@@ -15,7 +15,7 @@
 #include "support/temporary_folder.hpp"
 #include "unit/core/refusal.hpp"
 
-namespace polyhop {
+namespace polyhop::registry_test {
 namespace {
 
 // c (z - y)^2 / 2: least squares, c times.
@@ -256,4 +256,4 @@ TEST_F(StoredRegistry, WhatItRunsIsStoredAndResumed) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::registry_test

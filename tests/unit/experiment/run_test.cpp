@@ -27,7 +27,7 @@
 #include "support/point_bits.hpp"
 #include "support/rule_run.hpp"
 
-namespace polyhop {
+namespace polyhop::run_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -581,4 +581,4 @@ TEST(Run, AFailingInstanceEndsTheRun) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::run_test

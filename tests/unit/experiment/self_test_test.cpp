@@ -4,9 +4,8 @@
 
 #include <gtest/gtest.h>
 
+namespace polyhop::self_test_test {
 namespace {
-
-using namespace polyhop;
 
 TEST(SelfTest, EveryPromiseIsKeptHere) {
   const auto tests = self_test();
@@ -19,3 +18,4 @@ TEST(SelfTest, EveryPromiseIsKeptHere) {
 }
 
 }  // namespace
+}  // namespace polyhop::self_test_test

@@ -14,7 +14,7 @@
 #include "support/trial.hpp"
 #include "unit/core/refusal.hpp"
 
-namespace polyhop {
+namespace polyhop::solve_test {
 namespace {
 
 CombinationMatrix ring(Index agents) {
@@ -176,4 +176,4 @@ TEST(Solve, SaysWhatToDoAboutARunThatDiverged) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::solve_test

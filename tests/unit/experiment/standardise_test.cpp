@@ -11,7 +11,7 @@
 #include "support/networks.hpp"
 #include "unit/problem/naive.hpp"
 
-namespace polyhop {
+namespace polyhop::standardise_test {
 namespace {
 
 constexpr Index columns = 3;
@@ -115,4 +115,4 @@ TEST(Standardise, OneAgentSendsNothing) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::standardise_test

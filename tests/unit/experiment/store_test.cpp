@@ -19,9 +19,8 @@
 #include "support/point_bits.hpp"
 #include "support/temporary_folder.hpp"
 
+namespace polyhop::store_test {
 namespace {
-
-using namespace polyhop;
 
 class StoreTest : public test::TemporaryFolder {
  protected:
@@ -262,3 +261,4 @@ TEST_F(StoreTest, SaysWhatIsWrongWithAFile) {
 }
 
 }  // namespace
+}  // namespace polyhop::store_test

@@ -18,7 +18,7 @@
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/random.hpp"
 
-namespace polyhop {
+namespace polyhop::toml_reader_test {
 namespace {
 
 constexpr const char* example = R"(# Ein Beispiel: größer
@@ -443,4 +443,4 @@ TEST(TomlReader, ReadsOrRefusesAnyMutatedText) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::toml_reader_test

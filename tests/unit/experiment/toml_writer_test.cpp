@@ -8,9 +8,8 @@
 #include "polyhop/experiment/config.hpp"
 #include "polyhop/experiment/toml_reader.hpp"
 
+namespace polyhop::toml_writer_test {
 namespace {
-
-using namespace polyhop;
 
 TEST(ToToml, WritesPlainKeysFirstThenTables) {
   const Value root = Value::Table{{"graph", Value::Table{{"agents", 3}}},
@@ -56,3 +55,4 @@ TEST(ToToml, AResolvedConfigurationReadsBackToItself) {
 }
 
 }  // namespace
+}  // namespace polyhop::toml_writer_test

@@ -17,7 +17,7 @@
 #include "polyhop/experiment/toml_reader.hpp"
 #include "unit/core/refusal.hpp"
 
-namespace polyhop {
+namespace polyhop::tuning_test {
 namespace {
 
 using Seed = std::vector<std::uint64_t>;
@@ -469,4 +469,4 @@ TEST(ResolveTuned, IsPartOfARun) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::tuning_test

@@ -15,7 +15,7 @@
 #include "support/thread_team.hpp"
 #include "unit/core/refusal.hpp"
 
-namespace polyhop {
+namespace polyhop::fit_team_test {
 namespace {
 
 using test::ThreadTeam;
@@ -174,4 +174,4 @@ TEST_F(FitTeam, TheFirstProcessIsAskedWhetherToStop) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::fit_team_test

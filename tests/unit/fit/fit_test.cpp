@@ -15,7 +15,7 @@
 #include "polyhop/fit/prediction.hpp"
 #include "support/data_files.hpp"
 
-namespace polyhop {
+namespace polyhop::fit_test {
 namespace {
 
 constexpr Index samples = 60;
@@ -349,4 +349,4 @@ TEST_F(Fit, EndsWhenToldTo) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::fit_test

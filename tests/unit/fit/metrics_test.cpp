@@ -8,7 +8,7 @@
 #include <limits>
 #include <vector>
 
-namespace polyhop {
+namespace polyhop::metrics_test {
 namespace {
 
 using Numbers = std::vector<Real>;
@@ -66,4 +66,4 @@ TEST(Metrics, ClassesAreCountedByTruthAndPrediction) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::metrics_test

@@ -17,7 +17,7 @@
 #include "support/temporary_folder.hpp"
 #include "unit/core/refusal.hpp"
 
-namespace polyhop {
+namespace polyhop::model_file_test {
 namespace {
 
 Model softmax_model() {
@@ -240,4 +240,4 @@ TEST_F(ModelFile, SaysThatRowsWereScaled) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::model_file_test

@@ -15,7 +15,7 @@
 #include "polyhop/network/serial_collective.hpp"
 #include "support/networks.hpp"
 
-namespace polyhop {
+namespace polyhop::pooled_evaluation_test {
 namespace {
 
 Model model_of(const std::string& loss, Index classes) {
@@ -39,10 +39,10 @@ std::vector<ScoredSamples> samples_of(const Model& model, Index agents, Index of
       for (Index c = 0; c < rows; ++c) scores(c, n) = center + std::round(20 * stream.normal()) / 16;
       const Real first = scores(0, n) - center;
       const Real noisy = first + stream.normal();
-      targets.push_back(task == Task::two_classes    ? (noisy > 0 ? 1 : -1)
-                        : task == Task::classes ? static_cast<Real>(stream.below(classes))
-                        : task == Task::counts       ? std::floor(std::exp(std::abs(noisy)))
-                                                     : 1000 + noisy);
+      targets.push_back(task == Task::two_classes ? (noisy > 0 ? 1 : -1)
+                        : task == Task::classes   ? static_cast<Real>(stream.below(classes))
+                        : task == Task::counts    ? std::floor(std::exp(std::abs(noisy)))
+                                                  : 1000 + noisy);
     }
   }
   return out;
@@ -150,4 +150,4 @@ TEST(PooledEvaluation, WhatIsNotDefinedIsNotANumber) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::pooled_evaluation_test

@@ -13,7 +13,7 @@
 #include "polyhop/fit/evaluation.hpp"
 #include "unit/core/refusal.hpp"
 
-namespace polyhop {
+namespace polyhop::prediction_test {
 namespace {
 
 Rows rows(std::initializer_list<std::initializer_list<Real>> lines) {
@@ -190,4 +190,4 @@ TEST(Evaluation, RefusesTargetsThatTheModelCannotPredict) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::prediction_test

@@ -11,7 +11,7 @@
 #include "polyhop/core/error.hpp"
 #include "polyhop/graph/topology.hpp"
 
-namespace polyhop {
+namespace polyhop::combination_matrix_test {
 namespace {
 
 using Dense = std::vector<std::vector<Real>>;
@@ -157,4 +157,4 @@ TEST(TwoHop, RefusesTheStarOfAHundredThousandBeforeAllocating) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::combination_matrix_test

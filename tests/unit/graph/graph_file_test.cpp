@@ -15,7 +15,7 @@
 #include "polyhop/graph/graph_text.hpp"
 #include "polyhop/graph/topology.hpp"
 
-namespace polyhop {
+namespace polyhop::graph_file_test {
 namespace {
 
 class GraphFile : public ::testing::Test {
@@ -254,4 +254,4 @@ TEST(GraphText, KeepsTheLineOfEveryEntry) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::graph_file_test

@@ -9,7 +9,7 @@
 #include "polyhop/core/error.hpp"
 #include "polyhop/graph/generators.hpp"
 
-namespace polyhop {
+namespace polyhop::graph_test {
 namespace {
 
 std::vector<std::int32_t> neighbours(const Graph& graph, Index k) {
@@ -83,4 +83,4 @@ TEST(Diameter, IsBoundedForLargeGraphs) {
 TEST(Diameter, NeedsAConnectedGraph) { EXPECT_THROW(static_cast<void>(diameter(Graph::from_edges(2, {}))), Error); }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::graph_test

@@ -6,9 +6,8 @@
 
 #include <algorithm>
 
+namespace polyhop::network_summary_test {
 namespace {
-
-using namespace polyhop;
 
 // 0 - 1 - 2 - 3, and 4 beside 1.
 Graph small_tree() { return Graph::from_edges(5, {{0, 1}, {1, 2}, {2, 3}, {1, 4}}); }
@@ -110,3 +109,4 @@ TEST(NetworkSummary, CountsLinksThatCarryNothing) {
 }
 
 }  // namespace
+}  // namespace polyhop::network_summary_test

@@ -13,7 +13,7 @@
 #include "polyhop/graph/lanczos.hpp"
 #include "polyhop/graph/topology.hpp"
 
-namespace polyhop {
+namespace polyhop::spectrum_test {
 namespace {
 
 constexpr double pi = 3.14159265358979323846;
@@ -125,4 +125,4 @@ TEST(Lanczos, KnowsHowFarItIs) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::spectrum_test

@@ -10,7 +10,7 @@
 
 #include "polyhop/core/error.hpp"
 
-namespace polyhop {
+namespace polyhop::topology_test {
 namespace {
 
 GraphOptions options_of(const Value::Table& table) { return GraphOptions::fields().read(Value(table), "graph"); }
@@ -257,4 +257,4 @@ TEST(TopologyErrors, GivenWeightsNeedAFile) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::topology_test

@@ -13,7 +13,7 @@
 #include "polyhop/graph/generators.hpp"
 #include "polyhop/graph/spectrum.hpp"
 
-namespace polyhop {
+namespace polyhop::weights_test {
 namespace {
 
 void expect_weights(const NetworkGraph& network, const std::vector<Real>& expected) {
@@ -111,4 +111,4 @@ TEST(Weights, RelabellingTheAgentsRelabelsTheMatrix) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::weights_test

@@ -11,7 +11,7 @@
 #include "support/networks.hpp"
 #include "support/trial.hpp"
 
-namespace polyhop {
+namespace polyhop::algorithm_table_test {
 namespace {
 
 using test::algorithm_of;
@@ -125,4 +125,4 @@ TEST(AlgorithmTable, RefusesGapWhereItsBoundDoesNotHold) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::algorithm_table_test

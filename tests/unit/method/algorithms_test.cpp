@@ -15,7 +15,7 @@
 #include "support/networks.hpp"
 #include "support/trial.hpp"
 
-namespace polyhop {
+namespace polyhop::algorithms_test {
 namespace {
 
 using test::algorithm_of;
@@ -231,4 +231,4 @@ TEST(Algorithms, StandStillAtACommonMinimiser) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::algorithms_test

@@ -22,7 +22,7 @@
 #include "support/rule_run.hpp"
 #include "support/trial.hpp"
 
-namespace polyhop {
+namespace polyhop::automatic_test {
 namespace {
 
 using test::bowls;
@@ -268,4 +268,4 @@ TEST(Automatic, LearnsThroughAnAgentThatHasNothingToLearn) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::automatic_test

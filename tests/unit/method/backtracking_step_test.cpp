@@ -13,7 +13,7 @@
 #include "support/option_sets.hpp"
 #include "support/trial.hpp"
 
-namespace polyhop {
+namespace polyhop::backtracking_step_test {
 namespace {
 
 using test::network_of;
@@ -144,4 +144,4 @@ TEST(BacktrackingStep, RefusesOptionsThatCannotEnd) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::backtracking_step_test

@@ -18,7 +18,7 @@
 #include "support/networks.hpp"
 #include "support/trial.hpp"
 
-namespace polyhop {
+namespace polyhop::corrected_descent_test {
 namespace {
 
 using test::bowls;
@@ -208,4 +208,4 @@ TEST(CorrectedDescent, SolvesLargeCounts) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::corrected_descent_test

@@ -15,7 +15,7 @@
 #include "support/rule_run.hpp"
 #include "unit/core/refusal.hpp"
 
-namespace polyhop {
+namespace polyhop::curvature_steps_test {
 namespace {
 
 using test::network_of;
@@ -212,4 +212,4 @@ TEST(CurvatureSteps, RefuseWhatIsNoStep) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::curvature_steps_test

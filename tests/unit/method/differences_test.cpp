@@ -11,7 +11,7 @@
 #include "support/networks.hpp"
 #include "support/trial.hpp"
 
-namespace polyhop {
+namespace polyhop::differences_test {
 namespace {
 
 using test::problem_of;
@@ -100,4 +100,4 @@ TEST(Differences, AreExactlyZeroBetweenIdenticalPoints) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::differences_test

@@ -18,7 +18,7 @@
 #include "support/option_sets.hpp"
 #include "support/trial.hpp"
 
-namespace polyhop {
+namespace polyhop::diffusion_test {
 namespace {
 
 using test::network_of;
@@ -142,4 +142,4 @@ TEST(AveragedIterate, MovesFourOverIPlusFourOfTheWayToTheIterate) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::diffusion_test

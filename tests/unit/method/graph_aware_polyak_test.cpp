@@ -22,7 +22,7 @@
 #include "support/option_sets.hpp"
 #include "support/trial.hpp"
 
-namespace polyhop {
+namespace polyhop::graph_aware_polyak_test {
 namespace {
 
 using test::Dense;
@@ -698,4 +698,4 @@ TEST(GraphAwarePolyak, IsChargedForWhatItSends) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::graph_aware_polyak_test

@@ -14,7 +14,7 @@
 #include "support/rule_run.hpp"
 #include "unit/core/refusal.hpp"
 
-namespace polyhop {
+namespace polyhop::optimum_test {
 namespace {
 
 using test::network_of;
@@ -210,4 +210,4 @@ TEST(OptimalValues, WantOneNumberAnAgent) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::optimum_test

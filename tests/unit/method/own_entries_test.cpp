@@ -18,7 +18,7 @@
 #include "support/trial.hpp"
 #include "unit/core/refusal.hpp"
 
-namespace polyhop {
+namespace polyhop::own_entries_test {
 namespace {
 
 using test::algorithm_of;
@@ -175,4 +175,4 @@ TEST(OwnEntries, AreNamedInMessages) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::own_entries_test

@@ -13,7 +13,7 @@
 #include "support/networks.hpp"
 #include "support/option_sets.hpp"
 
-namespace polyhop {
+namespace polyhop::rule_table_test {
 namespace {
 
 using test::gap;
@@ -146,4 +146,4 @@ TEST(RuleTable, WantsARule) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::rule_table_test

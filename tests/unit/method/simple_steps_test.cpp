@@ -19,7 +19,7 @@
 #include "support/trial.hpp"
 #include "unit/core/refusal.hpp"
 
-namespace polyhop {
+namespace polyhop::simple_steps_test {
 namespace {
 
 using test::network_of;
@@ -211,4 +211,4 @@ TEST(DecSpsStep, RefusesADivisorThatIsNone) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::simple_steps_test

@@ -15,7 +15,7 @@
 #include "support/option_sets.hpp"
 #include "support/trial.hpp"
 
-namespace polyhop {
+namespace polyhop::isolated_runtime_test {
 namespace {
 
 using test::launch_isolated;
@@ -110,4 +110,4 @@ INSTANTIATE_TEST_SUITE_P(Graphs, Isolated, testing::ValuesIn(graphs), [](const a
 });
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::isolated_runtime_test

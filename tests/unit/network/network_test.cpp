@@ -18,7 +18,7 @@
 #include "support/networks.hpp"
 #include "support/trial.hpp"
 
-namespace polyhop {
+namespace polyhop::network_test {
 namespace {
 
 using test::Dense;
@@ -428,4 +428,4 @@ TEST(Network, OfOneAgentSendsNothing) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::network_test

@@ -11,7 +11,7 @@
 #include "support/networks.hpp"
 #include "unit/core/refusal.hpp"
 
-namespace polyhop {
+namespace polyhop::placement_test {
 namespace {
 
 std::vector<double> even(Index agents) { return std::vector<double>(static_cast<std::size_t>(agents), 1.0); }
@@ -110,4 +110,4 @@ TEST(Placement, MetisIsAskedOnlyWhereThereIsAChoice) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::placement_test

@@ -15,7 +15,7 @@
 #include "support/point_bits.hpp"
 #include "support/trial.hpp"
 
-namespace polyhop {
+namespace polyhop::thread_runtime_test {
 namespace {
 
 using test::network_of;
@@ -189,4 +189,4 @@ TEST(ThreadRuntime, SumsInOrderOfTheAgents) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::thread_runtime_test

@@ -13,7 +13,7 @@
 #include "polyhop/core/error.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace polyhop {
+namespace polyhop::bundled_data_test {
 namespace {
 
 class BundledData : public test::TemporaryFolder {
@@ -84,4 +84,4 @@ TEST_F(BundledData, FindsClassNamesUnderAnyPython) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::bundled_data_test

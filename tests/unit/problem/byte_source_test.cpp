@@ -12,7 +12,7 @@
 
 #include "support/data_files.hpp"
 
-namespace polyhop {
+namespace polyhop::byte_source_test {
 namespace {
 
 class ByteSourceTest : public test::DataFiles {
@@ -128,4 +128,4 @@ TEST_F(ByteSourceTest, AGzipFileIsNotUnpackedBeforeItIsRead) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::byte_source_test

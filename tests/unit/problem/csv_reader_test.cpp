@@ -8,7 +8,7 @@
 
 #include "support/data_files.hpp"
 
-namespace polyhop {
+namespace polyhop::csv_reader_test {
 namespace {
 
 using test::Numbers;
@@ -173,4 +173,4 @@ TEST_F(CsvReader, ATargetWithoutANameGoesByItsNumber) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::csv_reader_test

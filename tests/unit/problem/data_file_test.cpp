@@ -9,7 +9,7 @@
 #include "polyhop/core/npz_writer.hpp"
 #include "support/data_files.hpp"
 
-namespace polyhop {
+namespace polyhop::data_file_test {
 namespace {
 
 using test::Numbers;
@@ -53,4 +53,4 @@ TEST_F(DataFile, RefusesEmptyAndBinaryFiles) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::data_file_test

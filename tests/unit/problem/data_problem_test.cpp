@@ -19,7 +19,7 @@
 #include "unit/core/refusal.hpp"
 #include "unit/problem/naive.hpp"
 
-namespace polyhop {
+namespace polyhop::data_problem_test {
 namespace {
 
 using naive::Model;
@@ -267,4 +267,4 @@ TEST(DataProblem, RefusesWeightsThatAreNotOneForEachAgent) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::data_problem_test

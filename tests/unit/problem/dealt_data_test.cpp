@@ -12,7 +12,7 @@
 #include "unit/core/refusal.hpp"
 #include "unit/problem/naive.hpp"
 
-namespace polyhop {
+namespace polyhop::dealt_data_test {
 namespace {
 
 using test::Numbers;
@@ -228,4 +228,4 @@ TEST_F(DealtDataFiles, ClassesAndFeaturesOfOwnFilesAreThoseOfAllProcesses) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::dealt_data_test

@@ -9,7 +9,7 @@
 
 #include "unit/problem/naive.hpp"
 
-namespace polyhop {
+namespace polyhop::features_test {
 namespace {
 
 using Numbers = std::vector<Real>;
@@ -122,4 +122,4 @@ TEST(Features, ColumnsAreShiftedWhereDenseAndScaledInBoth) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::features_test

@@ -8,7 +8,7 @@
 
 #include "support/data_files.hpp"
 
-namespace polyhop {
+namespace polyhop::idx_reader_test {
 namespace {
 
 using test::Numbers;
@@ -80,4 +80,4 @@ TEST_F(IdxReader, RefusesForgedAndForeignHeaders) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::idx_reader_test

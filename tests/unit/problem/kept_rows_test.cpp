@@ -11,7 +11,7 @@
 #include "polyhop/problem/bundled_data.hpp"
 #include "support/data_files.hpp"
 
-namespace polyhop {
+namespace polyhop::kept_rows_test {
 namespace {
 
 using test::Numbers;
@@ -111,4 +111,4 @@ TEST_F(KeptFeatures, WhatIsNotKeptIsCheckedAllTheSame) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::kept_rows_test

@@ -10,7 +10,7 @@
 
 #include "support/data_files.hpp"
 
-namespace polyhop {
+namespace polyhop::libsvm_reader_test {
 namespace {
 
 using test::Numbers;
@@ -148,4 +148,4 @@ TEST_F(LibsvmReader, ReadsLinesOfAnyLength) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::libsvm_reader_test

@@ -17,7 +17,7 @@
 #include "unit/core/refusal.hpp"
 #include "unit/problem/naive.hpp"
 
-namespace polyhop {
+namespace polyhop::linear_problem_test {
 namespace {
 
 using naive::Model;
@@ -403,4 +403,4 @@ TEST(LinearProblem, CountsTheSamplesThatAModelTakesForTheOtherClass) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::linear_problem_test

@@ -12,7 +12,7 @@
 #include <memory>
 #include <vector>
 
-namespace polyhop {
+namespace polyhop::loss_table_test {
 namespace {
 
 const std::array<std::string, 5> all = {"least-squares", "logistic", "huber", "smoothed-hinge", "poisson"};
@@ -200,4 +200,4 @@ TEST(Loss, WorksOnWholeArrays) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::loss_table_test

@@ -12,7 +12,7 @@
 #include "polyhop/core/npz_writer.hpp"
 #include "support/data_files.hpp"
 
-namespace polyhop {
+namespace polyhop::numpy_reader_test {
 namespace {
 
 using test::Numbers;
@@ -150,4 +150,4 @@ TEST_F(NumpyReader, SaysWhichArraysAnArchiveLacks) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::numpy_reader_test

@@ -24,7 +24,7 @@
 #include "unit/core/refusal.hpp"
 #include "unit/problem/naive.hpp"
 
-namespace polyhop {
+namespace polyhop::objective_test {
 namespace {
 
 using naive::Model;
@@ -489,4 +489,4 @@ TEST(ObjectiveProblem, AnErrorOfACostEndsTheSearch) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::objective_test

@@ -11,7 +11,7 @@
 
 #include "unit/core/refusal.hpp"
 
-namespace polyhop {
+namespace polyhop::partition_test {
 namespace {
 
 constexpr Index classes = 3;
@@ -156,4 +156,4 @@ TEST(Partition, FewerSamplesThanAgentsAreRefusedWithBothNumbers) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::partition_test

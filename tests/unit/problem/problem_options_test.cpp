@@ -11,7 +11,7 @@
 
 #include "unit/core/refusal.hpp"
 
-namespace polyhop {
+namespace polyhop::problem_options_test {
 namespace {
 
 Value smallest() {
@@ -229,4 +229,4 @@ TEST(MakeReference, SolvesGivesOrLeavesIt) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::problem_options_test

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <memory>
 
-namespace polyhop {
+namespace polyhop::problem_test {
 namespace {
 
 // A problem of which no more is known than every problem has to say.
@@ -29,4 +29,4 @@ TEST(Problem, DoesNotKnowItsMinimumUnlessItSaysSo) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::problem_test

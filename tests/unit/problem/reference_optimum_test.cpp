@@ -16,7 +16,7 @@
 #include "polyhop/problem/softmax_problem.hpp"
 #include "unit/problem/naive.hpp"
 
-namespace polyhop {
+namespace polyhop::reference_optimum_test {
 namespace {
 
 using Matrix = Eigen::MatrixXd;
@@ -413,4 +413,4 @@ TEST(ReferenceOptimum, SeparableClassesOfSoftmaxHaveNoMinimiserWithoutPenalty) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::reference_optimum_test

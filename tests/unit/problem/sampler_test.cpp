@@ -12,7 +12,7 @@
 
 #include "unit/core/refusal.hpp"
 
-namespace polyhop {
+namespace polyhop::sampler_test {
 namespace {
 
 constexpr std::array<Sampling, 3> all = {Sampling::uniform, Sampling::shuffle, Sampling::cyclic};
@@ -159,4 +159,4 @@ TEST(Batch, RefusesAnythingElse) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::sampler_test

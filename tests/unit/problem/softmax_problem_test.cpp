@@ -18,7 +18,7 @@
 #include "unit/core/refusal.hpp"
 #include "unit/problem/naive.hpp"
 
-namespace polyhop {
+namespace polyhop::softmax_problem_test {
 namespace {
 
 constexpr Index classes = 4;
@@ -284,4 +284,4 @@ TEST(SoftmaxProblem, CountsTheSamplesThatAModelTakesForAnotherClass) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::softmax_problem_test

@@ -13,7 +13,7 @@
 #include "support/losses.hpp"
 #include "unit/problem/naive.hpp"
 
-namespace polyhop {
+namespace polyhop::stream_test {
 namespace {
 
 using Samples = std::vector<Index>;
@@ -111,4 +111,4 @@ TEST(StreamObjective, CyclicSamplingTakesTheSamplesAsTheyCome) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::stream_test

@@ -13,7 +13,7 @@
 #include "polyhop/core/random.hpp"
 #include "unit/problem/naive.hpp"
 
-namespace polyhop {
+namespace polyhop::synthetic_test {
 namespace {
 
 constexpr std::uint64_t seed = 3;
@@ -165,4 +165,4 @@ TEST(Synthetic, ClassesAreTheSignsOfTheTargets) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::synthetic_test

@@ -19,7 +19,7 @@
 
 #include "support/records.hpp"
 
-namespace polyhop {
+namespace polyhop::curves_csv_test {
 namespace {
 
 std::string csv(const Record& record) {
@@ -143,4 +143,4 @@ TEST(CurvesCsv, WritesLargeCountsAndSeedsAsIntegers) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::curves_csv_test

@@ -15,7 +15,7 @@
 #include "support/records.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace polyhop {
+namespace polyhop::export_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -94,4 +94,4 @@ TEST_F(ExportTest, WritesNothingWhenOneFileCannotBe) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::export_test

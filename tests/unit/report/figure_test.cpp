@@ -16,7 +16,7 @@
 #include "support/records.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace polyhop {
+namespace polyhop::figure_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -188,4 +188,4 @@ TEST_F(FigureTest, WithoutGnuplotItSaysWhatToInstallAndLeavesTheOldFigure) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::figure_test

@@ -8,7 +8,7 @@
 
 #include "polyhop/core/error.hpp"
 
-namespace polyhop {
+namespace polyhop::gnuplot_test {
 namespace {
 
 // Printing a string shows what gnuplot takes it for.
@@ -43,4 +43,4 @@ TEST(Gnuplot, GivesBackLargeOutputsWhole) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::gnuplot_test

@@ -7,7 +7,7 @@
 #include <regex>
 #include <string>
 
-namespace polyhop {
+namespace polyhop::html_page_test {
 namespace {
 
 bool has(const std::string& text, const std::string& what) { return text.find(what) != std::string::npos; }
@@ -38,4 +38,4 @@ TEST_P(HtmlPage, MarksInTextsAreTexts) {
 INSTANTIATE_TEST_SUITE_P(All, HtmlPage, testing::Values(report_page, scoreboard_page, fit_page));
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::html_page_test

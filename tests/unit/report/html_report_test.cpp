@@ -14,7 +14,7 @@
 #include "polyhop/report/thinning.hpp"
 #include "support/records.hpp"
 
-namespace polyhop {
+namespace polyhop::html_report_test {
 namespace {
 
 // A run at `risks[n]` at iteration n.
@@ -163,4 +163,4 @@ TEST(HtmlReport, IsTheSameEachTime) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::html_report_test

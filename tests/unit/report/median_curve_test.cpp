@@ -13,7 +13,7 @@
 #include "polyhop/core/error.hpp"
 #include "support/records.hpp"
 
-namespace polyhop {
+namespace polyhop::median_curve_test {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -128,4 +128,4 @@ TEST(MedianCurve, ARunWithoutPointsIsNowhere) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::median_curve_test

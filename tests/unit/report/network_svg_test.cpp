@@ -9,9 +9,8 @@
 
 #include "polyhop/core/error.hpp"
 
+namespace polyhop::network_svg_test {
 namespace {
-
-using namespace polyhop;
 
 NetworkPicture path(std::int32_t agents) {
   NetworkPicture picture{0, agents, {}};
@@ -108,3 +107,4 @@ TEST(NetworkSvg, EscapesItsTitle) {
 }
 
 }  // namespace
+}  // namespace polyhop::network_svg_test

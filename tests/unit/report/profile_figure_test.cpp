@@ -11,7 +11,7 @@
 #include "support/scoreboards.hpp"
 #include "support/temporary_folder.hpp"
 
-namespace polyhop {
+namespace polyhop::profile_figure_test {
 namespace {
 
 using test::instance;
@@ -50,4 +50,4 @@ TEST_F(ProfileFigure, WithoutAnythingSolvedThereIsNone) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::profile_figure_test

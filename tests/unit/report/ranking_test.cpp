@@ -13,7 +13,7 @@
 #include "polyhop/report/text_table.hpp"
 #include "support/records.hpp"
 
-namespace polyhop {
+namespace polyhop::ranking_test {
 namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
@@ -282,4 +282,4 @@ TEST(Ranking, FitsTheWidthOfTheTerminal) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::ranking_test

@@ -9,7 +9,7 @@
 
 #include "support/scoreboards.hpp"
 
-namespace polyhop {
+namespace polyhop::scoreboard_export_test {
 namespace {
 
 using nlohmann::json;
@@ -53,4 +53,4 @@ TEST(ScoreboardCsv, HasOneLineForEachMethodOnEachInstance) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::scoreboard_export_test

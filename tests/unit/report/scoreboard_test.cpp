@@ -12,7 +12,7 @@
 
 #include "support/scoreboards.hpp"
 
-namespace polyhop {
+namespace polyhop::scoreboard_test {
 namespace {
 
 using test::instance;
@@ -173,4 +173,4 @@ TEST(Profiles, AreRatiosToTheBestOfAnyMethod) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::scoreboard_test

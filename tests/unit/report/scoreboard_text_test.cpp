@@ -11,7 +11,7 @@
 #include "polyhop/report/text_table.hpp"
 #include "support/scoreboards.hpp"
 
-namespace polyhop {
+namespace polyhop::scoreboard_text_test {
 namespace {
 
 using test::instance;
@@ -110,4 +110,4 @@ TEST(ScoreboardMarkdown, SaysWhatIsNotFinished) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::scoreboard_text_test

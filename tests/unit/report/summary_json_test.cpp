@@ -11,7 +11,7 @@
 
 #include "support/records.hpp"
 
-namespace polyhop {
+namespace polyhop::summary_json_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -109,4 +109,4 @@ TEST(SummaryJson, BytesThatAreNoTextDoNotBreakIt) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::summary_json_test

@@ -14,7 +14,7 @@
 #include "polyhop/report/text_table.hpp"
 #include "support/records.hpp"
 
-namespace polyhop {
+namespace polyhop::text_plot_test {
 namespace {
 
 using test::cell;
@@ -106,4 +106,4 @@ TEST(TextPlot, NamesCannotReachTheTerminalRaw) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::text_plot_test

@@ -10,7 +10,7 @@
 
 #include "polyhop/core/error.hpp"
 
-namespace polyhop {
+namespace polyhop::text_table_test {
 namespace {
 
 using Align = TextTable::Align;
@@ -120,4 +120,4 @@ TEST(Number, WritesThousandsShort) {
 }
 
 }  // namespace
-}  // namespace polyhop
+}  // namespace polyhop::text_table_test

@@ -13,13 +13,13 @@ namespace {
 using Agents = std::vector<std::int32_t>;
 
 // The rows between two processes, by agent.
-struct Rows {
+struct PeerRows {
   Agents sent;
   Agents received;
   Index here = -1;
   Index there = -1;
 };
-using Exchange = std::map<Index, Rows>;
+using ByPeer = std::map<Index, PeerRows>;
 
 class Planner {
  public:
@@ -32,13 +32,13 @@ class Planner {
   }
 
   // Own rows to whoever has a neighbour of theirs.
-  [[nodiscard]] Exchange direct() const {
-    Exchange out;
+  [[nodiscard]] ByPeer direct() const {
+    ByPeer out;
     for (Index k = 0; k < own_.size(); ++k) {
       const Index agent = own_.agent(k);
       for (const Index l : a_.columns_of(agent)) {
         if (own_.holds(l)) continue;
-        Rows& rows = out[owner(l)];
+        PeerRows& rows = out[owner(l)];
         if (rows.here < 0) rows.here = agent, rows.there = l;
         rows.sent.push_back(static_cast<std::int32_t>(agent));
         rows.received.push_back(static_cast<std::int32_t>(l));
@@ -49,16 +49,16 @@ class Planner {
   }
 
   // What agents here forward to their neighbours there, and the other way round: rows of the sender's own.
-  [[nodiscard]] Exchange forwarded_own(const Exchange& direct) const {
+  [[nodiscard]] ByPeer forwarded_own(const ByPeer& direct) const {
     return forwarded(direct, [](Index owner, Index sender) { return owner == sender; });
   }
   // The same, of rows that third processes own.
-  [[nodiscard]] Exchange forwarded_others(const Exchange& direct) const {
+  [[nodiscard]] ByPeer forwarded_others(const ByPeer& direct) const {
     return forwarded(direct, [](Index owner, Index sender) { return owner != sender; });
   }
 
   // The agents of this process, then those that it hears of, in the order in which they come.
-  [[nodiscard]] Roster roster(const std::vector<Exchange>& exchanges) const {
+  [[nodiscard]] Roster roster(const std::vector<ByPeer>& exchanges) const {
     std::vector<std::int32_t> places;
     std::vector<bool> listed(static_cast<std::size_t>(a_.rows()));
     const auto list = [&](Index place) {
@@ -68,7 +68,7 @@ class Planner {
     };
     for (Index p = own_.first; p < own_.last; ++p) list(p);
     for (const auto& [peer, first] : exchanges[0]) {
-      for (const Exchange& exchange : exchanges) {
+      for (const ByPeer& exchange : exchanges) {
         for (const Index agent : exchange.at(peer).received) {
           if (owner(agent) == peer) list(own_.place(agent));
         }
@@ -82,10 +82,10 @@ class Planner {
 
  private:
   template <class Wanted>
-  [[nodiscard]] Exchange forwarded(const Exchange& direct, Wanted wanted) const {
-    Exchange out;
+  [[nodiscard]] ByPeer forwarded(const ByPeer& direct, Wanted wanted) const {
+    ByPeer out;
     for (const auto& [rank, first] : direct) {
-      Rows& rows = out[rank];
+      PeerRows& rows = out[rank];
       rows.here = first.here;
       rows.there = first.there;
       rows.sent = forwarded(first.sent, rank);
@@ -115,7 +115,7 @@ class Planner {
     std::ranges::sort(agents, {}, [&](Index agent) { return own_.place(agent); });
     agents.erase(std::ranges::unique(agents).begin(), agents.end());
   }
-  void tidy(Rows& rows) const {
+  void tidy(PeerRows& rows) const {
     tidy(rows.sent);
     tidy(rows.received);
   }
@@ -137,7 +137,7 @@ class Planner {
 
 ExchangePlan plan_exchange(const SparseRows& a, const Ownership& ownership, Index rank, int hops) {
   const Planner planner(a, ownership, rank);
-  std::vector<Exchange> exchanges = {planner.direct()};
+  std::vector<ByPeer> exchanges = {planner.direct()};
   if (hops == 2) {
     exchanges.push_back(planner.forwarded_own(exchanges[0]));
     exchanges.push_back(planner.forwarded_others(exchanges[0]));
@@ -155,7 +155,7 @@ ExchangePlan plan_exchange(const SparseRows& a, const Ownership& ownership, Inde
       with.here = first.here;
       with.there = first.there;
       for (const std::size_t n : numbers) {
-        const Rows& rows = exchanges[n].at(peer);
+        const PeerRows& rows = exchanges[n].at(peer);
         add(with.sent, rows.sent);
         add(with.received, rows.received);
         with.owns_received = with.owns_received && n < 2;

@@ -23,11 +23,6 @@ constexpr int text_tag = 2;
 constexpr int alarm_tag = 3;
 constexpr int life_tag = 4;
 
-int as_count(std::size_t numbers) {
-  if (numbers > static_cast<std::size_t>(1) << 30) throw Error("a message of more than 8 GB between two processes");
-  return static_cast<int>(numbers);
-}
-
 // The copy's errors end the program, whatever those of the original do (mpi4py has them returned): no call here asks.
 MPI_Comm duplicate(MPI_Comm parent) {
   if (parent == MPI_COMM_NULL) {
@@ -43,6 +38,11 @@ MPI_Comm duplicate(MPI_Comm parent) {
 }
 
 }  // namespace
+
+int as_count(std::size_t numbers) {
+  if (numbers > static_cast<std::size_t>(1) << 30) throw Error("more than 8 GB to send to another process at once");
+  return static_cast<int>(numbers);
+}
 
 void keep_for_ever(std::shared_ptr<const void> memory) {
   // Jobs in several threads may each have something to keep.

@@ -5,7 +5,6 @@
 #include <mpi.h>
 
 #include <atomic>
-#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <map>
@@ -17,12 +16,16 @@
 #include <utility>
 #include <vector>
 
+#include "polyhop/core/clock.hpp"
 #include "polyhop/core/real.hpp"
 
 namespace polyhop::mpi {
 
 /// What the library may go on reading and writing after a failure, until it ends: never given back.
 void keep_for_ever(std::shared_ptr<const void> memory);
+
+/// A number of numbers as MPI counts them; throws Error where they are too many for one message.
+int as_count(std::size_t numbers);
 
 /// The processes of a job, as one of them reaches the others: messages that are waited for with an eye on whether the
 /// sender is alive, and on whether somebody has raised the alarm.
@@ -84,7 +87,6 @@ class Link {
   [[noreturn]] void abort(int code);
 
  private:
-  using Clock = std::chrono::steady_clock;
   void look_around(std::span<const int> peers) const;
   [[nodiscard]] double silence(int peer) const { return silent_[static_cast<std::size_t>(peer)]; }
   [[nodiscard]] std::string loss(int peer) const;

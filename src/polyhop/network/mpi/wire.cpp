@@ -3,7 +3,6 @@
 #include "polyhop/network/mpi/wire.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "polyhop/core/error.hpp"
 
@@ -11,13 +10,6 @@ namespace polyhop::mpi {
 namespace {
 
 constexpr int first_row_tag = 5;  // each list of the mail has one of its own: requests may start in any order
-
-int as_count(std::size_t numbers) {
-  if (numbers > static_cast<std::size_t>(std::numeric_limits<int>::max())) {
-    throw Error("more than 16 GB to exchange with another process at once");
-  }
-  return static_cast<int>(numbers);
-}
 
 bool follow_each_other(const std::vector<std::int32_t>& slots) {
   return std::ranges::adjacent_find(slots, [](std::int32_t a, std::int32_t b) { return b != a + 1; }) == slots.end();
