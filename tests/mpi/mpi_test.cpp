@@ -155,6 +155,7 @@ TEST(Crossings, AreTheAgentsTrafficWithOneAgentARank) {
       (void)network.reach(std::vector<Real>{1, 2, 3}, 3);
       network.differ(x, number, false, x);
       network.spread_sum({number});
+      network.spread_sum(x, {number, number});
       EXPECT_EQ(network.crossings().vectors, network.algorithm_traffic().vectors);
       EXPECT_EQ(network.crossings().scalars, network.algorithm_traffic().scalars);
     });

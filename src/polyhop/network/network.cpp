@@ -184,78 +184,69 @@ void Network::spread_max(std::span<Real> x) {
   for (Index round = 0; round < diameter_; ++round) hear({x}).max(0, x);
 }
 
-void Network::plant_tree() {
-  const SparseRows& a = matrix_.rows();
-  depth_.assign(static_cast<std::size_t>(agents()), -1);
-  above_.assign(depth_.size(), 0);
-  std::vector<Index> reached = {0};
-  depth_[0] = 0;
-  for (std::size_t n = 0; n < reached.size(); ++n) {
-    for (const Index l : a.columns_of(reached[n])) {
-      const auto slot = static_cast<std::size_t>(l);
-      if (depth_[slot] >= 0) continue;
-      depth_[slot] = depth_[static_cast<std::size_t>(reached[n])] + 1;
-      above_[slot] = reached[n];
-      reached.push_back(l);
-    }
-  }
-}
-
-// Up the tree, then down: in every round everybody writes what it has (`send(k, row, mail)`); agents of the round's
-// depth add what those below them sent (`add(k, row, mail)`), or take what the one above sent.
+// Up the tree, then down: agents of a depth write what they have (`send(k, row, mail)`), and those above them add what
+// each below them sent, in order of the agents (`add(k, row, mail)`); and back, where what was sent is taken.
 template <class Send, class Add, class Take>
-void Network::up_and_down(const Message& message, Send send, Add add, Take take) {
-  if (depth_.empty()) plant_tree();
-  const Index height = std::ranges::max(depth_);
-  const auto round = [&](Index depth, auto receive) {
-    Mail& mail = outbox(message);
-    for (Index k = 0; k < block_.size(); ++k) send(k, own(k), mail);
-    const Mail& received = exchange(message);
-    for (Index k = 0; k < block_.size(); ++k) {
-      const Index agent = block_.agent(k);
-      if (depth_[static_cast<std::size_t>(agent)] == depth) receive(k, agent, received);
+void Network::up_and_down(Message message, Send send, Add add, Take take) {
+  if (tree_.depth.empty()) tree_ = spanning_tree(matrix_.rows());
+  const auto depth_of = [&](Index agent) { return tree_.depth[static_cast<std::size_t>(agent)]; };
+  const auto above = [&](Index agent) { return tree_.above[static_cast<std::size_t>(agent)]; };
+  const auto each_below = [&](Index agent, auto use) {
+    for (const Index l : matrix_.rows().columns_of(agent)) {
+      if (depth_of(l) == depth_of(agent) + 1 && above(l) == agent) use(l);
     }
   };
-  for (Index depth = height - 1; depth >= 0; --depth) {
-    round(depth, [&](Index k, Index agent, const Mail& received) {
-      for (const Index l : matrix_.rows().columns_of(agent)) {
-        const auto below = static_cast<std::size_t>(l);
-        if (depth_[below] == depth + 1 && above_[below] == agent) add(k, slot(l), received);
-      }
+  const auto round = [&](Index level, Index senders, Index receivers, auto receive) {
+    message.level = level;
+    Mail& mail = outbox(message);
+    for (Index k = 0; k < block_.size(); ++k) {
+      if (depth_of(block_.agent(k)) == senders) send(k, own(k), mail);
+    }
+    begin(message);
+    const Mail& received = finish(message);
+    Index rows = 0;
+    for (Index k = 0; k < block_.size(); ++k) {
+      if (depth_of(block_.agent(k)) == receivers) rows += receive(k, block_.agent(k), received);
+    }
+    traffic_[static_cast<std::size_t>(account_)] += {1, rows * message.vectors, rows * message.scalars};
+  };
+  for (Index depth = tree_.height; depth > 0; --depth) {
+    round(depth, depth, depth - 1, [&](Index k, Index agent, const Mail& received) {
+      Index rows = 0;
+      each_below(agent, [&](Index l) {
+        add(k, slot(l), received);
+        ++rows;
+      });
+      return rows;
     });
   }
-  for (Index depth = 1; depth <= height; ++depth) {
-    round(depth, [&](Index k, Index agent, const Mail& received) {
-      take(k, slot(above_[static_cast<std::size_t>(agent)]), received);
+  for (Index depth = 1; depth <= tree_.height; ++depth) {
+    round(-depth, depth - 1, depth, [&](Index k, Index agent, const Mail& received) {
+      take(k, slot(above(agent)), received);
+      return Index{1};
     });
   }
 }
 
-void Network::spread_sum(std::initializer_list<std::span<Real>> lists) {
+void Network::sum_up(Rows* x, std::initializer_list<std::span<Real>> lists) {
   const auto each = [&](Index k, auto f) {
     Index column = 0;
-    for (const auto& x : lists) f(x[static_cast<std::size_t>(k)], column++);
+    for (const auto& list : lists) f(list[static_cast<std::size_t>(k)], column++);
   };
   up_and_down(
-      Message{.hops = 1, .scalars = static_cast<int>(lists.size())},
-      [&](Index k, Index row, Mail& mail) { each(k, [&](Real x, Index column) { mail.scalars(row, column) = x; }); },
-      [&](Index k, Index l, const Mail& mail) {
-        each(k, [&](Real& x, Index column) { x += mail.scalars(l, column); });
+      Message{.hops = 1, .vectors = x != nullptr ? 1 : 0, .scalars = static_cast<int>(lists.size())},
+      [&](Index k, Index row, Mail& mail) {
+        if (x != nullptr) std::copy_n(x->row(k).data(), padded_, mail.vectors[0].row(row).data());
+        each(k, [&](Real number, Index column) { mail.scalars(row, column) = number; });
+      },
+      [&](Index k, Index below, const Mail& mail) {
+        Real* sum = x != nullptr ? x->row(k).data() : nullptr;
+        if (x != nullptr) kernels::add_scaled(1, mail.vectors[0].row(below).data(), sum, sum, columns_);
+        each(k, [&](Real& number, Index column) { number += mail.scalars(below, column); });
       },
       [&](Index k, Index above, const Mail& mail) {
-        each(k, [&](Real& x, Index column) { x = mail.scalars(above, column); });
-      });
-}
-
-void Network::spread_sum(Rows& x) {
-  up_and_down(
-      Message{.hops = 1, .vectors = 1},
-      [&](Index k, Index row, Mail& mail) { std::copy_n(x.row(k).data(), padded_, mail.vectors[0].row(row).data()); },
-      [&](Index k, Index l, const Mail& mail) {
-        kernels::add_scaled(1, mail.vectors[0].row(l).data(), x.row(k).data(), x.row(k).data(), columns_);
-      },
-      [&](Index k, Index above, const Mail& mail) {
-        std::copy_n(mail.vectors[0].row(above).data(), padded_, x.row(k).data());
+        if (x != nullptr) std::copy_n(mail.vectors[0].row(above).data(), padded_, x->row(k).data());
+        each(k, [&](Real& number, Index column) { number = mail.scalars(above, column); });
       });
 }
 

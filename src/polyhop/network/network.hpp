@@ -13,6 +13,7 @@
 #include "polyhop/core/real.hpp"
 #include "polyhop/core/rows.hpp"
 #include "polyhop/graph/combination_matrix.hpp"
+#include "polyhop/graph/spanning_tree.hpp"
 #include "polyhop/network/roster.hpp"
 #include "polyhop/network/traffic.hpp"
 
@@ -71,11 +72,11 @@ class Network {
   Heard hear(std::initializer_list<std::span<const Real>> numbers);
   /// x[k] <- max over the whole network, by as many rounds as the diameter (or its bound). 1 scalar a round.
   void spread_max(std::span<Real> x);
-  /// Each list x[k] <- its sum over the whole network, the same number for everyone: up a tree of shortest paths to
-  /// agent 0, and down again. Everybody sends in every round, 1 scalar a list and round.
-  void spread_sum(std::initializer_list<std::span<Real>> lists);
-  /// The same for vectors: every row of x <- the sum of all rows. 1 vector a round.
-  void spread_sum(Rows& x);
+  /// Each list x[k] <- its sum over the whole network, the same number for everyone: up the spanning tree to agent 0,
+  /// and down again. Every link of the tree carries 1 scalar a list each way; as many rounds as twice its height.
+  void spread_sum(std::initializer_list<std::span<Real>> lists) { sum_up(nullptr, lists); }
+  /// The same for vectors, every row of x <- the sum of all rows, with numbers beside them. 1 vector each way.
+  void spread_sum(Rows& x, std::initializer_list<std::span<Real>> lists = {}) { sum_up(&x, lists); }
 
   /// The gradients (the rows of w and the gradients) of all agents within two hops: each agent sends its own, then
   /// forwards what it got to each other neighbour. 2 rounds; 1 + (deg - 1) vectors for each list.
@@ -119,6 +120,7 @@ class Network {
     int hops = 1;
     int vectors = 0;
     int scalars = 0;
+    Index level = 0;  // along the spanning tree alone: l from agents of depth l to those above them, -l the way back
   };
   /// Rows by agent, as the roster says: up to two vectors and any count of numbers an agent.
   struct Mail {
@@ -157,9 +159,9 @@ class Network {
   void copy_block(const Rows& x, Rows& mail) const;
   void send_gradient(Mail& mail, int place, Index k, const Gradients& g) const;
   void combine_mail(Message message, Rows& out);
-  void plant_tree();
   template <class Send, class Add, class Take>
-  void up_and_down(const Message& message, Send send, Add add, Take take);
+  void up_and_down(Message message, Send send, Add add, Take take);
+  void sum_up(Rows* x, std::initializer_list<std::span<Real>> lists);
   Reach view(const Rows& rows, Index columns) const;
 
   const CombinationMatrix& matrix_;
@@ -180,8 +182,7 @@ class Network {
   std::vector<Index> mirror_;            // where the same product stands already, or -1
   std::vector<const Real*> own_rows_;
   Index diameter_ = -1;
-  std::vector<Index> depth_;  // of every agent in the tree of spread_sum, and who is above it; empty until needed
-  std::vector<Index> above_;
+  SpanningTree tree_;  // empty until needed
   std::array<Traffic, 2> traffic_;
   int account_ = 0;
 };

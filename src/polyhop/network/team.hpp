@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <span>
@@ -24,6 +25,10 @@ struct Ownership {
   [[nodiscard]] Block block(Index rank) const {
     const auto r = static_cast<std::size_t>(rank);
     return {first[r], first[r + 1], numbering.get()};
+  }
+  /// The process that an agent belongs to.
+  [[nodiscard]] Index owner(Index agent) const {
+    return std::ranges::upper_bound(first, block(0).place(agent)) - first.begin() - 1;
   }
 };
 

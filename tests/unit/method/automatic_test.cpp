@@ -134,9 +134,9 @@ TEST(ProgressWatch, SendsAtVerdictsOnly) {
     (void)watch(worker.network, 128, [](Index, Index) { return 1.0; });
     EXPECT_EQ(worker.network.algorithm_traffic().rounds, 0);
     (void)watch(worker.network, 129, [](Index, Index) { return 1.0; });
-    // Three links to the far end and back; two numbers over six directions in each round.
+    // Three links to the far end and back; two numbers up and down each of them.
     EXPECT_EQ(worker.network.algorithm_traffic().rounds, 6);
-    EXPECT_EQ(worker.network.algorithm_traffic().scalars, 6 * 2 * 6);
+    EXPECT_EQ(worker.network.algorithm_traffic().scalars, 6 * 2);
     EXPECT_EQ(worker.network.algorithm_traffic().vectors, 0);
   });
 }

@@ -216,12 +216,12 @@ Real uneven(Index agent, Real scale) { return scale * (0.1 + 1.0 / static_cast<R
 
 // What every agent gets for two lists, each twice, and what all of them sent.
 struct Sums {
-  std::vector<Real> first, second;
+  std::vector<Real> first, second, vectors;
   Traffic traffic;
 };
 Sums spread_sums(const CombinationMatrix& matrix, const test::Launch& launch) {
   const auto agents = static_cast<std::size_t>(matrix.agents());
-  Sums out{std::vector<Real>(agents), std::vector<Real>(agents), {}};
+  Sums out{std::vector<Real>(agents), std::vector<Real>(agents), std::vector<Real>(agents), {}};
   std::vector<Traffic> sent(agents);
   launch(matrix, 1, [&](Worker& worker) {
     const Block block = worker.network.block();
@@ -235,6 +235,12 @@ Sums spread_sums(const CombinationMatrix& matrix, const test::Launch& launch) {
       std::ranges::copy(x, out.first.begin() + block.first);
       std::ranges::copy(y, out.second.begin() + block.first);
     }
+    Rows rows(block.size(), 1);
+    std::vector<Real> beside;
+    for (Index k = 0; k < block.size(); ++k) beside.push_back(rows(k, 0) = uneven(block.agent(k), 1));
+    worker.network.spread_sum(rows, {beside});
+    for (Index k = 0; k < block.size(); ++k) out.vectors[static_cast<std::size_t>(block.first + k)] = rows(k, 0);
+    EXPECT_EQ(beside[0], rows(0, 0));
     sent[static_cast<std::size_t>(worker.number)] = worker.network.algorithm_traffic();
   });
   for (const Traffic& traffic : sent) {
@@ -246,16 +252,16 @@ Sums spread_sums(const CombinationMatrix& matrix, const test::Launch& launch) {
 }
 
 TEST(Network, SpreadSumGivesEverybodyTheSameSumUpATreeAndDown) {
-  // How far the farthest agent is from agent 0, and the links. In a ring of 6 that one has two ways there.
-  const std::vector<std::tuple<CombinationMatrix, Index, Index>> networks = {{network_of(Topology::path, 5), 4, 4},
-                                                                             {network_of(star, 4), 1, 3},
-                                                                             {network_of(Topology::ring, 6), 3, 6},
-                                                                             {network_of(Topology::complete, 6), 1, 15},
-                                                                             {network_of(star, 1), 0, 0}};
+  // How far the farthest agent is from agent 0. In a ring of 6 that one has two ways there.
+  const std::vector<std::pair<CombinationMatrix, Index>> networks = {{network_of(Topology::path, 5), 4},
+                                                                     {network_of(star, 4), 1},
+                                                                     {network_of(Topology::ring, 6), 3},
+                                                                     {network_of(Topology::complete, 6), 1},
+                                                                     {network_of(star, 1), 0}};
   const test::Launch isolated = [](const CombinationMatrix& matrix, Index columns, const Body& body) {
     (void)test::launch_isolated(matrix, columns, body);
   };
-  for (const auto& [matrix, height, links] : networks) {
+  for (const auto& [matrix, height] : networks) {
     SCOPED_TRACE(std::to_string(matrix.agents()) + " agents, height " + std::to_string(height));
     Real sum = 0;
     for (Index k = 0; k < matrix.agents(); ++k) sum += uneven(k, 1);
@@ -270,7 +276,10 @@ TEST(Network, SpreadSumGivesEverybodyTheSameSumUpATreeAndDown) {
         EXPECT_EQ(x, found.second[0]);
         EXPECT_NEAR(x, -1e9 * sum, 1e-5);
       }
-      expect_traffic(found.traffic, 2 * 2 * height, 0, 2 * (2 * height) * (2 * links) * 2);
+      // Two sums of two lists and a vector; each goes once up every link of the tree, and once down.
+      const Index links = matrix.agents() - 1;
+      expect_traffic(found.traffic, 2 * 2 * height + 2 * height, 2 * links, (2 * 2 + 1) * 2 * links);
+      for (const Real x : found.vectors) EXPECT_EQ(x, expected);
     }
   }
 }

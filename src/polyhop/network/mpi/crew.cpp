@@ -46,11 +46,11 @@ class CrewNetwork final : public Network {
     phase_ = crew_.barrier.arrive();
     if (!leads_) return;
     crew_.barrier.wait(phase_);
-    wire(message, message.hops == 1 ? Leg::one_hop : Leg::first).start();
+    wire(message, first_leg(message)).start();
   }
   const Mail& finish(const Message& message) override {
     if (leads_) {
-      receive(wire(message, message.hops == 1 ? Leg::one_hop : Leg::first));
+      receive(wire(message, first_leg(message)));
       if (message.hops == 2) {
         wire(message, Leg::second).start();
         receive(wire(message, Leg::second));
@@ -69,9 +69,12 @@ class CrewNetwork final : public Network {
   }
 
   Mail& mail() { return mail_[static_cast<std::size_t>(reach_) - 1]; }
+  static Leg first_leg(const Message& message) {
+    return message.level != 0 ? Leg::tree : message.hops == 1 ? Leg::one_hop : Leg::first;
+  }
   Wire& wire(const Message& message, Leg leg) {
     const auto vectors = std::span(mail().vectors).first(static_cast<std::size_t>(message.vectors));
-    return crew_.wire(reach_, leg, {vectors, &mail().scalars, message.scalars});
+    return crew_.wire(reach_, leg, message.level, {vectors, &mail().scalars, message.scalars});
   }
   void receive(Wire& wire) {
     wire.finish();
@@ -145,26 +148,31 @@ void Crew::join_neighbours() {
   });
 }
 
-Wire& Crew::wire(int hops, Leg leg, const Wire::Load& load) {
-  auto& made = wires_[{hops, leg, load.vectors.size(), load.numbers}];
+const std::vector<Correspondence>& Crew::peers(int hops, Leg leg, Index level) {
+  const ExchangePlan& all = plan(hops);
+  if (leg != Leg::tree) return leg == Leg::one_hop ? all.one_hop : all.two_hops[leg == Leg::first ? 0 : 1];
+  if (tree_.depth.empty()) tree_ = spanning_tree(matrix.rows());
+  const auto [at, is_new] = levels_.try_emplace({hops, level});
+  if (is_new) at->second = plan_level(tree_, ownership, link.rank(), all.roster, level);
+  return at->second;
+}
+
+Wire& Crew::wire(int hops, Leg leg, Index level, const Wire::Load& load) {
+  auto& made = wires_[{hops, leg, level, load.vectors.size(), load.numbers}];
   if (!made) {
-    const ExchangePlan& all = plan(hops);
-    const auto& peers = leg == Leg::one_hop ? all.one_hop : all.two_hops[leg == Leg::first ? 0 : 1];
-    made =
-        std::make_unique<Wire>(link, exchange == Exchange::neighbourhood ? neighbours_ : comm, exchange, peers, load);
+    // Few processes take part in a round along the tree, which is no matter of a whole neighbourhood.
+    const Exchange how = leg == Leg::tree ? Exchange::point_to_point : exchange;
+    made = std::make_unique<Wire>(link, how == Exchange::neighbourhood ? neighbours_ : comm, how,
+                                  peers(hops, leg, level), load);
   }
   return *made;
 }
 
 const std::vector<Crew::Run>& Crew::runs() {
   if (!runs_.empty()) return runs_;
-  const Block own = ownership.block(link.rank());
   int before = -1;
   for (Index first = 0; first < matrix.agents();) {
-    const auto owner = [&](Index agent) {
-      return static_cast<int>(std::ranges::upper_bound(ownership.first, own.place(agent)) - ownership.first.begin()) -
-             1;
-    };
+    const auto owner = [&](Index agent) { return static_cast<int>(ownership.owner(agent)); };
     const int rank = owner(first);
     Index last = first + 1;
     while (last < matrix.agents() && owner(last) == rank) ++last;
@@ -233,11 +241,7 @@ void JobCollective::by_agent(std::span<double> numbers, Index agents,
     if (leads() && run.after >= 0) link.send(crew_.collected, run.after, crew_.comm);
     crew_.barrier.arrive_and_wait();
   }
-  const Block own = crew_.ownership.block(link.rank());
-  const auto& first = crew_.ownership.first;
-  const auto last =
-      static_cast<int>(std::ranges::upper_bound(first, own.place(crew_.matrix.agents() - 1)) - first.begin()) - 1;
-  share(numbers, last);
+  share(numbers, static_cast<int>(crew_.ownership.owner(crew_.matrix.agents() - 1)));
 }
 
 void JobCollective::register_part(const Crew::Part& part) {

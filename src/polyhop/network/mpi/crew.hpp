@@ -21,8 +21,8 @@
 
 namespace polyhop::mpi {
 
-/// What is on its way: a message of one hop, or a phase of one of two.
-enum class Leg { one_hop, first, second };
+/// What is on its way: a message of one hop, a phase of one of two, or a round along the spanning tree.
+enum class Leg { one_hop, first, second, tree };
 
 /// What the workers of one process share in a launch: who is here, how to reach other processes, and what collectives
 /// pass from thread to thread. The first worker of a process talks to MPI for all of them.
@@ -39,7 +39,7 @@ struct Crew {
   [[nodiscard]] Block block(Index worker) const;
   /// Made by the worker that comes first.
   const ExchangePlan& plan(int hops);
-  Wire& wire(int hops, Leg leg, const Wire::Load& load);
+  Wire& wire(int hops, Leg leg, Index level, const Wire::Load& load);
 
   Link& link;
   MPI_Comm comm;
@@ -74,7 +74,11 @@ struct Crew {
   void join_neighbours();
 
   std::array<std::unique_ptr<ExchangePlan>, 2> plans_;
-  std::map<std::tuple<int, Leg, std::size_t, int>, std::unique_ptr<Wire>> wires_;
+  const std::vector<Correspondence>& peers(int hops, Leg leg, Index level);
+
+  SpanningTree tree_;
+  std::map<std::pair<int, Index>, std::vector<Correspondence>> levels_;
+  std::map<std::tuple<int, Leg, Index, std::size_t, int>, std::unique_ptr<Wire>> wires_;
   std::vector<Run> runs_;
   MPI_Comm neighbours_ = MPI_COMM_NULL;
   bool left_behind_ = false;

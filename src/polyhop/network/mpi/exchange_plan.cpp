@@ -3,6 +3,7 @@
 #include "polyhop/network/mpi/exchange_plan.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -26,10 +27,7 @@ class Planner {
   Planner(const SparseRows& a, const Ownership& ownership, Index rank)
       : a_(a), ownership_(ownership), own_(ownership.block(rank)), rank_(rank) {}
 
-  [[nodiscard]] Index owner(Index agent) const {
-    const auto& first = ownership_.first;
-    return std::upper_bound(first.begin(), first.end(), own_.place(agent)) - first.begin() - 1;
-  }
+  [[nodiscard]] Index owner(Index agent) const { return ownership_.owner(agent); }
 
   // Own rows to whoever has a neighbour of theirs.
   [[nodiscard]] ByPeer direct() const {
@@ -166,6 +164,32 @@ ExchangePlan plan_exchange(const SparseRows& a, const Ownership& ownership, Inde
   plan.one_hop = listed({0});
   if (hops == 2) plan.two_hops = {listed({0, 1}), listed({2})};
   return plan;
+}
+
+std::vector<Correspondence> plan_level(const SpanningTree& tree, const Ownership& ownership, Index rank,
+                                       const Roster& roster, Index level) {
+  const Block own = ownership.block(rank);
+  std::map<Index, Correspondence> peers;
+  const auto add = [](std::vector<std::int32_t>& slots, Index slot) {
+    // Several agents here may be below one there, whose row comes once.
+    const auto at = static_cast<std::int32_t>(slot);
+    if (std::ranges::find(slots, at) == slots.end()) slots.push_back(at);
+  };
+  for (Index agent = 0; agent < std::ssize(tree.depth); ++agent) {
+    if (tree.depth[static_cast<std::size_t>(agent)] != std::abs(level)) continue;
+    const Index above = tree.above[static_cast<std::size_t>(agent)];
+    if (own.holds(agent) == own.holds(above)) continue;
+    const Index other = ownership.owner(own.holds(agent) ? above : agent);
+    Correspondence& peer = peers[other];
+    const Index sender = level > 0 ? agent : above;
+    add(own.holds(sender) ? peer.sent : peer.received, roster.slot(sender));
+  }
+  std::vector<Correspondence> out;
+  for (auto& [other, peer] : peers) {
+    peer.rank = static_cast<int>(other);
+    out.push_back(std::move(peer));
+  }
+  return out;
 }
 
 }  // namespace polyhop::mpi

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "polyhop/graph/spanning_tree.hpp"
 #include "polyhop/graph/sparse_rows.hpp"
 #include "polyhop/network/roster.hpp"
 #include "polyhop/network/team.hpp"
@@ -36,5 +37,10 @@ struct ExchangePlan {
 };
 
 ExchangePlan plan_exchange(const SparseRows& a, const Ownership& ownership, Index rank, int hops);
+
+/// Who writes to whom in one round along the spanning tree: for l > 0 the agents of depth l to those above them, for -l
+/// the way back. Rows stand as in the roster of any plan.
+std::vector<Correspondence> plan_level(const SpanningTree& tree, const Ownership& ownership, Index rank,
+                                       const Roster& roster, Index level);
 
 }  // namespace polyhop::mpi
