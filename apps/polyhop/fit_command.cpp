@@ -95,35 +95,90 @@ std::string wanted(const FitOptions& options) {
   return options.data.target + "\n" + FitOptions::fields().write(options).text();
 }
 
-bool holds_out(const FitOptions& options) { return options.held_out || !options.model.batch.all; }
+bool holds_out(const FitOptions& options) { return options.held_out || !options.has_full_gradients(); }
+
+bool is_tree(const FitOptions& options) { return options.chosen_method() == FitMethod::tree; }
+
+// How the fit goes about it, and what it will send.
+std::string plan_text(const FitPlan& plan, const FitOptions& options) {
+  std::string out =
+      fmt::format("Fitting {} samples of {} agents{}, {} numbers a model, with ", plan.samples, plan.agents,
+                  plan.held_out > 0 ? fmt::format(" ({} held out)", plan.held_out) : "", plan.dimension);
+  switch (plan.method) {
+    case FitMethod::tree:
+      return out + fmt::format(
+                       "L-BFGS over a spanning tree of height {}.\n"
+                       "Each evaluation sends {} vectors along its links; most fits take 20 to 200 evaluations.\n",
+                       plan.height, plan.vectors);
+    case FitMethod::exact_diffusion:
+      return out + fmt::format(
+                       "exact diffusion between neighbours.\n"
+                       "Each iteration sends {} vectors; most fits take hundreds to thousands of iterations.\n",
+                       plan.vectors);
+    case FitMethod::automatic:
+      return out + fmt::format(
+                       "auto on batches{}.\n"
+                       "Each iteration sends {} vectors or more, for several passes over the data.\n",
+                       options.model.batch.all ? " of all samples" : "", plan.vectors);
+  }
+  return out;
+}
 
 std::string progress_line(const FitState& state, const FitOptions& options) {
-  std::string out = fmt::format("iteration {}: ", state.iteration);
-  if (options.model.batch.all) out += fmt::format("gradient {:.1e}, ", state.gradient);
-  if (holds_out(options)) out += fmt::format("held-out cost {:.6g}, ", state.held_out);
-  return out + fmt::format("disagreement {:.1e}", state.disagreement);
+  std::string out = fmt::format("iteration {}", state.iteration);
+  if (options.has_full_gradients()) out += fmt::format(", relative gradient {:.1e}", state.gradient);
+  if (holds_out(options)) out += fmt::format(", held-out loss {:.6g}", state.held_out);
+  return is_tree(options) ? out : out + fmt::format(", disagreement {:.1e}", state.disagreement);
+}
+
+// What to do about a fit that took too long.
+std::string way_out(const FitOptions& options) {
+  if (!options.has_full_gradients()) return "Raise --iterations.";
+  return is_tree(options) ? "Raise --iterations or --l2." : "Raise --iterations, or use --method tree.";
 }
 
 std::string end_message(const FitResult& result, const FitOptions& options) {
-  const std::string reached = fmt::format("the gradient is {:.1e} of the first, agents differ by {:.1e} of the model",
-                                          result.state.gradient, result.state.disagreement);
+  const FitState& state = result.state;
+  const std::string after = fmt::format("after {} iterations", state.iteration) +
+                            (is_tree(options) ? fmt::format(" ({} evaluations)", state.evaluations) : std::string());
+  std::string reached = options.has_full_gradients() ? fmt::format("relative gradient {:.1e}", state.gradient)
+                                                     : fmt::format("held-out loss {:.6g}", state.held_out);
+  if (!is_tree(options)) reached += fmt::format(", disagreement {:.1e}", state.disagreement);
   switch (result.end) {
     case FitEnd::converged:
-      return fmt::format("Converged after {} iterations: {}.", result.state.iteration, reached);
+      return fmt::format("Converged {}: {}.", after, reached);
     case FitEnd::plateau:
-      return fmt::format("Stopped after {} iterations: samples held out are predicted no better (cost {:.6g}).",
-                         result.state.iteration, result.state.held_out);
+      return fmt::format("Stopped {}: the loss on samples held out no longer falls (kept: {:.6g}).", after,
+                         state.held_out);
+    case FitEnd::separated:
+      return fmt::format(
+          "Stopped {}: a plane separates the classes, so without a penalty the cost has no minimum and the "
+          "coefficients would grow for ever. All samples are on the right side; give --l2 for a definite model.",
+          after);
     case FitEnd::iterations:
-      return fmt::format(
-          "Not converged after {} iterations: {}. Raise --iterations, or give --standardise or a larger "
-          "--l2.",
-          options.iterations, options.model.batch.all ? reached : "samples held out are still predicted better");
+      return fmt::format("Not converged {}: {}. {}", after, reached, way_out(options));
     case FitEnd::diverged:
-      return fmt::format("Diverged after {} iterations: try --standardise.", result.state.iteration);
+      return fmt::format("Diverged {}.{}", after, is_tree(options) ? "" : " Use --method tree.");
     case FitEnd::stopped:
-      return fmt::format(
-          "Stopped after {} iterations: {}.", result.state.iteration,
-          options.model.batch.all ? reached : fmt::format("held-out cost {:.6g}", result.state.held_out));
+      return fmt::format("Stopped {}: {}.", after, reached);
+  }
+  return "";
+}
+
+// What a model is worth that predicts worse than the targets' mean or the classes' frequencies do; empty: nothing to
+// say.
+std::string warning(const FitResult& result, const FitOptions& options) {
+  const std::string null = options.model.intercept ? (result.model.classes.empty() ? "the mean of the targets"
+                                                                                   : "the frequencies of the classes")
+                                                   : "a model of zeros";
+  const auto worse = [&](const char* on, double loss, double of_null) {
+    return fmt::format("On {} this model is no better than {}: cost {:.6g}, theirs {:.6g}.", on, null, loss, of_null);
+  };
+  if (!(result.cost < result.null_cost) && result.null_cost > 0) {
+    return worse("the samples fitted to", result.cost, result.null_cost);
+  }
+  if (result.held_out && !(result.state.held_out < result.null_held_out)) {
+    return worse("the samples held out", result.state.held_out, result.null_held_out);
   }
   return "";
 }
@@ -136,7 +191,8 @@ Json metrics_json(const ModelEvaluation& evaluation) {
 
 Json json_of(const FitResult& result, const FitArguments& arguments, const FitOptions& options) {
   Json out = {{"model", arguments.output},
-              {"converged", result.end == FitEnd::converged || result.end == FitEnd::plateau},
+              {"converged", is_good(result.end)},
+              {"method", name_of(options.chosen_method())},
               {"iterations", result.state.iteration},
               {"disagreement", result.state.disagreement},
               {"cost", result.cost},
@@ -149,7 +205,7 @@ Json json_of(const FitResult& result, const FitArguments& arguments, const FitOp
               {"gradients", result.gradients},
               {"seconds", result.seconds}};
   if (arguments.report) out["report"] = *arguments.report;
-  if (options.model.batch.all) out["gradient"] = result.state.gradient;
+  if (options.has_full_gradients()) out["gradient"] = result.state.gradient;
   if (!result.held_out) return out;
   out["held_out"] = result.state.held_out;
   out["held_out_samples"] = result.held_out->samples;
@@ -171,6 +227,9 @@ void print_result(const FitResult& result, const FitArguments& arguments, const 
   const Index held_out = result.held_out ? result.held_out->samples : 0;
   fmt::print("{} on {} samples of {} agents: cost {:.6g}.\n{}\n", result.model.options.loss.name,
              result.samples - held_out, result.agents, result.cost, end_message(result, options));
+  if (const std::string text = warning(result, options); !text.empty()) {
+    fmt::print("{}\n", inked(text, Ink::warning));
+  }
   fmt::print("On the samples fitted to: {}.\n", metrics_line(result.fitted));
   if (result.held_out) fmt::print("On {} samples held out: {}.\n", held_out, metrics_line(*result.held_out));
   fmt::print("Sent: {} vectors and {} scalars over the links, in {} rounds; {:.2g} s.\nThe model: {}\n",
@@ -247,6 +306,9 @@ int fit_command(const FitArguments& arguments, const Registry& registry) {
     if (arguments.quiet || now - told < std::chrono::seconds(1)) return;
     told = now;
     tell(progress_line(state, options) + "\n");
+  };
+  control.on_plan = [&](const FitPlan& plan) {
+    if (!arguments.quiet) tell(plan_text(plan, options));
   };
   control.stop = [] { return stop_signal() != 0; };
   FitResult result;

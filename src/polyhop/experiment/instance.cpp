@@ -23,7 +23,11 @@ void add_real_problem(const ProblemOptions& options, std::uint64_t seed, Team& t
   PreparedData read = prepare_data(source, model, instance.network.matrix, seed, team, placement);
   instance.preparation += read.standardised.traffic;
   instance.ownership = std::move(read.ownership);
-  LinearOptions linear{model.l2, model.batch, model.sampling, model.intercept, {}, read.share};
+  LinearOptions linear{.l2 = model.l2,
+                       .batch = model.batch,
+                       .sampling = model.sampling,
+                       .intercept = model.intercept,
+                       .share = read.share};
   team.together([&] {
     instance.problem =
         model.loss.build(std::move(read.dealt.data), static_cast<Index>(read.dealt.classes.size()), std::move(linear));

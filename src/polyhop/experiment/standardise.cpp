@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <span>
+#include <utility>
 
 #include "polyhop/core/kernels.hpp"
 
@@ -47,17 +48,17 @@ Traffic of_all(const Traffic& own, Collective& collective) {
   return {own.rounds, static_cast<Index>(sums[0]), static_cast<Index>(sums[1])};
 }
 
-Standardised standardise(Dataset& data, const CombinationMatrix& matrix, const Ownership& ownership, Team& team) {
+ColumnMoments column_moments(const Dataset& data, bool centred, const CombinationMatrix& matrix,
+                             const Ownership& ownership, Team& team) {
   const auto columns = static_cast<std::size_t>(data.features.columns());
-  Standardised out;
+  ColumnMoments out;
   out.mean.assign(columns, 0);
-  out.scale.assign(columns, 1);
+  out.spread.assign(columns, 0);
   team.launch(matrix, ownership, data.features.columns(), 1, [&](Worker& worker) {
     std::vector<Real> count;
     for (Index k = 0; k < data.agents(); ++k) count.push_back(static_cast<Real>(data.samples(k)));
     worker.network.spread_sum({count});
-    const bool shifts = !data.features.is_sparse();
-    if (shifts) {
+    if (centred && !data.features.is_sparse()) {
       Rows sums = own_sums(data, out.mean, 1);
       worker.network.spread_sum(sums);
       for (std::size_t j = 0; j < columns; ++j) out.mean[j] = sums(0, static_cast<Index>(j)) / count[0];
@@ -65,12 +66,18 @@ Standardised standardise(Dataset& data, const CombinationMatrix& matrix, const O
     Rows squares = own_sums(data, out.mean, 2);
     worker.network.spread_sum(squares);
     for (std::size_t j = 0; j < columns; ++j) {
-      const Real deviation = std::sqrt(squares(0, static_cast<Index>(j)) / count[0]);
-      // A column whose spread is rounding does not vary.
-      if (deviation > 1e-12 * std::abs(out.mean[j])) out.scale[j] = deviation;
+      const Real spread = std::sqrt(squares(0, static_cast<Index>(j)) / count[0]);
+      out.spread[j] = spread > 1e-12 * std::abs(out.mean[j]) ? spread : 0;
     }
     out.traffic = of_all(worker.network.algorithm_traffic(), worker.collective);
   });
+  return out;
+}
+
+Standardised standardise(Dataset& data, const CombinationMatrix& matrix, const Ownership& ownership, Team& team) {
+  ColumnMoments moments = column_moments(data, true, matrix, ownership, team);
+  Standardised out{std::move(moments.mean), std::move(moments.spread), moments.traffic};
+  for (Real& scale : out.scale) scale = scale > 0 ? scale : 1;
   std::vector<Real> factor;
   for (const Real scale : out.scale) factor.push_back(1 / scale);
   data.features.transform_columns(out.mean, factor);

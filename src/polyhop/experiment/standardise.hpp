@@ -18,9 +18,20 @@ struct Standardised {
   Traffic traffic;
 };
 
-/// Gives every feature mean 0 and standard deviation 1 over the samples of all agents. Agents send sums over their own
-/// samples along the links of the network and nothing else; nobody sees another's data. `data`: the samples of the
-/// agents that this process of the team owns; the traffic is that of all processes.
+/// The mean and the spread of every column over the samples of all agents.
+struct ColumnMoments {
+  std::vector<Real> mean;    // 0 where columns are not centred
+  std::vector<Real> spread;  // the standard deviation, or the root of the mean square of what is not centred; 0 where
+                             // a column varies by no more than rounding
+  Traffic traffic;           // of all processes
+};
+
+/// Agents send sums over their own samples along the links of the network and nothing else; nobody sees another's data.
+/// `data`: the samples of the agents that this process of the team owns. Sparse columns are never centred.
+ColumnMoments column_moments(const Dataset& data, bool centred, const CombinationMatrix& matrix,
+                             const Ownership& ownership, Team& team);
+
+/// Gives every feature mean 0 and standard deviation 1 over the samples of all agents, as `column_moments` finds them.
 Standardised standardise(Dataset& data, const CombinationMatrix& matrix, const Ownership& ownership = {},
                          Team& team = alone());
 

@@ -19,7 +19,11 @@
 #include "polyhop/core/machine.hpp"
 #include "polyhop/core/random.hpp"
 #include "polyhop/experiment/instance.hpp"
+#include "polyhop/fit/inner_scale.hpp"
 #include "polyhop/fit/pooled_evaluation.hpp"
+#include "polyhop/fit/quasi_newton.hpp"
+#include "polyhop/fit/shares.hpp"
+#include "polyhop/graph/spanning_tree.hpp"
 #include "polyhop/method/automatic.hpp"
 #include "polyhop/method/averaged_iterate.hpp"
 #include "polyhop/method/corrected_descent.hpp"
@@ -65,47 +69,165 @@ std::pair<Dataset, Dataset> split(const Dataset& data, Real share, const Block& 
   return {std::move(rest), std::move(out)};
 }
 
-// Whether samples held out are predicted no better any more: some checks in a row without progress worth the while.
-class Plateau {
+// The models on the way whose loss on samples held out is the lowest so far, and whether it is worth going on: it is
+// as long as the loss falls by a share that is `worth_it`, now and then.
+class Best {
  public:
-  Plateau(int patience, Real worth_it) : patience_(patience), worth_it_(worth_it) {}
+  Best(const Rows& models, Real worth_it) : models_(models), worth_it_(worth_it) {}
 
-  bool reached(Real cost) {
-    const bool progress = std::isinf(best_) || cost < best_ - worth_it_ * std::abs(best_);
-    without_progress_ = progress ? 0 : without_progress_ + 1;
-    if (progress) best_ = cost;  // small gains add up
-    return without_progress_ == patience_;
+  void show(Index iteration, Real loss, const Rows& models) {
+    if (loss < loss_) {
+      loss_ = loss;
+      copy(models, models_);
+    }
+    // Small gains add up.
+    if (std::isinf(milestone_) || loss < milestone_ - worth_it_ * std::abs(milestone_)) {
+      milestone_ = loss;
+      reached_ = iteration;
+    }
   }
+  // The iteration of the last progress.
+  [[nodiscard]] Index reached() const { return reached_; }
+  [[nodiscard]] const Rows& models() const { return models_; }
+  [[nodiscard]] Real loss() const { return loss_; }
 
  private:
-  int patience_;
+  Rows models_;
   Real worth_it_;
-  Real best_ = std::numeric_limits<Real>::infinity();
-  int without_progress_ = 0;
+  Real loss_ = std::numeric_limits<Real>::infinity();
+  Real milestone_ = std::numeric_limits<Real>::infinity();
+  Index reached_ = 0;
 };
 
 // One worker's part of a fit.
 class Fitter {
  public:
-  Fitter(const FitOptions& options, const FitControl& control, const Problem& problem, const Problem* held_out,
-         Worker& worker)
+  Fitter(const FitOptions& options, const FitControl& control, const DataProblem& problem, const Problem* held_out,
+         const Start& start, Worker& worker)
       : options_(options),
         control_(control),
         worker_(worker),
         network_(worker.network),
+        problem_(problem),
+        start_(start),
         oracle_(problem.oracle(network_.block(), seed_of(options))),
         w_(network_.block().size(), problem.dimension()),
         scratch_(w_),
         numbers_(static_cast<std::size_t>(w_.rows())) {
     if (held_out != nullptr) held_out_ = held_out->oracle(network_.block(), seed_of(options));
+    place(start.model.row(0));
   }
 
-  FitEnd with_full_gradients() {
+  FitEnd run(const Setting& setting) {
+    switch (options_.chosen_method()) {
+      case FitMethod::tree:
+        return over_the_tree();
+      case FitMethod::exact_diffusion:
+        return by_exact_diffusion();
+      case FitMethod::automatic:
+        return with_batches(setting);
+    }
+    return FitEnd::stopped;
+  }
+
+  // Everyone's model becomes the mean of all.
+  void agree() {
+    if (options_.chosen_method() == FitMethod::tree) return;
+    network_.spread_sum(w_);
+    const Real share = 1 / static_cast<Real>(network_.agents());
+    for (Index k = 0; k < w_.rows(); ++k) kernels::scale(share, w_.row(k).data(), w_.row(k).data(), w_.columns());
+  }
+
+  [[nodiscard]] const Rows& models() const { return w_; }
+  [[nodiscard]] const FitState& state() const { return state_; }
+  [[nodiscard]] const std::vector<FitState>& history() const { return history_; }
+  [[nodiscard]] Index gradients() const { return oracle_->evaluations().gradients; }
+
+ private:
+  static Real norm(const Gradients& y, Index k) { return std::sqrt(y.squared_norm(k)); }
+
+  // Everybody's model.
+  void place(std::span<const Real> model) {
+    for (Index k = 0; k < w_.rows(); ++k) std::ranges::copy(model, w_.row(k).begin());
+  }
+
+  // All agents know the same sums and go the same way.
+  FitEnd over_the_tree() {
+    constexpr Index most_remembered = 100;  // what is sent costs more than what is computed
+    constexpr Index most_numbers = 10'000'000;
+    QuasiNewton descent(start_.model.row(0),
+                        std::clamp<Index>(most_numbers / std::max<Index>(1, w_.columns()), 5, most_remembered));
+    Best best(w_, 1e-4);
+    oracle_->draw(0);
+    Real first = 0;
+    while (true) {
+      place(descent.trial());
+      const Evaluation& here = oracle_->evaluate(w_, true);
+      for (Index k = 0; k < w_.rows(); ++k) here.gradients.write(k, scratch_.row(k).data());
+      std::ranges::copy(here.values, numbers_.begin());
+      network_.spread_sum(scratch_, {numbers_});
+      const Real share = 1 / static_cast<Real>(network_.agents());
+      kernels::scale(share, scratch_.row(0).data(), scratch_.row(0).data(), w_.columns());
+      const auto outcome = descent.take(share * numbers_[0], scratch_.row(0));
+      ++state_.evaluations;
+      if (outcome == QuasiNewton::Outcome::searching) continue;
+      if (outcome == QuasiNewton::Outcome::moved && state_.evaluations > 1) ++state_.iteration;
+      place(descent.point());
+      if (state_.evaluations == 1) first = descent.value();
+      state_.gradient = descent.gradient_norm() / start_.slope;
+      if (held_out_) {
+        state_.held_out = held_out_loss();
+        best.show(state_.iteration, state_.held_out, w_);
+      }
+      auto end = told();
+      if (!end) end = end_of(descent, outcome, first);
+      if (!end && held_out_ && state_.iteration > 20 + 2 * best.reached()) end = FitEnd::plateau;
+      if (!end) continue;
+      if (held_out_ && *end != FitEnd::diverged) keep(best);
+      return *end;
+    }
+  }
+
+  std::optional<FitEnd> end_of(const QuasiNewton& descent, QuasiNewton::Outcome outcome, Real first) {
+    if (!std::isfinite(descent.value()) || !std::isfinite(state_.gradient)) return FitEnd::diverged;
+    if (state_.gradient <= options_.tolerance) return FitEnd::converged;
+    // Next to nothing of the cost is left, and no sample on the wrong side.
+    if (falls_for_ever() && descent.value() <= 1e-3 * first && mistakes(descent.point()) == 0) return FitEnd::separated;
+    if (outcome == QuasiNewton::Outcome::stuck) {
+      const bool at_rounding = descent.expected_gain() <= 1e-9 * std::max(std::abs(descent.value()), std::abs(first));
+      return at_rounding ? FitEnd::converged : FitEnd::iterations;
+    }
+    if (state_.iteration >= options_.iterations) return FitEnd::iterations;
+    return {};
+  }
+
+  // Whether separated classes have no minimum.
+  [[nodiscard]] bool falls_for_ever() const {
+    const LossSpec& loss = options_.model.loss;
+    return options_.model.l2 == 0 && (loss.loss ? loss.loss->has_tail() : loss.task == Task::classes);
+  }
+
+  Real mistakes(std::span<const Real> model) {
+    numbers_.assign(numbers_.size(), 0);
+    numbers_[0] = static_cast<Real>(problem_.misclassified(network_.block(), model.data()));
+    network_.spread_sum({numbers_});
+    return numbers_[0];
+  }
+
+  void keep(const Best& best) {
+    copy(best.models(), w_);
+    state_.held_out = best.loss();
+  }
+
+  FitEnd by_exact_diffusion() {
     constexpr Index between_checks = 20;
-    Plateau plateau(5, 1e-3);
+    Best best(w_, 1e-4);
     CorrectedDescent descent(w_.rows(), w_.columns());
     std::vector<Real> mu(numbers_.size());
-    Real first = 0;
+    const auto ended = [&](FitEnd end) {
+      if (held_out_ && end != FitEnd::diverged) keep(best);
+      return end;
+    };
     for (Index i = 0;; ++i) {
       oracle_->draw(i);
       const Evaluation& at_w = oracle_->evaluate(w_, true);
@@ -113,16 +235,19 @@ class Fitter {
       if (i % between_checks == 0 || i == options_.iterations) {
         state_.iteration = i;
         const Real gradient = largest([&](Index k) { return norm(y, k); });
-        if (i == 0) first = gradient;
-        state_.gradient = first > 0 ? gradient / first : 0;
+        state_.gradient = gradient / start_.slope;
         state_.disagreement = disagreement();
-        if (held_out_) state_.held_out = held_out_cost();
-        if (const auto end = told()) return *end;
-        if (!std::isfinite(gradient)) return FitEnd::diverged;
-        if (state_.gradient <= options_.tolerance && state_.disagreement <= options_.tolerance)
-          return FitEnd::converged;
-        if (held_out_ && plateau.reached(state_.held_out)) return FitEnd::plateau;
-        if (i == options_.iterations) return FitEnd::iterations;
+        if (held_out_) {
+          state_.held_out = held_out_loss();
+          best.show(i, state_.held_out, w_);
+        }
+        if (const auto end = told()) return ended(*end);
+        if (!std::isfinite(gradient)) return ended(FitEnd::diverged);
+        if (state_.gradient <= options_.tolerance && state_.disagreement <= options_.tolerance) {
+          return ended(FitEnd::converged);
+        }
+        if (held_out_ && i > 400 + 2 * best.reached()) return ended(FitEnd::plateau);
+        if (i == options_.iterations) return ended(FitEnd::iterations);
       }
       descent.move(w_, {i, w_, at_w, *oracle_}, 1, mu, network_);
     }
@@ -132,41 +257,30 @@ class Fitter {
     Automatic algorithm(w_, {}, setting);
     AveragedIterate average(w_);
     const auto own = own_steps().build(setting);
-    // Noise slows batches down long before they are at the end: Fashion-MNIST still gains a third of a point.
-    Plateau plateau(20, 3e-4);
     Real epoch = static_cast<Real>(std::max<Index>(50, oracle_->epoch()));
     numbers_.assign(numbers_.size(), epoch);
     network_.spread_max(numbers_);
     const auto length = static_cast<Index>(numbers_.empty() ? epoch : numbers_[0]);
+    // Noise slows batches down long before they are at the end: Fashion-MNIST still gains a third of a point.
+    Best best(w_, 3e-4);
     for (Index i = 0;; ++i) {
       if (i % length == 0 || i == options_.iterations) {
         copy(average.models(), w_);
         state_.iteration = i;
         state_.disagreement = disagreement();
-        state_.held_out = held_out_cost();
-        if (const auto end = told()) return *end;
-        if (!std::isfinite(state_.held_out)) return FitEnd::diverged;
-        if (plateau.reached(state_.held_out)) return FitEnd::plateau;
-        if (i == options_.iterations) return FitEnd::iterations;
+        state_.held_out = held_out_loss();
+        best.show(i, state_.held_out, w_);
+        auto end = told();
+        if (!end && !std::isfinite(state_.held_out)) end = FitEnd::diverged;
+        if (!end && i >= best.reached() + 20 * length) end = FitEnd::plateau;
+        if (!end && i == options_.iterations) end = FitEnd::iterations;
+        if (end && *end != FitEnd::diverged) keep(best);
+        if (end) return *end;
       }
       algorithm.step(i, *oracle_, *own, network_);
       average.update(i, algorithm.models());
     }
   }
-
-  // Everyone's model becomes the mean of all.
-  void agree() {
-    network_.spread_sum(w_);
-    const Real share = 1 / static_cast<Real>(network_.agents());
-    for (Index k = 0; k < w_.rows(); ++k) kernels::scale(share, w_.row(k).data(), w_.row(k).data(), w_.columns());
-  }
-
-  [[nodiscard]] const Rows& models() const { return w_; }
-  [[nodiscard]] const std::vector<FitState>& history() const { return history_; }
-  [[nodiscard]] Index gradients() const { return oracle_->evaluations().gradients; }
-
- private:
-  static Real norm(const Gradients& y, Index k) { return std::sqrt(y.squared_norm(k)); }
 
   // The largest over the whole network of a number of each agent; a NaN is the largest of all.
   template <class F>
@@ -186,10 +300,10 @@ class Fitter {
     const Real off = largest([&](Index k) {
       return std::sqrt(kernels::squared_distance(w_.row(k).data(), scratch_.row(k).data(), w_.columns()));
     });
-    return size > 0 ? off / size : 0;
+    return off / std::max(size, start_.slope);
   }
 
-  Real held_out_cost() {
+  Real held_out_loss() {
     held_out_->draw(0);
     const auto& values = held_out_->evaluate(w_, true).values;
     std::ranges::copy(values, numbers_.begin());
@@ -214,6 +328,8 @@ class Fitter {
   const FitControl& control_;
   Worker& worker_;
   Network& network_;
+  const DataProblem& problem_;
+  const Start& start_;
   std::unique_ptr<Oracle> oracle_;
   std::unique_ptr<Oracle> held_out_;
   Rows w_;
@@ -223,8 +339,9 @@ class Fitter {
   std::vector<FitState> history_;
 };
 
-// Back to features as they stand in the file: w.(h - mean)/scale + b = (w/scale).h + (b - w.mean/scale).
-void write_weights(const Rows& w, const Standardised& standardised, Model& model) {
+// Back to features as they stand in the file: w.(h - mean)/scale + b = (w/scale).h + (b - w.mean/scale), first out of
+// the scales that the descent had, then out of those that were asked for.
+void write_weights(const Rows& w, const InnerScale& inner, const Standardised& standardised, Model& model) {
   const auto blocks = static_cast<Index>(model.options.loss.task == Task::classes ? model.classes.size() : 1);
   const Index width = w.columns() / blocks;
   const bool has_intercept = model.options.intercept;
@@ -237,48 +354,29 @@ void write_weights(const Rows& w, const Standardised& standardised, Model& model
     if (has_intercept) intercept = row.back();
     for (Index j = 0; j < features; ++j) {
       const auto slot = static_cast<std::size_t>(j);
-      model.weights(c, j) = model.options.standardise ? row[slot] / standardised.scale[slot] : row[slot];
-      if (model.options.standardise) intercept -= model.weights(c, j) * standardised.mean[slot];
+      Real& weight = model.weights(c, j);
+      weight = row[slot];
+      const auto undo = [&](const std::vector<Real>& mean, const std::vector<Real>& scale) {
+        if (scale.empty()) return;
+        weight /= scale[slot];
+        intercept -= weight * mean[slot];
+      };
+      undo(inner.mean, inner.scale);
+      undo(standardised.mean, standardised.scale);
     }
   }
   model.mean = standardised.mean;
   model.scale = standardised.scale;
 }
 
-// The data that a process has of its agents, and those of all processes.
-struct Shares {
-  const CombinationMatrix& matrix;
-  const Ownership& ownership;
-  Team& team;
-
-  [[nodiscard]] Block own() const { return ownership.block(team.rank()); }
-  [[nodiscard]] Index agents() const { return matrix.agents(); }
-  // Where each agent's samples begin, in order of the agents.
-  [[nodiscard]] std::vector<Index> offsets(const Dataset& data) const {
-    std::vector<double> counts(static_cast<std::size_t>(agents()));
-    team.collective().in_order(counts, [&](std::span<double> shared) {
-      for (Index k = 0; k < data.agents(); ++k) {
-        shared[static_cast<std::size_t>(own().agent(k))] = static_cast<double>(data.samples(k));
-      }
-    });
-    std::vector<Index> out = {0};
-    for (const double count : counts) out.push_back(out.back() + static_cast<Index>(count));
-    return out;
-  }
-  [[nodiscard]] DataShare of(const Dataset& data) const { return {own().first, agents(), offsets(data).back()}; }
-};
-
 // n_k K / n of each agent here: weights with which the mean of the agents' mean losses is that of all n samples. n is
 // agreed on along the links.
 std::vector<Real> pooled_weights(const Dataset& data, const Shares& shares, Traffic& traffic) {
+  Rows counts(data.agents(), 1);
+  for (Index k = 0; k < data.agents(); ++k) counts(k, 0) = static_cast<Real>(data.samples(k));
+  const Real all = shares.sum(counts, traffic)[0];
   std::vector<Real> weights;
-  for (Index k = 0; k < data.agents(); ++k) weights.push_back(static_cast<Real>(data.samples(k)));
-  std::vector<Real> all = weights;
-  shares.team.launch(shares.matrix, shares.ownership, 1, 1, [&](Worker& worker) {
-    worker.network.spread_sum({all});
-    traffic += of_all(worker.network.algorithm_traffic(), worker.collective);
-  });
-  for (std::size_t k = 0; k < weights.size(); ++k) weights[k] *= static_cast<Real>(shares.agents()) / all[k];
+  for (Index k = 0; k < data.agents(); ++k) weights.push_back(counts(k, 0) * static_cast<Real>(shares.agents()) / all);
   return weights;
 }
 
@@ -326,12 +424,15 @@ const FieldTable<FitOptions>& FitOptions::fields() {
   static const auto table =
       FieldTable<O>()
           .embed(&O::model)
+          .add("method", &O::method,
+               "how agents find the model: quasi-Newton over a spanning tree; gossip with full gradients; gossip with "
+               "batches (default: tree, or auto with --batch)")
           .add("held_out", &O::held_out,
-               "share of every agent's samples that is not fitted to: the fit ends when these are predicted no better "
-               "(with batches 0.05 where none is given)",
+               "fraction of every agent's samples to hold out: the model with the lowest loss on them is kept, and the "
+               "fit stops when it stops falling (default: none; 0.05 with auto)",
                within(0.001, 0.9))
-          .add("tolerance", &O::tolerance,
-               "full gradients: stop when the gradient is this small, relative to the first", {above(0)})
+          .add("tolerance", &O::tolerance, "tree, exact-diffusion: stop when the relative gradient is this small",
+               {above(0)})
           .add("iterations", &O::iterations, "at most", {count_from(1)})
           .add("seed", &O::seed, "of everything that is random", {count_from(0)})
           .add("graph", &O::graph, "the network");
@@ -355,21 +456,38 @@ FitResult fit(const FitOptions& options, const FitControl& control) {
   const Shares shares{matrix, ownership, team};
 
   std::unique_ptr<DataProblem> held_out;
-  LinearOptions linear{how.l2, how.batch, how.sampling, how.intercept, {}, prepared.share};
+  LinearOptions linear{
+      .l2 = how.l2, .batch = how.batch, .sampling = how.sampling, .intercept = how.intercept, .share = prepared.share};
   const auto classes = static_cast<Index>(dealt.classes.size());
-  if (!how.batch.all || options.held_out) {
+  InnerScale inner;
+  if (!how.standardise) {
+    inner = scale_inside(dealt.data, how, matrix, ownership, team);
+    linear.penalties = inner.penalties;
+    result.traffic += inner.traffic;
+  }
+  FitPlan plan{.method = options.chosen_method(), .agents = result.agents};
+  if (!options.has_full_gradients() || options.held_out) {
     auto [rest, held] =
         split(dealt.data, options.held_out.value_or(FitOptions::held_out_by_default), shares.own(), seed);
     dealt.data = std::move(rest);
     linear.share = shares.of(dealt.data);
-    LinearOptions whole = linear;
-    whole.batch = {0, true};
+    // What is compared is how well samples are predicted, and no penalty.
+    LinearOptions whole{.batch = {0, true}, .intercept = how.intercept};
     whole.share = shares.of(held);
     whole.weights = pooled_weights(held, shares, result.traffic);
     held_out = how.loss.build(std::move(held), classes, whole);
   }
   linear.weights = pooled_weights(dealt.data, shares, result.traffic);
+  const Start start = start_of(dealt.data, how, classes, shares, result.traffic);
+  plan.samples = linear.share.samples;
+  plan.held_out = held_out ? held_out->samples() : 0;
   const auto problem = how.loss.build(std::move(dealt.data), classes, linear);
+
+  result.null_cost = mean_cost(*problem, start.model, shares);
+  plan.dimension = problem->dimension();
+  plan.height = spanning_tree(matrix.rows()).height;
+  plan.vectors = plan.method == FitMethod::tree ? 2 * (plan.agents - 1) : matrix.rows().entries() - plan.agents;
+  if (control.on_plan && team.is_first()) control.on_plan(plan);
 
   const auto begin = Clock::now();
   const Index threads = std::min(usable_threads(options.threads, team.size()), shares.own().size());
@@ -377,16 +495,16 @@ FitResult fit(const FitOptions& options, const FitControl& control) {
   std::array<double, 3> sent{};  // vectors and scalars of this process's agents, and how many gradients they took
   std::mutex mutex;
   team.launch(matrix, ownership, problem->dimension(), threads, [&](Worker& worker) {
-    Fitter fitter(options, control, *problem, held_out.get(), worker);
-    const Setting setting = {worker.network, nullptr, {}, seed};
-    const FitEnd end = how.batch.all ? fitter.with_full_gradients() : fitter.with_batches(setting);
+    Fitter fitter(options, control, *problem, held_out.get(), start, worker);
+    const FitEnd end = fitter.run({worker.network, nullptr, {}, seed});
     fitter.agree();
     const std::lock_guard lock(mutex);
     // All agents know these; the process's first worker tells.
     if (worker.network.block().first == shares.own().first) {
       result.end = end;
       result.history = fitter.history();
-      result.state = result.history.back();
+      result.state = fitter.state();
+      result.null_held_out = result.history.front().held_out;
       std::ranges::copy(fitter.models().row(0), agreed.row(0).begin());
       result.traffic.rounds += worker.network.algorithm_traffic().rounds + worker.network.step_traffic().rounds;
     }
@@ -410,7 +528,7 @@ FitResult fit(const FitOptions& options, const FitControl& control) {
   model.features = std::move(dealt.features);
   model.target = std::move(dealt.target);
   model.classes = std::move(dealt.classes);
-  write_weights(agreed, prepared.standardised, model);
+  write_weights(agreed, inner, prepared.standardised, model);
   if (result.end != FitEnd::diverged) result.fitted = evaluation_of(model, *problem, agreed, shares);
   if (result.end != FitEnd::diverged && held_out) result.held_out = evaluation_of(model, *held_out, agreed, shares);
   const std::string source = options.data.bundled.empty() ? options.data.file : options.data.bundled;
@@ -420,12 +538,12 @@ FitResult fit(const FitOptions& options, const FitControl& control) {
                       {"agents", std::to_string(result.agents)},
                       {"graph", name_of(options.graph.topology)},
                       {"partition", name_of(how.partition.kind)},
-                      {"algorithm", how.batch.all ? "exact diffusion, full gradients" : "auto, averaged"},
+                      {"method", name_of(plan.method)},
                       {"iterations", std::to_string(result.state.iteration)},
                       {"disagreement", shortest(result.state.disagreement)},
                       {"cost", shortest(result.cost)},
                       {"seed", std::to_string(options.seed)}};
-  if (how.batch.all) model.provenance.emplace_back("relative gradient", shortest(result.state.gradient));
+  if (options.has_full_gradients()) model.provenance.emplace_back("relative gradient", shortest(result.state.gradient));
   if (held_out) model.provenance.emplace_back("held-out cost", shortest(result.state.held_out));
   return result;
 }

@@ -28,7 +28,7 @@ bool DataOracle::smoothness(std::span<Real> out) {
     double sum = 0;
     for (const Index n : batch(k)) sum += problem_.squared_norm(sample(k, n));
     const double mean = curvature * sum / static_cast<double>(batch_size(k));
-    out[static_cast<std::size_t>(k)] = weight(k) * mean + problem_.l2();
+    out[static_cast<std::size_t>(k)] = weight(k) * mean + problem_.penalty_curvature();
   }
   return true;
 }

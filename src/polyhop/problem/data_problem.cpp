@@ -32,6 +32,16 @@ DataProblem::DataProblem(Dataset data, LinearOptions options, Index predictions)
       }
     }
   }
+  if (const auto& factors = options_.penalties; !factors.empty()) {
+    if (static_cast<Index>(factors.size()) != features()) {
+      throw InputError("penalties", "found " + std::to_string(factors.size()) + ", expected one for each of " +
+                                        std::to_string(features()) + " features");
+    }
+    largest_penalty_ = std::ranges::max(factors);
+    if (!std::ranges::all_of(factors, [](Real x) { return x >= 0 && std::isfinite(x); })) {
+      throw InputError("penalties", "one is not a number from 0 on");
+    }
+  }
   squared_norms_.reserve(data_.targets.size());
   for (Index n = 0; n < data_.features.rows(); ++n) squared_norms_.push_back(data_.features.squared_norm(n));
 }
@@ -43,6 +53,11 @@ Sampler DataProblem::sampler(Block block, std::uint64_t seed) const {
 }
 
 double DataProblem::penalised_square(const Real* w) const {
+  if (!options_.penalties.empty()) {
+    double sum = 0;
+    for (Index j = 0; j < dimension(); ++j) sum += penalty_factor(j) * w[j] * w[j];
+    return sum;
+  }
   if (!intercept()) return kernels::dot(w, w, dimension());
   double sum = 0;
   for (Index c = 0; c < predictions_; ++c) {
@@ -53,6 +68,10 @@ double DataProblem::penalised_square(const Real* w) const {
 }
 
 void DataProblem::penalty_gradient(const Real* w, Real* g) const {
+  if (!options_.penalties.empty()) {
+    for (Index j = 0; j < dimension(); ++j) g[j] = l2() * penalty_factor(j) * w[j];
+    return;
+  }
   kernels::scale(l2(), w, g, dimension());
   if (!intercept()) return;
   for (Index c = 1; c <= predictions_; ++c) g[c * features() - 1] = 0;

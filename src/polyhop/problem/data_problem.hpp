@@ -30,13 +30,16 @@ struct LinearOptions {
   /// A factor on the mean loss of each agent that is here, not on its penalty; none: 1 for all. With K n_k / n, n the
   /// samples of all, the mean of the agents' costs is the mean loss of all samples, and the penalty.
   std::vector<Real> weights = {};
+  /// A factor on the penalty of each feature's coefficients; none: 1 for all. Columns that were divided by t have the
+  /// penalty of the data as they were with 1/t^2.
+  std::vector<Real> penalties = {};
   DataShare share = {};
 };
 
 /// Linear models on data, agent k's share of which costs
 ///   J_k(w) = weight_k * mean over its samples of a loss + (l2/2) ||w||^2.
-/// w holds one block of M coefficients, M the number of features, for every prediction that the loss takes; with an
-/// intercept, ||w||^2 leaves out the last number of each block.
+/// (Features may have factors of their own in ||w||^2.) w holds one block of M coefficients, M the number of features,
+/// for every prediction that the loss takes; with an intercept, ||w||^2 leaves out the last number of each block.
 class DataProblem : public Problem {
  public:
   DataProblem(Dataset data, LinearOptions options, Index predictions);
@@ -55,6 +58,13 @@ class DataProblem : public Problem {
   /// How many numbers the model predicts for a sample: 1, or one for each class.
   [[nodiscard]] Index predictions() const { return predictions_; }
   [[nodiscard]] Real l2() const { return options_.l2; }
+  /// The factor on the penalty of the j-th number of a model, 0 for intercepts; times l2 it is its curvature.
+  [[nodiscard]] Real penalty_factor(Index j) const {
+    const Index feature = j % features();
+    if (intercept() && feature == features() - 1) return 0;
+    return options_.penalties.empty() ? 1 : options_.penalties[static_cast<std::size_t>(feature)];
+  }
+  [[nodiscard]] const std::vector<Real>& penalties() const { return options_.penalties; }
   [[nodiscard]] bool intercept() const { return options_.intercept; }
   /// Of the k-th agent here.
   [[nodiscard]] Real weight(Index k) const {
@@ -65,6 +75,9 @@ class DataProblem : public Problem {
   /// (l2/2) ||w||^2 of a row of Rows, and its gradient, which overwrites g.
   [[nodiscard]] Real penalty(const Real* w) const { return l2() == 0 ? 0 : 0.5 * l2() * penalised_square(w); }
   void penalty_gradient(const Real* w, Real* g) const;
+
+  /// The largest curvature of the penalty.
+  [[nodiscard]] Real penalty_curvature() const { return l2() * largest_penalty_; }
 
   /// A sample's loss has at most this times ||h||^2 as its curvature; infinity where there is no bound.
   [[nodiscard]] virtual Real max_curvature() const = 0;
@@ -86,6 +99,7 @@ class DataProblem : public Problem {
   Dataset data_;
   LinearOptions options_;
   Index predictions_;
+  Real largest_penalty_ = 1;
   std::vector<Real> squared_norms_;  // ||h||^2 of every sample, for smoothness
 };
 

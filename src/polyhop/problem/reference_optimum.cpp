@@ -128,11 +128,10 @@ class Design {
   Index rows_;
 };
 
-// (l2/2) ||w||^2 without intercepts is (1/2) sum_j penalty_j w_j^2.
+// The penalty is (1/2) sum_j penalty_j w_j^2.
 Vector penalty_of(const DataProblem& problem) {
-  Vector penalty = Vector::Constant(problem.dimension(), problem.l2());
-  if (!problem.intercept()) return penalty;
-  for (Index j = problem.features() - 1; j < problem.dimension(); j += problem.features()) penalty(j) = 0;
+  Vector penalty(problem.dimension());
+  for (Index j = 0; j < problem.dimension(); ++j) penalty(j) = problem.l2() * problem.penalty_factor(j);
   return penalty;
 }
 
@@ -863,7 +862,7 @@ std::unique_ptr<DataProblem> gathered_problem(const DataProblem& problem, const 
   const Dataset& data = problem.data();
   Dataset out;
   out.offset = offsets(of_each(all, problem.agents(), [&](Index k) { return static_cast<double>(data.samples(k)); }));
-  LinearOptions options{.l2 = problem.l2(), .intercept = problem.intercept()};
+  LinearOptions options{.l2 = problem.l2(), .intercept = problem.intercept(), .penalties = problem.penalties()};
   options.weights = of_each(all, problem.agents(), [&](Index k) { return problem.weight(k); });
   out.targets = gathered(all, out.offset, [&](Index k, std::vector<double>& list) {
     list.assign(data.targets.begin() + data.first(k), data.targets.begin() + data.first(k + 1));

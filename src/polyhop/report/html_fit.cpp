@@ -49,7 +49,7 @@ std::string history_json(const FitOptions& options, const FitResult& result) {
   };
   return object({{"iterations",
                   list_of(kept, [&](Index n) { return json(result.history[static_cast<std::size_t>(n)].iteration); })},
-                 {"gradient", options.model.batch.all ? column(&FitState::gradient) : "null"},
+                 {"gradient", options.has_full_gradients() ? column(&FitState::gradient) : "null"},
                  {"disagreement", column(&FitState::disagreement)},
                  {"held_out", result.held_out ? column(&FitState::held_out) : "null"}});
 }
@@ -150,14 +150,14 @@ std::string traffic_json(const FitResult& result) {
 std::string html_fit(const FitOptions& options, const FitResult& result, const std::string& ending) {
   const std::string title = result.model.options.loss.name + " on " + source_of(options);
   const bool has_model = result.end != FitEnd::diverged;
-  const bool good = result.end == FitEnd::converged || result.end == FitEnd::plateau;
+  const bool good = is_good(result.end);
   const std::string data =
       object({{"title", json(title)},
               {"facts", json(facts_of(options, result))},
               {"ending", json(ending)},
               {"good", good ? "true" : "false"},
               {"history", history_json(options, result)},
-              {"tolerance", options.model.batch.all ? json(options.tolerance) : "null"},
+              {"tolerance", options.has_full_gradients() ? json(options.tolerance) : "null"},
               {"coefficients", has_model ? coefficients_json(result.model) : "null"},
               {"cost", json(result.cost)},
               {"fitted", has_model ? evaluation_json(result.fitted) : "null"},

@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "polyhop/experiment/instance.hpp"
+
+namespace polyhop {
+
+/// Columns as a descent sees them, x -> (x - mean) / scale, whatever units the table has: the curvature of the cost
+/// along each is about 1. With the penalty's factors the cost stays the one of the table's own coefficients.
+struct InnerScale {
+  std::vector<Real> mean;       // 0 for sparse columns, and without an intercept that could take it up
+  std::vector<Real> scale;      // the intercept's column of ones has 0 and 1
+  std::vector<Real> penalties;  // 1 / scale^2; none where there is no penalty
+  Traffic traffic;              // what agreeing on them took, of all processes
+};
+
+/// Scales the features, whose last column is the intercept's if the model has one.
+InnerScale scale_inside(Dataset& data, const ModelOptions& model, const CombinationMatrix& matrix,
+                        const Ownership& ownership, Team& team);
+
+}  // namespace polyhop

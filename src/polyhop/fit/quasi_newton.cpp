@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/fit/quasi_newton.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+#include "polyhop/core/kernels.hpp"
+
+namespace polyhop {
+namespace {
+
+constexpr Real infinite = std::numeric_limits<Real>::infinity();
+constexpr Real enough_decrease = 1e-4;  // Armijo's and Wolfe's constants, as everybody has them
+constexpr Real enough_turn = 0.9;
+constexpr Real rounding = 1e-12;  // how much a value may rise, relative to its size, and count as the same
+constexpr int most_tries = 40;
+
+}  // namespace
+
+QuasiNewton::QuasiNewton(std::span<const Real> start, Index memory)
+    : columns_(static_cast<Index>(start.size())),
+      point_(1, columns_),
+      trial_(1, columns_),
+      direction_(1, columns_),
+      gradient_(1, columns_),
+      at_trial_(1, columns_),
+      moves_(memory, columns_),
+      turns_(memory, columns_),
+      products_(static_cast<std::size_t>(memory)),
+      value_(infinite) {
+  std::ranges::copy(start, point_.row(0).begin());
+  std::ranges::copy(start, trial_.row(0).begin());
+}
+
+Real QuasiNewton::dot(const Rows& a, Index i, const Rows& b, Index j) const {
+  return kernels::dot(a.row(i).data(), b.row(j).data(), columns_);
+}
+
+Real QuasiNewton::gradient_norm() const { return std::sqrt(dot(gradient_, 0, gradient_, 0)); }
+
+QuasiNewton::Outcome QuasiNewton::take(Real value, std::span<const Real> gradient) {
+  std::ranges::copy(gradient, at_trial_.row(0).begin());
+  if (!started_) {
+    started_ = true;
+    accept(value, gradient);
+    return Outcome::moved;
+  }
+  const Real slope = dot(at_trial_, 0, direction_, 0);
+  const bool is_finite = std::isfinite(value) && std::isfinite(slope);
+  const bool falls = value <= value_ + enough_decrease * step_ * slope_;
+  // Hager and Zhang (2005): a slope that says the same where the values' last digits cannot.
+  const bool falls_by_slope =
+      slope <= (2 * enough_decrease - 1) * slope_ && value <= value_ + rounding * std::abs(value_);
+  const bool is_lower = is_finite && (falls || falls_by_slope);
+  if (is_lower && slope >= enough_turn * slope_) {
+    accept(value, gradient);
+    return Outcome::moved;
+  }
+  // The slope of a convex cost rises along the direction: a line through two slopes says where it vanishes.
+  const bool rises = is_finite && slope > low_slope_;
+  const Real guess = rises ? step_ - slope * (step_ - low_) / (slope - low_slope_) : infinite;
+  if (is_lower) {
+    low_ = step_;  // and still steep
+    low_slope_ = slope;
+  } else {
+    high_ = step_;
+  }
+  const Real width = high_ - low_;
+  if (std::isinf(width)) {
+    step_ = std::clamp(guess, 2 * step_, 20 * step_);
+  } else {
+    step_ = std::isfinite(guess) ? std::clamp(guess, low_ + 0.1 * width, high_ - 0.1 * width) : low_ + 0.25 * width;
+  }
+  if (++tries_ == most_tries || !(step_ > low_)) {
+    if (remembered_ == 0) return Outcome::stuck;
+    // What is remembered may mislead, near the limits of the arithmetic; straight down it goes once more.
+    remembered_ = 0;
+    choose_direction();
+    return Outcome::searching;
+  }
+  place_trial();
+  return Outcome::searching;
+}
+
+void QuasiNewton::accept(Real value, std::span<const Real> gradient) {
+  if (!std::isinf(value_)) {
+    const Index slot = next_;
+    for (Index j = 0; j < columns_; ++j) {
+      moves_(slot, j) = trial_(0, j) - point_(0, j);
+      turns_(slot, j) = at_trial_(0, j) - gradient_(0, j);
+    }
+    const Real product = dot(moves_, slot, turns_, slot);
+    // Without curvature along it, a step tells nothing.
+    if (product > 1e-16 * std::sqrt(dot(moves_, slot, moves_, slot) * dot(turns_, slot, turns_, slot))) {
+      products_[static_cast<std::size_t>(slot)] = product;
+      next_ = (next_ + 1) % moves_.rows();
+      remembered_ = std::min(remembered_ + 1, moves_.rows());
+    }
+  }
+  std::ranges::copy(trial_.row(0), point_.row(0).begin());
+  std::ranges::copy(gradient, gradient_.row(0).begin());
+  value_ = value;
+  choose_direction();
+}
+
+// direction = -H gradient, H from the steps remembered (the two loops of L-BFGS).
+void QuasiNewton::choose_direction() {
+  Real* d = direction_.row(0).data();
+  kernels::scale(-1, gradient_.row(0).data(), d, columns_);
+  const Index memory = moves_.rows();
+  std::vector<Real> weights(static_cast<std::size_t>(memory));
+  for (Index n = 1; n <= remembered_; ++n) {
+    const Index slot = (next_ + memory - n) % memory;
+    const Real weight = dot(moves_, slot, direction_, 0) / products_[static_cast<std::size_t>(slot)];
+    weights[static_cast<std::size_t>(slot)] = weight;
+    kernels::add_scaled(-weight, turns_.row(slot).data(), d, d, columns_);
+  }
+  if (remembered_ > 0) {
+    const Index last = (next_ + memory - 1) % memory;
+    kernels::scale(products_[static_cast<std::size_t>(last)] / dot(turns_, last, turns_, last), d, d, columns_);
+  }
+  for (Index n = remembered_; n >= 1; --n) {
+    const Index slot = (next_ + memory - n) % memory;
+    const Real weight = dot(turns_, slot, direction_, 0) / products_[static_cast<std::size_t>(slot)];
+    kernels::add_scaled(weights[static_cast<std::size_t>(slot)] - weight, moves_.row(slot).data(), d, d, columns_);
+  }
+  slope_ = dot(gradient_, 0, direction_, 0);
+  step_ = remembered_ > 0 ? 1 : 1 / std::max(Real{1}, gradient_norm());
+  low_ = 0;
+  low_slope_ = slope_;
+  high_ = infinite;
+  tries_ = 0;
+  place_trial();
+}
+
+void QuasiNewton::place_trial() {
+  kernels::add_scaled(step_, direction_.row(0).data(), point_.row(0).data(), trial_.row(0).data(), columns_);
+}
+
+}  // namespace polyhop

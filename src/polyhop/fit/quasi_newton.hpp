@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "polyhop/core/real.hpp"
+#include "polyhop/core/rows.hpp"
+
+namespace polyhop {
+
+/// Minimises a smooth convex cost by L-BFGS (Liu and Nocedal 1989), one evaluation at a time: evaluate at `trial()`,
+/// then `take` what was found. Whoever is told the same numbers goes the same way to the bit, so agents that share
+/// sums need nobody to lead them. Written here and not taken from a library because of that turned-round control, and
+/// because near the minimum a step is judged by its slope: values are then the same up to rounding.
+class QuasiNewton {
+ public:
+  /// `memory`: how many steps it remembers, two vectors each.
+  QuasiNewton(std::span<const Real> start, Index memory);
+
+  /// Where to evaluate next.
+  [[nodiscard]] std::span<const Real> trial() const { return trial_.row(0); }
+
+  enum class Outcome {
+    searching,  // the step along the present direction is not found yet
+    moved,      // `trial` was accepted: `point` is new, and so is the next trial
+    stuck,      // no step along the direction lowers the cost: as far as rounding allows, this is the minimum
+  };
+  /// The value and the gradient at `trial()`; neither has to be finite.
+  Outcome take(Real value, std::span<const Real> gradient);
+
+  /// The last point accepted, its value and its gradient's norm. Before the first: the start, infinity.
+  [[nodiscard]] std::span<const Real> point() const { return point_.row(0); }
+  [[nodiscard]] Real value() const { return value_; }
+  [[nodiscard]] Real gradient_norm() const;
+  /// What the last step was expected to gain at most: half of the slope along its direction.
+  [[nodiscard]] Real expected_gain() const { return -slope_ / 2; }
+
+ private:
+  void accept(Real value, std::span<const Real> gradient);
+  void choose_direction();
+  void place_trial();
+  [[nodiscard]] Real dot(const Rows& a, Index i, const Rows& b, Index j) const;
+
+  Index columns_;
+  Rows point_, trial_, direction_;
+  Rows gradient_, at_trial_;    // the gradients at the point and at the trial
+  Rows moves_, turns_;          // the last steps, and how the gradient changed along them, in a ring
+  std::vector<Real> products_;  // of the two
+  Index remembered_ = 0;
+  Index next_ = 0;  // where in the ring the next one goes
+  Real value_;
+  Real slope_ = 0;  // along the direction, at the point
+  bool started_ = false;
+  // The search along the direction: the step tried, an interval around the one to find, the slope at its lower end.
+  Real step_ = 0, low_ = 0, high_ = 0, low_slope_ = 0;
+  int tries_ = 0;
+};
+
+}  // namespace polyhop

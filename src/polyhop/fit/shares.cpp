@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/fit/shares.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <numeric>
+#include <span>
+
+namespace polyhop {
+namespace {
+
+// Targets counted, one column for each class; or how many, their sum, and the sum of their sizes.
+Rows own_targets(const Dataset& data, Index classes) {
+  Rows out(data.agents(), std::max<Index>(3, classes));
+  for (Index k = 0; k < data.agents(); ++k) {
+    for (Index n = data.first(k); n < data.first(k + 1); ++n) {
+      const Real y = data.targets[static_cast<std::size_t>(n)];
+      if (classes > 2) {
+        out(k, static_cast<Index>(y)) += 1;
+      } else {
+        out(k, 0) += 1;
+        out(k, 1) += y;
+        out(k, 2) += std::abs(y);
+      }
+    }
+  }
+  return out;
+}
+
+// One score for all samples, or one for each class, at which the loss is least, or nearly so.
+std::vector<Real> scores_of(std::span<const Real> sums, Task task, Index classes) {
+  if (task == Task::classes) {
+    std::vector<Real> out;
+    for (Index c = 0; c < classes; ++c) {
+      // A class of two is counted like one of two signs; one that nobody has stays possible.
+      const Real count = classes > 2 ? sums[static_cast<std::size_t>(c)] : c == 1 ? sums[1] : sums[0] - sums[1];
+      out.push_back(std::log(std::max(count, Real{0.5})));
+    }
+    const Real mean = std::accumulate(out.begin(), out.end(), Real{0}) / static_cast<Real>(classes);
+    for (Real& score : out) score -= mean;
+    return out;
+  }
+  const Real mean = sums[1] / sums[0];
+  if (task == Task::regression) return {mean};
+  if (task == Task::counts) return {mean > 0 ? std::log(mean) : 0};
+  const Real few = 0.5 / sums[0];  // where all samples are of one class
+  return {std::log(std::max(1 + mean, few) / std::max(1 - mean, few))};
+}
+
+// The sum of the sizes of a sample's slopes, over each agent's samples.
+Rows own_slopes(const Dataset& data, const LossSpec& loss, std::span<const Real> scores) {
+  Rows out(data.agents(), 1);
+  Real total = 0;
+  std::vector<Real> p;
+  for (const Real score : scores) total += p.emplace_back(std::exp(score));
+  for (Real& x : p) x /= total;
+  for (Index k = 0; k < data.agents(); ++k) {
+    for (Index n = data.first(k); n < data.first(k + 1); ++n) {
+      const Real y = data.targets[static_cast<std::size_t>(n)];
+      if (loss.task == Task::classes) {
+        out(k, 0) += 2 * (1 - p[static_cast<std::size_t>(y)]);
+        continue;
+      }
+      std::array<Real, 1> slope{};
+      loss.loss->slopes(scores.first(1), std::span(&y, 1), slope);
+      out(k, 0) += std::abs(slope[0]);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+DataShare Shares::of(const Dataset& data) const {
+  std::array<double, 1> samples{};
+  team.collective().in_order(samples,
+                             [&](std::span<double> shared) { shared[0] += static_cast<double>(data.targets.size()); });
+  return {own().first, agents(), static_cast<Index>(samples[0])};
+}
+
+std::vector<Real> Shares::sum(Rows rows, Traffic& traffic) const {
+  team.launch(matrix, ownership, rows.columns(), 1, [&](Worker& worker) {
+    worker.network.spread_sum(rows);
+    const Traffic sent = of_all(worker.network.algorithm_traffic(), worker.collective);
+    traffic += {sent.rounds, 0, sent.vectors * rows.columns()};
+  });
+  return {rows.row(0).begin(), rows.row(0).end()};
+}
+
+Start start_of(const Dataset& data, const ModelOptions& model, Index classes, const Shares& shares, Traffic& traffic) {
+  const Task task = model.loss.task;
+  const Index blocks = task == Task::classes ? classes : 1;
+  const Index width = data.features.columns();
+  const std::vector<Real> sums = shares.sum(own_targets(data, task == Task::classes ? classes : 0), traffic);
+  Start out{Rows(1, blocks * width)};
+  std::vector<Real> scores(static_cast<std::size_t>(blocks), 0);
+  if (model.intercept) {
+    scores = scores_of(sums, task, classes);
+    for (Index c = 0; c < blocks; ++c) out.model(0, (c + 1) * width - 1) = scores[static_cast<std::size_t>(c)];
+  }
+  const Real samples = static_cast<Real>(shares.of(data).samples);
+  const Real slope = shares.sum(own_slopes(data, model.loss, scores), traffic)[0] / samples;
+  // Where all targets are alike, slopes are rounding.
+  const Real rounding = task == Task::regression ? 1e-12 * sums[2] / samples : 0;
+  const Real unit = std::max(slope, rounding);
+  if (unit > 0 && std::isfinite(unit)) out.slope = unit;
+  return out;
+}
+
+}  // namespace polyhop

@@ -1,0 +1,35 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "polyhop/experiment/instance.hpp"
+
+namespace polyhop {
+
+/// The network of a fit, and which of its agents this process has.
+struct Shares {
+  const CombinationMatrix& matrix;
+  const Ownership& ownership;
+  Team& team;
+
+  [[nodiscard]] Block own() const { return ownership.block(team.rank()); }
+  [[nodiscard]] Index agents() const { return matrix.agents(); }
+  /// Which part of all agents' data is here.
+  [[nodiscard]] DataShare of(const Dataset& data) const;
+  /// The sum over all agents of a row of each, `rows` those of the agents here, along the tree; charged as scalars.
+  [[nodiscard]] std::vector<Real> sum(Rows rows, Traffic& traffic) const;
+};
+
+/// Where a fit starts: the model without features, the mean of the targets or the frequencies of the classes where
+/// there is an intercept to hold them; and how steep a sample's loss is there, the unit of gradients.
+struct Start {
+  Rows model;
+  Real slope = 1;
+};
+
+/// `classes`: how many the targets number, where they are classes.
+Start start_of(const Dataset& data, const ModelOptions& model, Index classes, const Shares& shares, Traffic& traffic);
+
+}  // namespace polyhop
