@@ -34,12 +34,14 @@
 namespace polyhop::app {
 namespace {
 
+constexpr Index agents_by_default = 8;
+
 struct FitArguments {
   std::string data;
   std::string output = "model.npz";
   std::optional<std::string> report;
   std::string graph = "erdos-renyi";
-  Index agents = 8;
+  std::optional<Index> agents;
   std::vector<std::string> settings;
   std::string target;
   Value options = Value::Table{};  // of FitOptions, as flags gave them
@@ -54,7 +56,7 @@ GraphOptions graph_of(const FitArguments& arguments, Sources& sources) {
   Value root = Value::Table{};
   root["graph"]["topology"] = Value(arguments.graph);
   if (arguments.graph != "file" && arguments.graph != "grid" && arguments.graph != "torus") {
-    root["graph"]["agents"] = Value(arguments.agents);
+    root["graph"]["agents"] = Value(arguments.agents.value_or(agents_by_default));
   }
   sources.apply({arguments.settings.begin(), arguments.settings.end()}, root);
   sources.keep(root);
@@ -87,7 +89,33 @@ FitOptions options_of(const FitArguments& arguments, const Registry& registry, S
   options.data = source_of(arguments);
   options.graph = graph_of(arguments, sources);
   options.threads = arguments.threads;
+  refuse_without_effect(arguments, options);
   return options;
+}
+
+// Somebody who gives an option expects something of it.
+void refuse_without_effect(const FitArguments& arguments, const FitOptions& options) {
+  const auto given = [&](const char* key) { return arguments.options.find(key) != nullptr; };
+  const std::string method = "--method " + std::string(name_of(options.chosen_method()));
+  const auto refuse_flag = [](const char* key, const std::string& why) {
+    throw InputError(key, "has no effect " + why);
+  };
+  if (options.has_full_gradients() && !options.model.batch.all) {
+    refuse_flag("batch", "with " + method + ", which takes all samples; leave it out, or use --method auto");
+  }
+  if (given("sampling") && options.model.batch.all)
+    refuse_flag("sampling", "without --batch; leave it out, or give that");
+  if (given("tolerance") && !options.has_full_gradients()) {
+    refuse_flag("tolerance", "with " + method + ", which ends on samples held out; leave it out, or use --method tree");
+  }
+  if (given("partition") && options.data.bundled.empty() && options.data.file.find("{agent") != std::string::npos) {
+    refuse_flag("partition", "where every agent has a file of its own; leave it out");
+  }
+  const Topology topology = options.graph.topology;
+  const bool fixes_agents = topology == Topology::file || topology == Topology::grid || topology == Topology::torus;
+  if (arguments.agents && fixes_agents) {
+    throw InputError("graph.agents", "has no effect: the network says how many there are; leave it out");
+  }
 }
 
 // All that decides the model, but where the data are: several processes must want the same.

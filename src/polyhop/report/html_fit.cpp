@@ -47,11 +47,12 @@ std::string history_json(const FitOptions& options, const FitResult& result) {
     return list_of(kept,
                    [&](Index n) { return json(result.history[static_cast<std::size_t>(n)].*member, chart_digits); });
   };
-  return object({{"iterations",
-                  list_of(kept, [&](Index n) { return json(result.history[static_cast<std::size_t>(n)].iteration); })},
-                 {"gradient", options.has_full_gradients() ? column(&FitState::gradient) : "null"},
-                 {"disagreement", column(&FitState::disagreement)},
-                 {"held_out", result.held_out ? column(&FitState::held_out) : "null"}});
+  return object(
+      {{"iterations",
+        list_of(kept, [&](Index n) { return json(result.history[static_cast<std::size_t>(n)].iteration); })},
+       {"gradient", options.has_full_gradients() ? column(&FitState::gradient) : "null"},
+       {"disagreement", options.chosen_method() == FitMethod::tree ? "null" : column(&FitState::disagreement)},
+       {"held_out", result.held_out ? column(&FitState::held_out) : "null"}});
 }
 
 // Features in the order of their largest coefficient; of standardised ones by the effect of one deviation, as

@@ -11,7 +11,7 @@ const {
 
 const FEW = 25;  // features shown at first
 const LINES = [
-  ["gradient", "gradient, relative to the first"],
+  ["gradient", "relative gradient"],
   ["disagreement", "disagreement, relative to the model"],
 ];
 const SAMPLES = [["fitted", "fitted to"], ["held_out", "held out"]].filter(([key]) => fit[key]);
@@ -148,7 +148,7 @@ function showProgress() {
   const chart = drawLines(byId("progress-figure"), lines, {
     y: d3.scale.log().domain([low / 1.5, high * 1.5]),
     yAxis: logAxis,
-    yTitle: fit.history.gradient ? "Gradient and disagreement" : "Disagreement",
+    yTitle: lines.map((l) => l.name.split(",")[0]).join(" and ").replace(/^./, (c) => c.toUpperCase()),
     label: `${lines.map((l) => l.name).join(" and ")} over the iterations`,
   });
   if (isKnown(fit.tolerance)) {
@@ -160,10 +160,12 @@ function showProgress() {
   byId("legend").replaceChildren(...lines.map((l) => element("span", {}, keyOf(l.index), l.name)));
   byId("progress-note").textContent =
       (fit.history.gradient ?
-           "Gradient: the largest of the network, corrected for what the neighbours know, relative to the first; " +
-               "where it vanishes, the model is the minimum over the samples of all agents. " :
+           "Relative gradient: with features scaled to about 1, in units of the loss's slope at the model without " +
+               "features; where it vanishes, the model is the minimum over the samples of all agents. " :
            "") +
-      "Disagreement: the largest distance of an agent's model to its neighbourhood's mean, relative to the model.";
+      (fit.history.disagreement ?
+           "Disagreement: the largest distance of an agent's model to its neighbourhood's mean, relative to the model." :
+           "All agents have the same model at every step.");
 }
 
 function showHeldOut() {
@@ -173,11 +175,11 @@ function showHeldOut() {
   const [low, high] = d3.extent(points, (p) => p.y);
   const margin = (high - low) * 0.06 || Math.abs(high) * 0.1 || 1;
   const wide = low > 0 && high / low > 5;
-  drawLines(byId("heldout-figure"), [{name: "held-out cost", index: 2, points}], {
+  drawLines(byId("heldout-figure"), [{name: "held-out loss", index: 2, points}], {
     y: wide ? d3.scale.log().domain([low / 1.1, high * 1.1]) : d3.scale.linear().domain([low - margin, high + margin]),
     yAxis: wide ? logAxis : secondsAxis,
-    yTitle: "Held-out cost",
-    label: "Cost on samples held out over the iterations",
+    yTitle: "Held-out loss",
+    label: "Loss on samples held out over the iterations",
   });
 }
 
