@@ -82,17 +82,6 @@ DataSource source_of(const FitArguments& arguments) {
   return source;
 }
 
-// `sources` tells which of the network's options --set gave.
-FitOptions options_of(const FitArguments& arguments, const Registry& registry, Sources& sources) {
-  FitOptions options = FitOptions::fields().read(arguments.options, "");
-  settle(options.model, registry.losses(), "", FitOptions::fields().names());
-  options.data = source_of(arguments);
-  options.graph = graph_of(arguments, sources);
-  options.threads = arguments.threads;
-  refuse_without_effect(arguments, options);
-  return options;
-}
-
 // Somebody who gives an option expects something of it.
 void refuse_without_effect(const FitArguments& arguments, const FitOptions& options) {
   const auto given = [&](const char* key) { return arguments.options.find(key) != nullptr; };
@@ -116,6 +105,17 @@ void refuse_without_effect(const FitArguments& arguments, const FitOptions& opti
   if (arguments.agents && fixes_agents) {
     throw InputError("graph.agents", "has no effect: the network says how many there are; leave it out");
   }
+}
+
+// `sources` tells which of the network's options --set gave.
+FitOptions options_of(const FitArguments& arguments, const Registry& registry, Sources& sources) {
+  FitOptions options = FitOptions::fields().read(arguments.options, "");
+  settle(options.model, registry.losses(), "", FitOptions::fields().names());
+  options.data = source_of(arguments);
+  options.graph = graph_of(arguments, sources);
+  options.threads = arguments.threads;
+  refuse_without_effect(arguments, options);
+  return options;
 }
 
 // All that decides the model, but where the data are: several processes must want the same.
@@ -397,7 +397,7 @@ void add_fit(CommandLine& line) {
   for (const LossEntry& entry : registry.losses()) {
     add_options(command, entry.options, a->options, [&](const Value& table) { (void)entry.read(table, ""); });
   }
-  command.option("--threads", a->threads, "how many to use (default: all cores; under mpirun 1 a rank)")
+  command.option("--threads", a->threads, "how many to use (default: as many cores as pay off; under mpirun 1 a rank)")
       .within(1, 4096);
   add_cluster(command, a->cluster);
   command.flag("--json", a->json, "print what was reached as JSON");

@@ -17,7 +17,7 @@ namespace polyhop {
 DataProblem::DataProblem(Dataset data, LinearOptions options, Index predictions)
     : data_(std::move(data)), options_(std::move(options)), predictions_(predictions) {
   DataShare& share = options_.share;
-  if (share.agents == 0) share = {0, data_.agents(), data_.features.rows()};
+  if (share.agents == 0) share = {0, data_.agents(), data_.features.rows(), share.is_private};
   for (Index k = 0; k < data_.agents(); ++k) {
     if (data_.samples(k) < 1) throw InputError("data", "agent " + std::to_string(share.first + k) + " has no samples");
   }
@@ -50,6 +50,23 @@ Sampler DataProblem::sampler(Block block, std::uint64_t seed) const {
   std::vector<Index> samples;
   for (Index k = here(block.first); k < here(block.last); ++k) samples.push_back(data_.samples(k));
   return {block, std::move(samples), options_.batch, options_.sampling, seed};
+}
+
+// The features of a batch are read for the predictions and for the gradient; of sparse ones, those that are there.
+double DataProblem::gradient_work() const {
+  const Features& h = data_.features;
+  double work = 0;
+  for (Index k = 0; k < data_.agents(); ++k) {
+    double numbers = static_cast<double>(h.columns());
+    if (h.is_sparse()) {
+      numbers = 0;
+      for (Index n = data_.first(k); n < data_.first(k + 1); ++n) numbers += static_cast<double>(h.values_of(n).size());
+      numbers /= static_cast<double>(data_.samples(k));
+    }
+    const Index batch = options_.batch.all ? data_.samples(k) : std::min(data_.samples(k), options_.batch.size);
+    work += 2 * static_cast<double>(batch * predictions_) * numbers;
+  }
+  return work;
 }
 
 double DataProblem::penalised_square(const Real* w) const {

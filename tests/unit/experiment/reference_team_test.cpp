@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,6 +35,9 @@ struct Given {
   bool sparse = false;
   bool intercept = false;
   bool separable = false;
+  bool is_private = false;
+  Real orders = 0;          // of magnitude between one column and the next
+  bool lacks_rank = false;  // a column is the sum of two others
 
   [[nodiscard]] std::unique_ptr<DataProblem> problem(const Block& block) const {
     Dataset data;
@@ -48,7 +53,7 @@ struct Given {
     }
     data.features = as_features(values);
     LinearOptions options{.l2 = l2, .intercept = intercept, .weights = weights};
-    options.share = {block.first, agents, 2 * agents + agents * (agents - 1) / 2};
+    options.share = {block.first, agents, 2 * agents + agents * (agents - 1) / 2, is_private};
     return builtin_loss(loss).build(std::move(data), 3, std::move(options));
   }
 
@@ -59,6 +64,8 @@ struct Given {
     if (intercept) h.back() = 1;
     Real y = h[0] - 2 * h[1] + (separable ? 0 : random.normal());
     if (sparse) h[2] = 0;
+    if (lacks_rank) h[2] = h[0] + h[1];
+    for (std::size_t j = 0; j < h.size(); ++j) h[j] *= std::pow(10, orders * (static_cast<Real>(j) - 1));
     if (loss == "logistic" || loss == "smoothed-hinge") y = y < 0 ? -1 : 1;
     if (loss == "softmax") y = y < -1 ? 0 : y < 1 ? 1 : 2;
     if (loss == "poisson") y = std::floor(std::abs(y));
@@ -151,6 +158,109 @@ TEST(ReferenceTeam, WhatIsSpreadIsSolvedAsWellAsWhatIsPooled) {
     for (std::size_t j = 0; j < found.minimiser->size(); ++j) {
       EXPECT_NEAR((*found.minimiser)[j], (*pooled.minimiser)[j], 1e-6);
     }
+  }
+}
+
+// No penalty makes a difference between them: the minimum does not depend on the units of the columns.
+TEST(ReferenceTeam, UnitsOfTheDataDoNotMatter) {
+  for (const std::string loss : {"least-squares", "logistic", "softmax", "huber", "poisson"}) {
+    SCOPED_TRACE(loss);
+    Given given{loss, 0};
+    const double even = solved(given, pooled_features, alone(), Placement::contiguous).value;
+    given.orders = 4;
+    const double found = solved(given, spread, alone(), Placement::contiguous).value;
+    EXPECT_NEAR(found, even, 1e-10 * std::abs(even));
+    // The bad news for a penalty is that it does: then both ways agree.
+    given.l2 = 1e-3;
+    const double pooled = solved(given, pooled_features, alone(), Placement::contiguous).value;
+    EXPECT_NEAR(solved(given, spread, alone(), Placement::contiguous).value, pooled, 1e-10 * std::abs(pooled));
+  }
+}
+
+TEST(ReferenceTeam, WithoutFullRankWhatIsSpreadHasTheLeastNorm) {
+  for (const bool sparse : {false, true}) {
+    for (const Real orders : {0, 2}) {
+      const Given given{.l2 = 0, .sparse = sparse, .orders = orders, .lacks_rank = true};
+      const Reference pooled = solved(given, pooled_features, alone(), Placement::contiguous);
+      const Reference found = solved(given, spread, alone(), Placement::contiguous);
+      EXPECT_NEAR(found.value, pooled.value, 1e-12 * pooled.value);
+      for (std::size_t j = 0; j < found.minimiser->size(); ++j) {
+        EXPECT_NEAR((*found.minimiser)[j], (*pooled.minimiser)[j], 1e-8 * (1 + std::abs((*pooled.minimiser)[j])));
+      }
+    }
+  }
+}
+
+// Solves, and returns every number that passes from process to process.
+std::vector<double> passed_on(const Given& given, Team& team) {
+  const CombinationMatrix matrix = test::network_of(Topology::ring, agents);
+  const Ownership ownership =
+      choose_ownership(matrix, std::vector<double>(agents, 1.0), team.size(), Placement::contiguous);
+  const auto problem = given.problem(ownership.block(team.rank()));
+  std::vector<double> out;
+  team.launch(matrix, ownership, 1, 1, [&](Worker& worker) {
+    AllAgents all = all_agents(worker);
+    const auto in_order = all.in_order;
+    const auto by_agent = all.by_agent;
+    all.in_order = [&](std::span<double> numbers, const auto& turn) {
+      in_order(numbers, [&](std::span<double> shared) {
+        turn(shared);
+        out.insert(out.end(), shared.begin(), shared.end());
+      });
+    };
+    all.by_agent = [&](std::span<double> numbers, const auto& turn) {
+      by_agent(numbers, [&](std::span<double> shared, Index k) {
+        turn(shared, k);
+        out.insert(out.end(), shared.begin(), shared.end());
+      });
+    };
+    (void)solve_reference(*problem, all);
+  });
+  return out;
+}
+
+// The features, all of them different, and not the ones of an intercept or the targets that are classes.
+std::vector<double> secrets(const Given& given) {
+  const auto problem = given.problem({0, agents});
+  std::vector<double> out;
+  for (Index n = 0; n < problem->data().features.rows(); ++n) {
+    const auto row = problem->data().features.dense().row(n);
+    out.insert(out.end(), row.begin(), row.end() - (given.intercept ? 1 : 0));
+  }
+  return out;
+}
+
+TEST(ReferenceTeam, NoSampleOfPrivateDataIsPassedOn) {
+  for (Given given : all_given()) {
+    if (given.sparse) continue;  // what few samples have in a column adds up to what one of them has
+    SCOPED_TRACE(text(given));
+    const std::vector<double> secret = secrets(given);
+    const auto seen = [&](Team& team) {
+      const std::vector<double> passed = passed_on(given, team);
+      return std::ranges::count_if(secret, [&](double x) {
+        return std::ranges::any_of(passed, [&](double y) { return std::abs(y) == std::abs(x); });
+      });
+    };
+    for (const Index processes : {2, 9}) {
+      given.is_private = true;
+      ThreadTeam::run(processes, [&](Team& team) { EXPECT_EQ(seen(team), 0); });
+      given.is_private = false;  // what is not private is gathered, and that this test would see
+      ThreadTeam::run(processes, [&](Team& team) {
+        if (team.rank() == team.size() - 1) EXPECT_EQ(seen(team), std::ssize(secret));
+        if (team.rank() < team.size() - 1) (void)seen(team);
+      });
+    }
+  }
+}
+
+TEST(ReferenceTeam, PrivateDataAreSolvedForAlikeByOneProcessAndByMany) {
+  for (Given given : all_given()) {
+    SCOPED_TRACE(text(given));
+    const Reference spread_out = solved(given, spread, alone(), Placement::contiguous);
+    given.is_private = true;
+    expect_same(solved(given, pooled_features, alone(), Placement::contiguous), spread_out);
+    ThreadTeam::run(
+        3, [&](Team& team) { expect_same(solved(given, pooled_features, team, Placement::contiguous), spread_out); });
   }
 }
 
