@@ -18,18 +18,23 @@ DataProblem::DataProblem(Dataset data, LinearOptions options, Index predictions)
     : data_(std::move(data)), options_(std::move(options)), predictions_(predictions) {
   DataShare& share = options_.share;
   if (share.agents == 0) share = {0, data_.agents(), data_.features.rows()};
-  for (Index k = 0; k < data_.agents(); ++k) {
-    if (data_.samples(k) < 1) throw InputError("data", "agent " + std::to_string(share.first + k) + " has no samples");
-  }
   if (const auto& weights = options_.weights; !weights.empty()) {
     if (static_cast<Index>(weights.size()) != data_.agents()) {
       throw InputError("weights", "found " + std::to_string(weights.size()) + ", expected one for each of " +
                                       std::to_string(data_.agents()) + " agents");
     }
     for (std::size_t k = 0; k < weights.size(); ++k) {
-      if (!(weights[k] > 0 && std::isfinite(weights[k]))) {
-        throw InputError("weights", "that of agent " + std::to_string(k) + " is not a number above 0");
+      const bool has_samples = data_.samples(static_cast<Index>(k)) > 0;
+      if (!((has_samples ? weights[k] > 0 : weights[k] == 0) && std::isfinite(weights[k]))) {
+        throw InputError("weights",
+                         "that of agent " + std::to_string(k) +
+                             (has_samples ? " is not a number above 0" : " is not 0, and it has no samples"));
       }
+    }
+  }
+  for (Index k = 0; k < data_.agents(); ++k) {
+    if (data_.samples(k) < 1 && weight(k) != 0) {
+      throw InputError("data", "agent " + std::to_string(share.first + k) + " has no samples");
     }
   }
   squared_norms_.reserve(data_.targets.size());
@@ -112,7 +117,7 @@ void DataProblem::costs(Block block, const Rows& points, Rows& out) const {
         for (std::size_t p = 0; p < sums.size(); ++p) sums[p] += losses[p];
       }
     }
-    const auto samples = static_cast<double>(data_.samples(agent));
+    const auto samples = static_cast<double>(std::max<Index>(1, data_.samples(agent)));  // without any the sum is 0
     for (Index p = 0; p < points.rows(); ++p) {
       const auto slot = static_cast<std::size_t>(p);
       out(k, p) = weight(agent) * (sums[slot] / samples) + penalties[slot];
