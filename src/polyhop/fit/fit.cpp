@@ -342,7 +342,7 @@ FitResult fit(const FitOptions& options, const FitControl& control) {
   FitResult result;
   Team& team = *control.team;
   const std::uint64_t seed = seed_of(options);
-  const ModelOptions& how = options.model;
+  ModelOptions how = options.model;
   std::optional<NetworkGraph> made;
   team.together([&] { made = make_network(options.graph, seed); });
   const CombinationMatrix& matrix = made->matrix;
@@ -350,6 +350,8 @@ FitResult fit(const FitOptions& options, const FitControl& control) {
   PreparedData prepared = prepare_data(options.data, how, matrix, seed, team, control.placement);
   DealtData& dealt = prepared.dealt;
   const Ownership& ownership = prepared.ownership;
+  how.loss = dealt.loss;
+  result.why_loss = dealt.why_loss;
   result.samples = dealt.samples;
   result.traffic += prepared.standardised.traffic;
   const Shares shares{matrix, ownership, team};
@@ -409,6 +411,8 @@ FitResult fit(const FitOptions& options, const FitControl& control) {
   model.options = how;
   model.features = std::move(dealt.features);
   model.target = std::move(dealt.target);
+  if (model.features.empty()) model.columns = std::move(dealt.columns);
+  model.id = std::move(dealt.id);
   model.classes = std::move(dealt.classes);
   write_weights(agreed, prepared.standardised, model);
   if (result.end != FitEnd::diverged) result.fitted = evaluation_of(model, *problem, agreed, shares);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "polyhop/fit/evaluation.hpp"
@@ -21,8 +22,9 @@ namespace polyhop {
 /// What is fitted, to which data, on which network.
 struct FitOptions {
   DataSource data;
-  /// batch: all gives full gradients, n so many samples per agent and iteration.
-  ModelOptions model = {.intercept = true, .batch = {0, true}, .sampling = Sampling::shuffle};
+  /// loss: without a name it follows from the target. batch: all gives full gradients, n so many samples per agent and
+  /// iteration.
+  ModelOptions model = {.loss = {}, .intercept = true, .batch = {0, true}, .sampling = Sampling::shuffle};
   GraphOptions graph;
   Index iterations = 50000;  // at most
   Real tolerance = 1e-8;     // full gradients: where to stop, relative to the first gradients
@@ -50,6 +52,7 @@ enum class FitEnd { converged, plateau, iterations, diverged, stopped };
 
 struct FitResult {
   Model model;
+  std::string why_loss;  // what in the target speaks for the loss; empty where the options name one
   FitState state;
   std::vector<FitState> history;  // of every check, the last one too
   FitEnd end = FitEnd::iterations;

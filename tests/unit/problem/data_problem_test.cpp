@@ -203,7 +203,6 @@ void expect_penalty_of_empty_agent(const DataProblem& problem, const Rows& w) {
   Rows expected(1, w.columns());
   problem.penalty_gradient(w.row(1).data(), expected.row(0).data());
   EXPECT_EQ(gradient_of(at_w, 1), std::vector<Real>(expected.row(0).begin(), expected.row(0).end()));
-  EXPECT_GT(at_w.gradients.squared_norm(0), 0);
   const std::vector<Index> offset = {0, 1, 3, 4};
   const std::vector<std::int32_t> slot = {0, 1, 2, 2};
   const Reach reach = {{offset.data(), slot.data(), nullptr}, 3, 4, w.data(), w.stride(), w.columns()};
@@ -215,7 +214,9 @@ void expect_penalty_of_empty_agent(const DataProblem& problem, const Rows& w) {
   oracle->values_along(w, at_w.gradients, std::vector<Index>{0, 1, 2}, std::vector<Real>{0, 0, 0}, along);
   EXPECT_EQ(along[1], penalty);
   std::vector<Real> smoothness(3);
-  if (oracle->smoothness(smoothness)) EXPECT_EQ(smoothness[1], problem.l2());
+  if (oracle->smoothness(smoothness)) {
+    EXPECT_EQ(smoothness[1], problem.l2());
+  }
   Rows costs(3, 3);
   problem.costs({0, 3}, w, costs);
   EXPECT_EQ(costs(1, 1), penalty);
