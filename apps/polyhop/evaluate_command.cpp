@@ -29,12 +29,7 @@ struct EvaluateArguments {
 };
 
 ModelEvaluation evaluate_file(const Model& model, const EvaluateArguments& arguments) {
-  DataFormat format;
-  format.target = arguments.target.empty() ? model.target : arguments.target;
-  format.labels = model.classes;
-  format.features = model.features;
-  if (model.features.empty()) format.columns = model.weights.columns();
-  const DataTable data = read_file_or_bundled(arguments.data, format);
+  const DataTable data = read_file_or_bundled(arguments.data, format_for(model, arguments.target, true));
   try {
     return evaluate(model, data);
   } catch (const InputError& e) {

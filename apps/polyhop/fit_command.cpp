@@ -27,6 +27,8 @@
 #include "polyhop/experiment/include.hpp"
 #include "polyhop/experiment/registry.hpp"
 #include "polyhop/fit/fit.hpp"
+#include "polyhop/problem/agent_files.hpp"
+#include "polyhop/problem/column_choice.hpp"
 #include "polyhop/report/html_fit.hpp"
 #include "polyhop/report/text_table.hpp"
 #include "terminal.hpp"
@@ -43,7 +45,7 @@ struct FitArguments {
   std::string graph = "erdos-renyi";
   std::optional<Index> agents;
   std::vector<std::string> settings;
-  std::string target;
+  std::string target, columns, drop, id;
   Value options = Value::Table{};  // of FitOptions, as flags gave them
   Index threads = 0;
   bool quiet = false;
@@ -51,11 +53,16 @@ struct FitArguments {
   ClusterArguments cluster;
 };
 
+// A topology that says itself how many agents there are.
+bool has_own_agents(const std::string& topology) {
+  return topology == "file" || topology == "grid" || topology == "torus";
+}
+
 // [graph] from the flags, and from --set graph.key=value for what a topology needs besides.
 GraphOptions graph_of(const FitArguments& arguments, Sources& sources) {
   Value root = Value::Table{};
   root["graph"]["topology"] = Value(arguments.graph);
-  if (arguments.graph != "file" && arguments.graph != "grid" && arguments.graph != "torus") {
+  if (!has_own_agents(arguments.graph)) {
     root["graph"]["agents"] = Value(arguments.agents.value_or(agents_by_default));
   }
   sources.apply({arguments.settings.begin(), arguments.settings.end()}, root);
@@ -76,9 +83,10 @@ GraphOptions graph_of(const FitArguments& arguments, Sources& sources) {
 
 DataSource source_of(const FitArguments& arguments) {
   DataSource source;
-  const bool own_files = arguments.data.find("{agent}") != std::string::npos;
+  const bool own_files = AgentFiles::from(arguments.data).has_value();
   (!own_files && is_bundled(arguments.data) ? source.bundled : source.file) = arguments.data;
   source.target = arguments.target;
+  source.choice = {listed(arguments.columns), listed(arguments.drop), arguments.id};
   return source;
 }
 
@@ -107,6 +115,30 @@ void refuse_without_effect(const FitArguments& arguments, const FitOptions& opti
   }
 }
 
+// Whether somebody says how many agents there are.
+bool says_agents(const FitArguments& arguments) {
+  const auto sets = [](const std::string& setting) { return setting.starts_with("graph.agents="); };
+  return arguments.agents || has_own_agents(arguments.graph) || std::ranges::any_of(arguments.settings, sets);
+}
+
+// Where agents have files of their own and nobody says how many there are, as many as there are files. Processes that
+// do not see the same files cannot count them.
+void count_agents(FitArguments& arguments, Team& team) {
+  Index found = -1;
+  team.together([&] {
+    const auto files = AgentFiles::from(arguments.data);
+    if (!files || says_agents(arguments)) return;
+    found = files->existing();
+    // Numbered from 1, they are counted all the same: whoever misses the first says how to write it.
+    if (found == 0) found = files->from_next().existing();
+  });
+  for (const std::string& other : team.tell(std::to_string(found))) {
+    if (other == std::to_string(found)) continue;
+    throw InputError("--agents", "missing: the processes do not see the same files, so say how many agents there are");
+  }
+  if (found > 0) arguments.agents = found;
+}
+
 // `sources` tells which of the network's options --set gave.
 FitOptions options_of(const FitArguments& arguments, const Registry& registry, Sources& sources) {
   FitOptions options = FitOptions::fields().read(arguments.options, "");
@@ -120,7 +152,11 @@ FitOptions options_of(const FitArguments& arguments, const Registry& registry, S
 
 // All that decides the model, but where the data are: several processes must want the same.
 std::string wanted(const FitOptions& options) {
-  return options.data.target + "\n" + FitOptions::fields().write(options).text();
+  const ColumnChoice& choice = options.data.choice;
+  const Value columns = Codec<std::vector<std::string>>::write(choice.columns);
+  const Value drop = Codec<std::vector<std::string>>::write(choice.drop);
+  return options.data.target + "\n" + columns.text() + drop.text() + choice.id + "\n" +
+         FitOptions::fields().write(options).text();
 }
 
 bool holds_out(const FitOptions& options) { return options.held_out || !options.has_full_gradients(); }
@@ -130,8 +166,8 @@ bool is_tree(const FitOptions& options) { return options.chosen_method() == FitM
 // How the fit goes about it, and what it will send.
 std::string plan_text(const FitPlan& plan, const FitOptions& options) {
   std::string out =
-      fmt::format("Fitting {} samples of {} agents{}, {} numbers a model, with ", plan.samples, plan.agents,
-                  plan.held_out > 0 ? fmt::format(" ({} held out)", plan.held_out) : "", plan.dimension);
+      fmt::format("Fitting {} to {} samples of {} agents{}, {} numbers a model, with ", plan.loss, plan.samples,
+                  plan.agents, plan.held_out > 0 ? fmt::format(" ({} held out)", plan.held_out) : "", plan.dimension);
   switch (plan.method) {
     case FitMethod::tree:
       return out + fmt::format(
@@ -219,6 +255,7 @@ Json metrics_json(const ModelEvaluation& evaluation) {
 
 Json json_of(const FitResult& result, const FitArguments& arguments, const FitOptions& options) {
   Json out = {{"model", arguments.output},
+              {"loss", result.model.options.loss.name},
               {"converged", is_good(result.end)},
               {"method", name_of(options.chosen_method())},
               {"iterations", result.state.iteration},
@@ -232,6 +269,7 @@ Json json_of(const FitResult& result, const FitArguments& arguments, const FitOp
               {"scalars", result.traffic.scalars},
               {"gradients", result.gradients},
               {"seconds", result.seconds}};
+  if (!result.why_loss.empty()) out["why_loss"] = result.why_loss;
   if (arguments.report) out["report"] = *arguments.report;
   if (options.has_full_gradients()) out["gradient"] = result.state.gradient;
   if (!result.held_out) return out;
@@ -253,6 +291,10 @@ std::string metrics_line(const ModelEvaluation& evaluation) {
 
 void print_result(const FitResult& result, const FitArguments& arguments, const FitOptions& options) {
   const Index held_out = result.held_out ? result.held_out->samples : 0;
+  if (!result.why_loss.empty()) {
+    fmt::print("The loss is {}: {}. --loss chooses another.\n", result.model.options.loss.name,
+               printable(result.why_loss));
+  }
   fmt::print("{} on {} samples of {} agents: cost {:.6g}.\n{}\n", result.model.options.loss.name,
              result.samples - held_out, result.agents, result.cost, end_message(result, options));
   if (const std::string text = warning(result, options); !text.empty()) {
@@ -314,11 +356,12 @@ void by_flags(const FitArguments& arguments, const Sources& sources, F work) {
   }
 }
 
-int fit_command(const FitArguments& arguments, const Registry& registry) {
+int fit_command(FitArguments arguments, const Registry& registry) {
   Team& team = join_team(arguments.cluster);
   FitOptions options;
   Sources sources;
   std::optional<FitOutputs> opened;
+  by_flags(arguments, sources, [&] { count_agents(arguments, team); });
   stop_on_signals();  // before a file is opened, which would stay behind
   team.together([&] {
     by_flags(arguments, sources, [&] { options = options_of(arguments, registry, sources); });
@@ -371,16 +414,24 @@ void add_fit(CommandLine& line) {
   const auto a = std::make_shared<FitArguments>();
   Command command = line.command("fit", "fit a linear model to data that agents hold, without tuning");
   command
-      .option("DATA", a->data,
-              "LIBSVM, CSV, NPY, NPZ or IDX file, also gzipped; with {agent} in it a file of each agent's own; or "
-              "a set of `polyhop data`")
+      .option(
+          "DATA", a->data,
+          "LIBSVM, CSV, NPY, NPZ or IDX file, also gzipped; with {agent} in it a file of each agent's own, numbered "
+          "from 0, or with {agent+1} from 1; or a set of `polyhop data`")
       .required();
   command.instead_of_more("name the files of all agents by one pattern, such as 'site-{agent}.csv'");
   command.option("-o,--output", a->output, "the model file (default: model.npz)");
   command.option("--report", a->report, "also a page that shows the fit: FILE.html");
   command.option("--target", a->target,
                  "the column to predict, by name (CSV) or number (CSV, NPY) from 1 (default: the last)");
-  command.option("--agents", a->agents, "how many (default: 8)").within(1, 1000000);
+  command.option("--columns", a->columns,
+                 "the columns that are features, by name (CSV) or number from 1 (CSV, NPY, NPZ): age,3-7 (default: all "
+                 "but the target)");
+  command.option("--drop", a->drop, "columns to leave out, in the same way");
+  command.option("--id", a->id,
+                 "the column that says what a sample is called: no feature, and of a CSV file `predict` copies it");
+  command.option("--agents", a->agents, "how many (default: as many as there are files of their own; 8 for one file)")
+      .within(1, 1000000);
   command.option("--graph", a->graph, "the network's topology (default: erdos-renyi)");
   command.option("--set", a->settings, "a key of the graph: --set graph.probability=0.3");
   const Registry& registry = line.registry();
@@ -392,6 +443,7 @@ void add_fit(CommandLine& line) {
   std::erase_if(fields, [](const FieldInfo& field) { return field.name == "graph"; });
   const auto loss = std::ranges::find(fields, "loss", &FieldInfo::name);
   loss->type.clear();
+  loss->default_text = "from the target: logistic or softmax for classes, least-squares for numbers";
   for (const LossEntry& entry : registry.losses()) loss->type += (loss->type.empty() ? "" : " | ") + entry.name;
   add_options(command, fields, a->options, check_field);
   for (const LossEntry& entry : registry.losses()) {

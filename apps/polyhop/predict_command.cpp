@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "command_line.hpp"
@@ -35,21 +36,14 @@ struct Predictions {
   std::vector<Index> classes;  // as places in the model's
   Rows probabilities;          // a row for each class, where they are asked for
   Index samples = 0;
+  std::vector<std::string> ids;  // what the samples are called, or empty
 };
 
-// Features alone: a target's column is left out where there is one.
-DataFormat format_for(const Model& model, const std::string& target) {
-  DataFormat format;
-  format.has_targets = false;
-  format.target = target.empty() ? model.target : target;
-  format.features = model.features;
-  if (model.features.empty()) format.columns = model.weights.columns();
-  return format;
-}
-
 Predictions predict(const Model& model, const PredictArguments& arguments) {
-  const DataTable data = read_file_or_bundled(arguments.data, format_for(model, arguments.target));
+  // Features alone: a target's column is left out where there is one.
+  DataTable data = read_file_or_bundled(arguments.data, format_for(model, arguments.target, false));
   Predictions out;
+  out.ids = std::move(data.ids);
   try {
     const Rows z = model_scores(model, data);
     out.samples = z.columns();
@@ -65,10 +59,15 @@ Predictions predict(const Model& model, const PredictArguments& arguments) {
   return out;
 }
 
+// A column without a name of its own is called id.
+std::string id_name(const Model& model) { return model.features.empty() ? "id" : model.id; }
+
 void write_csv(const Model& model, const Predictions& predictions, CsvOutput& out) {
   std::vector<std::string> names;
   for (const std::string& name : model.classes) names.push_back(csv_cell(name));
   const Index columns = predictions.probabilities.rows();
+  const bool has_ids = !predictions.ids.empty();
+  if (has_ids) out.write(csv_cell(id_name(model)) + ",");
   out.write("prediction");
   for (Index c = 0; c < columns; ++c) {
     out.write(fmt::format(",{}", csv_cell("p(" + model.classes[static_cast<std::size_t>(c)] + ")")));
@@ -76,6 +75,7 @@ void write_csv(const Model& model, const Predictions& predictions, CsvOutput& ou
   for (Index n = 0; n < predictions.samples; ++n) {
     const auto at = static_cast<std::size_t>(n);
     out.write("\n");
+    if (has_ids) out.write(csv_cell(predictions.ids[at]) + ",");
     if (names.empty()) {
       out.write(shortest(predictions.values[at]));
     } else {
@@ -92,6 +92,7 @@ Json json_of(const Model& model, const Predictions& predictions, const PredictAr
   for (const Index c : predictions.classes) list.push_back(model.classes[static_cast<std::size_t>(c)]);
   Json out = {{"model", arguments.model}, {"data", arguments.data}, {"samples", predictions.samples}};
   if (predicts_classes(model)) out["classes"] = model.classes;
+  if (!predictions.ids.empty()) out["ids"] = predictions.ids;
   out["predictions"] = std::move(list);
   if (!arguments.probabilities) return out;
   Json rows = Json::array();

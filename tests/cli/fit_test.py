@@ -100,6 +100,101 @@ class Fit(CommandTest):
         self.put("new.csv", "a\n10\n")
         self.assertAlmostEqual(float(self.done("predict", "m.npz", "new.csv").stdout.splitlines()[1]), 21, places=4)
 
+    def test_files_of_the_agents_that_are_not_well_behaved(self):
+        lines = [f"{n},{(n * 7) % 5},{2 * n + 3 * ((n * 7) % 5) + 1}\n" for n in range(9)]
+        self.put("all.csv", "a,b,y\n" + "".join(lines))
+        self.put("site-1.csv", "a,b,y\n" + "".join(lines[:8]))
+        self.put("site-2.csv", "a,b,y\n")
+        self.put("site-3.csv", "y,b,a\n" + ",".join(reversed(lines[8].strip().split(","))) + "\n")
+        flags = ["--target", "y", "--json", "--quiet", "-o", "m.npz"]
+        said = json.loads(self.done("fit", "site-{agent+1}.csv", *flags).stdout)
+        self.assertEqual((said["samples"], said["agents"], said["loss"]), (9, 3, "least-squares"))
+        got = [float(x) for x in self.done("predict", "m.npz", "all.csv").stdout.splitlines()[1:]]
+        numpy.testing.assert_allclose(got, [int(line.split(",")[2]) for line in lines], atol=1e-4)
+        self.refused("site-{agent}.csv", says=["site-0.csv", "site-{agent+1}.csv"])
+        self.refused("site-{agent}.csv", "--agents", "3", says=["site-0.csv", "site-{agent+1}.csv"])
+        self.refused("site-{agent-1}.csv", says=["{agent-1}", "{agent+1}"])
+        self.refused("site-{agent+1}.csv", says=["site-3.csv", "--target y"])
+        self.put("site-3.csv", "y,c,a\n1,2,3\n")
+        self.refused("site-{agent+1}.csv", "--target", "y", says=["site-3.csv", "'b'", "'c'", "--columns", "--drop"])
+        self.done("fit", "site-{agent+1}.csv", "--drop", "b,c", *flags)
+        self.done("fit", "site-{agent+1}.csv", "--columns", "a", *flags)
+        for n in (1, 3):
+            self.put(f"site-{n}.csv", "a,b,y\n")
+        self.refused("site-{agent+1}.csv", says=["none of these files holds a sample"])
+
+    def test_columns_are_chosen_by_name(self):
+        rows = [(f"p{n}", n, (n * n) % 7, "note", 3 * n + 1) for n in range(12)]
+        text = "who,a,b,text,y\n" + "".join(",".join(map(str, row)) + "\n" for row in rows)
+        self.put("t.csv", text)
+        self.refused("t.csv", says=["'who'", "--drop who"])
+        self.refused("t.csv", "--drop", "who,txt", says=["--drop", "'txt'", "did you mean 'text'"])
+        self.refused("t.csv", "--id", "whom", says=["--id", "'whom'", "did you mean 'who'"])
+        self.refused("t.csv", "--columns", "a,y", says=["--columns", "--target"])
+        self.refused("a.svm", "--columns", "1", says=["a.svm", "--columns", "CSV"])
+        self.refused("wine", "--drop", "1", says=["wine", "--drop", "polyhop data"])
+        models = set()
+        for flags in (["--drop", "text", "--id", "who"], ["--columns", "a,b", "--id", "who"],
+                      ["--columns", "2-3", "--id", "1"]):
+            self.done("fit", "t.csv", *flags, "--agents", "3", "--quiet", "-o", "m.npz")
+            models.add((self.folder / "m.npz").read_bytes())
+        self.assertEqual(len(models), 1)
+        predicted = self.done("predict", "m.npz", "t.csv").stdout.splitlines()
+        self.assertEqual(predicted[0], "who,prediction")
+        self.assertEqual([line.split(",")[0] for line in predicted[1:]], [row[0] for row in rows])
+        self.put("new.csv", "b,a\n" + "".join(f"{row[2]},{row[1]}\n" for row in rows))
+        self.assertEqual(self.done("predict", "m.npz", "new.csv").stdout.splitlines(),
+                         [line.split(",")[1] for line in predicted])
+        said = json.loads(self.done("evaluate", "m.npz", "t.csv", "--json").stdout)
+        self.assertLess(said["metrics"]["rmse"], 1e-4)
+
+    def test_columns_without_names_go_by_number(self):
+        draw = numpy.random.default_rng(6)
+        x = draw.normal(size=(30, 2))
+        y = x @ [1.0, -2.0] + 4
+        table = numpy.column_stack([numpy.arange(30), x[:, 0], y, numpy.full(30, numpy.nan), x[:, 1]])
+        bare = numpy.delete(table, 2, axis=1)  # without the target
+        for name, numbers in (("t", table), ("no", bare), ("x", x), ("xy", numpy.column_stack([x, y]))):
+            numpy.save(self.folder / f"{name}.npy", numbers)
+            cells = ["".join(",".join("?" if numpy.isnan(v) else repr(v) for v in row)) for row in numbers.tolist()]
+            self.put(f"{name}.csv", "\n".join(cells) + "\n")
+        predicted = set()
+        for kind in ("npy", "csv"):
+            self.done("fit", f"t.{kind}", "--target", "3", "--drop", "1,4", "--agents", "3", "--quiet", "-o", "m.npz")
+            for other in ("npy", "csv"):
+                for name in ("t", "no", "x"):
+                    predicted.add(self.done("predict", "m.npz", f"{name}.{other}").stdout)
+                predicted.add(self.done("predict", "m.npz", f"xy.{other}", "--target", "3").stdout)
+                for name, flags in (("t", []), ("xy", ["--target", "3"])):
+                    said = json.loads(self.done("evaluate", "m.npz", f"{name}.{other}", *flags, "--json").stdout)
+                    self.assertLess(said["metrics"]["rmse"], 1e-4)
+        self.assertEqual(len(predicted), 1)
+        numpy.savez(self.folder / "t.npz", X=table[:, [0, 1, 4]], y=y)
+        self.done("fit", "t.npz", "--columns", "2-3", "--agents", "3", "--quiet", "-o", "m.npz")
+        got = [float(v) for v in self.done("predict", "m.npz", "t.npz").stdout.splitlines()[1:]]
+        numpy.testing.assert_allclose(got, y, atol=1e-4)
+        self.put("narrow.csv", "1,2,3,4,5,6,7\n")
+        result = self.polyhop("predict", "m.npz", "narrow.csv")
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("7 columns", result.stderr)
+
+    def test_the_loss_follows_from_the_target_and_is_said(self):
+        for name, targets, loss in (("two", "01", "logistic"), ("three", "123", "softmax"),
+                                    ("words", ["no", "yes"], "logistic"), ("gaps", "135", "least-squares"), ("real", ["0.5", "1"], "least-squares")):
+            with self.subTest(name):
+                rows = "".join(f"{n},{(n * n) % 5},{targets[(n * 7) % 11 % len(targets)]}\n" for n in range(24))
+                self.put(f"{name}.csv", "a,b,y\n" + rows)
+                flags = ["fit", f"{name}.csv", "--agents", "3", "--l2", "0.1", "--quiet", "--report", "p.html"]
+                said = self.done(*flags).stdout
+                self.assertRegex(said, rf"\AThe loss is {loss}: the target[^\n]*: [^\n]*{targets[0]}")
+                self.assertIn(loss, (self.folder / "p.html").read_text())
+                told = json.loads(self.done(*flags, "--json").stdout)
+                self.assertEqual(told["loss"], loss)
+                self.assertIn(targets[0], told["why_loss"])
+                self.assertNotIn("why_loss", json.loads(self.done(*flags, "--json", "--loss", loss).stdout))
+        self.refused("two.csv", "--delta", "2", says=["--delta", "huber"])
+        self.assertIn("from the target", self.done("fit", "--help").stdout)
+
     def test_one_agent_needs_no_network(self):
         said = json.loads(self.done("fit", "a.svm", "--agents", "1", "--graph", "complete", "--json").stdout)
         self.assertEqual((said["agents"], said["vectors"]), (1, 0))
@@ -136,7 +231,7 @@ class Fit(CommandTest):
         self.put("three.csv", "a,y\n" + "".join(f"{n},{n % 3}\n" for n in range(12)))
         self.refused("three.csv", "--loss", "logistic", says=["three.csv", "3 classes", "softmax"])
         self.put("words.csv", "a,y\n" + "".join(f"{n},{'no' if n % 2 else 'yes'}\n" for n in range(12)))
-        self.refused("words.csv", says=["words.csv", "least-squares", "numbers"])
+        self.refused("words.csv", "--loss", "least-squares", says=["words.csv", "least-squares", "numbers"])
 
     def test_outputs_are_opened_before_the_work(self):
         self.put("bad.svm", "1 1:x\n")
@@ -210,7 +305,7 @@ class Fit(CommandTest):
     def test_near_misses_of_sets_and_files(self):
         self.refused("breast-cancr", says=["breast-cancr", "did you mean 'breast-cancer'"])
         self.refused("b.svm", says=["b.svm", "did you mean 'a.svm'"])
-        self.refused("wine", says=["--loss", "softmax"])
+        self.refused("wine", "--loss", "least-squares", says=["--loss", "softmax"])
         self.refused("breast-cancer", "--loss", "softmx", says=["did you mean 'softmax'"], code=2)
 
     def test_matrices_are_read_as_tables_are(self):

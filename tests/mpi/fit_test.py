@@ -88,6 +88,24 @@ class Fit(MpiTest):
         self.done_mpi(2, *flags, command=("./in_site", COMMAND))
         self.assertEqual(self.model("site-0/model.npz"), self.model("together/model.npz"))
 
+    def test_sites_that_are_not_well_behaved(self):
+        self.give_sites(2, lambda rank: [2 * rank, 2 * rank + 1])
+        for folder in ("together", "site-1"):
+            rows = [line.split(",") for line in table(12, 10).splitlines()]
+            self.put(f"{folder}/site-2.csv", "".join(f"{c},{b},{a}\n" for a, b, c in rows))  # another order
+            self.put(f"{folder}/site-3.csv", "y,small,large\n")  # and no samples
+        flags = ["fit", "site-{agent}.csv", "--target", "y", "--l2", "0.1", "--graph", "ring", "--standardise"]
+        flags += ["--quiet", "--json", "-o", "model.npz"]
+        said = json.loads(self.alone(*flags).stdout)  # which counts the files
+        self.assertEqual((said["agents"], said["loss"]), (4, "logistic"))
+        result = self.mpi(2, *flags, "--agents", "4", command=("./in_site", COMMAND))
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertEqual(self.model("site-0/model.npz"), self.model("together/model.npz"))
+        # Ranks that do not see the same files cannot count them.
+        result = self.mpi(2, *flags, command=("./in_site", COMMAND))
+        self.assertEqual(result.returncode, 3, result.stderr)
+        self.assert_one_message(result.stderr, "--agents", "do not see the same files")
+
     def test_a_site_without_its_file(self):
         self.give_sites(3, lambda rank: [rank])
         (self.folder / "site-2" / "site-2.csv").unlink()

@@ -14,13 +14,26 @@
 namespace polyhop {
 namespace {
 
+// In an experiment an agent's cost is the mean loss of its own samples.
+void refuse_empty_files(const DataSource& source, const DealtData& dealt) {
+  if (dealt.without_samples.empty()) return;
+  throw InputError(
+      "problem.data",
+      "holds no samples, and in an experiment each agent's cost is the mean over its own; leave this agent "
+      "out, or use `polyhop fit`, which takes such files",
+      0, AgentFiles::from(source.file)->of(dealt.without_samples.front()));
+}
+
 // A problem on data that were read and dealt.
 void add_real_problem(const ProblemOptions& options, std::uint64_t seed, Team& team, Placement placement,
                       Instance& instance) {
   const ModelOptions& model = options.model;
-  const DataSource source = {options.source == "file" ? "" : options.source, options.data.value_or(""),
-                             options.target.value_or("")};
+  const DataSource source = {options.source == "file" ? "" : options.source,
+                             options.data.value_or(""),
+                             options.target.value_or(""),
+                             {listed(options.columns.value_or("")), listed(options.drop.value_or(""))}};
   PreparedData read = prepare_data(source, model, instance.network.matrix, seed, team, placement);
+  refuse_empty_files(source, read.dealt);
   instance.preparation += read.standardised.traffic;
   instance.ownership = std::move(read.ownership);
   LinearOptions linear{.l2 = model.l2,

@@ -102,9 +102,10 @@ class Best {
 // One worker's part of a fit.
 class Fitter {
  public:
-  Fitter(const FitOptions& options, const FitControl& control, const DataProblem& problem, const Problem* held_out,
-         const Start& start, Worker& worker)
+  Fitter(const FitOptions& options, const LossSpec& loss, const FitControl& control, const DataProblem& problem,
+         const Problem* held_out, const Start& start, Worker& worker)
       : options_(options),
+        loss_(loss),
         control_(control),
         worker_(worker),
         network_(worker.network),
@@ -203,8 +204,7 @@ class Fitter {
 
   // Whether separated classes have no minimum.
   [[nodiscard]] bool falls_for_ever() const {
-    const LossSpec& loss = options_.model.loss;
-    return options_.model.l2 == 0 && (loss.loss ? loss.loss->has_tail() : loss.task == Task::classes);
+    return options_.model.l2 == 0 && (loss_.loss ? loss_.loss->has_tail() : loss_.task == Task::classes);
   }
 
   Real mistakes(std::span<const Real> model) {
@@ -325,6 +325,7 @@ class Fitter {
   }
 
   const FitOptions& options_;
+  const LossSpec& loss_;
   const FitControl& control_;
   Worker& worker_;
   Network& network_;
@@ -443,7 +444,7 @@ FitResult fit(const FitOptions& options, const FitControl& control) {
   FitResult result;
   Team& team = *control.team;
   const std::uint64_t seed = seed_of(options);
-  const ModelOptions& how = options.model;
+  ModelOptions how = options.model;
   std::optional<NetworkGraph> made;
   team.together([&] { made = make_network(options.graph, seed); });
   const CombinationMatrix& matrix = made->matrix;
@@ -451,6 +452,8 @@ FitResult fit(const FitOptions& options, const FitControl& control) {
   PreparedData prepared = prepare_data(options.data, how, matrix, seed, team, control.placement);
   DealtData& dealt = prepared.dealt;
   const Ownership& ownership = prepared.ownership;
+  how.loss = dealt.loss;
+  result.why_loss = dealt.why_loss;
   result.samples = dealt.samples;
   result.traffic += prepared.standardised.traffic;
   const Shares shares{matrix, ownership, team};
@@ -465,7 +468,9 @@ FitResult fit(const FitOptions& options, const FitControl& control) {
     linear.penalties = inner.penalties;
     result.traffic += inner.traffic;
   }
-  FitPlan plan{.method = options.chosen_method(), .agents = result.agents};
+  FitPlan plan;
+  plan.method = options.chosen_method();
+  plan.agents = result.agents;
   if (!options.has_full_gradients() || options.held_out) {
     auto [rest, held] =
         split(dealt.data, options.held_out.value_or(FitOptions::held_out_by_default), shares.own(), seed);
@@ -485,6 +490,7 @@ FitResult fit(const FitOptions& options, const FitControl& control) {
 
   result.null_cost = mean_cost(*problem, start.model, shares);
   plan.dimension = problem->dimension();
+  plan.loss = how.loss.name;
   plan.height = spanning_tree(matrix.rows()).height;
   plan.vectors = plan.method == FitMethod::tree ? 2 * (plan.agents - 1) : matrix.rows().entries() - plan.agents;
   if (control.on_plan && team.is_first()) control.on_plan(plan);
@@ -496,7 +502,7 @@ FitResult fit(const FitOptions& options, const FitControl& control) {
   std::array<double, 3> sent{};  // vectors and scalars of this process's agents, and how many gradients they took
   std::mutex mutex;
   team.launch(matrix, ownership, problem->dimension(), threads, [&](Worker& worker) {
-    Fitter fitter(options, control, *problem, held_out.get(), start, worker);
+    Fitter fitter(options, how.loss, control, *problem, held_out.get(), start, worker);
     const FitEnd end = fitter.run({worker.network, nullptr, {}, seed});
     fitter.agree();
     const std::lock_guard lock(mutex);
@@ -528,6 +534,8 @@ FitResult fit(const FitOptions& options, const FitControl& control) {
   model.options = how;
   model.features = std::move(dealt.features);
   model.target = std::move(dealt.target);
+  if (model.features.empty()) model.columns = std::move(dealt.columns);
+  model.id = std::move(dealt.id);
   model.classes = std::move(dealt.classes);
   write_weights(agreed, inner, prepared.standardised, model);
   if (result.end != FitEnd::diverged) result.fitted = evaluation_of(model, *problem, agreed, shares);
@@ -545,7 +553,7 @@ FitResult fit(const FitOptions& options, const FitControl& control) {
                       {"cost", shortest(result.cost)},
                       {"seed", std::to_string(options.seed)}};
   if (options.has_full_gradients()) model.provenance.emplace_back("relative gradient", shortest(result.state.gradient));
-  if (held_out) model.provenance.emplace_back("held-out cost", shortest(result.state.held_out));
+  if (held_out) model.provenance.emplace_back("held-out loss", shortest(result.state.held_out));
   return result;
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -37,8 +38,9 @@ struct EnumNames<FitMethod> {
 struct FitOptions {
   DataSource data;
   std::optional<FitMethod> method = {};  // none: tree, or auto where batches are asked for
-  /// batch: all gives full gradients, n so many samples per agent and iteration, which only auto takes.
-  ModelOptions model = {.intercept = true, .batch = {0, true}, .sampling = Sampling::shuffle};
+  /// loss: without a name it follows from the target. batch: all gives full gradients, n so many samples per agent and
+  /// iteration, which only auto takes.
+  ModelOptions model = {.loss = {}, .intercept = true, .batch = {0, true}, .sampling = Sampling::shuffle};
   GraphOptions graph;
   Index iterations = 50000;  // at most
   /// Full gradients: where to stop. Relative to the slope of the loss at the model without features, and with features
@@ -82,6 +84,7 @@ constexpr bool is_good(FitEnd end) {
 /// What is about to be done, and what an iteration will send.
 struct FitPlan {
   FitMethod method = FitMethod::tree;
+  std::string loss;
   Index samples = 0;  // fitted to
   Index held_out = 0;
   Index agents = 0;
@@ -92,6 +95,7 @@ struct FitPlan {
 
 struct FitResult {
   Model model;
+  std::string why_loss;  // what in the target speaks for the loss; empty where the options name one
   FitState state;
   std::vector<FitState> history;  // of every check, the last one too
   FitEnd end = FitEnd::iterations;

@@ -3,8 +3,10 @@
 #include "polyhop/fit/model_file.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstddef>
+#include <optional>
 #include <set>
 #include <span>
 
@@ -29,6 +31,9 @@ struct Metadata {
   std::vector<std::string> features;
   std::string target;
   std::vector<std::string> classes;
+  std::optional<std::vector<Index>> columns = {};
+  std::optional<Index> width = {};
+  std::optional<std::string> id = {};
   std::vector<std::vector<std::string>> provenance;  // pairs
   static const FieldTable<Metadata>& fields() {
     using M = Metadata;
@@ -39,6 +44,9 @@ struct Metadata {
                                   .require("features", &M::features, "their names, or none")
                                   .require("target", &M::target, "what is predicted")
                                   .require("classes", &M::classes, "their names, or none")
+                                  .add("columns", &M::columns, "where features without names stood, from 1")
+                                  .add("width", &M::width, "how many columns that table had")
+                                  .add("id", &M::id, "the column that says what a sample is called")
                                   .require("provenance", &M::provenance, "how it came about");
     return table;
   }
@@ -76,6 +84,23 @@ void check_classes(const Model& model) {
   require(different.size() == found, "classes", "two classes have the same name");
 }
 
+// A target that is no column has none.
+Index number_of(const std::string& target) {
+  Index number = 0;
+  const auto [at, error] = std::from_chars(target.data(), target.data() + target.size(), number);
+  return error == std::errc{} && at == target.data() + target.size() ? number : 0;
+}
+
+void check_places(const LearnedColumns& columns) {
+  Index before = 0;
+  for (const Index number : columns.features) {
+    require(number > before && number != columns.target, "columns",
+            "expected rising numbers of columns, without the target");
+    before = number;
+  }
+  require(std::max(before, columns.target) <= columns.width, "width", "is less than the number of a column");
+}
+
 void check_shapes(const Model& model) {
   const auto columns = static_cast<std::size_t>(model.weights.columns());
   const auto rows = static_cast<std::size_t>(model.weights.rows());
@@ -86,6 +111,10 @@ void check_shapes(const Model& model) {
     require(found == expected, path, "holds " + std::to_string(found) + " instead of " + std::to_string(expected));
   };
   fits(model.intercept.size(), rows, "intercept");
+  if (!model.columns.empty()) {
+    fits(model.columns.features.size(), columns, "columns");
+    check_places(model.columns);
+  }
   if (!model.features.empty()) fits(model.features.size(), columns, "features");
   if (!model.mean.empty() || !model.scale.empty()) {
     fits(model.mean.size(), columns, "mean");
@@ -115,6 +144,11 @@ std::string metadata_text(const Model& model) {
   out.features = model.features;
   out.target = model.target;
   out.classes = model.classes;
+  if (!model.columns.empty()) {
+    out.columns = model.columns.features;
+    out.width = model.columns.width;
+  }
+  if (!model.id.empty()) out.id = model.id;
   for (const auto& [name, text] : model.provenance) out.provenance.push_back({name, text});
   try {
     return json_text(Metadata::fields().write(out));
@@ -189,6 +223,8 @@ Model read_model(const NpzReader& in, std::span<const LossEntry> losses) {
   model.features = std::move(metadata.features);
   model.target = std::move(metadata.target);
   model.classes = std::move(metadata.classes);
+  if (metadata.columns) model.columns = {*metadata.columns, metadata.width.value_or(0), number_of(model.target)};
+  model.id = metadata.id.value_or("");
   for (const auto& pair : metadata.provenance) {
     require(pair.size() == 2, "provenance", "expected a list of pairs of texts");
     model.provenance.emplace_back(pair[0], pair[1]);
@@ -203,6 +239,23 @@ Model read_model(const NpzReader& in, std::span<const LossEntry> losses) {
 }
 
 }  // namespace
+
+DataFormat format_for(const Model& model, const std::string& target, bool has_targets) {
+  DataFormat format;
+  format.has_targets = has_targets;
+  format.features = model.features;
+  format.learned = model.columns;
+  // Learned places tell the target's too; one that somebody names is not where it was then.
+  format.target = target.empty() && model.columns.empty() ? model.target : target;
+  if (model.features.empty()) format.columns = model.weights.columns();
+  if (has_targets) {
+    format.labels = model.classes;
+  } else {
+    format.choice.id = model.id;
+    format.with_ids = !model.id.empty();
+  }
+  return format;
+}
 
 void save_model(const Model& model, const std::string& path) {
   NpzWriter out(path);

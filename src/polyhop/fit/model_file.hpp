@@ -10,6 +10,8 @@
 #include "polyhop/core/npz_writer.hpp"
 #include "polyhop/core/real.hpp"
 #include "polyhop/core/rows.hpp"
+#include "polyhop/problem/column_choice.hpp"
+#include "polyhop/problem/data_file.hpp"
 #include "polyhop/problem/model_options.hpp"
 
 namespace polyhop {
@@ -21,6 +23,8 @@ struct Model {
   ModelOptions options;               // how it was fitted: the loss, the penalty, what was done to the features
   std::vector<std::string> features;  // names of the M features, or empty
   std::string target;                 // the column that is predicted: its name, or number from 1; or empty
+  LearnedColumns columns = {};        // of features without names: where they stood, if some columns were left out
+  std::string id = {};                // the column that says what a sample is called, by name or number; or empty
   /// Names, or numbers as text; in the order of the rows of weights, or of two classes the class -1, then +1; empty
   /// where numbers are predicted.
   std::vector<std::string> classes;
@@ -31,6 +35,10 @@ struct Model {
   std::vector<std::pair<std::string, std::string>>
       provenance;  // how it came about: version, data, graph, algorithm, ...
 };
+
+/// How to read a file for the model, whatever else it holds. `target`: its column as somebody names it, or empty; where
+/// none is needed it may be missing.
+DataFormat format_for(const Model& model, const std::string& target, bool has_targets);
 
 inline bool predicts_classes(const Model& model) { return !model.classes.empty(); }
 

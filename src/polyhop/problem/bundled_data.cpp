@@ -147,7 +147,11 @@ DataTable read_bundled(const std::string& name, const std::string& root,
     throw InputError("", "the data of '" + name + "' are in the Debian package " + found->set.package +
                              ", which is not installed; run: apt install " + found->set.package);
   }
-  if (found->set.package == "dataset-fashion-mnist") return read_data(file, {.keep = keep});
+  if (found->set.package == "dataset-fashion-mnist") {
+    DataFormat format;
+    format.keep = keep;
+    return read_data(file, format);
+  }
   const std::string targets =
       name == "diabetes" ? (fs::path(file).parent_path() / "diabetes_target.csv.gz").string() : "";
   DataTable out = read_sklearn(*found, file, targets);

@@ -197,8 +197,11 @@ class CsvReader {
 
   DataTable read() {
     read_head();
-    find_target();
-    find_features();
+    try {
+      find_columns();
+    } catch (const InputError& e) {
+      throw e.in_file(file_);
+    }
     const Index expected = expected_samples();
     KeptRows kept(options_);
     GrowingRows rows(kept.count(expected), check_features());
@@ -210,10 +213,11 @@ class CsvReader {
       require_as_long(records);
       read_sample(records, kept.next() ? rows.add() : std::span<Real>(dropped));
     }
-    if (kept.passed() == 0) refuse("holds no samples, only a header");
+    if (kept.passed() == 0 && !options_.may_be_empty) refuse("holds no samples, only a header");
     DataTable out;
     out.features = rows.finish();
     name_columns(out);
+    out.ids = std::move(ids_);
     if (options_.has_targets) targets_.finish(out);
     return out;
   }
@@ -231,8 +235,31 @@ class CsvReader {
       require_as_long(records);
       second.assign(records.cells().begin(), records.cells().end());
     }
+    chosen_ = choose_by_number(options_.choice, first_.size());
     has_header_ = is_header(second);
   }
+
+  void find_columns() {
+    const std::vector<std::string> nameless;
+    if (!by_learned_places()) {
+      chosen_ = choose_columns(options_.choice, has_header_ ? first_ : nameless, first_.size(),
+                               options_.may_lack_dropped || options_.with_ids);
+      find_target();
+      find_features();
+      return;
+    }
+    const std::size_t named = options_.target.empty() ? none : target_place();
+    if (!options_.target.empty() && named == none) refuse_target();
+    PlacedColumns placed = place_columns(options_.learned, first_.size(), named, options_.has_targets);
+    target_ = placed.target;
+    is_feature_ = std::move(placed.is_feature);
+    if (first_.size() == static_cast<std::size_t>(options_.learned.width)) {
+      chosen_ = choose_columns(options_.choice, nameless, first_.size(), false);
+    }
+  }
+
+  /// Whether the features stand where they stood in the file that a model was learned from.
+  [[nodiscard]] bool by_learned_places() const { return !options_.learned.empty(); }
 
   void require_as_long(const Records& records) const {
     const std::size_t found = records.cells().size();
@@ -252,39 +279,55 @@ class CsvReader {
   /// Whether the first record names the columns: it has a word in it, other than the label of a sample.
   [[nodiscard]] bool is_header(const std::vector<std::string>& second) const {
     const auto is_word = [](const std::string& cell) { return !is_number(cell) && !is_missing(cell); };
-    const auto words = std::ranges::count_if(first_, is_word);
     const std::size_t target = numbered_target();
+    std::ptrdiff_t words = 0;  // where nobody drops them
+    for (std::size_t c = 0; c < first_.size(); ++c) {
+      if (is_word(first_[c]) && (c == target || chosen_.may_be_feature(c))) ++words;
+    }
     if (words != 1 || target >= first_.size() || !is_word(first_[target])) return words > 0;
     const auto& labels = options_.labels;
     if (!labels.empty()) return std::ranges::find(labels, first_[target]) == labels.end();
-    return second.empty() || !is_word(second[target]) || counts_up(first_, target);
+    return (!second.empty() && !is_word(second[target])) || counts_up(first_, target);
   }
 
   /// The target's column where it goes by number; too large where it goes by name, or there is none.
   [[nodiscard]] std::size_t numbered_target() const {
-    if (options_.target.empty()) return options_.has_targets ? first_.size() - 1 : first_.size();
+    if (options_.target.empty()) return options_.has_targets ? chosen_.last() : first_.size();
     std::size_t number = 0;
     const char* end = options_.target.data() + options_.target.size();
     const auto [at, error] = std::from_chars(options_.target.data(), end, number);
     return error == std::errc{} && at == end ? number - 1 : first_.size();
   }
 
-  void find_target() {
+  /// Where the column stands that goes by the target's name.
+  [[nodiscard]] std::size_t named_target() const {
     const auto named =
         has_header_ && !options_.target.empty() ? std::ranges::find(first_, options_.target) : first_.end();
-    if (named != first_.end()) {
-      target_ = static_cast<std::size_t>(named - first_.begin());
-      return;
-    }
+    return named == first_.end() ? none : static_cast<std::size_t>(named - first_.begin());
+  }
+
+  /// Where the target stands, by name or else by number, or none.
+  [[nodiscard]] std::size_t target_place() const {
+    const std::size_t named = named_target();
     const std::size_t number = numbered_target();
+    return named != none ? named : number < first_.size() ? number : none;
+  }
+
+  void find_target() {
+    target_ = named_target();
+    if (target_ != none) return;
     const bool complete = options_.columns == static_cast<Index>(first_.size());
-    if (number < first_.size() && (options_.has_targets || !complete)) {
-      target_ = number;
-    } else if (options_.has_targets) {
-      refuse("has no column '" + options_.target + "'" +
-             (has_header_ ? suggestion(options_.target, first_)
-                          : "; without a header a column goes by its number, 1 to " + std::to_string(first_.size())));
+    if (options_.has_targets || !complete) target_ = target_place();
+    if (target_ == none && options_.has_targets) {
+      if (options_.target.empty()) refuse("has no column that is not dropped");
+      refuse_target();
     }
+  }
+
+  [[noreturn]] void refuse_target() const {
+    refuse("has no column '" + options_.target + "'" +
+           (has_header_ ? suggestion(options_.target, first_)
+                        : "; without a header a column goes by its number, 1 to " + std::to_string(first_.size())));
   }
 
   /// Which columns are features; those and the target need names of their own.
@@ -293,8 +336,9 @@ class CsvReader {
     const bool some = has_header_ && !wanted.empty();
     const std::set<std::string> names(wanted.begin(), wanted.end());
     std::map<std::string, std::size_t> seen;
+    is_feature_ = chosen_.features(target_, !options_.target.empty());
     for (std::size_t c = 0; c < first_.size(); ++c) {
-      is_feature_.push_back(c != target_ && (!some || names.contains(first_[c])));
+      if (some && !names.contains(first_[c])) is_feature_[c] = false;
       if (!has_header_ || (c != target_ && !is_feature_[c])) continue;
       const auto [before, is_new] = seen.emplace(first_[c], c);
       if (is_new) continue;
@@ -309,8 +353,11 @@ class CsvReader {
   /// How many features there are.
   [[nodiscard]] Index check_features() const {
     const Index features = std::ranges::count(is_feature_, true);
-    if (features == 0) refuse("has no column besides the target, expected features");
-    if (options_.columns > 0 && features != options_.columns) {
+    if (features == 0) {
+      refuse(options_.choice.empty() ? "has no column besides the target, expected features"
+                                     : "has no column left besides the target, expected features");
+    }
+    if (!by_learned_places() && options_.columns > 0 && features != options_.columns) {
       refuse("has " + std::to_string(features) + " columns of features, expected " + std::to_string(options_.columns) +
              (target_ == none ? "; a target among them is left out when it is named" : ""));
     }
@@ -321,6 +368,7 @@ class CsvReader {
     std::size_t feature = 0;
     for (std::size_t c = 0; c < records.cells().size(); ++c) {
       const std::string_view cell = records.cells()[c];
+      if (options_.with_ids && c == chosen_.id) ids_.emplace_back(cell);
       if (c == target_) {
         if (options_.has_targets) read_target(records, cell);
         continue;
@@ -331,7 +379,7 @@ class CsvReader {
       if (is_missing(cell)) refuse_missing(records, c, cell);
       records.refuse(column_name(c) + ": found " + shown(cell) +
                      (is_number(cell) ? ", expected a finite number"
-                                      : ", expected a number; turn text into numbers first, or leave the column out"));
+                                      : ", expected a number; turn text into numbers first" + leaving_out(c)));
     }
   }
 
@@ -346,6 +394,12 @@ class CsvReader {
                    "; fill it in, or leave the row out");
   }
 
+  /// A file to learn from may be read without the column; a model needs what it was learned on.
+  [[nodiscard]] std::string leaving_out(std::size_t column) const {
+    if (!options_.features.empty() || !options_.has_targets) return "";
+    return ", or leave the column out: " + how_to_drop(has_header_ ? first_[column] : std::to_string(column + 1));
+  }
+
   /// "column 3 ('age')"
   [[nodiscard]] std::string column_name(std::size_t column) const {
     return "column " + std::to_string(column + 1) + (has_header_ ? " ('" + first_[column] + "')" : "");
@@ -356,17 +410,27 @@ class CsvReader {
       if (is_feature_[c]) out.names.push_back(first_[c]);
     }
     if (options_.has_targets) out.target_name = has_header_ ? first_[target_] : std::to_string(target_ + 1);
+    if (!has_header_ && !options_.choice.empty()) {
+      out.columns = {{}, static_cast<Index>(first_.size()), target_ == none ? 0 : static_cast<Index>(target_) + 1};
+      for (std::size_t c = 0; c < first_.size(); ++c) {
+        if (is_feature_[c]) out.columns.features.push_back(static_cast<Index>(c) + 1);
+      }
+    }
+    if (chosen_.id != none) out.id_name = has_header_ ? first_[chosen_.id] : std::to_string(chosen_.id + 1);
+    out.not_dropped = chosen_.unknown;
   }
 
-  static constexpr std::size_t none = static_cast<std::size_t>(-1);
+  static constexpr std::size_t none = ChosenColumns::none;
 
   std::string file_;
   const DataFormat& options_;
   TargetColumn targets_;
   std::vector<std::string> first_;  // the cells of the first record
   bool has_header_ = false;
+  ChosenColumns chosen_;
   std::size_t target_ = none;     // its column
   std::vector<bool> is_feature_;  // each column
+  std::vector<std::string> ids_;
 };
 
 }  // namespace

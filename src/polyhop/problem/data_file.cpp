@@ -64,10 +64,23 @@ bool looks_like_csv(const std::string& file) {
 
 }  // namespace
 
+void refuse_choice(const DataFormat& options, const std::string& file) {
+  const ColumnChoice& choice = options.choice;
+  if (choice.empty()) return;
+  throw InputError(!choice.columns.empty() ? "problem.columns"
+                   : !choice.drop.empty()  ? "problem.drop"
+                                           : "problem.id",
+                   "chooses among the columns of CSV, NPY and NPZ files; write these data as one of those (a bundled "
+                   "set with `polyhop data NAME -o FILE.csv`)",
+                   0, file);
+}
+
 DataTable read_data(const std::string& file, const DataFormat& options) {
-  char first = 0;
-  if (ByteSource(file).read(&first, 1) == 0) throw InputError("", "is empty", 0, file);
   Reader reader = by_name(file);
+  char first = 0;
+  // Without a sample a LIBSVM file holds nothing at all; others say at least what their columns are.
+  const bool may_be_empty = options.may_be_empty && reader == read_libsvm;
+  if (ByteSource(file).read(&first, 1) == 0 && !may_be_empty) throw InputError("", "is empty", 0, file);
   if (reader == nullptr) reader = by_first_bytes(file);
   if (reader == nullptr || reader == read_libsvm) reader = looks_like_csv(file) ? read_csv : read_libsvm;
   return reader(file, options);

@@ -7,20 +7,29 @@
 #include <vector>
 
 #include "polyhop/core/real.hpp"
+#include "polyhop/problem/column_choice.hpp"
 #include "polyhop/problem/data_table.hpp"
 
 namespace polyhop {
 
 /// What a data file does not say itself.
 struct DataFormat {
-  std::string target = {};  // CSV, NPY: the target column's name, or its number from 1; empty: the last column
-  Index columns = 0;        // features: as many (LIBSVM: at least as many) as this; 0: as the file says
+  /// CSV, NPY: the target column's name, or its number from 1; empty: the last column that is not dropped
+  std::string target = {};
+  Index columns = 0;  // features: as many (LIBSVM: at least as many) as this; 0: as the file says
   /// false: features alone; a LIBSVM line's label, or the column called `target`, may be there and is passed over
   bool has_targets = true;
   /// CSV with a header: the columns that are features, by name; all others are passed over, whatever they hold. None
   /// given: all columns but the target.
   std::vector<std::string> features = {};
   std::vector<std::string> labels = {};  // the classes of training in order, where it had names; none but these
+  /// CSV, NPY, NPZ: which columns are features, where not all but the target are. Refused for other formats.
+  ColumnChoice choice = {};
+  bool may_lack_dropped = false;  // a name that is to be dropped may be missing: DataTable::not_dropped lists it
+  /// CSV without a header, NPY, NPZ: where a model's features stood; `choice` and `columns` do not count then.
+  LearnedColumns learned = {};
+  bool with_ids = false;      // CSV: the cells of the column `choice.id`, where it is there
+  bool may_be_empty = false;  // a file that says what its columns are, and holds no samples
   /// The samples, numbered from 0 and rising, whose features are kept; none given: all. Targets are all kept.
   std::optional<std::vector<Index>> keep = {};
 };
@@ -36,5 +45,8 @@ struct DataFormat {
 /// Throws InputError with the file, and the line where there is one, for anything else: no ordinary file, malformed
 /// text, a missing value, a number that is not finite, a damaged archive. Memory is bounded by what the file holds.
 DataTable read_data(const std::string& file, const DataFormat& options = {});
+
+/// Throws InputError where columns were chosen: what has no columns by name or number.
+void refuse_choice(const DataFormat& options, const std::string& file);
 
 }  // namespace polyhop

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "polyhop/problem/data_oracle.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <utility>
@@ -27,7 +28,7 @@ bool DataOracle::smoothness(std::span<Real> out) {
   for (Index k = 0; k < block_.size(); ++k) {
     double sum = 0;
     for (const Index n : batch(k)) sum += problem_.squared_norm(sample(k, n));
-    const double mean = curvature * sum / static_cast<double>(batch_size(k));
+    const double mean = curvature * sum / static_cast<double>(std::max<Index>(1, batch_size(k)));
     out[static_cast<std::size_t>(k)] = weight(k) * mean + problem_.penalty_curvature();
   }
   return true;

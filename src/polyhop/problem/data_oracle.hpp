@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -25,20 +27,22 @@ class DataOracle : public Oracle {
  protected:
   [[nodiscard]] const Features& features() const { return problem_.data().features; }
   /// The place in the data of sample n of the block's k-th agent.
-  [[nodiscard]] Index sample(Index k, Index n) const { return problem_.data().first(problem_.here(block_.first) + k) + n; }
+  [[nodiscard]] Index sample(Index k, Index n) const {
+    return problem_.data().first(problem_.here(block_.first) + k) + n;
+  }
   [[nodiscard]] std::span<const Index> batch(Index k) const { return sampler_.indices(k); }
   [[nodiscard]] Index batch_size(Index k) const { return static_cast<Index>(sampler_.indices(k).size()); }
   [[nodiscard]] std::span<const Real> targets(Index k) const {
     return {targets_.data() + sampler_.offset(k), batch(k).size()};
   }
   [[nodiscard]] Real weight(Index k) const { return problem_.weight(problem_.here(block_.first) + k); }
-  /// What a sample of agent k's batch counts in its cost.
-  [[nodiscard]] Real share(Index k) const { return weight(k) / static_cast<Real>(batch_size(k)); }
+  /// What a sample of agent k's batch counts in its cost; 0 where it has none.
+  [[nodiscard]] Real share(Index k) const { return weight(k) / static_cast<Real>(std::max<Index>(1, batch_size(k))); }
   /// Jhat_k at w, from the losses of its batch.
   [[nodiscard]] Real value(Index k, std::span<const Real> losses, const Real* w) const {
     double sum = 0;
     for (const Real x : losses) sum += x;
-    return weight(k) * (sum / static_cast<double>(losses.size())) + problem_.penalty(w);
+    return weight(k) * (sum / static_cast<double>(std::max<std::size_t>(1, losses.size()))) + problem_.penalty(w);
   }
   /// Makes room for the block's values and gradients; `written`: dense ones.
   void prepare(Evaluation& out, bool written) const;

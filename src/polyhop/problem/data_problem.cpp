@@ -18,17 +18,17 @@ DataProblem::DataProblem(Dataset data, LinearOptions options, Index predictions)
     : data_(std::move(data)), options_(std::move(options)), predictions_(predictions) {
   DataShare& share = options_.share;
   if (share.agents == 0) share = {0, data_.agents(), data_.features.rows(), share.is_private};
-  for (Index k = 0; k < data_.agents(); ++k) {
-    if (data_.samples(k) < 1) throw InputError("data", "agent " + std::to_string(share.first + k) + " has no samples");
-  }
   if (const auto& weights = options_.weights; !weights.empty()) {
     if (static_cast<Index>(weights.size()) != data_.agents()) {
       throw InputError("weights", "found " + std::to_string(weights.size()) + ", expected one for each of " +
                                       std::to_string(data_.agents()) + " agents");
     }
     for (std::size_t k = 0; k < weights.size(); ++k) {
-      if (!(weights[k] > 0 && std::isfinite(weights[k]))) {
-        throw InputError("weights", "that of agent " + std::to_string(k) + " is not a number above 0");
+      const bool has_samples = data_.samples(static_cast<Index>(k)) > 0;
+      if (!((has_samples ? weights[k] > 0 : weights[k] == 0) && std::isfinite(weights[k]))) {
+        throw InputError("weights",
+                         "that of agent " + std::to_string(k) +
+                             (has_samples ? " is not a number above 0" : " is not 0, and it has no samples"));
       }
     }
   }
@@ -40,6 +40,11 @@ DataProblem::DataProblem(Dataset data, LinearOptions options, Index predictions)
     largest_penalty_ = std::ranges::max(factors);
     if (!std::ranges::all_of(factors, [](Real x) { return x >= 0 && std::isfinite(x); })) {
       throw InputError("penalties", "one is not a number from 0 on");
+    }
+  }
+  for (Index k = 0; k < data_.agents(); ++k) {
+    if (data_.samples(k) < 1 && weight(k) != 0) {
+      throw InputError("data", "agent " + std::to_string(share.first + k) + " has no samples");
     }
   }
   squared_norms_.reserve(data_.targets.size());
@@ -61,7 +66,7 @@ double DataProblem::gradient_work() const {
     if (h.is_sparse()) {
       numbers = 0;
       for (Index n = data_.first(k); n < data_.first(k + 1); ++n) numbers += static_cast<double>(h.values_of(n).size());
-      numbers /= static_cast<double>(data_.samples(k));
+      numbers /= static_cast<double>(std::max<Index>(1, data_.samples(k)));
     }
     const Index batch = options_.batch.all ? data_.samples(k) : std::min(data_.samples(k), options_.batch.size);
     work += 2 * static_cast<double>(batch * predictions_) * numbers;
@@ -148,7 +153,7 @@ void DataProblem::costs(Block block, const Rows& points, Rows& out) const {
         for (std::size_t p = 0; p < sums.size(); ++p) sums[p] += losses[p];
       }
     }
-    const auto samples = static_cast<double>(data_.samples(agent));
+    const auto samples = static_cast<double>(std::max<Index>(1, data_.samples(agent)));  // without any the sum is 0
     for (Index p = 0; p < points.rows(); ++p) {
       const auto slot = static_cast<std::size_t>(p);
       out(k, p) = weight(agent) * (sums[slot] / samples) + penalties[slot];

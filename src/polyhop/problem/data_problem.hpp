@@ -30,7 +30,8 @@ struct LinearOptions {
   /// The last feature is a constant 1 that somebody added: its coefficient is not penalised.
   bool intercept = false;
   /// A factor on the mean loss of each agent that is here, not on its penalty; none: 1 for all. With K n_k / n, n the
-  /// samples of all, the mean of the agents' costs is the mean loss of all samples, and the penalty.
+  /// samples of all, the mean of the agents' costs is the mean loss of all samples, and the penalty. An agent without
+  /// samples has the weight 0, and only it: its cost is the penalty alone.
   std::vector<Real> weights = {};
   /// A factor on the penalty of each feature's coefficients; none: 1 for all. Columns that were divided by t have the
   /// penalty of the data as they were with 1/t^2.

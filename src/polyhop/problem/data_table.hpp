@@ -6,17 +6,23 @@
 #include <vector>
 
 #include "polyhop/core/real.hpp"
+#include "polyhop/problem/column_choice.hpp"
 #include "polyhop/problem/features.hpp"
 
 namespace polyhop {
 
 /// Samples as a file holds them, before they are dealt to agents.
 struct DataTable {
-  Features features;                // n x M
-  std::vector<Real> targets;        // n; the number of its class where classes have names; empty where there are none
-  std::vector<std::string> names;   // of the M features, or empty
-  std::vector<std::string> labels;  // the classes' names in the order of their numbers, where targets were words; or empty
-  std::string target_name;          // of a column without a name its number from 1; or empty
+  Features features;               // n x M
+  std::vector<Real> targets;       // n; the number of its class where classes have names; empty where there are none
+  std::vector<std::string> names;  // of the M features, or empty
+  std::vector<std::string>
+      labels;                   // the classes' names in the order of their numbers, where targets were words; or empty
+  std::string target_name;      // of a column without a name its number from 1; or empty
+  LearnedColumns columns = {};  // where the features stand in the file, if they have no names and some were left out
+  std::string id_name = {};     // of the column that was named as the id, as for the target
+  std::vector<std::string> ids = {};          // of the samples, where they were asked for and are there
+  std::vector<std::string> not_dropped = {};  // names to be dropped that the file does not have
 };
 
 }  // namespace polyhop

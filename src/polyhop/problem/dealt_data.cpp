@@ -8,6 +8,9 @@
 #include <cmath>
 #include <cstddef>
 #include <filesystem>
+#include <iterator>
+#include <limits>
+#include <map>
 #include <set>
 #include <string_view>
 #include <system_error>
@@ -17,22 +20,13 @@
 #include "polyhop/core/kernels.hpp"
 #include "polyhop/problem/bundled_data.hpp"
 #include "polyhop/problem/data_file.hpp"
+#include "polyhop/problem/loss_of_target.hpp"
 
 namespace polyhop {
 namespace {
 
 bool takes_two_classes(const LossSpec& loss) { return loss.task == Task::two_classes; }
 bool takes_classes(const LossSpec& loss) { return takes_two_classes(loss) || loss.task == Task::classes; }
-
-// The names of classes without any: their values.
-std::vector<std::string> named(const std::vector<Real>& values) {
-  std::vector<std::string> names;
-  for (const Real value : values) {
-    names.push_back(value == std::round(value) && std::abs(value) < 1e15 ? std::to_string(std::llround(value))
-                                                                         : shortest(value));
-  }
-  return names;
-}
 
 // The classes of the targets, which are words (`labels`) or numbers (`values`); none where the loss takes numbers.
 std::vector<std::string> class_names(const std::vector<std::string>& labels, const std::vector<Real>& values,
@@ -47,7 +41,7 @@ std::vector<std::string> class_names(const std::vector<std::string>& labels, con
     }
     return {};
   }
-  std::vector<std::string> classes = labels.empty() ? named(values) : labels;
+  std::vector<std::string> classes = labels.empty() ? value_names(values) : labels;
   std::string found = std::to_string(classes.size()) + (classes.size() == 1 ? " class (" : " classes (");
   constexpr std::size_t shown = 5;
   for (std::size_t c = 0; c < std::min(shown, classes.size()); ++c)
@@ -76,6 +70,7 @@ void refuse_negative_counts(const LossSpec& loss, bool negative, const std::stri
 // All processes are told which classes there are. Targets that somebody measured are not classes, and stay where they
 // are.
 void refuse_measurements(const LossSpec& loss, const DataTable& table, const std::string& file) {
+  if (loss.name.empty()) return;  // the loss will follow from the targets
   if (!table.labels.empty()) {
     // Words are no numbers: the loss says so before anybody is told of them.
     if (!takes_classes(loss)) (void)class_names(table.labels, {}, loss, file);
@@ -89,6 +84,10 @@ void refuse_measurements(const LossSpec& loss, const DataTable& table, const std
                    0, file);
 }
 
+// Nobody is told of other numbers to find out whether they stand for classes, but that there are some.
+bool may_be_class_code(Real y) { return y == std::round(y) && y >= -1 && y <= static_cast<Real>(most_class_codes); }
+constexpr Real measured = 0.5;
+
 // A sparse file may name a feature so high that the agents' models would fill memory.
 void refuse_too_wide(Index columns, Index agents, const std::string& file) {
   constexpr double most_bytes = 4e9;
@@ -98,13 +97,6 @@ void refuse_too_wide(Index columns, Index agents, const std::string& file) {
                    "has " + std::to_string(columns) + " features: a model of each of the " + std::to_string(agents) +
                        " agents takes " + shortest(std::round(bytes / 1e9)) + " GB together; at most 4 are allowed",
                    0, file);
-}
-
-// "site-{agent}.csv" of agent 3 is "site-3.csv".
-std::string file_of(const std::string& pattern, Index agent) {
-  const std::string mark = "{agent}";
-  std::string out = pattern;
-  return out.replace(out.find(mark), mark.size(), std::to_string(agent));
 }
 
 // Texts and numbers one after the other, each with its length before it.
@@ -144,9 +136,46 @@ class SummaryReader {
   std::string_view rest_;
 };
 
-std::vector<Real> distinct(const std::vector<Real>& targets) {
-  const std::set<Real> values(targets.begin(), targets.end());
+// The different ones, rising; when there are more than `most`, no more than one above it.
+std::vector<Real> distinct(const std::vector<Real>& targets, std::size_t most) {
+  std::set<Real> values;
+  for (const Real y : targets) {
+    values.insert(y);
+    if (values.size() > most) break;
+  }
   return {values.begin(), values.end()};
+}
+
+// "'a', 'b'"
+std::string quoted_list(const std::vector<std::string>& names) {
+  constexpr std::size_t most = 5;
+  std::string out;
+  for (std::size_t n = 0; n < std::min(names.size(), most); ++n) out += (n > 0 ? ", '" : "'") + names[n] + "'";
+  return out + (names.size() > most ? ", ..." : "");
+}
+
+std::string comma_list(const std::vector<std::string>& names) {
+  std::string out;
+  for (const std::string& name : names) out += (out.empty() ? "" : ",") + name;
+  return out;
+}
+
+// Those of `names` that are not among the others.
+std::vector<std::string> without(const std::vector<std::string>& names, const std::vector<std::string>& others) {
+  const std::set<std::string> known(others.begin(), others.end());
+  std::vector<std::string> out;
+  std::ranges::copy_if(names, std::back_inserter(out), [&](const auto& name) { return !known.contains(name); });
+  return out;
+}
+
+// Where each of `names` stands among those of a table; empty: in the same places.
+std::vector<std::size_t> places_among(const std::vector<std::string>& names, const std::vector<std::string>& of_table) {
+  std::vector<std::size_t> out;
+  if (names == of_table) return out;
+  std::map<std::string_view, std::size_t> place;
+  for (std::size_t j = 0; j < of_table.size(); ++j) place.emplace(of_table[j], j);
+  for (const std::string& name : names) out.push_back(place.at(name));
+  return out;
 }
 
 std::vector<std::string> sorted_union(std::vector<std::string> texts) {
@@ -165,20 +194,50 @@ struct DealtReader::OwnFile {
   std::vector<std::string> names = {};
   bool has_labels = false;
   std::string target = {};
+  Index width = 0;  // of the table, where features go by number and some were left out
+  std::string id = {};
+  std::vector<std::string> not_dropped = {};  // names to be dropped that it does not have
 
-  /// In what its columns are not those of the first file; empty: in nothing.
+  /// In what its columns are not those of the first file; empty: in nothing. Names may stand in any order. What a file
+  /// without samples does not say is never unlike.
   [[nodiscard]] std::string unlike(const OwnFile& first) const {
+    if (rows == 0 && sparse && first.sparse) return "";
     if (sparse != first.sparse) return sparse ? "it is sparse" : "it is not sparse";
+    if (names.size() > 0 && first.names.size() > 0) {
+      const std::string how = names_unlike(first);
+      return how.empty() ? targets_unlike(first) : how;
+    }
     if (!sparse && columns != first.columns) {
       return "it has " + std::to_string(columns) + (columns == 1 ? " feature" : " features") + " instead of " +
              std::to_string(first.columns);
     }
     if (names.size() != first.names.size()) return "only one of them names its columns";
-    for (std::size_t j = 0; j < names.size(); ++j) {
-      if (names[j] != first.names[j]) return "it has '" + names[j] + "' in the place of '" + first.names[j] + "'";
+    if (width != first.width) {
+      return "it has " + std::to_string(width) + " columns instead of " + std::to_string(first.width) +
+             ", and columns without names are chosen by number";
     }
-    if (has_labels != first.has_labels) return has_labels ? "its targets are words" : "its targets are numbers";
-    return "";
+    return targets_unlike(first);
+  }
+
+  [[nodiscard]] std::string names_unlike(const OwnFile& first) const {
+    if (target != first.target) {
+      return "its target is '" + target + "' instead of '" + first.target + "'; name the target: --target " +
+             first.target + " (in an experiment target = \"" + first.target + "\")";
+    }
+    const std::vector<std::string> missing = without(first.names, names);
+    const std::vector<std::string> extra = without(names, first.names);
+    if (missing.empty() && extra.empty()) return "";
+    std::string how = missing.empty() ? "" : "it lacks " + quoted_list(missing);
+    if (!extra.empty()) how += (how.empty() ? "it has " : " and has ") + quoted_list(extra) + " besides";
+    std::vector<std::string> all = missing;
+    all.insert(all.end(), extra.begin(), extra.end());
+    return how +
+           "; choose columns that all files have with --columns, or leave these out: " + how_to_drop(comma_list(all));
+  }
+
+  [[nodiscard]] std::string targets_unlike(const OwnFile& first) const {
+    if (rows == 0 || first.rows == 0 || has_labels == first.has_labels) return "";
+    return has_labels ? "its targets are words" : "its targets are numbers";
   }
 };
 
@@ -189,19 +248,35 @@ DealtReader::DealtReader(DataSource source, LossSpec loss, const PartitionOption
       options_(partition),
       agents_(agents),
       seed_(seed),
-      own_files_(source_.bundled.empty() && source_.file.find("{agent}") != std::string::npos) {}
+      own_files_(source_.bundled.empty() ? AgentFiles::from(source_.file) : std::nullopt) {}
 
 // `features`: all of them, or those of the samples in `keep`, which rise.
 DataTable DealtReader::read_one(bool features, std::vector<Index> keep) const {
   DataFormat format;
   format.target = source_.target;
+  format.choice = source_.choice;
   if (!features) format.keep = std::move(keep);
+  if (!source_.bundled.empty()) refuse_choice(format, source_.bundled);
   return source_.bundled.empty() ? read_data(source_.file, format) : read_bundled(source_.bundled, "/", format.keep);
+}
+
+void DealtReader::decide_loss(const std::vector<std::string>& labels, const std::vector<Real>& values, Index samples) {
+  if (!loss_.name.empty()) return;
+  LossOfTarget chosen = loss_of_target(labels, values, samples);
+  loss_ = std::move(chosen.loss);
+  out_.why_loss = std::move(chosen.why);
+}
+
+// How many different targets matter: all where they are classes, some while nobody knows, none where they are numbers.
+std::size_t DealtReader::most_values() const {
+  if (loss_.name.empty()) return most_class_codes;
+  return takes_classes(loss_) ? std::numeric_limits<std::size_t>::max() : 0;
 }
 
 void DealtReader::take_classes(const std::vector<std::string>& labels, const std::vector<Real>& values) {
   out_.classes = class_names(labels, values, loss_, source_.file);
   if (!out_.classes.empty() && labels.empty()) values_ = values;
+  out_.loss = loss_;
 }
 
 // Classes that are known by their values get numbers from 0 on.
@@ -222,7 +297,10 @@ void DealtReader::open(bool features) {
   if (own_files_) return;
   table_ = read_one(features, {});
   has_features_ = features;
-  take_classes(table_.labels, takes_classes(loss_) ? distinct(table_.targets) : std::vector<Real>{});
+  const bool words = !table_.labels.empty();
+  const std::vector<Real> values = words ? std::vector<Real>{} : distinct(table_.targets, most_values());
+  decide_loss(table_.labels, values, static_cast<Index>(table_.targets.size()));
+  take_classes(table_.labels, values);
   refuse_too_wide(table_.features.columns() * blocks(loss_, out_.classes), agents_, source_.file);
   number_classes(table_.targets);
   partition_ = deal(options_, table_.targets, static_cast<Index>(out_.classes.size()), agents_, seed_);
@@ -242,20 +320,32 @@ void DealtReader::read(const Block& block) { own_files_ ? read_own(block) : read
 void DealtReader::read_own(const Block& block) {
   DataFormat format;
   format.target = source_.target;
+  format.choice = source_.choice;
+  format.may_lack_dropped = true;
+  format.may_be_empty = true;
   for (Index k = 0; k < block.size(); ++k) {
     owners_.push_back(block.agent(k));
-    const std::string file = file_of(source_.file, owners_.back());
+    const std::string file = own_files_->of(owners_.back());
     std::error_code unknown;
-    if (!std::filesystem::exists(file, unknown)) {
-      throw InputError("problem.data",
-                       "no such file; each of the " + std::to_string(agents_) + " agents needs one of its own, 0 to " +
-                           std::to_string(agents_ - 1) + ": set how many agents there are",
-                       0, file);
-    }
+    if (!std::filesystem::exists(file, unknown)) refuse_missing(owners_.back());
     tables_.push_back(read_data(file, format));
-    if (tables_.back().features.rows() == 0) throw InputError("problem.data", "holds no samples", 0, file);
     refuse_measurements(loss_, tables_.back(), file);
   }
+}
+
+void DealtReader::refuse_missing(Index agent) const {
+  const AgentFiles& files = *own_files_;
+  std::error_code unknown;
+  std::string what_to_do = "set how many agents there are";
+  if (agent == 0 && std::filesystem::exists(files.of(agents_), unknown)) {
+    what_to_do =
+        "where they begin at " + std::to_string(files.first() + 1) + ", write '" + files.from_next().pattern() + "'";
+  }
+  throw InputError("problem.data",
+                   "no such file; each of the " + std::to_string(agents_) + " agents needs one of its own, " +
+                       std::to_string(files.first()) + " to " + std::to_string(files.first() + agents_ - 1) + ": " +
+                       what_to_do,
+                   0, files.of(agent));
 }
 
 void DealtReader::read_dealt(const Block& block) {
@@ -308,14 +398,19 @@ std::string DealtReader::summary() const {
     out.add(Index{table.features.is_sparse()});
     out.add(Index{!table.labels.empty()});
     out.add(table.target_name);
+    out.add(table.columns.width);
+    out.add(table.id_name);
+    out.add(table.not_dropped);
     // Most files have the names of the one before.
     const bool same = n > 0 && table.names == tables_[n - 1].names;
     out.add(Index{same});
     if (!same) out.add(table.names);
     labels.insert(labels.end(), table.labels.begin(), table.labels.end());
-    if (takes_classes(loss_) && table.labels.empty()) {
-      values.insert(values.end(), table.targets.begin(), table.targets.end());
-      values = distinct(values);
+    if (most_values() > 0 && table.labels.empty()) {
+      const bool told = !loss_.name.empty() || std::ranges::all_of(table.targets, may_be_class_code);
+      const std::vector<Real> more = told ? distinct(table.targets, most_values()) : std::vector{measured};
+      values.insert(values.end(), more.begin(), more.end());
+      values = distinct(values, most_values());
     }
     negative = negative || std::ranges::any_of(table.targets, [](Real y) { return y < 0; });
   }
@@ -332,6 +427,8 @@ DealtData DealtReader::finish(const std::vector<std::string>& summaries) {
     out_.samples = static_cast<Index>(table_.targets.size());
     out_.features = std::move(table_.names);
     out_.target = std::move(table_.target_name);
+    out_.columns = std::move(table_.columns);
+    out_.id = std::move(table_.id_name);
   }
   return std::move(out_);
 }
@@ -361,6 +458,9 @@ void DealtReader::finish_own(const std::vector<std::string>& summaries) {
       file.sparse = in.number() != 0;
       file.has_labels = in.number() != 0;
       file.target = in.text();
+      file.width = in.number();
+      file.id = in.text();
+      file.not_dropped = in.list();
       if (in.number() == 0) names = in.list();
       file.names = names;
     }
@@ -370,22 +470,47 @@ void DealtReader::finish_own(const std::vector<std::string>& summaries) {
     }
     negative = negative || in.number() != 0;
   }
+  refuse_unlike(files);
   Index columns = 0;
   for (const OwnFile& file : files) {
-    if (const std::string how = file.unlike(files.front()); !how.empty()) {
-      throw InputError("problem.data", "its columns are not those of '" + file_of(source_.file, 0) + "': " + how, 0,
-                       file_of(source_.file, file.agent));
-    }
     columns = std::max(columns, file.columns);
     out_.samples += file.rows;
+    if (file.rows == 0) out_.without_samples.push_back(file.agent);
   }
+  if (out_.samples == 0) throw InputError("problem.data", "none of these files holds a sample", 0, source_.file);
   labels = sorted_union(std::move(labels));
-  take_classes(labels, distinct(values));
+  values = distinct(values, most_values());
+  decide_loss(labels, values, out_.samples);
+  take_classes(labels, values);
   refuse_too_wide(columns * blocks(loss_, out_.classes), agents_, source_.file);
   refuse_negative_counts(loss_, negative, source_.file);
   out_.features = files.front().names;
   out_.target = files.front().target;
+  out_.id = files.front().id;
+  out_.columns = tables_.front().columns;
   join(columns, labels);
+}
+
+// What is unlike between the agents' files, and names to be dropped that none of them has.
+void DealtReader::refuse_unlike(const std::vector<OwnFile>& files) const {
+  const OwnFile& first = files.front();
+  for (const std::string& name : first.not_dropped) {
+    const auto lacks = [&](const OwnFile& file) {
+      return std::ranges::find(file.not_dropped, name) != file.not_dropped.end();
+    };
+    if (!std::ranges::all_of(files, lacks)) continue;
+    throw InputError(
+        name == source_.choice.id ? "problem.id" : "problem.drop",
+        "there is no column '" + name + "' in any of these files" +
+            (first.names.empty() ? "; without a header a column goes by its number" : suggestion(name, first.names)),
+        0, source_.file);
+  }
+  for (const OwnFile& file : files) {
+    const std::string how = file.unlike(first);
+    if (how.empty()) continue;
+    throw InputError("problem.data", "its columns are not those of '" + own_files_->of(0) + "': " + how, 0,
+                     own_files_->of(file.agent));
+  }
 }
 
 // The rows of the block's agents, one table after the other.
@@ -401,13 +526,16 @@ void DealtReader::join(Index columns, const std::vector<std::string>& labels) {
   std::vector<Real> value;
   for (DataTable& table : tables_) {
     const Index first = data.offset.back();
+    const std::vector<std::size_t> places = places_among(out_.features, table.names);
     for (Index r = 0; r < table.features.rows(); ++r) {
       if (sparse) {
         column.insert(column.end(), table.features.columns_of(r).begin(), table.features.columns_of(r).end());
         value.insert(value.end(), table.features.values_of(r).begin(), table.features.values_of(r).end());
         offset.push_back(static_cast<Index>(column.size()));
       } else {
-        std::ranges::copy(table.features.dense().row(r), dense.row(first + r).begin());
+        const auto from = table.features.dense().row(r);
+        const auto to = dense.row(first + r);
+        for (std::size_t j = 0; j < to.size(); ++j) to[j] = from[places.empty() ? j : places[j]];
       }
     }
     for (Real target : table.targets) {

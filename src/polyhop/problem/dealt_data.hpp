@@ -3,9 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "polyhop/problem/agent_files.hpp"
+#include "polyhop/problem/column_choice.hpp"
 #include "polyhop/problem/data_table.hpp"
 #include "polyhop/problem/dataset.hpp"
 #include "polyhop/problem/loss_table.hpp"
@@ -20,18 +23,26 @@ struct DealtData {
   std::vector<std::string> features;  // names, or empty
   std::string target;                 // its column's name, or number from 1, or empty
   std::vector<std::string> classes;   // names in the order of their numbers; empty where targets are no classes
+  LearnedColumns columns = {};        // of features without names: where they stand in the file, if some were left out
+  std::string id = {};                // the name or number of the column that was named as the id, or empty
+  std::vector<Index> without_samples = {};  // agents whose own files hold none
+  LossSpec loss = {};                       // as it was asked for, or as it follows from the target
+  std::string why_loss = {};                // what in the target speaks for it; empty where it was asked for
 };
 
 /// Where samples come from: a bundled set by its name, one file that is dealt to the agents, or, where `file` holds
-/// "{agent}", a file of each agent's own, agents numbered from 0.
+/// "{agent}", a file of each agent's own, agents numbered from 0; "{agent+1}": files numbered from 1. These may have
+/// their columns in another order than agent 0's, where they have names.
 struct DataSource {
   std::string bundled;
   std::string file;
   std::string target;  // the target's column, by name or number
+  ColumnChoice choice = {};
 };
 
 /// Reads and deals. The targets become what the loss takes: -1 and 1 for two classes, 0, 1, ... for softmax, numbers
-/// otherwise. Throws InputError, also for targets that the loss cannot take.
+/// otherwise. A loss without a name follows from the target. Throws InputError, also for targets that the loss cannot
+/// take.
 DealtData read_dealt(const DataSource& source, const LossSpec& loss, const PartitionOptions& partition, Index agents,
                      std::uint64_t seed);
 
@@ -42,7 +53,7 @@ class DealtReader {
   DealtReader(DataSource source, LossSpec loss, const PartitionOptions& partition, Index agents, std::uint64_t seed);
 
   /// Whether every agent has a file of its own.
-  [[nodiscard]] bool has_own_files() const { return own_files_; }
+  [[nodiscard]] bool has_own_files() const { return own_files_.has_value(); }
   /// Of one file for all: deals the samples by their targets; `features` keeps these too, so that it is read once.
   void open(bool features);
   /// How many samples each agent has, after `open`; none where nobody knows but the agent.
@@ -61,17 +72,21 @@ class DealtReader {
   void read_dealt(const Block& block);
   void finish_own(const std::vector<std::string>& summaries);
   void finish_dealt(const std::vector<std::string>& summaries) const;
+  void refuse_unlike(const std::vector<OwnFile>& files) const;
+  [[noreturn]] void refuse_missing(Index agent) const;
   void join(Index columns, const std::vector<std::string>& labels);
+  void decide_loss(const std::vector<std::string>& labels, const std::vector<Real>& values, Index samples);
+  [[nodiscard]] std::size_t most_values() const;
   void take_classes(const std::vector<std::string>& labels, const std::vector<Real>& values);
   void number_classes(std::vector<Real>& targets) const;
   void to_loss(std::vector<Real>& targets) const;
 
   DataSource source_;
-  LossSpec loss_;
+  LossSpec loss_;             // without a name until it is decided
   PartitionOptions options_;  // of the partition
   Index agents_;
   std::uint64_t seed_;
-  bool own_files_;
+  std::optional<AgentFiles> own_files_;
   DataTable table_;  // of one file for all: the targets, and the features where they were asked for
   bool has_features_ = false;
   Partition partition_;

@@ -110,6 +110,7 @@ void read_labels(const std::string& file, std::size_t samples, const DataFormat&
 }  // namespace
 
 DataTable read_idx(const std::string& file, const DataFormat& options) {
+  refuse_choice(options, file);
   const std::string labels = options.has_targets ? labels_beside(file) : "";
   IdxInput in(file, 3);
   const std::size_t samples = in.shape[0];

@@ -30,6 +30,7 @@ class LibsvmReader {
  public:
   LibsvmReader(const std::string& file, const DataFormat& options)
       : file_(file), lines_(file), options_(options), targets_(options.labels), columns_(options.columns) {
+    refuse_choice(options, file);
     const TextCount most = count_text(file);  // of a gzip file nothing: what is read then grows as it comes
     offset_.reserve(most.lines + 2);
     // A feature takes four bytes at least, " 1:2", so colons elsewhere cannot make memory grow without bound.
@@ -56,8 +57,8 @@ class LibsvmReader {
         value_.resize(column_.size());
       }
     }
-    if (kept.passed() == 0) throw InputError("", "holds no samples", 0, file_);
-    if (columns_ == 0) throw InputError("", "holds no features", 0, file_);
+    if (kept.passed() == 0 && !options_.may_be_empty) throw InputError("", "holds no samples", 0, file_);
+    if (columns_ == 0 && kept.passed() > 0) throw InputError("", "holds no features", 0, file_);
     DataTable out;
     if (options_.has_targets) targets_.finish(out);
     out.features = Features::sparse(columns_, std::move(offset_), std::move(column_), std::move(value_));

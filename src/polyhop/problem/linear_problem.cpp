@@ -25,8 +25,10 @@ class LinearOracle final : public DataOracle {
     for (auto* buffer : {&z_, &slopes_, &losses_}) buffer->resize(total);
     if (!features().is_sparse()) dense_ = &features().dense();
     // One sample and no penalty: the gradient is slope * h, never written out.
-    one_row_ = sampler_.total() == block.size() && problem.l2() == 0 && dense_ != nullptr;
+    one_row_ = problem.l2() == 0 && dense_ != nullptr;
+    for (Index k = 0; k < block.size(); ++k) one_row_ = one_row_ && batch_size(k) == 1;
     if (!one_row_) trial_ = Rows(1, problem.dimension());
+    zeros_ = Rows(1, problem.dimension());
   }
 
   void values_at_point(const Rows& w, std::span<Real> out) override {
@@ -138,9 +140,18 @@ class LinearOracle final : public DataOracle {
     return trial_.data();
   }
 
-  // losses[e] = loss of the j-th sample (the last one, where there are fewer) of agent k at point l, e = (k, l).
+  // losses[e] = loss of the j-th sample (the last one, where there are fewer) of agent k at point l, e = (k, l). Of an
+  // agent without any they are those of a sample of zeros, whose share is 0.
   void losses_at(const Reach& reach, Index j, std::span<Real> losses) {
     for (Index k = 0; k < block_.size(); ++k) {
+      if (batch_size(k) == 0) {
+        rows_[static_cast<std::size_t>(k)] = zeros_.data();
+        for (auto* numbers : {&reach_z_, &reach_targets_}) {
+          std::fill(numbers->begin() + reach.pattern.offset[k], numbers->begin() + reach.pattern.offset[k + 1],
+                    Real{0});
+        }
+        continue;
+      }
       const Index chosen = std::min(j, batch_size(k) - 1);
       const Index n = batch(k)[static_cast<std::size_t>(chosen)];
       if (dense_ != nullptr) {
@@ -164,6 +175,7 @@ class LinearOracle final : public DataOracle {
   const Rows* dense_ = nullptr;  // the features, where they are dense
   bool one_row_ = false;
   Rows trial_;  // one row: a point on its way to being evaluated; none where gradients are one row
+  Rows zeros_;  // one row
   std::vector<Real> z_, slopes_, losses_;                     // one entry per chosen sample
   std::vector<Real> reach_z_, reach_targets_, reach_losses_;  // one entry per two-hop pair
   std::vector<const Real*> rows_;

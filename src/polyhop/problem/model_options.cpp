@@ -24,6 +24,19 @@ std::string foreign_key(const std::string& key, const LossEntry& loss, std::span
   return "unknown key" + suggestion(key, known);
 }
 
+// A loss that follows from the target later has no options.
+void settle_without_loss(const ModelOptions& options, std::span<const LossEntry> losses, const std::string& prefix,
+                         const std::vector<std::string>& others) {
+  for (const auto& [key, value] : *options.loss_options.as<Value::Table>()) {
+    for (const LossEntry& loss : losses) {
+      if (!has_option(loss, key)) continue;
+      throw InputError(prefix + key, "is an option of loss = " + in_quotes(loss.name) + ": name that loss too",
+                       value.line);
+    }
+    throw InputError(prefix + key, "unknown key" + suggestion(key, others), value.line);
+  }
+}
+
 }  // namespace
 
 const FieldTable<ModelOptions>& ModelOptions::fields() {
@@ -45,6 +58,7 @@ const FieldTable<ModelOptions>& ModelOptions::fields() {
 void settle(ModelOptions& options, std::span<const LossEntry> losses, const std::string& path,
             const std::vector<std::string>& others) {
   const std::string prefix = path.empty() ? "" : path + ".";
+  if (options.loss.name.empty()) return settle_without_loss(options, losses, prefix, others);
   const LossEntry& loss = entry_named(losses, options.loss.name, prefix + "loss");
   for (const auto& [key, value] : *options.loss_options.as<Value::Table>()) {
     if (has_option(loss, key)) continue;

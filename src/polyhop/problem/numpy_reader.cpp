@@ -25,24 +25,34 @@ namespace {
 /// `open`: one of them may be a target that nobody named.
 void check_columns(Index found, bool open, const DataFormat& options) {
   if (found == 0) refuse_array("holds no features");
-  if (options.columns == 0 || found == options.columns) return;
+  if (options.columns == 0 || found == options.columns || !options.learned.empty()) return;
   refuse_array("has " + std::to_string(found) + " columns of features, expected " + std::to_string(options.columns) +
                (open ? "; a target among them is left out when it is named" : ""));
 }
+
+/// What the columns of a matrix are.
+struct MatrixColumns {
+  Index target = -1;         // its column, or -1
+  std::vector<Index> place;  // of each column among the features, -1 where it is none
+  Index features = 0;
+
+  [[nodiscard]] bool counts(Index c) const { return c == target || place[static_cast<std::size_t>(c)] >= 0; }
+};
 
 /// A matrix one column of which may be apart: the target. Memory holds it once.
 struct StoredMatrix {
   Rows rows;
   std::vector<Real> apart;
-  Index target;              // its column, or -1
+  MatrixColumns columns;
   std::vector<Index> place;  // of each sample's features, -1 where they are not kept
 
   void set(Index r, Index c, Real x) {
     const Index kept = place[static_cast<std::size_t>(r)];
-    if (c == target) {
+    const Index feature = columns.place[static_cast<std::size_t>(c)];
+    if (c == columns.target) {
       apart[static_cast<std::size_t>(r)] = x;
-    } else if (kept >= 0) {
-      rows(kept, target >= 0 && c > target ? c - 1 : c) = x;
+    } else if (kept >= 0 && feature >= 0) {
+      rows(kept, feature) = x;
     }
   }
 };
@@ -54,11 +64,11 @@ std::vector<Index> places(KeptRows kept, Index samples) {
   return out;
 }
 
-/// Which of `columns` is the target, -1 for none: the one whose number the options give, else the last. Where none is
-/// needed, none is left out of as many columns as there are features.
-Index target_column(Index columns, const DataFormat& options) {
+/// Which of `columns` is the target, -1 for none: the one whose number the options give, else the last that is not
+/// dropped. Where none is needed, none is left out of as many columns as there are features.
+Index target_column(Index columns, const ChosenColumns& chosen, const DataFormat& options) {
   if (!options.has_targets && (options.target.empty() || columns == options.columns)) return -1;
-  if (options.target.empty()) return columns - 1;
+  if (options.target.empty()) return static_cast<Index>(chosen.last());
   Index number = 0;
   const char* end = options.target.data() + options.target.size();
   const auto [at, error] = std::from_chars(options.target.data(), end, number);
@@ -66,6 +76,32 @@ Index target_column(Index columns, const DataFormat& options) {
   if (!options.has_targets) return -1;
   refuse_array("has no column '" + options.target + "'; in a matrix a column goes by its number, 1 to " +
                std::to_string(columns));
+}
+
+MatrixColumns matrix_columns(Index count, bool may_have_target, const DataFormat& options) {
+  const auto width = static_cast<std::size_t>(count);
+  const ChosenColumns chosen =
+      options.learned.empty() ? choose_columns(options.choice, {}, width, false) : choose_by_number({}, width);
+  const bool named = !options.target.empty();
+  const auto target_of = [&] { return may_have_target ? target_column(count, chosen, options) : Index{-1}; };
+  const auto place_of = [](Index column) {
+    return column < 0 ? ChosenColumns::none : static_cast<std::size_t>(column);
+  };
+  PlacedColumns placed;
+  if (!options.learned.empty()) {
+    placed = place_columns(options.learned, width, named ? place_of(target_of()) : ChosenColumns::none,
+                           may_have_target && options.has_targets);
+  } else {
+    placed.target = place_of(target_of());
+    if (placed.target == ChosenColumns::none && may_have_target && options.has_targets) {
+      refuse_array("has no column that is not dropped");
+    }
+    placed.is_feature = chosen.features(placed.target, named);
+  }
+  MatrixColumns out;
+  if (placed.target != ChosenColumns::none) out.target = static_cast<Index>(placed.target);
+  for (const bool is_feature : placed.is_feature) out.place.push_back(is_feature ? out.features++ : -1);
+  return out;
 }
 
 void check_finite(Real x, Index row, Index column) {
@@ -80,13 +116,13 @@ StoredMatrix read_matrix(NpyInput& in, const std::string& what, bool may_have_ta
   }
   const Index samples = in.shape()[0];
   const Index columns = in.shape()[1];
-  if (samples == 0) refuse_array("holds no samples");
+  if (samples == 0 && !options.may_be_empty) refuse_array("holds no samples");
   if (columns == 0) refuse_array("holds no features");
-  const Index target = may_have_target ? target_column(columns, options) : -1;
-  check_columns(columns - (target < 0 ? 0 : 1), may_have_target && target < 0, options);
+  const MatrixColumns found = matrix_columns(columns, may_have_target, options);
+  check_columns(found.features, may_have_target && found.target < 0, options);
   const KeptRows kept(options);
-  StoredMatrix out{Rows(kept.count(samples), columns - (target < 0 ? 0 : 1)),
-                   std::vector<Real>(target < 0 ? 0 : static_cast<std::size_t>(samples)), target,
+  StoredMatrix out{Rows(kept.count(samples), found.features),
+                   std::vector<Real>(found.target < 0 ? 0 : static_cast<std::size_t>(samples)), found,
                    places(kept, samples)};
   // Runs of the file's order: rows, or columns where the first index runs fastest.
   const bool by_columns = in.fortran_order();
@@ -97,10 +133,22 @@ StoredMatrix read_matrix(NpyInput& in, const std::string& what, bool may_have_ta
       const Index row = by_columns ? j : i;
       const Index column = by_columns ? i : j;
       const Real x = run[static_cast<std::size_t>(j)];
-      check_finite(x, row, column);
+      if (found.counts(column)) check_finite(x, row, column);
       out.set(row, column, x);
     }
   }
+  return out;
+}
+
+/// Where the features stand, if some were left out.
+LearnedColumns learned_columns(const MatrixColumns& columns, const DataFormat& options) {
+  LearnedColumns out;
+  if (options.choice.empty()) return out;
+  for (std::size_t c = 0; c < columns.place.size(); ++c) {
+    if (columns.place[c] >= 0) out.features.push_back(static_cast<Index>(c) + 1);
+  }
+  out.width = static_cast<Index>(columns.place.size());
+  out.target = columns.target + 1;
   return out;
 }
 
@@ -149,9 +197,10 @@ DataTable open_npy(const std::string& file, const DataFormat& options) {
   StoredMatrix matrix = read_matrix(in, "the array", true, options);
   DataTable out;
   out.features = std::move(matrix.rows);
+  out.columns = learned_columns(matrix.columns, options);
   if (!options.has_targets) return out;
   set_targets(out, matrix.apart, options);
-  out.target_name = std::to_string(matrix.target + 1);
+  out.target_name = std::to_string(matrix.columns.target + 1);
   return out;
 }
 
@@ -162,7 +211,9 @@ DataTable open_npz(const std::string& file, const DataFormat& options) {
   const std::string name = first_of(archive, "features", {"features", "X", "data"});
   NpyInput in = archive.stream(name);
   DataTable out;
-  out.features = read_matrix(in, "the array '" + name + "'", false, options).rows;
+  StoredMatrix matrix = read_matrix(in, "the array '" + name + "'", false, options);
+  out.features = std::move(matrix.rows);
+  out.columns = learned_columns(matrix.columns, options);
   if (options.has_targets) set_targets(out, read_target_array(archive, in.shape()[0]), options);
   return out;
 }

@@ -41,8 +41,12 @@ const FieldTable<ProblemOptions>& ProblemOptions::fields() {
                {at_least(0)})
           .add("minimiser_spread", &O::minimiser_spread,
                "synthetic: how far agents' own minimisers lie from the common one", {at_least(0)})
-          .add("data", &O::data, "file: its name; with {agent} in it, a file of each agent's own, from 0 on")
+          .add("data", &O::data,
+               "file: its name; with {agent} in it, a file of each agent's own, from 0 on; {agent+1}: from 1 on")
           .add("target", &O::target, "file: the column that is predicted, by name or number; default: the last")
+          .add("columns", &O::columns,
+               "file: the columns that are features, by name or number: \"age,3-7\"; default: all but the target")
+          .add("drop", &O::drop, "file: columns that are left out, in the same way")
           .add("reference", &O::reference, "how J(w^o) is known")
           .add("seed", &O::seed, "fixes the data, whatever the experiment's seed", count_from(0));
   return table;
@@ -60,7 +64,10 @@ constexpr std::array of_any_problem = {"source", "batch", "sampling", "reference
 void check_synthetic(const ProblemOptions& options) {
   if (options.dimension < 1) refuse_key("dimension", "missing; expected integer >= 1");
   if (options.samples < 1) refuse_key("samples", "missing; expected integer >= 1");
-  if (options.data) refuse_key("data", "is for source = \"file\"");
+  for (const auto& [key, given] :
+       {std::pair{"data", options.data}, {"columns", options.columns}, {"drop", options.drop}}) {
+    if (given) refuse_key(key, "is for source = \"file\"");
+  }
   const Task task = options.model.loss.task;
   if (task == Task::classes || task == Task::counts) {
     refuse_key("loss",

@@ -38,6 +38,8 @@ struct ProblemOptions {
   Real minimiser_spread = 0;
   std::optional<std::string> data;
   std::optional<std::string> target;
+  std::optional<std::string> columns = {};
+  std::optional<std::string> drop = {};
   ReferenceChoice reference;
   std::optional<Index> seed;
   std::optional<ProblemSpec> own = {};  // the problem of one's own that `source` names

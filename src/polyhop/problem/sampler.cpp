@@ -18,7 +18,7 @@ Batch Codec<Batch>::read(const Value& v) {
 
 Sampler::Sampler(Block block, std::vector<Index> samples, Batch batch, Sampling sampling, std::uint64_t seed)
     : block_(block), samples_(std::move(samples)), batch_(batch), sampling_(sampling), seed_(seed), offset_{0} {
-  for (const Index n : samples_) offset_.push_back(offset_.back() + (batch_.all ? n : batch_.size));
+  for (const Index n : samples_) offset_.push_back(offset_.back() + (batch_.all || n == 0 ? n : batch_.size));
   chosen_.resize(static_cast<std::size_t>(offset_.back()));
   if (batch_.all) {
     for (Index k = 0; k < block_.size(); ++k) {
@@ -40,6 +40,7 @@ void Sampler::draw(Index i) {
   for (Index k = 0; k < block_.size(); ++k) {
     const Index n = samples_[static_cast<std::size_t>(k)];
     Index* chosen = chosen_.data() + offset(k);
+    if (n == 0) continue;
     if (sampling_ == Sampling::uniform) {
       Stream stream(seed_, Purpose::sampling, block_.agent(k), i);
       for (Index j = 0; j < batch_.size; ++j) chosen[j] = stream.below(n);

@@ -43,7 +43,7 @@ struct Codec<Batch> {
 /// Chooses the samples of each agent in each iteration: a function of (seed, agent, iteration), with nothing to save.
 class Sampler {
  public:
-  /// `samples[k]` is how many samples the block's k-th agent has.
+  /// `samples[k]` is how many samples the block's k-th agent has; of none nothing is chosen.
   Sampler(Block block, std::vector<Index> samples, Batch batch, Sampling sampling, std::uint64_t seed);
 
   /// Chooses the samples of iteration i for every agent of the block.

@@ -31,7 +31,7 @@ std::string source_of(const FitOptions& options) {
 // "569 samples, 30 features, dealt to 16 agents on a ring (iid); 57 samples held out"
 std::string facts_of(const FitOptions& options, const FitResult& result) {
   const auto counted = [](Index n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); };
-  const bool own_files = options.data.bundled.empty() && options.data.file.find("{agent}") != std::string::npos;
+  const bool own_files = options.data.bundled.empty() && AgentFiles::from(options.data.file).has_value();
   std::string out = counted(result.samples, "sample") + ", " + counted(result.model.weights.columns(), "feature");
   if (!result.model.classes.empty()) out += fmt::format(", {} classes", result.model.classes.size());
   out += fmt::format(
@@ -130,9 +130,14 @@ std::string evaluation_json(const ModelEvaluation& evaluation) {
                  {"confusion", listed ? list_of(evaluation.confusion, counts) : "[]"}});
 }
 
-Value settings_of(const FitOptions& options) {
+Value settings_of(FitOptions options, const FitResult& result) {
+  options.model.loss = result.model.options.loss;  // which may follow from the target
   Value out = Value::Table{{"data", Value(source_of(options))}};
   if (!options.data.target.empty()) out["target"] = Value(options.data.target);
+  const ColumnChoice& choice = options.data.choice;
+  if (!choice.columns.empty()) out["columns"] = Codec<std::vector<std::string>>::write(choice.columns);
+  if (!choice.drop.empty()) out["drop"] = Codec<std::vector<std::string>>::write(choice.drop);
+  if (!choice.id.empty()) out["id"] = Value(choice.id);
   const Value options_of_fit = FitOptions::fields().write(options);
   for (const auto& [key, value] : *options_of_fit.as<Value::Table>()) out[key] = value;
   return out;
@@ -164,7 +169,7 @@ std::string html_fit(const FitOptions& options, const FitResult& result, const s
               {"fitted", has_model ? evaluation_json(result.fitted) : "null"},
               {"held_out", has_model && result.held_out ? evaluation_json(*result.held_out) : "null"},
               {"traffic", traffic_json(result)},
-              {"settings", settings_json(settings_of(options), "Fit")},
+              {"settings", settings_json(settings_of(options, result), "Fit")},
               {"provenance", pairs_json(result.model.provenance)}});
   return filled_page(fit_page(), title, data);
 }

@@ -295,6 +295,49 @@ TEST_F(Fit, StartsFromTheModelWithoutFeatures) {
   EXPECT_NEAR(result.null_cost, -p * std::log(p) - (1 - p) * std::log(1 - p), 1e-12);
 }
 
+TEST_F(Fit, SitesWithoutSamplesOrWithOneChangeNothing) {
+  // All samples but the first at one site, the first at another, and none at two.
+  const std::string text = content("numbers.csv");
+  const std::size_t second = text.find('\n', text.find('\n') + 1) + 1;
+  const std::string header = text.substr(0, text.find('\n') + 1);
+  write("site-0.csv", header);
+  write("site-1.csv", header + text.substr(second));
+  write("site-2.csv", text.substr(0, second));
+  write("site-3.csv", header);
+  FitOptions sites = options();
+  sites.data.file = file("site-{agent}.csv");
+  const std::vector<Real> expected = normal_equations();
+  for (const bool standardise : {false, true}) {
+    sites.model.standardise = standardise;
+    sites.model.l2 = standardise ? 0 : l2;
+    const FitResult result = fit(sites);
+    EXPECT_EQ(result.end, FitEnd::converged);
+    EXPECT_EQ(result.samples, samples);
+    for (const auto& [key, value] : result.fitted.metrics) EXPECT_TRUE(std::isfinite(value)) << key;
+    for (std::size_t j = 0; !standardise && j < expected.size(); ++j) {
+      EXPECT_NEAR(coefficients(result)[j], expected[j], 1e-6) << "coefficient " << j;
+    }
+  }
+  sites.model.batch = {2, false};
+  sites.iterations = 300;
+  const FitResult batches = fit(sites);
+  EXPECT_NE(batches.end, FitEnd::diverged);
+  EXPECT_TRUE(std::isfinite(batches.cost));
+  ASSERT_TRUE(batches.held_out);
+  for (const auto& [key, value] : batches.held_out->metrics) EXPECT_TRUE(std::isfinite(value)) << key;
+}
+
+TEST_F(Fit, TheLossFollowsFromTheTargetWhereNoneIsNamed) {
+  EXPECT_FALSE(fit(options()).why_loss.empty());
+  FitOptions words = options();
+  words.data.file = file("signs.csv");
+  const FitResult result = fit(words);
+  EXPECT_EQ(result.model.options.loss.name, "logistic");
+  EXPECT_EQ(result.why_loss, "the target has 2 words: high, low");
+  words.model.loss = builtin_loss("softmax");
+  EXPECT_TRUE(fit(words).why_loss.empty());
+}
+
 TEST_F(Fit, NamesWhatItLearnedFrom) {
   const Model model = fit(options()).model;
   EXPECT_EQ(model.options.loss.name, "least-squares");

@@ -102,6 +102,30 @@ TEST_F(ModelFile, GivesBackWhatWasSaved) {
   EXPECT_EQ(entries(), 1);
 }
 
+TEST_F(ModelFile, RemembersWhereColumnsWithoutNamesStood) {
+  Model model = huber_model();
+  model.target = "2";
+  model.columns = {{1, 4}, 5, 2};
+  model.id = "3";
+  save_model(model, file("m.npz"));
+  const Model got = load_model(file("m.npz"));
+  EXPECT_EQ(got.columns.features, (std::vector<Index>{1, 4}));
+  EXPECT_EQ(got.columns.width, 5);
+  EXPECT_EQ(got.columns.target, 2);
+  EXPECT_EQ(got.id, "3");
+  // Columns that rise, fit the table, and leave the target out.
+  for (const LearnedColumns& bad :
+       {LearnedColumns{{4, 1}, 5, 2}, {{1, 2}, 5, 2}, {{1, 6}, 5, 2}, {{0, 1}, 5, 2}, {{1}, 5, 2}}) {
+    model.columns = bad;
+    EXPECT_FALSE(polyhop::refusal([&] {
+                   save_model(model, file("bad.npz"));
+                   return 0;
+                 })
+                     .message()
+                     .empty());
+  }
+}
+
 TEST_F(ModelFile, TheSameModelIsTheSameBytes) {
   save_model(softmax_model(), file("a.npz"));
   save_model(softmax_model(), file("b.npz"));

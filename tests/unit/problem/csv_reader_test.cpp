@@ -96,7 +96,10 @@ TEST_F(CsvReader, RefusesAMissingValueWithItsRowAndColumn) {
 TEST_F(CsvReader, RefusesTextAmongFeatures) {
   EXPECT_EQ(refusal("a.csv", "x,city,y\n1,Ulm,3\n"),
             "2: column 2 ('city'): found \"Ulm\", expected a number; turn text into numbers first, or leave the column "
-            "out");
+            "out: --drop city (in an experiment drop = \"city\")");
+  // A model needs its features.
+  EXPECT_EQ(refusal("a.csv", "x,city,y\n1,Ulm,3\n", {.features = {"x", "city"}}),
+            "2: column 2 ('city'): found \"Ulm\", expected a number; turn text into numbers first");
   EXPECT_EQ(refusal("a.csv", "x,y\ninf,3\n"), "2: column 1 ('x'): found \"inf\", expected a finite number");
   EXPECT_EQ(refusal("a.csv", "x,y\n1,2\n3,red\n"),
             "3: column 2 ('y'): found \"red\" as a target, expected a number as in the lines above");
@@ -149,6 +152,19 @@ TEST_F(CsvReader, RefusesAnotherNumberOfFeatures) {
   EXPECT_EQ(refusal("a.csv", "1\n2\n"), "has no column besides the target, expected features");
   EXPECT_EQ(refusal("a.csv", "x,y\n"), "holds no samples, only a header");
   EXPECT_EQ(refusal("a.csv", "\n\n"), "holds no samples");
+}
+
+TEST_F(CsvReader, AHeaderAloneIsNoSampleAndOneRowIsOne) {
+  DataFormat format;
+  format.may_be_empty = true;
+  const DataTable empty = read("a.csv", "x,z,y\n", format);
+  EXPECT_EQ(empty.features.rows(), 0);
+  EXPECT_EQ(empty.features.columns(), 2);
+  EXPECT_EQ(empty.names, (Words{"x", "z"}));
+  EXPECT_EQ(empty.target_name, "y");
+  const DataTable one = read("a.csv", "5,6,green\n");
+  EXPECT_EQ(row(one, 0), (Numbers{5, 6}));
+  EXPECT_EQ(one.labels, (Words{"green"}));
 }
 
 TEST_F(CsvReader, ReadsAGzipFileAsThePlainOne) {

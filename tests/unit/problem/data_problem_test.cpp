@@ -193,6 +193,76 @@ TEST(DataProblem, WeightsByTheNumberOfSamplesMakeTheMeanOfAllSamples) {
   EXPECT_NEAR((costs(0, 0) + costs(1, 0) + costs(2, 0)) / 3, cost(0, 0), 1e-14);
 }
 
+// The second of three agents has no samples: its cost is the penalty, whoever asks.
+void expect_penalty_of_empty_agent(const DataProblem& problem, const Rows& w) {
+  const auto oracle = problem.oracle({0, 3}, seed);
+  oracle->draw(2);
+  const Evaluation& at_w = oracle->evaluate(w, true);
+  const Real penalty = problem.penalty(w.row(1).data());
+  EXPECT_EQ(at_w.values[1], penalty);
+  Rows expected(1, w.columns());
+  problem.penalty_gradient(w.row(1).data(), expected.row(0).data());
+  EXPECT_EQ(gradient_of(at_w, 1), std::vector<Real>(expected.row(0).begin(), expected.row(0).end()));
+  const std::vector<Index> offset = {0, 1, 3, 4};
+  const std::vector<std::int32_t> slot = {0, 1, 2, 2};
+  const Reach reach = {{offset.data(), slot.data(), nullptr}, 3, 4, w.data(), w.stride(), w.columns()};
+  std::vector<Real> at(4);
+  oracle->values_at(reach, at);
+  EXPECT_EQ(at[1], penalty);
+  EXPECT_EQ(at[2], problem.penalty(w.row(2).data()));
+  std::vector<Real> along(3);
+  oracle->values_along(w, at_w.gradients, std::vector<Index>{0, 1, 2}, std::vector<Real>{0, 0, 0}, along);
+  EXPECT_EQ(along[1], penalty);
+  std::vector<Real> smoothness(3);
+  if (oracle->smoothness(smoothness)) {
+    EXPECT_EQ(smoothness[1], problem.l2());
+  }
+  Rows costs(3, 3);
+  problem.costs({0, 3}, w, costs);
+  EXPECT_EQ(costs(1, 1), penalty);
+  for (const Real value : {at_w.values[0], at_w.values[2], at[0], at[3], along[0], costs(0, 0), costs(2, 2)}) {
+    EXPECT_TRUE(std::isfinite(value));
+  }
+}
+
+TEST(DataProblem, AnAgentWithoutSamplesHasItsPenaltyAlone) {
+  for (const Real l2 : {0.0, 0.1}) {
+    for (const Batch batch : {Batch{0, true}, Batch{1, false}, Batch{2, false}}) {
+      for (const Sampling sampling : {Sampling::uniform, Sampling::shuffle, Sampling::cyclic}) {
+        for (const std::string& loss : naive::all_losses) {
+          Model model = naive::random_model(loss, l2);
+          // With one sample and three as many are drawn as there are agents and one more.
+          model.data = naive::random_data({3, 0, 1}, 3, true);
+          for (Real& y : model.data.targets) y = std::abs(y);
+          model.weights = {2, 0, 1};
+          expect_penalty_of_empty_agent(model.problem(batch, sampling), naive::random_points(3, 3));
+          expect_penalty_of_empty_agent(naive::sparse(model).problem(batch, sampling), naive::random_points(3, 3));
+        }
+        Dataset data = naive::random_data({2, 0, 1}, 3, false);
+        data.targets = {0, 1, 2};
+        const SoftmaxProblem softmax(std::move(data), 3, {l2, batch, sampling, true, {2, 0, 1}});
+        expect_penalty_of_empty_agent(softmax, naive::random_points(3, 9));
+      }
+    }
+  }
+}
+
+TEST(DataProblem, OnlyAnAgentWithoutSamplesHasTheWeightZero) {
+  Model model = naive::random_model("least-squares");
+  model.data = naive::random_data({3, 0, 1}, 3, false);
+  EXPECT_EQ(refusal([&] {
+              (void)model.problem();
+              return 0;
+            }).message(),
+            "agent 1 has no samples");
+  model.weights = {1, 1, 1};
+  EXPECT_EQ(refusal([&] {
+              (void)model.problem();
+              return 0;
+            }).path(),
+            "weights");
+}
+
 TEST(DataProblem, CostsOfManySamplesDependOnNoOtherPoint) {
   // More samples than are predicted at once.
   for (const bool sparse : {false, true}) {

@@ -141,8 +141,106 @@ TEST_F(DealtDataFiles, FilesOfTheAgentsWithOtherColumnsAreRefusedByName) {
     EXPECT_EQ(error.file(), file("site-1.csv"));
     return error.message();
   };
-  EXPECT_TRUE(has(second("a,c,y\n1,2,3\n"), "site-0.csv"));
-  EXPECT_TRUE(has(second("a,y\n1,2\n"), "site-0.csv"));
+  const std::string other = second("a,c,y\n1,2,3\n");
+  EXPECT_TRUE(has(other, "site-0.csv") && has(other, "lacks 'b' and has 'c' besides") && has(other, "--drop b,c"))
+      << other;
+  EXPECT_TRUE(has(second("a,y\n1,2\n"), "lacks 'b'"));
+  EXPECT_TRUE(has(second("a,b,c,y\n1,2,3,4\n"), "has 'c' besides"));
+  EXPECT_TRUE(has(second("y,a,b\n1,2,3\n"), "--target y"));
+  EXPECT_TRUE(has(second("1,2,3\n"), "only one of them names its columns"));
+}
+
+TEST_F(DealtDataFiles, ColumnsOfTheAgentsFilesAreMatchedByName) {
+  write("site-0.csv", "a,b,y\n1,2,3\n4,5,6\n");
+  write("site-1.csv", "y,b,a\n9,8,7\n");
+  const DataSource source = {"", file("site-{agent}.csv"), "y"};
+  const DealtData got = read_dealt(source, builtin_loss("least-squares"), {}, 2, 0);
+  EXPECT_EQ(got.features, (Words{"a", "b"}));
+  EXPECT_EQ(got.data.targets, (Numbers{3, 6, 9}));
+  EXPECT_EQ(got.data.features.dense()(2, 0), 7);
+  EXPECT_EQ(got.data.features.dense()(2, 1), 8);
+  // A process that has agent 1 alone puts them in the order of agent 0's file, which it never sees.
+  DealtReader first(source, builtin_loss("least-squares"), {}, 2, 0);
+  DealtReader second(source, builtin_loss("least-squares"), {}, 2, 0);
+  first.read({0, 1});
+  second.read({1, 2});
+  const DealtData own = second.finish({first.summary(), second.summary()});
+  EXPECT_EQ(own.data.features.dense()(0, 0), 7);
+  EXPECT_EQ(own.features, (Words{"a", "b"}));
+}
+
+TEST_F(DealtDataFiles, ColumnsThatOnlySomeFilesHaveMayBeDropped) {
+  write("site-0.csv", "a,b,y\n1,2,3\n");
+  write("site-1.csv", "c,a,y\n1,2,3\n");
+  DataSource source = {"", file("site-{agent}.csv"), "", {.drop = {"b", "c"}}};
+  EXPECT_EQ(read_dealt(source, builtin_loss("least-squares"), {}, 2, 0).features, (Words{"a"}));
+  source.choice.drop = {"b", "c", "yy"};
+  const InputError error =
+      polyhop::refusal([&] { return read_dealt(source, builtin_loss("least-squares"), {}, 2, 0); });
+  EXPECT_EQ(error.path(), "problem.drop");
+  EXPECT_TRUE(has(error.message(), "'yy'")) << error.message();
+}
+
+TEST_F(DealtDataFiles, AFileWithoutSamplesHasNone) {
+  write("site-0.csv", "a,y\n");
+  write("site-1.csv", "a,y\n1,red\n2,blue\n");
+  write("site-2.csv", "y,a\n");
+  const DataSource source = {"", file("site-{agent}.csv"), "y"};
+  const DealtData got = read_dealt(source, builtin_loss("logistic"), {}, 3, 0);
+  EXPECT_EQ(got.data.offset, (std::vector<Index>{0, 0, 2, 2}));
+  EXPECT_EQ(got.samples, 2);
+  EXPECT_EQ(got.without_samples, (std::vector<Index>{0, 2}));
+  EXPECT_EQ(got.classes, (Words{"blue", "red"}));
+  write("site-1.csv", "a,y\n");
+  const InputError error = polyhop::refusal([&] { return read_dealt(source, builtin_loss("logistic"), {}, 3, 0); });
+  EXPECT_TRUE(has(error.message(), "none of these files holds a sample")) << error.message();
+  write("s-0.svm", "");
+  write("s-1.svm", "1 2:3\n-1 1:1\n");
+  const DealtData sparse = read_dealt({"", file("s-{agent}.svm"), ""}, builtin_loss("logistic"), {}, 2, 0);
+  EXPECT_EQ(sparse.data.offset, (std::vector<Index>{0, 0, 2}));
+  EXPECT_EQ(sparse.data.features.columns(), 2);
+}
+
+TEST_F(DealtDataFiles, FilesNumberedFromOneAreFoundOrHintedAt) {
+  write("site-1.csv", "a,y\n1,2\n");
+  write("site-2.csv", "a,y\n3,4\n");
+  const auto dealt_from = [&](const std::string& pattern) {
+    return read_dealt({"", file(pattern), ""}, builtin_loss("least-squares"), {}, 2, 0);
+  };
+  EXPECT_EQ(dealt_from("site-{agent+1}.csv").data.targets, (Numbers{2, 4}));
+  const InputError error = polyhop::refusal([&] { return dealt_from("site-{agent}.csv"); });
+  EXPECT_EQ(error.file(), file("site-0.csv"));
+  EXPECT_TRUE(has(error.message(), "site-{agent+1}.csv")) << error.message();
+}
+
+TEST_F(DealtDataFiles, ALossWithoutANameFollowsFromTheTargetOfAllFiles) {
+  const LossSpec from_target;
+  const std::string name = write("a.csv", "x,y\n1,0\n2,1\n3,2\n4,0\n5,1\n6,2\n");
+  const DealtData one = read_dealt({"", name, ""}, from_target, {}, 2, 0);
+  EXPECT_EQ(one.loss.name, "softmax");
+  EXPECT_EQ(one.why_loss, "the target has 3 values: 0, 1, 2");
+  EXPECT_EQ(one.classes, (Words{"0", "1", "2"}));
+  // No process alone knows both classes.
+  write("site-0.csv", "x,y\n1,1\n2,1\n");
+  write("site-1.csv", "x,y\n3,-1\n4,-1\n");
+  const DataSource source = {"", file("site-{agent}.csv"), ""};
+  DealtReader first(source, from_target, {}, 2, 0);
+  DealtReader second(source, from_target, {}, 2, 0);
+  first.read({0, 1});
+  second.read({1, 2});
+  const DealtData own = second.finish({first.summary(), second.summary()});
+  EXPECT_EQ(own.loss.name, "logistic");
+  EXPECT_EQ(own.data.targets, (Numbers{-1, -1}));
+  EXPECT_EQ(own.classes, (Words{"-1", "1"}));
+  // Many values are numbers, and stay what they are.
+  std::string many = "x,y\n";
+  for (int n = 0; n < 40; ++n) many += "1," + std::to_string(n) + "\n";
+  write("site-1.csv", many);
+  const DealtData numbers = read_dealt(source, from_target, {}, 2, 0);
+  EXPECT_EQ(numbers.loss.name, "least-squares");
+  EXPECT_TRUE(numbers.classes.empty());
+  EXPECT_EQ(numbers.data.targets.back(), 39);
+  EXPECT_TRUE(read_dealt(source, builtin_loss("huber"), {}, 2, 0).why_loss.empty());
 }
 
 TEST_F(DealtDataFiles, AnAgentWithoutAFileIsTold) {

@@ -96,6 +96,25 @@ TEST_F(NumpyReader, RefusesOtherShapes) {
             "the array 'y' is 2 x 2, expected 4 targets, as there are rows of features");
 }
 
+TEST_F(NumpyReader, TakesTheColumnsThatAreChosenAndTablesWithoutSamples) {
+  const Real nan = std::numeric_limits<Real>::quiet_NaN();
+  DataFormat format;
+  format.choice.drop = {"1", "4"};
+  const DataTable table = read("a.npy", npy("(2, 4)", {9, 1, 5, nan, 9, 2, 6, nan}), format);
+  EXPECT_EQ(row(table, 1), (Numbers{2}));
+  EXPECT_EQ(table.targets, (Numbers{5, 6}));
+  EXPECT_EQ(table.target_name, "3");  // the last that is left
+  EXPECT_EQ(table.columns.features, (std::vector<Index>{2}));
+  EXPECT_EQ(table.columns.width, 4);
+  format.choice.drop = {"1-4"};
+  EXPECT_EQ(refusal("a.npy", npy("(1, 4)", {1, 2, 3, 4}), format), "has no column that is not dropped");
+  format.choice = {};
+  format.may_be_empty = true;
+  const DataTable empty = read("a.npy", npy("(0, 3)", {}), format);
+  EXPECT_EQ(empty.features.rows(), 0);
+  EXPECT_EQ(empty.features.columns(), 2);
+}
+
 TEST_F(NumpyReader, RefusesAForgedShapeBeforeItTakesMemory) {
   EXPECT_EQ(refusal("a.npy", npy("(1000000000, 1000000000)", {1, 2})),
             "the file has a shape that asks for 8000000000000000000 bytes of numbers, found 16");
