@@ -220,6 +220,44 @@ class Run(CommandTest):
         self.assertNotIn(b"\x1b", result.stdout)
 
 
+class Sites(CommandTest):
+    EXPERIMENT = '''name = "sites"
+iterations = 3
+[graph]
+topology = "path"
+agents = 2
+[problem]
+source = "file"
+data = "site-{agent+1}.csv"
+target = "y"
+[[method]]
+name = "GAP"
+step = "gap"
+'''
+
+    def test_columns_are_chosen_and_matched_by_name(self):
+        self.put("site-1.csv", "who,a,b,y\nann,1,2,3\nbob,2,5,4\n")
+        curves = set()
+        for header, rows in (("who,a,b,y", "cy,3,1,2"), ("y,b,who,a", "2,1,cy,3")):
+            self.put("site-2.csv", f"{header}\n{rows}\n")
+            for choice in ('drop = "who"', 'columns = "a,b"'):
+                self.put("sites.toml", self.EXPERIMENT.replace("[[method]]", f"{choice}\n[[method]]"))
+                self.done("run", "sites.toml", "-o", "out", "--fresh", "--quiet")
+                self.done("export", "out", "-o", "exported")
+                lines = (self.folder / "exported" / "curves.csv").read_text().splitlines()
+                curves.add(tuple(tuple(cell for n, cell in enumerate(line.split(",")) if n != 4) for line in lines))
+        self.assertEqual(len(curves), 1)  # seconds apart
+
+    def test_a_site_without_samples_is_refused(self):
+        self.put("site-1.csv", "a,y\n1,3\n")
+        self.put("site-2.csv", "a,y\n")
+        self.put("sites.toml", self.EXPERIMENT)
+        result = self.polyhop("run", "sites.toml", "-o", "out", "--quiet")
+        self.assertEqual(result.returncode, 3, result.stderr)
+        for part in ("site-2.csv", "no samples", "polyhop fit"):
+            self.assertIn(part, result.stderr)
+
+
 class StandardFiles(CommandTest):
     def run_with(self, redirection):
         return subprocess.run(["/bin/sh", "-c", f'"$0" run e.toml -o out {redirection}', str(_polyhop.COMMAND)],

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cstddef>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 
 #include "polyhop/core/error.hpp"

@@ -397,6 +397,10 @@ class CsvReader {
   /// A file to learn from may be read without the column; a model needs what it was learned on.
   [[nodiscard]] std::string leaving_out(std::size_t column) const {
     if (!options_.features.empty() || !options_.has_targets) return "";
+    if (!chosen_.unknown.empty()) {
+      const std::string& name = chosen_.unknown.front();
+      return ", or leave the column out: there is no '" + name + "' to drop" + suggestion(name, first_);
+    }
     return ", or leave the column out: " + how_to_drop(has_header_ ? first_[column] : std::to_string(column + 1));
   }
 

@@ -4,7 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "support/data_files.hpp"
@@ -111,6 +113,14 @@ TEST_F(ColumnChoiceOf, CsvTakesTheFeaturesThatWereChosen) {
   DataFormat with_ids = choosing({{}, {"note", "last"}, "who"});
   with_ids.with_ids = true;
   EXPECT_EQ(read("a.csv", text, with_ids).ids, (Words{"ann", "bob"}));
+}
+
+TEST_F(ColumnChoiceOf, TextInAFileThatLacksWhatIsDroppedIsToldWithTheNearestName) {
+  DataFormat format = choosing({{}, {"whom"}, ""});
+  format.may_lack_dropped = true;
+  EXPECT_EQ(refusal("a.csv", "who,a,y\nann,1,2\n", format),
+            "2: column 1 ('who'): found \"ann\", expected a number; turn text into numbers first, or leave the column "
+            "out: there is no 'whom' to drop; did you mean 'who'?");
 }
 
 TEST_F(ColumnChoiceOf, WordsInDroppedColumnsMakeNoHeader) {

@@ -128,6 +128,7 @@ TEST(ProblemOptions, RefuseWhatDoesNotGoTogether) {
   EXPECT_EQ(inconsistent({{"dimension", 3}}), "problem.samples: missing; expected integer >= 1");
   EXPECT_EQ(inconsistent({{"dimension", 3}, {"samples", 3}, {"data", "x.csv"}}),
             "problem.data: is for source = \"file\"");
+  EXPECT_EQ(inconsistent({{"dimension", 3}, {"samples", 3}, {"drop", "a"}}), "problem.drop: is for source = \"file\"");
   EXPECT_EQ(inconsistent({{"source", "file"}}), "problem.data: missing; expected the name of a data file");
   EXPECT_EQ(inconsistent({{"source", "wine"}, {"dimension", 3}}),
             "problem.dimension: is for synthetic data; a file says it itself");
