@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
 // Time of one iteration of ATC-diffusion with each rule: least squares, batch 1, Metropolis weights, as in
-// numpy_iteration.py. Names read iteration/NETWORK/RULE/K/M/threads, and scaling/... for the series in K, M and T;
-// `--benchmark_filter` picks.
+// numpy_iteration.py. Names read iteration/NETWORK/RULE/K/M/threads, scaling/... for the series in K, M and T, and
+// threads/... for what a second thread gains; `--benchmark_filter` picks.
 #include <benchmark/benchmark.h>
 
 #include <chrono>
@@ -119,6 +119,16 @@ void add_scaling() {
   }
 }
 
+// What two threads gain, or lose, on iterations of very different size: where they begin to pay.
+void add_threads() {
+  for (const Index dimension : {16, 64, 256, 1024, 4096}) {
+    for (const Index threads : {1, 2}) {
+      add("threads", "constant", {"ring", 16, dimension, threads}, constant());
+      add("threads", "gap-tight-norms", {"ring", 16, dimension, threads}, gap("tight", "norms", 2));
+    }
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -126,6 +136,7 @@ int main(int argc, char** argv) {
   add_all({"random-regular", 1000, 1000, 1});
   add_all({"random-regular", 1000, 1000, 2});
   add_scaling();
+  add_threads();
   benchmark::Initialize(&argc, argv);
   if (benchmark::ReportUnrecognizedArguments(argc, argv)) return 1;
   benchmark::RunSpecifiedBenchmarks();

@@ -31,7 +31,7 @@ TeamData read_data_of(const DataSource& source, const ModelOptions& model, const
   const Block block = out.ownership.block(team.rank());
   team.together([&] { reader.read(block); });
   out.dealt = reader.finish(team.tell(reader.summary()));
-  out.share = {block.first, matrix.agents(), out.dealt.samples};
+  out.share = {block.first, matrix.agents(), out.dealt.samples, reader.has_own_files()};
   return out;
 }
 

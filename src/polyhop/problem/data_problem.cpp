@@ -17,7 +17,7 @@ namespace polyhop {
 DataProblem::DataProblem(Dataset data, LinearOptions options, Index predictions)
     : data_(std::move(data)), options_(std::move(options)), predictions_(predictions) {
   DataShare& share = options_.share;
-  if (share.agents == 0) share = {0, data_.agents(), data_.features.rows()};
+  if (share.agents == 0) share = {0, data_.agents(), data_.features.rows(), share.is_private};
   for (Index k = 0; k < data_.agents(); ++k) {
     if (data_.samples(k) < 1) throw InputError("data", "agent " + std::to_string(share.first + k) + " has no samples");
   }

@@ -18,6 +18,8 @@ struct DataShare {
   Index first = 0;    // the place of the first agent whose samples are here
   Index agents = 0;   // of all processes; 0: those that are here are all there are
   Index samples = 0;  // the same
+  /// The data come from files of the agents' own: no sample leaves its process, only sums over an agent's samples do.
+  bool is_private = false;
 };
 
 /// What linear models have beside their data and their loss.
@@ -51,6 +53,8 @@ class DataProblem : public Problem {
   [[nodiscard]] const Dataset& data() const { return data_; }
   /// Where the agent at a place stands among those that are here.
   [[nodiscard]] Index here(Index place) const { return place - options_.share.first; }
+  /// True when no sample may leave the process that read it.
+  [[nodiscard]] bool is_private() const { return options_.share.is_private; }
   [[nodiscard]] Index features() const { return data_.features.columns(); }
   /// How many numbers the model predicts for a sample: 1, or one for each class.
   [[nodiscard]] Index predictions() const { return predictions_; }

@@ -73,6 +73,22 @@ void refuse_negative_counts(const LossSpec& loss, bool negative, const std::stri
   throw InputError("problem.loss", in_quotes(loss.name) + " takes counts, and a target is below 0", 0, file);
 }
 
+// All processes are told which classes there are. Targets that somebody measured are not classes, and stay where they
+// are.
+void refuse_measurements(const LossSpec& loss, const DataTable& table, const std::string& file) {
+  if (!table.labels.empty()) {
+    // Words are no numbers: the loss says so before anybody is told of them.
+    if (!takes_classes(loss)) (void)class_names(table.labels, {}, loss, file);
+    return;
+  }
+  if (!takes_classes(loss) || std::ranges::all_of(table.targets, [](Real y) { return y == std::round(y); })) return;
+  throw InputError("problem.loss",
+                   in_quotes(loss.name) +
+                       " takes classes, and a target is not a whole number; in files of the agents' "
+                       "own, write classes as words or whole numbers: all agents learn them",
+                   0, file);
+}
+
 // A sparse file may name a feature so high that the agents' models would fill memory.
 void refuse_too_wide(Index columns, Index agents, const std::string& file) {
   constexpr double most_bytes = 4e9;
@@ -238,6 +254,7 @@ void DealtReader::read_own(const Block& block) {
     }
     tables_.push_back(read_data(file, format));
     if (tables_.back().features.rows() == 0) throw InputError("problem.data", "holds no samples", 0, file);
+    refuse_measurements(loss_, tables_.back(), file);
   }
 }
 

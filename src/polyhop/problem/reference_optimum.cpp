@@ -926,7 +926,8 @@ Reference solve_reference(const DataProblem& problem) {
 
 Reference solve_reference(const DataProblem& problem, const AllAgents& all, double most_pooled) {
   const double features = features_of_all(problem, all);
-  if (features > most_pooled) return solve_spread(problem, all, features);
+  // A single process takes the same way, so that bits do not depend on how many there are.
+  if (problem.is_private() || features > most_pooled) return solve_spread(problem, all, features);
   if (all.here.size() == problem.agents()) return solve_pooled(problem);
   const auto whole = gathered_problem(problem, all);
   return shared(whole ? solve_pooled(*whole) : Reference{}, problem.dimension(), all);

@@ -21,9 +21,10 @@ Reference solve_reference(const DataProblem& problem);
 inline constexpr double pooled_features = 8e6;
 
 /// The same for processes that have the data of some agents each, with the same bits for any number of them. Up to
-/// `most_pooled` numbers, the first process gets the data of all and solves for them. Beyond, whatever touches data is
-/// formed agent by agent and summed in order of the agents, also by a single process; least squares then by normal
-/// equations or conjugate gradients.
+/// `most_pooled` numbers, the first process gets the data of all and solves for them. Beyond, and always where data are
+/// private, no sample leaves its process: whatever touches data is formed agent by agent and summed in order of the
+/// agents, also by a single process. What passes from process to process is sums over all samples of one or more
+/// agents: costs, gradients, Hessians or their products with vectors.
 Reference solve_reference(const DataProblem& problem, const AllAgents& all, double most_pooled = pooled_features);
 
 /// Minimises (1/K) sum_k J_k, where J_k is the cost of agent k on all its samples and only values and gradients are

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,6 +35,7 @@ struct Given {
   bool sparse = false;
   bool intercept = false;
   bool separable = false;
+  bool is_private = false;
 
   [[nodiscard]] std::unique_ptr<DataProblem> problem(const Block& block) const {
     Dataset data;
@@ -48,7 +51,7 @@ struct Given {
     }
     data.features = as_features(values);
     LinearOptions options{.l2 = l2, .intercept = intercept, .weights = weights};
-    options.share = {block.first, agents, 2 * agents + agents * (agents - 1) / 2};
+    options.share = {block.first, agents, 2 * agents + agents * (agents - 1) / 2, is_private};
     return builtin_loss(loss).build(std::move(data), 3, std::move(options));
   }
 
@@ -151,6 +154,80 @@ TEST(ReferenceTeam, WhatIsSpreadIsSolvedAsWellAsWhatIsPooled) {
     for (std::size_t j = 0; j < found.minimiser->size(); ++j) {
       EXPECT_NEAR((*found.minimiser)[j], (*pooled.minimiser)[j], 1e-6);
     }
+  }
+}
+
+// Solves, and returns every number that passes from process to process.
+std::vector<double> passed_on(const Given& given, Team& team) {
+  const CombinationMatrix matrix = test::network_of(Topology::ring, agents);
+  const Ownership ownership =
+      choose_ownership(matrix, std::vector<double>(agents, 1.0), team.size(), Placement::contiguous);
+  const auto problem = given.problem(ownership.block(team.rank()));
+  std::vector<double> out;
+  team.launch(matrix, ownership, 1, 1, [&](Worker& worker) {
+    AllAgents all = all_agents(worker);
+    const auto in_order = all.in_order;
+    const auto by_agent = all.by_agent;
+    all.in_order = [&](std::span<double> numbers, const auto& turn) {
+      in_order(numbers, [&](std::span<double> shared) {
+        turn(shared);
+        out.insert(out.end(), shared.begin(), shared.end());
+      });
+    };
+    all.by_agent = [&](std::span<double> numbers, const auto& turn) {
+      by_agent(numbers, [&](std::span<double> shared, Index k) {
+        turn(shared, k);
+        out.insert(out.end(), shared.begin(), shared.end());
+      });
+    };
+    (void)solve_reference(*problem, all);
+  });
+  return out;
+}
+
+// The features, all of them different, and not the ones of an intercept or the targets that are classes.
+std::vector<double> secrets(const Given& given) {
+  const auto problem = given.problem({0, agents});
+  std::vector<double> out;
+  for (Index n = 0; n < problem->data().features.rows(); ++n) {
+    const auto row = problem->data().features.dense().row(n);
+    out.insert(out.end(), row.begin(), row.end() - (given.intercept ? 1 : 0));
+  }
+  return out;
+}
+
+TEST(ReferenceTeam, NoSampleOfPrivateDataIsPassedOn) {
+  for (Given given : all_given()) {
+    if (given.sparse) continue;  // what few samples have in a column adds up to what one of them has
+    SCOPED_TRACE(text(given));
+    const std::vector<double> secret = secrets(given);
+    const auto seen = [&](Team& team) {
+      const std::vector<double> passed = passed_on(given, team);
+      return std::ranges::count_if(secret, [&](double x) {
+        return std::ranges::any_of(passed, [&](double y) { return std::abs(y) == std::abs(x); });
+      });
+    };
+    for (const Index processes : {2, 9}) {
+      given.is_private = true;
+      ThreadTeam::run(processes, [&](Team& team) { EXPECT_EQ(seen(team), 0); });
+      given.is_private = false;  // what is not private is gathered, and that this test would see
+      ThreadTeam::run(processes, [&](Team& team) {
+        // What the last process passes on has been with all the others.
+        const auto found = seen(team);
+        EXPECT_TRUE(team.rank() < team.size() - 1 || found == std::ssize(secret)) << found;
+      });
+    }
+  }
+}
+
+TEST(ReferenceTeam, PrivateDataAreSolvedForAlikeByOneProcessAndByMany) {
+  for (Given given : all_given()) {
+    SCOPED_TRACE(text(given));
+    const Reference spread_out = solved(given, spread, alone(), Placement::contiguous);
+    given.is_private = true;
+    expect_same(solved(given, pooled_features, alone(), Placement::contiguous), spread_out);
+    ThreadTeam::run(
+        3, [&](Team& team) { expect_same(solved(given, pooled_features, team, Placement::contiguous), spread_out); });
   }
 }
 

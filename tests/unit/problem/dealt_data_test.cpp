@@ -227,5 +227,25 @@ TEST_F(DealtDataFiles, ClassesAndFeaturesOfOwnFilesAreThoseOfAllProcesses) {
   EXPECT_EQ(one.samples, 3);
 }
 
+TEST_F(DealtDataFiles, OfOwnFilesMeasurementsAreNotTakenForClassesThatOthersAreTold) {
+  write("site-0.csv", "a,y\n1,0.25\n2,3\n");
+  for (const std::string loss : {"logistic", "softmax"}) {
+    DealtReader reader({"", file("site-{agent}.csv"), ""}, builtin_loss(loss), {}, 1, 0);
+    reader.open(false);
+    const std::string message = polyhop::refusal([&] { reader.read({0, 1}); }).what();
+    EXPECT_NE(message.find("not a whole number"), std::string::npos) << message;
+    EXPECT_EQ(message.find("0.25"), std::string::npos) << message;
+  }
+}
+
+TEST_F(DealtDataFiles, OfOwnFilesTheSummaryHoldsNoTargetsThatAreNumbersAndNoFeatures) {
+  write("site-0.csv", "a,y\n0.125,7.75\n-3.5,11.25\n");
+  DealtReader reader({"", file("site-{agent}.csv"), ""}, builtin_loss("least-squares"), {}, 1, 0);
+  reader.open(false);
+  reader.read({0, 1});
+  // The agent, its rows and columns, dense, no words, the target's name, the columns' names, no classes, none below 0.
+  EXPECT_EQ(reader.summary(), "1:11:01:21:11:01:01:y1:01:11:a1:01:01:0");
+}
+
 }  // namespace
 }  // namespace polyhop::dealt_data_test
