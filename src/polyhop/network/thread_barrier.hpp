@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
-#include <thread>
+#include <mutex>
 
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/real.hpp"
@@ -19,47 +21,77 @@ class Abandoned : public Error {
 
 /// A split-phase barrier for a fixed team: `arrive`, do something else, `wait`. Unlike std::barrier it can be
 /// broken by a member that fails, so that the others do not wait for ever.
+/// Who waits looks for some microseconds whether the others are there, and then sleeps. It looks at all only where
+/// there is a core for each member, and the less the more often that was in vain: the others may have to share the core
+/// with somebody, or with the one who looks. It never yields, as std::atomic::wait does: on a busy machine that gives a
+/// whole time slice away, while who sleeps is woken at once.
 class ThreadBarrier {
  public:
-  explicit ThreadBarrier(Index members) : members_(static_cast<std::uint32_t>(members)) {}
+  /// `beside`: how many such teams share this machine's cores.
+  explicit ThreadBarrier(Index members, Index beside = 1);
 
   /// Returns the phase to wait for.
   std::uint32_t arrive() {
     const std::uint32_t phase = phase_.load(std::memory_order_acquire);
     if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == members_) {
       arrived_.store(0, std::memory_order_relaxed);
-      phase_.store(phase + 1, std::memory_order_release);
-      phase_.notify_all();
+      phase_.store(phase + 1);
+      if (sleepers_.load() > 0) wake_all();
     }
     return phase;
   }
 
   void wait(std::uint32_t phase) {
-    // Phases are short: look a while before going to sleep, and let others run where cores are few.
-    for (int tries = 0; tries < 200; ++tries) {
-      if (phase_.load(std::memory_order_acquire) != phase) break;
-      if (tries > 50) std::this_thread::yield();
-    }
-    while (phase_.load(std::memory_order_acquire) == phase && !broken_.load(std::memory_order_acquire)) {
-      phase_.wait(phase, std::memory_order_acquire);
-    }
+    if (is_at(phase) && !(spins() > 0 && comes_soon(phase))) sleep_through(phase);
     if (broken_.load(std::memory_order_acquire)) throw Abandoned();
   }
 
   void arrive_and_wait() { wait(arrive()); }
 
   /// Ends the team: everyone who waits, or comes to wait, throws.
-  void abandon() {
-    broken_.store(true, std::memory_order_release);
-    phase_.fetch_add(1, std::memory_order_acq_rel);
-    phase_.notify_all();
-  }
+  void abandon();
+
+  /// How often a member looks before it sleeps.
+  [[nodiscard]] int spins() const { return spins_.load(std::memory_order_relaxed); }
 
  private:
+  [[nodiscard]] bool is_at(std::uint32_t phase) const { return phase_.load(std::memory_order_acquire) == phase; }
+  /// Leaves the core's resources to a neighbour for some cycles.
+  static void relax() {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    asm volatile("isb" ::: "memory");
+#endif
+  }
+  /// Looks whether the phase ends while it looks, and remembers.
+  bool comes_soon(std::uint32_t phase) {
+    // Now and then all look for long, and see whether it pays again.
+    constexpr std::uint32_t between_trials = 32;
+    const int most = phase % between_trials == 0 ? most_spins : spins();
+    for (int tries = 0; tries < most; ++tries) {
+      relax();
+      if (is_at(phase)) continue;
+      spins_.store(most_spins, std::memory_order_relaxed);
+      return true;
+    }
+    spins_.store(std::max(fewest_spins, spins() / 2), std::memory_order_relaxed);
+    return false;
+  }
+  void sleep_through(std::uint32_t phase);
+  void wake_all();
+
+  static constexpr int fewest_spins = 16;
+  static constexpr int most_spins = 1024;  // 10 to 50 microseconds, about what falling asleep and being woken takes
+
   std::uint32_t members_;
+  std::atomic<int> spins_;
   std::atomic<std::uint32_t> arrived_ = 0;
   std::atomic<std::uint32_t> phase_ = 0;
   std::atomic<bool> broken_ = false;
+  std::atomic<std::uint32_t> sleepers_ = 0;
+  std::mutex mutex_;
+  std::condition_variable bell_;
 };
 
 }  // namespace polyhop

@@ -98,7 +98,7 @@ Crew::Crew(Link& link_used, MPI_Comm world, const CombinationMatrix& whole, cons
       ownership(owners),
       exchange(how),
       workers(std::clamp<Index>(count, 1, owners.block(link_used.rank()).size())),
-      barrier(workers),
+      barrier(workers, link_used.processes_here()),
       parts(static_cast<std::size_t>(workers)) {
   link.blocking([&] { MPI_Comm_dup(world, &comm); });
   if (exchange == Exchange::neighbourhood) join_neighbours();

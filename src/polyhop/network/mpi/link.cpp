@@ -73,8 +73,8 @@ Link::Link(MPI_Comm parent, double peer_timeout, std::string advice)
   MPI_Get_processor_name(name.data(), &length);
   hosts_.assign(static_cast<std::size_t>(size_), "?");
   hosts_ = tell(std::string(name.data(), static_cast<std::size_t>(length)));
-  const auto here = std::ranges::count(hosts_, hosts_[static_cast<std::size_t>(rank_)]);
-  crowded_ = here > static_cast<std::ptrdiff_t>(std::thread::hardware_concurrency());
+  processes_here_ = std::ranges::count(hosts_, hosts_[static_cast<std::size_t>(rank_)]);
+  crowded_ = processes_here_ > static_cast<Index>(std::thread::hardware_concurrency());
 }
 
 Link::~Link() {

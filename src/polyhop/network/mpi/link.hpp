@@ -40,6 +40,8 @@ class Link {
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
+  /// On this machine.
+  [[nodiscard]] Index processes_here() const { return processes_here_; }
   [[nodiscard]] MPI_Comm world() const { return world_; }
   /// "rank 2 on HOST"
   [[nodiscard]] std::string name(int rank) const {
@@ -114,6 +116,7 @@ class Link {
   MPI_Comm heart_ = MPI_COMM_NULL;
   std::vector<std::string> hosts_;
   bool heeds_alarms_ = false;
+  Index processes_here_ = 1;
   bool crowded_ = false;  // more processes on this machine than cores
 
   struct Peer {
