@@ -307,7 +307,7 @@ void add_fit(CommandLine& line) {
   for (const LossEntry& entry : registry.losses()) {
     add_options(command, entry.options, a->options, [&](const Value& table) { (void)entry.read(table, ""); });
   }
-  command.option("--threads", a->threads, "how many to use (default: all cores; under mpirun 1 a rank)")
+  command.option("--threads", a->threads, "how many to use (default: as many cores as pay off; under mpirun 1 a rank)")
       .within(1, 4096);
   add_cluster(command, a->cluster);
   command.flag("--json", a->json, "print what was reached as JSON");

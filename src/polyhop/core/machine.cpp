@@ -66,6 +66,17 @@ Index usable_threads(Index asked, Index processes) {
   return processes > 1 ? 1 : std::max<Index>(1, static_cast<Index>(std::thread::hardware_concurrency()));
 }
 
+Index paying_threads(double work, Index threads) {
+  // About 30 microseconds. On an idle machine a tenth of it would do; on a busy one, where threads share cores with
+  // others and have to be woken, this is where they lose no more than they gain.
+  constexpr double least_work = 150e3;
+  return static_cast<Index>(std::clamp(work / least_work, 1.0, static_cast<double>(std::max<Index>(1, threads))));
+}
+
+Index usable_threads(Index asked, Index processes, double work) {
+  return asked > 0 ? asked : paying_threads(work, usable_threads(0, processes));
+}
+
 std::optional<std::string> find_program(const std::string& name) {
   const char* path = std::getenv("PATH");
   std::istringstream folders(path != nullptr ? path : "");

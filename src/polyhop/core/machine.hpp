@@ -29,6 +29,14 @@ Machine this_machine();
 /// together.
 Index usable_threads(Index asked, Index processes = 1);
 
+/// How many of `threads` shorten an iteration of so many multiply-adds, in which they wait for each other a few times.
+/// docs/benchmarks.md tells where they begin to.
+Index paying_threads(double work, Index threads);
+
+/// How many threads to use for such iterations: `asked`, or when that is 0 as many as there are cores and as pay off;
+/// one where several processes run together.
+Index usable_threads(Index asked, Index processes, double work);
+
 /// The full path of a program on PATH.
 std::optional<std::string> find_program(const std::string& name);
 

@@ -104,23 +104,21 @@ class Experiment {
 
   Record run(Index threads) {
     const std::uint64_t first_seed = config_.options.seeds.list.front();
-    Index agents = 0;
     team_.together([&] {
       const NetworkGraph network = make_network(config_.options.graph, first_seed);
-      agents = network.graph.agents();
       if (team_.is_first()) draw(network.graph, first_seed);
     });
     find_finished();
-    Index dimension = 1;
+    double work = 0;  // of an iteration
     if (!waiting_.empty()) {
       const auto s = static_cast<std::size_t>(waiting_.front() / methods());
       const std::uint64_t seed = config_.options.seeds.list[s];
       const Instance& instance = instances_[s].get(config_.options, seed, run_);
       check_methods(config_, instance, seed, team_);
-      dimension = instance.problem->dimension();
+      work = iteration_work(instance.network.matrix, *instance.problem);
     }
     if (stored_) on_first(team_, [&] { run_.store->set_experiment(record_, keys_); });
-    const Index workers = team_.size() > 1 ? threads : workers_for(agents, dimension, threads);
+    const Index workers = workers_for(work, threads);
     run_tasks(static_cast<Index>(waiting_.size()), team_.size() > 1 ? 1 : threads / workers,
               [&](Index n) { run_waiting(n, workers); });
     for (const auto& [cell, twin] : twins_) {
@@ -131,6 +129,13 @@ class Experiment {
   }
 
  private:
+  // How many threads each run gets: as many as pay off, and runs go side by side. A number that the user asked for is
+  // used up, where runs are few.
+  [[nodiscard]] Index workers_for(double work, Index threads) const {
+    if (team_.size() > 1) return threads;
+    const auto runs = std::max<Index>(1, static_cast<Index>(waiting_.size()));
+    return std::max(paying_threads(work, threads), run_.threads > 0 ? threads / runs : 1);
+  }
   [[nodiscard]] Index methods() const { return static_cast<Index>(config_.methods.size()); }
 
   void draw(const Graph& graph, std::uint64_t seed) {

@@ -13,7 +13,6 @@
 #include "polyhop/core/machine.hpp"
 #include "polyhop/experiment/instance.hpp"
 #include "polyhop/experiment/run_cell.hpp"
-#include "polyhop/experiment/tasks.hpp"
 #include "polyhop/network/runtime.hpp"
 
 namespace polyhop {
@@ -141,8 +140,7 @@ Summary solve(const Problem& problem, const CombinationMatrix& network, const So
     control.on_point = [&](const Cell& cell) { stopped = options.callback(cell.points.back()); };
     control.stop = [&] { return stopped; };
   }
-  const Index threads = usable_threads(options.threads);
-  const Index workers = options.threads > 0 ? threads : workers_for(problem.agents(), problem.dimension(), threads);
+  const Index workers = usable_threads(options.threads, 1, iteration_work(network, problem));
   Cell cell = run_cell(experiment, method, Stage{network, problem, reference}, options.seed,
                        std::min(workers, problem.agents()), control);
   Summary out;

@@ -11,12 +11,6 @@
 
 namespace polyhop {
 
-Index workers_for(Index agents, Index dimension, Index threads) {
-  // Below this many numbers an iteration, waiting for each other costs threads more than they gain.
-  constexpr Index large_state = 100000;
-  return agents * dimension >= large_state ? threads : 1;
-}
-
 void run_tasks(Index count, Index threads, const std::function<void(Index)>& task) {
   std::atomic<Index> next = 0;
   std::exception_ptr failure;

@@ -8,10 +8,6 @@
 
 namespace polyhop {
 
-/// How many workers a run of agents * dimension numbers gets: all threads when it is large, else one, and runs go side
-/// by side.
-Index workers_for(Index agents, Index dimension, Index threads);
-
 /// Runs tasks 0 .. count-1 on `threads` threads, in order of start; the first exception ends them all.
 void run_tasks(Index count, Index threads, const std::function<void(Index)>& task);
 

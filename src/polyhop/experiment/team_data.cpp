@@ -22,6 +22,11 @@ std::vector<double> agent_costs(const CombinationMatrix& matrix, const Batch& ba
   return out;
 }
 
+double iteration_work(const CombinationMatrix& matrix, const Problem& problem) {
+  const auto rows = static_cast<double>(matrix.rows().column.size());
+  return rows * static_cast<double>(problem.dimension()) + problem.gradient_work();
+}
+
 TeamData read_data_of(const DataSource& source, const ModelOptions& model, const CombinationMatrix& matrix,
                       std::uint64_t seed, Team& team, Placement placement) {
   DealtReader reader(source, model.loss, model.partition, matrix.agents(), seed);

@@ -21,6 +21,9 @@ namespace polyhop {
 /// gradient. `samples`: of each agent, or of none where nobody knows them, and then only neighbours count.
 std::vector<double> agent_costs(const CombinationMatrix& matrix, const Batch& batch, std::span<const Index> samples);
 
+/// About how many multiply-adds an iteration of all agents takes: their gradients, and combining rows of neighbours.
+double iteration_work(const CombinationMatrix& matrix, const Problem& problem);
+
 /// Samples that the processes of a team read and dealt together, each for its own agents.
 struct TeamData {
   DealtData dealt;

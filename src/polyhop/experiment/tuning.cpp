@@ -182,8 +182,8 @@ class Trials {
       run.status = cell.status;
       run.last = cell.points.back();
     };
-    const Problem& problem = *instances_[0]->problem;
-    const Index workers = team_.size() > 1 ? threads_ : workers_for(problem.agents(), problem.dimension(), threads_);
+    const double work = iteration_work(instances_[0]->network.matrix, *instances_[0]->problem);
+    const Index workers = team_.size() > 1 ? threads_ : paying_threads(work, threads_);
     run_tasks(static_cast<Index>(runs.size()), beside(workers), [&](Index n) { one(n, workers); });
     for (const Run& run : runs) charge(run.last);
   }

@@ -372,7 +372,8 @@ FitResult fit(const FitOptions& options, const FitControl& control) {
   const auto problem = how.loss.build(std::move(dealt.data), classes, linear);
 
   const auto begin = Clock::now();
-  const Index threads = std::min(usable_threads(options.threads, team.size()), shares.own().size());
+  const Index threads =
+      std::min(usable_threads(options.threads, team.size(), iteration_work(matrix, *problem)), shares.own().size());
   Rows agreed(1, problem->dimension());
   std::array<double, 3> sent{};  // vectors and scalars of this process's agents, and how many gradients they took
   std::mutex mutex;

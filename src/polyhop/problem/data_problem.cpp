@@ -42,6 +42,23 @@ Sampler DataProblem::sampler(Block block, std::uint64_t seed) const {
   return {block, std::move(samples), options_.batch, options_.sampling, seed};
 }
 
+// The features of a batch are read for the predictions and for the gradient; of sparse ones, those that are there.
+double DataProblem::gradient_work() const {
+  const Features& h = data_.features;
+  double work = 0;
+  for (Index k = 0; k < data_.agents(); ++k) {
+    double numbers = static_cast<double>(h.columns());
+    if (h.is_sparse()) {
+      numbers = 0;
+      for (Index n = data_.first(k); n < data_.first(k + 1); ++n) numbers += static_cast<double>(h.values_of(n).size());
+      numbers /= static_cast<double>(data_.samples(k));
+    }
+    const Index batch = options_.batch.all ? data_.samples(k) : std::min(data_.samples(k), options_.batch.size);
+    work += 2 * static_cast<double>(batch * predictions_) * numbers;
+  }
+  return work;
+}
+
 double DataProblem::penalised_square(const Real* w) const {
   if (!intercept()) return kernels::dot(w, w, dimension());
   double sum = 0;

@@ -46,6 +46,7 @@ class DataProblem : public Problem {
   [[nodiscard]] Index agents() const override { return options_.share.agents; }
   [[nodiscard]] Index dimension() const override { return predictions_ * features(); }
   [[nodiscard]] Index samples() const override { return options_.share.samples; }
+  [[nodiscard]] double gradient_work() const override;
   void costs(Block block, const Rows& points, Rows& out) const override;
   [[nodiscard]] Reference minimise(const AllAgents& all) const override;
 

@@ -36,6 +36,10 @@ class Problem {
   [[nodiscard]] virtual Index dimension() const = 0;
   /// How many samples all agents have together; 1 an agent where costs are no sums.
   [[nodiscard]] virtual Index samples() const { return agents(); }
+  /// About how many multiply-adds one gradient of every agent that is here takes, on a batch each.
+  [[nodiscard]] virtual double gradient_work() const {
+    return 2 * static_cast<double>(agents()) * static_cast<double>(dimension());
+  }
   /// The view of one block; `seed` is that of the sampling.
   [[nodiscard]] virtual std::unique_ptr<Oracle> oracle(Block block, std::uint64_t seed) const = 0;
   /// out(k, p) = J_k(point p), k over the block's agents: the whole cost, not a batch. One matrix product for linear

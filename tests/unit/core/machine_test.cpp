@@ -36,5 +36,23 @@ TEST(Machine, GivesAllCoresUnlessSeveralProcessesShareThem) {
   EXPECT_EQ(usable_threads(0), std::max<Index>(1, std::thread::hardware_concurrency()));
 }
 
+TEST(Machine, GivesThreadsWorkThatIsWorthTheirWhile) {
+  EXPECT_EQ(paying_threads(0, 8), 1);
+  EXPECT_EQ(paying_threads(35e3, 8), 1);  // breast-cancer's 569 samples of 31 numbers
+  EXPECT_EQ(paying_threads(299e3, 8), 1);
+  EXPECT_EQ(paying_threads(300e3, 8), 2);
+  EXPECT_EQ(paying_threads(1e9, 8), 8);
+  EXPECT_EQ(paying_threads(1e300, 3), 3);
+  EXPECT_EQ(paying_threads(1e9, 1), 1);
+}
+
+TEST(Machine, ObeysWhoAsksForThreadsHoweverLittleThereIsToDo) {
+  EXPECT_EQ(usable_threads(3, 1, 0.0), 3);
+  EXPECT_EQ(usable_threads(3, 4, 1e9), 3);
+  EXPECT_EQ(usable_threads(0, 1, 0.0), 1);
+  EXPECT_EQ(usable_threads(0, 4, 1e9), 1);
+  EXPECT_EQ(usable_threads(0, 1, 1e9), usable_threads(0));
+}
+
 }  // namespace
 }  // namespace polyhop::machine_test

@@ -154,6 +154,18 @@ TEST(AgentCosts, CountRowsThatAreCombinedAndSamplesThatAreRead) {
   EXPECT_EQ(agent_costs(star, {1, false}, {}), (std::vector<double>{3, 3, 3, 3, 3}));
 }
 
+TEST(IterationWork, IsThatOfCombiningRowsAndOfGradients) {
+  const CombinationMatrix ring = make_network(on_ring(5).graph, 0).matrix;
+  ProblemOptions options;
+  options.dimension = 7;
+  options.samples = 10;
+  options.model.batch = {4, false};
+  // 3 rows an agent, and 4 samples twice.
+  EXPECT_EQ(iteration_work(ring, *make_problem(options, 5, 0)), 5 * 7 * (3 + 2 * 4));
+  options.model.batch = {0, true};
+  EXPECT_EQ(iteration_work(ring, *make_problem(options, 5, 0)), 5 * 7 * (3 + 2 * 10));
+}
+
 class InstanceOfFiles : public test::DataFiles {
  protected:
   // Three classes in words, or numbers.

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <string>
 #include <utility>
@@ -21,6 +22,7 @@
 #include "polyhop/experiment/advice.hpp"
 #include "polyhop/experiment/toml_reader.hpp"
 #include "polyhop/problem/linear_problem.hpp"
+#include "support/bowls.hpp"
 #include "support/instance_data.hpp"
 #include "support/losses.hpp"
 #include "support/option_sets.hpp"
@@ -96,6 +98,46 @@ TEST(Run, RecordsAtMultiplesAndAtTheEnd) {
   EXPECT_EQ(iterations(run(tiny("iterations = 8\n")).cells[0]), (std::vector<Index>{0, 4, 8}));
   EXPECT_EQ(iterations(run(tiny("iterations = 3\n")).cells[0]), (std::vector<Index>{0, 3}));
   EXPECT_EQ(iterations(run(tiny("iterations = 0\n")).cells[0]), (std::vector<Index>{0}));
+}
+
+// Bowls that write down how many agents each worker has.
+class Divided final : public Problem {
+ public:
+  explicit Divided(std::set<Index>& blocks) : blocks_(blocks) {}
+  [[nodiscard]] Index agents() const override { return bowls_.agents(); }
+  [[nodiscard]] Index dimension() const override { return bowls_.dimension(); }
+  [[nodiscard]] std::unique_ptr<Oracle> oracle(Block block, std::uint64_t seed) const override {
+    static std::mutex mutex;
+    const std::lock_guard lock(mutex);
+    blocks_.insert(block.size());
+    return bowls_.oracle(block, seed);
+  }
+  void costs(Block block, const Rows& points, Rows& out) const override { bowls_.costs(block, points, out); }
+
+ private:
+  ObjectiveProblem bowls_ = test::bowls({{{1}, {2}}, {{1}, {3}}, {{1}, {4}}, {{1}, {5}}});
+  std::set<Index>& blocks_;
+};
+
+// How many agents workers had in a run of 4 agents with so many seeds.
+std::set<Index> agents_of_workers(Index threads, const std::string& seeds) {
+  std::set<Index> blocks;
+  Config config = tiny("iterations = 2\nseeds = " + seeds + "\n", "{ rule = \"constant\", value = 0.1 }");
+  config.options.problem.own =
+      ProblemSpec{"divided", Value::Table{}, [&](const ProblemSetting&) { return std::make_unique<Divided>(blocks); }};
+  RunOptions options;
+  options.threads = threads;
+  (void)run(config, options);
+  blocks.erase(4);  // one worker has checked the methods on all agents
+  return blocks;
+}
+
+TEST(Run, GivesASmallRunOneThreadUnlessSomebodyAsksForMore) {
+  EXPECT_EQ(agents_of_workers(0, "[1]"), (std::set<Index>{}));
+  EXPECT_EQ(agents_of_workers(1, "[1]"), (std::set<Index>{}));
+  EXPECT_EQ(agents_of_workers(2, "[1]"), (std::set<Index>{2}));
+  EXPECT_EQ(agents_of_workers(4, "[1, 2]"), (std::set<Index>{2}));
+  EXPECT_EQ(agents_of_workers(2, "[1, 2]"), (std::set<Index>{}));  // side by side
 }
 
 TEST(Run, OrdersCellsBySeedThenByMethod) {

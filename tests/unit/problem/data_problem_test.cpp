@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "polyhop/core/reach.hpp"
+#include "polyhop/problem/softmax_problem.hpp"
 #include "unit/core/refusal.hpp"
 #include "unit/problem/naive.hpp"
 
@@ -264,6 +265,16 @@ TEST(DataProblem, RefusesWeightsThatAreNotOneForEachAgent) {
   for (const Real bad : {0.0, -1.0, std::nan("")}) {
     EXPECT_NE(refusal(with({1, bad, 1})).message().find("agent 1"), std::string::npos) << bad;
   }
+}
+
+TEST(DataProblem, TheWorkOfAGradientIsThatOfTheFeaturesThatAreThere) {
+  Dataset data;
+  data.features = Features::sparse(100, {0, 1, 4, 6}, {7, 1, 2, 3, 50, 99}, {1, 1, 1, 1, 1, 1});
+  data.targets = {0, 1, 2};
+  data.offset = {0, 1, 3};
+  // Agent 0 has a sample of 1 number, agent 1 two samples of 5 numbers together; 3 classes.
+  EXPECT_EQ(SoftmaxProblem(data, 3, {.batch = {0, true}}).gradient_work(), 2 * 3 * (1 + 5));
+  EXPECT_EQ(SoftmaxProblem(data, 3, {.batch = {1, false}}).gradient_work(), 2 * 3 * (1 + 2.5));
 }
 
 }  // namespace
