@@ -99,6 +99,21 @@ class Design {
     return gram;
   }
 
+  // sum_n weights_n h_nj^2 of every column j
+  [[nodiscard]] Vector squares(const Vector& weights) const {
+    Vector sums = Vector::Zero(cols());
+    for (Index n = 0; n < rows(); ++n) {
+      if (!is_sparse()) {
+        sums += weights(n) * dense().row(n).cwiseAbs2().transpose();
+        continue;
+      }
+      const auto columns = h_.columns_of(first_ + n);
+      const auto values = h_.values_of(first_ + n);
+      for (std::size_t e = 0; e < columns.size(); ++e) sums(columns[e]) += weights(n) * values[e] * values[e];
+    }
+    return sums;
+  }
+
  private:
   // Some dense rows after the others: what(their places, the first one's number, how many).
   template <class F>
@@ -163,6 +178,8 @@ class Cost {
   [[nodiscard]] virtual bool is_smooth() const = 0;
   // Multiplications that a gradient takes.
   [[nodiscard]] virtual double work() const = 0;
+  // Of each coefficient, the mean square of what it is multiplied with; none where nobody knows.
+  [[nodiscard]] virtual Vector squares() const { return {}; }
 
   Vector penalty;  // of each coefficient; none where somebody else adds it
   bool is_flat;    // without penalty
@@ -185,7 +202,7 @@ class Pooled : public Cost {
         h(problem.data().features, problem.data().first(first), problem.data().first(last)),
         y(Eigen::Map<const Vector>(problem.data().targets.data() + problem.data().first(first), h.rows())),
         c(h.rows()),
-        blocks_(static_cast<double>(problem.predictions())) {
+        blocks_(problem.predictions()) {
     const Dataset& data = problem.data();
     const auto agents = static_cast<double>(problem.agents());
     for (Index k = first; k < last; ++k) {
@@ -193,14 +210,15 @@ class Pooled : public Cost {
           .setConstant(problem.weight(k) / (agents * static_cast<double>(data.samples(k))));
     }
   }
-  [[nodiscard]] double work() const override { return 2 * h.size() * blocks_; }
+  [[nodiscard]] double work() const override { return 2 * h.size() * static_cast<double>(blocks_); }
+  [[nodiscard]] Vector squares() const override { return h.squares(c).replicate(blocks_, 1); }
 
   Design h;
   Eigen::Map<const Vector> y;
   Vector c;
 
  private:
-  double blocks_;
+  Index blocks_;
 };
 
 class PooledLinear final : public Pooled {
@@ -404,6 +422,41 @@ Reference by_normal_equations(Cost& cost) {
   return finish(cost, w, gain, normal_equations);
 }
 
+// In which coefficients curve about alike, from the diagonal of a Hessian.
+Vector even_units(const Vector& curvature) {
+  return curvature.unaryExpr([](double x) { return x > 0 ? 1 / std::sqrt(x) : 1.0; });
+}
+
+// Without penalty, the solution of minimum norm, also of a Gram matrix that lacks rank. What is small is judged in even
+// units, where columns are of the same length.
+Reference by_least_norm(Cost& cost) {
+  Vector w = Vector::Zero(cost.penalty.size());
+  cost.fix_curvature(w);
+  const Matrix gram = cost.hessian();
+  const Vector unit = even_units(gram.diagonal());
+  const Matrix even = unit.asDiagonal() * gram * unit.asDiagonal();
+  // Of full rank, which is cheaper to see, and to solve.
+  if (Eigen::LDLT<Matrix>(even).vectorD().minCoeff() > 1e-9) return by_normal_equations(cost);
+  const Eigen::SelfAdjointEigenSolver<Matrix> of(even);
+  const auto size = static_cast<double>(w.size());
+  const double least = 1e-14 * size * of.eigenvalues().maxCoeff();
+  const Vector inverse = of.eigenvalues().unaryExpr([&](double x) { return x > least ? 1 / x : 0.0; });
+  // Eigenvalues rise.
+  const auto lacking = std::ranges::count(inverse, 0.0);
+  const Eigen::HouseholderQR<Matrix> none(unit.asDiagonal() * of.eigenvectors().leftCols(lacking));
+  const Matrix basis = none.householderQ() * Matrix::Identity(w.size(), lacking);
+  double gain = 0;
+  for (int step = 0; step < 4; ++step) {
+    const Vector g = cost.gradient(w);
+    const Vector along = of.eigenvectors().transpose() * unit.cwiseProduct(g);
+    const Vector change = -unit.cwiseProduct(of.eigenvectors() * inverse.cwiseProduct(along));
+    gain = 0.5 * std::abs(g.dot(change));
+    w += change;
+    w -= basis * (basis.transpose() * w);
+  }
+  return finish(cost, w, gain, "least squares, eigenvalues of the normal equations with refinement");
+}
+
 // The error of conjugate gradients is the sum of all gains to come: here, of the last ones that came.
 double last_gains(const std::vector<double>& gains) {
   const auto count = std::min<std::ptrdiff_t>(10, static_cast<std::ptrdiff_t>(gains.size()));
@@ -548,7 +601,52 @@ Reference by_descent(Cost& cost, const Vector& start) {
                 small ? "L-BFGS, then Newton's method" : "L-BFGS, then Newton's method by conjugate gradients");
 }
 
-Reference by_descent(Cost& cost) { return by_descent(cost, Vector::Zero(cost.penalty.size())); }
+// A cost in other units: J(unit * v), number by number.
+class Scaled final : public Cost {
+ public:
+  Scaled(Cost& cost, Vector unit)
+      : Cost(cost.penalty.cwiseProduct(unit.cwiseAbs2()), cost.is_flat), cost_(cost), unit_(std::move(unit)) {}
+  [[nodiscard]] Vector original(const Vector& v) const { return unit_.cwiseProduct(v); }
+
+  [[nodiscard]] double evaluate(const Vector& v, Vector* gradient) const override {
+    const double value = cost_.evaluate(original(v), gradient);
+    if (gradient != nullptr) *gradient = unit_.cwiseProduct(*gradient);
+    return value;
+  }
+  void fix_curvature(const Vector& v) override { cost_.fix_curvature(original(v)); }
+  [[nodiscard]] Vector curvature_times(const Vector& v) const override {
+    return unit_.cwiseProduct(cost_.curvature_times(original(v)));
+  }
+  [[nodiscard]] bool has_small_hessian() const override { return cost_.has_small_hessian(); }
+  [[nodiscard]] Matrix hessian() const override { return unit_.asDiagonal() * cost_.hessian() * unit_.asDiagonal(); }
+  [[nodiscard]] bool falls_along(const Vector& v) const override { return cost_.falls_along(original(v)); }
+  [[nodiscard]] bool is_positive() const override { return cost_.is_positive(); }
+  [[nodiscard]] bool is_smooth() const override { return cost_.is_smooth(); }
+  [[nodiscard]] double work() const override { return cost_.work(); }
+
+ private:
+  Cost& cost_;
+  Vector unit_;
+};
+
+// From 0. Where features differ in size by orders of magnitude, descents get nowhere in the units of the data.
+Reference by_descent(Cost& cost) {
+  constexpr double orders = 1e3;
+  const Vector zero = Vector::Zero(cost.penalty.size());
+  const Vector unit = even_units(cost.squares() + cost.penalty);
+  if (unit.maxCoeff() <= orders * unit.minCoeff()) return by_descent(cost, zero);
+  Scaled scaled(cost, unit);
+  Reference reference = by_descent(scaled, zero);
+  if (!reference.minimiser) return reference;
+  // Samples that are fitted nearly exactly curve otherwise at the minimum than at 0.
+  if (reference.accuracy > 1e-12 * std::max(1.0, std::abs(reference.value))) {
+    Reference plain = by_descent(cost, zero);
+    if (plain.value < reference.value) return plain;
+  }
+  const Vector w = scaled.original(Eigen::Map<const Vector>(reference.minimiser->data(), zero.size()));
+  reference.minimiser->assign(w.begin(), w.end());
+  return reference;
+}
 
 Reference by_least_squares(PooledLinear& cost) {
   const Index rows = cost.h.rows();
@@ -664,6 +762,12 @@ class Spread final : public Cost {
   [[nodiscard]] bool is_positive() const override { return parts_.front()->is_positive(); }
   [[nodiscard]] bool is_smooth() const override { return parts_.front()->is_smooth(); }
   [[nodiscard]] double work() const override { return 2 * features_ * blocks_; }
+  [[nodiscard]] Vector squares() const override {
+    for (std::size_t k = 0; k < parts_.size(); ++k) {
+      std::ranges::copy(parts_[k]->squares(), rows_.row(static_cast<Index>(k)).begin());
+    }
+    return sum_of(all_, rows_);
+  }
 
  private:
   // The sum of all agents' rows, and what the penalty adds at w.
@@ -684,8 +788,8 @@ class Spread final : public Cost {
 Reference solve_spread(const DataProblem& problem, const AllAgents& all, double features) {
   Spread cost(problem, all, features);
   if (!problem.is_quadratic()) return by_descent(cost);
-  if (cost.has_small_hessian() && !(cost.is_flat && problem.data().features.is_sparse())) {
-    Reference reference = by_normal_equations(cost);
+  if (cost.has_small_hessian()) {
+    Reference reference = cost.is_flat ? by_least_norm(cost) : by_normal_equations(cost);
     if (reference.accuracy <= 1e-10 * std::max(1.0, reference.value)) return reference;
   }
   return by_conjugate_gradients(cost);

@@ -36,6 +36,8 @@ struct Given {
   bool intercept = false;
   bool separable = false;
   bool is_private = false;
+  Real orders = 0;          // of magnitude between one column and the next
+  bool lacks_rank = false;  // a column is the sum of two others
 
   [[nodiscard]] std::unique_ptr<DataProblem> problem(const Block& block) const {
     Dataset data;
@@ -62,6 +64,8 @@ struct Given {
     if (intercept) h.back() = 1;
     Real y = h[0] - 2 * h[1] + (separable ? 0 : random.normal());
     if (sparse) h[2] = 0;
+    if (lacks_rank) h[2] = h[0] + h[1];
+    for (std::size_t j = 0; j < h.size(); ++j) h[j] *= std::pow(10, orders * (static_cast<Real>(j) - 1));
     if (loss == "logistic" || loss == "smoothed-hinge") y = y < 0 ? -1 : 1;
     if (loss == "softmax") y = y < -1 ? 0 : y < 1 ? 1 : 2;
     if (loss == "poisson") y = std::floor(std::abs(y));
@@ -153,6 +157,36 @@ TEST(ReferenceTeam, WhatIsSpreadIsSolvedAsWellAsWhatIsPooled) {
     if (!found.minimiser || (given.loss == "softmax" && given.intercept)) continue;
     for (std::size_t j = 0; j < found.minimiser->size(); ++j) {
       EXPECT_NEAR((*found.minimiser)[j], (*pooled.minimiser)[j], 1e-6);
+    }
+  }
+}
+
+// No penalty makes a difference between them: the minimum does not depend on the units of the columns.
+TEST(ReferenceTeam, UnitsOfTheDataDoNotMatter) {
+  for (const std::string loss : {"least-squares", "logistic", "softmax", "huber", "poisson"}) {
+    SCOPED_TRACE(loss);
+    Given given{loss, 0};
+    const double even = solved(given, pooled_features, alone(), Placement::contiguous).value;
+    given.orders = 4;
+    const double found = solved(given, spread, alone(), Placement::contiguous).value;
+    EXPECT_NEAR(found, even, 1e-10 * std::abs(even));
+    // The bad news for a penalty is that it does: then both ways agree.
+    given.l2 = 1e-3;
+    const double pooled = solved(given, pooled_features, alone(), Placement::contiguous).value;
+    EXPECT_NEAR(solved(given, spread, alone(), Placement::contiguous).value, pooled, 1e-10 * std::abs(pooled));
+  }
+}
+
+TEST(ReferenceTeam, WithoutFullRankWhatIsSpreadHasTheLeastNorm) {
+  for (const bool sparse : {false, true}) {
+    for (const Real orders : {0, 2}) {
+      const Given given{.l2 = 0, .sparse = sparse, .orders = orders, .lacks_rank = true};
+      const Reference pooled = solved(given, pooled_features, alone(), Placement::contiguous);
+      const Reference found = solved(given, spread, alone(), Placement::contiguous);
+      EXPECT_NEAR(found.value, pooled.value, 1e-12 * pooled.value);
+      for (std::size_t j = 0; j < found.minimiser->size(); ++j) {
+        EXPECT_NEAR((*found.minimiser)[j], (*pooled.minimiser)[j], 1e-8 * (1 + std::abs((*pooled.minimiser)[j])));
+      }
     }
   }
 }
