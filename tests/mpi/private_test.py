@@ -96,8 +96,8 @@ class Private(MpiTest):
             own = [",".join(repr(float(x)) for x in row) + "\n" for row in rows]
             self.put(f"site-{site}.csv", "a,b,c,d,y\n" + "".join(own))
             lines += own
-            words = [",".join(repr(float(x)) for x in row[:-1]) + f",{'yes' if row[-1] > 0 else 'no'}\n" for row in rows]
-            self.put(f"words-{site}.csv", "a,b,c,d,y\n" + "".join(words))
+            named = [line.rpartition(",")[0] + (",yes\n" if row[-1] > 0 else ",no\n") for line, row in zip(own, rows)]
+            self.put(f"words-{site}.csv", "a,b,c,d,y\n" + "".join(named))
         self.put("all.csv", "a,b,c,d,y\n" + "".join(lines))
         pooled = self.samples[:, :, :FEATURES].reshape(-1, FEATURES)
         self.standardised = (pooled - pooled.mean(0)) / pooled.std(0)

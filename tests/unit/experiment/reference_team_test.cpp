@@ -246,8 +246,9 @@ TEST(ReferenceTeam, NoSampleOfPrivateDataIsPassedOn) {
       ThreadTeam::run(processes, [&](Team& team) { EXPECT_EQ(seen(team), 0); });
       given.is_private = false;  // what is not private is gathered, and that this test would see
       ThreadTeam::run(processes, [&](Team& team) {
-        if (team.rank() == team.size() - 1) EXPECT_EQ(seen(team), std::ssize(secret));
-        if (team.rank() < team.size() - 1) (void)seen(team);
+        // What the last process passes on has been with all the others.
+        const auto found = seen(team);
+        EXPECT_TRUE(team.rank() < team.size() - 1 || found == std::ssize(secret)) << found;
       });
     }
   }

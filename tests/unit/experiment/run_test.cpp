@@ -122,7 +122,7 @@ class Divided final : public Problem {
 // How many agents workers had in a run of 4 agents with so many seeds.
 std::set<Index> agents_of_workers(Index threads, const std::string& seeds) {
   std::set<Index> blocks;
-  Config config = tiny("iterations = 2\nseeds = " + seeds + "\n");
+  Config config = tiny("iterations = 2\nseeds = " + seeds + "\n", "{ rule = \"constant\", value = 0.1 }");
   config.options.problem.own =
       ProblemSpec{"divided", Value::Table{}, [&](const ProblemSetting&) { return std::make_unique<Divided>(blocks); }};
   RunOptions options;

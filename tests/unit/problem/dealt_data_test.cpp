@@ -330,7 +330,7 @@ TEST_F(DealtDataFiles, OfOwnFilesMeasurementsAreNotTakenForClassesThatOthersAreT
   for (const std::string loss : {"logistic", "softmax"}) {
     DealtReader reader({"", file("site-{agent}.csv"), ""}, builtin_loss(loss), {}, 1, 0);
     reader.open(false);
-    const std::string message = refusal([&] { reader.read({0, 1}); }).what();
+    const std::string message = polyhop::refusal([&] { reader.read({0, 1}); }).what();
     EXPECT_NE(message.find("not a whole number"), std::string::npos) << message;
     EXPECT_EQ(message.find("0.25"), std::string::npos) << message;
   }
