@@ -186,7 +186,8 @@ class Fit(CommandTest):
                 self.put(f"{name}.csv", "a,b,y\n" + rows)
                 flags = ["fit", f"{name}.csv", "--agents", "3", "--l2", "0.1", "--quiet", "--report", "p.html"]
                 said = self.done(*flags).stdout
-                self.assertRegex(said, rf"\AThe loss is {loss}: the target[^\n]*: [^\n]*{targets[0]}")
+                self.assertRegex(said, rf"\AThe loss is {loss}: the target"
+                                 + (rf"[^\n]*: [^\n]*{targets[0]}" if loss != "least-squares" else "'s values are numbers"))
                 self.assertIn(loss, (self.folder / "p.html").read_text())
                 told = json.loads(self.done(*flags, "--json").stdout)
                 self.assertEqual(told["loss"], loss)
@@ -296,10 +297,9 @@ class Fit(CommandTest):
     def test_held_out_samples_end_a_fit_where_that_is_asked(self):
         told = json.loads(self.fit("--json").stdout)
         self.assertNotIn("held_out", told)
-        ended = json.loads(self.fit("--json", "--held-out", "0.25", "--method", "exact-diffusion", "--tolerance", "1e-15").stdout)
+        ended = json.loads(self.fit("--json", "--held-out", "0.25", "--method", "exact-diffusion", "--tolerance", "1e-300").stdout)
         self.assertIs(ended["converged"], True)
         self.assertEqual(ended["held_out_samples"], SAMPLES // 4)
-        self.assertGreater(ended["gradient"], 1e-15)
         self.assertIn("accuracy", ended["held_out_metrics"])
 
     def test_near_misses_of_sets_and_files(self):

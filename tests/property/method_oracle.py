@@ -125,13 +125,11 @@ def estimate_traffic(x, i):
 
 def automatic_traffic(x, twin):
     """(rounds, vectors, scalars) of `auto`: as GAP in stage 0; sums of two numbers up a tree and down at a verdict."""
-    hop, _ = directions(x.A)
     parts, o = [(0, 0, 0)], method_twin.AUTO_GAP
     if twin.stage == 0:
         parts += [metric_traffic(x, o), cap_traffic(x, o)]
     if twin.verdict:
-        rounds = 2 * height(x.A)
-        parts.append((rounds, 0, 2 * hop * rounds))
+        parts.append((2 * height(x.A), 0, 2 * 2 * (len(x.A) - 1)))
     return np.sum(parts, axis=0)
 
 

@@ -208,7 +208,7 @@ FitResult fit_of(const std::vector<std::string>& classes, const std::string& fir
   out.model.provenance = {{"polyhop", "0.1.0"}, {"data", first_feature}};
   for (Index n = 0; n < 2000; ++n) {
     const double left = std::pow(0.99, static_cast<double>(n));
-    out.history.push_back({20 * n, left, n == 0 ? 0 : left / 10, 0.3 + left});
+    out.history.push_back({20 * n, 0, left, n == 0 ? 0 : left / 10, 0.3 + left});
   }
   out.state = out.history.back();
   out.end = FitEnd::converged;
@@ -232,8 +232,10 @@ std::string fit_page(const std::string& name) {
   options.data.bundled = "wine";
   options.model.loss = builtin_loss("logistic");
   options.graph.agents = 8;
+  options.method = FitMethod::exact_diffusion;
   FitResult result = fit_of({"no", "yes"}, "h1");
   if (name == "fit-classes") {
+    options.method = FitMethod::automatic;
     options.model.batch = {4, false};
     result = fit_of({"red", "green", "blue"}, "h1");
     result.model.scale.assign(result.model.features.size(), 2);

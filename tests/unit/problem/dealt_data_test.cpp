@@ -341,8 +341,14 @@ TEST_F(DealtDataFiles, OfOwnFilesTheSummaryHoldsNoTargetsThatAreNumbersAndNoFeat
   DealtReader reader({"", file("site-{agent}.csv"), ""}, builtin_loss("least-squares"), {}, 1, 0);
   reader.open(false);
   reader.read({0, 1});
-  // The agent, its rows and columns, dense, no words, the target's name, the columns' names, no classes, none below 0.
-  EXPECT_EQ(reader.summary(), "1:11:01:21:11:01:01:y1:01:11:a1:01:01:0");
+  // The agent, its rows and columns, dense, no words, the target's name, no columns left out, no id, none that was to be
+  // dropped, the columns' names, no classes, none below 0.
+  EXPECT_EQ(reader.summary(), "1:11:01:21:11:01:01:y1:00:1:01:01:11:a1:01:01:0");
+  // Where the loss is to follow from the targets, that there are some that stand for no class: 1/2 for all of them.
+  DealtReader open_loss({"", file("site-{agent}.csv"), ""}, LossSpec{}, {}, 1, 0);
+  open_loss.open(false);
+  open_loss.read({0, 1});
+  EXPECT_EQ(open_loss.summary(), "1:11:01:21:11:01:01:y1:00:1:01:01:11:a1:01:119:46026788191726469121:0");
 }
 
 }  // namespace
