@@ -178,6 +178,38 @@ class Fit(CommandTest):
         self.assertEqual(result.returncode, 3)
         self.assertIn("7 columns", result.stderr)
 
+    def test_an_option_without_effect_is_refused(self):
+        for flags, says in (
+            (["--method", "tree", "--batch", "2"], ["--batch", "no effect", "--method auto"]),
+            (["--sampling", "cyclic"], ["--sampling", "without --batch"]),
+            (["--batch", "2", "--tolerance", "1e-3"], ["--tolerance", "no effect", "--method tree"]),
+            (["--graph", "grid", "--set", "graph.rows=2", "--set", "graph.columns=2", "--agents", "4"], ["--agents", "no effect"]),
+        ):
+            with self.subTest(flags=flags):
+                self.refused("a.svm", *flags, says=says)
+        self.put("own-0.csv", "a,y\n1,2\n2,3\n")
+        self.refused("own-{agent}.csv", "--partition", "label", says=["--partition", "no effect"])
+
+    def test_what_it_is_going_to_do_is_said_before(self):
+        for flags, says in (([], ["L-BFGS over a spanning tree", "sends 8 vectors"]),
+                            (["--method", "exact-diffusion"], ["exact diffusion", "iteration"]),
+                            (["--batch", "2", "--iterations", "60"], ["auto on batches", "held out"])):
+            with self.subTest(flags=flags):
+                result = self.polyhop("fit", "a.svm", "--agents", "5", "--graph", "ring", "--l2", "0.1", *flags)
+                for text in ["Fitting ", " samples of 5 agents", *says]:
+                    self.assertIn(text, result.stderr)
+                self.assertEqual(self.polyhop("fit", "a.svm", "--agents", "5", "--quiet", *flags).stderr, "")
+
+    def test_a_model_worse_than_the_frequencies_is_told(self):
+        # What the samples fitted to say, those held out contradict: no model is better than none.
+        draw = numpy.random.default_rng(1)
+        x = draw.normal(size=(60, 20))
+        y = draw.integers(0, 2, 60)
+        self.put("noise.csv", "".join(",".join(repr(v) for v in row) + f",{label}\n" for row, label in zip(x.tolist(), y)))
+        told = self.polyhop("fit", "noise.csv", "--agents", "3", "--held-out", "0.5", "--quiet")
+        self.assertIn("no better than the frequencies of the classes", told.stdout)
+        self.assertNotIn("no better", self.fit().stdout)
+
     def test_the_loss_follows_from_the_target_and_is_said(self):
         for name, targets, loss in (("two", "01", "logistic"), ("three", "123", "softmax"),
                                     ("words", ["no", "yes"], "logistic"), ("gaps", "135", "least-squares"), ("real", ["0.5", "1"], "least-squares")):
@@ -191,7 +223,7 @@ class Fit(CommandTest):
                 self.assertIn(loss, (self.folder / "p.html").read_text())
                 told = json.loads(self.done(*flags, "--json").stdout)
                 self.assertEqual(told["loss"], loss)
-                self.assertIn(targets[0], told["why_loss"])
+                self.assertIn("target", told["why_loss"])
                 self.assertNotIn("why_loss", json.loads(self.done(*flags, "--json", "--loss", loss).stdout))
         self.refused("two.csv", "--delta", "2", says=["--delta", "huber"])
         self.assertIn("from the target", self.done("fit", "--help").stdout)

@@ -47,7 +47,10 @@ class Lost(MpiTest):
 
     def test_a_fit_that_loses_a_rank_writes_no_model(self):
         self.put("d.csv", "a,b,y\n" + "".join(f"{n % 7},{n % 5},{n % 3}\n" for n in range(60)))
-        process = self.begin(3, "fit", "d.csv", "--agents", "6", "--tolerance", "1e-300", "--iterations", "1000000000")
+        process = self.begin(3, "fit", "d.csv", "--agents", "6", "--method", "exact-diffusion", "--tolerance", "1e-300",
+                             "--iterations", "1000000000")
+        plan = [process.stderr.readline() for _ in range(2)]
+        self.assertIn("exact diffusion", plan[0])
         self.assertIn("iteration ", process.stderr.readline())  # it is on its way
         os.kill(self.worker(1), signal.SIGKILL)
         result = self.end(process)
