@@ -201,7 +201,7 @@ std::string way_out(const FitOptions& options) {
   return is_tree(options) ? "Raise --iterations or --l2." : "Raise --iterations, or use --method tree.";
 }
 
-std::string end_message(const FitResult& result, const FitOptions& options) {
+std::string ending_text(const FitResult& result, const FitOptions& options) {
   const FitState& state = result.state;
   const std::string after = fmt::format("after {} iterations", state.iteration) +
                             (is_tree(options) ? fmt::format(" ({} evaluations)", state.evaluations) : std::string());
@@ -212,8 +212,7 @@ std::string end_message(const FitResult& result, const FitOptions& options) {
     case FitEnd::converged:
       return fmt::format("Converged {}: {}.", after, reached);
     case FitEnd::plateau:
-      return fmt::format("Stopped {}: the loss on samples held out no longer falls (kept: {:.6g}).", after,
-                         state.held_out);
+      return fmt::format("Stopped {}: the loss on samples held out no longer falls.", after);
     case FitEnd::separated:
       return fmt::format(
           "Stopped {}: a plane separates the classes, so without a penalty the cost has no minimum and the "
@@ -227,6 +226,13 @@ std::string end_message(const FitResult& result, const FitOptions& options) {
       return fmt::format("Stopped {}: {}.", after, reached);
   }
   return "";
+}
+
+std::string end_message(const FitResult& result, const FitOptions& options) {
+  std::string out = ending_text(result, options);
+  if (!result.held_out) return out;
+  return out + fmt::format(" Kept: the model of iteration {}, whose loss on samples held out is the lowest, {:.6g}.",
+                           result.state.kept, result.state.held_out);
 }
 
 // What a model is worth that predicts worse than the targets' mean or the classes' frequencies do; empty: nothing to

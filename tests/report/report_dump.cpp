@@ -208,7 +208,7 @@ FitResult fit_of(const std::vector<std::string>& classes, const std::string& fir
   out.model.provenance = {{"polyhop", "0.1.0"}, {"data", first_feature}};
   for (Index n = 0; n < 2000; ++n) {
     const double left = std::pow(0.99, static_cast<double>(n));
-    out.history.push_back({20 * n, 0, left, n == 0 ? 0 : left / 10, 0.3 + left});
+    out.history.push_back({20 * n, 0, left, n == 0 ? 0 : left / 10, 0.3 + left, 0});
   }
   out.state = out.history.back();
   out.end = FitEnd::converged;

@@ -78,6 +78,7 @@ class Best {
   void show(Index iteration, Real loss, const Rows& models) {
     if (loss < loss_) {
       loss_ = loss;
+      iteration_ = iteration;
       copy(models, models_);
     }
     // Small gains add up.
@@ -90,12 +91,14 @@ class Best {
   [[nodiscard]] Index reached() const { return reached_; }
   [[nodiscard]] const Rows& models() const { return models_; }
   [[nodiscard]] Real loss() const { return loss_; }
+  [[nodiscard]] Index iteration() const { return iteration_; }
 
  private:
   Rows models_;
   Real worth_it_;
   Real loss_ = std::numeric_limits<Real>::infinity();
   Real milestone_ = std::numeric_limits<Real>::infinity();
+  Index iteration_ = 0;
   Index reached_ = 0;
 };
 
@@ -217,6 +220,7 @@ class Fitter {
   void keep(const Best& best) {
     copy(best.models(), w_);
     state_.held_out = best.loss();
+    state_.kept = best.iteration();
   }
 
   FitEnd by_exact_diffusion() {

@@ -272,6 +272,7 @@ TEST_F(Fit, KeepsTheModelThatPredictsSamplesHeldOutBest) {
     double lowest = result.history.front().held_out;
     for (const FitState& state : result.history) lowest = std::min(lowest, state.held_out);
     EXPECT_EQ(result.state.held_out, lowest);
+    EXPECT_LT(result.state.kept, result.state.iteration);
     EXPECT_LT(lowest, result.history.back().held_out);
     ASSERT_TRUE(result.held_out.has_value());
     const auto& metrics = result.held_out->metrics;
