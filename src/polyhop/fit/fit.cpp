@@ -266,7 +266,7 @@ class Fitter {
     network_.spread_max(numbers_);
     const auto length = static_cast<Index>(numbers_.empty() ? epoch : numbers_[0]);
     // Noise slows batches down long before they are at the end: Fashion-MNIST still gains a third of a point.
-    Best best(w_, 3e-4);
+    Best best(w_, 1e-3);
     for (Index i = 0;; ++i) {
       if (i % length == 0 || i == options_.iterations) {
         copy(average.models(), w_);
