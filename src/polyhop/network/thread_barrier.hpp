@@ -7,7 +7,9 @@
 #include <condition_variable>
 #include <cstdint>
 #include <mutex>
+#include <thread>
 
+#include "polyhop/core/clock.hpp"
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/real.hpp"
 
@@ -23,8 +25,9 @@ class Abandoned : public Error {
 /// broken by a member that fails, so that the others do not wait for ever.
 /// Who waits looks for some microseconds whether the others are there, and then sleeps. It looks at all only where
 /// there is a core for each member, and the less the more often that was in vain: the others may have to share the core
-/// with somebody, or with the one who looks. It never yields, as std::atomic::wait does: on a busy machine that gives a
-/// whole time slice away, while who sleeps is woken at once.
+/// with somebody. It does not yield then, as std::atomic::wait does: on a busy machine that gives a whole time slice
+/// away, while who sleeps is woken at once. Where there are more members than cores, each yields once to every other
+/// before it sleeps, as long as nobody else takes these turns.
 class ThreadBarrier {
  public:
   /// `beside`: how many such teams share this machine's cores.
@@ -42,7 +45,7 @@ class ThreadBarrier {
   }
 
   void wait(std::uint32_t phase) {
-    if (is_at(phase) && !(spins() > 0 && comes_soon(phase))) sleep_through(phase);
+    if (is_at(phase) && !(spins() > 0 ? comes_soon(phase) : comes_by_turns(phase))) sleep_through(phase);
     if (broken_.load(std::memory_order_acquire)) throw Abandoned();
   }
 
@@ -78,6 +81,21 @@ class ThreadBarrier {
     spins_.store(std::max(fewest_spins, spins() / 2), std::memory_order_relaxed);
     return false;
   }
+  /// Lets the others have the core, one after the other, where there are fewer cores than members; and remembers
+  /// whether it was they who had it.
+  bool comes_by_turns(std::uint32_t phase) {
+    constexpr std::uint32_t between_trials = 1024;
+    constexpr double turn = 50e-6;  // seconds; a time slice of somebody else's is far longer
+    if (!yields_.load(std::memory_order_relaxed) && phase % between_trials != 0) return false;
+    const auto begin = Clock::now();
+    bool is_over = false;
+    for (std::uint32_t tries = 0; tries < members_ && !is_over; ++tries) {
+      std::this_thread::yield();
+      is_over = !is_at(phase);
+    }
+    yields_.store(since(begin) < turn * members_, std::memory_order_relaxed);
+    return is_over;
+  }
   void sleep_through(std::uint32_t phase);
   void wake_all();
 
@@ -86,6 +104,7 @@ class ThreadBarrier {
 
   std::uint32_t members_;
   std::atomic<int> spins_;
+  std::atomic<bool> yields_ = true;  // where there are more members than cores
   std::atomic<std::uint32_t> arrived_ = 0;
   std::atomic<std::uint32_t> phase_ = 0;
   std::atomic<bool> broken_ = false;
