@@ -3,12 +3,14 @@
 """What the tests of the command under mpirun share: starting it, looking at its processes, ending them, comparing."""
 
 import contextlib
+import functools
 import os
 import pathlib
 import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import time
 import uuid
 
@@ -190,6 +192,19 @@ class MpiTest(CommandTest):
         self.assertTrue(any(name == "models.npz" for name, _ in arrays))
         for key, array in arrays.items():
             self.assertEqual(array, other_arrays[key], key)
+
+    @staticmethod
+    @functools.cache  # one for all tests of a program
+    def _long_run():
+        folder = tempfile.TemporaryDirectory()
+        path = pathlib.Path(folder.name) / "long.toml"
+        path.write_text(LONG)
+        subprocess.run([COMMAND, "run", path, "-o", path.with_name("alone"), "--quiet"], check=True, stdout=subprocess.DEVNULL)
+        return folder, path.with_name("alone")
+
+    def assert_bits_of_the_long_run(self, folder):
+        """Those of a run by hand, that nothing happened to."""
+        self.assert_same_bits(MpiTest._long_run()[1], folder)
 
     def assert_store_is_whole(self, folder):
         with contextlib.closing(sqlite3.connect(self.folder / folder / "experiment.sqlite")) as database:

@@ -125,8 +125,7 @@ class Hosts(MpiTest):
         self.assert_bits()
 
     def assert_bits(self):
-        self.done("run", "long.toml", "-o", "alone", "--quiet")
-        self.assert_same_bits("alone", "out")
+        self.assert_bits_of_the_long_run("out")
 
     def goes_on(self, hosts):
         self.assert_store_is_whole("out")

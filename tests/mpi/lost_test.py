@@ -22,8 +22,7 @@ class Lost(MpiTest):
         """What is there is whole, and ends with the bits of a run that nothing happened to."""
         self.assert_store_is_whole("out")
         self.done_mpi(ranks, "run", "long.toml", "-o", "out", "--quiet")
-        self.done("run", "long.toml", "-o", "whole", "--quiet")
-        self.assert_same_bits("whole", "out")
+        self.assert_bits_of_the_long_run("out")
 
     def test_a_killed_rank_ends_the_job_and_fewer_go_on(self):
         for rank, then in ((2, 2), (0, 3)):
@@ -81,8 +80,7 @@ class Lost(MpiTest):
         os.kill(paused, signal.SIGCONT)
         result = self.end(process)
         self.assertEqual((result.returncode, self.said(result.stderr)), (0, []), result.stderr)
-        self.done("run", "long.toml", "-o", "whole", "--quiet")
-        self.assert_same_bits("whole", "out")
+        self.assert_bits_of_the_long_run("out")
 
     def test_a_job_that_is_stopped_as_a_whole_goes_on(self):
         process = self.begin_long(2, "--peer-timeout", "1")
