@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstring>
@@ -55,13 +56,13 @@ CREATE TABLE provenance (position INTEGER PRIMARY KEY, name TEXT, value TEXT);
 CREATE TABLE layout (position INTEGER PRIMARY KEY, method TEXT NOT NULL, seed INTEGER NOT NULL, cell TEXT NOT NULL);
 CREATE TABLE cells (id TEXT PRIMARY KEY, settings TEXT NOT NULL, status TEXT NOT NULL, message TEXT,
                     iteration INTEGER, seconds REAL, first_risk REAL, reference_value REAL, reference_accuracy REAL,
-                    reference_error_rate REAL, reference_how TEXT, recorded_agents INTEGER, )" +
+                    reference_error_rate REAL, reference_how TEXT, recorded_agents INTEGER, checksum INTEGER, )" +
          listed(counts, definition) + R"() WITHOUT ROWID;
 CREATE TABLE points (cell TEXT NOT NULL, )" +
          listed(point_columns, definition) + R"(, PRIMARY KEY (cell, iteration)) WITHOUT ROWID;
 CREATE TABLE steps (cell TEXT NOT NULL, iteration INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (cell, iteration));
 CREATE TABLE arrays (cell TEXT NOT NULL, name TEXT NOT NULL, position INTEGER NOT NULL, part INTEGER NOT NULL,
-                     "rows" INTEGER NOT NULL, "columns" INTEGER NOT NULL, data BLOB NOT NULL,
+                     "rows" INTEGER NOT NULL, "columns" INTEGER NOT NULL, data BLOB NOT NULL, checksum INTEGER,
                      PRIMARY KEY (cell, name, part));
 CREATE TABLE networks (seed INTEGER PRIMARY KEY, agents INTEGER NOT NULL, edges BLOB NOT NULL);
 CREATE TABLE searches (id TEXT PRIMARY KEY, method TEXT, value REAL, factor REAL, trials INTEGER, iterations INTEGER,
@@ -124,6 +125,35 @@ Tuning read_tuning(SQLite::Statement& select) {
 // What the names of a checkpoint's arrays begin with; models have none.
 constexpr const char* of_state = "state/";
 
+// Of what must come back as it went: a word at a time, since there may be gigabytes.
+std::int64_t checksum_of(std::span<const double> numbers, std::int64_t start) {
+  auto hash = static_cast<std::uint64_t>(start) ^ 0xcbf29ce484222325U;
+  for (const double x : numbers) {
+    hash = (hash ^ std::bit_cast<std::uint64_t>(x)) * 0x9e3779b97f4a7c15U;
+    hash ^= hash >> 32U;
+  }
+  return static_cast<std::int64_t>(hash);
+}
+
+// Of a part of an array, whose shape counts as well as its numbers.
+std::int64_t checksum_of(const StatePart& part, std::int64_t number) {
+  Fingerprint shape;
+  shape.add(part.name);
+  for (const std::int64_t n : {number, static_cast<std::int64_t>(part.rows), static_cast<std::int64_t>(part.columns)}) {
+    shape.add(n);
+  }
+  return checksum_of(part.data, static_cast<std::int64_t>(shape.value()));
+}
+
+// Of where a run was.
+std::int64_t checksum_of(const Checkpoint& at) {
+  std::vector<double> numbers = {static_cast<double>(at.iteration), at.seconds, at.first_risk};
+  for (const PointColumn& column : counts) {
+    std::visit([&](const auto number) { numbers.push_back(static_cast<double>(at.totals.*number)); }, column.number);
+  }
+  return checksum_of(numbers, 1);
+}
+
 }  // namespace
 
 std::string CellKey::id() const {
@@ -161,7 +191,10 @@ class Store::Implementation {
                     (reads_only ? "" : ", or choose another folder with -o"));
       }
       if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT) {
-        throw Error(file + " is not a store of polyhop's, or is damaged (" + e.what() + ")");
+        throw InputError("",
+                         std::string("is not a store of polyhop's, or is damaged (") + e.what() +
+                             "); choose another folder with -o, or delete it",
+                         0, file);
       }
       if (code == SQLITE_FULL) throw Error(file + ": the disk is full; what was committed before is safe");
       throw Error(file + ": " + e.what());
@@ -175,6 +208,44 @@ class Store::Implementation {
       action();
       t.commit();
     });
+  }
+
+  // Throws: what is damaged, and how to go on.
+  [[noreturn]] void damaged(const std::string& what) const {
+    throw InputError("", "is damaged: " + what + "; run the experiment with --fresh, or into another folder", 0, file);
+  }
+
+  // A blob that should hold so many numbers, or any where `count` is below 0.
+  [[nodiscard]] std::vector<Real> numbers_in(const SQLite::Column& blob, Index count, const std::string& what) const {
+    const auto bytes = static_cast<std::size_t>(blob.getBytes());
+    if (bytes % sizeof(Real) != 0 || (count >= 0 && bytes / sizeof(Real) != static_cast<std::size_t>(count))) {
+      damaged(what + " has " + std::to_string(bytes) + " bytes" +
+              (count >= 0 ? ", expected " + std::to_string(count) + " numbers" : ""));
+    }
+    std::vector<Real> out(bytes / sizeof(Real));
+    if (bytes > 0) std::memcpy(out.data(), blob.getBlob(), bytes);
+    return out;
+  }
+
+  // The next part of an array, from the columns name, rows, columns, data, checksum, part. `data` holds its numbers.
+  void read_part(SQLite::Statement& select, StatePart& part, std::vector<Real>& data) const {
+    part.name = select.getColumn(0).getString();
+    part.rows = select.getColumn(1).getInt64();
+    part.columns = select.getColumn(2).getInt64();
+    const std::string what = "the array '" + part.name + "' of a run";
+    constexpr Index most = Index{1} << 30;  // a blob holds no more bytes
+    if (part.rows < 0 || part.columns < 0 || part.rows > most || part.columns > most) damaged("the shape of " + what);
+    data = numbers_in(select.getColumn(3), part.rows * part.columns, what);
+    part.data = data;
+    // Older stores have none.
+    const SQLite::Column checksum = select.getColumn(4);
+    if (!checksum.isNull() && checksum.getInt64() != checksum_of(part, select.getColumn(5).getInt64())) {
+      damaged("the numbers of " + what + " are not those that were written");
+    }
+  }
+  [[nodiscard]] std::string selected_parts() const {
+    return std::string("SELECT name, \"rows\", \"columns\", data, ") +
+           (names_in("arrays").contains("checksum") ? "checksum" : "NULL") + ", part FROM arrays WHERE cell = ? AND ";
   }
 
   [[nodiscard]] SQLite::Statement statement(const std::string& sql) const { return {*database, sql}; }
@@ -213,18 +284,21 @@ class Store::Implementation {
     update.exec();
     if (at == nullptr) return;
     auto progress =
-        statement("UPDATE cells SET iteration = ?, seconds = ?, first_risk = ?, " +
+        statement("UPDATE cells SET iteration = ?, seconds = ?, first_risk = ?, checksum = ?, " +
                   listed(counts, [](const PointColumn& c) { return quoted(c) + " = ?"; }) + " WHERE id = ?");
     progress.bind(1, static_cast<std::int64_t>(at->iteration));
     progress.bind(2, at->seconds);
     progress.bind(3, at->first_risk);
-    progress.bind(bind_point(progress, 4, counts, at->totals), id);
+    progress.bind(4, checksum_of(*at));
+    progress.bind(bind_point(progress, 5, counts, at->totals), id);
     progress.exec();
   }
 
   // Writes each part as a blob of its own, names in the order in which they come. SQLite holds no blob beyond 1 GB.
   void write_parts(const std::string& id, const std::string& prefix, const StateStream& stream) {
-    auto insert = statement("INSERT INTO arrays VALUES (?,?,?,?,?,?,?)");
+    auto insert = statement(
+        "INSERT INTO arrays (cell, name, position, part, \"rows\", \"columns\", data, checksum) VALUES "
+        "(?,?,?,?,?,?,?,?)");
     std::string name;
     int position = -1;
     std::int64_t number = 0;
@@ -240,24 +314,29 @@ class Store::Implementation {
       insert.bind(5, static_cast<std::int64_t>(part.rows));
       insert.bind(6, static_cast<std::int64_t>(part.columns));
       insert.bindNoCopy(7, part.data.data(), static_cast<int>(part.data.size_bytes()));
+      StatePart named = part;
+      named.name = prefix + name;
+      insert.bind(8, checksum_of(named, number));
       insert.exec();
     });
   }
 
   [[nodiscard]] Rows read_models(const std::string& id, const std::string& name) const {
-    auto select = statement("SELECT \"rows\", \"columns\", data FROM arrays WHERE cell = ? AND name = ? ORDER BY part");
+    auto select = statement(selected_parts() + "name = ? ORDER BY part");
     select.bind(1, id);
     select.bind(2, name);
     std::vector<std::vector<Real>> rows;
-    Index columns = 0;
+    StatePart part;
+    std::vector<Real> data;
     while (select.executeStep()) {
-      columns = select.getColumn(1).getInt64();
-      const auto* data = static_cast<const Real*>(select.getColumn(2).getBlob());
-      for (Index r = 0; r < select.getColumn(0).getInt64(); ++r) {
-        rows.emplace_back(data + r * columns, data + (r + 1) * columns);
+      read_part(select, part, data);
+      for (Index r = 0; r < part.rows; ++r) {
+        rows.emplace_back(data.begin() + r * part.columns, data.begin() + (r + 1) * part.columns);
       }
+      if (rows.empty()) continue;
+      if (rows.front().size() != rows.back().size()) damaged("the parts of the array '" + name + "' of a run");
     }
-    Rows out(static_cast<Index>(rows.size()), columns);
+    Rows out(static_cast<Index>(rows.size()), rows.empty() ? 0 : static_cast<Index>(rows.front().size()));
     for (std::size_t r = 0; r < rows.size(); ++r) std::ranges::copy(rows[r], out.row(static_cast<Index>(r)).begin());
     return out;
   }
@@ -267,6 +346,14 @@ class Store::Implementation {
     auto remove = statement("DELETE FROM arrays WHERE cell = ?");
     remove.bind(1, id);
     remove.exec();
+  }
+
+  [[nodiscard]] std::set<std::string, std::less<>> names_in(const std::string& table) const {
+    auto select = statement("SELECT name FROM pragma_table_info(?)");
+    select.bind(1, table);
+    std::set<std::string, std::less<>> names;
+    while (select.executeStep()) names.insert(select.getColumn(0).getString());
+    return names;
   }
 
   // What to select of a table for these columns: NULL for one that an older store lacks, which reads as NaN or 0.
@@ -292,6 +379,11 @@ class Store::Implementation {
       database->exec("PRAGMA synchronous = NORMAL");
       database->exec("BEGIN IMMEDIATE; COMMIT");
     }
+    database->exec("PRAGMA trusted_schema = OFF");
+    // What looks like a table and computes something else has no place here.
+    auto foreign =
+        statement("SELECT name FROM sqlite_master WHERE type IN ('view', 'trigger') OR sql LIKE '%VIRTUAL%'");
+    if (foreign.executeStep()) damaged("'" + foreign.getColumn(0).getString() + "' is no table");
     const int found = database->execAndGet("PRAGMA user_version").getInt();
     const bool known = found >= oldest_format && found <= format;
     if (known && reads_only) return;
@@ -305,19 +397,16 @@ class Store::Implementation {
     if (known) {
       add_missing("points", point_columns);
       add_missing("cells", counts);
+      for (const char* table : {"cells", "arrays"}) {
+        if (!names_in(table).contains("checksum")) {
+          database->exec(std::string("ALTER TABLE ") + table + " ADD COLUMN checksum INTEGER");
+        }
+      }
     } else {
       database->exec(schema());
     }
     database->exec("PRAGMA user_version = " + std::to_string(format));
     t.commit();
-  }
-
-  [[nodiscard]] std::set<std::string, std::less<>> names_in(const std::string& table) const {
-    auto select = statement("SELECT name FROM pragma_table_info(?)");
-    select.bind(1, table);
-    std::set<std::string, std::less<>> names;
-    while (select.executeStep()) names.insert(select.getColumn(0).getString());
-    return names;
   }
 
   void add_missing(const std::string& table, Columns columns) {
@@ -422,7 +511,9 @@ std::optional<Status> Store::status(const std::string& id) const {
 std::optional<Checkpoint> Store::checkpoint(const std::string& id) const {
   const auto& s = *implementation_;
   return s.guarded([&]() -> std::optional<Checkpoint> {
-    auto select = s.statement("SELECT iteration, seconds, first_risk, " + s.selected("cells", counts) +
+    const bool has_checksum = s.names_in("cells").contains("checksum");
+    auto select = s.statement(std::string("SELECT iteration, seconds, first_risk, ") +
+                              (has_checksum ? "checksum" : "NULL") + ", " + s.selected("cells", counts) +
                               " FROM cells WHERE id = ? AND status IN ('unfinished', 'failed') "
                               "AND iteration IS NOT NULL");
     select.bind(1, id);
@@ -431,7 +522,12 @@ std::optional<Checkpoint> Store::checkpoint(const std::string& id) const {
     at.iteration = select.getColumn(0).getInt64();
     at.seconds = real(select.getColumn(1));
     at.first_risk = real(select.getColumn(2));
-    read_point(select, 3, counts, at.totals);
+    read_point(select, 4, counts, at.totals);
+    const SQLite::Column checksum = select.getColumn(3);
+    if (at.iteration < 0 || at.iteration > Index{1} << 53 ||
+        (!checksum.isNull() && checksum.getInt64() != checksum_of(at))) {
+      s.damaged("the checkpoint of a run at iteration " + std::to_string(at.iteration));
+    }
     return at;
   });
 }
@@ -439,22 +535,18 @@ std::optional<Checkpoint> Store::checkpoint(const std::string& id) const {
 void Store::read_state(const std::string& id, const StateSink& sink) const {
   const auto& s = *implementation_;
   s.guarded([&] {
-    auto select = s.statement(
-        "SELECT name, \"rows\", \"columns\", data FROM arrays WHERE cell = ? AND name LIKE 'state/%' "
-        "ORDER BY position, part");
+    auto select = s.statement(s.selected_parts() + "name LIKE 'state/%' ORDER BY position, part");
     select.bind(1, id);
     StatePart part;
     std::vector<Real> data;
+    std::string before;
+    Index first = 0;
     while (select.executeStep()) {
-      const std::string name = select.getColumn(0).getString().substr(std::strlen(of_state));
-      part.first = name == part.name ? part.first + part.rows : 0;
-      part.name = name;
-      part.rows = select.getColumn(1).getInt64();
-      part.columns = select.getColumn(2).getInt64();
-      const SQLite::Column blob = select.getColumn(3);
-      data.resize(static_cast<std::size_t>(blob.getBytes()) / sizeof(Real));
-      if (!data.empty()) std::memcpy(data.data(), blob.getBlob(), data.size() * sizeof(Real));
-      part.data = data;
+      s.read_part(select, part, data);
+      part.name = part.name.substr(std::strlen(of_state));
+      part.first = part.name == before ? first : 0;
+      before = part.name;
+      first = part.first + part.rows;
       sink(part);
     }
   });
@@ -488,8 +580,7 @@ Cell Store::load_cell(const std::string& id, const std::string& method, std::uin
     auto steps = s.statement("SELECT data FROM steps WHERE cell = ? ORDER BY iteration");
     steps.bind(1, id);
     while (steps.executeStep()) {
-      const auto* data = static_cast<const Real*>(steps.getColumn(0).getBlob());
-      cell.steps.emplace_back(data, data + steps.getColumn(0).getBytes() / static_cast<int>(sizeof(Real)));
+      cell.steps.push_back(s.numbers_in(steps.getColumn(0), -1, "the steps of a run"));
     }
     if (with_models) {
       cell.models = s.read_models(id, "models");
@@ -601,10 +692,16 @@ Record Store::load(bool with_models) const {
       picture.seed = static_cast<std::uint64_t>(network.getColumn(0).getInt64());
       picture.agents = network.getColumn(1).getInt64();
       const SQLite::Column edges = network.getColumn(2);
-      picture.edges.resize(static_cast<std::size_t>(edges.getBytes()) / sizeof(Edge));
-      if (!picture.edges.empty()) {
-        std::memcpy(static_cast<void*>(picture.edges.data()), edges.getBlob(),
-                    static_cast<std::size_t>(edges.getBytes()));
+      const auto bytes = static_cast<std::size_t>(edges.getBytes());
+      const std::string what = "the network of seed " + std::to_string(picture.seed);
+      if (picture.agents < 0 || picture.agents > std::numeric_limits<std::int32_t>::max())
+        s.damaged("the size of " + what);
+      if (bytes % sizeof(Edge) != 0) s.damaged(what + " has " + std::to_string(bytes) + " bytes");
+      picture.edges.resize(bytes / sizeof(Edge));
+      if (bytes > 0) std::memcpy(static_cast<void*>(picture.edges.data()), edges.getBlob(), bytes);
+      const auto is_agent = [&](std::int32_t k) { return k >= 0 && k < picture.agents; };
+      if (!std::ranges::all_of(picture.edges, [&](const Edge& e) { return is_agent(e.first) && is_agent(e.second); })) {
+        s.damaged(what + " links agents that it does not have");
       }
       record.networks.push_back(std::move(picture));
     }
