@@ -13,8 +13,16 @@
 namespace polyhop {
 namespace {
 
-// sums row k = sum over agent k's samples of (x - mean)^power, column by column. What a sparse row does not hold is 0.
-Rows own_sums(const Dataset& data, std::span<const Real> mean, int power) {
+// What is summed over samples, of x - mean.
+enum class Moment { itself, size, square };
+
+Real moment_of(Real x, Moment moment) {
+  return moment == Moment::itself ? x : moment == Moment::size ? std::abs(x) : x * x;
+}
+
+// sums row k = sum over agent k's samples of a moment of x / 2^exponent - mean, column by column. What a sparse row
+// does not hold is 0.
+Rows own_sums(const Dataset& data, std::span<const Real> mean, std::span<const int> exponent, Moment moment) {
   Rows sums(data.agents(), data.features.columns());
   for (Index k = 0; k < data.agents(); ++k) {
     const auto sum = sums.row(k);
@@ -23,18 +31,30 @@ Rows own_sums(const Dataset& data, std::span<const Real> mean, int power) {
         const auto columns = data.features.columns_of(n);
         const auto values = data.features.values_of(n);
         for (std::size_t e = 0; e < columns.size(); ++e) {
-          sum[static_cast<std::size_t>(columns[e])] += power == 1 ? values[e] : values[e] * values[e];
+          const auto j = static_cast<std::size_t>(columns[e]);
+          sum[j] += moment_of(exponent.empty() ? values[e] : std::ldexp(values[e], -exponent[j]), moment);
         }
       } else {
         const auto row = data.features.dense().row(n);
         for (std::size_t j = 0; j < row.size(); ++j) {
-          const Real off = row[j] - mean[j];
-          sum[j] += power == 1 ? off : off * off;
+          sum[j] += moment_of((exponent.empty() ? row[j] : std::ldexp(row[j], -exponent[j])) - mean[j], moment);
         }
       }
     }
   }
   return sums;
+}
+
+// Whether an agent has features whose squares overflow or vanish: 1, or 0.
+Real is_extreme(const Dataset& data, Index agent) {
+  for (Index n = data.first(agent); n < data.first(agent + 1); ++n) {
+    const Features& h = data.features;
+    const std::span<const Real> row = h.is_sparse() ? h.values_of(n) : h.dense().row(n);
+    for (const Real& x : row) {
+      if (extreme_exponent({&x, 1}) != 0) return 1;
+    }
+  }
+  return 0;
 }
 
 }  // namespace
@@ -56,18 +76,35 @@ ColumnMoments column_moments(const Dataset& data, bool centred, const Combinatio
   out.spread.assign(columns, 0);
   team.launch(matrix, ownership, data.features.columns(), 1, [&](Worker& worker) {
     std::vector<Real> count;
-    for (Index k = 0; k < data.agents(); ++k) count.push_back(static_cast<Real>(data.samples(k)));
-    worker.network.spread_sum({count});
+    std::vector<Real> extremes;
+    for (Index k = 0; k < data.agents(); ++k) {
+      count.push_back(static_cast<Real>(data.samples(k)));
+      extremes.push_back(is_extreme(data, k));
+    }
+    worker.network.spread_sum({count, extremes});
+    // Where squares do not fit, columns are divided by a power of two first, which rounds nothing.
+    std::vector<int> exponent;
+    if (extremes[0] > 0) {
+      Rows sizes = own_sums(data, out.mean, {}, Moment::size);
+      for (Index k = 0; k < sizes.rows(); ++k) {
+        for (Real& size : sizes.row(k)) size /= count[0];
+      }
+      worker.network.spread_sum(sizes);
+      for (const Real size : sizes.row(0)) exponent.push_back(size > 0 && std::isfinite(size) ? std::ilogb(size) : 0);
+    }
     if (centred && !data.features.is_sparse()) {
-      Rows sums = own_sums(data, out.mean, 1);
+      Rows sums = own_sums(data, out.mean, exponent, Moment::itself);
       worker.network.spread_sum(sums);
       for (std::size_t j = 0; j < columns; ++j) out.mean[j] = sums(0, static_cast<Index>(j)) / count[0];
     }
-    Rows squares = own_sums(data, out.mean, 2);
+    Rows squares = own_sums(data, out.mean, exponent, Moment::square);
     worker.network.spread_sum(squares);
     for (std::size_t j = 0; j < columns; ++j) {
       const Real spread = std::sqrt(squares(0, static_cast<Index>(j)) / count[0]);
       out.spread[j] = spread > 1e-12 * std::abs(out.mean[j]) ? spread : 0;
+      if (exponent.empty()) continue;
+      out.mean[j] = std::ldexp(out.mean[j], exponent[j]);
+      out.spread[j] = std::ldexp(out.spread[j], exponent[j]);
     }
     out.traffic = of_all(worker.network.algorithm_traffic(), worker.collective);
   });

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -66,9 +67,13 @@ Rows weights_at(const std::vector<Index>& places, const Model& model, const Data
 // What a sample is divided by: the norm of the features that the model knows, 1 where that is 0 or nothing is divided.
 Real divisor(const std::vector<Index>& places, const Model& model, const Features& h, Index n) {
   if (!model.options.unit_rows) return 1;
-  Real squared = places.empty() ? h.squared_norm(n) : 0;
-  for (const Index place : places) squared += h.dense()(n, place) * h.dense()(n, place);
-  return squared > 0 ? std::sqrt(squared) : 1;
+  std::vector<Real> known;
+  for (const Index place : places) known.push_back(h.dense()(n, place));
+  const std::span<const Real> x = !places.empty() ? known : h.is_sparse() ? h.values_of(n) : h.dense().row(n);
+  const int exponent = extreme_exponent(x);
+  Real squared = 0;
+  for (const Real number : x) squared += std::ldexp(number, -exponent) * std::ldexp(number, -exponent);
+  return squared > 0 ? std::ldexp(std::sqrt(squared), exponent) : 1;
 }
 
 // 1 / (1 + e^-z), without overflow.

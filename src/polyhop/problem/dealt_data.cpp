@@ -562,13 +562,7 @@ DealtData read_dealt(const DataSource& source, const LossSpec& loss, const Parti
   return reader.finish({reader.summary()});
 }
 
-void scale_to_unit_rows(Dataset& data) {
-  const Features& h = data.features;
-  std::vector<Real> norm;
-  for (Index r = 0; r < h.rows(); ++r) norm.push_back(std::sqrt(h.squared_norm(r)));
-  data.features.scale_rows(
-      [&](Index r) { return norm[static_cast<std::size_t>(r)] > 0 ? 1 / norm[static_cast<std::size_t>(r)] : 1.0; });
-}
+void scale_to_unit_rows(Dataset& data) { data.features.normalise_rows(); }
 
 void add_intercept(Dataset& data) { data.features = data.features.with_ones(); }
 

@@ -10,6 +10,14 @@
 
 namespace polyhop {
 
+int extreme_exponent(std::span<const Real> x) {
+  Real largest = 0;
+  for (const Real number : x) largest = std::max(largest, std::abs(number));
+  constexpr Real high = 0x1p400;
+  if (largest == 0 || !std::isfinite(largest) || (largest < high && largest > 1 / high)) return 0;
+  return std::ilogb(largest);
+}
+
 Features Features::sparse(Index columns, std::vector<Index> offset, std::vector<std::int32_t> column,
                           std::vector<Real> value) {
   Features out;
@@ -59,6 +67,19 @@ Real Features::squared_norm(Index row) const {
   double sum = 0;
   for (const Real x : values_of(row)) sum = std::fma(x, x, sum);
   return sum;
+}
+
+void Features::normalise_rows() {
+  for (Index r = 0; r < rows(); ++r) {
+    const std::span<Real> row = is_sparse() ? own_values(r) : dense_.row(r);
+    if (const int exponent = extreme_exponent(row); exponent != 0) {
+      for (Real& x : row) x = std::ldexp(x, -exponent);
+    }
+    const Real norm = std::sqrt(squared_norm(r));
+    if (norm == 0) continue;
+    const Real by = 1 / norm;
+    for (Real& x : row) x *= by;
+  }
 }
 
 std::span<Real> Features::own_values(Index row) {

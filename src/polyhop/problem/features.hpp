@@ -12,6 +12,10 @@
 
 namespace polyhop {
 
+/// The power of two next to the largest of some numbers, by which they can be divided without rounding before they are
+/// squared; 0 where they are fit to be squared as they are, or all 0.
+int extreme_exponent(std::span<const Real> x);
+
 /// The features of samples, one sample a row: dense, or sparse, where only what is not 0 is held. Sums along a row run
 /// in a fixed order, so that no bit depends on who asks.
 class Features {
@@ -37,6 +41,8 @@ class Features {
   /// out += a h
   void add_scaled(Real a, Index row, Real* out) const;
   [[nodiscard]] Real squared_norm(Index row) const;
+  /// Every row divided by its norm, however large or small it is; rows of zeros stay.
+  void normalise_rows();
   /// Every row times factor(row).
   template <class F>
   void scale_rows(F factor) {

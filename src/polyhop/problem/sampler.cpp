@@ -3,21 +3,38 @@
 #include "polyhop/problem/sampler.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
+#include <string>
 #include <utility>
 
+#include "polyhop/core/error.hpp"
 #include "polyhop/core/random.hpp"
 
 namespace polyhop {
 
+namespace {
+
+// A draw is held in memory, whole.
+void refuse_too_large(const Batch& batch, Index agents) {
+  constexpr Index most_bytes = 4'000'000'000;
+  if (batch.size <= Batch::most && batch.size * agents <= most_bytes / static_cast<Index>(sizeof(Index))) return;
+  throw InputError("problem.batch", std::to_string(batch.size) + " samples of each of " + std::to_string(agents) +
+                                        " agents in an iteration; expected at most " + std::to_string(Batch::most) +
+                                        " each, and 500000000 together");
+}
+
+}  // namespace
+
 Batch Codec<Batch>::read(const Value& v) {
-  if (const auto* n = v.as<std::int64_t>(); n != nullptr && *n >= 1) return {*n, false};
+  if (const auto* n = v.as<std::int64_t>(); n != nullptr && *n >= 1 && *n <= Batch::most) return {*n, false};
   if (const auto* text = v.as<std::string>(); text != nullptr && *text == "all") return {0, true};
-  throw_mismatch(v, "an integer >= 1 or \"all\"");
+  throw_mismatch(v, "an integer from 1 to 1000000 or \"all\"");
 }
 
 Sampler::Sampler(Block block, std::vector<Index> samples, Batch batch, Sampling sampling, std::uint64_t seed)
     : block_(block), samples_(std::move(samples)), batch_(batch), sampling_(sampling), seed_(seed), offset_{0} {
+  if (!batch_.all) refuse_too_large(batch_, static_cast<Index>(samples_.size()));
   for (const Index n : samples_) offset_.push_back(offset_.back() + (batch_.all || n == 0 ? n : batch_.size));
   chosen_.resize(static_cast<std::size_t>(offset_.back()));
   if (batch_.all) {

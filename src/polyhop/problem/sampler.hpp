@@ -29,13 +29,14 @@ struct EnumNames<Sampling> {
 
 /// How many samples an iteration takes of each agent: a number, or "all".
 struct Batch {
+  static constexpr Index most = 1'000'000;  // of every agent; a batch of all samples has no limit
   Index size = 1;
   bool all = false;
 };
 
 template <>
 struct Codec<Batch> {
-  static std::string type() { return "integer >= 1 | \"all\""; }
+  static std::string type() { return "1 <= integer <= 1000000 | \"all\""; }
   static Batch read(const Value& v);
   static Value write(const Batch& b) { return b.all ? Value("all") : Value(b.size); }
 };

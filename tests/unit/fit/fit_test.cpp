@@ -175,6 +175,42 @@ TEST_F(Fit, TheModelIsTheSameInAnyUnits) {
   }
 }
 
+// Features whose squares overflow or vanish: a power of two changes no bit but the exponents.
+TEST_F(Fit, TheModelDoesNotDependOnAPowerOfTwo) {
+  const auto scaled_by = [&](int exponent) {
+    std::string table = "a,b,c,y\n";
+    for (Index n = 0; n < samples; ++n) {
+      for (Index j = 0; j < features; ++j) table += shortest(std::ldexp(h_(n, j), exponent)) + ",";
+      table += shortest(y_[static_cast<std::size_t>(n)]) + "\n";
+    }
+    write("scaled.csv", table);
+    return file("scaled.csv");
+  };
+  for (const char* how_scaled : {"inside", "standardised", "unit rows"}) {
+    FitOptions how = options();
+    how.model.l2 = 0;
+    how.model.standardise = how_scaled == std::string("standardised");
+    how.model.unit_rows = how_scaled == std::string("unit rows");
+    how.data.file = scaled_by(0);
+    const FitResult plain = fit(how);
+    for (const int exponent : {535, -565}) {
+      SCOPED_TRACE(std::string(how_scaled) + " " + std::to_string(exponent));
+      how.data.file = scaled_by(exponent);
+      const FitResult found = fit(how);
+      EXPECT_EQ(found.end, FitEnd::converged);
+      EXPECT_EQ(found.cost, plain.cost);
+      EXPECT_EQ(found.model.intercept, plain.model.intercept);
+      const int undone = how.model.unit_rows ? 0 : -exponent;
+      for (Index j = 0; j < features; ++j) {
+        EXPECT_EQ(found.model.weights(0, j), std::ldexp(plain.model.weights(0, j), undone));
+      }
+      const Rows expected = model_scores(plain.model, read_data(scaled_by(0)));
+      const Rows got = model_scores(found.model, read_data(scaled_by(exponent)));
+      for (Index n = 0; n < samples; ++n) EXPECT_NEAR(got(0, n), expected(0, n), 1e-12 * std::abs(expected(0, n)));
+    }
+  }
+}
+
 TEST_F(Fit, ThePenaltyActsOnTheCoefficientsOfTheTable) {
   FitOptions how = options();
   for (const bool intercept : {true, false}) {

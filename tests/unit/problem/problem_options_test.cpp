@@ -93,7 +93,7 @@ TEST(ProblemOptions, RefuseEachBadValueByItsPath) {
   EXPECT_EQ(refused("noise", -0.1), "problem.noise: found -0.1, expected number >= 0");
   EXPECT_EQ(refused("scale_spread", -0.1), "problem.scale_spread: found -0.1, expected number >= 0");
   EXPECT_EQ(refused("minimiser_spread", -0.1), "problem.minimiser_spread: found -0.1, expected number >= 0");
-  EXPECT_EQ(refused("batch", 0), R"(problem.batch: found 0, expected an integer >= 1 or "all")");
+  EXPECT_EQ(refused("batch", 0), R"(problem.batch: found 0, expected an integer from 1 to 1000000 or "all")");
   EXPECT_EQ(refused("sampling", "cyclical"), R"(problem.sampling: unknown name "cyclical"; did you mean 'cyclic'?)");
   EXPECT_EQ(refused("reference", "exact"), R"(problem.reference: found "exact", expected "solve" | "none" | number)");
   EXPECT_EQ(refused("seed", -1), "problem.seed: found -1, expected integer >= 0");

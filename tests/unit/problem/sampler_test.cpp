@@ -143,6 +143,18 @@ TEST(Sampler, ListsAgentsOneAfterTheOther) {
   }
 }
 
+TEST(Sampler, RefusesWhatDoesNotFitIntoMemory) {
+  const auto made = [](Index agents, Index batch) {
+    return refusal([&] {
+             return Sampler({0, agents}, std::vector<Index>(static_cast<std::size_t>(agents), 5), {batch, false},
+                            Sampling::uniform, 1);
+           })
+        .message();
+  };
+  EXPECT_NE(made(501, 1'000'000).find("1000000 samples of each of 501 agents"), std::string::npos);
+  EXPECT_NE(made(2, 4611686018427387904).find("at most 1000000 each"), std::string::npos);
+}
+
 TEST(Batch, IsANumberOrAll) {
   EXPECT_EQ(Codec<Batch>::read(3).size, 3);
   EXPECT_FALSE(Codec<Batch>::read(3).all);
@@ -152,9 +164,10 @@ TEST(Batch, IsANumberOrAll) {
 }
 
 TEST(Batch, RefusesAnythingElse) {
-  for (const Value& bad : {Value(0), Value(-1), Value(1.0), Value("al"), Value(true)}) {
+  for (const Value& bad : {Value(0), Value(-1), Value(1.0), Value("al"), Value(true), Value(Index{1'000'001}),
+                           Value(Index{4611686018427387904})}) {
     EXPECT_EQ(refusal([&] { return Codec<Batch>::read(bad); }).message(),
-              "found " + bad.text() + ", expected an integer >= 1 or \"all\"");
+              "found " + bad.text() + ", expected an integer from 1 to 1000000 or \"all\"");
   }
 }
 
