@@ -3,6 +3,7 @@
 #include "data_input.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -66,11 +67,24 @@ CsvOutput::CsvOutput(const std::optional<std::string>& path) {
   }
 }
 
+// A terminal does not obey what stands in a file; anybody else gets it as it is.
+void CsvOutput::print_lines(std::string_view text) {
+  if (isatty(STDOUT_FILENO) == 0) {
+    fmt::print("{}", text);
+    return;
+  }
+  for (std::size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
+    fmt::print("{}\n", printable(text.substr(0, end)));
+    text.remove_prefix(end + 1);
+  }
+  fmt::print("{}", printable(text));
+}
+
 void CsvOutput::write(std::string_view text) {
   if (file_) {
     file_->write(text);
   } else {
-    fmt::print("{}", text);
+    print_lines(text);
   }
 }
 

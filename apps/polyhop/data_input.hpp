@@ -35,6 +35,8 @@ class CsvOutput {
   void finish(bool announce = true);
 
  private:
+  static void print_lines(std::string_view text);
+
   std::optional<AtomicFile> file_;
 };
 

@@ -116,13 +116,24 @@ void copy_to(AtomicFile& file, zip_source_t* source) {
   zip_source_close(source);
 }
 
+// Names come from users: none leads out of the folder that an archive is unpacked into.
+std::string kept_inside(std::string name) {
+  if (!name.empty() && name.front() == '/') name.front() = '_';
+  for (std::size_t at = name.find(".."); at != std::string::npos; at = name.find("..", at + 1)) {
+    const bool begins = at == 0 || name[at - 1] == '/' || name[at - 1] == '\\';
+    const bool ends = at + 2 == name.size() || name[at + 2] == '/' || name[at + 2] == '\\';
+    if (begins && ends) name.replace(at, 2, "__");
+  }
+  return name;
+}
+
 }  // namespace
 
 NpzWriter::NpzWriter(std::string path) : file_(std::move(path)) {}
 
 void NpzWriter::add(const std::string& name, std::span<const Real> data, const std::vector<Index>& shape) {
   check_shape(name, data.size(), shape);
-  const std::string member = name + ".npy";
+  const std::string member = kept_inside(name) + ".npy";
   take_name(name, member);
   members_.emplace_back(member, npy_bytes(data, shape));
 }

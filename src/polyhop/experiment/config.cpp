@@ -97,7 +97,12 @@ void check_name(const std::string& name, const std::string& path, const Value& t
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
   const Value* value = table.find("name");
   const int line = value != nullptr && value->line != 0 ? value->line : table.line;
+  constexpr std::size_t longest = 1000;  // archives hold no more than 65,535 bytes, a page's table far fewer
   if (name.empty()) throw InputError(path, "found an empty name", line);
+  if (name.size() > longest) {
+    throw InputError(
+        path, "a name of " + std::to_string(name.size()) + " bytes, expected at most " + std::to_string(longest), line);
+  }
   if (std::ranges::any_of(name, is_control)) {
     throw InputError(path, "found " + in_quotes(name) + ", expected a name without control characters", line);
   }

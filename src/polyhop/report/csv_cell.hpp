@@ -7,7 +7,8 @@
 
 namespace polyhop {
 
-/// A text as a cell of a CSV file: in quotes where a reader would otherwise be misled.
+/// A text as a cell of a CSV file: in quotes where a reader would otherwise be misled, and after a ' where a
+/// spreadsheet would take it for a formula.
 std::string csv_cell(std::string_view text);
 
 }  // namespace polyhop

@@ -107,8 +107,13 @@ std::string gnuplot_output(const std::string& script) {
 
 // A quote stands in a string of its own: gnuplot 5.4 misreads two of them in a row at either end of a string.
 std::string gnuplot_string(std::string_view text) {
+  std::string shown = printable(text);
+  // gnuplot writes ]]> into an SVG as it is, where XML does not allow it: a space without width keeps it apart.
+  for (std::size_t at = shown.find("]]>"); at != std::string::npos; at = shown.find("]]>", at)) {
+    shown.insert(at + 2, "\u200b");
+  }
   std::string out = "('";
-  for (const char c : printable(text)) out += c == '\'' ? std::string("'.\"'\".'") : std::string(1, c);
+  for (const char c : shown) out += c == '\'' ? std::string("'.\"'\".'") : std::string(1, c);
   return out + "')";
 }
 
