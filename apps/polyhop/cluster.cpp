@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -72,6 +73,12 @@ extern "C" void forward(int signal) {
   forwarded = signal;
 }
 
+std::string host_name() {
+  std::string host(256, '\0');
+  gethostname(host.data(), host.size() - 1);
+  return host.c_str();
+}
+
 // Waits for the child, passes signals on to it, and ends as it does.
 [[noreturn]] void watch(const Announced& self) {
   struct sigaction action {};
@@ -85,9 +92,7 @@ extern "C" void forward(int signal) {
   const int signal = WTERMSIG(status);
   // Killed on demand: the launcher ends everybody.
   if (forwarded != 0) _exit(128 + forwarded);
-  std::string host(256, '\0');
-  gethostname(host.data(), host.size() - 1);
-  const std::string text = "polyhop: rank " + std::to_string(self.rank) + " on " + host.c_str() +
+  const std::string text = "polyhop: rank " + std::to_string(self.rank) + " on " + host_name() +
                            " was killed by signal " + std::to_string(signal) + " (" + strsignal(signal) +
                            (signal == SIGKILL ? "; out of memory?" : "") + "). " + advice() + "\n";
   (void)!write(STDERR_FILENO, text.data(), text.size());
@@ -96,6 +101,31 @@ extern "C" void forward(int signal) {
 
 #ifdef POLYHOP_HAS_MPI
 std::unique_ptr<mpi::Job> job;
+
+// Ends the process when not all have joined in time: MPI waits for those that never come, and nobody could tell it to
+// stop.
+class StartLimit {
+ public:
+  StartLimit(const Announced& self, double seconds) {
+    text_ = "polyhop: rank " + std::to_string(self.rank) + " on " + host_name() + " waited " + shortest(seconds) +
+            " s for all " + std::to_string(self.size) +
+            " processes to join. Do all of them run the same command? --peer-timeout gives them longer.\n";
+    std::signal(SIGALRM, [](int) {
+      (void)!write(STDERR_FILENO, text_.data(), text_.size());
+      _exit(lost_peer);
+    });
+    alarm(static_cast<unsigned>(std::ceil(seconds)));
+  }
+  ~StartLimit() {
+    alarm(0);
+    std::signal(SIGALRM, SIG_DFL);
+  }
+  StartLimit(const StartLimit&) = delete;
+  StartLimit& operator=(const StartLimit&) = delete;
+
+ private:
+  static inline std::string text_;
+};
 #endif
 
 }  // namespace
@@ -111,10 +141,6 @@ void add_cluster(Command& command, ClusterArguments& arguments) {
       .option("--placement", arguments.placement,
               "under mpirun: ranks own agents by number (contiguous), or so that few edges join two ranks (metis)")
       .one_of({"contiguous", "metis"});
-  command
-      .option("--exchange", arguments.exchange,
-              "under mpirun: how rows travel between ranks, by messages or by neighbourhood collectives")
-      .one_of({"point-to-point", "neighbourhood"});
 }
 
 void supervise(const std::string& command) {
@@ -148,16 +174,17 @@ Team& join_team(const ClusterArguments& arguments) {
   if (!job) {
     mpi::Options options;
     options.peer_timeout = arguments.peer_timeout;
-    if (arguments.exchange == "neighbourhood") options.exchange = mpi::Exchange::neighbourhood;
     options.advice = advice();
+    const StartLimit limit(self, arguments.peer_timeout);
     job = std::make_unique<mpi::Job>(options);
     if (job->size() != self.size) {
       throw InputError(self.by, "started " + std::to_string(self.size) + " processes, but " + mpi::Job::library() +
                                     ", which this polyhop is built with, knows of " + std::to_string(job->size()) +
                                     "; use the mpirun of that library, or `srun --mpi=pmix`");
     }
-    agree_on(*job, "--placement, --exchange or --peer-timeout",
-             arguments.placement + " " + arguments.exchange + " " + shortest(arguments.peer_timeout));
+    // Before anything else that all of them do: another command would do other things.
+    agree_on(*job, "command", command_name);
+    agree_on(*job, "--placement or --peer-timeout", arguments.placement + " " + shortest(arguments.peer_timeout));
   }
   return *job;
 #else

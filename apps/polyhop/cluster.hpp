@@ -15,7 +15,6 @@ class Command;
 /// How processes work together; of no effect where there is only one.
 struct ClusterArguments {
   double peer_timeout = 60;
-  std::string exchange = "point-to-point";
   std::string placement = "contiguous";
   [[nodiscard]] Placement placed() const;
 };

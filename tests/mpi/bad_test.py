@@ -61,6 +61,15 @@ class Bad(MpiTest):
         self.refused(3, "run", "e.toml", command=self.odd_one(0, "nowhere.toml"), says=["nowhere.toml", "rank 0 on "])
         self.refused(3, "run", "nowhere.toml", says=["nowhere.toml"])
 
+    def test_ranks_with_different_commands(self):
+        self.put("d.csv", "a,y\n" + "".join(f"{n},{n}\n" for n in range(9)))
+        self.refused(2, "run", "e.toml", command=self.odd_one(1, "fit", "d.csv"), says=["rank 1 on ", "another command"])
+
+    def test_a_rank_that_never_joins(self):
+        result = self.mpi(2, "run", "e.toml", "--peer-timeout", "2", command=self.odd_one(1, "run", "--help", "--peer-timeout", "2"))
+        self.assertEqual(result.returncode, 5, result.stderr)
+        self.assert_one_message(result.stderr, "rank 0 on ", "waited 2 s for all 2 processes", "the same command")
+
     def test_fits_of_different_models(self):
         self.put("d.csv", "a,y\n" + "".join(f"{n},{n}\n" for n in range(9)))
         self.refused(2, "fit", "d.csv", "--agents", "3", "--l2", "0.1", command=self.odd_one(1, "0.2"),
@@ -68,7 +77,7 @@ class Bad(MpiTest):
 
     def test_ranks_that_place_agents_differently(self):
         self.refused(2, "run", "e.toml", "--placement", "contiguous", command=self.odd_one(1, "metis"),
-                     says=["rank 1 on ", "another --placement, --exchange or --peer-timeout"])
+                     says=["rank 1 on ", "another --placement or --peer-timeout"])
 
     def test_ranks_that_wait_for_each_other_unlike_long(self):
         self.refused(2, "run", "e.toml", "--peer-timeout", "60", command=self.odd_one(1, "30"),

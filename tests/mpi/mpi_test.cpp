@@ -413,7 +413,6 @@ int main(int argc, char** argv) {
   bool one_fails = false;
   for (int n = 1; n < argc; ++n) {
     const std::string_view how = argv[n];
-    if (how == "neighbourhood") options.exchange = polyhop::mpi::Exchange::neighbourhood;
     if (how == "impatient") options.peer_timeout = 1, polyhop::impatient = true;
     one_fails = one_fails || how == "one-fails";
   }

@@ -108,17 +108,4 @@ int MPI_Request_free(MPI_Request* request) {
   return PMPI_Request_free(request);
 }
 
-int MPI_Ineighbor_alltoallv(const void* content, const int* counts, const int* begins, MPI_Datatype type, void* in,
-                            const int* in_counts, const int* in_begins, MPI_Datatype in_type, MPI_Comm comm,
-                            MPI_Request* request) {
-  int from = 0;
-  int to = 0;
-  int weighted = 0;
-  PMPI_Dist_graph_neighbors_count(comm, &from, &to, &weighted);
-  for (int n = 0; n < to; ++n) {
-    spy().see(static_cast<const char*>(content) + bytes_of(begins[n], type), counts[n], type);
-  }
-  return PMPI_Ineighbor_alltoallv(content, counts, begins, type, in, in_counts, in_begins, in_type, comm, request);
-}
-
 }  // extern "C"

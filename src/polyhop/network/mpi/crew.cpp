@@ -93,18 +93,15 @@ class CrewNetwork final : public Network {
 
 }  // namespace
 
-Crew::Crew(Link& link_used, MPI_Comm world, const CombinationMatrix& whole, const Ownership& owners, Exchange how,
-           Index count)
+Crew::Crew(Link& link_used, MPI_Comm world, const CombinationMatrix& whole, const Ownership& owners, Index count)
     : link(link_used),
       comm(MPI_COMM_NULL),
       matrix(whole),
       ownership(owners),
-      exchange(how),
       workers(std::clamp<Index>(count, 1, owners.block(link_used.rank()).size())),
       barrier(workers, link_used.processes_here()),
       parts(static_cast<std::size_t>(workers)) {
   link.blocking([&] { MPI_Comm_dup(world, &comm); });
-  if (exchange == Exchange::neighbourhood) join_neighbours();
 }
 
 Crew::~Crew() {
@@ -114,10 +111,7 @@ Crew::~Crew() {
     return;
   }
   wires_.clear();
-  link.blocking([&] {
-    if (neighbours_ != MPI_COMM_NULL) MPI_Comm_free(&neighbours_);
-    MPI_Comm_free(&comm);
-  });
+  link.blocking([&] { MPI_Comm_free(&comm); });
 }
 
 Block Crew::block(Index worker) const {
@@ -136,18 +130,6 @@ const ExchangePlan& Crew::plan(int hops) {
   return *made;
 }
 
-// The processes with which this one shares an edge, in the order of every plan.
-void Crew::join_neighbours() {
-  std::vector<int> ranks;
-  for (const Correspondence& peer : plan(1).one_hop) ranks.push_back(peer.rank);
-  const auto count = static_cast<int>(ranks.size());
-  constexpr int in_place = 0;  // no new order of the processes
-  link.blocking([&] {
-    MPI_Dist_graph_create_adjacent(comm, count, ranks.data(), MPI_UNWEIGHTED, count, ranks.data(), MPI_UNWEIGHTED,
-                                   MPI_INFO_NULL, in_place, &neighbours_);
-  });
-}
-
 const std::vector<Correspondence>& Crew::peers(int hops, Leg leg, Index level) {
   const ExchangePlan& all = plan(hops);
   if (leg != Leg::tree) return leg == Leg::one_hop ? all.one_hop : all.two_hops[leg == Leg::first ? 0 : 1];
@@ -160,10 +142,7 @@ const std::vector<Correspondence>& Crew::peers(int hops, Leg leg, Index level) {
 Wire& Crew::wire(int hops, Leg leg, Index level, const Wire::Load& load) {
   auto& made = wires_[{hops, leg, level, load.vectors.size(), load.numbers}];
   if (!made) {
-    // Few processes take part in a round along the tree, which is no matter of a whole neighbourhood.
-    const Exchange how = leg == Leg::tree ? Exchange::point_to_point : exchange;
-    made = std::make_unique<Wire>(link, how == Exchange::neighbourhood ? neighbours_ : comm, how,
-                                  peers(hops, leg, level), load);
+    made = std::make_unique<Wire>(link, comm, peers(hops, leg, level), load);
   }
   return *made;
 }

@@ -28,8 +28,7 @@ enum class Leg { one_hop, first, second, tree };
 /// pass from thread to thread. The first worker of a process talks to MPI for all of them.
 struct Crew {
   /// All processes make theirs at the same time.
-  Crew(Link& link, MPI_Comm comm, const CombinationMatrix& matrix, const Ownership& ownership, Exchange exchange,
-       Index workers);
+  Crew(Link& link, MPI_Comm comm, const CombinationMatrix& matrix, const Ownership& ownership, Index workers);
   /// Failed: some messages may never be received, so nothing of theirs is given back.
   void leave_behind() { left_behind_ = true; }
   ~Crew();
@@ -45,7 +44,6 @@ struct Crew {
   MPI_Comm comm;
   const CombinationMatrix& matrix;
   const Ownership& ownership;
-  Exchange exchange;
   Index workers;
   Index first_worker = 0;  // its number among those of all processes, and how many they are
   Index all_workers = 1;
@@ -71,8 +69,6 @@ struct Crew {
   [[nodiscard]] const std::vector<Run>& runs();
 
  private:
-  void join_neighbours();
-
   std::array<std::unique_ptr<ExchangePlan>, 2> plans_;
   const std::vector<Correspondence>& peers(int hops, Leg leg, Index level);
 
@@ -80,7 +76,6 @@ struct Crew {
   std::map<std::pair<int, Index>, std::vector<Correspondence>> levels_;
   std::map<std::tuple<int, Leg, Index, std::size_t, int>, std::unique_ptr<Wire>> wires_;
   std::vector<Run> runs_;
-  MPI_Comm neighbours_ = MPI_COMM_NULL;
   bool left_behind_ = false;
 };
 

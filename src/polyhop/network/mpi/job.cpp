@@ -197,7 +197,7 @@ class Job::Implementation {
   }
 
   void make_collective() {
-    crew = std::make_unique<Crew>(link, link.world(), matrix, ownership, options.exchange, 1);
+    crew = std::make_unique<Crew>(link, link.world(), matrix, ownership, 1);
     collective = std::make_unique<JobCollective>(*crew, 0);
   }
 
@@ -331,7 +331,7 @@ void Job::launch(const CombinationMatrix& matrix, const Ownership& ownership, In
     throw InputError("ranks", "there are " + std::to_string(size()) + " and only " + std::to_string(matrix.agents()) +
                                   " agents; start at most as many ranks as there are agents");
   }
-  Crew crew(link, link.world(), matrix, ownership, implementation_->options.exchange, workers);
+  Crew crew(link, link.world(), matrix, ownership, workers);
   implementation_->number_workers(crew);
   try {
     together([&] { run_crew(crew, columns, body); });

@@ -15,16 +15,9 @@
 
 namespace polyhop::mpi {
 
-/// How rows travel between two processes.
-enum class Exchange {
-  point_to_point,  // persistent requests, one for each pair of processes that share an edge
-  neighbourhood    // MPI_Ineighbor_alltoallv on the graph of these pairs
-};
-
 struct Options {
   /// Seconds without a sign of life from a process that is waited for, after which it counts as lost.
   double peer_timeout = 60;
-  Exchange exchange = Exchange::point_to_point;
   /// What is said after who was lost: what whoever reads that can do.
   std::string advice = {};
 };

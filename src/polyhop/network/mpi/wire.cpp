@@ -17,37 +17,25 @@ bool follow_each_other(const std::vector<std::int32_t>& slots) {
 
 }  // namespace
 
-Wire::Wire(Link& link, MPI_Comm comm, Exchange exchange, const std::vector<Correspondence>& peers, const Load& load)
-    : link_(link), comm_(comm), exchange_(exchange) {
+Wire::Wire(Link& link, MPI_Comm comm, const std::vector<Correspondence>& peers, const Load& load)
+    : link_(link), comm_(comm) {
   for (const Correspondence& peer : peers) {
-    const std::size_t in_before = in_.size();
-    const std::size_t out_before = out_.size();
     int tag = first_row_tag;
     for (Rows& rows : load.vectors) add_peer(peer, rows, rows.stride(), true, tag++);
     // Scalars are moved when there are to be more of them.
     if (load.numbers > 0) add_peer(peer, *load.scalars, load.numbers, false, tag);
-    in_begins_.push_back(as_count(in_before));
-    out_begins_.push_back(as_count(out_before));
-    in_counts_.push_back(as_count(in_.size() - in_before));
-    out_counts_.push_back(as_count(out_.size() - out_before));
     const auto count = static_cast<Index>(peer.received.size());
     received_ += {0, count * static_cast<Index>(load.vectors.size()), count * load.numbers};
-    if (exchange == Exchange::neighbourhood) ranks_.push_back(peer.rank);
   }
-  if (exchange == Exchange::neighbourhood) {
-    requests_.push_back(MPI_REQUEST_NULL);
-  } else {
-    open_requests();
-  }
+  open_requests();
 }
 
 void Wire::add_peer(const Correspondence& peer, Rows& rows, Index width, bool stays, int tag) {
-  const bool in_place = stays && exchange_ == Exchange::point_to_point;
   const auto add = [&](const std::vector<std::int32_t>& slots, bool alone, std::vector<Part>& parts,
                        std::vector<Packed>& packed, std::vector<double>& buffer) {
     if (slots.empty()) return;
     const auto count = slots.size() * static_cast<std::size_t>(width);
-    if (in_place && alone && follow_each_other(slots)) {
+    if (stays && alone && follow_each_other(slots)) {
       parts.push_back({peer.rank, tag, rows.row(slots.front()).data(), 0, count});
       return;
     }
@@ -73,7 +61,6 @@ void Wire::open_requests() {
 }
 
 Wire::~Wire() {
-  if (exchange_ == Exchange::neighbourhood) return;
   for (MPI_Request& request : requests_) MPI_Request_free(&request);
 }
 
@@ -82,12 +69,7 @@ void Wire::start() {
     double* out = out_.data() + packed.begin;
     for (const Index slot : *packed.slots) out = std::copy_n(packed.rows->row(slot).data(), packed.width, out);
   }
-  if (exchange_ == Exchange::neighbourhood) {
-    MPI_Ineighbor_alltoallv(out_.data(), out_counts_.data(), out_begins_.data(), MPI_DOUBLE, in_.data(),
-                            in_counts_.data(), in_begins_.data(), MPI_DOUBLE, comm_, requests_.data());
-  } else if (!requests_.empty()) {
-    MPI_Startall(static_cast<int>(requests_.size()), requests_.data());
-  }
+  if (!requests_.empty()) MPI_Startall(static_cast<int>(requests_.size()), requests_.data());
 }
 
 void Wire::finish() {

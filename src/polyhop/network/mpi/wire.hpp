@@ -21,7 +21,7 @@ static_assert(std::is_same_v<Real, double>, "rows travel as MPI_DOUBLE");
 /// Rows on their way between this process and those around it, in one phase of a plan, for messages of one shape. Each
 /// vector and the scalars go as a message of their own to every peer. Rows that stand one after the other, and that no
 /// other peer sends, are sent from and received into the mail itself; the others are packed, so that what lies between
-/// them stays at home. Neighbourhood collectives are given everything packed.
+/// them stays at home.
 class Wire {
  public:
   /// The mail's rows: vectors, and scalars of which the first few are sent.
@@ -30,7 +30,7 @@ class Wire {
     Rows* scalars = nullptr;
     int numbers = 0;
   };
-  Wire(Link& link, MPI_Comm comm, Exchange exchange, const std::vector<Correspondence>& peers, const Load& load);
+  Wire(Link& link, MPI_Comm comm, const std::vector<Correspondence>& peers, const Load& load);
   ~Wire();
   Wire(const Wire&) = delete;
   Wire& operator=(const Wire&) = delete;
@@ -63,13 +63,11 @@ class Wire {
 
   Link& link_;
   MPI_Comm comm_;
-  Exchange exchange_;
   Traffic received_;
   std::vector<Part> in_parts_, out_parts_;
   std::vector<Packed> in_packed_, out_packed_;
   std::vector<double> out_, in_;
-  std::vector<int> out_counts_, in_counts_, out_begins_, in_begins_;  // of neighbourhood collectives
-  std::vector<int> ranks_;  // whom the requests depend on, one by one; of a collective, all peers
+  std::vector<int> ranks_;  // whom the requests depend on, one by one
   std::vector<MPI_Request> requests_;
 };
 
