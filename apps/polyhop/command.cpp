@@ -3,6 +3,7 @@
 // The command line: reads arguments, calls the library, prints. No numerics here.
 #include "polyhop/command.hpp"
 
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -43,6 +44,7 @@ namespace polyhop {
 
 int main(int argc, char** argv, const Registry& registry) {
   app::open_standard_files();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error like a full disk, and no reason to die silently
   int code = app::internal_error;
   std::string wrong;
   try {
@@ -59,6 +61,9 @@ int main(int argc, char** argv, const Registry& registry) {
   } catch (const InputError& e) {
     wrong = "polyhop: " + printable(e.what()) + "\n";
     code = app::bad_input;
+  } catch (const OutputError& e) {
+    wrong = "polyhop: " + printable(e.what()) + "\n";
+    code = app::no_room;
   } catch (const std::exception& e) {
     wrong = "polyhop: " + printable(e.what()) + "\n";
   }

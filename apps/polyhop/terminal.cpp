@@ -94,7 +94,7 @@ void open_standard_files() {
 
 void flush_output() {
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
-    throw Error("cannot write the results to the standard output");
+    throw OutputError("cannot write the results to the standard output");
   }
 }
 

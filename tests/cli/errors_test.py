@@ -3,6 +3,7 @@
 """errors_test.py POLYHOP: what `polyhop` refuses, with which code and words, and that it leaves nothing behind."""
 
 import os
+import resource
 import shutil
 import subprocess
 
@@ -456,8 +457,18 @@ class Failing(CommandTest):
         with open("/dev/full", "wb") as full:
             result = subprocess.run([_polyhop.COMMAND, "run", "e.toml", "--quiet", "-o", "out"], cwd=self.folder,
                                     stdout=full, stderr=subprocess.PIPE, text=True, timeout=250, check=False)
-        self.assertEqual(result.returncode, 1)
+        self.assertEqual(result.returncode, 6)
         self.assertRegex(result.stderr, r"\Apolyhop: [^\n]*standard output[^\n]*\n\Z")
+
+    def test_files_that_may_not_grow_are_an_error(self):
+        def limited():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (30000, 30000))
+
+        result = subprocess.run([_polyhop.COMMAND, "run", "e.toml", "--quiet", "-o", "out"], cwd=self.folder,
+                                preexec_fn=limited, capture_output=True, text=True, timeout=250, check=False)
+        self.assertEqual(result.returncode, 6, result.stderr)
+        self.assertRegex(result.stderr, r"\Apolyhop: [^\n]*out/[^\n]*\n\Z")
+        self.assertEqual(self.polyhop("run", "e.toml", "--quiet", "-o", "out").returncode, 0)
 
 
 if __name__ == "__main__":

@@ -171,7 +171,7 @@ class ResumeTest(unittest.TestCase):
             self.skipTest("a small file system cannot be mounted here")
         try:
             full = subprocess.run(self.command("small/x"), capture_output=True, text=True)
-            self.assertEqual(full.returncode, 1)
+            self.assertEqual(full.returncode, 6)
             self.assertRegex(full.stderr, "the disk is full|No space left")
             subprocess.run(["mount", "-o", "remount,size=100m", small], check=True)
             self.run_whole("small/x")

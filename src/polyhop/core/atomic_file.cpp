@@ -113,7 +113,9 @@ void AtomicFile::require_open() const {
 
 void AtomicFile::fail(const std::string& what, int error) {
   discard();
-  throw Error(what + " '" + path_ + "': " + std::generic_category().message(error));
+  const std::string text = what + " '" + path_ + "': " + std::generic_category().message(error);
+  if (is_lack_of_room(error)) throw OutputError(text);
+  throw Error(text);
 }
 
 }  // namespace polyhop

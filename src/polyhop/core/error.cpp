@@ -3,6 +3,7 @@
 #include "polyhop/core/error.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
 #include <limits>
 #include <utility>
@@ -81,5 +82,7 @@ std::string suggestion(std::string_view name, std::span<const std::string> candi
   }
   return text;
 }
+
+bool is_lack_of_room(int error) { return error == ENOSPC || error == EDQUOT || error == EFBIG; }
 
 }  // namespace polyhop

@@ -36,6 +36,15 @@ class InputError : public Error {
   int line_;
 };
 
+/// There is no room for what should be written: a full disk, a quota, a limit on the size of files.
+class OutputError : public Error {
+ public:
+  using Error::Error;
+};
+
+/// Whether an error number of the operating system says that.
+bool is_lack_of_room(int error);
+
 /// The candidate nearest to `name` by edit distance, or "" when none is near enough to be a typo.
 std::string nearest_name(std::string_view name, std::span<const std::string> candidates);
 

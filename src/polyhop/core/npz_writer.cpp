@@ -45,7 +45,10 @@ class ZipError {
 };
 
 [[noreturn]] void fail(const std::string& what, zip_error_t* error) {
-  throw Error("cannot write " + what + ": " + zip_error_strerror(error));
+  const std::string text = "cannot write " + what + ": " + zip_error_strerror(error);
+  if (zip_error_system_type(error) == ZIP_ET_SYS && is_lack_of_room(zip_error_code_system(error)))
+    throw OutputError(text);
+  throw Error(text);
 }
 
 std::string shape_text(const std::vector<Index>& shape) {

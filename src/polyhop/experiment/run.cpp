@@ -192,6 +192,8 @@ class Experiment {
       cell = run_one(n, instances_[s].get(config_.options, keys_[n].seed, run_), workers);
     } catch (const LostPeer&) {
       throw;  // the others cannot go on either
+    } catch (const OutputError&) {
+      throw;  // there is no room for the others, nor for saying so in the store
     } catch (const std::exception& e) {
       if (!stored_) throw;
       on_first(team_, [&] {

@@ -196,7 +196,9 @@ class Store::Implementation {
                              "); choose another folder with -o, or delete it",
                          0, file);
       }
-      if (code == SQLITE_FULL) throw Error(file + ": the disk is full; what was committed before is safe");
+      if (code == SQLITE_FULL || e.getExtendedErrorCode() == SQLITE_IOERR_WRITE) {
+        throw OutputError(file + ": the disk is full; what was committed before is safe");
+      }
       throw Error(file + ": " + e.what());
     }
   }
