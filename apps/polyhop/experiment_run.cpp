@@ -54,6 +54,8 @@ class Outputs {
     if (!fresh) refuse_another(place, name);
   } catch (const InputError&) {
     throw;
+  } catch (const OutputError&) {
+    throw;
   } catch (const Error& e) {
     throw InputError("-o", e.what());
   }

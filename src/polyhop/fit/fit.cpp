@@ -19,6 +19,7 @@
 #include "polyhop/core/machine.hpp"
 #include "polyhop/core/random.hpp"
 #include "polyhop/experiment/instance.hpp"
+#include "polyhop/fit/grid_sums.hpp"
 #include "polyhop/fit/inner_scale.hpp"
 #include "polyhop/fit/pooled_evaluation.hpp"
 #include "polyhop/fit/quasi_newton.hpp"
@@ -162,17 +163,16 @@ class Fitter {
     QuasiNewton descent(start_.model.row(0),
                         std::clamp<Index>(most_numbers / std::max<Index>(1, w_.columns()), 5, most_remembered));
     Best best(w_, 1e-4);
+    GridSums sums(start_.slope, w_.rows());
     oracle_->draw(0);
     Real first = 0;
     while (true) {
       place(descent.trial());
       const Evaluation& here = oracle_->evaluate(w_, true);
-      for (Index k = 0; k < w_.rows(); ++k) here.gradients.write(k, scratch_.row(k).data());
-      std::ranges::copy(here.values, numbers_.begin());
-      network_.spread_sum(scratch_, {numbers_});
       const Real share = 1 / static_cast<Real>(network_.agents());
+      const Real value = share * sums.of(here, scratch_, network_);
       kernels::scale(share, scratch_.row(0).data(), scratch_.row(0).data(), w_.columns());
-      const auto outcome = descent.take(share * numbers_[0], scratch_.row(0));
+      const auto outcome = descent.take(value, scratch_.row(0));
       ++state_.evaluations;
       if (outcome == QuasiNewton::Outcome::searching) continue;
       if (outcome == QuasiNewton::Outcome::moved && state_.evaluations > 1) ++state_.iteration;

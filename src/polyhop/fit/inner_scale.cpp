@@ -6,6 +6,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "polyhop/fit/shares.hpp"
+
 namespace polyhop {
 namespace {
 
@@ -25,17 +27,17 @@ InnerScale scale_inside(Dataset& data, const ModelOptions& model, const Combinat
   // Along a coefficient the cost curves by about c spread^2 + l2; without the second, a column that hardly varies would
   // be blown up until its penalty is all there is.
   const Real least = std::sqrt(model.l2 / curvature_of(model.loss));
-  for (Real& scale : out.scale) {
-    scale = std::hypot(scale, least);
-    if (scale == 0) scale = 1;
-  }
-  if (model.intercept) {
-    out.mean.back() = 0;
-    out.scale.back() = 1;
-  }
   std::vector<Real> factor;
-  for (const Real scale : out.scale) {
-    factor.push_back(1 / scale);
+  for (std::size_t j = 0; j < out.scale.size(); ++j) {
+    const bool is_intercept = model.intercept && j + 1 == out.scale.size();
+    Real& scale = out.scale[j];
+    // A column that does not vary, beside an intercept, is one of zeros and not of rounding.
+    const bool is_constant = scale == 0 && !is_intercept;
+    scale = is_intercept ? 1 : coarse(std::hypot(scale, least), 10);
+    if (scale == 0) scale = 1;
+    const Real step = scale / 256;
+    out.mean[j] = is_intercept ? 0 : step * std::round(out.mean[j] / step);
+    factor.push_back(is_constant ? 0 : 1 / scale);
     if (model.l2 > 0) out.penalties.push_back(1 / (scale * scale));
   }
   data.features.transform_columns(out.mean, factor);

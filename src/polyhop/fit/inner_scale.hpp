@@ -8,8 +8,9 @@
 
 namespace polyhop {
 
-/// Columns as a descent sees them, x -> (x - mean) / scale, whatever units the table has: the curvature of the cost
-/// along each is about 1. With the penalty's factors the cost stays the one of the table's own coefficients.
+/// Columns as a descent sees them, x -> (x - mean) / scale with about their mean and spread, whatever units the table
+/// has: the curvature of the cost along each is about 1. With the penalty's factors the cost stays the one of the
+/// table's own coefficients.
 struct InnerScale {
   std::vector<Real> mean;       // 0 for sparse columns, and without an intercept that could take it up
   std::vector<Real> scale;      // the intercept's column of ones has 0 and 1

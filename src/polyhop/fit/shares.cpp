@@ -74,6 +74,12 @@ Rows own_slopes(const Dataset& data, const LossSpec& loss, std::span<const Real>
 
 }  // namespace
 
+Real coarse(Real x, int bits) {
+  int exponent = 0;
+  const Real mantissa = std::frexp(x, &exponent);
+  return std::ldexp(std::round(std::ldexp(mantissa, bits)), exponent - bits);
+}
+
 DataShare Shares::of(const Dataset& data) const {
   std::array<double, 1> samples{};
   team.collective().in_order(samples,
@@ -97,16 +103,17 @@ Start start_of(const Dataset& data, const ModelOptions& model, Index classes, co
   const std::vector<Real> sums = shares.sum(own_targets(data, task == Task::classes ? classes : 0), traffic);
   Start out{Rows(1, blocks * width)};
   std::vector<Real> scores(static_cast<std::size_t>(blocks), 0);
-  if (model.intercept) {
-    scores = scores_of(sums, task, classes);
-    for (Index c = 0; c < blocks; ++c) out.model(0, (c + 1) * width - 1) = scores[static_cast<std::size_t>(c)];
-  }
+  if (model.intercept) scores = scores_of(sums, task, classes);
   const Real samples = static_cast<Real>(shares.of(data).samples);
   const Real slope = shares.sum(own_slopes(data, model.loss, scores), traffic)[0] / samples;
   // Where all targets are alike, slopes are rounding.
   const Real rounding = task == Task::regression ? 1e-12 * sums[2] / samples : 0;
   const Real unit = std::max(slope, rounding);
-  if (unit > 0 && std::isfinite(unit)) out.slope = unit;
+  if (unit > 0 && std::isfinite(unit)) out.slope = coarse(unit, 10);
+  const Real step = std::ldexp(out.slope, -26);
+  for (Index c = 0; model.intercept && c < blocks; ++c) {
+    out.model(0, (c + 1) * width - 1) = step * std::round(scores[static_cast<std::size_t>(c)] / step);
+  }
   return out;
 }
 

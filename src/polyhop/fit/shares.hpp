@@ -8,6 +8,10 @@
 
 namespace polyhop {
 
+/// x to so many bits. What sums along different trees do not agree on is left out, so that fits on different networks
+/// start alike; only for what need not be exact.
+Real coarse(Real x, int bits);
+
 /// The network of a fit, and which of its agents this process has.
 struct Shares {
   const CombinationMatrix& matrix;
