@@ -11,6 +11,16 @@ import unittest
 
 COMMAND = pathlib.Path(sys.argv[1]).resolve()
 
+# A network and a problem for experiments that are about something else.
+SMALL = """\
+[graph]
+topology = "ring"
+agents = 4
+[problem]
+dimension = 3
+samples = 5
+"""
+
 # Four agents, two seeds, two methods, of which the second diverges.
 EXPERIMENT = """\
 name = "tiny"

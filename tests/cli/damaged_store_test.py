@@ -14,12 +14,7 @@ EXPERIMENT = """\
 name = "small"
 iterations = 30
 record_every = 10
-[graph]
-topology = "ring"
-agents = 4
-[problem]
-dimension = 3
-samples = 5
+""" + _polyhop.SMALL + """\
 [[method]]
 name = "constant"
 algorithm = "atc"

@@ -19,13 +19,7 @@ EXPERIMENT = """\
 name = "names"
 iterations = 20
 record_every = 5
-[graph]
-topology = "ring"
-agents = 4
-[problem]
-dimension = 3
-samples = 5
-"""
+""" + _polyhop.SMALL
 
 
 class Names(CommandTest):
