@@ -8,10 +8,12 @@ build_packages=(
   libfast-float-dev zlib1g-dev libsqlite3-dev libsqlitecpp-dev libzip-dev libpugixml-dev liblbfgs-dev libjs-d3
   libopenmpi-dev openmpi-bin libmetis-dev
   gnuplot-nox
+  python3 python3-dev python3-numpy pybind11-dev
 )
 test_packages=(
   libgtest-dev librapidcheck-dev libbenchmark-dev ccache
-  python3 python3-numpy python3-scipy python3-networkx python3-sklearn dataset-fashion-mnist libopenblas0-pthread
+  python3-scipy python3-networkx python3-sklearn python3-pandas python3-matplotlib dataset-fashion-mnist libopenblas0-pthread
+  python3-pytest python3-hypothesis python3-nbformat mypy python3-venv python3-pip
   chromium chromium-driver python3-selenium
   fish zsh groff-base iproute2
 )

@@ -80,7 +80,7 @@ std::string ending(const Summary& summary) {
     case Status::failed:
       break;
   }
-  return "was stopped by its callback";
+  return "was stopped";
 }
 
 const Point& last(const Summary& summary) { return summary.curves.back(); }
@@ -138,8 +138,9 @@ Summary solve(const Problem& problem, const CombinationMatrix& network, const So
   control.start = &start;
   if (options.callback) {
     control.on_point = [&](const Cell& cell) { stopped = options.callback(cell.points.back()); };
-    control.stop = [&] { return stopped; };
   }
+  control.stop = [&] { return stopped || (options.stop && options.stop()); };
+  control.every_step = options.every_step;
   const Index workers = usable_threads(options.threads, 1, iteration_work(network, problem));
   Cell cell = run_cell(experiment, method, Stage{network, problem, reference}, options.seed,
                        std::min(workers, problem.agents()), control);
@@ -149,6 +150,7 @@ Summary solve(const Problem& problem, const CombinationMatrix& network, const So
   out.status = cell.status;
   out.message = std::move(cell.message);
   out.curves = std::move(cell.points);
+  out.steps = std::move(cell.steps);
   const Point& end = last(out);
   if (options.callback && !stopped) (void)options.callback(end);
   out.vectors = end.vectors;

@@ -37,15 +37,19 @@ struct SolveOptions {
   Index threads = 0;                    // 0: as many as pay. No result depends on it.
   /// Told of every recorded point; true ends the run.
   std::function<bool(const Point& point)> callback = {};
+  /// Asked a few times a second: true ends the run.
+  std::function<bool()> stop = {};
+  bool every_step = false;  // record every agent's step size too
 };
 
 /// What solve() found, and why it stopped.
 struct Summary {
   Rows models;                      // K x M: the last iterate
   Rows averaged;                    // K x M: the averaged iterates, or empty
-  Status status = Status::done;     // `unfinished` where the callback ended it
+  Status status = Status::done;     // `unfinished` where the callback or `stop` ended it
   std::string message;              // what to do about a run that diverged or stalled; else empty
   std::vector<Point> curves;        // the recorded points
+  std::vector<std::vector<Real>> steps;  // every agent's at each of them, where asked for; else empty
   Index vectors = 0, scalars = 0;   // sent in all, over all edges and directions
   Index values = 0, gradients = 0;  // evaluations of agents' costs and gradients
   double seconds = 0;               // inside iterations

@@ -266,6 +266,7 @@ const FieldTable<GraphOptions>& GraphOptions::fields() {
 }
 
 NetworkGraph make_network(const GraphOptions& options, std::uint64_t seed) {
+  if (options.given) return *options.given;
   // Options built in code meet the same ranges, with the same words, as those read from a file.
   static_cast<void>(GraphOptions::fields().read(GraphOptions::fields().write(options), "graph"));
   check_keys(options);

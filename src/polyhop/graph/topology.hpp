@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -73,6 +74,8 @@ struct GraphOptions {
   std::string file;
   Weights weights = Weights::metropolis;
   std::optional<Index> seed;
+  /// The network of a program that has one already; all else is not looked at then.
+  std::shared_ptr<const NetworkGraph> given = nullptr;
 
   static const FieldTable<GraphOptions>& fields();
 };

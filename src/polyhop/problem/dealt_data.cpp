@@ -252,6 +252,11 @@ DealtReader::DealtReader(DataSource source, LossSpec loss, const PartitionOption
 
 // `features`: all of them, or those of the samples in `keep`, which rise.
 DataTable DealtReader::read_one(bool features, std::vector<Index> keep) const {
+  if (source_.table) {
+    DataTable out = *source_.table;
+    if (!features) out.features = out.features.select(keep);
+    return out;
+  }
   DataFormat format;
   format.target = source_.target;
   format.choice = source_.choice;

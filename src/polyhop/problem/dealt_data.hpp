@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -38,6 +39,8 @@ struct DataSource {
   std::string file;
   std::string target;  // the target's column, by name or number
   ColumnChoice choice = {};
+  /// The samples of a program that has them already; no file is read then.
+  std::shared_ptr<const DataTable> table = nullptr;
 };
 
 /// Reads and deals. The targets become what the loss takes: -1 and 1 for two classes, 0, 1, ... for softmax, numbers

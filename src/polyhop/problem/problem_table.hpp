@@ -28,7 +28,7 @@ struct ProblemSetting {
 struct ProblemSpec {
   std::string name;
   Value options = Value::Table{};  // resolved: every field with its value
-  std::function<std::unique_ptr<Problem>(const ProblemSetting&)> build = {};
+  std::function<std::shared_ptr<const Problem>(const ProblemSetting&)> build = {};
 };
 
 /// One line of a table of problems, which an experiment names as its `source`. None is built in: linear models on data
@@ -49,7 +49,7 @@ ProblemEntry problem_entry(std::string name, std::string summary, Make make) {
     const Options options = Options::fields().read(table, path);
     return ProblemSpec{
         name, Options::fields().write(options),
-        [options, make](const ProblemSetting& setting) -> std::unique_ptr<Problem> { return make(options, setting); }};
+        [options, make](const ProblemSetting& setting) -> std::shared_ptr<const Problem> { return make(options, setting); }};
   };
   return {std::move(name), std::move(summary), Options::fields().info(), read};
 }

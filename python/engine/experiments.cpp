@@ -1,0 +1,200 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+// Whole experiments: from a file, from values, from a store; and what is made of their records.
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <utility>
+
+#include "guest.hpp"
+#include "parts.hpp"
+#include "points.hpp"
+#include "polyhop/core/atomic_file.hpp"
+#include "polyhop/core/error.hpp"
+#include "polyhop/experiment/load.hpp"
+#include "polyhop/experiment/run.hpp"
+#include "polyhop/experiment/store.hpp"
+#include "polyhop/graph/topology.hpp"
+#include "polyhop/report/export.hpp"
+#include "polyhop/report/figure.hpp"
+#include "polyhop/report/html_report.hpp"
+#include "polyhop/report/ranking.hpp"
+#include "polyhop/report/text_plot.hpp"
+
+namespace polyhop::python {
+namespace {
+
+// Whoever watches a run: told of its cells and points, one at a time.
+void watch(RunOptions& options, const Kept& on_cell, const Kept& on_point) {
+  if (!on_cell.get().is_none()) {
+    options.on_cell = [on_cell](const Cell& cell, Index finished, Index total) {
+      const Callback lock;
+      on_cell.get()(cell.method, cell.seed, name_of(cell.status), finished, total);
+    };
+  }
+  if (!on_point.get().is_none()) {
+    options.on_point = [on_point](const Cell& cell) {
+      const Callback lock;
+      on_point.get()(cell.method, cell.seed, cell.points.back().iteration);
+    };
+  }
+}
+
+Record run_with(const Config& config, const py::object& folder, bool fresh, Index threads, const py::object& on_cell,
+                const py::object& on_point) {
+  std::optional<Store> store;
+  RunOptions options;
+  options.threads = threads;
+  watch(options, Kept(on_cell), Kept(on_point));
+  std::atomic<bool> stop = false;
+  options.stop = [&] { return stop.load(); };
+  std::optional<std::string> place;
+  if (!folder.is_none()) place = folder.cast<std::string>();
+  Record record;
+  away(stop, [&] {
+    if (place) {
+      std::filesystem::create_directories(*place);
+      store.emplace(*place, Store::Mode::write);
+      const std::string held = store->name();
+      if (!held.empty() && held != config.options.name && !fresh) {
+        throw InputError("out", "'" + *place + "' holds the experiment '" + held + "', not '" + config.options.name +
+                                    "'; choose another folder, or fresh=True");
+      }
+      if (fresh) store->clear();
+      options.store = &*store;
+    }
+    try {
+      record = run(config, options);
+    } catch (const InputError& e) {
+      throw config.sources.located(e);
+    }
+  });
+  return record;
+}
+
+Config read(const py::object& given, const std::string& folder, const py::dict& settings) {
+  if (py::isinstance<py::dict>(given)) {
+    Value root = to_value(given, "");
+    for (const auto& [key, value] : settings) root[key.cast<std::string>()] = to_value(value, key.cast<std::string>());
+    return read_config(std::move(root), folder, registry());
+  }
+  std::vector<KeySetting> changes;
+  for (const auto& [key, value] : settings) {
+    changes.push_back({key.cast<std::string>(), to_value(value, key.cast<std::string>()).text()});
+  }
+  return read_config_file(given.cast<std::string>(), changes, registry());
+}
+
+// A problem and a network that Python has already, in the place of those that a file would describe.
+Config with_given(py::dict root, const std::shared_ptr<HeldProblem>& problem,
+                  const std::shared_ptr<NetworkGraph>& network) {
+  if (problem->problem->agents() != network->matrix.agents()) {
+    throw InputError("network", "has " + std::to_string(network->matrix.agents()) + " agents, the problem " +
+                                    std::to_string(problem->problem->agents()));
+  }
+  Registry with_problem = registry();
+  with_problem.add(ProblemEntry{
+      "given", "the problem that the program has", {}, [problem](const Value&, const std::string&) {
+        return ProblemSpec{"given", Value::Table{}, [problem](const ProblemSetting&) { return problem->problem; }};
+      }});
+  root["problem"] = py::dict(py::arg("source") = "given");
+  root["graph"] = py::dict(py::arg("topology") = "ring", py::arg("agents") = network->matrix.agents());
+  Config config = read_config(to_value(root, ""), "", with_problem);
+  config.options.graph.given = network;
+  return config;
+}
+
+py::dict of_spread(const Spread& spread) {
+  return py::dict(py::arg("low") = spread.low, py::arg("median") = spread.median, py::arg("high") = spread.high);
+}
+
+py::list ranking(const Record& record) {
+  py::list out;
+  for (const Standing& s : rank(record)) {
+    py::dict row(py::arg("method") = s.method, py::arg("runs") = s.runs, py::arg("reached") = s.reached,
+                 py::arg("diverged") = s.diverged, py::arg("unfinished") = s.unfinished, py::arg("failed") = s.failed);
+    row["iterations"] = of_spread(s.iterations);
+    row["vectors"] = of_spread(s.vectors);
+    row["evaluations"] = of_spread(s.evaluations);
+    row["seconds"] = of_spread(s.seconds);
+    row["final_risk"] = of_spread(s.final_risk);
+    const Tuning* tuning = tuning_of(record, s.method);
+    row["tuning_vectors"] = tuning == nullptr ? 0 : tuning->vectors;
+    row["tuning_trials"] = tuning == nullptr ? 0 : tuning->trials;
+    out.append(row);
+  }
+  return out;
+}
+
+py::list cells(const Record& record) {
+  py::list out;
+  for (const Cell& cell : record.cells) {
+    py::dict row(py::arg("method") = cell.method, py::arg("seed") = cell.seed, py::arg("status") = name_of(cell.status),
+                 py::arg("message") = cell.message);
+    row["columns"] = columns_of(cell.points);
+    row["steps"] = steps_of(cell.steps);
+    row["reference"] = cell.reference_value;
+    out.append(row);
+  }
+  return out;
+}
+
+py::dict models(const Record& record) {
+  py::dict out;
+  for (const Cell& cell : record.cells) {
+    if (cell.models.rows() == 0) continue;
+    out[py::make_tuple(cell.method, cell.seed)] =
+        py::make_tuple(copied(cell.models), cell.averaged.rows() > 0 ? py::object(copied(cell.averaged)) : py::none());
+  }
+  return out;
+}
+
+void write_page(const Record& record, const std::string& path) {
+  AtomicFile file{std::filesystem::path(path)};
+  file.write(html_report({record}));
+  file.commit();
+}
+
+void write_figure_of(const Record& record, const std::string& path, const py::dict& options) {
+  const FigureOptions read = FigureOptions::fields().read(to_value(options, ""), "");
+  const py::gil_scoped_release unlocked;
+  write_figure({record}, read, path);
+}
+
+}  // namespace
+
+void add_experiments(py::module_& module) {
+  py::class_<Record, std::shared_ptr<Record>>(module, "Record")
+      .def_readonly("name", &Record::name)
+      .def_readonly("target", &Record::target)
+      .def_property_readonly("config", [](const Record& r) { return to_python(r.config); })
+      .def_property_readonly("provenance", [](const Record& r) { return py::dict(py::cast(r.provenance)); })
+      .def("ranking", &ranking)
+      .def("ranking_text", [](const Record& r, Index width) { return ranking_text(r, width); })
+      .def("cells", &cells)
+      .def("models", &models)
+      .def("html", [](const Record& r) { return html_report({r}); })
+      .def("write_page", &write_page)
+      .def("write_figure", &write_figure_of)
+      .def("export", [](const Record& r, const std::string& folder) { export_record(r, folder); });
+  module.def("run_file", [](const py::object& file, const std::string& folder_of_file, const py::object& folder,
+                            const py::dict& settings, bool fresh, Index threads, const py::object& on_cell,
+                            const py::object& on_point) {
+    return run_with(read(file, folder_of_file, settings), folder, fresh, threads, on_cell, on_point);
+  });
+  module.def("name_of_file", [](const py::object& file, const std::string& folder, const py::dict& settings) {
+    return read(file, folder, settings).options.name;
+  });
+  module.def("compare", [](const py::dict& root, const std::shared_ptr<HeldProblem>& problem,
+                           const std::shared_ptr<NetworkGraph>& network, Index threads, const py::object& on_cell,
+                           const py::object& on_point) {
+    const Index used = problem->is_foreign && threads == 0 ? 1 : threads;
+    return run_with(with_given(root, problem, network), py::none(), false, used, on_cell, on_point);
+  });
+  module.def("load", [](const std::string& folder, bool with_models) {
+    const py::gil_scoped_release unlocked;
+    return load_record(folder, with_models);
+  });
+}
+
+}  // namespace polyhop::python

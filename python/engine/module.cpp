@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+// polyhop._engine: the library's public headers for Python. The package around it says what users see.
+#include "guest.hpp"
+#include "parts.hpp"
+#include "polyhop/core/error.hpp"
+#include "polyhop/core/machine.hpp"
+
+namespace py = pybind11;
+using namespace polyhop;
+
+PYBIND11_MODULE(_engine, module) {
+  module.doc() = "The engine of polyhop. Use the package `polyhop`.";
+  static const py::exception<Error> error(module, "Error", PyExc_RuntimeError);
+  static const py::exception<InputError> input_error(module, "InputError",
+                                                     py::make_tuple(py::handle(error), py::handle(PyExc_ValueError)));
+  static const py::exception<OutputError> output_error(module, "OutputError",
+                                                       py::make_tuple(py::handle(error), py::handle(PyExc_OSError)));
+  py::register_exception_translator([](std::exception_ptr thrown) {
+    try {
+      if (thrown) std::rethrow_exception(thrown);
+    } catch (const InputError& e) {
+      const py::object raised = py::reinterpret_borrow<py::object>(input_error)(e.what());
+      raised.attr("argument") = e.path();
+      PyErr_SetObject(input_error.ptr(), raised.ptr());
+    } catch (const OutputError& e) {
+      PyErr_SetString(output_error.ptr(), e.what());
+    } catch (const Error& e) {
+      PyErr_SetString(error.ptr(), e.what());
+    }
+  });
+  python::add_networks(module);
+  python::add_problems(module);
+  python::add_methods(module);
+  python::add_runs(module);
+  python::add_experiments(module);
+  python::add_fits(module);
+  module.attr("version") = this_machine().version;
+  python::stop_at_exit();
+}

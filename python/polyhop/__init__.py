@@ -1,0 +1,50 @@
+# SPDX-FileCopyrightText: The polyhop authors
+# SPDX-License-Identifier: Apache-2.0
+"""Decentralized optimization over networks, with step sizes that need no tuning.
+
+    import polyhop as ph
+    net = ph.graph.erdos_renyi(8, p=0.4, seed=1).metropolis()
+    run = ph.solve(ph.least_squares(X, y, agents=8), net, step=ph.gap(sweeps=2), iterations=3000)
+    run.plot()
+
+docs/python.md is a tour.
+"""
+
+import types as _types
+
+from . import _choices, _engine, _problem
+from . import graph
+from ._engine import Error, InputError, OutputError
+from ._method import Algorithm, StepSize, algorithm, rule
+from ._problem import Problem, objective
+from ._result import Experiment, Result
+from ._solve import State, compare, iterate, load, run, solve
+from .graph import Graph, Network
+
+__version__ = _engine.version
+
+_rules, _algorithms, _losses = _choices.make_rules(), _choices.make_algorithms(), _problem.make_losses()
+#: All rules, algorithms and losses by name; rules and losses, and algorithms whose names no rule has, stand in `polyhop`
+#: itself too.
+rules, algorithms, losses = (_types.SimpleNamespace(**part) for part in (_rules, _algorithms, _losses))
+for _part in (_algorithms, _losses, _rules):
+    globals().update({name: function for name, function in _part.items() if name not in ("graph", "rule", "algorithm")})
+
+_ESTIMATORS = ("DecentralizedRidge", "DecentralizedLogisticRegression", "DecentralizedPoissonRegressor")
+
+__all__ = ["Algorithm", "Error", "Experiment", "Graph", "InputError", "Network", "OutputError", "Problem", "Result",
+           "State", "StepSize", "algorithm", "algorithms", "compare", "graph", "iterate", "load", "losses", "objective",
+           "rule", "rules", "run", "solve", *_algorithms, *_losses, *_rules, *_ESTIMATORS]
+
+
+def __getattr__(name):
+    # scikit-learn takes a second to import, so it waits until somebody asks.
+    if name in _ESTIMATORS:
+        from . import estimators
+
+        return getattr(estimators, name)
+    raise AttributeError(f"module 'polyhop' has no attribute {name!r}")
+
+
+def __dir__():
+    return sorted([*globals(), *_ESTIMATORS])

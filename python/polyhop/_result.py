@@ -1,0 +1,316 @@
+# SPDX-FileCopyrightText: The polyhop authors
+# SPDX-License-Identifier: Apache-2.0
+"""What runs gave: arrays, frames, figures, pages."""
+
+import collections.abc
+import html
+import sys
+
+import numpy as np
+
+from . import _engine
+
+_LABELS = {"excess_risk": "excess risk", "consensus_error": "consensus error", "vectors": "vectors sent"}
+_COLOURS = ["#1f5fa8", "#c8501e", "#2f7d4f", "#8a4fa3", "#8c6d1f", "#b0305c", "#3b8ea5", "#5a5f66"]
+_DASHES = ["-", "--", "-.", ":"]
+
+
+def _label(column):
+    return _LABELS.get(column, column.replace("_", " "))
+
+
+def _axes(ax, x, y):
+    import matplotlib.pyplot as plt
+
+    ax = ax or plt.figure(figsize=(6, 4), layout="constrained").gca()
+    ax.set_yscale("log")
+    ax.set_xlabel(_label(x))
+    ax.set_ylabel(_label(y))
+    ax.grid(True, alpha=0.25)
+    return ax
+
+
+def _positive(y):
+    """What a logarithmic axis can show."""
+    return np.where(np.asarray(y, dtype=float) > 0, y, np.nan)
+
+
+class Result:
+    """What `solve` found."""
+
+    def __init__(self, found, network):
+        self._found, self.network = found, network
+        #: (K, M): the last models; their averages over the run, or None.
+        self.models, self.averaged = found["models"], found["averaged"]
+        #: "target", "done", "diverged", "stalled", "time-limit" or "unfinished"; and what to do about it.
+        self.status, self.message = found["status"], found["message"]
+        #: J(w^o), or None where nobody knows it: `excess_risk` is the risk itself then.
+        self.reference, self.reference_how = found["reference"], found["reference_how"]
+        self.method = found["method"]
+        #: (points, K): every agent's step size, with record_steps=True; else None.
+        self.steps = found["steps"]
+        self._curves = None
+
+    @property
+    def columns(self):
+        """{name: array} of the recorded points: what `curves` is made from, without pandas."""
+        return self._found["columns"]
+
+    @property
+    def curves(self):
+        """A pandas frame with a row for each recorded point; the columns of curves.csv."""
+        if self._curves is None:
+            import pandas
+
+            self._curves = pandas.DataFrame(self.columns)
+        return self._curves
+
+    @property
+    def mean_model(self):
+        """(M,): the mean of all agents' models, the answer of the network as a whole."""
+        return self.models.mean(axis=0)
+
+    @property
+    def traffic(self):
+        """What was sent over all links: rounds, vectors, scalars, and the steps' share of them."""
+        return {name: int(self.columns[name][-1]) for name in ("rounds", "vectors", "scalars", "step_vectors", "step_scalars")}
+
+    @property
+    def seconds(self):
+        return float(self.columns["seconds"][-1])
+
+    def plot(self, ax=None, x="iteration", y="excess_risk", **line):
+        """Draws a curve with Matplotlib and returns the axes."""
+        ax = _axes(ax, x, y)
+        if y == "excess_risk" and self.reference is None:
+            ax.set_ylabel("risk (the minimum is not known)")
+        ax.plot(self.columns[x], _positive(self.columns[y]), **{"label": self.method, "color": _COLOURS[0], **line})
+        ax.legend(frameon=False)
+        return ax
+
+    def __repr__(self):
+        return f"<polyhop.Result: {self._found['brief']}>"
+
+    def __str__(self):
+        return self._found["full"].rstrip()
+
+    def _repr_html_(self):
+        parts = [f"<pre>{html.escape(str(self))}</pre>", _svg_curve(self.columns["iteration"], self.columns["excess_risk"],
+                 "risk" if self.reference is None else "excess risk")]
+        if self.network.agents <= 200:
+            parts.append(f'<div style="max-width:320px">{self.network.svg()}</div>')
+        return f'<div style="display:flex;flex-wrap:wrap;gap:1em;align-items:flex-start">{"".join(parts)}</div>'
+
+    def __getstate__(self):
+        return {"found": self._found, "network": self.network}
+
+    def __setstate__(self, state):
+        self.__init__(state["found"], state["network"])
+
+
+def _svg_curve(x, y, label, width=420, height=260):
+    """A small figure for a notebook, on a logarithmic axis."""
+    x, y = np.asarray(x, dtype=float), _positive(y)
+    shown = np.isfinite(y)
+    if shown.sum() < 2:
+        return ""
+    x, y = x[shown], np.log10(y[shown])
+    low, high = np.floor(y.min()), max(np.ceil(y.max()), np.floor(y.min()) + 1)
+    left, right, top, bottom = 56, 10, 10, 34
+    across = left + (x - x.min()) / max(x.max() - x.min(), 1) * (width - left - right)
+    down = top + (high - y) / (high - low) * (height - top - bottom)
+    every = max(1, int(np.ceil((high - low) / 6)))
+    marks = [(top + (high - e) / (high - low) * (height - top - bottom), int(e)) for e in np.arange(low, high + 1, every)]
+    grid = "".join(f'<line x1="{left}" x2="{width - right}" y1="{d:.1f}" y2="{d:.1f}" stroke="#8884" />'
+                   f'<text x="{left - 6}" y="{d + 4:.1f}" text-anchor="end">1e{e}</text>' for d, e in marks)
+    points = " ".join(f"{a:.1f},{b:.1f}" for a, b in zip(across, down))
+    ends = "".join(f'<text x="{a:.1f}" y="{height - bottom + 16}" text-anchor="{anchor}">{int(v)}</text>'
+                   for a, v, anchor in ((left, x.min(), "start"), (width - right, x.max(), "end")))
+    return (f'<svg viewBox="0 0 {width} {height}" width="{width}" font-family="sans-serif" font-size="11" fill="currentColor">'
+            f'{grid}{ends}<text x="{(left + width - right) / 2}" y="{height - 4}" text-anchor="middle">iteration</text>'
+            f'<text transform="translate(12 {(top + height - bottom) / 2}) rotate(-90)" text-anchor="middle">{html.escape(label)}</text>'
+            f'<polyline points="{points}" fill="none" stroke="{_COLOURS[0]}" stroke-width="2" /></svg>')
+
+
+class _Models(collections.abc.Mapping):
+    """Models by (method, seed), read when they are first asked for."""
+
+    def __init__(self, read, which):
+        self._read, self._which = read, which
+
+    def __getitem__(self, key):
+        found = self._read()[key][self._which]
+        if found is None:
+            raise KeyError(key)
+        return found
+
+    def __iter__(self):
+        return (key for key, pair in self._read().items() if pair[self._which] is not None)
+
+    def __len__(self):
+        return sum(1 for _ in self)
+
+    def __repr__(self):
+        return f"<models of {list(self)}>"
+
+
+class Experiment:
+    """What methods did on a problem, over seeds."""
+
+    def __init__(self, record, folder=None):
+        self._record, self.folder = record, folder
+        self.name, self.target = record.name, record.target
+        self._cells = record.cells()
+        self._read = None
+        self._frames = {}
+
+    @property
+    def methods(self):
+        return list(dict.fromkeys(cell["method"] for cell in self._cells))
+
+    @property
+    def seeds(self):
+        return list(dict.fromkeys(cell["seed"] for cell in self._cells))
+
+    @property
+    def config(self):
+        """Every option, as a dict."""
+        return self._record.config
+
+    @property
+    def ranking(self):
+        """A pandas frame, best method first: medians over seeds, and who reached the target."""
+        if "ranking" not in self._frames:
+            import pandas
+
+            rows = []
+            for row in self._record.ranking():
+                spreads = {f"{name}{end}": row[name][key] for name in ("iterations", "vectors", "evaluations", "seconds", "final_risk")
+                           for key, end in (("median", ""), ("low", "_low"), ("high", "_high"))}
+                rows.append({**{k: v for k, v in row.items() if not isinstance(v, dict)}, **spreads})
+            self._frames["ranking"] = pandas.DataFrame(rows).set_index("method")
+        return self._frames["ranking"]
+
+    @property
+    def curves(self):
+        """A pandas frame with a row for each recorded point of each run; the columns of curves.csv."""
+        if "curves" not in self._frames:
+            import pandas
+
+            frames = [pandas.DataFrame({"method": c["method"], "seed": c["seed"], **c["columns"]}) for c in self._cells]
+            self._frames["curves"] = pandas.concat(frames, ignore_index=True) if frames else pandas.DataFrame()
+        return self._frames["curves"]
+
+    @property
+    def status(self):
+        """{(method, seed): how it ended}"""
+        return {(c["method"], c["seed"]): c["status"] for c in self._cells}
+
+    @property
+    def messages(self):
+        """{(method, seed): why a run failed, or what to do about it}, where there is anything to say."""
+        return {(c["method"], c["seed"]): c["message"] for c in self._cells if c["message"]}
+
+    def _all_models(self):
+        if self._read is None:
+            found = self._record.models()
+            if not found and self.folder is not None:
+                found = _engine.load(self.folder, True).models()
+            self._read = found
+        return self._read
+
+    @property
+    def models(self):
+        """[method, seed]: (K, M), the last models."""
+        return _Models(self._all_models, 0)
+
+    @property
+    def averaged(self):
+        """[method, seed]: (K, M), averaged over the run."""
+        return _Models(self._all_models, 1)
+
+    @property
+    def steps(self):
+        """{(method, seed): (points, K)}: every agent's step size, where recorded."""
+        return {(c["method"], c["seed"]): c["steps"] for c in self._cells if c["steps"] is not None}
+
+    def plot(self, ax=None, x="iteration", y="excess_risk", methods=None):
+        """Draws each method's median over seeds with Matplotlib, its outer tenths behind it, and returns the axes."""
+        ax = _axes(ax, x, y)
+        chosen = self.methods if methods is None else list(methods)
+        for n, method in enumerate(chosen):
+            runs = [c["columns"] for c in self._cells if c["method"] == method and len(c["columns"][x])]
+            if not runs:
+                raise _engine.InputError(f"methods: there is no run of {method!r}; there are {', '.join(map(repr, self.methods))}")
+            longest = max(runs, key=lambda c: len(c[x]))
+            table = np.full((len(runs), len(longest[x])), np.nan)
+            for row, columns in zip(table, runs):
+                row[: len(columns[y])] = _positive(columns[y])
+                row[len(columns[y]):] = row[len(columns[y]) - 1]  # a run that ended early stays where it was
+            style = {"color": _COLOURS[n % len(_COLOURS)], "linestyle": _DASHES[(n // len(_COLOURS)) % len(_DASHES)]}
+            with np.errstate(all="ignore"):
+                low, median, high = np.nanquantile(table, [0.1, 0.5, 0.9], axis=0) if len(runs) > 1 else [table[0]] * 3
+            ax.plot(longest[x], median, label=method, **style)
+            if len(runs) > 1:
+                ax.fill_between(longest[x], low, high, color=style["color"], alpha=0.15, linewidth=0)
+        if y.startswith("excess_risk"):
+            ax.axhline(self.target, color="#5a5f66", linewidth=0.8, linestyle=(0, (2, 2)))
+        ax.legend(frameon=False)
+        return ax
+
+    def report(self, path):
+        """Writes the page that the command writes: ranking, curves, network, steps. One file, no network needed."""
+        self._record.write_page(str(path))
+        return path
+
+    def figure(self, path, **options):
+        """Draws curves by gnuplot into a .svg, .pdf or .png, with the options of `polyhop report --figure`."""
+        self._record.write_figure(str(path), options)
+        return path
+
+    def export(self, folder):
+        """Writes curves.csv, models.npz and summary.json."""
+        self._record.export(str(folder))
+        return folder
+
+    def __str__(self):
+        return self._record.ranking_text(0).rstrip()
+
+    def __repr__(self):
+        return f"<polyhop.Experiment: {self.name!r}, {len(self.methods)} methods, {len(self.seeds)} seeds>"
+
+    def _repr_html_(self):
+        return f"<pre>{html.escape(str(self))}</pre>"
+
+
+class Progress:
+    """Tells on a terminal or in a notebook how many runs have ended; in a script that writes to a file, nothing."""
+
+    def __init__(self, wanted, total):
+        is_notebook = "ipykernel" in sys.modules
+        self._wanted = (is_notebook or sys.stderr.isatty()) if wanted is None else bool(wanted)
+        self._total, self._width, self._display = total, 0, None
+        if self._wanted and is_notebook:
+            from IPython.display import display
+
+            self._display = display({"text/plain": ""}, raw=True, display_id=True)
+        self.on_cell = self._cell if self._wanted else None
+        self.on_point = None
+
+    def _cell(self, method, seed, status, finished, total):
+        share = finished / max(total, 1)
+        text = f"{'#' * round(20 * share):<20} {finished}/{total} {method} seed {seed}: {status}"
+        if self._display is not None:
+            self._display.update({"text/plain": text}, raw=True)
+        else:
+            sys.stderr.write(f"\r{text[:79]:<{self._width}}")
+            sys.stderr.flush()
+            self._width = min(len(text), 79)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self._wanted and self._display is None and self._width:
+            sys.stderr.write("\r" + " " * self._width + "\r")
+            sys.stderr.flush()

@@ -1,0 +1,163 @@
+# SPDX-FileCopyrightText: The polyhop authors
+# SPDX-License-Identifier: Apache-2.0
+"""One problem: solved, a step at a time, or by several methods."""
+
+from . import _engine
+from ._choices import as_value
+from ._result import Experiment, Progress, Result
+from .graph import Graph, Network, from_matrix
+
+
+def as_network(network):
+    """A network; a graph gets Metropolis weights, a matrix is checked."""
+    if isinstance(network, Network):
+        return network
+    if isinstance(network, Graph):
+        return network.metropolis()
+    if hasattr(network, "nodes") and hasattr(network, "edges"):
+        from .graph import from_networkx
+
+        return from_networkx(network).metropolis()
+    return from_matrix(network)
+
+
+def _start(problem, network):
+    if not hasattr(problem, "_handle") or not hasattr(problem, "checked"):
+        raise _engine.InputError("problem: expected what least_squares, objective, ... make")
+    problem.checked()
+    return problem, as_network(network)
+
+
+def solve(problem, network, step="auto", algorithm=None, iterations=1000, seed=0, callback=None, *, record_every=10,
+          target=1e-6, stop_at_target=True, time_limit=None, start=None, average=True, reference="solve",
+          record_steps=False, threads=0):
+    """Minimises (1/K) sum_k J_k(w) over a network.
+
+    step: a rule, by name or by a function such as `gap(sweeps=2)`; "auto" needs nothing.
+    algorithm: likewise; "atc" where none is given, unless the rule chooses it too.
+    callback: told of every recorded point, a dict of numbers; what it returns, if true, ends the run.
+    reference: how J(w^o) is known: "solve" for it, "none", or a number. Where nobody knows it, `excess_risk` is the
+        risk itself, and no target is reached by it.
+    """
+    problem, network = _start(problem, network)
+    options = dict(step=as_value(step), algorithm=as_value(algorithm), iterations=iterations, record_every=record_every,
+                   target=target, stop_at_target=stop_at_target, time_limit=time_limit, start=start, average=average,
+                   reference=reference, seed=seed, every_step=record_steps, threads=threads)
+    return Result(_engine.solve(problem._handle, network._handle, options, callback), network)
+
+
+class State:
+    """Where a run stands that a loop drives."""
+
+    def __init__(self, run):
+        self._run = run
+
+    @property
+    def iteration(self):
+        return self._run.iteration
+
+    @property
+    def models(self):
+        """(K, M): the models after this iteration."""
+        return self._run.models
+
+    @property
+    def averaged(self):
+        return self._run.averaged
+
+    @property
+    def steps(self):
+        """(K,): the step sizes that were taken."""
+        return self._run.steps
+
+    @property
+    def traffic(self):
+        """What was sent so far: rounds, vectors, scalars, and the steps' share."""
+        return self._run.traffic
+
+    def __repr__(self):
+        return f"<polyhop.State: after {self.iteration} iterations>"
+
+
+def iterate(problem, network, step="auto", algorithm=None, seed=0, *, start=None, average=True, reference="solve"):
+    """A loop that never ends by itself: yields the state after each iteration.
+
+        for state in polyhop.iterate(problem, net, "gap"):
+            if state.iteration == 100:
+                break
+    """
+    problem, network = _start(problem, network)
+    options = dict(step=as_value(step), algorithm=as_value(algorithm), start=start, average=average,
+                   reference=reference, seed=seed)
+    run = _engine.Run(problem._handle, network._handle, options)
+
+    def loop():
+        while True:
+            run.step(1)
+            yield State(run)
+
+    return loop()
+
+
+def compare(problem, network, methods, seeds=(0,), *, iterations=1000, record_every=10, target=1e-6,
+            stop_at_target=False, time_limit=None, tuning=None, name="comparison", threads=0, progress=None):
+    """Runs several methods on a problem, over seeds of the sampling, and ranks them.
+
+    methods: {name: step}, or {name: {"step": ..., "algorithm": ...}}; a list of names of rules will do.
+    tuning: the [tuning] table of a file, for the rule "tuned".
+    """
+    problem, network = _start(problem, network)
+    if not isinstance(methods, dict):
+        methods = {str(m): m for m in methods}
+    if not methods:
+        raise _engine.InputError("methods: is empty; name a method at least")
+    listed = []
+    for label, method in methods.items():
+        value = as_value(method)
+        if isinstance(value, dict) and "rule" not in value and ("step" in value or "algorithm" in value):
+            value = {key: as_value(part) for key, part in value.items()}
+        else:
+            value = {"step": value}
+        listed.append({"name": str(label), **value})
+    root = {"name": name, "seeds": list(seeds), "iterations": iterations, "record_every": record_every, "target": target,
+            "stop_at_target": stop_at_target, "method": listed}
+    if time_limit is not None:
+        root["time_limit"] = time_limit
+    if tuning is not None:
+        root["tuning"] = tuning
+    with Progress(progress, len(listed) * len(root["seeds"])) as shown:
+        record = _engine.compare(root, problem._handle, network._handle, threads, shown.on_cell, shown.on_point)
+    return Experiment(record)
+
+
+def run(file, out=None, *, settings=None, fresh=False, threads=0, progress=None):
+    """Runs an experiment's file, or a dict with the same keys, as `polyhop run` does: what its folder holds is not run
+    again, what was begun goes on.
+
+    out: the folder of its store; out/NAME where none is given.
+    settings: keys that replace those of the file, such as {"iterations": 500, "graph.agents": 20}.
+    """
+    import os
+
+    folder = ""
+    if not isinstance(file, dict):
+        file = os.fspath(file)
+    settings = dict(settings or {})
+    name = _engine.name_of_file(file, folder, settings)
+    if out is None:
+        if os.path.basename(name) != name or name in ("", ".", ".."):
+            raise _engine.InputError(f"name: {name!r} cannot be the name of a folder; choose one with out=")
+        out = os.path.join("out", name)
+    with Progress(progress, None) as shown:
+        record = _engine.run_file(file, folder, os.fspath(out), settings, fresh, threads, shown.on_cell, shown.on_point)
+    return Experiment(record, os.fspath(out))
+
+
+def load(folder):
+    """The experiment that a folder's experiment.sqlite holds, as far as it got."""
+    import os
+
+    folder = os.fspath(folder)
+    if os.path.basename(folder) == "experiment.sqlite":
+        folder = os.path.dirname(folder) or "."
+    return Experiment(_engine.load(folder, False), folder)

@@ -1,0 +1,174 @@
+# SPDX-FileCopyrightText: The polyhop authors
+# SPDX-License-Identifier: Apache-2.0
+"""Linear models of data that agents share, as estimators of scikit-learn.
+
+The samples are dealt to agents, which find the model of all samples together and send each other sums over their own
+samples alone: what `polyhop fit` does.
+"""
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
+
+from . import _engine
+from .graph import complete
+from ._solve import as_network
+
+
+class _Linear(BaseEstimator):
+    """What the estimators share."""
+
+    def __init__(self, l2=1e-4, *, agents=8, network=None, fit_intercept=True, max_iter=50000, tol=1e-8):
+        self.l2 = l2
+        self.agents = agents
+        self.network = network
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+
+    def _network(self, samples):
+        if self.network is not None:
+            network = as_network(self.network)
+            if network.agents > samples:
+                raise _engine.InputError(f"network: has {network.agents} agents, and there are n_samples = {samples}; "
+                                         "each agent needs one at least")
+            return network
+        if isinstance(self.agents, bool) or not isinstance(self.agents, (int, np.integer)) or self.agents < 1:
+            raise _engine.InputError(f"agents: found {self.agents!r}, expected an integer >= 1")
+        return complete(min(int(self.agents), samples)).metropolis()
+
+    def _fit(self, X, targets, loss):
+        samples = X.shape[0]
+        if hasattr(X, "tocsr"):
+            rows = X.tocsr()
+            rows.sum_duplicates()
+            rows.sort_indices()
+            x = (rows.data, rows.indices.astype(np.int32), rows.indptr.astype(np.int64), rows.shape[1])
+        else:
+            x = X
+        found = _engine.fit(x, targets, {"loss": loss, "l2": float(self.l2), "intercept": bool(self.fit_intercept),
+                                         "iterations": int(self.max_iter), "tolerance": float(self.tol)},
+                            self._network(samples)._handle)
+        if found["end"] in ("iterations", "diverged"):
+            import warnings
+
+            from sklearn.exceptions import ConvergenceWarning
+
+            warnings.warn(f"the fit ended with '{found['end']}' after {found['iterations']} iterations; "
+                          "raise max_iter, or l2", ConvergenceWarning, stacklevel=3)
+        #: How it ended, and what the agents sent each other: vectors of a model's size.
+        self.end_ = found["end"]
+        self.n_iter_ = max(int(found["iterations"]), 1)
+        self.vectors_sent_ = int(found["vectors"])
+        return found
+
+    def _scores(self, X):
+        check_is_fitted(self)
+        X = self._validate_data(X, accept_sparse="csr", dtype=np.float64, reset=False)
+        return X
+
+    @classmethod
+    def from_model_file(cls, path):
+        """The model of a file that `polyhop fit` wrote, ready to predict."""
+        found = _engine.load_model(str(path))
+        if found["loss"] not in cls._LOSSES:
+            raise _engine.InputError(f"{path}: holds a model of the loss '{found['loss']}'; {cls.__name__} takes "
+                                     f"{', '.join(cls._LOSSES)}")
+        if found["unit_rows"]:
+            raise _engine.InputError(f"{path}: was fitted with --unit-rows; predict with `polyhop predict`")
+        model = cls()
+        model.n_features_in_ = found["weights"].shape[1]
+        if found["features"]:
+            model.feature_names_in_ = np.array(found["features"], dtype=object)
+        model.n_iter_ = 1
+        model._take(found, np.array(found["classes"]) if found["classes"] else None)
+        return model
+
+
+class DecentralizedRidge(RegressorMixin, _Linear):
+    """Least squares: minimises mean (y - Xw - b)^2 / 2 + (l2/2) ||w||^2 over all samples. `Ridge(alpha)` of
+    scikit-learn has l2 = alpha / n_samples.
+
+    l2: the penalty. agents: how many share the samples, all linked; or network: one with as many agents as you like.
+    fit_intercept, max_iter, tol: as usual; tol is relative to the slope at the model without features.
+    """
+
+    _LOSSES = ("least-squares", "huber")
+
+    def fit(self, X, y):
+        X, y = self._validate_data(X, y, accept_sparse="csr", dtype=np.float64, y_numeric=True, multi_output=False)
+        self._take(self._fit(X, y.astype(float), "least-squares"), None)
+        return self
+
+    def _take(self, found, _):
+        self.coef_, self.intercept_ = found["weights"][0], float(found["intercept"][0])
+
+    def predict(self, X):
+        return self._scores(X) @ self.coef_ + self.intercept_
+
+
+class DecentralizedPoissonRegressor(RegressorMixin, _Linear):
+    """Counts: log E[y] = Xw + b, with the Poisson likelihood and the penalty (l2/2) ||w||^2. Arguments as in
+    DecentralizedRidge.
+    """
+
+    _LOSSES = ("poisson",)
+
+    def fit(self, X, y):
+        X, y = self._validate_data(X, y, accept_sparse="csr", dtype=np.float64, y_numeric=True, multi_output=False)
+        if (y < 0).any():
+            raise _engine.InputError("y: has negative numbers, and counts have none")
+        self._take(self._fit(X, y.astype(float), "poisson"), None)
+        return self
+
+    def _take(self, found, _):
+        self.coef_, self.intercept_ = found["weights"][0], float(found["intercept"][0])
+
+    def predict(self, X):
+        return np.exp(self._scores(X) @ self.coef_ + self.intercept_)
+
+    def _more_tags(self):
+        return {"requires_positive_y": True, "poor_score": True}
+
+
+class DecentralizedLogisticRegression(ClassifierMixin, _Linear):
+    """Classes, two or many (softmax): minimises the mean of -log p(y | x) + (l2/2) ||w||^2. `LogisticRegression(C)` of
+    scikit-learn has l2 = 1 / (C n_samples). Arguments as in DecentralizedRidge.
+    """
+
+    _LOSSES = ("logistic", "softmax")
+
+    def fit(self, X, y):
+        X, y = self._validate_data(X, y, accept_sparse="csr", dtype=np.float64)
+        check_classification_targets(y)
+        classes, numbers = np.unique(y, return_inverse=True)
+        if len(classes) < 2:
+            raise _engine.InputError(f"y: has one class only, {classes[0]!r}; a classifier needs 2 classes at least")
+        self._take(self._fit(X, numbers.astype(float), "logistic" if len(classes) == 2 else "softmax"), classes)
+        return self
+
+    def _take(self, found, classes):
+        self.classes_ = classes
+        self.coef_, self.intercept_ = found["weights"], np.asarray(found["intercept"])
+
+    def decision_function(self, X):
+        scores = self._scores(X) @ self.coef_.T + self.intercept_
+        return scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict(self, X):
+        scores = self.decision_function(X)
+        return self.classes_[(scores > 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
+
+    def predict_proba(self, X):
+        scores = self.decision_function(X)
+        if scores.ndim == 1:
+            # 1 / (1 + e^-z) without overflow, and its complement without cancellation.
+            small = np.exp(-np.abs(scores))
+            one = np.where(scores >= 0, 1 / (1 + small), small / (1 + small))
+            return np.column_stack([np.where(scores >= 0, small / (1 + small), 1 / (1 + small)), one])
+        scores = np.exp(scores - scores.max(axis=1, keepdims=True))
+        return scores / scores.sum(axis=1, keepdims=True)
+
+    def predict_log_proba(self, X):
+        return np.log(self.predict_proba(X))

@@ -1,0 +1,238 @@
+# SPDX-FileCopyrightText: The polyhop authors
+# SPDX-License-Identifier: Apache-2.0
+"""Graphs, and networks: graphs with the weights of a combination matrix along their links.
+
+    net = polyhop.graph.erdos_renyi(8, p=0.4, seed=1).metropolis()
+"""
+
+import functools
+
+import numpy as np
+
+from . import _engine
+from ._choices import described, python_name
+
+_WEIGHTS = {python_name(name): name for name in _engine.tables()["weights"] if name != "given"}
+# What the arguments of each topology are called here, and in a file.
+_ARGUMENTS = {
+    "ring": {"agents": "agents"},
+    "path": {"agents": "agents"},
+    "star": {"agents": "agents"},
+    "complete": {"agents": "agents"},
+    "grid": {"rows": "rows", "columns": "columns"},
+    "torus": {"rows": "rows", "columns": "columns"},
+    "hypercube": {"agents": "agents"},
+    "binary-tree": {"agents": "agents"},
+    "erdos-renyi": {"agents": "agents", "p": "probability"},
+    "random-geometric": {"agents": "agents", "radius": "radius"},
+    "watts-strogatz": {"agents": "agents", "degree": "degree", "rewire": "rewire"},
+    "barabasi-albert": {"agents": "agents", "attach": "attach"},
+    "random-regular": {"agents": "agents", "degree": "degree"},
+    "exponential": {"agents": "agents"},
+    "stochastic-block": {"agents": "agents", "blocks": "blocks", "within": "within", "between": "between"},
+}
+
+
+class Graph:
+    """Who is linked with whom. A method named after a rule for weights, such as `metropolis()`, makes a network of it."""
+
+    def __init__(self, handle):
+        self._handle = handle
+
+    @property
+    def agents(self):
+        return self._handle.agents
+
+    @property
+    def edges(self):
+        """An array (n, 2) of links k < l."""
+        return self._handle.edges()
+
+    def weighted(self, rule):
+        """A network with weights by a rule's name, as in a file: "metropolis", "best-constant", ..."""
+        return Network(_engine.weighted(self._handle, rule))
+
+    def to_networkx(self):
+        import networkx
+
+        graph = networkx.Graph()
+        graph.add_nodes_from(range(self.agents))
+        graph.add_edges_from(self.edges.tolist())
+        return graph
+
+    def draw(self, ax=None):
+        """Draws it with Matplotlib, each agent with its number, and returns the axes."""
+        return _draw(self, ax)
+
+    def svg(self, title=""):
+        return self._handle.svg(title)
+
+    def _repr_svg_(self):
+        return self.svg() if self.agents <= 1000 else None
+
+    def __repr__(self):
+        return f"<polyhop.Graph: {self.agents} agents, {len(self.edges)} links>"
+
+    def __reduce__(self):
+        return from_edges, (self.agents, self.edges)
+
+
+def _weigh(rule):
+    def method(self):
+        return self.weighted(rule)
+
+    method.__doc__ = f"A network with weights by the rule \"{rule}\"."
+    return method
+
+
+for _name, _rule in _WEIGHTS.items():
+    setattr(Graph, _name, _weigh(_rule))
+
+
+class Network:
+    """A graph with the weights a_kl of a combination matrix: symmetric, its rows adding up to 1."""
+
+    def __init__(self, handle):
+        self._handle = handle
+
+    @property
+    def agents(self):
+        return self._handle.agents
+
+    @property
+    def graph(self):
+        return Graph(self._handle.graph)
+
+    @property
+    def edges(self):
+        return self.graph.edges
+
+    @property
+    def matrix(self):
+        """The weights as a SciPy CSR matrix."""
+        from scipy.sparse import csr_matrix
+
+        return csr_matrix(self._handle.csr(), shape=(self.agents, self.agents))
+
+    @property
+    def spectral_gap(self):
+        """1 - max(|lambda_2|, |lambda_K|): what one combination does for consensus."""
+        return self._handle.spectral_gap()
+
+    def to_networkx(self):
+        """A NetworkX graph with the weights as `weight`, those of agents to themselves as loops."""
+        import networkx
+
+        return networkx.from_scipy_sparse_array(self.matrix)
+
+    def draw(self, ax=None):
+        """Draws it with Matplotlib, links as wide as their weights, and returns the axes."""
+        return _draw(self, ax)
+
+    def svg(self, title=""):
+        return self.graph.svg(title)
+
+    def _repr_svg_(self):
+        return self.graph._repr_svg_()
+
+    def __repr__(self):
+        return f"<polyhop.Network: {self.agents} agents, {len(self.edges)} links>"
+
+    def __reduce__(self):
+        return _from_csr, tuple(self._handle.csr())
+
+
+def _from_csr(data, indices, indptr):
+    return Network(_engine.network_from_csr(indptr, indices, data))
+
+
+def _draw(drawn, ax):
+    import matplotlib.pyplot as plt
+    import networkx
+
+    ax = ax or plt.figure(figsize=(4, 4), layout="constrained").gca()
+    graph = drawn.to_networkx()
+    graph.remove_edges_from(list(networkx.selfloop_edges(graph)))
+    is_ring = len(graph.edges) == drawn.agents and max(dict(graph.degree).values(), default=0) == 2
+    place = networkx.circular_layout(graph) if is_ring else networkx.kamada_kawai_layout(graph, weight=None)
+    weights = [data.get("weight", 0.3) for _, _, data in graph.edges(data=True)]
+    networkx.draw_networkx_edges(graph, place, ax=ax, width=[0.5 + 4 * abs(w) for w in weights], edge_color="#8a8f98")
+    networkx.draw_networkx_nodes(graph, place, ax=ax, node_color="#1f5fa8", node_size=260 if drawn.agents <= 40 else 30)
+    if drawn.agents <= 40:
+        networkx.draw_networkx_labels(graph, place, ax=ax, font_color="white", font_size=8)
+    ax.set_axis_off()
+    ax.set_aspect("equal")
+    return ax
+
+
+def make(topology, seed=0, **options):
+    """A graph by the keys of a file's [graph] table: make("erdos-renyi", agents=8, probability=0.4, seed=1)."""
+    return Graph(_engine.make_graph({"topology": topology, **options}, _checked_seed(seed)))
+
+
+def _checked_seed(seed):
+    if isinstance(seed, (int, np.integer)) and not isinstance(seed, bool) and 0 <= seed < 2**63:
+        return int(seed)
+    raise _engine.InputError(f"seed: found {seed!r}, expected an integer >= 0")
+
+
+def _generator(topology, arguments):
+    is_random = topology in ("erdos-renyi", "random-geometric", "watts-strogatz", "barabasi-albert", "random-regular",
+                             "stochastic-block")
+    names = list(arguments)
+    code = f"def {python_name(topology)}({', '.join(names)}{', seed=0' if is_random else ''}):\n" \
+           f"    return _make({topology!r}, {{{', '.join(f'{arguments[n]!r}: {n}' for n in names)}}}, {'seed' if is_random else '0'})"
+    scope = {"_make": lambda name, options, seed: make(name, seed, **options)}
+    exec(code, scope)
+    function = scope[python_name(topology)]
+    function.__module__ = __name__
+    keys = {o["name"]: o for o in _engine.tables()["graph"]}
+    shown = [{**keys[arguments[n]], "name": n, "default": "-"} for n in names]
+    function.__doc__ = f"The topology \"{topology}\"{', drawn at random until it is connected' if is_random else ''}.\n\n{described(shown)}"
+    return function
+
+
+for _topology, _arguments in _ARGUMENTS.items():
+    globals()[python_name(_topology)] = _generator(_topology, _arguments)
+
+
+def from_edges(agents, edges):
+    """A graph of these links, pairs of agents' numbers from 0."""
+    pairs = np.asarray(edges)
+    if pairs.size == 0:
+        pairs = pairs.reshape(0, 2)
+    if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
+        if not (pairs.ndim == 2 and pairs.shape == (0, 2)):
+            raise _engine.InputError("edges: expected pairs of agents' numbers, an integer array of shape (n, 2)")
+    if pairs.size and (pairs.min() < 0 or pairs.max() >= agents):
+        raise _engine.InputError(f"edges: an agent's number is outside of 0 .. {agents - 1}")
+    return Graph(_engine.graph_from_edges(int(agents), pairs.astype(np.int32)))
+
+
+def from_networkx(graph):
+    """The links of a NetworkX graph; its nodes are agents 0, 1, ... in its own order. Weights are not looked at."""
+    if graph.is_directed():
+        raise _engine.InputError("graph: links must go both ways; G.to_undirected() makes them so")
+    number = {node: k for k, node in enumerate(graph.nodes)}
+    return from_edges(len(number), np.array([(number[a], number[b]) for a, b in graph.edges if a != b], dtype=np.int64).reshape(-1, 2))
+
+
+def from_matrix(matrix):
+    """A network with the weights of a NumPy or SciPy matrix, which must be symmetric with rows that add up to 1."""
+    from scipy import sparse
+
+    if not sparse.issparse(matrix):
+        matrix = np.asarray(matrix)
+        if matrix.dtype.kind not in "fiub":
+            raise _engine.InputError(f"matrix: has the dtype {matrix.dtype}, expected numbers")
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise _engine.InputError(f"matrix: has the shape {matrix.shape}, expected a square matrix")
+    rows = sparse.csr_matrix(matrix, dtype=float)
+    rows.sum_duplicates()
+    rows.sort_indices()
+    return Network(_engine.network_from_csr(rows.indptr, rows.indices, rows.data))
+
+
+def read(path, weights=None):
+    """A network from a graph's file, as `polyhop graph` reads it, with weights by a rule where `weights` names one."""
+    return Graph(_engine.make_graph({"topology": "file", "file": str(path)}, 0)).weighted(weights or "metropolis")
