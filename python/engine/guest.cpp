@@ -99,9 +99,15 @@ void away(std::atomic<bool>& stop, const std::function<void()>& work) {
   using namespace std::chrono_literals;
   std::exception_ptr failure;
   std::optional<py::error_already_set> interrupt;
+  // As long as this thread may still want the lock, the interpreter must not end.
+  struct Guest {
+    std::atomic<bool>& stop;
+    explicit Guest(std::atomic<bool>& s) : stop(s) { guests().enter(stop); }
+    ~Guest() { guests().leave(stop); }
+  };
+  const Guest guest(stop);
   {
     const py::gil_scoped_release unlocked;
-    guests().enter(stop);
     std::mutex mutex;
     std::condition_variable ended;
     bool done = false;
@@ -129,7 +135,6 @@ void away(std::atomic<bool>& stop, const std::function<void()>& work) {
     }
     lock.unlock();
     thread.join();
-    guests().leave(stop);
   }
   if (interrupt) {
     failure = nullptr;

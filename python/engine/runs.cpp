@@ -44,7 +44,15 @@ SolveOptions options_of(const py::dict& given, const HeldProblem& problem) {
   out.seed = static_cast<std::uint64_t>(seed);
   if (out.threads < 0) throw InputError("threads", "expected an integer >= 0");
   if (const py::object start = take("start"); !start.is_none()) out.start = to_rows(start, "start");
-  if (problem.is_foreign && out.threads == 0) out.threads = 1;
+  read("record_agents", out.record_agents);
+  if (problem.is_foreign) {
+    if (out.threads == 0) out.threads = 1;
+    // Every agent's model costs K evaluations at a recorded point: so many that recording takes about as long as the
+    // iterations between two points.
+    if (take("record_agents").is_none() && out.record_every >= 1 && out.record_every < problem.problem->agents()) {
+      out.record_agents = {RecordedAgents::Kind::some, out.record_every};
+    }
+  }
   return out;
 }
 

@@ -5,6 +5,7 @@
 import collections.abc
 import html
 import sys
+import warnings
 
 import numpy as np
 
@@ -197,7 +198,8 @@ class Experiment:
         if "curves" not in self._frames:
             import pandas
 
-            frames = [pandas.DataFrame({"method": c["method"], "seed": c["seed"], **c["columns"]}) for c in self._cells]
+            frames = [pandas.DataFrame({"experiment": self.name, "method": c["method"], "seed": c["seed"], **c["columns"],
+                                        "status": c["status"]}) for c in self._cells]
             self._frames["curves"] = pandas.concat(frames, ignore_index=True) if frames else pandas.DataFrame()
         return self._frames["curves"]
 
@@ -248,7 +250,8 @@ class Experiment:
                 row[: len(columns[y])] = _positive(columns[y])
                 row[len(columns[y]):] = row[len(columns[y]) - 1]  # a run that ended early stays where it was
             style = {"color": _COLOURS[n % len(_COLOURS)], "linestyle": _DASHES[(n // len(_COLOURS)) % len(_DASHES)]}
-            with np.errstate(all="ignore"):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", RuntimeWarning)  # where nothing is left to draw
                 low, median, high = np.nanquantile(table, [0.1, 0.5, 0.9], axis=0) if len(runs) > 1 else [table[0]] * 3
             ax.plot(longest[x], median, label=method, **style)
             if len(runs) > 1:

@@ -29,20 +29,23 @@ def _start(problem, network):
 
 
 def solve(problem, network, step="auto", algorithm=None, iterations=1000, seed=0, callback=None, *, record_every=10,
-          target=1e-6, stop_at_target=True, time_limit=None, start=None, average=True, reference="solve",
-          record_steps=False, threads=0):
+          target=None, stop_at_target=True, time_limit=None, start=None, average=True, reference="solve",
+          record_steps=False, record_agents=None, threads=0):
     """Minimises (1/K) sum_k J_k(w) over a network.
 
     step: a rule, by name or by a function such as `gap(sweeps=2)`; "auto" needs nothing.
     algorithm: likewise; "atc" where none is given, unless the rule chooses it too.
+    record_agents: whose models the excess risk averages over: "all", or a number of agents. Where nothing is said, all,
+        but for a function of Python's as many as record_every, so that recording takes no longer than iterating.
     callback: told of every recorded point, a dict of numbers; what it returns, if true, ends the run.
-    reference: how J(w^o) is known: "solve" for it, "none", or a number. Where nobody knows it, `excess_risk` is the
-        risk itself, and no target is reached by it.
+    target: the excess risk that counts as solved, and ends the run; 1e-6 where nothing is said.
+    reference: how J(w^o) is known: "solve" for it, "none", or a number. Where nobody knows it (a cost that is not
+        convex), `excess_risk` is the risk itself, and `target`, if one is given, a level of that.
     """
     problem, network = _start(problem, network)
     options = dict(step=as_value(step), algorithm=as_value(algorithm), iterations=iterations, record_every=record_every,
                    target=target, stop_at_target=stop_at_target, time_limit=time_limit, start=start, average=average,
-                   reference=reference, seed=seed, every_step=record_steps, threads=threads)
+                   reference=reference, seed=seed, every_step=record_steps, record_agents=record_agents, threads=threads)
     return Result(_engine.solve(problem._handle, network._handle, options, callback), network)
 
 
@@ -105,6 +108,9 @@ def compare(problem, network, methods, seeds=(0,), *, iterations=1000, record_ev
 
     methods: {name: step}, or {name: {"step": ..., "algorithm": ...}}; a list of names of rules will do.
     tuning: the [tuning] table of a file, for the rule "tuned".
+
+    Where nobody knows the minimum, `excess_risk` is the risk itself: give a `target` that is a level of it; methods that
+    do not reach it are ranked by their final risk.
     """
     problem, network = _start(problem, network)
     if not isinstance(methods, dict):

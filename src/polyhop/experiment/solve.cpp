@@ -47,19 +47,21 @@ void check_sizes(const Problem& problem, const CombinationMatrix& network) {
   throw InputError("network", fmt::format("has {} agents, the problem {}", network.agents(), problem.agents()));
 }
 
-ExperimentOptions experiment_of(const SolveOptions& options) {
+ExperimentOptions experiment_of(const SolveOptions& options, const Reference& reference) {
   const auto require = [](bool holds, const char* path, const char* expected) {
     if (!holds) throw InputError(path, std::string("expected ") + expected);
   };
   require(options.iterations >= 0, "iterations", "integer >= 0");
   require(options.record_every >= 1, "record_every", "integer >= 1");
-  require(options.target > 0, "target", "number > 0");
+  const Real target = options.target.value_or(1e-6);
+  require(std::isfinite(target) && (target > 0 || !reference.known), "target", "number > 0");
   ExperimentOptions out;
   out.iterations = options.iterations;
   out.record_every = options.record_every;
-  out.target = options.target;
-  out.stop_at_target = options.stop_at_target;
+  out.target = target;
+  out.stop_at_target = options.stop_at_target && (options.target || reference.known);
   out.time_limit = options.time_limit;
+  out.record.agents = options.record_agents;
   return out;
 }
 
@@ -129,10 +131,10 @@ void Run::step() {
 Summary solve(const Problem& problem, const CombinationMatrix& network, const SolveOptions& options,
               const Registry& registry) {
   check_sizes(problem, network);
-  const ExperimentOptions experiment = experiment_of(options);
   const Method method = method_of(options, registry);
   const Rows start = start_of(options, problem, {0, problem.agents()});
   const Reference reference = make_reference(options.reference, problem);
+  const ExperimentOptions experiment = experiment_of(options, reference);
   bool stopped = false;
   CellControl control;
   control.start = &start;

@@ -27,7 +27,9 @@ struct SolveOptions {
   Value algorithm = {};        // likewise; "atc" where none is given, unless the rule chooses it too
   Index iterations = 1000;     // at most
   Index record_every = 10;     // the iterations between two points of the curves
-  Real target = 1e-6;          // excess risk that counts as solved
+  /// The excess risk that counts as solved: 1e-6 where nothing is said. Where J(w^o) is not known, a level of the risk
+  /// itself, and where nothing is said there is none.
+  std::optional<Real> target = {};
   bool stop_at_target = true;  // the first recorded point that is solved is the last
   std::optional<Real> time_limit = {};  // seconds
   Rows start = {};                      // one model for all, or a row for each agent; zeros where there is none
@@ -39,7 +41,8 @@ struct SolveOptions {
   std::function<bool(const Point& point)> callback = {};
   /// Asked a few times a second: true ends the run.
   std::function<bool()> stop = {};
-  bool every_step = false;  // record every agent's step size too
+  bool every_step = false;             // record every agent's step size too
+  RecordedAgents record_agents = {};  // whose models the excess risk is averaged over
 };
 
 /// What solve() found, and why it stopped.

@@ -1,0 +1,162 @@
+# SPDX-FileCopyrightText: The polyhop authors
+# SPDX-License-Identifier: Apache-2.0
+"""Runs, results, comparisons and experiments."""
+
+import pickle
+import subprocess
+
+import numpy as np
+import pandas
+import pytest
+
+import polyhop as ph
+
+
+def test_diffusion_is_that_of_a_loop_in_numpy(data, net):
+    X, y = data
+    owner = np.arange(83) % 8
+    problem = ph.least_squares(X, y, owner=owner, batch="all")
+    run = ph.solve(problem, net, step=ph.constant(value=0.1), algorithm="atc", iterations=40, stop_at_target=False)
+    A, W = net.matrix.toarray(), np.zeros((8, 5))
+    for _ in range(40):
+        G = np.array([X[owner == k].T @ (X[owner == k] @ w - y[owner == k]) / (owner == k).sum() for k, w in enumerate(W)])
+        W = A @ (W - 0.1 * G)
+    np.testing.assert_allclose(run.models, W, rtol=1e-12)
+    assert run.status == "done" and run.traffic["vectors"] == 40 * 2 * len(net.edges)
+
+
+def test_results_have_frames_arrays_and_figures(squares, net):
+    run = ph.solve(squares, net, ph.gap(bound="tight"), iterations=100, record_steps=True, stop_at_target=False)
+    assert isinstance(run.curves, pandas.DataFrame) and len(run.curves) == 11
+    assert run.curves["iteration"].iloc[-1] == 100
+    assert run.steps.shape == (11, 8)
+    np.testing.assert_array_equal(run.steps.max(axis=1), run.columns["step_max"])
+    assert run.models.shape == run.averaged.shape == (8, 5)
+    line = run.plot(x="vectors").get_lines()[0]
+    assert line.get_xdata()[-1] == run.traffic["vectors"]
+    assert "<svg" in run._repr_html_() and "excess risk" in repr(run)
+
+
+def test_results_networks_and_choices_can_be_pickled(squares, net):
+    run = ph.solve(squares, net, iterations=20)
+    again = pickle.loads(pickle.dumps(run))
+    np.testing.assert_array_equal(again.models, run.models)
+    assert str(again) == str(run)
+    assert (pickle.loads(pickle.dumps(net)).matrix != net.matrix).nnz == 0
+    assert pickle.loads(pickle.dumps(ph.gap(sweeps=3))) == ph.gap(sweeps=3)
+
+
+def test_a_callback_is_told_of_points_and_may_end_the_run(squares, net):
+    seen = []
+
+    def callback(point):
+        seen.append(point["iteration"])
+        return point["iteration"] >= 30
+
+    run = ph.solve(squares, net, iterations=1000, callback=callback, stop_at_target=False)
+    assert seen == [0, 10, 20, 30] and run.status == "unfinished"
+    np.testing.assert_array_equal(run.columns["iteration"], seen)
+
+
+def test_a_loop_of_ones_own_is_the_same_run(squares, net):
+    whole = ph.solve(squares, net, "gap", iterations=25, record_every=25, stop_at_target=False, seed=3)
+    for state in ph.iterate(squares, net, "gap", seed=3):
+        if state.iteration == 25:
+            break
+    np.testing.assert_array_equal(state.models, whole.models)
+    np.testing.assert_array_equal(state.averaged, whole.averaged)
+    assert state.traffic["vectors"] == whole.traffic["vectors"]
+
+
+def test_a_start_is_taken(squares, net):
+    start = np.random.default_rng(0).normal(size=(8, 5))
+    run = ph.solve(squares, net, iterations=0, start=start)
+    np.testing.assert_array_equal(run.models, start)
+    run = ph.solve(squares, net, iterations=0, start=start[0])
+    np.testing.assert_array_equal(run.models, np.tile(start[0], (8, 1)))
+
+
+def test_no_result_depends_on_threads(squares, net):
+    runs = [ph.solve(squares, net, "gap", iterations=50, threads=t).models for t in (1, 2, 3)]
+    assert all((r == runs[0]).all() for r in runs)
+
+
+def test_comparisons_rank_tune_and_show(squares, net, tmp_path):
+    found = ph.compare(squares, net, {"GAP": ph.gap(bound="tight"), "tuned": "tuned",
+                                      "ED": {"step": ph.constant(value=0.2), "algorithm": "exact-diffusion"}},
+                       seeds=range(2), iterations=300, target=1e-5)
+    assert set(found.ranking.index) == {"GAP", "tuned", "ED"}
+    assert found.ranking.loc["tuned", "tuning_trials"] > 0 and found.ranking.loc["GAP", "tuning_trials"] == 0
+    assert len(found.curves.groupby(["method", "seed"])) == 6
+    assert found.models["GAP", 1].shape == (8, 5)
+    alone = ph.solve(squares, net, ph.gap(bound="tight"), iterations=300, target=1e-5, stop_at_target=False, seed=1)
+    np.testing.assert_array_equal(found.models["GAP", 1], alone.models)
+    assert len(found.plot().get_lines()) == 4  # three methods and the target
+    page = found.report(tmp_path / "page.html").read_text()
+    assert "GAP" in page and page.startswith("<!DOCTYPE html>")
+    assert "GAP" in str(found)
+
+
+EXPERIMENT = """
+name = "small"
+seeds = [0, 1]
+iterations = 60
+[graph]
+topology = "ring"
+agents = 6
+[problem]
+dimension = 4
+samples = 5
+[[method]]
+name = "GAP"
+step = "gap"
+[[method]]
+step = "auto"
+"""
+
+
+def test_files_give_the_bits_of_the_command(tmp_path, command):
+    file = tmp_path / "small.toml"
+    file.write_text(EXPERIMENT)
+    subprocess.run([command, "run", file, "-o", tmp_path / "command"], check=True, capture_output=True)
+    ours = ph.run(file, tmp_path / "python", progress=False)
+    theirs = ph.load(tmp_path / "command")
+    assert list(ours.models) == list(theirs.models) and len(ours.models) == 4
+    for key in ours.models:
+        np.testing.assert_array_equal(ours.models[key], theirs.models[key])
+    timeless = [c for c in ours.curves.columns if c != "seconds"]
+    pandas.testing.assert_frame_equal(ours.curves[timeless], theirs.curves[timeless])
+    written = pandas.read_csv(tmp_path / "command" / "curves.csv")
+    assert set(written.columns) == set(ours.curves.columns)
+    # The same store: the command finds nothing left to do, and Python reads what it wrote.
+    again = subprocess.run([command, "run", file, "-o", tmp_path / "python"], check=True, capture_output=True, text=True)
+    assert pandas.read_csv(tmp_path / "python" / "curves.csv").shape == written.shape, again.stderr
+
+
+def test_experiments_take_settings_dicts_and_folders(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = ph.run({"name": "mine", "iterations": 20, "graph": {"topology": "ring", "agents": 4},
+                    "problem": {"dimension": 3, "samples": 4}, "method": [{"step": "gap"}]},
+                   settings={"iterations": 10}, progress=False)
+    assert found.folder == "out/mine" and (tmp_path / "out/mine/experiment.sqlite").exists()
+    assert found.curves["iteration"].max() == 10
+    assert ph.load("out/mine/experiment.sqlite").config["iterations"] == 10
+    with pytest.raises(ph.InputError, match="holds the experiment 'mine'"):
+        ph.run({"name": "other", "iterations": 20, "graph": {"topology": "ring", "agents": 4},
+                "problem": {"dimension": 3, "samples": 4}, "method": [{"step": "gap"}]}, "out/mine", progress=False)
+
+
+def test_errors_name_the_argument_and_the_file(tmp_path, squares, net):
+    with pytest.raises(ph.InputError, match="did you mean 'gap'") as error:
+        ph.solve(squares, net, "gep")
+    assert error.value.argument == "step.rule" and isinstance(error.value, ValueError)
+    with pytest.raises(ph.InputError, match="sweeps"):
+        ph.gap(sweeps=-1)
+    file = tmp_path / "bad.toml"
+    file.write_text(EXPERIMENT.replace('"ring"', '"rong"'))
+    with pytest.raises(ph.InputError, match=r"bad.toml:6: graph.topology: .*did you mean 'ring'"):
+        ph.run(file, tmp_path / "out")
+    with pytest.raises(ph.InputError, match="missing.toml"):
+        ph.run(tmp_path / "missing.toml")
+    with pytest.raises(ph.InputError):
+        ph.load(tmp_path / "nothing")
