@@ -22,6 +22,7 @@
 #include "commands.hpp"
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/fingerprint.hpp"
+#include "polyhop/core/memory_limit.hpp"
 #include "polyhop/core/value.hpp"
 #include "terminal.hpp"
 #ifdef POLYHOP_HAS_MPI
@@ -184,6 +185,7 @@ Team& join_team(const ClusterArguments& arguments) {
     }
     // Before anything else that all of them do: another command would do other things.
     agree_on(*job, "command", command_name);
+    share_memory(std::ranges::count(job->tell(host_name()), host_name()));
     agree_on(*job, "--placement or --peer-timeout", arguments.placement + " " + shortest(arguments.peer_timeout));
   }
   return *job;

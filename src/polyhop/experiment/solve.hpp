@@ -45,7 +45,7 @@ struct Summary {
   Rows averaged;                    // K x M: the averaged iterates, or empty
   Status status = Status::done;     // `unfinished` where the callback ended it
   std::string message;              // what to do about a run that diverged or stalled; else empty
-  std::vector<Point> curves;        // the recorded points
+  MeteredVector<Point> curves;      // the recorded points
   Index vectors = 0, scalars = 0;   // sent in all, over all edges and directions
   Index values = 0, gradients = 0;  // evaluations of agents' costs and gradients
   double seconds = 0;               // inside iterations
