@@ -12,6 +12,7 @@
 #include "commands.hpp"
 #include "json_output.hpp"
 #include "key_arguments.hpp"
+#include "memory_flag.hpp"
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/machine.hpp"
 #include "polyhop/experiment/forecast.hpp"
@@ -100,6 +101,7 @@ void add_check(CommandLine& line) {
   add_keys(check, arguments->keys, "change a key: --set graph.agents=20");
   check.option("--threads", arguments->threads, "for the estimate (default: all cores)").within(1, 4096);
   check.flag("--json", arguments->json, "print JSON");
+  add_memory_limit(check);
   add_color(check);
   check.callback([arguments, &registry = line.registry()] {
     check_command(*arguments, registry);

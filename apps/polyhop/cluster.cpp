@@ -9,19 +9,24 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <memory>
 #include <optional>
+#include <thread>
 #include <vector>
 
 #include "command_line.hpp"
 #include "commands.hpp"
+#include "experiment_run.hpp"
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/fingerprint.hpp"
+#include "polyhop/core/memory_limit.hpp"
 #include "polyhop/core/value.hpp"
 #include "terminal.hpp"
 #ifdef POLYHOP_HAS_MPI
@@ -99,6 +104,66 @@ std::string host_name() {
   _exit(lost_peer);
 }
 
+// What the working process has to do with the one that watches over it.
+pid_t watcher = 0;
+std::string watcher_gone;
+
+// The watcher is no more; or someone else sent the signal. mpirun ends watchers, too, when the job is over: it asks
+// first, and then there is nothing to tell.
+extern "C" void on_hangup(int signal) {
+  if (getppid() == watcher) {
+    std::signal(signal, SIG_DFL);
+    raise(signal);
+    return;
+  }
+  if (stop_signal() == 0) (void)!write(STDERR_FILENO, watcher_gone.data(), watcher_gone.size());
+  _exit(lost_peer);
+}
+
+bool is_watcher_stopped() {
+  std::ifstream in("/proc/" + std::to_string(watcher) + "/stat");
+  std::string text;
+  std::getline(in, text);
+  const std::size_t end = text.rfind(')');  // of the program's name
+  return end != std::string::npos && text.substr(end).starts_with(") T");
+}
+
+// A stopped watcher would pass no signal on, and never tell mpirun that the work is done: it is woken. Not at once,
+// since a job that goes on after all of it was stopped wakes one process after the other.
+void keep_watcher_awake(const std::string& who) {
+  const std::string text = "polyhop: the process that watches over " + who +
+                           " was stopped; it was woken, since the job would never have ended. To pause a job, stop the "
+                           "processes that work.\n";
+  std::thread([text] {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, nullptr);
+    for (bool before = false;;) {
+      std::this_thread::sleep_for(std::chrono::seconds(1));
+      const bool stopped = is_watcher_stopped();
+      if (stopped && before) {
+        (void)!write(STDERR_FILENO, text.data(), text.size());
+        kill(watcher, SIGCONT);
+      }
+      before = stopped;
+    }
+  }).detach();
+}
+
+// This process works, and its parent watches.
+void be_watched(const Announced& self, pid_t parent) {
+  watcher = parent;
+  const std::string who = "rank " + std::to_string(self.rank) + " on " + host_name();
+  watcher_gone = "polyhop: the process that watches over " + who + " was killed, so the rank ends. " + advice() + "\n";
+  // Signals come through the parent alone, and without it nobody would wait for this process. If this one is stopped
+  // then, the system wakes it, since its group is left without a parent.
+  setpgid(0, 0);
+  std::signal(SIGHUP, on_hangup);
+  prctl(PR_SET_PDEATHSIG, SIGHUP);
+  if (getppid() != watcher) on_hangup(SIGHUP);
+  keep_watcher_awake(who);
+}
+
 #ifdef POLYHOP_HAS_MPI
 std::unique_ptr<mpi::Job> job;
 
@@ -148,13 +213,12 @@ void supervise(const std::string& command) {
   const Announced self = announced();
   if (self.size == 1) return;
   std::signal(SIGCHLD, SIG_DFL);  // ignored, as some launchers leave it, it would hide how the child ends
+  const pid_t parent = getpid();
   child = fork();
   if (child < 0) throw Error(std::string("cannot start the process that works: ") + std::strerror(errno));
   if (child > 0) watch(self);
-  // Signals come through the parent alone, and without it nobody would wait for this process.
   supervised = true;
-  setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  be_watched(self, parent);
   // mpirun reads the output through a terminal of its own making; where it goes from there, nobody here knows.
   setenv("NO_COLOR", "1", 0);
   if (self.rank == 0) return;
@@ -184,6 +248,7 @@ Team& join_team(const ClusterArguments& arguments) {
     }
     // Before anything else that all of them do: another command would do other things.
     agree_on(*job, "command", command_name);
+    share_memory(std::ranges::count(job->tell(host_name()), host_name()));
     agree_on(*job, "--placement or --peer-timeout", arguments.placement + " " + shortest(arguments.peer_timeout));
   }
   return *job;
@@ -204,6 +269,7 @@ std::string mpi_library() {
 }
 
 void leave_team(int code, const std::string& wrong) {
+  if (supervised) kill(watcher, SIGCONT);  // it may have been stopped a moment ago, and is to see the end
 #ifdef POLYHOP_HAS_MPI
   constexpr double patience = 10;
   if (job && !wrong.empty() && !job->all_leave_within(patience)) {
@@ -221,6 +287,7 @@ void leave_team(int code, const std::string& wrong) {
 }
 
 void abort_team(int code) {
+  if (supervised) kill(watcher, SIGCONT);
 #ifdef POLYHOP_HAS_MPI
   if (job) job->abort(code);
 #endif

@@ -21,9 +21,9 @@ struct ClusterArguments {
 void add_cluster(Command& command, ClusterArguments& arguments);
 
 /// Under mpirun or srun: the work is done in a child, and this process stays to tell how it ended. A child that is
-/// killed, by whomever, ends the job with exit code 5. Only the first rank writes to the standard output, and `tell`
-/// is silent on the others. Nothing happens when the command was started by hand. `command`: its name, for what is said
-/// when a rank is lost.
+/// killed, by whomever, ends the job with exit code 5. A parent that is killed ends its child, which says so; one that
+/// is stopped is woken by it. Only the first rank writes to the standard output, and `tell` is silent on the others.
+/// Nothing happens when the command was started by hand. `command`: its name, for what is said when a rank is lost.
 void supervise(const std::string& command);
 
 /// Whether another process watches this one, and ends it when a signal comes twice.

@@ -6,12 +6,14 @@
 #include <csignal>
 #include <cstdio>
 #include <exception>
+#include <new>
 #include <string>
 
 #include "cluster.hpp"
 #include "command_line.hpp"
 #include "commands.hpp"
 #include "polyhop/core/error.hpp"
+#include "polyhop/core/memory_limit.hpp"
 #include "polyhop/report/text_table.hpp"
 #include "terminal.hpp"
 
@@ -60,6 +62,9 @@ int main(int argc, char** argv, const Registry& registry) {
     code = app::usage_error;
   } catch (const InputError& e) {
     wrong = "polyhop: " + printable(e.what()) + "\n";
+    code = app::bad_input;
+  } catch (const std::bad_alloc&) {
+    wrong = "polyhop: " + printable(argv[1]) + ": " + out_of_memory().message() + "\n";
     code = app::bad_input;
   } catch (const OutputError& e) {
     wrong = "polyhop: " + printable(e.what()) + "\n";

@@ -12,6 +12,7 @@
 #include "commands.hpp"
 #include "data_input.hpp"
 #include "json_output.hpp"
+#include "memory_flag.hpp"
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/value.hpp"
 #include "polyhop/problem/bundled_data.hpp"
@@ -98,6 +99,7 @@ void add_data(CommandLine& line) {
   data.option("NAME", arguments->name, "the set to write").suggests(names);
   data.option("-o,--output", arguments->output, "the CSV file to write (default: the standard output)");
   data.flag("--json", arguments->json, "print the list as JSON");
+  add_memory_limit(data);
   data.callback([arguments] {
     data_command(*arguments);
     return done;

@@ -13,6 +13,7 @@
 #include "commands.hpp"
 #include "data_input.hpp"
 #include "json_output.hpp"
+#include "memory_flag.hpp"
 #include "polyhop/core/error.hpp"
 #include "polyhop/experiment/registry.hpp"
 #include "polyhop/fit/evaluation.hpp"
@@ -120,6 +121,7 @@ void add_evaluate(CommandLine& line) {
       "--target", arguments->target,
       "the target's column, by name or number from 1 (default: the one called as in training, or the last)");
   evaluate.flag("--json", arguments->json, "print JSON");
+  add_memory_limit(evaluate);
   add_color(evaluate);
   evaluate.callback([arguments, &registry = line.registry()] {
     evaluate_command(*arguments, registry);

@@ -9,6 +9,7 @@
 
 #include "command_line.hpp"
 #include "commands.hpp"
+#include "memory_flag.hpp"
 #include "polyhop/core/error.hpp"
 #include "polyhop/experiment/load.hpp"
 #include "polyhop/report/export.hpp"
@@ -44,6 +45,7 @@ void add_export(CommandLine& line) {
   Command command = line.command("export", "write curves.csv, models.npz, steps.npz and summary.json of an experiment");
   command.option("DIR", arguments->folder, "a folder that run wrote").required();
   command.option("-o,--output", arguments->output, "the folder to write to").required();
+  add_memory_limit(command);
   command.callback([arguments] { return export_command(arguments->folder, arguments->output); });
 }
 

@@ -19,6 +19,7 @@
 #include "data_input.hpp"
 #include "experiment_run.hpp"
 #include "json_output.hpp"
+#include "memory_flag.hpp"
 #include "option_flags.hpp"
 #include "polyhop/core/atomic_file.hpp"
 #include "polyhop/core/error.hpp"
@@ -460,6 +461,7 @@ void add_fit(CommandLine& line) {
   add_cluster(command, a->cluster);
   command.flag("--json", a->json, "print what was reached as JSON");
   command.flag("--quiet", a->quiet, "no progress on the standard error");
+  add_memory_limit(command);
   command.callback([a, &registry] { return fit_command(*a, registry); });
 }
 

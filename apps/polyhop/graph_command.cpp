@@ -15,6 +15,7 @@
 #include "command_line.hpp"
 #include "commands.hpp"
 #include "json_output.hpp"
+#include "memory_flag.hpp"
 #include "polyhop/core/atomic_file.hpp"
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/rows.hpp"
@@ -333,6 +334,7 @@ void add_graph(CommandLine& line) {
       .within(1, 1000000000);
   graph.option("--draw", arguments->drawing, "draw the network into this SVG file");
   graph.flag("--json", arguments->json, "print JSON");
+  add_memory_limit(graph);
   add_color(graph);
   add_key_flags(graph, *arguments);
   graph.callback([arguments, &registry = line.registry()] {

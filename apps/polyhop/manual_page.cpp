@@ -68,7 +68,9 @@ std::string exit_codes() {
       {{0, "done; also when a method diverged, which the results say"},
        {1, "internal error; of doctor: this machine is not fit"},
        {2, "usage: unknown commands, flags or values"},
-       {3, "bad configuration or data: file, line, key, what was found, what is allowed; also when some runs failed"},
+       {3,
+        "bad configuration or data: file, line, key, what was found, what is allowed; also when some runs "
+        "failed, and for what exceeds the memory limit"},
        {4, "fit diverged, or did not converge in as many iterations as were allowed"},
        {5, "under mpirun or srun: a rank was killed, or silent for too long; the same command goes on"},
        {130, "interrupted by SIGINT, after a last checkpoint"},

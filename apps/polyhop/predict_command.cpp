@@ -13,6 +13,7 @@
 #include "commands.hpp"
 #include "data_input.hpp"
 #include "json_output.hpp"
+#include "memory_flag.hpp"
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/value.hpp"
 #include "polyhop/experiment/registry.hpp"
@@ -132,6 +133,7 @@ void add_predict(CommandLine& line) {
   predict.option("--target", arguments->target,
                  "the column to leave out, by name or number from 1 (default: the one called as in training)");
   predict.flag("--json", arguments->json, "print JSON");
+  add_memory_limit(predict);
   predict.callback([arguments, &registry = line.registry()] {
     predict_command(*arguments, registry);
     return done;

@@ -12,6 +12,7 @@
 
 #include "command_line.hpp"
 #include "commands.hpp"
+#include "memory_flag.hpp"
 #include "polyhop/core/atomic_file.hpp"
 #include "polyhop/core/error.hpp"
 #include "polyhop/experiment/load.hpp"
@@ -174,6 +175,7 @@ void add_report(CommandLine& line) {
   report.flag("--no-band", a->no_band, "figures without the outer tenths over the seeds");
   report.flag("--plain", a->plain, "ASCII only in the plot on the terminal");
   report.flag("--quiet", a->quiet, "only write files");
+  add_memory_limit(report);
   report.callback([a] { return report_command(*a); });
 }
 

@@ -13,6 +13,7 @@
 #include "commands.hpp"
 #include "experiment_run.hpp"
 #include "key_arguments.hpp"
+#include "memory_flag.hpp"
 #include "polyhop/report/ranking.hpp"
 #include "polyhop/report/summary_json.hpp"
 #include "polyhop/report/text_plot.hpp"
@@ -91,6 +92,7 @@ void add_run(CommandLine& line) {
            "the ranking as JSON on the standard output, as in summary.json; of several the scoreboard");
   run.flag("--quiet", a->quiet, "no progress on the standard error");
   add_cluster(run, a->cluster);
+  add_memory_limit(run);
   add_color(run);
   run.callback([a, keys] {
     a->settings = settings_of(*keys);

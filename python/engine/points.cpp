@@ -29,7 +29,7 @@ py::dict columns_of(std::span<const Point> points) {
   return out;
 }
 
-py::object steps_of(const std::vector<std::vector<Real>>& steps) {
+py::object steps_of(const std::vector<MeteredVector<Real>>& steps) {
   if (steps.empty()) return py::none();
   Array out({steps.size(), steps.front().size()});
   for (std::size_t p = 0; p < steps.size(); ++p) {

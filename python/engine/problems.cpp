@@ -107,9 +107,9 @@ Features in_order(const py::object& x, std::span<const Index> order) {
     const auto data = parts[0].cast<Array>();
     const auto indices = parts[1].cast<IntArray>();
     const auto start = parts[2].cast<IndexArray>();
-    std::vector<Index> offset = {0};
-    std::vector<std::int32_t> column;
-    std::vector<Real> value;
+    MeteredVector<Index> offset = {0};
+    MeteredVector<std::int32_t> column;
+    MeteredVector<Real> value;
     for (const Index r : order) {
       column.insert(column.end(), indices.data() + start.at(r), indices.data() + start.at(r + 1));
       value.insert(value.end(), data.data() + start.at(r), data.data() + start.at(r + 1));

@@ -88,6 +88,18 @@ class ResumeTest(unittest.TestCase):
         self.run_whole("killed")
         self.assert_same("whole", "killed")
 
+    def test_what_a_killed_run_left_half_written_is_removed_by_the_next(self):
+        def half_written():
+            return sorted(path.name for path in (self.root / "killed").glob(".*.tmp"))
+
+        process = self.start("killed")
+        process.kill()
+        process.communicate()
+        self.assertEqual(process.returncode, -signal.SIGKILL, "it was done before it could be killed")
+        self.assertNotEqual(half_written(), [])
+        self.run_whole("killed")
+        self.assertEqual(half_written(), [])
+
     def test_a_signal_makes_it_save_report_and_say_how_to_go_on(self):
         self.run_whole("whole")
         for number in (signal.SIGINT, signal.SIGTERM):

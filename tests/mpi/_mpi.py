@@ -162,6 +162,10 @@ class MpiTest(CommandTest):
         self.fail(f"rank {rank} has no process that works")
         return None
 
+    def watcher(self, rank):
+        """The process that mpirun has started for a rank."""
+        return facts(self.worker(rank))[1]
+
     # Comparing.
 
     def said(self, error):

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """bad_test.py POLYHOP: of what is wrong, on all ranks or on one, the job says one sentence, and every rank ends."""
 
+import re
+
 import _mpi
 from _mpi import COMMAND, LONG, MpiTest
 
@@ -74,6 +76,19 @@ class Bad(MpiTest):
         self.put("d.csv", "a,y\n" + "".join(f"{n},{n}\n" for n in range(9)))
         self.refused(2, "fit", "d.csv", "--agents", "3", "--l2", "0.1", command=self.odd_one(1, "0.2"),
                      says=["rank 1 on ", "another"])
+
+    def test_ranks_on_one_machine_share_its_memory(self):
+        self.put("huge.toml", self.changed(('"path"', '"complete"'), ("agents = 4", "agents = 100000000")))
+
+        def limit(result):
+            self.assertEqual(result.returncode, 3, result.stderr)
+            number, unit = re.search("the memory limit is ([0-9.]+) ([kMGT]B)", result.stderr).groups()
+            return float(number) * 1000 ** "kMGT".index(unit[0])
+
+        alone = limit(self.polyhop("run", "huge.toml"))
+        self.assertAlmostEqual(limit(self.mpi(4, "run", "huge.toml")) / alone, 1 / 4, places=2)
+        # One that is given is each rank's own.
+        self.assertEqual(limit(self.mpi(2, "run", "huge.toml", "--memory-limit", "30MB")), 30_000)
 
     def test_ranks_that_place_agents_differently(self):
         self.refused(2, "run", "e.toml", "--placement", "contiguous", command=self.odd_one(1, "metis"),

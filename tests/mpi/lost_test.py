@@ -71,6 +71,36 @@ class Lost(MpiTest):
         self.assertRegex(lines[0], "along the edge from agent [23] to agent [14]")
         self.goes_on(2)
 
+    def test_a_rank_whose_watcher_is_killed_says_so(self):
+        process = self.begin_long(3)
+        os.kill(self.watcher(1), signal.SIGKILL)
+        result = self.end(process)
+        # It was mpirun's own child that was killed, and mpirun ends with that.
+        self.assertIn(result.returncode, (5, 128 + signal.SIGKILL), result.stderr)
+        self.assert_one_message(result.stderr, f"the process that watches over rank 1 on {os.uname().nodename} was killed",
+                                "goes on from the last checkpoint")
+        self.goes_on(2)
+
+    def test_a_stopped_rank_whose_watcher_is_killed_ends_too(self):
+        process = self.begin_long(2)
+        watcher = self.watcher(1)
+        os.kill(self.worker(1), signal.SIGSTOP)
+        os.kill(watcher, signal.SIGKILL)
+        self.end(process)  # nothing is left
+        self.goes_on(2)
+
+    def test_a_watcher_that_is_stopped_is_woken_and_the_job_ends_well(self):
+        process = self.begin_long(3)
+        paused = self.worker(0)
+        os.kill(paused, signal.SIGSTOP)  # so that the job does not end before anybody looks
+        os.kill(self.watcher(1), signal.SIGSTOP)
+        said = process.stderr.readline()
+        os.kill(paused, signal.SIGCONT)
+        self.assertIn(f"the process that watches over rank 1 on {os.uname().nodename} was stopped; it was woken", said)
+        result = self.end(process)
+        self.assertEqual((result.returncode, self.said(result.stderr)), (0, []), result.stderr)
+        self.assert_bits_of_the_long_run("out")
+
     def test_a_rank_that_comes_back_in_time_costs_only_time(self):
         process = self.begin_long(3, "--peer-timeout", "60")
         paused = self.worker(1)

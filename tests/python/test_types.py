@@ -29,7 +29,7 @@ def test_stubs_are_those_of_the_tables():
 
 def test_a_program_passes_mypy_and_its_mistakes_do_not(tmp_path):
     (tmp_path / "good.py").write_text(PROGRAM)
-    (tmp_path / "bad.py").write_text(PROGRAM + 'ph.gap(sweeps="many")\nph.gap(sweps=2)\nph.solve(problem, net, iterations="a")\n')
+    (tmp_path / "bad.py").write_text(PROGRAM + 'ph.gap(sketch_size="many")\nph.gap(sweps=2)\nph.solve(problem, net, iterations="a")\n')
     import polyhop
 
     env = {**os.environ, "MYPYPATH": str(pathlib.Path(polyhop.__file__).parent.parent)}

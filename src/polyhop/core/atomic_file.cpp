@@ -3,13 +3,17 @@
 #include "polyhop/core/atomic_file.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstdio>
 #include <filesystem>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -20,6 +24,62 @@ namespace {
 
 constexpr std::size_t buffer_size = std::size_t{1} << 16;
 constexpr mode_t permissions = 0777;
+
+// ".HOST", as it stands in the names of temporary files; without dots, so that no name ends like another.
+std::string host_part() {
+  std::array<char, 65> name{};
+  ::gethostname(name.data(), name.size() - 1);
+  std::string host = name.data();
+  std::ranges::replace(host, '.', '-');
+  return "." + host;
+}
+
+// Whether a name ends in ".HOST.PID.NUMBER.tmp", with this host.
+bool is_temporary_of_this_host(std::string_view name, const std::string& host) {
+  constexpr std::string_view ending = ".tmp";
+  if (!name.starts_with('.') || !name.ends_with(ending)) return false;
+  name.remove_suffix(ending.size());
+  for (int numbers = 0; numbers < 2; ++numbers) {
+    const std::size_t dot = name.rfind('.');
+    if (dot == std::string_view::npos || dot + 1 == name.size()) return false;
+    if (name.find_first_not_of("0123456789", dot + 1) != std::string_view::npos) return false;
+    name.remove_suffix(name.size() - dot);
+  }
+  return name.ends_with(host);
+}
+
+bool is_same_file(const struct stat& a, const struct stat& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
+
+// Removes a temporary file whose lock nobody holds: its process was killed.
+void remove_if_abandoned(const std::string& file) {
+  const int descriptor = ::open(file.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (descriptor < 0) return;
+  struct stat opened {};
+  struct stat named {};
+  // While the lock is ours, the name is still this file's only if nobody renamed it before giving the lock up.
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0 && ::fstat(descriptor, &opened) == 0 &&
+      ::lstat(file.c_str(), &named) == 0 && S_ISREG(opened.st_mode) && is_same_file(opened, named)) {
+    ::unlink(file.c_str());
+  }
+  ::close(descriptor);
+}
+
+// Processes of other hosts that share the disk are left alone: there, locks may not be seen from here.
+void remove_abandoned(const std::filesystem::path& folder, const std::string& host) {
+  std::error_code error;
+  std::filesystem::directory_iterator at(folder.empty() ? "." : folder, error);
+  for (; !error && at != std::filesystem::directory_iterator(); at.increment(error)) {
+    if (is_temporary_of_this_host(at->path().filename().string(), host)) remove_if_abandoned(at->path().string());
+  }
+}
+
+// Tells others that its process lives; the system gives the lock up when that ends, however it does. False where
+// someone who looks for abandoned files was faster. A file system without locks has none that anybody could find free.
+bool lock_temporary(int descriptor) {
+  struct stat status {};
+  if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) return errno != EWOULDBLOCK;
+  return ::fstat(descriptor, &status) == 0 && status.st_nlink > 0;
+}
 
 }  // namespace
 
@@ -58,15 +118,19 @@ AtomicFile::~AtomicFile() { discard(); }
 void AtomicFile::open_temporary() {
   const std::filesystem::path target(target_);
   if (target.filename().empty()) fail("cannot write", path_.empty() ? ENOENT : EISDIR);
+  const std::string host = host_part();
+  remove_abandoned(target.parent_path(), host);
   constexpr int attempts = 1000;
   for (int i = 0; i < attempts; ++i) {
-    const std::string suffix = "." + std::to_string(::getpid()) + "." + std::to_string(i) + ".tmp";
+    const std::string suffix = host + "." + std::to_string(::getpid()) + "." + std::to_string(i) + ".tmp";
     // A name may have 255 bytes; the beginning is enough to recognise it.
-    const std::string name = "." + target.filename().string().substr(0, 200) + suffix;
+    const std::string name = "." + target.filename().string().substr(0, 150) + suffix;
     temporary_ = (target.parent_path() / name).string();
     file_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (file_ >= 0) return;
-    if (errno != EEXIST) break;
+    if (file_ >= 0 && lock_temporary(file_)) return;
+    if (file_ < 0 && errno != EEXIST) break;
+    if (file_ >= 0) ::close(std::exchange(file_, -1));
+    errno = EEXIST;
   }
   const int error = errno;
   temporary_.clear();
@@ -95,10 +159,10 @@ void AtomicFile::commit() {
   flush();
   // A full disk may show only here, and a renamed file without its bytes would be worse than none.
   if (!temporary_.empty() && ::fsync(file_) != 0) fail("cannot write", errno);
-  if (::close(std::exchange(file_, -1)) != 0) fail("cannot write", errno);
-  if (temporary_.empty()) return;
-  if (std::rename(temporary_.c_str(), target_.c_str()) != 0) fail("cannot replace", errno);
+  // Renamed while it is open, and so locked: nobody takes it for an abandoned one.
+  if (!temporary_.empty() && std::rename(temporary_.c_str(), target_.c_str()) != 0) fail("cannot replace", errno);
   temporary_.clear();
+  if (::close(std::exchange(file_, -1)) != 0) fail("cannot write", errno);
 }
 
 void AtomicFile::discard() noexcept {

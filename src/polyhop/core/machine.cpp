@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "polyhop/core/machine.hpp"
 
+#include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -9,6 +10,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <sstream>
 #include <thread>
 
@@ -18,7 +20,7 @@ namespace polyhop {
 namespace {
 
 // What follows "name :" in a file of lines of names and values; "" where there is no such line.
-std::string entry(const char* file, const std::string& name) {
+std::string entry(const std::filesystem::path& file, const std::string& name) {
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {
     if (!line.starts_with(name)) continue;
@@ -30,6 +32,49 @@ std::string entry(const char* file, const std::string& name) {
 }
 
 double kilobytes(const std::string& text) { return text.empty() ? 0 : 1024 * std::strtod(text.c_str(), nullptr); }
+
+constexpr double unlimited = std::numeric_limits<double>::infinity();
+
+// The number in a file; no number ("max"), or no file, is no limit.
+double limit_in(const std::filesystem::path& file) {
+  double bytes = 0;
+  return std::ifstream(file) >> bytes && bytes > 0 ? bytes : unlimited;
+}
+
+// The least that a group or one above it allows. Seen from inside of a container a group may stand at the top.
+double group_limit(const std::filesystem::path& top, std::filesystem::path group, const char* name) {
+  group = group.relative_path();
+  double least = limit_in(top / name);
+  for (; !group.empty(); group = group.parent_path()) least = std::min(least, limit_in(top / group / name));
+  return least;
+}
+
+// Lines are "0::GROUP" (version 2), or "NUMBER:CONTROLLERS:GROUP".
+double container_limit(const std::filesystem::path& root) {
+  const std::filesystem::path groups = root / "sys/fs/cgroup";
+  double least = unlimited;
+  std::ifstream in(root / "proc/self/cgroup");
+  for (std::string line; std::getline(in, line);) {
+    const std::size_t first = line.find(':');
+    const std::size_t second = first == std::string::npos ? first : line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string controllers = "," + line.substr(first + 1, second - first - 1) + ",";
+    const std::string group = line.substr(second + 1);
+    if (controllers == ",,") {
+      least = std::min(
+          {least, group_limit(groups, group, "memory.max"), group_limit(groups / "unified", group, "memory.max")});
+    } else if (controllers.find(",memory,") != std::string::npos) {
+      least = std::min(least, group_limit(groups / "memory", group, "memory.limit_in_bytes"));
+    }
+  }
+  return least;
+}
+
+double address_space_limit() {
+  rlimit limit{};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return unlimited;
+  return static_cast<double>(limit.rlim_cur);
+}
 
 std::string system_text() {
   utsname name{};
@@ -59,6 +104,12 @@ Machine this_machine() {
   machine.memory_bytes = kilobytes(entry("/proc/meminfo", "MemTotal"));
   machine.free_bytes = kilobytes(entry("/proc/meminfo", "MemAvailable"));
   return machine;
+}
+
+double usable_memory(const std::string& root) {
+  const double machine = kilobytes(entry(std::filesystem::path(root) / "proc/meminfo", "MemTotal"));
+  const double least = std::min({machine > 0 ? machine : unlimited, container_limit(root), address_space_limit()});
+  return least < unlimited ? least : 0;
 }
 
 Index usable_threads(Index asked, Index processes) {

@@ -25,6 +25,10 @@ struct Machine {
 
 Machine this_machine();
 
+/// Bytes that this process may have at most: the machine's, its container's (a control group), or what a limit on its
+/// address space leaves, whichever is least; 0 where nobody tells. `root`: where /proc and /sys are.
+double usable_memory(const std::string& root = "/");
+
 /// How many threads to use: `asked`, or when that is 0 as many as there are cores; one where several processes run
 /// together.
 Index usable_threads(Index asked, Index processes = 1);

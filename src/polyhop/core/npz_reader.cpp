@@ -10,6 +10,7 @@
 
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/input_file.hpp"
+#include "polyhop/core/memory_limit.hpp"
 
 namespace polyhop {
 namespace {
@@ -134,9 +135,12 @@ NpyInput NpzReader::stream(const std::string& name) const {
 NpzReader::Array NpzReader::array(const std::string& name) const {
   try {
     NpyInput in = stream(name);
+    // Twice where it is turned.
+    const bool turned = in.fortran_order() && in.shape().size() > 1;
+    const HeldMemory held(static_cast<double>(in.count()) * sizeof(Real) * (turned ? 2 : 1));
     Array out{in.shape(), std::vector<Real>(static_cast<std::size_t>(in.count()))};
     in.read(out.data);
-    if (!in.fortran_order() || out.shape.size() < 2) return out;
+    if (!turned) return out;
     // The file's numbers run along the first axis fastest: place each where C order has it.
     std::vector<Real> moved(out.data.size());
     std::vector<Index> at(out.shape.size(), 0);

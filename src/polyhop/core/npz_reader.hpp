@@ -29,6 +29,7 @@ class NpzReader {
   /// The arrays' names, in the archive's order.
   [[nodiscard]] std::vector<std::string> names() const;
   [[nodiscard]] bool has(const std::string& name) const;
+  /// Asks whether the memory limit allows it; the caller, who keeps it, has it counted if it is to be.
   [[nodiscard]] Array array(const std::string& name) const;
   /// The same array as a stream, for one that is not to be held twice; the reader must outlive it.
   [[nodiscard]] NpyInput stream(const std::string& name) const;

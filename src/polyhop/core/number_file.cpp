@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "polyhop/core/error.hpp"
+#include "polyhop/core/memory_limit.hpp"
 
 namespace polyhop {
 namespace {
@@ -20,7 +21,15 @@ bool separates(char c) { return c == ',' || std::isspace(static_cast<unsigned ch
 
 std::vector<Real> read_numbers(const std::string& path, const std::string& file) {
   std::vector<Real> numbers;
-  read_numbers(path, file, [&](Index, Real x) { numbers.push_back(x); });
+  HeldMemory held;
+  try {
+    read_numbers(path, file, [&](Index, Real x) {
+      if (numbers.size() == numbers.capacity()) held.add(static_cast<double>(2 * numbers.size() + 1) * sizeof(Real));
+      numbers.push_back(x);
+    });
+  } catch (const OverMemoryLimit& e) {
+    throw e.at(path, 0).in_file(file);
+  }
   return numbers;
 }
 

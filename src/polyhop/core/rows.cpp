@@ -4,6 +4,8 @@
 
 #include <new>
 
+#include "polyhop/core/memory_limit.hpp"
+
 #ifdef __linux__
 #include <sys/mman.h>
 #endif
@@ -23,16 +25,22 @@ std::align_val_t alignment(std::size_t bytes) {
 
 }  // namespace
 
-Real* Rows::allocate(Index count) {
-  const std::size_t bytes = bytes_of(count);
+Real* Rows::allocate(Index rows, Index stride) {
+  // As a number that cannot overflow.
+  HeldMemory held(static_cast<double>(rows) * static_cast<double>(stride) * sizeof(Real));
+  const std::size_t bytes = bytes_of(rows * stride);
   void* data = ::operator new(bytes, alignment(bytes));
 #ifdef __linux__
   // Advice: where the kernel does not take it, nothing is lost.
   if (bytes >= 2 * huge_page) (void)madvise(data, bytes / huge_page * huge_page, MADV_HUGEPAGE);
 #endif
+  held.keep();
   return static_cast<Real*>(data);
 }
 
-void Rows::release(Real* data, Index count) noexcept { ::operator delete(data, alignment(bytes_of(count))); }
+void Rows::release(Real* data, Index count) noexcept {
+  ::operator delete(data, alignment(bytes_of(count)));
+  return_memory(static_cast<double>(bytes_of(count)));
+}
 
 }  // namespace polyhop

@@ -13,6 +13,7 @@ namespace polyhop {
 
 /// A row-major matrix with one agent (or one sample) per row: the shape of all state in polyhop.
 /// Every row starts on a cache line and is followed by zeros up to the next one, which kernels read and leave zero.
+/// Its memory counts against `memory_limit()`: making one may throw OverMemoryLimit.
 class Rows {
  public:
   /// Numbers in a cache line: what rows are padded to a multiple of.
@@ -21,7 +22,7 @@ class Rows {
 
   Rows() = default;
   Rows(Index rows, Index columns, Real fill = 0)
-      : rows_(rows), columns_(columns), stride_(padded(columns)), data_(allocate(rows * stride_)) {
+      : rows_(rows), columns_(columns), stride_(padded(columns)), data_(allocate(rows, stride_)) {
     std::fill_n(data_, rows_ * stride_, Real{0});
     if (fill != 0) {
       for (Index r = 0; r < rows_; ++r) std::ranges::fill(row(r), fill);
@@ -55,7 +56,7 @@ class Rows {
   }
 
  private:
-  static Real* allocate(Index count);
+  static Real* allocate(Index rows, Index stride);
   static void release(Real* data, Index count) noexcept;
 
   Index rows_ = 0;

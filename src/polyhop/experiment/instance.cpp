@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "polyhop/core/memory_limit.hpp"
 #include "polyhop/core/number_file.hpp"
 #include "polyhop/core/random.hpp"
 
@@ -69,27 +70,40 @@ void add_made_problem(const ProblemOptions& options, std::uint64_t seed, Team& t
 
 PreparedData prepare_data(const DataSource& source, const ModelOptions& model, const CombinationMatrix& matrix,
                           std::uint64_t seed, Team& team, Placement placement) {
-  PreparedData out{read_data_of(source, model, matrix, seed, team, placement), {}};
-  Dataset& data = out.dealt.data;
-  if (model.unit_rows) scale_to_unit_rows(data);
-  if (model.standardise) out.standardised = standardise(data, matrix, out.ownership, team);
-  if (model.intercept) add_intercept(data);
-  return out;
+  const auto prepare = [&] {
+    PreparedData out{read_data_of(source, model, matrix, seed, team, placement), {}};
+    Dataset& data = out.dealt.data;
+    if (model.unit_rows) scale_to_unit_rows(data);
+    if (model.standardise) out.standardised = standardise(data, matrix, out.ownership, team);
+    if (model.intercept) add_intercept(data);
+    return out;
+  };
+  try {
+    return with_enough_memory("", prepare);
+  } catch (const InputError& e) {
+    // What does not fit once it is dealt, or with one column more, names no file by itself.
+    const bool nameless = e.path().empty() && e.file().empty();
+    throw nameless ? e.in_file(source.bundled.empty() ? source.file : source.bundled) : e;
+  }
 }
 
 Instance make_instance(const ExperimentOptions& options, std::uint64_t seed, Team& team, Placement placement) {
   const ProblemOptions& problem = options.problem;
   std::optional<NetworkGraph> network;
-  team.together([&] { network = make_network(options.graph, seed); });
+  team.together([&] { with_enough_memory("graph", [&] { network = make_network(options.graph, seed); }); });
   Instance out{std::move(*network), nullptr, {}, {}, {}};
-  if (problem.own || problem.source == "synthetic") {
-    add_made_problem(problem, seed, team, placement, out);
-  } else {
-    add_real_problem(problem, data_seed(problem, seed), team, placement, out);
-  }
+  with_enough_memory("problem", [&] {
+    if (problem.own || problem.source == "synthetic") {
+      add_made_problem(problem, seed, team, placement, out);
+    } else {
+      add_real_problem(problem, data_seed(problem, seed), team, placement, out);
+    }
+  });
   team.launch(out.network.matrix, out.ownership, 1, 1, [&](Worker& worker) {
-    const AllAgents all = all_agents(worker);
-    out.reference = make_reference(problem.reference, *out.problem, &all);
+    with_enough_memory("problem.reference", [&] {
+      const AllAgents all = all_agents(worker);
+      out.reference = make_reference(problem.reference, *out.problem, &all);
+    });
   });
   return out;
 }

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "polyhop/core/fields.hpp"
+#include "polyhop/core/memory_limit.hpp"
 #include "polyhop/core/rows.hpp"
 #include "polyhop/core/value.hpp"
 
@@ -183,11 +184,11 @@ struct Cell {
   Status status = Status::done;
   std::string message;     // why a run failed, or what to do about one that diverged or stalled
   bool bad_input = false;  // it failed because of what it was given
-  std::vector<Point> points;
-  std::vector<std::vector<Real>> steps;  // per point, where every agent's step is recorded; else empty
-  Rows models;                           // K x M, the last iterate
-  Rows averaged;                         // K x M, or empty
-  double reference_value = 0;            // J(w^o)
+  MeteredVector<Point> points;
+  std::vector<MeteredVector<Real>> steps;  // per point, where every agent's step is recorded; else empty
+  Rows models;                             // K x M, the last iterate
+  Rows averaged;                           // K x M, or empty
+  double reference_value = 0;              // J(w^o)
   double reference_accuracy = 0;
   double reference_error_rate = std::numeric_limits<double>::quiet_NaN();  // of w^o; NaN: no classes, or no w^o
   std::string reference_how;

@@ -246,10 +246,12 @@ std::optional<Status> Recorder::observe(Index iteration, double seconds, const A
   if (worker_.number == 0) {
     fill_steps(now);
     cell_.reference_error_rate = share_of(sums_[wrong_at_optimum], problem_.samples());
-    cell_.points.push_back(now);
-    if (every_step_) {
-      cell_.steps.push_back(steps_);
-      if (iteration == 0) std::ranges::fill(cell_.steps.back(), std::numeric_limits<double>::quiet_NaN());
+    with_enough_memory("record_every", [&] {
+      cell_.points.push_back(now);
+      if (every_step_) cell_.steps.emplace_back(steps_.begin(), steps_.end());
+    });
+    if (every_step_ && iteration == 0) {
+      std::ranges::fill(cell_.steps.back(), std::numeric_limits<double>::quiet_NaN());
     }
   }
   // Far beyond anything a transient reaches; a NaN fails the comparison as well.

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "polyhop/core/clock.hpp"
+#include "polyhop/core/memory_limit.hpp"
 #include "polyhop/experiment/advice.hpp"
 #include "polyhop/experiment/agent_stream.hpp"
 #include "polyhop/experiment/from_first.hpp"
@@ -253,7 +254,10 @@ Cell run_cell(const ExperimentOptions& options, const Method& method, const Stag
   cell.method = method.name;
   cell.seed = seed;
   team.launch(stage.matrix, stage.ownership != nullptr ? *stage.ownership : Ownership{}, stage.problem.dimension(),
-              workers, [&](Worker& worker) { Share(options, method, stage, seed, control, worker, cell).run(); });
+              workers, [&](Worker& worker) {
+                with_enough_memory("method." + method.name,
+                                   [&] { Share(options, method, stage, seed, control, worker, cell).run(); });
+              });
   tell_end(cell, team);
   return cell;
 }
@@ -264,7 +268,8 @@ void check_methods(const Config& config, const Instance& instance, std::uint64_t
     const Rows start =
         first_models(config.options, worker.network.block(), problem.dimension(), problem.agents(), seed);
     for (const Method& method : config.methods) {
-      const Run fits(problem, worker.network, method, instance.reference, start, seed);
+      with_enough_memory("method." + method.name,
+                         [&] { const Run fits(problem, worker.network, method, instance.reference, start, seed); });
     }
   });
 }

@@ -23,14 +23,14 @@ namespace polyhop {
 
 /// How a problem is solved. Nothing has to be chosen: `auto` needs no step size.
 struct SolveOptions {
-  Value step = "auto";         // a rule as in an experiment's file: "gap", or Value::Table{{"rule", "gap"}, ...}
-  Value algorithm = {};        // likewise; "atc" where none is given, unless the rule chooses it too
-  Index iterations = 1000;     // at most
-  Index record_every = 10;     // the iterations between two points of the curves
+  Value step = "auto";      // a rule as in an experiment's file: "gap", or Value::Table{{"rule", "gap"}, ...}
+  Value algorithm = {};     // likewise; "atc" where none is given, unless the rule chooses it too
+  Index iterations = 1000;  // at most
+  Index record_every = 10;  // the iterations between two points of the curves
   /// The excess risk that counts as solved: 1e-6 where nothing is said. Where J(w^o) is not known, a level of the risk
   /// itself, and where nothing is said there is none.
   std::optional<Real> target = {};
-  bool stop_at_target = true;  // the first recorded point that is solved is the last
+  bool stop_at_target = true;           // the first recorded point that is solved is the last
   std::optional<Real> time_limit = {};  // seconds
   Rows start = {};                      // one model for all, or a row for each agent; zeros where there is none
   bool average = true;                  // keep averaged models too
@@ -41,25 +41,25 @@ struct SolveOptions {
   std::function<bool(const Point& point)> callback = {};
   /// Asked a few times a second: true ends the run.
   std::function<bool()> stop = {};
-  bool every_step = false;             // record every agent's step size too
+  bool every_step = false;            // record every agent's step size too
   RecordedAgents record_agents = {};  // whose models the excess risk is averaged over
 };
 
 /// What solve() found, and why it stopped.
 struct Summary {
-  Rows models;                      // K x M: the last iterate
-  Rows averaged;                    // K x M: the averaged iterates, or empty
-  Status status = Status::done;     // `unfinished` where the callback or `stop` ended it
-  std::string message;              // what to do about a run that diverged or stalled; else empty
-  std::vector<Point> curves;        // the recorded points
-  std::vector<std::vector<Real>> steps;  // every agent's at each of them, where asked for; else empty
-  Index vectors = 0, scalars = 0;   // sent in all, over all edges and directions
-  Index values = 0, gradients = 0;  // evaluations of agents' costs and gradients
-  double seconds = 0;               // inside iterations
-  double reference = 0;             // J(w^o)
-  std::string reference_how;        // how that is known
-  bool reference_known = true;      // else excess risk is the risk itself
-  std::string method;               // the algorithm and the rule
+  Rows models;                             // K x M: the last iterate
+  Rows averaged;                           // K x M: the averaged iterates, or empty
+  Status status = Status::done;            // `unfinished` where the callback or `stop` ended it
+  std::string message;                     // what to do about a run that diverged or stalled; else empty
+  MeteredVector<Point> curves;             // the recorded points
+  std::vector<MeteredVector<Real>> steps;  // every agent's at each of them, where asked for; else empty
+  Index vectors = 0, scalars = 0;          // sent in all, over all edges and directions
+  Index values = 0, gradients = 0;         // evaluations of agents' costs and gradients
+  double seconds = 0;                      // inside iterations
+  double reference = 0;                    // J(w^o)
+  std::string reference_how;               // how that is known
+  bool reference_known = true;             // else excess risk is the risk itself
+  std::string method;                      // the algorithm and the rule
 
   /// The models' mean: the answer of the network as a whole.
   [[nodiscard]] std::vector<Real> mean_model() const;

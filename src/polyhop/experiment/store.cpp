@@ -582,7 +582,8 @@ Cell Store::load_cell(const std::string& id, const std::string& method, std::uin
     auto steps = s.statement("SELECT data FROM steps WHERE cell = ? ORDER BY iteration");
     steps.bind(1, id);
     while (steps.executeStep()) {
-      cell.steps.push_back(s.numbers_in(steps.getColumn(0), -1, "the steps of a run"));
+      const std::vector<Real> found = s.numbers_in(steps.getColumn(0), -1, "the steps of a run");
+      cell.steps.emplace_back(found.begin(), found.end());
     }
     if (with_models) {
       cell.models = s.read_models(id, "models");

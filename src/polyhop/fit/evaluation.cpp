@@ -21,7 +21,7 @@ double mean_loss(const Model& model, std::span<const Real> z, std::span<const Re
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-void require_counts(const std::vector<Real>& targets) {
+void require_counts(std::span<const Real> targets) {
   for (std::size_t n = 0; n < targets.size(); ++n) {
     if (targets[n] >= 0) continue;
     throw InputError("sample " + std::to_string(n + 1),

@@ -3,10 +3,8 @@
 #include "polyhop/graph/combination_matrix.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstddef>
-#include <cstdio>
 #include <utility>
 #include <vector>
 
@@ -174,19 +172,14 @@ Index count_entries(const SparseRows& a, const Block& block, Index limit) {
   return entries;
 }
 
-std::string gigabytes(double bytes) {
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), "%.3g GB", bytes * 1e-9);
-  return text.data();
-}
-
-[[noreturn]] void refuse_two_hop(const Block& block, Index entries, double memory_limit_bytes) {
+[[noreturn]] void refuse_two_hop(const Block& block, Index entries) {
   throw InputError("graph", "the two-hop lists of agents " + std::to_string(block.agent(0)) + " to " +
-                                std::to_string(block.agent(block.size() - 1)) + " have " + std::to_string(entries) + " entries or more and would take at least " +
-                                gigabytes(static_cast<double>(entries) * bytes_an_entry) + ", above the limit of " +
-                                gigabytes(memory_limit_bytes) +
-                                "; damping \"norms\" or \"graph\" with bound \"linear\" or \"tight\" needs no "
-                                "two-hop lists");
+                                std::to_string(block.agent(block.size() - 1)) + " have " + std::to_string(entries) +
+                                " entries or more and would take at least " +
+                                memory_text(static_cast<double>(entries) * bytes_an_entry) + "; " +
+                                memory_limit_text() +
+                                ", or use damping \"norms\" or \"graph\" with bound \"linear\" or \"tight\", which "
+                                "needs no two-hop lists");
 }
 
 }  // namespace
@@ -221,11 +214,11 @@ Graph pattern(const SparseRows& rows) {
 
 Index two_hop_entries(const CombinationMatrix& a, Index limit) { return count_entries(a.rows(), {0, a.agents()}, limit); }
 
-SparseRows two_hop(const CombinationMatrix& matrix, const Block& block, double memory_limit_bytes) {
+SparseRows two_hop(const CombinationMatrix& matrix, const Block& block, double most_bytes) {
   const SparseRows& a = matrix.rows();
-  const auto limit = static_cast<Index>(std::min(memory_limit_bytes / bytes_an_entry, 1e18));
+  const auto limit = static_cast<Index>(std::min(most_bytes / bytes_an_entry, 1e18));
   const Index entries = count_entries(a, block, limit);
-  if (entries > limit) refuse_two_hop(block, entries, memory_limit_bytes);
+  if (entries > limit) refuse_two_hop(block, entries);
   SparseRows b;
   b.offset.reserve(static_cast<std::size_t>(block.size()) + 1);
   b.column.reserve(static_cast<std::size_t>(entries));

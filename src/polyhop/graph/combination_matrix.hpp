@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "polyhop/core/memory_limit.hpp"
 #include "polyhop/core/real.hpp"
 #include "polyhop/graph/graph.hpp"
 #include "polyhop/graph/sparse_rows.hpp"
@@ -55,7 +56,7 @@ inline constexpr Index two_hop_count_limit = 1'000'000'000;
 Index two_hop_entries(const CombinationMatrix& a, Index limit = two_hop_count_limit);
 
 /// The rows of the block's agents of B = A^T A, the two-hop weights b_kl = sum_m a_mk a_ml, each summed in order of m.
-/// Counts before it allocates, and throws InputError when the rows need more than `memory_limit_bytes`.
-SparseRows two_hop(const CombinationMatrix& a, const Block& block, double memory_limit_bytes = 4e9);
+/// Counts before it allocates, and throws InputError when the rows need more than `most_bytes`.
+SparseRows two_hop(const CombinationMatrix& a, const Block& block, double most_bytes = memory_left());
 
 }  // namespace polyhop

@@ -100,7 +100,7 @@ Graph Graph::from_edges(Index agents, const std::vector<Edge>& edges) {
   }
   for (Index k = 0; k < agents; ++k) place[k + 1] += place[k];
   const std::vector<Index> start = place;
-  std::vector<std::int32_t> all(2 * edges.size());
+  MeteredVector<std::int32_t> all(2 * edges.size());
   for (const auto& [k, l] : edges) {
     all[place[k]++] = l;
     all[place[l]++] = k;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "polyhop/core/memory_limit.hpp"
 #include "polyhop/core/real.hpp"
 
 namespace polyhop {
@@ -34,7 +35,7 @@ class Graph {
 
  private:
   std::vector<Index> offset_ = {0};
-  std::vector<std::int32_t> neighbour_;
+  MeteredVector<std::int32_t> neighbour_;
 };
 
 /// The first agent that agent 0 cannot reach, if there is one.

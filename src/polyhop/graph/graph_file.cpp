@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "polyhop/core/error.hpp"
+#include "polyhop/core/memory_limit.hpp"
 #include "polyhop/core/value.hpp"
 #include "polyhop/graph/graph_text.hpp"
 
@@ -27,7 +28,7 @@ using Entry = GraphText::Entry;
   throw InputError("graph.file", message, static_cast<int>(line));
 }
 
-std::string read_text(const std::string& file) {
+std::string read_text(const std::string& file, HeldMemory& held) {
   constexpr std::uintmax_t most_bytes = 1'000'000'000;
   std::error_code error;
   const auto status = std::filesystem::status(file, error);
@@ -37,6 +38,7 @@ std::string read_text(const std::string& file) {
   const std::uintmax_t size = std::filesystem::file_size(file, error);
   if (error) refuse("cannot be read: " + error.message());
   if (size > most_bytes) refuse("has " + std::to_string(size) + " bytes, expected at most 1000000000");
+  held.add(static_cast<double>(size));
   std::ifstream in(file, std::ios::binary);
   std::string text(size, '\0');
   if (!in || !in.read(text.data(), static_cast<std::streamsize>(size))) refuse("cannot be read");
@@ -55,7 +57,8 @@ GraphText parse(const std::string& file) {
            ", expected .txt, .edges or .csv (edge list), .graphml or .xml (GraphML), .mtx (Matrix Market), .mat or "
            ".dense (dense matrix)");
   }
-  const std::string text = read_text(file);
+  HeldMemory held;
+  const std::string text = read_text(file, held);
   if (text.empty()) refuse("is empty");
   if (is({".graphml", ".xml"})) return parse_graphml(text);
   if (is({".mtx"})) return parse_matrix_market(text);
@@ -87,7 +90,7 @@ void settle_agents(GraphText& graph, std::optional<Index> agents) {
 }
 
 /// Each link of a list gives two entries of A.
-void mirror(std::vector<Entry>& entries) {
+void mirror(MeteredVector<Entry>& entries) {
   const std::size_t links = entries.size();
   for (std::size_t i = 0; i < links; ++i) {
     const Entry e = entries[i];
@@ -167,7 +170,9 @@ NetworkGraph given_network(GraphText graph) {
 }
 
 NetworkGraph plain_network(const GraphText& text, Weights weights) {
+  const HeldMemory held(static_cast<double>(text.entries.size() * sizeof(Edge)));
   std::vector<Edge> edges;
+  edges.reserve(text.entries.size());
   for (const Entry& e : text.entries) {
     const bool absent = text.matrix && e.value == 0;
     if (e.row != e.column && !absent) edges.emplace_back(e.row, e.column);
@@ -183,9 +188,11 @@ NetworkGraph plain_network(const GraphText& text, Weights weights) {
 
 NetworkGraph read_network(const std::string& file, std::optional<Index> agents, Weights weights) {
   try {
-    GraphText text = parse(file);
-    settle_agents(text, agents);
-    return weights == Weights::given ? given_network(std::move(text)) : plain_network(text, weights);
+    return with_enough_memory("graph.file", [&] {
+      GraphText text = parse(file);
+      settle_agents(text, agents);
+      return weights == Weights::given ? given_network(std::move(text)) : plain_network(text, weights);
+    });
   } catch (const InputError& e) {
     throw e.at("graph.file", 0).in_file(file);
   }

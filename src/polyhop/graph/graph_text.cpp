@@ -9,6 +9,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstddef>
+#include <cstdlib>
 #include <initializer_list>
 #include <optional>
 #include <pugixml.hpp>
@@ -16,6 +17,7 @@
 #include <unordered_map>
 
 #include "polyhop/core/error.hpp"
+#include "polyhop/core/memory_limit.hpp"
 #include "polyhop/core/value.hpp"
 
 namespace polyhop {
@@ -133,6 +135,30 @@ class LineCounter {
   Index line_ = 1;
 };
 
+/// What the XML library takes counts against the memory limit; nullptr tells it that there is no more. The size stands
+/// before the memory, for whoever returns it.
+constexpr std::size_t before_xml = alignof(std::max_align_t);
+
+void* take_for_xml(std::size_t bytes) {
+  try {
+    HeldMemory held(static_cast<double>(bytes + before_xml));
+    auto* data = static_cast<std::size_t*>(std::malloc(bytes + before_xml));
+    if (data == nullptr) return nullptr;
+    held.keep();
+    *data = bytes;
+    return reinterpret_cast<char*>(data) + before_xml;
+  } catch (const OverMemoryLimit&) {
+    return nullptr;
+  }
+}
+
+void return_from_xml(void* memory) {
+  if (memory == nullptr) return;
+  auto* data = reinterpret_cast<std::size_t*>(static_cast<char*>(memory) - before_xml);
+  return_memory(static_cast<double>(*data + before_xml));
+  std::free(data);
+}
+
 /// The ids of the keys that carry an edge's weight, and what it is where an edge does not say.
 struct WeightKey {
   std::string id;
@@ -210,17 +236,22 @@ GraphText parse_edge_list(std::string_view text, bool header) {
 }
 
 GraphText parse_graphml(std::string_view text) {
+  pugi::set_memory_management_functions(take_for_xml, return_from_xml);
   pugi::xml_document document;
   LineCounter lines(text);
   const pugi::xml_parse_result parsed = document.load_buffer(text.data(), text.size());
+  if (parsed.status == pugi::status_out_of_memory) refuse_line(0, "is too large; " + memory_limit_text());
   if (!parsed) refuse_line(lines.at(parsed.offset), std::string("not XML: ") + parsed.description());
   const pugi::xml_node graph = document.child("graphml").child("graph");
   if (!graph) refuse_line(0, "no <graphml> with a <graph> inside, expected a GraphML file");
   GraphText out;
+  constexpr std::size_t bytes_a_node = 96;
+  HeldMemory held;  // by the numbers
   std::unordered_map<std::string, std::int32_t> number;
   LineCounter node_lines(text);
   for (const pugi::xml_node& node : graph.children("node")) {
     const std::string id = node.attribute("id").value();
+    held.add(static_cast<double>(bytes_a_node + id.size()));
     if (!number.emplace(id, static_cast<std::int32_t>(out.agents)).second) {
       refuse_line(node_lines.at(node.offset_debug()), "node id " + shown(id) + " appears twice");
     }

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "polyhop/core/memory_limit.hpp"
 #include "polyhop/core/real.hpp"
 
 namespace polyhop {
@@ -25,7 +26,7 @@ struct GraphText {
   Index agents = 0;
   bool counted = true;  // the file says how many agents there are; otherwise it is the largest number plus 1
   bool matrix = false;  // entries are a_kl, both triangles; otherwise links, a self loop being a_kk
-  std::vector<Entry> entries;
+  MeteredVector<Entry> entries;
 };
 
 /// Lines "k l" or "k l weight", separated by blanks or commas, agents counted from 0; # and % start a

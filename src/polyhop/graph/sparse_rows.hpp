@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "polyhop/core/memory_limit.hpp"
 #include "polyhop/core/real.hpp"
 
 namespace polyhop {
@@ -15,8 +16,8 @@ namespace polyhop {
 /// agents' numbers.
 struct SparseRows {
   std::vector<Index> offset = {0};
-  std::vector<std::int32_t> column;
-  std::vector<Real> weight;
+  MeteredVector<std::int32_t> column;
+  MeteredVector<Real> weight;
 
   [[nodiscard]] Index rows() const { return static_cast<Index>(offset.size()) - 1; }
   [[nodiscard]] Index entries() const { return static_cast<Index>(column.size()); }

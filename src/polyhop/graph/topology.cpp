@@ -148,14 +148,13 @@ double expected_edges(const GraphOptions& o, Index agents) {
 
 void check_memory(const GraphOptions& options, Index agents) {
   constexpr double bytes_each = 40;  // a link or an agent, in the graph, the matrix and on the way there
-  constexpr double limit = 4e9;
   const double edges = expected_edges(options, agents);
   const double bytes = bytes_each * (edges + static_cast<double>(agents));
-  if (bytes <= limit) return;
+  if (bytes <= memory_left()) return;
   throw InputError("graph.agents", "topology " + topology_text(options) + " with " + std::to_string(agents) +
                                        " agents has about " + shortest(std::round(edges)) +
-                                       " links and would take about " + shortest(std::round(bytes * 1e-8) / 10) +
-                                       " GB; the limit is 4 GB");
+                                       " links and would take about " + memory_text(bytes) + "; " +
+                                       memory_limit_text() + ", or use fewer agents");
 }
 
 Edges draw(const GraphOptions& o, Index agents, Stream& random) {

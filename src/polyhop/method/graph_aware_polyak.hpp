@@ -156,9 +156,9 @@ class GraphAwarePolyak final : public StepSize {
   Real lambda_b_ = 0;  // damping = "graph" only
   // Per two-hop entry: b_kl, z_kl, and Jhat_k(w_l).
   const SparseRows* near_ = nullptr;
-  std::vector<Real> b_;
-  std::vector<Real> z_;
-  std::vector<Real> values_;
+  MeteredVector<Real> b_;
+  MeteredVector<Real> z_;
+  MeteredVector<Real> values_;
   // Per agent: where z_kk stands, and numbers.
   std::vector<Index> diagonal_;
   std::vector<Real> b_kk_, squared_norms_, alpha_, cbar_, coupling_, scratch_;

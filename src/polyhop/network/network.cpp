@@ -256,6 +256,7 @@ void Network::prepare_two_hop() {
   if (roster_ != nullptr) {
     roster_ = widen();
     take_places();
+    far_slots_.reserve(two_hop_.column.size());
     for (const Index l : two_hop_.column) far_slots_.push_back(static_cast<std::int32_t>(roster_->slot(l)));
   }
   // Entry (k, l) of two agents of the block, l before k, has the value of (l, k).

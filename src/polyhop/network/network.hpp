@@ -178,8 +178,8 @@ class Network {
   Index direct_ = 0;
   Index forwarded_ = 0;
   SparseRows two_hop_;
-  std::vector<std::int32_t> far_slots_;  // of its entries, where a roster says
-  std::vector<Index> mirror_;            // where the same product stands already, or -1
+  MeteredVector<std::int32_t> far_slots_;  // of its entries, where a roster says
+  MeteredVector<Index> mirror_;            // where the same product stands already, or -1
   std::vector<const Real*> own_rows_;
   Index diameter_ = -1;
   SpanningTree tree_;  // empty until needed

@@ -125,31 +125,27 @@ std::size_t ByteSource::most_bytes() const {
   return input_->packed ? densest * input_->size : input_->size;
 }
 
-LineSource::LineSource(const std::string& file)
-    : source_(file), buffer_(new char[first_buffer]), capacity_(first_buffer) {
+LineSource::LineSource(const std::string& file) : source_(file), buffer_(first_buffer) {
   refill();
-  if (std::string_view(buffer_.get(), end_).starts_with("\xef\xbb\xbf")) next_ = 3;
+  if (std::string_view(buffer_.data(), end_).starts_with("\xef\xbb\xbf")) next_ = 3;
 }
 
 /// Moves what is not used up to the front, and reads on; false at the end of the file.
 bool LineSource::refill() {
   if (finished_) return false;
   const std::size_t kept = end_ - line_;
-  if (kept == capacity_) {
-    if (capacity_ >= longest_line) refuse("a line of more than 134217728 bytes; is this a text file?");
-    std::unique_ptr<char[]> larger(new char[2 * capacity_]);
-    std::memcpy(larger.get(), buffer_.get() + line_, kept);
-    buffer_ = std::move(larger);
-    capacity_ *= 2;
+  if (kept == buffer_.size()) {
+    if (buffer_.size() >= longest_line) refuse("a line of more than 134217728 bytes; is this a text file?");
+    buffer_.resize(2 * buffer_.size());  // line_ is 0: the line fills all of it
   } else {
-    std::memmove(buffer_.get(), buffer_.get() + line_, kept);
+    std::memmove(buffer_.data(), buffer_.data() + line_, kept);
   }
   next_ -= line_;
   line_ = 0;
-  const std::size_t count = source_.read(buffer_.get() + kept, capacity_ - kept);
+  const std::size_t count = source_.read(buffer_.data() + kept, buffer_.size() - kept);
   end_ = kept + count;
-  finished_ = end_ < capacity_;
-  if (std::memchr(buffer_.get() + kept, '\0', count) != nullptr) {
+  finished_ = end_ < buffer_.size();
+  if (std::memchr(buffer_.data() + kept, '\0', count) != nullptr) {
     throw InputError("", "holds binary data (a NUL byte), expected text", 0, source_.file());
   }
   return count > 0;
@@ -159,8 +155,8 @@ bool LineSource::refill() {
 std::size_t LineSource::line_end(std::size_t from) {
   for (;;) {
     const std::size_t at = line_ + from;
-    const void* found = std::memchr(buffer_.get() + at, '\n', end_ - at);
-    if (found != nullptr) return static_cast<std::size_t>(static_cast<const char*>(found) - buffer_.get());
+    const void* found = std::memchr(buffer_.data() + at, '\n', end_ - at);
+    if (found != nullptr) return static_cast<std::size_t>(static_cast<const char*>(found) - buffer_.data());
     from = end_ - line_;
     if (!refill()) return end_;
   }
@@ -174,7 +170,7 @@ bool LineSource::next(std::string_view& line) {
   next_ = std::min(end + 1, end_);
   if (end == line_ && end == end_) return false;
   if (end > line_ && buffer_[end - 1] == '\r') --end;
-  line = {buffer_.get() + line_, end - line_};
+  line = {buffer_.data() + line_, end - line_};
   return true;
 }
 
@@ -184,12 +180,12 @@ bool LineSource::extend(std::string_view& line) {
   std::size_t end = line_end(next_ - line_);
   next_ = std::min(end + 1, end_);
   if (end > line_ && buffer_[end - 1] == '\r') --end;
-  line = {buffer_.get() + line_, end - line_};
+  line = {buffer_.data() + line_, end - line_};
   return true;
 }
 
 void LineSource::refuse(const std::string& message, const char* at) const {
-  const std::string column = at == nullptr ? "" : "column " + std::to_string(at - (buffer_.get() + line_) + 1) + ": ";
+  const std::string column = at == nullptr ? "" : "column " + std::to_string(at - (buffer_.data() + line_) + 1) + ": ";
   refuse_line(source_.file(), number_, column + message);
 }
 

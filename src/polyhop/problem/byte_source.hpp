@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "polyhop/core/memory_limit.hpp"
 #include "polyhop/core/real.hpp"
 
 namespace polyhop {
@@ -54,8 +55,7 @@ class LineSource {
   bool refill();
 
   ByteSource source_;
-  std::unique_ptr<char[]> buffer_;
-  std::size_t capacity_;
+  MeteredVector<char> buffer_;
   std::size_t line_ = 0;   // where the current line begins
   std::size_t next_ = 0;   // where the next one does
   std::size_t end_ = 0;    // of the bytes in the buffer

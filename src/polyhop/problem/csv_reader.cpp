@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "polyhop/core/error.hpp"
+#include "polyhop/core/memory_limit.hpp"
 #include "polyhop/problem/byte_source.hpp"
 #include "polyhop/problem/kept_rows.hpp"
 #include "polyhop/problem/target_column.hpp"
@@ -73,7 +74,7 @@ class Records {
     return true;
   }
 
-  [[nodiscard]] const std::vector<std::string_view>& cells() const { return cells_; }
+  [[nodiscard]] const MeteredVector<std::string_view>& cells() const { return cells_; }
   [[nodiscard]] Index number() const { return lines_.number(); }
   [[noreturn]] void refuse(const std::string& message) const { lines_.refuse(message); }
 
@@ -147,7 +148,7 @@ class Records {
   LineSource lines_;
   char separator_ = '\0';
   bool quoted_ = false;
-  std::vector<std::string_view> cells_;
+  MeteredVector<std::string_view> cells_;
   std::string unquoted_;
 };
 
@@ -229,6 +230,8 @@ class CsvReader {
   void read_head() {
     Records records(file_);
     if (!records.next()) refuse("holds no samples");
+    constexpr double bytes_a_column = 256;  // its name, its place, and what finds it by that
+    columns_held_.add(bytes_a_column * static_cast<double>(records.cells().size()));
     first_.assign(records.cells().begin(), records.cells().end());
     std::vector<std::string> second;
     if (records.next()) {
@@ -368,7 +371,7 @@ class CsvReader {
     std::size_t feature = 0;
     for (std::size_t c = 0; c < records.cells().size(); ++c) {
       const std::string_view cell = records.cells()[c];
-      if (options_.with_ids && c == chosen_.id) ids_.emplace_back(cell);
+      if (options_.with_ids && c == chosen_.id) add_id(cell);
       if (c == target_) {
         if (options_.has_targets) read_target(records, cell);
         continue;
@@ -381,6 +384,11 @@ class CsvReader {
                      (is_number(cell) ? ", expected a finite number"
                                       : ", expected a number; turn text into numbers first" + leaving_out(c)));
     }
+  }
+
+  void add_id(std::string_view cell) {
+    ids_held_.add(static_cast<double>(2 * sizeof(std::string) + cell.size()));
+    ids_.emplace_back(cell);
   }
 
   void read_target(const Records& records, std::string_view cell) {
@@ -429,11 +437,13 @@ class CsvReader {
   std::string file_;
   const DataFormat& options_;
   TargetColumn targets_;
+  HeldMemory columns_held_;
   std::vector<std::string> first_;  // the cells of the first record
   bool has_header_ = false;
   ChosenColumns chosen_;
   std::size_t target_ = none;     // its column
   std::vector<bool> is_feature_;  // each column
+  HeldMemory ids_held_;
   std::vector<std::string> ids_;
 };
 

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "polyhop/core/error.hpp"
+#include "polyhop/core/memory_limit.hpp"
 #include "polyhop/problem/byte_source.hpp"
 #include "polyhop/problem/csv_reader.hpp"
 #include "polyhop/problem/idx_reader.hpp"
@@ -75,7 +76,9 @@ void refuse_choice(const DataFormat& options, const std::string& file) {
                    0, file);
 }
 
-DataTable read_data(const std::string& file, const DataFormat& options) {
+namespace {
+
+DataTable read_as_it_is(const std::string& file, const DataFormat& options) {
   Reader reader = by_name(file);
   char first = 0;
   // Without a sample a LIBSVM file holds nothing at all; others say at least what their columns are.
@@ -84,6 +87,16 @@ DataTable read_data(const std::string& file, const DataFormat& options) {
   if (reader == nullptr) reader = by_first_bytes(file);
   if (reader == nullptr || reader == read_libsvm) reader = looks_like_csv(file) ? read_csv : read_libsvm;
   return reader(file, options);
+}
+
+}  // namespace
+
+DataTable read_data(const std::string& file, const DataFormat& options) {
+  try {
+    return with_enough_memory("", [&] { return read_as_it_is(file, options); });
+  } catch (const InputError& e) {
+    throw e.in_file(file);
+  }
 }
 
 }  // namespace polyhop

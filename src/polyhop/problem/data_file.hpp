@@ -43,7 +43,8 @@ struct DataFormat {
 /// - NPZ: the arrays features (or X, data), n x M, and targets (or y, target), n. NPY: one matrix.
 /// - IDX: images, a row each; the labels from the file beside it whose name has labels-idx1 for images-idx3.
 /// Throws InputError with the file, and the line where there is one, for anything else: no ordinary file, malformed
-/// text, a missing value, a number that is not finite, a damaged archive. Memory is bounded by what the file holds.
+/// text, a missing value, a number that is not finite, a damaged archive, and as soon as what is read
+/// would exceed the memory limit. Memory is bounded by what the file holds.
 DataTable read_data(const std::string& file, const DataFormat& options = {});
 
 /// Throws InputError where columns were chosen: what has no columns by name or number.

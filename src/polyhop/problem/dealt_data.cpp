@@ -90,12 +90,12 @@ constexpr Real measured = 0.5;
 
 // A sparse file may name a feature so high that the agents' models would fill memory.
 void refuse_too_wide(Index columns, Index agents, const std::string& file) {
-  constexpr double most_bytes = 4e9;
   const double bytes = static_cast<double>(columns) * static_cast<double>(agents) * static_cast<double>(sizeof(Real));
-  if (bytes <= most_bytes) return;
+  if (bytes <= memory_left()) return;
   throw InputError("problem.data",
                    "has " + std::to_string(columns) + " features: a model of each of the " + std::to_string(agents) +
-                       " agents takes " + shortest(std::round(bytes / 1e9)) + " GB together; at most 4 are allowed",
+                       " agents takes " + memory_text(bytes) + " together; " + memory_limit_text() +
+                       ", or use fewer features or agents",
                    0, file);
 }
 
@@ -137,7 +137,7 @@ class SummaryReader {
 };
 
 // The different ones, rising; when there are more than `most`, no more than one above it.
-std::vector<Real> distinct(const std::vector<Real>& targets, std::size_t most) {
+std::vector<Real> distinct(std::span<const Real> targets, std::size_t most) {
   std::set<Real> values;
   for (const Real y : targets) {
     values.insert(y);
@@ -285,7 +285,7 @@ void DealtReader::take_classes(const std::vector<std::string>& labels, const std
 }
 
 // Classes that are known by their values get numbers from 0 on.
-void DealtReader::number_classes(std::vector<Real>& targets) const {
+void DealtReader::number_classes(std::span<Real> targets) const {
   if (values_.empty()) return;
   for (Real& target : targets) {
     target = static_cast<Real>(std::ranges::lower_bound(values_, target) - values_.begin());
@@ -293,7 +293,7 @@ void DealtReader::number_classes(std::vector<Real>& targets) const {
 }
 
 // Of numbered classes, what the loss takes.
-void DealtReader::to_loss(std::vector<Real>& targets) const {
+void DealtReader::to_loss(std::span<Real> targets) const {
   if (!takes_two_classes(loss_)) return;
   for (Real& target : targets) target = 2 * target - 1;
 }
@@ -526,9 +526,9 @@ void DealtReader::join(Index columns, const std::vector<std::string>& labels) {
   Index rows = 0;
   for (const DataTable& table : tables_) rows += table.features.rows();
   Rows dense(sparse ? 0 : rows, sparse ? 0 : columns);
-  std::vector<Index> offset = {0};
-  std::vector<std::int32_t> column;
-  std::vector<Real> value;
+  MeteredVector<Index> offset = {0};
+  MeteredVector<std::int32_t> column;
+  MeteredVector<Real> value;
   for (DataTable& table : tables_) {
     const Index first = data.offset.back();
     const std::vector<std::size_t> places = places_among(out_.features, table.names);

@@ -81,8 +81,8 @@ class DealtReader {
   void decide_loss(const std::vector<std::string>& labels, const std::vector<Real>& values, Index samples);
   [[nodiscard]] std::size_t most_values() const;
   void take_classes(const std::vector<std::string>& labels, const std::vector<Real>& values);
-  void number_classes(std::vector<Real>& targets) const;
-  void to_loss(std::vector<Real>& targets) const;
+  void number_classes(std::span<Real> targets) const;
+  void to_loss(std::span<Real> targets) const;
 
   DataSource source_;
   LossSpec loss_;             // without a name until it is decided

@@ -18,8 +18,8 @@ int extreme_exponent(std::span<const Real> x) {
   return std::ilogb(largest);
 }
 
-Features Features::sparse(Index columns, std::vector<Index> offset, std::vector<std::int32_t> column,
-                          std::vector<Real> value) {
+Features Features::sparse(Index columns, MeteredVector<Index> offset, MeteredVector<std::int32_t> column,
+                          MeteredVector<Real> value) {
   Features out;
   out.columns_ = columns;
   out.offset_ = std::move(offset);
@@ -109,9 +109,9 @@ Features Features::with_ones() const {
     }
     return out;
   }
-  std::vector<Index> offset = {0};
-  std::vector<std::int32_t> column;
-  std::vector<Real> value;
+  MeteredVector<Index> offset = {0};
+  MeteredVector<std::int32_t> column;
+  MeteredVector<Real> value;
   column.reserve(column_.size() + offset_.size());
   value.reserve(value_.size() + offset_.size());
   for (Index r = 0; r < rows(); ++r) {
@@ -132,9 +132,9 @@ Features Features::select(std::span<const Index> rows) const {
     }
     return out;
   }
-  std::vector<Index> offset = {0};
-  std::vector<std::int32_t> column;
-  std::vector<Real> value;
+  MeteredVector<Index> offset = {0};
+  MeteredVector<std::int32_t> column;
+  MeteredVector<Real> value;
   for (const Index row : rows) {
     column.insert(column.end(), columns_of(row).begin(), columns_of(row).end());
     value.insert(value.end(), values_of(row).begin(), values_of(row).end());

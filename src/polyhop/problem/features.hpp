@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "polyhop/core/memory_limit.hpp"
 #include "polyhop/core/real.hpp"
 #include "polyhop/core/rows.hpp"
 
@@ -23,8 +24,8 @@ class Features {
   Features() = default;
   Features(Rows rows) : dense_(std::move(rows)) {}  // NOLINT: rows are features
   /// Row r holds value[e] in column[e] for offset[r] <= e < offset[r+1], columns rising.
-  static Features sparse(Index columns, std::vector<Index> offset, std::vector<std::int32_t> column,
-                         std::vector<Real> value);
+  static Features sparse(Index columns, MeteredVector<Index> offset, MeteredVector<std::int32_t> column,
+                         MeteredVector<Real> value);
 
   [[nodiscard]] bool is_sparse() const { return !offset_.empty(); }
   [[nodiscard]] Index rows() const { return is_sparse() ? static_cast<Index>(offset_.size()) - 1 : dense_.rows(); }
@@ -64,9 +65,9 @@ class Features {
 
   Rows dense_;
   Index columns_ = 0;
-  std::vector<Index> offset_;
-  std::vector<std::int32_t> column_;
-  std::vector<Real> value_;
+  MeteredVector<Index> offset_;
+  MeteredVector<std::int32_t> column_;
+  MeteredVector<Real> value_;
 };
 
 }  // namespace polyhop

@@ -53,7 +53,7 @@ struct IdxInput {
     return source.read(reinterpret_cast<char*>(out.data()), out.size()) == out.size();
   }
 
-  void read(std::vector<unsigned char>& out) {
+  void read(std::span<unsigned char> out) {
     if (source.read(reinterpret_cast<char*>(out.data()), out.size()) != out.size()) {
       refuse(source.file(), "ends too early");
     }
@@ -95,7 +95,7 @@ void read_labels(const std::string& file, std::size_t samples, const DataFormat&
     refuse(file, "has " + std::to_string(in.shape[0]) + " labels, expected " + std::to_string(samples) +
                      " as there are images");
   }
-  std::vector<unsigned char> bytes(samples);
+  MeteredVector<unsigned char> bytes(samples);
   in.read(bytes);
   in.finish();
   TargetColumn targets(options.labels);
@@ -124,7 +124,7 @@ DataTable read_idx(const std::string& file, const DataFormat& options) {
   if (options.has_targets) read_labels(labels, samples, options, out);
   KeptRows kept(options);
   Rows rows(kept.count(static_cast<Index>(samples)), static_cast<Index>(pixels));
-  std::vector<unsigned char> image(pixels);
+  MeteredVector<unsigned char> image(pixels);
   Index next = 0;
   for (std::size_t n = 0; n < samples; ++n) {
     in.read(image);

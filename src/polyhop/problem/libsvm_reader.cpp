@@ -143,9 +143,9 @@ class LibsvmReader {
   const DataFormat& options_;
   TargetColumn targets_;
   Index columns_;
-  std::vector<Index> offset_;
-  std::vector<std::int32_t> column_;
-  std::vector<Real> value_;
+  MeteredVector<Index> offset_;
+  MeteredVector<std::int32_t> column_;
+  MeteredVector<Real> value_;
   const char* at_ = nullptr;  // in the current line
   const char* end_ = nullptr;
 };

@@ -42,9 +42,9 @@ struct MatrixColumns {
 /// A matrix one column of which may be apart: the target. Memory holds it once.
 struct StoredMatrix {
   Rows rows;
-  std::vector<Real> apart;
+  MeteredVector<Real> apart;
   MatrixColumns columns;
-  std::vector<Index> place;  // of each sample's features, -1 where they are not kept
+  MeteredVector<Index> place;  // of each sample's features, -1 where they are not kept
 
   void set(Index r, Index c, Real x) {
     const Index kept = place[static_cast<std::size_t>(r)];
@@ -57,8 +57,9 @@ struct StoredMatrix {
   }
 };
 
-std::vector<Index> places(KeptRows kept, Index samples) {
-  std::vector<Index> out;
+MeteredVector<Index> places(KeptRows kept, Index samples) {
+  MeteredVector<Index> out;
+  out.reserve(static_cast<std::size_t>(samples));
   Index next = 0;
   for (Index r = 0; r < samples; ++r) out.push_back(kept.next() ? next++ : -1);
   return out;
@@ -122,11 +123,11 @@ StoredMatrix read_matrix(NpyInput& in, const std::string& what, bool may_have_ta
   check_columns(found.features, may_have_target && found.target < 0, options);
   const KeptRows kept(options);
   StoredMatrix out{Rows(kept.count(samples), found.features),
-                   std::vector<Real>(found.target < 0 ? 0 : static_cast<std::size_t>(samples)), found,
+                   MeteredVector<Real>(found.target < 0 ? 0 : static_cast<std::size_t>(samples)), found,
                    places(kept, samples)};
   // Runs of the file's order: rows, or columns where the first index runs fastest.
   const bool by_columns = in.fortran_order();
-  std::vector<Real> run(static_cast<std::size_t>(by_columns ? samples : columns));
+  MeteredVector<Real> run(static_cast<std::size_t>(by_columns ? samples : columns));
   for (Index i = 0; i < (by_columns ? columns : samples); ++i) {
     in.read(run);
     for (Index j = 0; j < static_cast<Index>(run.size()); ++j) {
@@ -152,7 +153,7 @@ LearnedColumns learned_columns(const MatrixColumns& columns, const DataFormat& o
   return out;
 }
 
-void set_targets(DataTable& table, const std::vector<Real>& values, const DataFormat& options) {
+void set_targets(DataTable& table, std::span<const Real> values, const DataFormat& options) {
   TargetColumn targets(options.labels);
   targets.reserve(values.size());
   for (std::size_t n = 0; n < values.size(); ++n) {
@@ -174,7 +175,7 @@ std::string first_of(const NpzReader& archive, const std::string& what, std::ini
   refuse_array("has no array of " + what + ", " + all + "; its arrays: " + (found.empty() ? "none" : found));
 }
 
-std::vector<Real> read_target_array(const NpzReader& archive, Index samples) {
+MeteredVector<Real> read_target_array(const NpzReader& archive, Index samples) {
   const std::string name = first_of(archive, "targets", {"targets", "y", "target"});
   NpyInput in = archive.stream(name);
   const auto& shape = in.shape();
@@ -185,7 +186,7 @@ std::vector<Real> read_target_array(const NpzReader& archive, Index samples) {
     refuse_array("the array '" + name + "' is " + (text.empty() ? "one number" : text) + ", expected " +
                  std::to_string(samples) + " targets, as there are rows of features");
   }
-  std::vector<Real> out(static_cast<std::size_t>(samples));
+  MeteredVector<Real> out(static_cast<std::size_t>(samples));
   in.read(out);
   return out;
 }

@@ -134,13 +134,12 @@ std::uint64_t data_seed(const ProblemOptions& options, std::uint64_t seed) {
 
 std::unique_ptr<DataProblem> make_problem(const ProblemOptions& options, const Block& block, Index agents,
                                           std::uint64_t seed) {
-  constexpr double most_bytes = 16e9;
   const double bytes = static_cast<double>(block.size()) * static_cast<double>(options.samples) *
                        static_cast<double>(options.dimension) * static_cast<double>(sizeof(Real));
-  if (bytes > most_bytes) {
+  if (bytes > memory_left()) {
     throw InputError("problem", std::to_string(block.size()) + " agents x " + std::to_string(options.samples) +
                                     " samples x " + std::to_string(options.dimension) + " features need " +
-                                    shortest(bytes / 1e9) + " GB; at most 16 GB are allowed in one process");
+                                    memory_text(bytes) + "; " + memory_limit_text());
   }
   const ModelOptions& model = options.model;
   const SyntheticData synthetic = {options.dimension, options.samples, options.noise, options.scale_spread,

@@ -953,12 +953,14 @@ Features gathered_features(const Dataset& data, const AllAgents& all, const std:
   const std::vector<double> columns = gathered(all, entries, [&](Index k, std::vector<double>& out) {
     each_row(k, [&](Index n) { out.insert(out.end(), h.columns_of(n).begin(), h.columns_of(n).end()); });
   });
-  std::vector<double> values = gathered(all, entries, [&](Index k, std::vector<double>& out) {
+  const std::vector<double> values = gathered(all, entries, [&](Index k, std::vector<double>& out) {
     each_row(k, [&](Index n) { out.insert(out.end(), h.values_of(n).begin(), h.values_of(n).end()); });
   });
-  std::vector<std::int32_t> column;
+  MeteredVector<std::int32_t> column;
   for (const double c : columns) column.push_back(static_cast<std::int32_t>(c));
-  return Features::sparse(h.columns(), offsets(lengths), std::move(column), std::move(values));
+  const std::vector<Index> offset = offsets(lengths);
+  return Features::sparse(h.columns(), {offset.begin(), offset.end()}, std::move(column),
+                          {values.begin(), values.end()});
 }
 
 // The problem with the data of all agents, for the first process; none for the others.

@@ -49,6 +49,8 @@ std::string TargetColumn::add(std::string_view text) {
     // Looked up first, so that a word is copied only when it is new.
     auto found = classes_.find(text);
     if (found == classes_.end()) {
+      constexpr std::size_t bytes_a_node = 128;  // of the map, and of the list that is made of it
+      words_held_.add(static_cast<double>(bytes_a_node + 2 * text.size()));
       found = classes_.emplace(std::string(text), static_cast<Real>(classes_.size())).first;
     }
     values_.push_back(found->second);

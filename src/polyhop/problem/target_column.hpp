@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "polyhop/core/memory_limit.hpp"
 #include "polyhop/core/real.hpp"
 #include "polyhop/problem/data_table.hpp"
 
@@ -30,7 +31,8 @@ class TargetColumn {
   [[nodiscard]] std::string unknown(std::string_view text) const;
   [[nodiscard]] std::string add_trained(std::string_view text, bool is_number, Real value);
 
-  std::vector<Real> values_;
+  MeteredVector<Real> values_;
+  HeldMemory words_held_;
   std::map<std::string, Real, std::less<>> classes_;  // words, with the number of each
   std::map<Real, Real> numbers_;                      // labels of training that are numbers, with the number of each
   std::vector<std::string> labels_;                   // of training

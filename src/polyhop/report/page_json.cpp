@@ -55,7 +55,7 @@ std::string object(std::initializer_list<std::pair<std::string_view, std::string
   return joined(parts, '{', '}');
 }
 
-std::string numbers(const std::vector<double>& x) {
+std::string numbers(std::span<const double> x) {
   return list_of(x, [](double v) { return json(v, chart_digits); });
 }
 

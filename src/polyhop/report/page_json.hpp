@@ -3,6 +3,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -36,7 +37,7 @@ std::string list_of(const Range& range, const F& text) {
 }
 
 /// Numbers for a chart.
-std::string numbers(const std::vector<double>& x);
+std::string numbers(std::span<const double> x);
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 std::string pairs_json(const Pairs& pairs);

@@ -5,13 +5,16 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "polyhop/core/error.hpp"
 #include "support/temporary_folder.hpp"
@@ -187,6 +190,74 @@ TEST_F(AtomicFileTest, RefusesToBeUsedAfterCommit) {
   EXPECT_THROW(out.write("x"), Error);
   EXPECT_THROW(out.commit(), Error);
   EXPECT_EQ(content(file("a")), "");
+}
+
+// A process that has a file open until it is killed.
+class Writer {
+ public:
+  explicit Writer(const std::string& path) {
+    int ends[2] = {-1, -1};
+    if (::pipe(ends) != 0) throw Error("no pipe");
+    child_ = ::fork();
+    if (child_ == 0) {
+      AtomicFile out(path);
+      out.write(std::string(100'000, 'x'));
+      (void)!::write(ends[1], "o", 1);
+      for (;;) ::pause();
+    }
+    char opened = 0;
+    EXPECT_EQ(::read(ends[0], &opened, 1), 1);
+    ::close(ends[0]);
+    ::close(ends[1]);
+  }
+  ~Writer() { kill(); }
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
+  void kill() {
+    if (child_ <= 0) return;
+    ::kill(child_, SIGKILL);
+    ::waitpid(std::exchange(child_, 0), nullptr, 0);
+  }
+
+ private:
+  pid_t child_ = 0;
+};
+
+TEST_F(AtomicFileTest, WhatAKilledProcessLeftIsRemovedByTheNextAndWhatALivingOneHasIsNot) {
+  Writer living(file("curves.csv"));
+  Writer killed(file("models.npz"));
+  killed.kill();
+  EXPECT_EQ(entries(), 2);
+  {
+    const AtomicFile next(file("summary.json"));
+    EXPECT_EQ(entries(), 2);  // the living one's and its own
+    const AtomicFile another(file("summary.json"));
+    EXPECT_EQ(entries(), 3);
+  }
+  EXPECT_EQ(entries(), 1);
+  living.kill();
+  const AtomicFile last(file("summary.json"));
+  EXPECT_EQ(entries(), 1);
+}
+
+TEST_F(AtomicFileTest, FilesOfOtherHostsAndOfOtherProgramsStay) {
+  char host[65] = {};
+  ASSERT_EQ(::gethostname(host, 64), 0);
+  std::string here = host;
+  std::ranges::replace(here, '.', '-');
+  for (const std::string& name : std::vector<std::string>{
+           ".curves.csv.other-" + here + ".123.0.tmp", ".curves.csv.123.0.tmp", ".a." + here + ".x.0.tmp",
+           ".a." + here + "..0.tmp", "a." + here + ".123.0.tmp", ".a." + here + ".123.0.temp"}) {
+    put(file(name), "theirs");
+  }
+  fs::create_directory(file(".folder." + here + ".1.0.tmp"));
+  fs::create_symlink(file(".curves.csv.123.0.tmp"), file(".link." + here + ".1.0.tmp"));
+  const long before = entries();
+  put(file(".ours." + here + ".123.0.tmp"), "abandoned");
+  AtomicFile(file("curves.csv")).commit();
+  EXPECT_EQ(entries(), before + 1);
+  EXPECT_FALSE(fs::exists(file(".ours." + here + ".123.0.tmp")));
 }
 
 }  // namespace

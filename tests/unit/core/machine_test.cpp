@@ -3,9 +3,13 @@
 #include "polyhop/core/machine.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <set>
+#include <string>
 #include <thread>
 
 namespace polyhop::machine_test {
@@ -19,6 +23,52 @@ TEST(Machine, KnowsItself) {
   EXPECT_LE(machine.free_bytes, machine.memory_bytes);
   const std::set<std::string> known = {"default", "x86-64-v3", "x86-64-v4"};
   EXPECT_TRUE(known.contains(machine.instruction_set)) << machine.instruction_set;
+}
+
+// A /proc and /sys of its own.
+class OtherRoot : public testing::Test {
+ protected:
+  OtherRoot() { put("proc/meminfo", "MemTotal:       16000000 kB\nMemAvailable:    2000000 kB\n"); }
+  ~OtherRoot() override { std::filesystem::remove_all(root_); }
+  void put(const std::string& name, const std::string& text) const {
+    std::filesystem::create_directories((root_ / name).parent_path());
+    std::ofstream(root_ / name) << text;
+  }
+  [[nodiscard]] double memory() const { return usable_memory(root_.string()); }
+
+  static constexpr double machine = 16000000.0 * 1024;
+
+ private:
+  std::filesystem::path root_ = std::filesystem::path(testing::TempDir()) / ("machine_" + std::to_string(getpid()));
+};
+
+TEST_F(OtherRoot, WithoutContainersAllMemoryIsUsable) {
+  EXPECT_EQ(memory(), machine);
+  put("proc/self/cgroup", "0::/user.slice\n");
+  put("sys/fs/cgroup/user.slice/memory.max", "max\n");
+  EXPECT_EQ(memory(), machine);
+}
+
+TEST_F(OtherRoot, TheLeastThatAGroupOrOneAboveItAllowsIsUsable) {
+  put("proc/self/cgroup", "0::/slurm/job/step\n");
+  put("sys/fs/cgroup/slurm/memory.max", "8000000000\n");
+  put("sys/fs/cgroup/slurm/job/memory.max", "2000000000\n");
+  put("sys/fs/cgroup/slurm/job/step/memory.max", "max\n");
+  EXPECT_EQ(memory(), 2e9);
+}
+
+TEST_F(OtherRoot, AContainerThatSeesItsGroupAtTheTopIsFound) {
+  put("proc/self/cgroup", "0::/\n");
+  put("sys/fs/cgroup/memory.max", "1000000000\n");
+  EXPECT_EQ(memory(), 1e9);
+}
+
+TEST_F(OtherRoot, GroupsOfTheFirstVersionAreFound) {
+  put("proc/self/cgroup", "5:cpu,cpuacct:/a\n4:memory:/docker/x\n");
+  put("sys/fs/cgroup/memory/memory.limit_in_bytes", "9223372036854771712\n");
+  EXPECT_EQ(memory(), machine);
+  put("sys/fs/cgroup/memory/docker/x/memory.limit_in_bytes", "3000000000\n");
+  EXPECT_EQ(memory(), 3e9);
 }
 
 TEST(FindProgram, LooksAlongThePath) {

@@ -207,7 +207,7 @@ TEST(Recorder, ListsTheStepsOfAllAgentsWhenAsked) {
   Observation what = three_agents();
   EXPECT_TRUE(observe(what).cell.steps.empty());
   what.options.record.steps = RecordedSteps::agents;
-  EXPECT_EQ(observe(what).cell.steps, (std::vector<Numbers>{{0.5, 0.25, 2}}));
+  EXPECT_EQ(observe(what).cell.steps, (std::vector<MeteredVector<Real>>{{0.5, 0.25, 2}}));
 }
 
 TEST(Recorder, DoesNotKnowADistanceWithoutAMinimiser) {

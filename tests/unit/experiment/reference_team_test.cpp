@@ -75,9 +75,9 @@ struct Given {
   [[nodiscard]] Features as_features(const std::vector<Real>& values) const {
     const auto count = static_cast<Index>(values.size()) / features;
     Rows rows(count, features);
-    std::vector<Index> offset = {0};
-    std::vector<std::int32_t> column;
-    std::vector<Real> value;
+    MeteredVector<Index> offset = {0};
+    MeteredVector<std::int32_t> column;
+    MeteredVector<Real> value;
     for (Index n = 0; n < count; ++n) {
       for (Index j = 0; j < features; ++j) {
         const Real x = values[static_cast<std::size_t>(n * features + j)];

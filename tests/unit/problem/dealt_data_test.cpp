@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "support/data_files.hpp"
+#include "support/memory_scope.hpp"
 #include "unit/core/refusal.hpp"
 #include "unit/problem/naive.hpp"
 
@@ -93,6 +94,7 @@ TEST_F(DealtDataFiles, TargetsThatTheLossCannotTakeAreRefused) {
 }
 
 TEST_F(DealtDataFiles, ATooWideSparseFileIsRefused) {
+  const MemoryScope scope(4e9);
   const std::string message = refused("wide.svm", "1 1:1\n-1 2000000000:1\n", "logistic");
   EXPECT_TRUE(has(message, "2000000000 features") && has(message, "2 agents") && has(message, "GB")) << message;
 }
@@ -341,8 +343,8 @@ TEST_F(DealtDataFiles, OfOwnFilesTheSummaryHoldsNoTargetsThatAreNumbersAndNoFeat
   DealtReader reader({"", file("site-{agent}.csv"), ""}, builtin_loss("least-squares"), {}, 1, 0);
   reader.open(false);
   reader.read({0, 1});
-  // The agent, its rows and columns, dense, no words, the target's name, no columns left out, no id, none that was to be
-  // dropped, the columns' names, no classes, none below 0.
+  // The agent, its rows and columns, dense, no words, the target's name, no columns left out, no id, none that was to
+  // be dropped, the columns' names, no classes, none below 0.
   EXPECT_EQ(reader.summary(), "1:11:01:21:11:01:01:y1:00:1:01:01:11:a1:01:01:0");
   // Where the loss is to follow from the targets, that there are some that stand for no class: 1/2 for all of them.
   DealtReader open_loss({"", file("site-{agent}.csv"), ""}, LossSpec{}, {}, 1, 0);

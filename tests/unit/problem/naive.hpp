@@ -162,9 +162,9 @@ inline Model holey_model(const std::string& loss, Real l2, Index dimension, bool
 
 /// The rows without their zeros.
 inline Features sparse(const Rows& rows) {
-  std::vector<Index> offset = {0};
-  std::vector<std::int32_t> column;
-  std::vector<Real> value;
+  MeteredVector<Index> offset = {0};
+  MeteredVector<std::int32_t> column;
+  MeteredVector<Real> value;
   for (Index n = 0; n < rows.rows(); ++n) {
     for (Index j = 0; j < rows.columns(); ++j) {
       if (rows(n, j) == 0) continue;

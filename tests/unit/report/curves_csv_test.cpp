@@ -37,7 +37,7 @@ std::vector<std::string> split(const std::string& text, char at) {
 
 Record record_of(std::vector<Cell> cells) { return test::record(std::move(cells)); }
 
-Cell cell_of(const std::string& method, std::vector<Point> points, Status status = Status::done) {
+Cell cell_of(const std::string& method, MeteredVector<Point> points, Status status = Status::done) {
   Cell cell;
   cell.method = method;
   cell.seed = 3;

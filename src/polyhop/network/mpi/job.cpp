@@ -17,6 +17,7 @@
 #include <utility>
 
 #include "polyhop/core/fingerprint.hpp"
+#include "polyhop/core/memory_limit.hpp"
 #include "polyhop/network/mpi/crew.hpp"
 #include "polyhop/network/mpi/link.hpp"
 
@@ -49,6 +50,8 @@ std::string described(const std::exception_ptr& failure) {
     return std::string(1, static_cast<char>(Kind::abandoned));
   } catch (const InputError& e) {
     return static_cast<char>(Kind::bad_input) + join({e.path(), e.message(), std::to_string(e.line()), e.file()});
+  } catch (const std::bad_alloc&) {
+    return static_cast<char>(Kind::bad_input) + join({"", out_of_memory().message(), "0", ""});
   } catch (const std::exception& e) {
     return static_cast<char>(Kind::error) + join({e.what()});
   } catch (...) {

@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "memory_flag.hpp"
+
+#include <string>
+
+#include "command_line.hpp"
+#include "polyhop/core/memory_limit.hpp"
+
+namespace polyhop::app {
+
+void add_memory_limit(Command& command) {
+  command
+      .option(
+          "--memory-limit", [](const std::string& text) { set_memory_limit(parse_memory_size(text)); },
+          "most memory for data, networks and results in each process, such as 512MB, 4GB or 2GiB (default: half of "
+          "what the machine or its container has, under mpirun shared by the ranks on it)")
+      .takes("SIZE");
+}
+
+}  // namespace polyhop::app
