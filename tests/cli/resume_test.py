@@ -107,6 +107,11 @@ class ResumeTest(unittest.TestCase):
     def test_fresh_forgets_and_a_folder_of_others_is_left_alone(self):
         self.run_whole("a", "--set", "iterations=500")
         before = self.results("a")
+        # What was run is not run again, whatever its points are by now, unless it is forgotten.
+        with contextlib.closing(sqlite3.connect(self.root / "a" / "experiment.sqlite")) as database, database:
+            database.execute("UPDATE points SET excess_risk = 7")
+        self.run_whole("a", "--set", "iterations=500")
+        self.assertEqual({row["excess_risk"] for row in self.results("a")[0]}, {"7"})
         self.run_whole("a", "--fresh", "--set", "iterations=500")
         self.assertEqual(before[0], self.results("a")[0])
         other = self.root / "mine"

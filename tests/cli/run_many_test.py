@@ -107,6 +107,9 @@ class Many(CommandTest):
         self.done("run", "set", "--quiet", "--seeds", "[3, 4, 5]", "--set", "graph.agents=5", "--threads", "1")
         for row in self.board():
             self.assertEqual((row["agents"], row["seeds"], row["runs"]), ("5", "3", "3"))
+        # The document says how it was made, with all that decides its numbers.
+        document = (self.folder / "out/set/scoreboard.md").read_text(encoding="utf-8")
+        self.assertIn("polyhop run set --set graph.agents=5 --set 'seeds=[3, 4, 5]'", document)
 
     def test_the_table_holds_ratios_to_the_tuned_constant(self):
         self.done("run", "set", "--quiet")
