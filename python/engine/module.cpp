@@ -5,6 +5,7 @@
 #include "parts.hpp"
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/machine.hpp"
+#include "polyhop/core/memory_limit.hpp"
 
 namespace py = pybind11;
 using namespace polyhop;
@@ -35,6 +36,7 @@ PYBIND11_MODULE(_engine, module) {
   python::add_runs(module);
   python::add_experiments(module);
   python::add_fits(module);
+  module.def("set_memory_limit", [](const std::string& size) { set_memory_limit(parse_memory_size(size)); });
   module.attr("version") = this_machine().version;
   python::stop_at_exit();
 }

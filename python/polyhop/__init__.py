@@ -14,7 +14,7 @@ import types as _types
 
 from . import _choices, _engine, _problem
 from . import graph
-from ._engine import Error, InputError, OutputError
+from ._engine import Error, InputError, OutputError, set_memory_limit
 from ._method import Algorithm, StepSize, algorithm, rule
 from ._problem import Problem, objective
 from ._result import Experiment, Result
@@ -34,7 +34,7 @@ _ESTIMATORS = ("DecentralizedRidge", "DecentralizedLogisticRegression", "Decentr
 
 __all__ = ["Algorithm", "Error", "Experiment", "Graph", "InputError", "Network", "OutputError", "Problem", "Result",
            "State", "StepSize", "algorithm", "algorithms", "compare", "graph", "iterate", "load", "losses", "objective",
-           "rule", "rules", "run", "solve", *_algorithms, *_losses, *_rules, *_ESTIMATORS]
+           "rule", "rules", "run", "set_memory_limit", "solve", *_algorithms, *_losses, *_rules, *_ESTIMATORS]
 
 
 def __getattr__(name):

@@ -9,6 +9,12 @@ from _polyhop import CommandTest
 
 
 class Check(CommandTest):
+    FAR = """[[method]]
+name = "far"
+average = false
+step = { rule = "constant", value = 1e6 }
+"""
+
     def test_the_output_is_the_experiment_spelt_out(self):
         said = self.done("check", "e.toml")
         self.assertIn("e.toml: sound. 4 runs: 2 methods, 2 seeds, 20 iterations each", said.stdout)
@@ -35,6 +41,20 @@ class Check(CommandTest):
         self.assertGreater(estimate["memory_bytes"], 10**6)
         whole = 2 * sum(method["seconds"] for method in estimate["methods"])
         self.assertGreaterEqual(estimate["seconds"], whole * 0.999)
+
+    def test_long_estimates_are_in_hours(self):
+        # More iterations than a day has time for, so that the limit is the estimate: 100,000 s.
+        day = self.changed(('"0..1"', "0"), ("iterations = 20", "iterations = 1_000_000_000_000\ntime_limit = 1e5"),
+                           ("record_every = 7", "record_every = 1_000_000_000"),
+                           (self.FAR, ""))
+        self.put("e.toml", day)
+        self.assertIn("Estimated: 27.8 h on 1 threads", self.done("check", "e.toml", "--threads", "1").stdout)
+
+    def test_a_search_is_told_with_its_runs(self):
+        self.put("e.toml", self.changed(("{ rule = \"constant\", value = 1e6 }", "\"tuned\"\n[tuning]\nbudget = 3")))
+        said = self.done("check", "e.toml").stdout.splitlines()
+        self.assertEqual([line for line in said if "its step is searched for by at most 6 runs" in line],
+                         [line for line in said if line.startswith("# far ")])
 
     def test_files_keep_their_place(self):
         (self.folder / "sub").mkdir()

@@ -62,6 +62,13 @@ class DamagedStore(CommandTest):
         self.changed("UPDATE steps SET data = x'0011223344'")
         self.refused("export", "out", "-o", "files", says=["damaged", "steps"])
 
+    def test_a_state_of_another_run_fails_that_run_alone(self):
+        self.changed("UPDATE cells SET status = 'unfinished', checksum = NULL, iteration = 10",
+                     "UPDATE arrays SET name = 'state/nonsense', checksum = NULL WHERE name = 'models'")
+        result = self.polyhop("run", "e.toml", "-o", "out", "--quiet")
+        self.assertEqual(result.returncode, 1, "no input of the user's is wrong")
+        self.assertIn("failed: constant seed 0: the saved state has 'nonsense' where this run has", result.stderr)
+
     def test_checkpoints(self):
         unfinished = "UPDATE cells SET status = 'unfinished', checksum = NULL, iteration = "
         for iteration in ("-5", "9223372036854775806"):

@@ -4,6 +4,7 @@
 
 import gzip
 import json
+import math
 import random
 import re
 import signal
@@ -209,6 +210,22 @@ class Fit(CommandTest):
         told = self.polyhop("fit", "noise.csv", "--agents", "3", "--held-out", "0.5", "--quiet")
         self.assertIn("no better than the frequencies of the classes", told.stdout)
         self.assertNotIn("no better", self.fit().stdout)
+
+    def test_features_that_say_nothing_are_told(self):
+        self.put("nothing.csv", "a,y\n1,yes\n1,no\n2,yes\n2,no\n")
+        told = self.done("fit", "nothing.csv", "--agents", "2", "--quiet")
+        self.assertIn("On the samples fitted to this model is no better than the frequencies of the classes",
+                      told.stdout)
+
+    def test_a_random_network_has_twice_the_links_that_keep_it_connected(self):
+        def plan(*flags):
+            said = self.polyhop("fit", "a.svm", "--agents", "20", "--method", "exact-diffusion", "--iterations", "1",
+                                *flags)
+            return re.search(r"Each iteration sends (\d+) vectors", said.stderr).group(1)
+
+        likely = math.log(20) / 20
+        self.assertEqual(plan(), plan("--set", f"graph.probability={2 * likely!r}"))
+        self.assertNotEqual(plan(), plan("--set", f"graph.probability={likely!r}"))
 
     def test_the_loss_follows_from_the_target_and_is_said(self):
         for name, targets, loss in (("two", "01", "logistic"), ("three", "123", "softmax"),

@@ -33,6 +33,13 @@ class Report(CommandTest):
         self.done("report", "out", "-o", "page.html", "--quiet")
         self.assertTrue((self.folder / "page.html").read_text(encoding="utf-8").lower().startswith("<!doctype html>"))
 
+    def test_the_page_of_several_experiments_stands_in_none_of_their_folders(self):
+        self.done("run", "e.toml", "-o", "other", "--quiet", "--set", "name=other")
+        for folder in ("out", "other"):
+            (self.folder / folder / "report.html").unlink()
+        self.done("report", "out", "other", "--quiet")
+        self.assertEqual([name for name in self.listing() if name.endswith("report.html")], ["report.html"])
+
     def test_draws_figures_in_three_formats(self):
         starts = {"a.svg": b"<?xml", "b.pdf": b"%PDF", "c.png": b"\x89PNG"}
         flags = [flag for name in starts for flag in ("--figure", name)]

@@ -6,15 +6,17 @@ import contextlib
 import csv
 import os
 import pathlib
+import resource
 import signal
 import sqlite3
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 import numpy as np
+
+import _held_run
 
 POLYHOP = pathlib.Path(sys.argv.pop(1)).resolve()
 EXPERIMENT = """
@@ -56,12 +58,8 @@ class ResumeTest(unittest.TestCase):
         return done.stdout
 
     def start(self, out):
-        """A run that has committed something: its store has grown a checkpoint."""
-        process = subprocess.Popen(self.command(out), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        wal = self.root / out / "experiment.sqlite-wal"
-        while process.poll() is None and not (wal.exists() and wal.stat().st_size > 100_000):
-            time.sleep(0.005)
-        return process
+        """A run that is held after it has committed something."""
+        return _held_run.held(self, self.command(out), self.root / out)
 
     def results(self, out):
         with (self.root / out / "curves.csv").open() as file:
@@ -78,13 +76,11 @@ class ResumeTest(unittest.TestCase):
 
     def test_killed_again_and_again_it_ends_at_the_same_bits(self):
         self.run_whole("whole")
-        killed = 0
         for _ in range(4):
             process = self.start("killed")
             process.kill()
             process.communicate()
-            killed += process.returncode == -signal.SIGKILL
-        self.assertGreater(killed, 0, "every run was done before it could be killed")
+            self.assertEqual(process.returncode, -signal.SIGKILL)
         self.run_whole("killed")
         self.assert_same("whole", "killed")
 
@@ -104,10 +100,7 @@ class ResumeTest(unittest.TestCase):
         self.run_whole("whole")
         for number in (signal.SIGINT, signal.SIGTERM):
             process = self.start("stopped")
-            process.send_signal(number)
-            out, _ = process.communicate()
-            if process.returncode == 0:
-                continue  # it was done before the signal came
+            out = _held_run.interrupted(process, number)
             self.assertEqual(process.returncode, 128 + number)
             self.assertIn("goes on from here", out)
             self.assertTrue((self.root / "stopped" / "curves.csv").exists())
@@ -115,21 +108,22 @@ class ResumeTest(unittest.TestCase):
         self.assert_same("whole", "stopped")
 
     def test_a_second_run_at_the_same_time_is_refused(self):
-        process = self.start("busy")
-        if process.poll() is None:
-            second = subprocess.run(self.command("busy"), capture_output=True, text=True)
-            self.assertEqual(second.returncode, 3)
-            self.assertIn("in use by another run; wait until that run ends, or choose another folder", second.stderr)
-            report = subprocess.run([POLYHOP, "report", self.root / "busy"], capture_output=True, text=True)
-            if process.poll() is None:
-                self.assertEqual(report.returncode, 3)
-                self.assertIn("in use by another run; wait until that run ends\n", report.stderr)
-        process.kill()
-        process.communicate()
+        self.start("busy")
+        second = subprocess.run(self.command("busy"), capture_output=True, text=True)
+        self.assertEqual(second.returncode, 3)
+        self.assertIn("in use by another run; wait until that run ends, or choose another folder", second.stderr)
+        report = subprocess.run([POLYHOP, "report", self.root / "busy"], capture_output=True, text=True)
+        self.assertEqual(report.returncode, 3)
+        self.assertIn("in use by another run; wait until that run ends\n", report.stderr)
 
     def test_fresh_forgets_and_a_folder_of_others_is_left_alone(self):
         self.run_whole("a", "--set", "iterations=500")
         before = self.results("a")
+        # What was run is not run again, whatever its points are by now, unless it is forgotten.
+        with contextlib.closing(sqlite3.connect(self.root / "a" / "experiment.sqlite")) as database, database:
+            database.execute("UPDATE points SET excess_risk = 7")
+        self.run_whole("a", "--set", "iterations=500")
+        self.assertEqual({row["excess_risk"] for row in self.results("a")[0]}, {"7"})
         self.run_whole("a", "--fresh", "--set", "iterations=500")
         self.assertEqual(before[0], self.results("a")[0])
         other = self.root / "mine"
@@ -174,6 +168,19 @@ class ResumeTest(unittest.TestCase):
             self.assertEqual(database.execute("PRAGMA user_version").fetchone(), (99,))
             self.assertEqual(database.execute("SELECT name FROM sqlite_master").fetchall(), [("a",)])
         self.assertLessEqual(len(before), len(store.read_bytes()))
+
+    def test_without_room_it_says_so_and_what_was_committed_is_kept(self):
+        self.run_whole("whole")
+
+        def limited():
+            resource.setrlimit(resource.RLIMIT_FSIZE, (200_000, 200_000))
+
+        full = subprocess.run(self.command("limited"), capture_output=True, text=True, preexec_fn=limited)
+        self.assertEqual(full.returncode, 6)
+        self.assertRegex(full.stderr, "the disk is full|File too large")
+        self.assertGreater(_held_run.committed_points(self.root / "limited"), 0)
+        self.run_whole("limited")
+        self.assert_same("whole", "limited")
 
     def test_a_full_disk_is_told_and_what_was_committed_is_kept(self):
         small = self.root / "small"

@@ -9,8 +9,8 @@ import pty
 import signal
 import sqlite3
 import subprocess
-import time
 
+import _held_run
 import _polyhop
 from _polyhop import COMMAND, CommandTest
 
@@ -107,6 +107,9 @@ class Many(CommandTest):
         self.done("run", "set", "--quiet", "--seeds", "[3, 4, 5]", "--set", "graph.agents=5", "--threads", "1")
         for row in self.board():
             self.assertEqual((row["agents"], row["seeds"], row["runs"]), ("5", "3", "3"))
+        # The document says how it was made, with all that decides its numbers.
+        document = (self.folder / "out/set/scoreboard.md").read_text(encoding="utf-8")
+        self.assertIn("polyhop run set --set graph.agents=5 --set 'seeds=[3, 4, 5]'", document)
 
     def test_the_table_holds_ratios_to_the_tuned_constant(self):
         self.done("run", "set", "--quiet")
@@ -261,13 +264,9 @@ step = "gap"
         for name in "ab":
             self.put(f"set/{name}.toml", self.LONG % name)
         self.done("run", "set", "-o", "whole", "--quiet")
-        process = subprocess.Popen([COMMAND, "run", "set", "-o", "cut", "--quiet"], cwd=self.folder,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        grown = self.folder / "cut/a/experiment.sqlite-wal"
-        while process.poll() is None and not (grown.exists() and grown.stat().st_size > 100_000):
-            time.sleep(0.005)
-        process.send_signal(signal.SIGINT)
-        out, _ = process.communicate(timeout=200)
+        command = [COMMAND, "run", "set", "-o", "cut", "--quiet"]
+        process = _held_run.held(self, command, self.folder / "cut/a", cwd=self.folder)
+        out = _held_run.interrupted(process, signal.SIGINT)
         self.assertEqual(process.returncode, 130)
         self.assertIn("the same command goes on from here", out)
         self.assertFalse((self.folder / "cut/b").exists(), "the next one was not begun")

@@ -232,7 +232,7 @@ def main():
         write_tree(folder / "tree", everything)
     except BadList as error:
         sys.exit(f"mutants: {error}")
-    tests = read_tests(build(folder, arguments.build))
+    binary = build(folder, arguments.build)
     mutants = [m for m in everything if arguments.only in f"{m.where} {shown(m)}"]
     if arguments.build is not None:
         print(f"mutants: {len(mutants)} mistakes built in {folder / 'build'}; POLYHOP_MUTANT=number chooses one")
@@ -240,6 +240,7 @@ def main():
             print(f"{mutant.number:4} {mutant.where} {shown(mutant)}")
         return
 
+    tests = read_tests(binary)
     # What fails without any mistake can see none.
     took = {}
     needed = {t.name: t for room in {m.room for m in mutants} for t in order_of(room, tests)}

@@ -18,6 +18,7 @@
 
 #include "polyhop/core/error.hpp"
 #include "support/temporary_folder.hpp"
+#include "support/unprivileged.hpp"
 
 namespace polyhop::atomic_file_test {
 namespace {
@@ -136,7 +137,7 @@ TEST_F(AtomicFileTest, TakesTheLongestNameThatTheSystemAllows) {
 }
 
 TEST_F(AtomicFileTest, RefusesWhatIsReadOnly) {
-  if (::geteuid() == 0) GTEST_SKIP() << "root may write everywhere";
+  const test::Unprivileged somebody(folder_);
   put(file("fixed"), "old");
   ASSERT_EQ(::chmod(file("fixed").c_str(), 0444), 0);
   expect_no_open(file("fixed"), "Permission denied");

@@ -300,6 +300,18 @@ TEST(Config, RefusesControlCharactersInNames) {
             "µ, \"größer\" / 漢字");
 }
 
+TEST(Config, RefusesNamesOfMoreThanAThousandBytes) {
+  const auto named = [](std::size_t bytes) { return experiment("name = \"" + std::string(bytes, 'x') + "\"\n"); };
+  EXPECT_EQ(read(named(1000)).options.name.size(), 1000U);
+  expect_refused(named(1001), "name", 1, "a name of 1001 bytes, expected at most 1000");
+}
+
+TEST(Config, WritesSeedsAsARangeWhereTheyAreOne) {
+  EXPECT_EQ(Codec<Seeds>::write({{3, 4, 5}}).text(), "\"3..5\"");
+  EXPECT_EQ(Codec<Seeds>::write({{3, 7, 5}}).text(), "[3, 7, 5]");
+  EXPECT_EQ(Codec<Seeds>::write({{7}}).text(), "7");
+}
+
 TEST(Config, ReadsSeedsAsANumberAListOrARange) {
   EXPECT_EQ(seeds("7"), (Seed{7}));
   EXPECT_EQ(seeds("[5, 0, 9]"), (Seed{5, 0, 9}));

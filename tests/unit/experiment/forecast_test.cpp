@@ -55,8 +55,18 @@ TEST(Forecast, CountsTheTrialsOfATunedStep) {
   EXPECT_EQ(f.methods[0].trials, 0);
   EXPECT_EQ(f.methods[2].trials, 10);
   ASSERT_TRUE(f.methods[2].seconds);
-  EXPECT_GT(f.seconds, 13 * *f.methods[2].seconds);  // 10 trials and 3 seeds
+  // 3 seeds of each, 10 trials, and 3 instances.
+  const double expected =
+      3 * (*f.methods[0].seconds + *f.methods[1].seconds) + 13 * *f.methods[2].seconds + 3 * f.instance_seconds;
+  EXPECT_NEAR(f.seconds, expected, 1e-9 * expected);
   EXPECT_THROW((void)forecast(tiny(tuned + "seeds = 1\n"), 1), InputError) << "seed 1 is reported";
+}
+
+TEST(Forecast, NoRunTakesLongerThanItMay) {
+  Config config = tiny();
+  config.options.time_limit = 1e-12;
+  const Forecast f = forecast(config, 1);
+  EXPECT_EQ(f.methods[0].seconds, 1e-12);
 }
 
 TEST(Forecast, WithoutTimeNothingIsMeasuredButAllIsBuilt) {

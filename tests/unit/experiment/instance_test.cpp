@@ -213,6 +213,15 @@ TEST_F(InstanceOfFiles, OneFileIsDealtTheSameForAnyTeam) {
   expect_same_for_all_teams(of(write("c.csv", csv(40, false)), "softmax"));
 }
 
+TEST_F(InstanceOfFiles, AFixedProblemSeedFixesHowAFileIsDealt) {
+  ExperimentOptions options = of(write("a.csv", csv(60, false)), "least-squares");
+  const auto dealt = [&](std::uint64_t seed) { return test::data_of(make_instance(options, seed)).targets; };
+  const auto second = dealt(2);
+  EXPECT_NE(dealt(1), second);
+  options.problem.seed = 2;
+  EXPECT_EQ(dealt(1), second);
+}
+
 TEST_F(InstanceOfFiles, ABundledSetIsDealtTheSameForAnyTeam) {
   ExperimentOptions options = on_ring(8);
   options.problem.source = "wine";

@@ -15,6 +15,7 @@
 #include "polyhop/network/serial_collective.hpp"
 #include "polyhop/problem/linear_problem.hpp"
 #include "support/losses.hpp"
+#include "support/point_bits.hpp"
 
 namespace polyhop::recorder_test {
 namespace {
@@ -72,6 +73,9 @@ struct Observation {
   Rows models;
   Numbers steps;
   std::optional<Rows> averaged;
+  std::optional<Rows> first_models;  // seen at iteration 0, before
+  std::optional<Checkpoint> resumed;
+  Traffic charged = {};
   Index iteration = 10;
   Index workers = 1;
   Index samples = 0;  // an agent's, as the problem says; 0: the truth
@@ -94,7 +98,7 @@ class Pretending final : public Problem {
   Index samples_;
 };
 
-// Records one point on a path of agents.
+// Records one point on a path of agents, or two where there are first models.
 Observed observe(const Observation& what) {
   const Index agents = what.models.rows();
   const Pretending problem(problem_of(agents), what.samples);
@@ -115,6 +119,12 @@ Observed observe(const Observation& what) {
     if (what.averaged) average.emplace(part(*what.averaged));
     const auto oracle = problem.oracle(block, 0);
     Recorder recorder(what.options, problem, what.reference, worker, out.cell);
+    recorder.charge(what.charged);
+    if (what.resumed) recorder.resume(*what.resumed);
+    if (what.first_models) {
+      const Still first(part(*what.first_models), {what.steps.begin() + block.first, what.steps.begin() + block.last});
+      EXPECT_EQ(recorder.observe(0, 0, first, nullptr, *oracle), std::nullopt);
+    }
     const auto end = recorder.observe(what.iteration, 1.5, algorithm, average ? &*average : nullptr, *oracle);
     recorder.finish(algorithm, average ? &*average : nullptr);
     if (worker.number == 0) out.end = end;
@@ -245,13 +255,7 @@ TEST(Recorder, SeesTheSameWithAnyNumberOfWorkers) {
     what.workers = workers;
     const Observed many = observe(what);
     EXPECT_EQ(many.cell.points.size(), 1U);
-    EXPECT_EQ(many.point().excess_risk, one.point().excess_risk);
-    EXPECT_EQ(many.point().excess_risk_worst, one.point().excess_risk_worst);
-    EXPECT_EQ(many.point().excess_risk_mean_model, one.point().excess_risk_mean_model);
-    EXPECT_EQ(many.point().excess_risk_averaged, one.point().excess_risk_averaged);
-    EXPECT_EQ(many.point().consensus_error, one.point().consensus_error);
-    EXPECT_EQ(many.point().distance, one.point().distance);
-    EXPECT_EQ(many.point().step_median, one.point().step_median);
+    EXPECT_EQ(test::point_bits(many.point()), test::point_bits(one.point()));
     EXPECT_EQ(many.point().seconds, one.point().seconds);
     EXPECT_EQ(many.cell.steps, one.cell.steps);
     EXPECT_EQ(many.cell.models(2, 1), one.cell.models(2, 1));
@@ -296,6 +300,18 @@ TEST(Recorder, AddsUpTrafficAndEvaluationsOverWorkers) {
     EXPECT_EQ(point.step_scalars, 12);
     EXPECT_EQ(point.values, 3);
     EXPECT_EQ(point.gradients, 6);
+  }
+}
+
+TEST(Recorder, CountsWhatWasSentBeforehandOnce) {
+  Observation what = three_agents();
+  what.charged = {2, 5, 7};
+  for (const Index workers : {1, 2, 3}) {
+    what.workers = workers;
+    const Point point = observe(what).point();
+    EXPECT_EQ(point.rounds, 2) << workers;
+    EXPECT_EQ(point.vectors, 5) << workers;
+    EXPECT_EQ(point.scalars, 7) << workers;
   }
 }
 
@@ -435,6 +451,34 @@ TEST(Recorder, CallsNumbersBeyondAllBoundsDiverged) {
     EXPECT_FALSE(seen.point().excess_risk <= 1e9);
     EXPECT_FALSE(seen.point().excess_risk_worst <= 1e9);
   }
+}
+
+TEST(Recorder, JudgesDivergenceByTheRiskAtTheStart) {
+  Observation what = three_agents();
+  what.first_models = what.models;
+  for (Real& w : what.first_models->row(0)) w = 1e4;  // a risk of about 2e7, so that the limit is about 2e16
+  what.models(1, 0) = 1e7;
+  EXPECT_EQ(observe(what).end, std::nullopt);
+  what.models(1, 0) = 1e9;
+  EXPECT_EQ(observe(what).end, Status::diverged);
+}
+
+TEST(Recorder, JudgesDivergenceByTheRiskAtTheStartAlsoAfterACheckpoint) {
+  Observation what = three_agents();
+  what.models(1, 0) = 1e7;  // a risk of about 1e13
+  what.resumed = Checkpoint{5, 0, 1e3, {}};
+  EXPECT_EQ(observe(what).end, Status::diverged);
+  what.resumed = Checkpoint{5, 0, 1e5, {}};
+  EXPECT_EQ(observe(what).end, std::nullopt);
+}
+
+TEST(Recorder, AReferenceFarBelowTheRiskDoesNotExcuseDivergence) {
+  Observation what = three_agents();
+  what.reference.minimiser.reset();
+  what.reference.value = -1e6;  // the risk at the start is about 3 all the same
+  what.first_models = what.models;
+  what.models(1, 0) = 1e6;
+  EXPECT_EQ(observe(what).end, Status::diverged);
 }
 
 TEST(Recorder, SeesAnAgentThatIsNotWatchedDiverge) {

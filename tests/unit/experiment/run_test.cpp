@@ -161,6 +161,21 @@ TEST(Run, TellsOfEachFinishedCell) {
   EXPECT_EQ(seeds, (std::set<std::uint64_t>{0, 1, 2}));
 }
 
+TEST(Run, ARunThatIsStoppedIsNotCountedAsFinished) {
+  bool stopped = false;
+  std::vector<Index> finished;
+  RunOptions options;
+  options.threads = 1;
+  options.on_point = [&](const Cell&) { stopped = true; };
+  options.stop = [&] { return stopped; };
+  options.on_cell = [&](const Cell& cell, Index count, Index) {
+    EXPECT_EQ(cell.status, Status::unfinished);
+    finished.push_back(count);
+  };
+  (void)run(tiny("iterations = 100\n"), options);
+  EXPECT_EQ(finished, (std::vector<Index>{0}));
+}
+
 TEST(Run, KeepsNameTargetAndResolvedConfiguration) {
   const Config config = tiny("name = \"x\"\ntarget = 0.25\niterations = 1\n");
   const Record record = run(config);
@@ -202,6 +217,37 @@ TEST(Run, ATimeLimitEndsARunAtARecordedPoint) {
 TEST(Run, SecondsNeverFall) {
   const Cell cell = run(tiny("iterations = 40\n")).cells[0];
   for (std::size_t n = 1; n < cell.points.size(); ++n) EXPECT_GE(cell.points[n].seconds, cell.points[n - 1].seconds);
+}
+
+TEST(Run, CountsSecondsOnFromItsCheckpoint) {
+  const Config config = tiny("iterations = 8\n");
+  const Instance instance = make_instance(config.options, 0);
+  struct Part {
+    StatePart part;
+    std::vector<Real> data;
+  };
+  std::vector<Part> parts;
+  Checkpoint saved;
+  CellControl first;
+  first.stop = [] { return true; };
+  first.save = [&](const Cell&, const Checkpoint& at, const StateStream& state) {
+    saved = at;
+    state([&](const StatePart& part) { parts.push_back({part, {part.data.begin(), part.data.end()}}); });
+  };
+  const Cell begun = run_cell(config.options, config.methods[0], instance, 0, 1, first);
+  ASSERT_EQ(iterations(begun), (std::vector<Index>{0}));
+  saved.seconds = 1000;
+  CellControl second;
+  second.resume = &saved;
+  second.state = [&](const StateSink& sink) {
+    for (Part& kept : parts) {
+      kept.part.data = kept.data;
+      sink(kept.part);
+    }
+  };
+  const Cell cell = run_cell(config.options, config.methods[0], instance, 0, 1, second, begun);
+  ASSERT_EQ(iterations(cell), (std::vector<Index>{0, 4, 8}));
+  EXPECT_GT(cell.points[1].seconds, 1000);
 }
 
 TEST(Run, EndsADivergedRunAndKeepsItsLastPoint) {
@@ -389,6 +435,20 @@ TEST(Run, CountsOneVectorForEachDirectedEdgeOfDiffusion) {
   EXPECT_EQ(cell.points[1].gradients, 16);
   EXPECT_EQ(cell.points[2].vectors, 48);
   EXPECT_EQ(cell.points[0].vectors, 0);
+}
+
+TEST(Run, CountsWhatWasSentBeforeTheFirstIteration) {
+  const Config config = tiny("iterations = 4\n", "\"polyak\"");
+  const Instance instance = make_instance(config.options, 0);
+  Stage stage(instance);
+  stage.preparation = {2, 5, 7};
+  for (const Index workers : {1, 2}) {
+    const Cell cell = run_cell(config.options, config.methods[0], stage, 0, workers);
+    EXPECT_EQ(cell.points[0].rounds, 2);
+    EXPECT_EQ(cell.points[0].vectors, 5);
+    EXPECT_EQ(cell.points[0].scalars, 7);
+    EXPECT_EQ(cell.points[1].vectors, 5 + 24);
+  }
 }
 
 // A cell's first recorded risks say which data it had.

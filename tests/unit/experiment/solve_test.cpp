@@ -46,8 +46,13 @@ TEST(Solve, NeedsNothingButAProblemAndANetwork) {
   EXPECT_LE(summary.curves.back().excess_risk, 1e-6);
   EXPECT_EQ(summary.models.rows(), 6);
   EXPECT_EQ(summary.averaged.rows(), 6);
-  EXPECT_EQ(summary.vectors, summary.curves.back().vectors);
-  EXPECT_GT(summary.gradients, 0);
+  const Point& end = summary.curves.back();
+  EXPECT_EQ(summary.vectors, end.vectors);
+  EXPECT_EQ(summary.scalars, end.scalars);
+  EXPECT_EQ(summary.values, end.values);
+  EXPECT_EQ(summary.gradients, end.gradients);
+  EXPECT_EQ(summary.seconds, end.seconds);
+  for (const Index count : {end.vectors, end.scalars, end.values, end.gradients}) EXPECT_GT(count, 0);
   EXPECT_NE(summary.brief().find("auto reached its target after"), std::string::npos) << summary.brief();
   EXPECT_NE(summary.full().find("evaluations"), std::string::npos) << summary.full();
   Rows mean(1, 4);

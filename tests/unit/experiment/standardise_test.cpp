@@ -62,13 +62,37 @@ TEST(Standardise, GivesMeanZeroAndDeviationOneHoweverSamplesAreDealt) {
 }
 
 TEST(Standardise, AColumnThatDoesNotVaryIsOnlyShifted) {
-  for (const Real constant : {0.0, 7.0, 1e9, 0.1}) {
-    Dataset data = uneven_data({2, 2, 3});
-    for (Index n = 0; n < 7; ++n) data.features.dense()(n, 1) = constant;
+  // Of 0.1 the mean of so many samples is another number, by rounding.
+  for (const std::vector<Index>& samples : {std::vector<Index>{2, 2, 3}, {4, 3, 3}, {10, 7, 12}}) {
+    for (const Real constant : {0.0, 7.0, 1e9, 0.1}) {
+      Dataset data = uneven_data(samples);
+      Rows& h = data.features.dense();
+      for (Index n = 0; n < h.rows(); ++n) h(n, 1) = constant;
+      const Standardised done = standardise(data, test::network_of(Topology::ring, 3));
+      EXPECT_EQ(done.scale[1], 1);
+      EXPECT_NEAR(done.mean[1], constant, 1e-15 * constant);
+      for (Index n = 0; n < h.rows(); ++n) EXPECT_NEAR(h(n, 1), 0, 1e-15 * constant);
+    }
+  }
+}
+
+TEST(Standardise, APowerOfTwoChangesNothingButTheMomentsAlsoWhereSquaresOverflowOrVanish) {
+  Dataset plain = uneven_data({4, 3, 3});
+  const Rows original = plain.features.dense();
+  const Standardised expected = standardise(plain, test::network_of(Topology::ring, 3));
+  for (const int exponent : {600, -600}) {
+    Dataset data = uneven_data({4, 3, 3});
+    Rows& h = data.features.dense();
+    for (Index n = 0; n < h.rows(); ++n) {
+      for (Index j = 0; j < columns; ++j) h(n, j) = std::ldexp(original(n, j), exponent);
+    }
     const Standardised done = standardise(data, test::network_of(Topology::ring, 3));
-    EXPECT_EQ(done.scale[1], 1);
-    EXPECT_NEAR(done.mean[1], constant, 1e-15 * constant);
-    for (Index n = 0; n < 7; ++n) EXPECT_NEAR(data.features.dense()(n, 1), 0, 1e-15 * constant);
+    for (Index j = 0; j < columns; ++j) {
+      const auto slot = static_cast<std::size_t>(j);
+      EXPECT_EQ(std::ldexp(done.mean[slot], -exponent), expected.mean[slot]);
+      EXPECT_EQ(std::ldexp(done.scale[slot], -exponent), expected.scale[slot]);
+      for (Index n = 0; n < h.rows(); ++n) EXPECT_EQ(h(n, j), plain.features.dense()(n, j));
+    }
   }
 }
 

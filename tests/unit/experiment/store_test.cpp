@@ -4,11 +4,15 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
 #include <fstream>
 #include <limits>
+#include <memory>
+#include <span>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -16,6 +20,7 @@
 #include "polyhop/experiment/load.hpp"
 #include "polyhop/experiment/run.hpp"
 #include "polyhop/experiment/toml_reader.hpp"
+#include "support/bowls.hpp"
 #include "support/point_bits.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -71,6 +76,10 @@ void expect_same(const Record& a, const Record& b) {
     EXPECT_EQ(x.status, y.status);
     EXPECT_EQ(x.reference_how, y.reference_how);
     EXPECT_EQ(bits(x.reference_value), bits(y.reference_value));
+    EXPECT_EQ(bits(x.reference_accuracy), bits(y.reference_accuracy));
+    EXPECT_EQ(bits(x.reference_error_rate), bits(y.reference_error_rate));
+    EXPECT_EQ(x.recorded_agents, y.recorded_agents);
+    EXPECT_EQ(x.message, y.message);
     ASSERT_EQ(x.points.size(), y.points.size());
     for (std::size_t p = 0; p < x.points.size(); ++p) {
       EXPECT_EQ(test::point_bits(x.points[p]), test::point_bits(y.points[p]))
@@ -182,6 +191,63 @@ TEST_F(StoreTest, GoesOnFromTheCheckpointOfACellThatFailed) {
   expect_same(load_record(folder_, true), run(c));
 }
 
+TEST_F(StoreTest, StepsThatWereNotRecordedFromTheBeginningAreNotRecordedAtAll) {
+  // Every agent's steps are recorded of the first seed alone; 0 is stopped as the second, and taken up as the first.
+  Config c = config();
+  c.methods.resize(1);
+  c.options.seeds.list = {1, 0};
+  {
+    Store store(folder, Store::Mode::write);
+    bool stopped = false;
+    RunOptions options;
+    options.threads = 1;
+    options.store = &store;
+    options.on_point = [&](const Cell& cell) { stopped = cell.seed == 0 && cell.points.back().iteration == 14; };
+    options.stop = [&] { return stopped; };
+    const Record record = run(c, options);
+    EXPECT_EQ(record.cells[0].steps.size(), record.cells[0].points.size());
+    ASSERT_EQ(record.cells[1].status, Status::unfinished);
+  }
+  c.options.seeds.list = {0};
+  const Cell cell = stored_run(folder, c).cells.at(0);
+  EXPECT_EQ(cell.status, Status::done);
+  EXPECT_EQ(cell.points.front().iteration, 0);
+  EXPECT_EQ(cell.points.back().iteration, 60);
+  EXPECT_TRUE(cell.steps.empty());
+}
+
+TEST_F(StoreTest, TellsAnInputThatIsWrongFromOtherFailures) {
+  Config c = config();
+  c.methods.resize(1);
+  c.options.seeds.list = {0, 1, 2};
+  c.options.problem.own = ProblemSpec{
+      "failing", Value::Table{}, [](const ProblemSetting& setting) {
+        if (setting.seed == 1) throw InputError("problem", "no such thing");
+        if (setting.seed == 2) throw Error("the disk is gone");
+        return std::make_unique<ObjectiveProblem>(test::bowls(std::vector<test::Bowl>(5, test::Bowl({1}, {2}))));
+      }};
+  const Record record = stored_run(folder, c);
+  EXPECT_EQ(record.cells[0].status, Status::done);
+  EXPECT_EQ(record.cells[1].status, Status::failed);
+  EXPECT_TRUE(record.cells[1].bad_input);
+  EXPECT_EQ(record.cells[2].status, Status::failed);
+  EXPECT_FALSE(record.cells[2].bad_input);
+}
+
+TEST_F(StoreTest, ACellThatFailedIsNoLongerSaidToHaveFailedOnceItGoesOn) {
+  Config c = config();
+  c.options.seeds.list = {0};
+  c.methods.resize(1);
+  c.options.checkpoint_every = 1e-9;
+  const auto stopped_after = [&](int looks) { stored_run(folder_, c, 1, [&] { return looks-- <= 0; }); };
+  stopped_after(3);
+  Store(folder_, Store::Mode::write).fail(cell_key(c.options, c.methods[0], 0).id(), "power cut");
+  stopped_after(3);
+  const Cell cell = load_record(folder_, false).cells.at(0);
+  EXPECT_EQ(cell.status, Status::unfinished);
+  EXPECT_EQ(cell.message, "");
+}
+
 TEST_F(StoreTest, KeepsATargetTooSmallForTheCLibrary) {
   Config c = config();
   c.options.target = 1e-310;
@@ -204,6 +270,9 @@ TEST_F(StoreTest, KeysDependOnWhatChangesTheNumbersOnly) {
   EXPECT_EQ(id(a, 0, 0), id(b, 0, 0));
   b.options.problem.noise = 0.31;
   EXPECT_NE(id(a, 0, 0), id(b, 0, 0));
+  b = a;
+  b.methods[0].average = false;  // a column more
+  EXPECT_NE(id(a, 0, 0), id(b, 0, 0));
 }
 
 TEST_F(StoreTest, KeepsAFailedCellAndTriesItAgain) {
@@ -225,6 +294,100 @@ TEST_F(StoreTest, KeepsAFailedCellAndTriesItAgain) {
   EXPECT_EQ(record.cells[0].message, "what went wrong");
 }
 
+// A store with one cell that stands at a checkpoint.
+class SavedCell : public StoreTest {
+ protected:
+  SavedCell() {
+    store_.set_experiment({}, {key_});
+    cell_.reference_error_rate = 0.25;
+    cell_.reference_accuracy = 0.125;
+    cell_.points.resize(1);
+    cell_.steps = {{1, 2}};
+    store_.save(id_, cell_, 0, Checkpoint{5, 2.5, 3.5, {}}, two_parts);
+  }
+
+  // The models of three agents, two of them in the first part.
+  static void two_parts(const StateSink& sink) {
+    sink({"models", 0, 2, 2, std::span(numbers).first(4)});
+    sink({"models", 2, 1, 2, std::span(numbers).last(2)});
+    sink({"count", 0, 1, 1, std::span(numbers).first(1)});
+  }
+  static constexpr std::array<Real, 6> numbers = {1, 2, 3, 4, 5, 6};
+
+  struct Read {
+    std::string name;
+    Index first;
+    std::vector<Real> data;
+    bool operator==(const Read&) const = default;
+  };
+  [[nodiscard]] std::vector<Read> state() const {
+    std::vector<Read> out;
+    store_.read_state(id_, [&](const StatePart& part) {
+      out.push_back({part.name, part.first, {part.data.begin(), part.data.end()}});
+    });
+    return out;
+  }
+  [[nodiscard]] Cell loaded() const { return store_.load_cell(id_, "m", 3, true); }
+
+  Store store_{folder_, Store::Mode::write};
+  CellKey key_{"m", 3, "settings"};
+  std::string id_ = key_.id();
+  Cell cell_;
+};
+
+TEST_F(SavedCell, GivesBackTheCheckpointAndItsStateInParts) {
+  const auto at = store_.checkpoint(id_);
+  ASSERT_TRUE(at);
+  EXPECT_EQ(at->iteration, 5);
+  EXPECT_EQ(at->seconds, 2.5);
+  EXPECT_EQ(at->first_risk, 3.5);
+  EXPECT_EQ(state(), (std::vector<Read>{{"models", 0, {1, 2, 3, 4}}, {"models", 2, {5, 6}}, {"count", 0, {1}}}));
+  EXPECT_EQ(loaded().reference_error_rate, 0.25);
+  EXPECT_EQ(loaded().reference_accuracy, 0.125);
+}
+
+TEST_F(SavedCell, KeepsTheLastCheckpointWhereTheNextOneCannotBeFinished) {
+  const auto before = state();
+  cell_.points.resize(2);
+  cell_.points[1].iteration = 7;
+  const auto torn = [](const StateSink& sink) {
+    sink({"models", 0, 2, 2, std::span(numbers).last(4)});
+    throw std::runtime_error("the other process is gone");
+  };
+  EXPECT_THROW(store_.save(id_, cell_, 1, Checkpoint{9, 4, 3.5, {}}, torn), std::runtime_error);
+  EXPECT_EQ(store_.checkpoint(id_)->iteration, 5);
+  EXPECT_EQ(state(), before);
+  EXPECT_EQ(loaded().points.size(), 1U);
+}
+
+TEST_F(SavedCell, HasItsCheckpointStillAfterAFailure) {
+  store_.fail(id_, "power cut");
+  EXPECT_EQ(store_.status(id_), Status::failed);
+  ASSERT_TRUE(store_.checkpoint(id_));
+  EXPECT_EQ(store_.checkpoint(id_)->iteration, 5);
+}
+
+TEST_F(SavedCell, RestartedItHasNothing) {
+  store_.fail(id_, "power cut");
+  store_.restart(id_);
+  const Cell cell = loaded();
+  EXPECT_EQ(cell.status, Status::unfinished);
+  EXPECT_EQ(cell.message, "");
+  EXPECT_TRUE(cell.points.empty());
+  EXPECT_TRUE(cell.steps.empty());
+  EXPECT_FALSE(store_.checkpoint(id_));
+  EXPECT_TRUE(state().empty());
+}
+
+TEST_F(SavedCell, ClearForgetsCellsAndSearches) {
+  store_.save_tuning("a", Tuning{});
+  store_.clear();
+  EXPECT_FALSE(store_.status(id_));
+  EXPECT_FALSE(store_.tuning("a"));
+  EXPECT_TRUE(loaded().points.empty());
+  EXPECT_TRUE(state().empty());
+}
+
 TEST_F(StoreTest, KeepsWhatASearchFound) {
   Store store(folder, Store::Mode::write);
   EXPECT_FALSE(store.tuning("a"));
@@ -233,11 +396,13 @@ TEST_F(StoreTest, KeepsWhatASearchFound) {
   tuning.trials = 14;
   tuning.iterations = 1234567890123;
   tuning.gradients = 7;
+  tuning.seconds = 2.5;
   store.save_tuning("a", tuning);
   ASSERT_TRUE(store.tuning("a"));
   EXPECT_EQ(store.tuning("a")->value, 0.017);
   EXPECT_EQ(store.tuning("a")->iterations, 1234567890123);
   EXPECT_EQ(store.tuning("a")->gradients, 7);
+  EXPECT_EQ(store.tuning("a")->seconds, 2.5);
 }
 
 std::string complaint(const std::function<void()>& action) {

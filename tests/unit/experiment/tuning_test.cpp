@@ -106,7 +106,9 @@ TEST(TuningSearch, KeepsToItsBudgetAndGivesTheBestSoFar) {
     }
   }
   options.budget = 5;
-  EXPECT_TRUE(cliff(1).search(1e6, options).score.diverged);
+  const FoundStep none = cliff(1).search(1e6, options);
+  EXPECT_TRUE(none.score.diverged);
+  EXPECT_EQ(none.tried, 5);
 }
 
 TEST(TuningSearch, TakesTheSmallestFinalRiskWhereNobodyReachesTheTarget) {
@@ -356,6 +358,12 @@ TEST(TuneConstant, FindsTheSameOnAnyNumberOfThreads) {
   }
 }
 
+TEST(TuneConstant, NoClockDecidesWhatIsFound) {
+  const Config free = small();
+  const Config hurried = small("time_limit = 1e-300\n");
+  expect_same(*tune_constant(hurried.options, hurried.methods[0]), *tune_constant(free.options, free.methods[0]));
+}
+
 TEST(TuneConstant, TakesTheSmallestFinalRiskWhenThatIsTheGoalOrNobodyReachesTheTarget) {
   for (const char* top : {"tuning.goal = \"final-risk\"\niterations = 60\n", "target = 1e-300\niterations = 60\n"}) {
     SCOPED_TRACE(top);
@@ -441,8 +449,8 @@ TEST(ResolveTuned, TakesWhatAnEarlierSearchFound) {
 }
 
 TEST(ResolveTuned, KnowsASearchByWhatDeterminesIt) {
-  const auto settings = [](const std::string& top) {
-    const Config config = small(top);
+  const auto settings = [](const std::string& top, const std::string& step = "\"tuned\"") {
+    const Config config = small(top, step);
     return tuning_settings(config.options, config.methods[0]);
   };
   const std::string base = settings("");
@@ -454,6 +462,8 @@ TEST(ResolveTuned, KnowsASearchByWhatDeterminesIt) {
                             "problem.noise = 1.0\n", "graph.weights = \"lazy\"\n"}) {
     EXPECT_NE(settings(other), base) << other;
   }
+  EXPECT_EQ(settings("", "{ rule = \"tuned\", factor = 0.5 }"), base);
+  EXPECT_NE(settings("", "{ rule = \"tuned\", of = \"decay\" }"), base);
 }
 
 TEST(ResolveTuned, IsPartOfARun) {

@@ -308,6 +308,8 @@ TEST_F(Fit, KeepsTheModelThatPredictsSamplesHeldOutBest) {
     double lowest = result.history.front().held_out;
     for (const FitState& state : result.history) lowest = std::min(lowest, state.held_out);
     EXPECT_EQ(result.state.held_out, lowest);
+    const auto best = std::ranges::min_element(result.history, {}, &FitState::held_out);
+    EXPECT_EQ(result.state.kept, best->iteration);
     EXPECT_LT(result.state.kept, result.state.iteration);
     EXPECT_LT(lowest, result.history.back().held_out);
     ASSERT_TRUE(result.held_out.has_value());
@@ -317,6 +319,128 @@ TEST_F(Fit, KeepsTheModelThatPredictsSamplesHeldOutBest) {
     EXPECT_NEAR(loss->second, lowest, 1e-9);  // the loss, without a penalty
     EXPECT_NEAR(result.null_held_out, result.history.front().held_out, 0);
   }
+}
+
+TEST_F(Fit, HoldsOutTheShareOfEveryAgentsSamplesAtLeast) {
+  FitOptions how = options();
+  how.held_out = 0.25;  // of 15 samples an agent
+  EXPECT_EQ(fit(how).held_out->samples, 4 * 4);
+}
+
+TEST_F(Fit, WaitsForSamplesHeldOutAndEndsWhereTheyArePredictedWorseAllTheTime) {
+  // Every sample stands there with both classes: whatever is learned of the one is wrong for its twin that is held out.
+  Stream random(3, Purpose::features);
+  constexpr int columns = 25;
+  std::string table = "y";
+  for (int j = 0; j < columns; ++j) table += ",x" + std::to_string(j);
+  table += "\n";
+  for (int n = 0; n < 80; ++n) {
+    std::string cells;
+    for (int j = 0; j < columns; ++j) cells += "," + shortest(random.normal());
+    table += "yes" + cells + "\nno" + cells + "\n";
+  }
+  write("twins.csv", table);
+  // The first check at which nothing was gained for long: after more than 20 iterations, after more than 400 of which
+  // every 20th is checked, after 20 passes of 50 iterations.
+  for (const auto& [method, last] :
+       {std::pair{FitMethod::tree, 21}, {FitMethod::exact_diffusion, 420}, {FitMethod::automatic, 1000}}) {
+    SCOPED_TRACE(name_of(method));
+    FitOptions how = options();
+    how.data = {.bundled = "", .file = file("twins.csv"), .target = "y"};
+    how.method = method;
+    how.model.loss = builtin_loss("logistic");
+    how.model.l2 = 0;
+    how.tolerance = 1e-300;
+    how.held_out = 0.2;
+    const FitResult result = fit(how);
+    EXPECT_EQ(result.end, FitEnd::plateau);
+    EXPECT_EQ(result.state.kept, 0);
+    EXPECT_EQ(result.state.iteration, last);
+  }
+}
+
+TEST_F(Fit, GoesOnWhileSmallGainsAddUp) {
+  // Two columns that hardly differ, and a target that is their difference: full gradients are slow to see it.
+  Stream random(6, Purpose::features);
+  std::string table = "a,b,y\n";
+  for (int n = 0; n < 80; ++n) {
+    const Real a = random.normal();
+    const Real off = random.normal();
+    table += shortest(a) + "," + shortest(a + 2e-3 * off) + "," + shortest(a + off) + "\n";
+  }
+  write("slow.csv", table);
+  FitOptions how = options();
+  how.data.file = file("slow.csv");
+  how.method = FitMethod::exact_diffusion;
+  how.model.l2 = 0;
+  how.held_out = 0.2;
+  how.iterations = 1500;
+  const FitResult result = fit(how);
+  EXPECT_EQ(result.end, FitEnd::iterations);
+  const auto& history = result.history;
+  for (std::size_t n = history.size() / 2; n < history.size(); ++n) {
+    EXPECT_LT(history[n].held_out, history[n - 1].held_out);
+    EXPECT_GT(history[n].held_out, (1 - 1e-4) * history[n - 1].held_out);
+  }
+}
+
+TEST_F(Fit, EndsOnSamplesHeldOutAlsoWhereTheLossIsNegative) {
+  std::string table = "a,y\n";
+  for (int n = 0; n < 60; ++n) table += std::to_string(n % 3) + "," + std::to_string(10 + 5 * (n % 3)) + "\n";
+  write("counts.csv", table);
+  FitOptions how = options();
+  how.data.file = file("counts.csv");
+  how.method = FitMethod::exact_diffusion;
+  how.model.loss = builtin_loss("poisson");
+  how.tolerance = 1e-300;
+  how.held_out = 0.2;
+  how.iterations = 5000;
+  const FitResult result = fit(how);
+  EXPECT_EQ(result.end, FitEnd::plateau);
+  EXPECT_LT(result.state.held_out, 0);
+}
+
+TEST_F(Fit, ASampleOnTheWrongSideIsNotSeparatedHoweverSmallTheCost) {
+  std::string table = "a,y\n0.01,x\n";  // the first alone is on the other side
+  for (int n = 0; n < 2000; ++n) table += n % 2 == 0 ? "1,z\n" : "-1,x\n";
+  write("nearly.csv", table);
+  FitOptions how = options();
+  how.data.file = file("nearly.csv");
+  how.model.loss = builtin_loss("logistic");
+  how.model.intercept = false;
+  how.model.l2 = 0;
+  how.tolerance = 1e-6;
+  const FitResult result = fit(how);
+  EXPECT_LT(result.cost, 1e-3 * result.null_cost);
+  EXPECT_EQ(result.end, FitEnd::converged);
+}
+
+TEST_F(Fit, AColumnThatHardlyVariesDoesNotSlowAPenalisedFitDown) {
+  std::string table = "a,b,y\n";
+  for (Index n = 0; n < samples; ++n) {
+    table +=
+        shortest(h_(n, 0)) + "," + shortest(1e-6 * h_(n, 1)) + "," + shortest(y_[static_cast<std::size_t>(n)]) + "\n";
+  }
+  write("flat.csv", table);
+  FitOptions how = options();
+  how.data.file = file("flat.csv");
+  how.method = FitMethod::exact_diffusion;
+  how.tolerance = 1e-6;
+  how.iterations = 2000;
+  EXPECT_EQ(fit(how).end, FitEnd::converged);
+}
+
+TEST_F(Fit, AClassThatIsOnlyHeldOutStaysPossible) {
+  write("three.csv", "a,y\n1,p\n2,q\n3,r\n1,p\n2,q\n3,r\n1,p\n2,q\n3,r\n1,p\n");
+  FitOptions how = options();
+  how.data.file = file("three.csv");
+  how.model.loss = builtin_loss("softmax");
+  how.graph.agents = 1;
+  how.held_out = 0.9;  // one sample is left
+  const FitResult result = fit(how);
+  EXPECT_TRUE(is_good(result.end));
+  EXPECT_TRUE(std::isfinite(result.cost));
+  EXPECT_TRUE(std::isfinite(result.state.held_out));
 }
 
 TEST_F(Fit, StartsFromTheModelWithoutFeatures) {

@@ -78,6 +78,33 @@ TEST(GridSums, AreTheSameBitsAlongAnyTree) {
   }
 }
 
+TEST(GridSums, AreTheSameBitsAlsoWhereManyAgentsHaveNumbersAsLargeAsTheGridAllows) {
+  constexpr Index many = 64;
+  // With a slope of 1, values below 2^10 and gradients below 2^6 are summed without a second try.
+  const auto sum = [](Topology topology) {
+    std::vector<Real> out(2);
+    launch(test::network_of(topology, many), 1, 1, [&](Worker& worker) {
+      Evaluation all;
+      all.written = Rows(many, 1);
+      all.gradients.columns = 1;
+      for (Index k = 0; k < many; ++k) {
+        Stream random(4, Purpose::start, k);
+        all.values.push_back(std::ldexp(1 - 0.1 * random.uniform(), 10));
+        all.written(k, 0) = std::ldexp(1 - 0.1 * random.uniform(), 6);
+        all.gradients.row.push_back(all.written.row(k).data());
+        all.gradients.scale.push_back(1);
+      }
+      GridSums sums(1, many);
+      Rows gradient(many, 1);
+      out[0] = sums.of(all, gradient, worker.network);
+      out[1] = gradient(0, 0);
+    });
+    return out;
+  };
+  EXPECT_EQ(sum(Topology::path), sum(Topology::star));
+  EXPECT_EQ(sum(Topology::path), sum(Topology::ring));
+}
+
 TEST(GridSums, AreNearlyExactOnceTheGridHasFollowed) {
   for (const Real size : {1.0, 1e-7, 3e11}) {
     const Sums expected = plain(size);

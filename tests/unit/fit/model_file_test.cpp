@@ -126,6 +126,15 @@ TEST_F(ModelFile, RemembersWhereColumnsWithoutNamesStood) {
   }
 }
 
+TEST_F(ModelFile, LearnedPlacesSayWhereTheTargetStandsUnlessSomebodyDoes) {
+  Model model = huber_model();
+  model.target = "2";
+  EXPECT_EQ(format_for(model, "", true).target, "2");
+  model.columns = {{1, 3}, 3, 2};
+  EXPECT_EQ(format_for(model, "", true).target, "");
+  EXPECT_EQ(format_for(model, "1", true).target, "1");
+}
+
 TEST_F(ModelFile, TheSameModelIsTheSameBytes) {
   save_model(softmax_model(), file("a.npz"));
   save_model(softmax_model(), file("b.npz"));

@@ -89,6 +89,7 @@ TEST(Prediction, FeaturesWithoutNamesMustBeAsMany) {
   const auto error = refusal([] { return model_scores(model_of("huber"), table({}, rows({{1, 2, 3}}))); });
   EXPECT_NE(error.message().find("3 features"), std::string::npos) << error.what();
   EXPECT_NE(error.message().find("on 2"), std::string::npos) << error.what();
+  EXPECT_THROW(model_scores(model_of("huber"), table({}, rows({{1}}))), InputError);
 }
 
 TEST(Prediction, SparseDataMayLackTheLastFeatures) {

@@ -7,6 +7,7 @@
 #include <Eigen/Dense>
 #include <cmath>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "polyhop/core/random.hpp"
@@ -75,6 +76,21 @@ TEST(QuasiNewton, FindsTheMinimumOfAnIllConditionedQuadratic) {
   EXPECT_LE(found.gradient, 1e-9);
   EXPECT_LT((found.point - cost.target).norm(), 1e-8);
   EXPECT_LT(found.evaluations, 300);  // steepest descent would take hundreds of thousands
+}
+
+TEST(QuasiNewton, DoesNotStopAtAStepBehindWhichTheCostIsAsSteepAsBefore) {
+  // (w - 100)^2 / 2 from 0: the first step has length 1, and two slopes say where the minimum is.
+  const std::vector<Real> start = {0};
+  QuasiNewton descent(start, 5);
+  const auto take = [&] {
+    const Real off = descent.trial()[0] - 100;
+    return descent.take(off * off / 2, std::span(&off, 1));
+  };
+  EXPECT_EQ(take(), Outcome::moved);
+  EXPECT_EQ(descent.trial()[0], 1);
+  EXPECT_EQ(take(), Outcome::searching);
+  EXPECT_EQ(descent.point()[0], 0);
+  EXPECT_NEAR(descent.trial()[0], 20, 1e-12);  // at most twenty times as far
 }
 
 TEST(QuasiNewton, NeedsFewStepsWhereItRemembersAsManyAsThereAreDirections) {

@@ -109,6 +109,12 @@ TEST_F(FigureTest, PowersOfTenAreRaised) {
   EXPECT_FALSE(holds(text, "10^"));
 }
 
+TEST_F(FigureTest, ACurveThatRisesFarAboveItsStartLeavesTheFrame) {
+  const std::string text = svg({record({cell("m", {1, 0.1, 1e-3}), cell("far", {1, 1e9, 1e18})})});
+  EXPECT_TRUE(holds(text, ">\u22123<"));
+  EXPECT_FALSE(holds(text, ">18<"));
+}
+
 TEST_F(FigureTest, ShowsTheMethodsThatAreAskedFor) {
   const std::vector<Record> records = {record({cell("first", {1, 0.1}), cell("second", {1, 0.2})})};
   FigureOptions options;
@@ -161,6 +167,15 @@ TEST_F(FigureTest, DrawsWhatItCanOfStrangeNumbers) {
   FigureOptions few;  // so few that they have bands
   few.methods = {"none", "unknown", "diverged", "one point"};
   EXPECT_TRUE(holds(svg(records, few), ">none<"));
+}
+
+TEST_F(FigureTest, ABandEndsWhereItsUpperEdgeDiverges) {
+  std::vector<Cell> cells;
+  for (std::uint64_t seed = 0; seed < 4; ++seed) cells.push_back(cell("m", seed, {1, 0.1, 0.01}));
+  const std::string band = "fill-opacity";
+  EXPECT_TRUE(holds(svg({record(cells)}), band));
+  cells.push_back(test::cell("m", 4, {1}, Status::diverged));
+  EXPECT_FALSE(holds(svg({record(cells)}), band));
 }
 
 TEST_F(FigureTest, RefusesToDrawNothing) {

@@ -125,6 +125,27 @@ TEST(HtmlReport, KeepsAgentsStepsOfTheFirstSeed) {
   EXPECT_FALSE(has(json, "[7,7]"));
 }
 
+TEST(HtmlReport, ThinsAgentsStepsMoreWhereMethodsAreMany) {
+  const auto shown = [](Index methods) {
+    Record all = record({cell("m", 0, std::vector<double>(60, 1.0))});
+    all.cells[0].steps.assign(60, std::vector<double>(500, 0.5));
+    for (Index m = 1; m < methods; ++m) all.cells.push_back(cell("m" + std::to_string(m), 0, {1}));
+    const std::string json = data(html_report({all}));
+    return entries(list(json.substr(json.find("\"agents\":{")), "iterations"));
+  };
+  EXPECT_EQ(shown(1), 60);
+  EXPECT_LE(shown(20), 40);  // 400,000 steps in all, of 500 agents and 20 methods
+}
+
+TEST(HtmlReport, ListsTheFirstHundredRunsThatDidNotGoTheirWay) {
+  Record all = record({});
+  for (std::uint64_t seed = 0; seed < 101; ++seed) all.cells.push_back(cell("m", seed, {1, 2}, Status::diverged));
+  const std::string json = data(html_report({all}));
+  std::size_t listed = 0;
+  for (std::size_t at = 0; (at = json.find("\"status\":\"diverged\"", at)) != std::string::npos; ++at) ++listed;
+  EXPECT_EQ(listed, 100U);
+}
+
 TEST(HtmlReport, TellsTheSizeOfANetworkThatIsTooLargeToDraw) {
   Record of = record({cell("a", 0, {1})});
   NetworkPicture network;

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -82,6 +83,21 @@ TEST(Scoreboard, SummariesAreGeometricMeansAndCounts) {
   EXPECT_EQ(gap.within, (std::array<Index, 3>{2, 2, 3}));
   EXPECT_EQ(gap.worst, 4);
   EXPECT_EQ(gap.worst_instance, "i80");
+}
+
+TEST(Scoreboard, ARatioAtABoundIsWithinIt) {
+  std::vector<Record> records;
+  for (const Index reached : {30, 60}) {  // 1.5 and 3 times the baseline
+    records.push_back(instance("i" + std::to_string(reached), {run("tuned", 0, 20), run("GAP", 0, reached)}));
+  }
+  EXPECT_EQ(make_scoreboard(records).summaries[1].scores[Score::iterations].within, (std::array<Index, 3>{0, 1, 2}));
+}
+
+TEST(Scoreboard, WhoIsThereFromTheBeginningIsAsGoodAsABaselineThatIs) {
+  const Scoreboard board = make_scoreboard({instance("a", {run("tuned", 0, 0), run("GAP", 0, 0), run("slow", 0, 10)})});
+  EXPECT_EQ(ratio(board, 0, 0), 1);
+  EXPECT_EQ(ratio(board, 0, 1), 1);
+  EXPECT_TRUE(std::isnan(ratio(board, 0, 2))) << "a multiple of 0";
 }
 
 TEST(Scoreboard, DivergedRunsAreCountedAndInfinitelyFar) {

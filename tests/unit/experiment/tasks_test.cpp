@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/experiment/tasks.hpp"
+
+#include <gtest/gtest.h>
+
+#include <mutex>
+#include <stdexcept>
+#include <vector>
+
+namespace polyhop::tasks_test {
+namespace {
+
+TEST(Tasks, EachIsDoneOnceByAnyNumberOfThreads) {
+  for (const Index threads : {1, 3, 20}) {
+    std::vector<int> done(10);
+    std::mutex mutex;
+    run_tasks(10, threads, [&](Index n) {
+      const std::lock_guard lock(mutex);
+      ++done[static_cast<std::size_t>(n)];
+    });
+    EXPECT_EQ(done, std::vector<int>(10, 1)) << threads;
+  }
+}
+
+TEST(Tasks, AfterAFailureNoneBegins) {
+  std::vector<Index> begun;
+  const auto task = [&](Index n) {
+    begun.push_back(n);
+    if (n == 1) throw std::runtime_error("no more");
+  };
+  EXPECT_THROW(run_tasks(5, 1, task), std::runtime_error);
+  EXPECT_EQ(begun, (std::vector<Index>{0, 1}));
+}
+
+}  // namespace
+}  // namespace polyhop::tasks_test
