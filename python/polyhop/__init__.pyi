@@ -29,6 +29,8 @@ class InputError(Error, ValueError):
     argument: str
 class OutputError(Error, OSError): ...
 
+def set_memory_limit(size: str) -> None: ...
+
 class Choice:
     name: str
     options: dict[str, Any]

@@ -145,7 +145,7 @@ def build(folder, targets):
     tree, binary = folder / "tree", folder / "build"
     # Expressions that were chosen to be wrong may be silly too.
     subprocess.run(["cmake", "-S", tree, "-B", binary, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", "-DPOLYHOP_UNITY=ON",
-                    "-DPOLYHOP_WERROR=OFF", "-DCMAKE_CXX_FLAGS=-w"], check=True, stdout=subprocess.DEVNULL)
+                    "-DPOLYHOP_WERROR=OFF", "-DPOLYHOP_BUILD_PYTHON=OFF", "-DCMAKE_CXX_FLAGS=-w"], check=True, stdout=subprocess.DEVNULL)
     subprocess.run(["cmake", "--build", binary, *(["--target", *targets] if targets else []), "--", "--quiet"], check=True)
     return binary
 

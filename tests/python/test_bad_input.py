@@ -13,7 +13,7 @@ import polyhop as ph
 FITTING = (ValueError, TypeError)  # InputError is a ValueError
 NET = ph.graph.ring(4).metropolis()
 SQUARES = ph.least_squares(np.eye(8)[:, :3], np.arange(8.0), agents=4)
-many = settings(max_examples=600, deadline=None, suppress_health_check=list(HealthCheck))
+many = settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
 
 scalars = st.one_of(st.none(), st.booleans(), st.integers(-(2**70), 2**70), st.floats(), st.text(max_size=5), st.binary(max_size=3),
                     st.lists(st.integers(), max_size=3), st.dictionaries(st.text(max_size=3), st.integers(), max_size=2))

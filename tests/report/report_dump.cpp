@@ -55,7 +55,7 @@ Cell cell_of(const Shape& shape, std::uint64_t seed) {
     p.vectors = 24 * p.iteration;
     p.values = 8 * p.iteration;
     p.gradients = 8 * p.iteration;
-    std::vector<Real> steps;
+    MeteredVector<Real> steps;
     for (Index k = 0; k < shape.agents; ++k) {
       const double step = 0.01 * static_cast<double>(k + 1) * (1 + 0.5 * std::sin(0.01 * i + static_cast<double>(k)));
       steps.push_back(n > 0 ? step : unknown);
