@@ -21,6 +21,7 @@
 #include "polyhop/core/random.hpp"
 #include "polyhop/network/mpi/job.hpp"
 #include "support/algorithm_sets.hpp"
+#include "support/launches_at_once.hpp"
 #include "support/networks.hpp"
 #include "support/option_sets.hpp"
 #include "support/trial.hpp"
@@ -397,6 +398,11 @@ TEST(Team, WhoIsAheadMayFailWhileOthersStillListen) {
     EXPECT_EQ(heard, length);
     EXPECT_THROW(job->together([] { throw InputError("data", "not here"); }), InputError);
   }
+}
+
+TEST(Team, OfOneRankLaunchesFromSeveralThreadsAtOnce) {
+  if (job->size() > 1) GTEST_SKIP() << "several ranks launch one run after the other";
+  EXPECT_EQ(test::wrong_launches(*job), 0);
 }
 
 TEST(Team, RefusesMoreRanksThanAgents) {
