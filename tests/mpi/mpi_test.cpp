@@ -11,6 +11,7 @@
 #include <memory>
 #include <mutex>
 #include <numeric>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -21,6 +22,7 @@
 #include "polyhop/core/random.hpp"
 #include "polyhop/network/mpi/job.hpp"
 #include "support/algorithm_sets.hpp"
+#include "support/launches_at_once.hpp"
 #include "support/networks.hpp"
 #include "support/option_sets.hpp"
 #include "support/trial.hpp"
@@ -174,6 +176,19 @@ TEST(Crossings, AreOneRowForEachProcessThatWantsIt) {
     // Everybody is a neighbour: what is left to forward is what third processes own, once from each of the others.
     (void)network.reach(x);
     EXPECT_EQ(network.crossings().vectors - direct, direct + direct * (job->size() - 2));
+  });
+}
+
+TEST(Crossings, OfASumBringTheHubsNumberOnceToEachProcess) {
+  constexpr Index agents = 20;
+  const Ownership own = uneven(agents);
+  job->launch(test::network_of(Topology::star, agents), own, 1, 1, [&](Worker& worker) {
+    const Block block = worker.network.block();
+    std::vector<Real> x(static_cast<std::size_t>(block.size()), 1.0);
+    worker.network.spread_sum({x});
+    for (const Real sum : x) EXPECT_EQ(sum, agents);
+    // Up, the hub hears of every leaf of another process; down, each other process hears of the hub.
+    EXPECT_EQ(worker.network.crossings().scalars, block.holds(0) ? agents - block.size() : 1);
   });
 }
 
@@ -397,6 +412,14 @@ TEST(Team, WhoIsAheadMayFailWhileOthersStillListen) {
     EXPECT_EQ(heard, length);
     EXPECT_THROW(job->together([] { throw InputError("data", "not here"); }), InputError);
   }
+}
+
+TEST(Team, OfOneRankLaunchesFromSeveralThreadsAtOnce) {
+  if (job->size() > 1) GTEST_SKIP() << "several ranks launch one run after the other";
+  EXPECT_EQ(test::wrong_launches(*job), 0);
+  // Nothing goes through the link, which serves one thread: not even a failure, of which it would send the text alone.
+  const auto fail = [](Worker&) { throw std::out_of_range("here"); };
+  EXPECT_THROW(mpi::launch(*job, test::network_of(Topology::path, 1), 1, fail), std::out_of_range);
 }
 
 TEST(Team, RefusesMoreRanksThanAgents) {

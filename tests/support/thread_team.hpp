@@ -195,6 +195,11 @@ class ThreadTeam final : public Team {
 
   void launch(const CombinationMatrix& matrix, const Ownership& ownership, Index columns, Index /*workers*/,
               const Body& body) override {
+    // Whoever is alone may launch several runs at once, which must not share anything.
+    if (size_ == 1 && ownership.numbering == nullptr) {
+      Team::launch(matrix, ownership, columns, 1, body);
+      return;
+    }
     if (is_first()) shared_.launch = std::make_shared<Launch>(size_);
     wait();
     const std::shared_ptr<Launch> launch = shared_.launch;

@@ -75,8 +75,9 @@ std::string json_text(const Value& value, bool replace) {
 Value parse_json(std::string_view text) {
   // The parser does not recurse, but whoever walks through what it made does.
   constexpr int deepest = 64;
-  const auto refuse_deep = [](int depth, Json::parse_event_t, const Json&) {
-    if (depth > deepest) throw InputError("", "nests deeper than " + std::to_string(deepest) + " levels");
+  const auto refuse_deep = [](int depth, Json::parse_event_t event, const Json&) {
+    const bool opens = event == Json::parse_event_t::array_start || event == Json::parse_event_t::object_start;
+    if (opens && depth >= deepest) throw InputError("", "nests deeper than " + std::to_string(deepest) + " levels");
     return true;
   };
   try {

@@ -112,7 +112,8 @@ SparseRows fastest_mixing(const Graph& graph, const SparseRows& start) {
   double best_rate = mixing_rate(agents, links, gradient);
   std::vector<Link> best = links;
   const Index steps = agents <= 50 ? 4000 : 600;
-  for (Index i = 0; i < steps; ++i) {
+  constexpr double nothing = 1e-13;  // one combination makes all agents agree: no weights are better
+  for (Index i = 0; i < steps && best_rate > nothing; ++i) {
     double square = 0;
     for (const double g : gradient) square += g * g;
     if (square == 0) break;

@@ -54,7 +54,8 @@ class Team {
   [[nodiscard]] virtual std::string name(Index /*rank*/) const { return "this process"; }
 
   /// Runs `body` on all agents: in every process on those it owns, dealt to `workers` threads. The first failure, in
-  /// whatever process, ends all of them and is thrown in each.
+  /// whatever process, ends all of them and is thrown in each. Several threads of a process that is alone may launch at
+  /// once, as long as the ownership has no numbering of its own.
   virtual void launch(const CombinationMatrix& matrix, const Ownership& ownership, Index columns, Index workers,
                       const Body& body);
   /// What each process says, in order of the ranks, to all of them.

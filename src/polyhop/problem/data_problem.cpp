@@ -68,7 +68,8 @@ double DataProblem::gradient_work() const {
       for (Index n = data_.first(k); n < data_.first(k + 1); ++n) numbers += static_cast<double>(h.values_of(n).size());
       numbers /= static_cast<double>(std::max<Index>(1, data_.samples(k)));
     }
-    const Index batch = options_.batch.all ? data_.samples(k) : std::min(data_.samples(k), options_.batch.size);
+    const Index samples = data_.samples(k);
+    const Index batch = options_.batch.all || samples == 0 ? samples : options_.batch.size;
     work += 2 * static_cast<double>(batch * predictions_) * numbers;
   }
   return work;

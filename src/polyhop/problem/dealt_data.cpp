@@ -201,7 +201,6 @@ struct DealtReader::OwnFile {
   /// In what its columns are not those of the first file; empty: in nothing. Names may stand in any order. What a file
   /// without samples does not say is never unlike.
   [[nodiscard]] std::string unlike(const OwnFile& first) const {
-    if (rows == 0 && sparse && first.sparse) return "";
     if (sparse != first.sparse) return sparse ? "it is sparse" : "it is not sparse";
     if (names.size() > 0 && first.names.size() > 0) {
       const std::string how = names_unlike(first);

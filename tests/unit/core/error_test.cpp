@@ -45,6 +45,7 @@ TEST(NearestName, FindsATypo) {
   EXPECT_EQ(nearest_name("polyack", rules), "polyak");
   EXPECT_EQ(nearest_name("constnt", rules), "constant");
   EXPECT_EQ(nearest_name("gab", rules), "gap");
+  EXPECT_EQ(nearest_name("gpa", rules), "gap") << "two letters that changed places are one typo";
 }
 
 TEST(NearestName, AllowsOneEditInThreeLetters) {

@@ -94,6 +94,10 @@ TEST_F(NpzReaderTest, ReadsCompressedMembersOfOtherTypesAndOrders) {
     const NpzReader in(archive("x.npy", npy(header, data, version)));
     EXPECT_EQ(in.array("x").data, (Numbers{1, 5, 3, 7, 2, 6, 4, -1}));
   }
+  // By columns: 1 3 5 above 2 4 -1.
+  const std::string wide = "{'shape': (2, 3), 'fortran_order': True, 'descr': '|i1'}\n";
+  const NpzReader in(archive("x.npy", npy(wide, "\1\2\3\4\5\xff")));
+  EXPECT_EQ(in.array("x").data, (Numbers{1, 3, 5, 2, 4, -1}));
 }
 
 TEST_F(NpzReaderTest, RefusesForgedHeaders) {
@@ -102,6 +106,8 @@ TEST_F(NpzReaderTest, RefusesForgedHeaders) {
   };
   const std::string eight(8, '\0');
   EXPECT_EQ(refusal(npy(shaped("(1,)"), eight)), "not refused");
+  EXPECT_EQ(refusal(npy(shaped("(1,)"), eight + eight)),
+            "the array 'x' has a shape that asks for 8 bytes of numbers, found 16");
   EXPECT_EQ(refusal(npy(shaped("(1099511627776,)"), eight)),
             "the array 'x' has a shape that asks for 8796093022208 bytes of numbers, found 8");
   EXPECT_EQ(refusal(npy(shaped("(4294967296, 4294967296)"), eight)),
@@ -110,6 +116,24 @@ TEST_F(NpzReaderTest, RefusesForgedHeaders) {
             "the array 'x' has a shape that asks for too many bytes of numbers, found 8");
   for (const char* shape : {"(-1,)", "(1", "(99999999999999999999,)", "1", "(1 1)", "('a',)", "()x"}) {
     EXPECT_EQ(refusal(npy(shaped(shape), eight)), "the array 'x' has a header that is not NumPy's") << shape;
+  }
+}
+
+// The directory says that a member has 16 MB, and so does the member's shape: memory is not taken on their word.
+TEST_F(NpzReaderTest, DoesNotBelieveADirectoryThatSaysMoreThanTheFileHas) {
+  NpzWriter out(file("d.npz"));
+  out.add_text("x.npy", npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2097152,), }\n", "12345678"));
+  out.close();
+  std::string bytes = content(file("d.npz"));
+  const std::size_t entry = bytes.find("PK\x01\x02");
+  ASSERT_NE(entry, std::string::npos);
+  for (const std::size_t size : {entry + 20, entry + 24}) bytes.replace(size, 4, std::string("\x46\0\0\1", 4));
+  std::ofstream(file("d.npz"), std::ios::binary) << bytes;
+  try {
+    static_cast<void>(NpzReader(file("d.npz")).array("x"));
+    FAIL();
+  } catch (const InputError& e) {
+    EXPECT_EQ(e.message(), "'x.npy' is damaged: Premature end of file");
   }
 }
 

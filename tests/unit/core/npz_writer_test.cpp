@@ -96,6 +96,17 @@ TEST_F(NpzWriterTest, RefusesANameThatIsTaken) {
   EXPECT_THROW(out.add(std::string("y\0z", 3), std::vector<Real>{2}, {1}), Error);
 }
 
+TEST_F(NpzWriterTest, LetsNoNameLeadOutOfTheFolder) {
+  NpzWriter out(file("a.npz"));
+  for (const char* name : {"../up", "a/../../b", "..", "/etc/x", "a\\..\\b", "a..b"}) {
+    out.add(name, std::vector<Real>{1}, {1});
+  }
+  out.close();
+  for (const char* name : {"__/up.npy", "a/__/__/b.npy", "__.npy", "_etc/x.npy", "a\\__\\b.npy", "a..b.npy"}) {
+    EXPECT_FALSE(member(file("a.npz"), name).empty()) << name;
+  }
+}
+
 TEST_F(NpzWriterTest, WritesTextUnderItsOwnName) {
   NpzWriter out(file("a.npz"));
   out.add("x", std::vector<Real>{1}, {1});

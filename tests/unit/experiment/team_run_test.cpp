@@ -23,6 +23,7 @@
 #include "polyhop/experiment/run.hpp"
 #include "polyhop/experiment/toml_reader.hpp"
 #include "polyhop/experiment/tuning.hpp"
+#include "support/launches_at_once.hpp"
 #include "support/point_bits.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/thread_team.hpp"
@@ -194,6 +195,11 @@ class TeamRun : public test::TemporaryFolder {
     return store.load(true);
   }
 };
+
+// As searches and cells of an experiment do.
+TEST_F(TeamRun, AProcessAloneLaunchesFromSeveralThreadsAtOnce) {
+  ThreadTeam::run(1, [](Team& team) { EXPECT_EQ(test::wrong_launches(team), 0); });
+}
 
 TEST_F(TeamRun, GivesTheRecordAndTheModelsOfOneProcess) {
   const Config config = small();

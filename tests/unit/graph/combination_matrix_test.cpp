@@ -27,10 +27,11 @@ SparseRows rows_of(const Dense& dense) {
   return rows;
 }
 
-std::string flaw(const Dense& dense) {
-  const auto found = first_flaw(rows_of(dense), Sign::non_negative);
+std::string flaw_of(const SparseRows& rows) {
+  const auto found = first_flaw(rows, Sign::non_negative);
   return found ? found->message : "";
 }
+std::string flaw(const Dense& dense) { return flaw_of(rows_of(dense)); }
 
 TEST(CombinationMatrix, LeavesOutZerosButNotTheDiagonal) {
   const CombinationMatrix a(rows_of({{0, 0.5, 0.5}, {0.5, 0.5, 0}, {0.5, 0, 0.5}}));
@@ -40,14 +41,14 @@ TEST(CombinationMatrix, LeavesOutZerosButNotTheDiagonal) {
 }
 
 TEST(CombinationMatrix, AddsAMissingDiagonal) {
-  SparseRows rows = rows_of({{0, 1}, {1, 0}});
+  // [0 1; 1 0], of which the first 0 is not listed.
+  SparseRows rows;
   rows.column = {1, 0, 1};
   rows.weight = {0.5, 0.5, 0.5};
   rows.offset = {0, 1, 3};
-  EXPECT_EQ(first_flaw(rows, Sign::non_negative)->message, "row 0 (counted from 0) sums to 0.5, expected 1 to 1e-9");
+  EXPECT_EQ(flaw_of(rows), "row 0 (counted from 0) sums to 0.5, expected 1 to 1e-9");
   rows.weight = {1, 1, 0};
-  EXPECT_EQ(first_flaw(rows, Sign::non_negative)->message,
-            "not primitive: every diagonal entry is 0, expected some agent k with a_kk > 0");
+  EXPECT_EQ(flaw_of(rows), "not primitive: every diagonal entry is 0, expected some agent k with a_kk > 0");
 }
 
 TEST(CombinationMatrix, SymmetrisesWhatIsSymmetricToRounding) {
@@ -140,6 +141,12 @@ TEST(TwoHop, CountsWithoutBuilding) {
   EXPECT_EQ(two_hop_entries(network(Topology::ring, 100).matrix), 500);
   EXPECT_EQ(two_hop_entries(network(Topology::star, 100000).matrix), Index{100000} * 100000);
   EXPECT_GT(two_hop_entries(network(Topology::ring, 100).matrix, 320), 320);
+}
+
+TEST(TwoHop, MayTakeAllTheMemoryThatIsAllowed) {
+  const CombinationMatrix a = network(Topology::path, 3).matrix;  // 9 entries: a weight and a column each
+  EXPECT_EQ(two_hop(a, {0, 3}, 9 * 12).entries(), 9);
+  EXPECT_THROW(static_cast<void>(two_hop(a, {0, 3}, 9 * 12 - 1)), InputError);
 }
 
 TEST(TwoHop, RefusesTheStarOfAHundredThousandBeforeAllocating) {

@@ -92,11 +92,18 @@ TEST_F(GraphFile, TakesTheHeaderOfACsvFile) {
 
 TEST_F(GraphFile, PassesOverWeightsUnlessTheyAreAskedFor) {
   expect_matrix(read("g.edges", "0 1 0.5\n1 1 0.1\n"), {0.5, 0.5, 0.5, 0.5});
+  expect_matrix(read("g.edges", "0 1 0\n"), {0.5, 0.5, 0.5, 0.5});
 }
 
 TEST_F(GraphFile, GivenWeightsOfLinksLeaveTheRestToTheDiagonal) {
   expect_matrix(read("g.edges", "1 0 0.5\n1 2 0.25\n", Weights::given), path_matrix);
   expect_matrix(read("h.edges", "0 1 0.5\n1 0 0.5\n1 2 +2.5e-1\n0 0 0.5\n", Weights::given), path_matrix);
+}
+
+TEST_F(GraphFile, RoundingLeavesNothingToTheDiagonal) {
+  // In doubles 0.2 + 0.4 + 0.3 + 0.1 is above 1.
+  const NetworkGraph star = read("g.edges", "0 1 0.2\n0 2 0.4\n0 3 0.3\n0 4 0.1\n", Weights::given);
+  EXPECT_EQ(dense(star.matrix)[0], 0);
 }
 
 TEST_F(GraphFile, GivenWeightsOfZeroAreNoLinks) {
@@ -202,6 +209,7 @@ TEST_F(GraphFile, NamesWhatIsWrongWithMatrices) {
   EXPECT_EQ(error("g.mtx", head + "2 3 1\n1 1 1\n"),
             "g.mtx:2: graph.file: found 2 rows and 3 columns, expected a square matrix of at most 2147483647");
   EXPECT_EQ(error("g.mtx", head + "2 2 2\n1 1 1\n"), "g.mtx:2: graph.file: announces 2 entries, found 1");
+  EXPECT_EQ(error("g.mtx", head + "2 2 1\n1 1 1\n2 2 1\n"), "g.mtx:2: graph.file: announces 1 entries, found 2");
   EXPECT_EQ(error("g.mtx", head + "2 2 1\n0 1 1\n"),
             "g.mtx:3: graph.file: found \"0\" as an agent, expected an integer from 1 to 2");
   EXPECT_EQ(error("g.mtx", head + "2 2 2\n1 1 1\n1 1 1\n", Weights::given),

@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <fstream>
+
+#include "support/temporary_folder.hpp"
 
 namespace polyhop::network_summary_test {
 namespace {
@@ -106,6 +109,19 @@ TEST(NetworkSummary, CountsLinksThatCarryNothing) {
   const NetworkSummary s = summarise(o, 0);
   EXPECT_EQ(s.links, 10);
   EXPECT_EQ(s.weights.front().idle + make_network(o, 0).graph.edges(), 10);
+}
+
+class GivenWeights : public test::TemporaryFolder {};
+
+TEST_F(GivenWeights, OfZeroAreLinksThatCarryNothing) {
+  std::ofstream(file("g.edges")) << "0 1 0.5\n1 2 0.25\n0 2 0\n";
+  GraphOptions o;
+  o.topology = Topology::file;
+  o.file = file("g.edges");
+  o.weights = Weights::given;
+  const NetworkSummary s = summarise(o, 0);
+  EXPECT_EQ(s.links, 3);
+  EXPECT_EQ(s.weights.front().idle, 1);
 }
 
 }  // namespace

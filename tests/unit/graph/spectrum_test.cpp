@@ -5,7 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <Eigen/Eigenvalues>
+#include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 #include <vector>
 
 #include "polyhop/core/error.hpp"
@@ -24,6 +27,26 @@ CombinationMatrix matrix_of(Topology topology, Index agents, Weights weights = W
   options.agents = agents;
   options.weights = weights;
   return make_network(options, 0).matrix;
+}
+
+// Time enough on any machine.
+constexpr double for_ever = std::numeric_limits<double>::infinity();
+
+/// Row k has weight((l - k) mod agents) in column l: its eigenvalues are lambda_j = sum_d weight(d) cos(2 pi j
+/// d/agents).
+template <class Weight>
+CombinationMatrix circulant(Index agents, Weight weight) {
+  std::vector<Real> weights;
+  for (Index d = 0; d < agents; ++d) weights.push_back(weight(d));
+  SparseRows rows;
+  for (Index k = 0; k < agents; ++k) {
+    for (Index l = 0; l < agents; ++l) {
+      const Real a_kl = weights[static_cast<std::size_t>((l - k + agents) % agents)];
+      if (a_kl != 0) rows.add(static_cast<std::int32_t>(l), a_kl);
+    }
+    rows.end_row();
+  }
+  return CombinationMatrix(std::move(rows), Sign::any);
 }
 
 double dense_scale(const SparseRows& a) {
@@ -45,11 +68,42 @@ TEST(SpectralGap, IsOneForUniformAveragingAndForOneAgent) {
 TEST(SpectralGap, OfTheRingIsKnown) {
   // lambda_2 = 1/3 + 2/3 cos(2 pi/K), lambda_K >= -1/3.
   for (const Index agents : {5, 600}) {
-    const Estimate gap = spectral_gap(matrix_of(Topology::ring, agents));
+    const Estimate gap = spectral_gap(matrix_of(Topology::ring, agents), for_ever);
     ASSERT_TRUE(gap.computed);
     EXPECT_NEAR(gap.value, 2. / 3 * (1 - std::cos(2 * pi / static_cast<double>(agents))), gap.tolerance);
     EXPECT_LE(gap.tolerance, 1.1e-6);
   }
+}
+
+TEST(SpectralGap, CountsTheMostNegativeEigenvalue) {
+  // Every agent keeps 1/10 and shares 9/10 among those at odd distances: the eigenvalues are 1, 1/10 and -8/10.
+  for (const Index agents : {6, 600}) {
+    const auto weight = [&](Index d) { return d == 0 ? 0.1 : d % 2 == 1 ? 1.8 / static_cast<double>(agents) : 0.0; };
+    const Estimate gap = spectral_gap(circulant(agents, weight), for_ever);
+    ASSERT_TRUE(gap.computed);
+    EXPECT_NEAR(gap.value, 0.2, gap.tolerance);
+    EXPECT_LE(gap.tolerance, 1.1e-6);
+  }
+}
+
+// One eigenvalue, 0.85, stands far above the others and is found at once. The others crowd towards -0.855, which takes
+// longer to tell from what is farther in.
+TEST(SpectralGap, WaitsForTheEndThatIsKnownLater) {
+  constexpr Index agents = 600;
+  const auto eigenvalue = [](Index j) {
+    return j == 0 ? 1 : j == 1 ? 0.85 : -0.3775 - 0.4775 * std::cos(pi * static_cast<double>(j - 2) / 298);
+  };
+  const CombinationMatrix a = circulant(agents, [&](Index d) {
+    double sum = 0;
+    for (Index j = 0; j < agents; ++j) {
+      sum += eigenvalue(std::min(j, agents - j)) * std::cos(2 * pi * static_cast<double>(j * d % agents) / agents);
+    }
+    return sum / agents;
+  });
+  const Estimate gap = spectral_gap(a, for_ever, 1e-3);
+  ASSERT_TRUE(gap.computed);
+  EXPECT_NEAR(gap.value, 0.145, gap.tolerance);
+  EXPECT_LE(gap.tolerance, 1e-3 + 1e-13);
 }
 
 TEST(SpectralGap, SaysWhyItWasNotComputed) {
@@ -92,7 +146,11 @@ TEST(TwoHopScale, IsATightUpperBound) {
 
 TEST(TwoHopScale, StaysABoundWithNegativeWeights) {
   const SparseRows a = matrix_of(Topology::star, 6, Weights::best_constant).rows();
+  SparseRows magnitudes = a;
+  for (Real& weight : magnitudes.weight) weight = std::abs(weight);
   EXPECT_GE(two_hop_scale(a), dense_scale(a));
+  EXPECT_GE(two_hop_scale(a), dense_scale(magnitudes) * (1 - 1e-14));
+  EXPECT_LE(two_hop_scale(a), dense_scale(magnitudes) * (1 + 1e-3));
 }
 
 TEST(TwoHopScale, RefusesAnEmptyRow) {
@@ -122,6 +180,22 @@ TEST(Lanczos, KnowsHowFarItIs) {
   lanczos.look();
   EXPECT_NEAR(lanczos.largest().value, 1, 1e-14);
   EXPECT_NEAR(lanczos.largest().residual, 1, 1e-14);
+}
+
+TEST(Lanczos, MovesOnToAnEigenvalueThatItHardlySawBefore) {
+  // diag(0, 1, 5, 6) from a vector that is almost in the span of the first two: two steps settle on 1, but the third
+  // meets 5 and 6, though it does not know them well.
+  const auto product = [](const Lanczos::Vector& x, Lanczos::Vector& y) { y = {0, x[1], 5 * x[2], 6 * x[3]}; };
+  Lanczos lanczos(product, {1, 1, 1e-6, 1e-6});
+  lanczos.step();
+  lanczos.step();
+  lanczos.look();
+  EXPECT_NEAR(lanczos.largest().value, 1, 1e-4);
+  EXPECT_LT(lanczos.largest().residual, 1e-4);
+  lanczos.step();
+  lanczos.look();
+  EXPECT_GT(lanczos.largest().value, 5);
+  EXPECT_GT(lanczos.largest().residual, 0.1);
 }
 
 }  // namespace

@@ -4,12 +4,15 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <string>
 #include <vector>
 
 #include "polyhop/core/error.hpp"
 #include "support/memory_scope.hpp"
+#include "polyhop/core/random.hpp"
+#include "polyhop/graph/generators.hpp"
 
 namespace polyhop::topology_test {
 namespace {
@@ -144,6 +147,37 @@ TEST(Topology, RandomRegularGivesEverybodyTheSameDegree) {
     const Graph graph = graph_of({{"topology", "random-regular"}, {"agents", 10}, {"degree", degree}});
     for (Index k = 0; k < 10; ++k) EXPECT_EQ(graph.degree(k), degree);
   }
+}
+
+// Points of the unit square, two uniforms each in order of the agents; every pair is looked at.
+TEST(Topology, RandomGeometricLinksWhoeverIsNear) {
+  constexpr Index agents = 60;
+  constexpr double radius = 0.2;
+  Stream points(3, Purpose::graph);
+  std::vector<double> x;
+  std::vector<double> y;
+  for (Index k = 0; k < agents; ++k) {
+    x.push_back(points.uniform());
+    y.push_back(points.uniform());
+  }
+  Edges expected;
+  for (std::int32_t k = 0; k < agents; ++k) {
+    for (std::int32_t l = k + 1; l < agents; ++l) {
+      if (std::hypot(x[k] - x[l], y[k] - y[l]) <= radius) expected.emplace_back(k, l);
+    }
+  }
+  Stream random(3, Purpose::graph);
+  EXPECT_EQ(edges_of(Graph::from_edges(agents, generate::random_geometric(agents, radius, random))), expected);
+}
+
+TEST(Topology, WattsStrogatzLeavesThoseAloneThatAreLinkedWithAll) {
+  EXPECT_EQ(graph_of({{"topology", "watts-strogatz"}, {"agents", 5}, {"degree", 4}, {"rewire", 1.0}}).edges(), 10);
+}
+
+TEST(Topology, StochasticBlockWithoutLinksInsideLinksTheGroupsAlone) {
+  EXPECT_EQ(edges_of(graph_of(
+                {{"topology", "stochastic-block"}, {"agents", 4}, {"blocks", 2}, {"within", 0.0}, {"between", 1.0}})),
+            (Edges{{0, 2}, {0, 3}, {1, 2}, {1, 3}}));
 }
 
 TEST(Topology, StochasticBlockWithCertainLinksIsCliquesAndBridges) {

@@ -79,6 +79,10 @@ TEST(Weights, FastestMixingLeavesOutLinksWithoutWeight) {
 }
 
 TEST(Weights, FastestMixingServesTwoHundredAgentsAtMost) {
+  // Of the complete graph the weights that it starts from are the best, so that it need not search.
+  const NetworkGraph complete = with_weights(Graph::from_edges(200, generate::complete(200)), Weights::fastest_mixing);
+  EXPECT_EQ(complete.graph.agents(), 200);
+  EXPECT_NEAR(spectral_gap(complete.matrix).value, 1, 1e-12);
   try {
     static_cast<void>(with_weights(Graph::from_edges(201, generate::ring(201)), Weights::fastest_mixing));
     FAIL() << "expected a refusal";

@@ -56,7 +56,7 @@ End run(const test::Instance& instance, const test::Pair& pair, Index iterations
   for (Index k = 0; k < agents; ++k) {
     Real sum = 0;
     for (Index j = 0; j < dimension; ++j) {
-      const Real off = end.models(k, j) - (*instance.reference.minimiser)[static_cast<std::size_t>(j)];
+      const Real off = end.models(k, j) - instance.reference.minimiser.value()[static_cast<std::size_t>(j)];
       sum += off * off;
     }
     end.distance = std::max(end.distance, std::sqrt(sum));

@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "support/bowls.hpp"
 #include "support/networks.hpp"
 #include "support/option_sets.hpp"
 #include "support/trial.hpp"
@@ -115,6 +116,21 @@ TEST(BacktrackingStep, DoesNotGrowWhereRoundingDecides) {
   const Steps found = steps(network_of(Topology::path, 1), *problem, {{"growth", 2.0}}, 1);
   EXPECT_EQ(found.accepted, (std::vector<Real>{1}));
   EXPECT_EQ(found.values, 2);
+}
+
+TEST(BacktrackingStep, DoesNotGrowWhereALargeCostHidesTheChange) {
+  // 1e6 + w^2/2 at 1e-4: 2 ||g||^2 = 2e-8 is below 1e4 units of rounding of the cost, 2e-6.
+  const auto problem = test::bowls({test::Bowl({1}, {0}, 1e6)});
+  const Steps found = steps(network_of(Topology::path, 1), problem, {{"growth", 2.0}}, 1, Rows(1, 1, 1e-4));
+  EXPECT_EQ(found.accepted, (std::vector<Real>{1}));
+}
+
+TEST(BacktrackingStep, DoesNotShrinkAtTheMinimumBecauseOfRounding) {
+  // 1 + w^2/2 at w^2 = 2e-16: the step to the minimum lowers the cost by the 1e-16 that is asked for, but both costs
+  // round to 1.
+  const auto problem = test::bowls({test::Bowl({1}, {0}, 1)});
+  const Steps found = steps(network_of(Topology::path, 1), problem, {{"growth", 1.0}}, 1, Rows(1, 1, std::sqrt(2e-16)));
+  EXPECT_EQ(found.accepted, (std::vector<Real>{1}));
 }
 
 TEST(BacktrackingStep, KeepsItsStepWithoutAGradient) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "polyhop/core/kernels.hpp"
+#include "polyhop/core/state.hpp"
 #include "polyhop/method/row_arithmetic.hpp"
 #include "polyhop/network/runtime.hpp"
 #include "support/bowls.hpp"
@@ -127,22 +128,37 @@ TEST(CurvatureWatch, FindsACurvatureThatIsFarAboveTheLargest) {
 
 // ---- the descent ----
 
+// Another one that knows what this one has registered, and nothing else.
+std::unique_ptr<CorrectedDescent> restored(CorrectedDescent& descent, const Block& block, Index columns) {
+  StateRegistry before;
+  descent.register_state(before);
+  Snapshot saved = before.shape(block.size());
+  before.save(block, saved);
+  auto out = std::make_unique<CorrectedDescent>(block.size(), columns);
+  StateRegistry after;
+  out->register_state(after);
+  after.restore(block, saved);
+  return out;
+}
+
 // Calls `each(i, w, gradients, mu)` after every move, w and the gradients before it.
 template <class F>
-Rows descend_by(const CombinationMatrix& matrix, const Problem& problem, Index iterations, F each) {
+Rows descend_by(const CombinationMatrix& matrix, const Problem& problem, Index iterations, F each,
+                Index interrupted = -1) {
   Rows w(problem.agents(), problem.dimension());
   launch_serial(matrix, problem.dimension(), [&](Worker& worker) {
     const auto oracle = problem.oracle(worker.network.block(), 0);
-    CorrectedDescent descent(w.rows(), w.columns());
+    auto descent = std::make_unique<CorrectedDescent>(w.rows(), w.columns());
     std::vector<Real> mu(static_cast<std::size_t>(w.rows()));
     Rows gradients = w;
     for (Index i = 0; i < iterations; ++i) {
+      if (i == interrupted) descent = restored(*descent, worker.network.block(), w.columns());
       oracle->draw(i);
       const Evaluation& at_w = oracle->evaluate(w, true);
       write_out(at_w.gradients, gradients);
       const Rows before = w;
-      (void)descent.direction(at_w.gradients);
-      descent.move(w, {i, w, at_w, *oracle}, 1, mu, worker.network);
+      (void)descent->direction(at_w.gradients);
+      descent->move(w, {i, w, at_w, *oracle}, 1, mu, worker.network);
       each(i, before, gradients, std::span<const Real>(mu));
     }
   });
@@ -171,7 +187,26 @@ TEST(CorrectedDescent, TakesNoStepAboveWhatItsLastMoveAllows) {
     last_g = g;
   };
   const Rows w = descend_by(instance.matrix, *instance.problem, 2000, check);
-  EXPECT_LT(largest_distance(w, *instance.reference.minimiser), 1e-9);
+  EXPECT_LT(largest_distance(w, instance.reference.minimiser.value()), 1e-9);
+}
+
+TEST(CorrectedDescent, ResumesWithTheSameBits) {
+  ProblemOptions options;
+  options.dimension = 4;
+  options.samples = 6;
+  options.minimiser_spread = 1;
+  options.model.batch.all = true;
+  const auto instance = test::synthetic_instance(network_of(Topology::path, 4), options, 5);
+  const auto steps_of = [&](Index interrupted) {
+    std::vector<Real> out;
+    const auto keep = [&](Index, const Rows&, const Rows&, std::span<const Real> mu) {
+      out.insert(out.end(), mu.begin(), mu.end());
+    };
+    (void)descend_by(instance.matrix, *instance.problem, 150, keep, interrupted);
+    return out;
+  };
+  const std::vector<Real> unbroken = steps_of(-1);
+  for (const Index interrupted : {1, 7, 120}) EXPECT_EQ(steps_of(interrupted), unbroken) << interrupted;
 }
 
 TEST(CorrectedDescent, StepsComeToRest) {

@@ -10,6 +10,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "polyhop/core/error.hpp"
@@ -17,9 +18,11 @@
 #include "polyhop/graph/weights.hpp"
 #include "polyhop/problem/objective.hpp"
 #include "polyhop/problem/reference_optimum.hpp"
+#include "support/bowls.hpp"
 #include "support/dense_system.hpp"
 #include "support/networks.hpp"
 #include "support/option_sets.hpp"
+#include "support/rule_run.hpp"
 #include "support/trial.hpp"
 
 namespace polyhop::graph_aware_polyak_test {
@@ -166,7 +169,7 @@ TEST(GraphAwarePolyak, RelaysWhatItWouldLookUpInLists) {
 TEST(GraphAwarePolyak, SolvesTheSystemExactlyWhereAsked) {
   const Ring ring;
   const DenseSystem system(ring.matrix, *ring.problem, ring.models);
-  const Numbers c = system.c(*ring.reference.minimiser);
+  const Numbers c = system.c(ring.reference.minimiser.value());
   const Numbers u = ring.steps(gap({{"bound", "oracle"}, {"damping", "rows"}, {"sweeps", "exact"}}));
   // The minimum of a quadratic over u >= 0: no slope where u > 0, no descent where u = 0.
   const Numbers slope = system.residual(c, u);
@@ -695,6 +698,33 @@ TEST(GraphAwarePolyak, IsChargedForWhatItSends) {
   EXPECT_EQ(cost({{"sweeps", 1}, {"cap", "distance"}, {"sums", "own"}}), (Cost{2 + 1, 2 * lists, edges}));
   EXPECT_EQ(cost({{"bound", "linear"}, {"damping", "graph"}, {"sweeps", 1}, {"cap", "distance"}}),
             (Cost{2 + 2 + 1, 4 * edges, 2 * edges}));
+}
+
+// One agent at w = 0 with the sample h = 2, y = 3: the cost is 4.5, the gradient's square 36.
+TEST(GraphAwarePolyak, TakesASketchWithAMargin) {
+  for (const auto& [size, margin] : {std::pair{1, 3.0}, {4, 2.0}}) {  // 1 + 2/sqrt(size)
+    const Value step =
+        step_of("gap", {{"bound", "linear"}, {"damping", "sketch"}, {"sketch_size", size}, {"sweeps", 1}});
+    const auto run = test::run_rule(network_of(Topology::path, 1), *problem_of({{{2, 3}}}), step, Rows(1, 1), 1);
+    expect_near(run.mu[0], {4.5 / (margin * 36)});
+  }
+}
+
+TEST(GraphAwarePolyak, KnowsTheMetricOfALazyCombination) {
+  // Agent 0 as above, agent 1 without a gradient. P = (I + A)/2 has the rows 3/4, 1/4, so that b_00 = 9/16 + 1/16.
+  const Value primal = Value::Table{{"name", "exact-diffusion"}, {"form", "primal"}};
+  const Value step = step_of("gap", {{"bound", "linear"}, {"damping", "rows"}});
+  const auto run =
+      test::run_rule(network_of(Topology::path, 2), *problem_of({{{2, 3}}, {{0, 1}}}), step, Rows(2, 1), 1, primal);
+  expect_near(run.mu[0], {4.5 / (0.625 * 36), 0});
+}
+
+TEST(GraphAwarePolyak, LetsTheCapByCurvatureGrowByAHalf) {
+  // J = 1e-6 w^2/2 at 1e6: neither J/||g||^2 = 5e5 nor half the inverse curvature is near.
+  const auto flat = test::bowls({test::Bowl({1e-6}, {0})});
+  const Value step = step_of("gap", {{"bound", "linear"}, {"damping", "rows"}, {"cap", "curvature"}});
+  const auto run = test::run_rule(network_of(Topology::path, 1), flat, step, Rows(1, 1, 1e6), 3);
+  for (std::size_t i = 0; i < 3; ++i) expect_near(run.mu[i], {0.01 * std::pow(1.5, static_cast<double>(i))});
 }
 
 }  // namespace

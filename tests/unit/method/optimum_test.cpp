@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,7 @@
 #include "support/networks.hpp"
 #include "support/option_sets.hpp"
 #include "support/rule_run.hpp"
+#include "support/thread_team.hpp"
 #include "unit/core/refusal.hpp"
 
 namespace polyhop::optimum_test {
@@ -207,6 +210,36 @@ TEST(OptimalValues, WantOneNumberAnAgent) {
   const Value none = Value(Value::Array{Value(1.0), Value(std::nan(""))});
   EXPECT_EQ(std::string(refusal([&] { return first_steps(none, "atc"); }).what()),
             "optimum: the value of agent 1 is not finite");
+}
+
+TEST(OptimalValues, BelongToTheirAgentsWhereverThoseStand) {
+  const auto numbering = std::make_shared<Numbering>();
+  numbering->agent = {2, 0, 1};
+  numbering->place = {1, 2, 0};
+  const Ownership ownership{{0, 1, 3}, numbering};
+  Optimum optimum;
+  optimum.kind = Optimum::Kind::list;
+  optimum.list = {10, 11, 12};
+  test::ThreadTeam::run(2, [&](Team& team) {
+    team.launch(network_of(Topology::path, 3), ownership, 1, 1, [&](Worker& worker) {
+      const Block block = worker.network.block();
+      OptimalValues optimal(optimum, {worker.network});
+      const Rows w(block.size(), 1);
+      const Evaluation at_w;
+      Clock oracle(1);
+      const auto used = optimal.on_sample(Iterate(0, w, at_w, oracle), worker.network);
+      for (Index k = 0; k < block.size(); ++k) {
+        EXPECT_EQ(used[static_cast<std::size_t>(k)], 10 + static_cast<Real>(block.agent(k)));
+      }
+    });
+  });
+}
+
+TEST(Optimum, IsAFiniteNumberIfItIsOne) {
+  EXPECT_EQ(Codec<Optimum>::read(-1.5).number, -1.5);
+  for (const Real x : {HUGE_VAL, -HUGE_VAL, std::nan("")}) {
+    EXPECT_NE(refusal([&] { return Codec<Optimum>::read(x); }).message().find("expected"), std::string::npos) << x;
+  }
 }
 
 }  // namespace

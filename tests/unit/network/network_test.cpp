@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "polyhop/network/runtime.hpp"
 #include "support/isolated_runtime.hpp"
 #include "support/networks.hpp"
+#include "support/thread_team.hpp"
 #include "support/trial.hpp"
 
 namespace polyhop::network_test {
@@ -326,6 +328,35 @@ TEST(Network, PairwiseIsTheGramMatrixOverTheTwoHopPattern) {
         EXPECT_EQ(products[static_cast<std::size_t>(e)], scale[k] * scale[l] * dot) << k << ", " << l;
       }
     }
+  });
+}
+
+// Agents of two processes that stand in another order than that of their numbers: a product of two agents of one
+// process is computed once, and must be found again by the other.
+TEST(Network, PairwiseFindsProductsAgainWhereverAgentsStand) {
+  const CombinationMatrix matrix = network_of(Topology::path, 6);
+  const auto numbering = std::make_shared<Numbering>();
+  numbering->agent = {3, 0, 2, 5, 1, 4};
+  numbering->place = {1, 4, 2, 0, 5, 3};
+  const Ownership ownership{{0, 2, 6}, numbering};
+  test::ThreadTeam::run(2, [&](Team& team) {
+    team.launch(matrix, ownership, 1, 1, [&](Worker& worker) {
+      const Block block = worker.network.block();
+      const auto number = [](Index agent) { return static_cast<Real>(10 + agent * agent); };
+      Rows h(block.size(), 1);
+      for (Index k = 0; k < block.size(); ++k) h(k, 0) = number(block.agent(k));
+      const std::vector<Real> ones(static_cast<std::size_t>(block.size()), 1.0);
+      const Reach reach = worker.network.reach(gradients_of(h, ones));
+      std::vector<Real> products(static_cast<std::size_t>(reach.entries));
+      worker.network.pairwise(reach, products);
+      const SparseRows& near = worker.network.two_hop();
+      for (Index k = 0; k < block.size(); ++k) {
+        for (Index e = near.offset[k]; e < near.offset[k + 1]; ++e) {
+          const Index l = near.column[e];
+          EXPECT_EQ(products[static_cast<std::size_t>(e)], number(block.agent(k)) * number(l)) << block.agent(k) << l;
+        }
+      }
+    });
   });
 }
 

@@ -39,6 +39,13 @@ TEST(Placement, ContiguousSharesHaveAboutTheSameCost) {
   const Ownership ownership = choose_ownership(path, std::vector<double>{5, 1, 1, 1, 1, 1}, 2);
   EXPECT_EQ(ownership.first, (std::vector<Index>{0, 1, 6}));
   EXPECT_EQ(ownership.numbering, nullptr);
+  // 3 and 6 are more even than 7 and 2.
+  EXPECT_EQ(balanced_ownership(std::vector<double>{3, 4, 1, 1}, 2).first, (std::vector<Index>{0, 1, 4}));
+}
+
+TEST(Placement, LeavesAnAgentForEveryProcessThatComesLater) {
+  EXPECT_EQ(balanced_ownership(std::vector<double>{1, 1, 100}, 3).first, (std::vector<Index>{0, 1, 2, 3}));
+  EXPECT_EQ(balanced_ownership(std::vector<double>{100, 1, 1}, 3).first, (std::vector<Index>{0, 1, 2, 3}));
 }
 
 TEST(Placement, RefusesMoreProcessesThanAgents) {
@@ -81,15 +88,19 @@ TEST(Placement, MetisCutsFewEdges) {
 
 TEST(Placement, MetisGivesEveryProcessAnAgentAndBalancesCost) {
   if (!has_metis()) GTEST_SKIP() << "METIS is not built in";
-  for (const Index processes : {2, 3, 7}) {
-    const auto star = test::network_of(Topology::star, 9);
-    const Ownership ownership = choose_ownership(star, even(9), processes, Placement::metis);
-    std::set<Index> all;
-    for (Index r = 0; r < processes; ++r) {
-      EXPECT_GE(ownership.block(r).size(), 1);
-      all.merge(owned(ownership, r));
+  const auto star = test::network_of(Topology::star, 9);
+  for (const double of_the_hub : {1.0, 1e6}) {
+    for (const Index processes : {2, 3, 7, 8}) {
+      std::vector<double> cost = even(9);
+      cost[0] = of_the_hub;
+      const Ownership ownership = choose_ownership(star, cost, processes, Placement::metis);
+      std::set<Index> all;
+      for (Index r = 0; r < processes; ++r) {
+        EXPECT_GE(ownership.block(r).size(), 1);
+        all.merge(owned(ownership, r));
+      }
+      EXPECT_EQ(all.size(), 9U);
     }
-    EXPECT_EQ(all.size(), 9U);
   }
   std::vector<double> cost = even(41);
   cost[0] = 40;

@@ -69,6 +69,10 @@ TEST_F(CsvReader, KnowsASampleWithAWordForALabelFromAHeader) {
   EXPECT_EQ(read("a.csv", "5.1,3.5,setosa\n", {.labels = {"setosa"}}).features.rows(), 1);
   // A table without names for its columns, saved with their numbers.
   EXPECT_EQ(read("a.csv", "0,1,kind\n6.2,2.9,virginica\n").target_name, "kind");
+  EXPECT_EQ(read("a.csv", "1,2,kind\n6.2,2.9,virginica\n").target_name, "kind");
+  for (const char* first : {"1,3,setosa", "2,3,setosa", "0,2,setosa", "1,1,setosa"}) {
+    EXPECT_EQ(read("a.csv", std::string(first) + "\n6.2,2.9,virginica\n").features.rows(), 2) << first;
+  }
   EXPECT_EQ(read("a.csv", "5,7,kind\n6.2,2.9,1\n").target_name, "kind");
 }
 

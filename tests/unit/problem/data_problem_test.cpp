@@ -345,6 +345,8 @@ TEST(DataProblem, TheWorkOfAGradientIsThatOfTheFeaturesThatAreThere) {
   // Agent 0 has a sample of 1 number, agent 1 two samples of 5 numbers together; 3 classes.
   EXPECT_EQ(SoftmaxProblem(data, 3, {.batch = {0, true}}).gradient_work(), 2 * 3 * (1 + 5));
   EXPECT_EQ(SoftmaxProblem(data, 3, {.batch = {1, false}}).gradient_work(), 2 * 3 * (1 + 2.5));
+  // A batch larger than what an agent has takes some of its samples several times.
+  EXPECT_EQ(SoftmaxProblem(data, 3, {.batch = {4, false}}).gradient_work(), 2 * 3 * (4 * 1 + 4 * 2.5));
 }
 
 }  // namespace

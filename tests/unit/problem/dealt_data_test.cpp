@@ -327,6 +327,27 @@ TEST_F(DealtDataFiles, ClassesAndFeaturesOfOwnFilesAreThoseOfAllProcesses) {
   EXPECT_EQ(one.samples, 3);
 }
 
+TEST_F(DealtDataFiles, OneProcessWithATargetBelowZeroIsEnoughToRefuseCounts) {
+  write("site-0.svm", "-1 1:1\n");
+  write("site-1.svm", "2 1:1\n");
+  const DataSource source = {"", file("site-{agent}.svm"), ""};
+  for (const Index rank : {0, 1}) {
+    std::vector<DealtReader> readers(2, DealtReader(source, builtin_loss("poisson"), {}, 2, 0));
+    for (Index k : {0, 1}) readers[static_cast<std::size_t>(k)].read({k, k + 1});
+    const std::vector<std::string> told = {readers[0].summary(), readers[1].summary()};
+    EXPECT_TRUE(has(polyhop::refusal([&] { return readers[static_cast<std::size_t>(rank)].finish(told); }).what(),
+                    "a target is below 0"));
+  }
+}
+
+TEST_F(DealtDataFiles, SaysThatAFileChangedWhileItWasRead) {
+  write("a.csv", "x,y\n1,2\n3,4\n");
+  DealtReader reader({"", file("a.csv"), ""}, builtin_loss("least-squares"), {}, 2, 0);
+  reader.open(false);
+  write("a.csv", "x,y\n1,2\n3,5\n");
+  EXPECT_EQ(polyhop::refusal([&] { reader.read({0, 1}); }).message(), "changed while it was read");
+}
+
 TEST_F(DealtDataFiles, OfOwnFilesMeasurementsAreNotTakenForClassesThatOthersAreTold) {
   write("site-0.csv", "a,y\n1,0.25\n2,3\n");
   for (const std::string loss : {"logistic", "softmax"}) {

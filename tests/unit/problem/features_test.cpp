@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "unit/problem/naive.hpp"
@@ -119,6 +120,22 @@ TEST(Features, ColumnsAreShiftedWhereDenseAndScaledInBoth) {
   Features sparse = naive::sparse(holey());
   sparse.transform_columns(shift, factor);
   expect_equal(sparse, unshifted);
+}
+
+TEST(Features, NormaliseRowsWhoseSquaresAreNoNumbers) {
+  for (const Real scale : {1e-200, 1.0, 1e200}) {
+    Rows dense(2, 2);
+    dense(0, 0) = 3 * scale;
+    dense(0, 1) = -4 * scale;
+    Features sparse = Features::sparse(2, {0, 2, 2}, {0, 1}, {3 * scale, -4 * scale});
+    Features both[] = {Features(std::move(dense)), std::move(sparse)};
+    for (Features& features : both) {
+      features.normalise_rows();
+      EXPECT_NEAR(row_of(features, 0)[0], 0.6, 1e-15) << scale;
+      EXPECT_NEAR(row_of(features, 0)[1], -0.8, 1e-15) << scale;
+      EXPECT_EQ(row_of(features, 1), (Numbers{0, 0}));
+    }
+  }
 }
 
 }  // namespace

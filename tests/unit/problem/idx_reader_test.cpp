@@ -72,6 +72,10 @@ TEST_F(IdxReader, RefusesForgedAndForeignHeaders) {
   EXPECT_EQ(refusal(name, bytes({0, 0, 8, 3, 255, 0, 0, 0, 255, 0, 0, 0, 255, 0, 0, 0}), alone),
             "has a header that asks for too many bytes, found 0");
   EXPECT_EQ(refusal(name, bytes({0, 0, 8, 3, 0, 0, 0}), alone), "ends in its header");
+  EXPECT_EQ(refusal(name, bytes({0, 0, 8, 3, 4, 3, 2, 1, 0, 0, 0, 1, 0, 0, 0, 1, 7}), alone),
+            "has a header that asks for 67305985 bytes, found 1");  // 0x04030201
+  EXPECT_EQ(refusal(name, bytes({0, 0, 8, 3, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 7, 9}), alone),
+            "has a header that asks for 1 bytes, found 2");
   EXPECT_EQ(refusal(name, bytes({0, 0, 13, 3, 0, 0, 0, 1}), alone),
             "is an IDX file of the type 13, expected bytes (8)");
   EXPECT_EQ(refusal(name, "text", alone), "is no IDX file");

@@ -79,6 +79,8 @@ TEST_F(LibsvmReader, NumbersClassesAsTrainingDid) {
 TEST_F(LibsvmReader, SaysWhereALineIsMalformed) {
   EXPECT_EQ(refusal("a.svm", "1 1:1\n1 1:2 x\n"), "2: column 7: found \"x\", expected index:value");
   EXPECT_EQ(refusal("a.svm", "1 1:\n"), "1: column 5: found \"\" as the value of feature 1, expected a finite number");
+  EXPECT_EQ(refusal("a.svm", "1 1:+-1\n"),
+            "1: column 5: found \"+-1\" as the value of feature 1, expected a finite number");
   EXPECT_EQ(refusal("a.svm", "1 1:2:3\n"),
             "1: column 5: found \"2:3\" as the value of feature 1, expected a finite number");
   EXPECT_EQ(refusal("a.svm", "1 1:1,2:3\n"),

@@ -132,6 +132,8 @@ TEST_F(NumpyReader, TakesTheColumnThatIsNamedByItsNumberForTheTarget) {
   EXPECT_EQ(row(table, 1), (Numbers{4, 6}));
   EXPECT_EQ(table.targets, (Numbers{2, 5}));
   EXPECT_EQ(table.target_name, "2");
+  EXPECT_EQ(read("a.npy", bytes, {.target = "1"}).targets, (Numbers{1, 4}));
+  EXPECT_EQ(read("a.npy", bytes, {.target = "3"}).targets, (Numbers{3, 6}));
   EXPECT_EQ(read("a.npy", bytes).target_name, "3");
   for (const char* other : {"y", "0", "4", "2x"}) {
     EXPECT_EQ(refusal("a.npy", bytes, {.target = other}),

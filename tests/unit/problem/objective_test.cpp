@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "polyhop/core/random.hpp"
 #include "polyhop/core/reach.hpp"
 #include "polyhop/problem/problem_options.hpp"
 #include "polyhop/problem/stream.hpp"
@@ -381,7 +382,7 @@ TEST(ObjectiveProblem, IsLeastWhereALinearProblemWithTheSameCostsIs) {
     const Reference expected = minimum_of(model->problem());
     const Reference found = minimum_of(ObjectiveProblem(objectives_of(model)));
     ASSERT_TRUE(found.known) << found.how;
-    for (std::size_t j = 0; j < 3; ++j) EXPECT_NEAR((*found.minimiser)[j], (*expected.minimiser)[j], 1e-8);
+    for (std::size_t j = 0; j < 3; ++j) EXPECT_NEAR((*found.minimiser)[j], expected.minimiser.value()[j], 1e-8);
     EXPECT_NEAR(found.value, expected.value, 1e-14);
     EXPECT_LE(found.accuracy, 1e-14);
     EXPECT_GE(found.accuracy, 0);
@@ -457,6 +458,14 @@ TEST(ObjectiveProblem, SaysWhenItsMinimumIsUnknown) {
     expect_unknown(
         minimum_of([](Real w) { return (w * w - 1) * (w * w - 1); }, [](Real w) { return 4 * w * (w * w - 1); }),
         not_convex);
+  }
+  {
+    // The second search starts in the higher of two wells, and ends there.
+    SCOPED_TRACE("two wells, and a way down from 0 into the lower one");
+    const Real tilt = Stream(0, Purpose::start).normal() > 0 ? 0.3 : -0.3;
+    expect_unknown(minimum_of([=](Real w) { return (w * w - 1) * (w * w - 1) + tilt * w; },
+                              [=](Real w) { return 4 * w * (w * w - 1) + tilt; }),
+                   not_convex);
   }
   {
     SCOPED_TRACE("not a number");

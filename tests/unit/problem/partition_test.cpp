@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <numeric>
 #include <vector>
 
@@ -127,6 +129,28 @@ TEST(Partition, DirichletWithoutClassesDealsTenthsOfTheTargets) {
       ++of_tenth[static_cast<std::size_t>(even.order[static_cast<std::size_t>(n)] / 100)];
     }
     for (const Index count : of_tenth) EXPECT_EQ(count, 20);
+  }
+}
+
+// The share of one of two agents is Beta(alpha, alpha): its mean is 1/2, its variance 1/(4 (2 alpha + 1)), its fourth
+// central moment 3/(16 (2 alpha + 1)(2 alpha + 3)).
+TEST(Partition, SharesHaveTheMomentsOfTheDirichletDistribution) {
+  constexpr int draws = 4000;
+  const std::vector<Real> targets = labels(400);
+  for (const Real alpha : {0.5, 2.0, 5.0}) {
+    const Real variance = 1 / (4 * (2 * alpha + 1));
+    const Real fourth = 3 / (16 * (2 * alpha + 1) * (2 * alpha + 3));
+    Real sum = 0;
+    Real squares = 0;
+    for (int seed = 0; seed < draws; ++seed) {
+      const Partition partition =
+          deal({PartitionKind::sizes, alpha}, targets, classes, 2, static_cast<std::uint64_t>(seed));
+      const Real off = static_cast<Real>(partition.offset[1]) / 400 - 0.5;
+      sum += off;
+      squares += off * off;
+    }
+    EXPECT_LT(std::abs(sum / draws), 5 * std::sqrt(variance / draws)) << alpha;
+    EXPECT_LT(std::abs(squares / draws - variance), 5 * std::sqrt((fourth - variance * variance) / draws)) << alpha;
   }
 }
 

@@ -9,11 +9,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "polyhop/core/random.hpp"
 #include "polyhop/problem/softmax_problem.hpp"
+#include "support/thread_team.hpp"
 #include "unit/problem/naive.hpp"
 
 namespace polyhop::reference_optimum_test {
@@ -313,7 +316,7 @@ TEST(ReferenceOptimum, OfSparseLeastSquaresWithoutPenaltyHasTheLeastNorm) {
     const Reference reference = solve_reference(dense.problem());
     const Reference sparse = solve_reference(naive::sparse(dense).problem());
     EXPECT_NE(sparse.how.find("conjugate gradient"), std::string::npos) << sparse.how;
-    ASSERT_TRUE(sparse.minimiser.has_value());
+    ASSERT_TRUE(sparse.minimiser && reference.minimiser);
     for (std::size_t j = 0; j < sparse.minimiser->size(); ++j) {
       EXPECT_NEAR((*sparse.minimiser)[j], (*reference.minimiser)[j], 1e-9) << j;
     }
@@ -398,6 +401,68 @@ TEST(ReferenceOptimum, OfSoftmaxOnTwoClassesIsThatOfTheLogisticLoss) {
   for (Real& y : model.data.targets) y = y > 0 ? 1 : 0;
   const Reference softmax = solve_reference(SoftmaxProblem(model.data, 2, {.l2 = 0.2}));
   EXPECT_NEAR(softmax.value, logistic.value, 1e-13);
+}
+
+TEST(ReferenceOptimum, OfFeaturesThatDifferByOrdersOfMagnitudeIsThatOfEvenOnes) {
+  // Without penalty the units of a feature change the minimiser, but not the minimum.
+  Model model = naive::holey_model("least-squares", 0, 4, false);
+  for (std::size_t n = 0; n < model.data.targets.size(); ++n) model.data.targets[n] = static_cast<Real>(n % 2);
+  const Reference even = solve_reference(SoftmaxProblem(model.data, 2));
+  Rows& features = model.data.features.dense();
+  for (Index n = 0; n < features.rows(); ++n) {
+    for (Index j = 0; j < features.columns(); ++j) features(n, j) *= std::pow(1e4, static_cast<double>(j) - 1);
+  }
+  const Reference uneven = solve_reference(SoftmaxProblem(model.data, 2));
+  ASSERT_TRUE(even.minimiser && uneven.minimiser);
+  EXPECT_NEAR(uneven.value, even.value, 1e-12);
+  EXPECT_LE(uneven.accuracy, 1e-12);
+}
+
+TEST(ReferenceOptimum, OfDataThatAreNotBroughtTogetherHasTheLeastNorm) {
+  // w_0 + 10 w_1 = 101, for two agents of one sample each.
+  Dataset data;
+  data.features = Rows(2, 2, 1);
+  for (Index n = 0; n < 2; ++n) data.features.dense()(n, 1) = 10;
+  data.targets = {101, 101};
+  data.offset = {0, 1, 2};
+  const Model model = {data};
+  const LinearProblem problem = model.problem();
+  const Reference reference = solve_reference(problem, all_in_one_process(2), 0);
+  ASSERT_TRUE(reference.minimiser.has_value());
+  EXPECT_NEAR((*reference.minimiser)[0], 1, 1e-9);
+  EXPECT_NEAR((*reference.minimiser)[1], 10, 1e-9);
+  EXPECT_LT(reference.value, 1e-20);
+}
+
+// Two processes of one agent each; the second has 2.2 million numbers, which pass to the first one in two parts.
+TEST(ReferenceOptimum, OfDataThatPassToTheFirstProcessInParts) {
+  constexpr Index features = 16;
+  test::ThreadTeam::run(2, [](Team& team) {
+    const Index samples = team.is_first() ? 3 : 137500;
+    Dataset data;
+    Rows rows(samples, features);
+    Stream random(1, Purpose::features, team.rank());
+    for (Index n = 0; n < samples; ++n) {
+      random.normals(rows.row(n));
+      Real y = 0;
+      for (Index j = 0; j < features; ++j) y += static_cast<Real>(j) * rows(n, j);
+      data.targets.push_back(y);
+    }
+    data.features = std::move(rows);
+    data.offset = {0, samples};
+    LinearOptions options;
+    options.share = {team.rank(), 2, 137503};
+    const LinearProblem problem(std::move(data), builtin_loss("least-squares").loss, options);
+    AllAgents all;
+    all.in_order = [&](std::span<double> numbers, const auto& turn) { team.collective().in_order(numbers, turn); };
+    all.here = {team.rank(), team.rank() + 1};
+    all.is_first = team.is_first();
+    const Reference reference = solve_reference(problem, all);
+    ASSERT_TRUE(reference.minimiser.has_value());
+    for (Index j = 0; j < features; ++j) {
+      EXPECT_NEAR((*reference.minimiser)[static_cast<std::size_t>(j)], static_cast<Real>(j), 1e-9);
+    }
+  });
 }
 
 TEST(ReferenceOptimum, SeparableClassesOfSoftmaxHaveNoMinimiserWithoutPenalty) {

@@ -155,7 +155,17 @@ TEST(Sampler, RefusesWhatDoesNotFitIntoMemory) {
   EXPECT_NE(made(2, 4611686018427387904).find("at most 1000000 each"), std::string::npos);
 }
 
+TEST(Sampler, AnEpochEndsWhenTheAgentWithTheMostSamplesHasSeenThem) {
+  for (const Sampling sampling : all) {
+    EXPECT_EQ(Sampler({0, 3}, {3, 10, 4}, {3, false}, sampling, 1).epoch(), 4);
+    EXPECT_EQ(Sampler({0, 3}, {3, 9, 4}, {3, false}, sampling, 1).epoch(), 3);
+    EXPECT_EQ(Sampler({0, 3}, {3, 10, 4}, {0, true}, sampling, 1).epoch(), 1);
+  }
+}
+
 TEST(Batch, IsANumberOrAll) {
+  EXPECT_EQ(Codec<Batch>::read(1).size, 1);
+  EXPECT_EQ(Codec<Batch>::read(Index{1'000'000}).size, 1'000'000);
   EXPECT_EQ(Codec<Batch>::read(3).size, 3);
   EXPECT_FALSE(Codec<Batch>::read(3).all);
   EXPECT_TRUE(Codec<Batch>::read("all").all);

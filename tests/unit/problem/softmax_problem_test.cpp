@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "polyhop/core/reach.hpp"
@@ -254,6 +255,16 @@ TEST(SoftmaxProblem, RefusesWhatIsNoClass) {
   for (const Real bad : {-1.0, 0.5, 4.0, std::nan("")}) EXPECT_EQ(refusal(with(bad, 4)).path(), "data") << bad;
   EXPECT_NE(refusal(with(4, 4)).message().find("found target 4"), std::string::npos);
   EXPECT_EQ(refusal(with(0, 1)).path(), "classes");
+}
+
+TEST(SoftmaxProblem, TakesTheFirstOfClassesThatAreEquallyLikely) {
+  Dataset data;
+  data.features = Rows(3, 2, 1.0);
+  data.targets = {0, 0, 2};
+  data.offset = {0, 3};
+  const SoftmaxProblem problem(std::move(data), 3, {});
+  const Rows w(1, 6);
+  EXPECT_EQ(problem.misclassified({0, 1}, w.data()), 1);
 }
 
 TEST(SoftmaxProblem, CountsTheSamplesThatAModelTakesForAnotherClass) {

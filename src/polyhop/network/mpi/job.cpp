@@ -334,6 +334,11 @@ void Job::launch(const CombinationMatrix& matrix, const Ownership& ownership, In
     throw InputError("ranks", "there are " + std::to_string(size()) + " and only " + std::to_string(matrix.agents()) +
                                   " agents; start at most as many ranks as there are agents");
   }
+  // Experiments of one rank launch runs side by side, but a link serves one thread.
+  if (size() == 1 && ownership.numbering == nullptr) {
+    Team::launch(matrix, ownership, columns, workers, body);
+    return;
+  }
   Crew crew(link, link.world(), matrix, ownership, workers);
   implementation_->number_workers(crew);
   try {
