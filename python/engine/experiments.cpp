@@ -74,9 +74,7 @@ Record run_with(const Config& config, const py::object& folder, bool fresh, Inde
 
 Config read(const py::object& given, const std::string& folder, const py::dict& settings) {
   if (py::isinstance<py::dict>(given)) {
-    Value root = to_value(given, "");
-    for (const auto& [key, value] : settings) root[key.cast<std::string>()] = to_value(value, key.cast<std::string>());
-    return read_config(std::move(root), folder, registry());
+    return read_config(to_value(given, ""), folder, registry());
   }
   std::vector<KeySetting> changes;
   for (const auto& [key, value] : settings) {
@@ -100,7 +98,11 @@ Config with_given(py::dict root, const std::shared_ptr<HeldProblem>& problem,
   root["problem"] = py::dict(py::arg("source") = "given");
   root["graph"] = py::dict(py::arg("topology") = "ring", py::arg("agents") = network->matrix.agents());
   Config config = read_config(to_value(root, ""), "", with_problem);
-  config.options.graph.given = network;
+  GraphOptions graph;
+  graph.topology = Topology::file;
+  graph.file = "the program's own";  // for the page's list of settings
+  graph.given = network;
+  config.options.graph = std::move(graph);
   return config;
 }
 
@@ -149,6 +151,79 @@ py::dict models(const Record& record) {
   return out;
 }
 
+// All of a record as Python's own values, and back: for pickling.
+py::dict state_of(const Record& record) {
+  py::list cells_, networks, tunings;
+  for (const Cell& c : record.cells) {
+    py::list points;
+    for (const Point& point : c.points) points.append(numbers_of(point));
+    cells_.append(py::make_tuple(c.method, c.seed, name_of(c.status), c.message, c.bad_input, points, steps_of(c.steps),
+                                 copied(c.models), copied(c.averaged), c.reference_value, c.reference_accuracy,
+                                 c.reference_error_rate, c.reference_how, c.recorded_agents));
+  }
+  for (const NetworkPicture& n : record.networks) networks.append(py::make_tuple(n.seed, n.agents, n.edges));
+  for (const Tuning& t : record.tunings) {
+    tunings.append(py::make_tuple(t.method, t.value, t.factor, t.trials, t.iterations, t.vectors, t.scalars, t.values,
+                                  t.gradients, t.seconds));
+  }
+  return py::dict(py::arg("name") = record.name, py::arg("target") = record.target,
+                  py::arg("config") = to_python(record.config), py::arg("cells") = cells_,
+                  py::arg("networks") = networks, py::arg("tunings") = tunings,
+                  py::arg("provenance") = record.provenance);
+}
+
+Record from_state(const py::dict& state) {
+  Record out;
+  out.name = state["name"].cast<std::string>();
+  out.target = state["target"].cast<double>();
+  out.config = to_value(state["config"], "config");
+  for (const auto& item : state["cells"]) {
+    const auto c = item.cast<py::tuple>();
+    Cell cell;
+    cell.method = c[0].cast<std::string>();
+    cell.seed = c[1].cast<std::uint64_t>();
+    cell.status = Codec<Status>::read(Value(c[2].cast<std::string>()));
+    cell.message = c[3].cast<std::string>();
+    cell.bad_input = c[4].cast<bool>();
+    for (const auto& numbers : c[5]) {
+      Point point;
+      for (const PointColumn& column : point_columns) {
+        std::visit(
+            [&]<class T>(T Point::*const member) {
+              point.*member = numbers[py::str(std::string(column.name))].template cast<T>();
+            },
+            column.number);
+      }
+      cell.points.push_back(point);
+    }
+    if (!c[6].is_none()) {
+      const Rows steps = to_rows(c[6], "steps");
+      for (Index p = 0; p < steps.rows(); ++p) cell.steps.emplace_back(steps.row(p).begin(), steps.row(p).end());
+    }
+    cell.models = to_rows(c[7], "models");
+    cell.averaged = to_rows(c[8], "averaged");
+    cell.reference_value = c[9].cast<double>();
+    cell.reference_accuracy = c[10].cast<double>();
+    cell.reference_error_rate = c[11].cast<double>();
+    cell.reference_how = c[12].cast<std::string>();
+    cell.recorded_agents = c[13].cast<Index>();
+    out.cells.push_back(std::move(cell));
+  }
+  for (const auto& item : state["networks"]) {
+    const auto n = item.cast<py::tuple>();
+    out.networks.push_back({n[0].cast<std::uint64_t>(), n[1].cast<Index>(),
+                            n[2].cast<std::vector<std::pair<std::int32_t, std::int32_t>>>()});
+  }
+  for (const auto& item : state["tunings"]) {
+    const auto t = item.cast<py::tuple>();
+    out.tunings.push_back({t[0].cast<std::string>(), t[1].cast<Real>(), t[2].cast<Real>(), t[3].cast<Index>(),
+                           t[4].cast<Index>(), t[5].cast<Index>(), t[6].cast<Index>(), t[7].cast<Index>(),
+                           t[8].cast<Index>(), t[9].cast<double>()});
+  }
+  out.provenance = state["provenance"].cast<std::vector<std::pair<std::string, std::string>>>();
+  return out;
+}
+
 void write_page(const Record& record, const std::string& path) {
   AtomicFile file{std::filesystem::path(path)};
   file.write(html_report({record}));
@@ -165,6 +240,7 @@ void write_figure_of(const Record& record, const std::string& path, const py::di
 
 void add_experiments(py::module_& module) {
   py::class_<Record, std::shared_ptr<Record>>(module, "Record")
+      .def(py::pickle(&state_of, &from_state))
       .def_readonly("name", &Record::name)
       .def_readonly("target", &Record::target)
       .def_property_readonly("config", [](const Record& r) { return to_python(r.config); })

@@ -279,6 +279,9 @@ class Experiment:
     def __str__(self):
         return self._record.ranking_text(0).rstrip()
 
+    def __reduce__(self):
+        return Experiment, (self._record, self.folder)
+
     def __repr__(self):
         return f"<polyhop.Experiment: {self.name!r}, {len(self.methods)} methods, {len(self.seeds)} seeds>"
 

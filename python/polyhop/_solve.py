@@ -149,6 +149,8 @@ def run(file, out=None, *, settings=None, fresh=False, threads=0, progress=None)
     if not isinstance(file, dict):
         file = os.fspath(file)
     settings = dict(settings or {})
+    if isinstance(file, dict):
+        file, settings = _with(file, settings), {}
     name = _engine.name_of_file(file, folder, settings)
     if out is None:
         if os.path.basename(name) != name or name in ("", ".", ".."):
@@ -157,6 +159,18 @@ def run(file, out=None, *, settings=None, fresh=False, threads=0, progress=None)
     with Progress(progress, None) as shown:
         record = _engine.run_file(file, folder, os.fspath(out), settings, fresh, threads, shown.on_cell, shown.on_point)
     return Experiment(record, os.fspath(out))
+
+
+def _with(root, settings):
+    """A dict with other values for keys such as "graph.agents"."""
+    root = dict(root)
+    for key, value in settings.items():
+        inner, (*path, last) = root, key.split(".")
+        for part in path:
+            inner[part] = dict(inner.get(part, {}))
+            inner = inner[part]
+        inner[last] = value
+    return root
 
 
 def load(folder):

@@ -208,6 +208,14 @@ class Layout(unittest.TestCase):
             versions[place] = found.group(1)
         self.assertEqual(len(set(versions.values())), 1, versions)
 
+    def test_every_mistake_of_the_mutants_has_its_place(self):
+        sys.path.insert(0, str(SOURCE / "tests" / "mutants"))
+        import mutants
+
+        listed = mutants.read_lists()
+        self.assertGreaterEqual(len(listed), 150)
+        mutants.places(listed, SOURCE)  # raises where a text does not stand in its file, once
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -254,11 +254,12 @@ def main():
         return next((t.name for t in order_of(mutant.room, tests) if not passes(t, mutant.number, 10 * took[t.name] + 20)), None)
 
     seen = {}
-    workers = 1 if any(m.room == "mpi" for m in mutants) else os.cpu_count()
-    with concurrent.futures.ThreadPoolExecutor(workers) as pool:
-        for mutant, name in zip(mutants, pool.map(first_failure, mutants)):
-            seen[mutant.number] = name
-            print(f"{mutant.where}: {'seen by ' + name if name else 'UNSEEN'}: {shown(mutant)}", flush=True)
+    for is_mpi in (False, True):  # ranks need all processors
+        chosen = [m for m in mutants if (m.room == "mpi") == is_mpi]
+        with concurrent.futures.ThreadPoolExecutor(1 if is_mpi else os.cpu_count()) as pool:
+            for mutant, name in zip(chosen, pool.map(first_failure, chosen)):
+                seen[mutant.number] = name
+                print(f"{mutant.where}: {'seen by ' + name if name else 'UNSEEN'}: {shown(mutant)}", flush=True)
     counts = table(mutants, seen)
     print(counts)
     if arguments.table:

@@ -94,7 +94,13 @@ def test_comparisons_rank_tune_and_show(squares, net, tmp_path):
     assert len(found.plot().get_lines()) == 4  # three methods and the target
     page = found.report(tmp_path / "page.html").read_text()
     assert "GAP" in page and page.startswith("<!DOCTYPE html>")
-    assert "GAP" in str(found)
+    assert "GAP" in str(found) and "the program's own" in page
+    again = pickle.loads(pickle.dumps(found))
+    assert str(again) == str(found) and again.config == found.config
+    np.testing.assert_array_equal(again.models["ED", 0], found.models["ED", 0])
+    pandas.testing.assert_frame_equal(again.curves, found.curves)
+    again.report(tmp_path / "again.html")
+    assert (tmp_path / "again.html").read_text() == page
 
 
 EXPERIMENT = """
@@ -137,9 +143,9 @@ def test_experiments_take_settings_dicts_and_folders(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     found = ph.run({"name": "mine", "iterations": 20, "graph": {"topology": "ring", "agents": 4},
                     "problem": {"dimension": 3, "samples": 4}, "method": [{"step": "gap"}]},
-                   settings={"iterations": 10}, progress=False)
+                   settings={"iterations": 10, "graph.agents": 5}, progress=False)
     assert found.folder == "out/mine" and (tmp_path / "out/mine/experiment.sqlite").exists()
-    assert found.curves["iteration"].max() == 10
+    assert found.curves["iteration"].max() == 10 and found.models[found.methods[0], 0].shape == (5, 3)
     assert ph.load("out/mine/experiment.sqlite").config["iterations"] == 10
     with pytest.raises(ph.InputError, match="holds the experiment 'mine'"):
         ph.run({"name": "other", "iterations": 20, "graph": {"topology": "ring", "agents": 4},
