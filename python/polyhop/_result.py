@@ -10,6 +10,7 @@ import warnings
 import numpy as np
 
 from . import _engine
+from .graph import inline_svg
 
 _LABELS = {"excess_risk": "excess risk", "consensus_error": "consensus error", "vectors": "vectors sent"}
 _COLOURS = ["#1f5fa8", "#c8501e", "#2f7d4f", "#8a4fa3", "#8c6d1f", "#b0305c", "#3b8ea5", "#5a5f66"]
@@ -99,7 +100,7 @@ class Result:
         parts = [f"<pre>{html.escape(str(self))}</pre>", _svg_curve(self.columns["iteration"], self.columns["excess_risk"],
                  "risk" if self.reference is None else "excess risk")]
         if self.network.agents <= 200:
-            parts.append(f'<div style="max-width:320px">{self.network.svg()}</div>')
+            parts.append(inline_svg(self.network))
         return f'<div style="display:flex;flex-wrap:wrap;gap:1em;align-items:flex-start">{"".join(parts)}</div>'
 
     def __getstate__(self):

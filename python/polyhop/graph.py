@@ -5,7 +5,7 @@
     net = polyhop.graph.erdos_renyi(8, p=0.4, seed=1).metropolis()
 """
 
-import functools
+import re
 
 import numpy as np
 
@@ -68,13 +68,19 @@ class Graph:
         return self._handle.svg(title)
 
     def _repr_svg_(self):
-        return self.svg() if self.agents <= 1000 else None
+        return inline_svg(self) if self.agents <= 1000 else None
 
     def __repr__(self):
         return f"<polyhop.Graph: {self.agents} agents, {len(self.edges)} links>"
 
     def __reduce__(self):
         return from_edges, (self.agents, self.edges)
+
+
+def inline_svg(graph, width=320):
+    """The picture in the size of a notebook's."""
+    head, rest = graph.svg().split(">", 1)
+    return re.sub(r' (width|height)="[^"]*"', "", head) + f' width="{width}">{rest}'
 
 
 def _weigh(rule):
