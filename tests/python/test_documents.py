@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The code of docs/python.md and of examples/python runs, and the notebooks are those of the scripts."""
 
+import os
 import pathlib
 import re
 import subprocess
@@ -23,9 +24,19 @@ def test_the_tutorial_runs(tmp_path, monkeypatch):
     assert {"run.png", "comparison.png", "comparison.html", "torus.png"} <= {path.name for path in tmp_path.iterdir()}
 
 
+def test_the_readme_runs(tmp_path, monkeypatch, data):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "examples").symlink_to(SOURCE / "examples")
+    (block,) = re.findall(r"```python\n(.*?)```", (SOURCE / "README.md").read_text(), re.DOTALL)
+    scope = dict(zip("Xy", data))
+    exec(compile(block, "README.md", "exec"), scope)
+    assert (tmp_path / "out/paper/experiment.sqlite").exists() and scope["run"].status == "done"
+
+
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_examples_run(example, tmp_path):
-    done = subprocess.run([sys.executable, example], cwd=tmp_path, capture_output=True, text=True, env={**__import__("os").environ, "MPLBACKEND": "Agg"})
+    done = subprocess.run([sys.executable, example], cwd=tmp_path, capture_output=True, text=True,
+                          env={**os.environ, "MPLBACKEND": "Agg"})
     assert done.returncode == 0 and done.stdout, done.stderr
 
 
