@@ -25,6 +25,8 @@ int export_command(const std::string& folder, const std::string& output) {
     export_record(record, output);
   } catch (const InputError&) {
     throw;
+  } catch (const OutputError&) {
+    throw;
   } catch (const Error& e) {
     throw InputError("-o", e.what());
   }

@@ -60,6 +60,8 @@ std::optional<AtomicFile> opened_page(const ReportArguments& arguments, std::str
   const auto file = page_file(arguments);
   try {
     return file ? std::make_optional<AtomicFile>(*file) : std::nullopt;
+  } catch (const OutputError&) {
+    throw;
   } catch (const Error& e) {
     if (arguments.output) throw InputError("-o", e.what());
     trouble = std::string(e.what()) + "; -o FILE writes the page elsewhere";

@@ -28,6 +28,8 @@ ScoreboardFiles::ScoreboardFiles(const fs::path& folder) try
       markdown_((folder / "scoreboard.md").string()),
       page_((folder / "scoreboard.html").string()),
       csv_((folder / "scoreboard.csv").string()) {
+} catch (const OutputError&) {
+  throw;
 } catch (const Error& e) {
   throw InputError("-o", e.what());
 }

@@ -179,7 +179,9 @@ void Shown::end() {
 
 Shown::~Shown() { leave(); }
 
-Value to_value(const py::handle& object, const std::string& path) {
+Value to_value(const py::handle& object, const std::string& path, int depth) {
+  constexpr int most = 32;  // as in a file; what holds itself has no end
+  if (depth > most) throw InputError(path, "nests deeper than " + std::to_string(most) + " levels");
   if (object.is_none()) return {};
   if (py::isinstance<py::bool_>(object)) return object.cast<bool>();
   if (py::isinstance<py::str>(object)) return object.cast<std::string>();
@@ -188,12 +190,12 @@ Value to_value(const py::handle& object, const std::string& path) {
     for (const auto& [key, value] : py::reinterpret_borrow<py::dict>(object)) {
       if (!py::isinstance<py::str>(key)) throw InputError(path, "has a key that is not a text");
       const auto name = key.cast<std::string>();
-      Value entry = to_value(value, path.empty() ? name : path + "." + name);
+      Value entry = to_value(value, path.empty() ? name : path + "." + name, depth + 1);
       if (!entry.empty()) table.emplace_back(name, std::move(entry));
     }
     return table;
   }
-  if (py::hasattr(object, "tolist")) return to_value(object.attr("tolist")(), path);  // of NumPy
+  if (py::hasattr(object, "tolist")) return to_value(object.attr("tolist")(), path, depth + 1);  // of NumPy
   if (py::isinstance<py::int_>(object)) {
     const long long n = PyLong_AsLongLong(object.ptr());
     if (n == -1 && PyErr_Occurred() != nullptr) {
@@ -205,7 +207,7 @@ Value to_value(const py::handle& object, const std::string& path) {
   if (py::isinstance<py::float_>(object)) return object.cast<double>();
   if (py::isinstance<py::sequence>(object) || py::isinstance(object, py::module_::import("builtins").attr("range"))) {
     Value::Array list;
-    for (const auto& entry : object) list.push_back(to_value(entry, path));
+    for (const auto& entry : object) list.push_back(to_value(entry, path, depth + 1));
     return list;
   }
   if (py::hasattr(object, "__fspath__")) return py::str(object.attr("__fspath__")()).cast<std::string>();

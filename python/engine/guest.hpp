@@ -85,7 +85,7 @@ class Shown {
 };
 
 /// Numbers of Python as those of the engine. `path` is the argument's name in messages.
-Value to_value(const py::handle& object, const std::string& path);
+Value to_value(const py::handle& object, const std::string& path, int depth = 0);
 py::object to_python(const Value& value);
 
 /// A new array with the rows' numbers.

@@ -325,8 +325,9 @@ struct RuleView : Lent {
   StepSize* rule;
 };
 struct OracleView : Lent {
-  explicit OracleView(Oracle& o) : oracle(&o) {}
+  OracleView(Oracle& o, Index agents, Index dimension) : oracle(&o), shape{agents, dimension} {}
   Oracle* oracle;
+  std::vector<Index> shape;  // of the models
 };
 
 class PythonAlgorithm final : public Algorithm {
@@ -345,7 +346,7 @@ class PythonAlgorithm final : public Algorithm {
 
   void step(Index i, Oracle& oracle, StepSize& rule, Network& network) override {
     const Callback lock;
-    const auto o = std::make_shared<OracleView>(oracle);
+    const auto o = std::make_shared<OracleView>(oracle, w_.rows(), w_.columns());
     const auto r = std::make_shared<RuleView>(rule);
     const auto n = std::make_shared<NetworkView>(network);
     struct Close {
@@ -610,7 +611,8 @@ void add_methods(py::module_& module) {
       .def("sample", [](const std::shared_ptr<OracleView>& o, Index i, const py::object& models, const RuleView& rule) {
         o->use();
         rule.use();
-        const auto points = std::make_shared<const Rows>(to_rows(models, "models"));
+        if (i < 0 || i > Index{1} << 53) throw InputError("i", "expected the iteration that step was called with");
+        const auto points = std::make_shared<const Rows>(to_rows(checked(models, o->shape, "models"), "models"));
         const Evaluation* found = nullptr;
         {
           const py::gil_scoped_release unlocked;

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <string>
 
+#include "polyhop/core/error.hpp"
+
 namespace polyhop::python {
 
 py::dict numbers_of(const Point& point) {
@@ -33,6 +35,7 @@ py::object steps_of(const std::vector<MeteredVector<Real>>& steps) {
   if (steps.empty()) return py::none();
   Array out({steps.size(), steps.front().size()});
   for (std::size_t p = 0; p < steps.size(); ++p) {
+    if (steps[p].size() != steps.front().size()) throw Error("the steps of a run are not those of the same agents");
     std::ranges::copy(steps[p], out.mutable_data(static_cast<py::ssize_t>(p), 0));
   }
   return out;

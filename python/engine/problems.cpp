@@ -100,6 +100,23 @@ Sampling sampling_of(const std::string& sampling) {
   }
 }
 
+// Whoever calls from Python has looked at all this; a pickle that somebody changed has not been looked at.
+void require(bool holds, const char* what) {
+  if (!holds) throw InputError("X", std::string("does not fit together: ") + what);
+}
+
+void check_csr(const IntArray& column, const IndexArray& start, const Array& data, Index columns) {
+  require(start.ndim() == 1 && start.size() >= 1 && start.at(0) == 0, "where its rows begin");
+  for (py::ssize_t r = 1; r < start.size(); ++r) require(start.at(r) >= start.at(r - 1), "where its rows begin");
+  require(start.at(start.size() - 1) == column.size() && column.size() == data.size(), "the count of its numbers");
+  for (py::ssize_t r = 0; r + 1 < start.size(); ++r) {
+    for (Index e = start.at(r); e < start.at(r + 1); ++e) {
+      const std::int32_t c = column.at(e);
+      require(c >= 0 && c < columns && (e == start.at(r) || c > column.at(e - 1)), "the numbers of its columns");
+    }
+  }
+}
+
 // The samples' rows in the order of their agents.
 Features in_order(const py::object& x, std::span<const Index> order) {
   if (py::isinstance<py::tuple>(x)) {  // (data, indices, indptr, columns) of a CSR matrix
@@ -107,6 +124,8 @@ Features in_order(const py::object& x, std::span<const Index> order) {
     const auto data = parts[0].cast<Array>();
     const auto indices = parts[1].cast<IntArray>();
     const auto start = parts[2].cast<IndexArray>();
+    check_csr(indices, start, data, parts[3].cast<Index>());
+    for (const Index r : order) require(r >= 0 && r + 1 < start.size(), "the order of its samples");
     MeteredVector<Index> offset = {0};
     MeteredVector<std::int32_t> column;
     MeteredVector<Real> value;
@@ -118,6 +137,8 @@ Features in_order(const py::object& x, std::span<const Index> order) {
     return Features::sparse(parts[3].cast<Index>(), std::move(offset), std::move(column), std::move(value));
   }
   const auto dense = py::array_t<Real>::ensure(x);  // of any strides
+  require(dense && dense.ndim() == 2, "its dimensions");
+  for (const Index r : order) require(r >= 0 && r < dense.shape(0), "the order of its samples");
   const auto at = dense.unchecked<2>();
   Rows rows(static_cast<Index>(order.size()), at.shape(1));
   for (std::size_t n = 0; n < order.size(); ++n) {
@@ -133,6 +154,15 @@ HeldProblem linear(const std::string& loss, const py::dict& loss_options, const 
                    const py::object& weights) {
   ModelOptions options = ModelOptions::fields().read(to_value(model, ""), "");
   const LossSpec spec = entry_named(registry().losses(), loss, "loss").read(to_value(loss_options, ""), "");
+  Index dealt = 0;
+  for (py::ssize_t k = 0; k < counts.size(); ++k) {
+    require(counts.at(k) >= 1 && counts.at(k) <= order.size(), "the counts of its samples");
+    dealt += counts.at(k);
+  }
+  require(dealt == order.size() && y.ndim() == 1, "the counts of its samples");
+  for (py::ssize_t n = 0; n < order.size(); ++n) {
+    require(order.at(n) >= 0 && order.at(n) < y.size(), "the order of its samples");
+  }
   Dataset data;
   data.features = in_order(x, std::span(order.data(), static_cast<std::size_t>(order.size())));
   for (py::ssize_t n = 0; n < order.size(); ++n) data.targets.push_back(y.at(order.at(n)));

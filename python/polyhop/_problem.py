@@ -58,12 +58,25 @@ class Problem:
         return function, arguments(self) if callable(arguments) else arguments
 
 
+def csr(x):
+    """A sparse matrix as a sound CSR of numbers."""
+    rows = x.tocsr()
+    if rows.dtype.kind not in "fiub":
+        raise _engine.InputError(f"X: has the dtype {rows.dtype}, expected numbers")
+    rows = rows.astype(float)
+    try:
+        rows.check_format(full_check=True)
+    except ValueError as error:
+        raise _engine.InputError(f"X: is not a sound CSR matrix: {error}") from error
+    rows.sum_duplicates()
+    rows.sort_indices()
+    return rows
+
+
 def _columns(x):
     """X as the engine takes it: a dense array, or the parts of a CSR matrix."""
     if hasattr(x, "tocsr"):
-        rows = x.tocsr().astype(float)
-        rows.sum_duplicates()
-        rows.sort_indices()
+        rows = csr(x)
         if not np.isfinite(rows.data).all():
             raise _engine.InputError("X: has numbers that are not finite; leave these samples out, or fill them in")
         return (rows.data, rows.indices.astype(np.int32), rows.indptr.astype(np.int64), rows.shape[1]), rows.shape
@@ -91,9 +104,10 @@ def _dealt(samples, agents, owner):
     owner = np.asarray(owner)
     if owner.shape != (samples,) or owner.dtype.kind not in "iu":
         raise _engine.InputError(f"owner: expected the agent of each of {samples} samples, integers from 0")
-    counts = np.bincount(owner) if samples and owner.min() >= 0 else np.array([0])
+    # Everybody has a sample at least, so there are no more agents than samples.
+    counts = np.bincount(owner) if samples and owner.min() >= 0 and owner.max() < samples else np.array([0])
     if (counts == 0).any():
-        raise _engine.InputError(f"owner: agent {int(np.argmin(counts))} has no samples, or a number is negative; "
+        raise _engine.InputError(f"owner: agent {int(np.argmin(counts))} has no samples, or a number is negative or too large; "
                                  "agents are 0 .. K-1 and each needs one at least")
     return np.argsort(owner, kind="stable"), counts
 
@@ -218,8 +232,8 @@ def objective(f, agents=None, dimension=None, *, samples=1, batch="all", samplin
         if all(hasattr(c, "samples") for c in costs):
             samples = [c.samples for c in costs]
     for name, value in (("agents", agents), ("dimension", dimension)):
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
-            raise _engine.InputError(f"{name}: found {value!r}, expected an integer >= 1")
+        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 1 <= value <= 10**7:
+            raise _engine.InputError(f"{name}: found {value!r}, expected an integer from 1 to 10,000,000")
     counts = np.broadcast_to(np.asarray(samples), (agents,)) if np.ndim(samples) == 0 else np.asarray(samples)
     if counts.shape != (agents,) or counts.dtype.kind not in "iu" or (counts < 1).any():
         raise _engine.InputError(f"samples: expected an integer >= 1, or one for each of {agents} agents")

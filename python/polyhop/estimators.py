@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _engine
 from .graph import complete
+from ._problem import csr
 from ._solve import as_network
 
 
@@ -41,9 +42,7 @@ class _Linear(BaseEstimator):
     def _fit(self, X, targets, loss):
         samples = X.shape[0]
         if hasattr(X, "tocsr"):
-            rows = X.tocsr()
-            rows.sum_duplicates()
-            rows.sort_indices()
+            rows = csr(X)
             x = (rows.data, rows.indices.astype(np.int32), rows.indptr.astype(np.int64), rows.shape[1])
         else:
             x = X

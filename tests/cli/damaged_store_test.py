@@ -5,6 +5,7 @@
 Whatever stands in a store, it is read within its bounds or refused, with what is damaged and what to do.
 """
 
+import shutil
 import sqlite3
 
 import _polyhop
@@ -51,9 +52,31 @@ class DamagedStore(CommandTest):
         self.changed("UPDATE networks SET agents = 4611686018427387904")
         self.refused("report", "out", says=["damaged"])
 
+    def test_steps(self):
+        for change in ("data = zeroblob(8) WHERE iteration = 0", "data = zeroblob(8) WHERE iteration = 20", "data = x''"):
+            with self.subTest(change):
+                self.changed(f"UPDATE steps SET {change}")
+                self.refused("export", "out", "-o", "files", says=["damaged: the steps of a run"])
+
+    def test_what_means_nothing(self):
+        for statement in ("UPDATE cells SET status = 'x'", "UPDATE about SET value = '[1,2' WHERE key = 'config'"):
+            with self.subTest(statement):
+                self.changed(statement)
+                self.refused("report", "out", "-o", "page.html", says=["experiment.sqlite: is damaged: ", "--fresh"])
+
+    def test_what_is_missing(self):
+        for statement, command in (("DROP TABLE searches", ["run", "e.toml", "-o", "out", "--quiet", "--fresh"]),
+                                   ("DROP TABLE tunings", ["report", "out", "-o", "page.html"]),
+                                   ("ALTER TABLE networks RENAME COLUMN seed TO other", ["report", "out", "-o", "page.html"])):
+            with self.subTest(statement):
+                shutil.rmtree(self.folder / "out")
+                self.changed(statement)
+                self.refused(*command, says=["or is damaged (no such ", "or delete it"])
+
     def test_models(self):
         for change in ('"rows" = 1000000', '"columns" = 1000000', '"rows" = -1', '"columns" = 4611686018427387904',
-                       "data = x'00112233'", "data = zeroblob(length(data))", "checksum = 7"):
+                       "data = x'00112233'", "data = zeroblob(length(data))", "checksum = 7",
+                       '"rows" = 1073741824, "columns" = 0, data = x\'\', checksum = NULL'):
             with self.subTest(change):
                 self.changed(f"UPDATE arrays SET {change} WHERE name = 'models'")
                 self.refused("export", "out", "-o", "files", says=["damaged", "'models'"])

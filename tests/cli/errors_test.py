@@ -469,6 +469,12 @@ class Failing(CommandTest):
         self.assertEqual(result.returncode, 6, result.stderr)
         self.assertRegex(result.stderr, r"\Apolyhop: [^\n]*out/[^\n]*\n\Z")
         self.assertEqual(self.polyhop("run", "e.toml", "--quiet", "-o", "out").returncode, 0)
+        for flags in (["export", "out", "-o", "files"], ["report", "out", "-o", "page.html", "--quiet"],
+                      ["report", "out", "-o", "page.html", "--quiet", "--figure", "a.pdf"]):
+            with self.subTest(flags):
+                result = subprocess.run([_polyhop.COMMAND, *flags], cwd=self.folder, capture_output=True, text=True, timeout=250,
+                                        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (50, 50)), check=False)
+                self.assertEqual(result.returncode, 6, result.stderr)
 
 
 if __name__ == "__main__":

@@ -29,6 +29,26 @@ def npy_header(shape, kind="<f8"):
 
 
 class Memory(CommandTest):
+    def test_a_long_run_takes_no_more_than_a_short_one(self):
+        self.put("e.toml", """\
+name = "long"
+[graph]
+topology = "ring"
+agents = 6
+[problem]
+dimension = 4
+samples = 5
+noise = 0.1
+[[method]]
+step = { rule = "constant", value = 0.01 }
+""")
+        peaks = []
+        for iterations in (1000, 100_000):  # 10,000 recorded points, of 200 bytes each
+            self.done("-c", MEASURED, "peak", COMMAND, "run", "e.toml", "-o", "out", "--fresh", "--quiet", "--set",
+                      f"iterations={iterations}", command="/usr/bin/python3")
+            peaks.append(int((self.folder / "peak").read_text()))
+        self.assertLess(peaks[1], peaks[0] + 40_000_000)
+
     def packed(self, name, begin, part, times):
         """A gzip file of some kB that unpacks to hundreds of MB."""
         with gzip.open(self.folder / name, "wb", compresslevel=1) as file:

@@ -36,6 +36,13 @@ class Names(CommandTest):
             self.assertEqual(result.returncode, 3, result.stderr)
             self.assertIn("a name of 70000 bytes, expected at most 1000", result.stderr)
 
+    def test_what_no_xml_can_hold_is_refused(self):
+        for character in ("\\uFFFE", "\\uFFFF", "\\u0001"):
+            self.put("odd.toml", 'name = "n"\n' + _polyhop.SMALL + f'[[method]]\nname = "a{character}"\nstep = "gap"\n')
+            result = self.polyhop("check", "odd.toml")
+            self.assertEqual(result.returncode, 3, result.stderr)
+            self.assertIn("expected a name without control characters", result.stderr)
+
     def test_archives_unpack_into_their_folder(self):
         self.experiment("../../up", "/etc/root", "a/../../b", "..", "fine..name")
         self.done("run", "e.toml", "-o", "out", "--quiet")

@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whatever is given: a result, or an exception of a fitting type. Never anything else, and never a crash."""
 
+import sqlite3
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
+from scipy import sparse
 
 import polyhop as ph
 
@@ -117,6 +120,65 @@ def test_edges(edges, agents):
 def test_what_is_no_problem(problem):
     with pytest.raises(FITTING):
         ph.solve(problem, NET)
+
+
+@pytest.mark.parametrize("number", [10**7, 20, 3, -1])
+def test_columns_that_a_sparse_matrix_does_not_have(number):
+    matrix = sparse.csr_matrix(np.eye(8)[:, :3] + 1)
+    matrix.indices[5] = number
+    with pytest.raises(ph.InputError, match="X: is not a sound CSR matrix"):
+        ph.least_squares(matrix, np.ones(8), agents=4)
+
+
+def test_what_has_no_end():
+    table, entries = {}, []
+    table["a"] = table
+    entries.append(entries)
+    for given in (table, {"seeds": entries}):
+        with pytest.raises(ph.InputError, match="nests deeper"):
+            ph.run(given, "never-made")
+    with pytest.raises(ph.InputError, match="nests deeper"):
+        ph.solve(SQUARES, NET, {"rule": "gap", "x": table})
+
+
+@pytest.mark.parametrize("place, value", [(4, np.full(8, 2**40)), (4, np.arange(8) - 1), (5, np.full(4, 10**6)),
+                                          (5, np.array([8, 0, 0, 0])), (2, np.zeros((1, 1))), (2, np.zeros(8)), (3, np.ones(2))])
+def test_pickles_that_somebody_changed(place, value):
+    function, arguments = SQUARES.__reduce__()
+    changed = list(arguments)
+    changed[place] = value
+    with pytest.raises(ph.InputError, match="does not fit together"):
+        function(*changed)
+
+
+@pytest.mark.parametrize("models, i, message", [(np.zeros((0, 0)), 0, "models: has the shape"), (np.zeros((1, 1)), 0, "models"),
+                                                (np.zeros((4, 3)), -1, "i: expected"), (np.zeros((4, 3)), 2**63 - 1, "i: expected")])
+def test_what_an_algorithm_may_ask_of_an_oracle(models, i, message):
+    class Asks(ph.Algorithm):
+        def step(self, iteration, oracle, rule, network):
+            oracle.sample(i, models, rule)
+
+    ph.algorithm("asks")(Asks)
+    with pytest.raises(ph.InputError, match=message):
+        ph.solve(SQUARES, NET, "gap", Asks, iterations=2)
+
+
+@pytest.mark.parametrize("change", ["data = zeroblob(8) WHERE iteration = 0", "data = zeroblob(8) WHERE iteration > 0", "data = x''"])
+def test_a_damaged_store(tmp_path, change):
+    ph.run({"name": "s", "iterations": 20, "graph": {"topology": "ring", "agents": 4}, "problem": {"dimension": 3, "samples": 4},
+            "method": [{"step": "gap"}]}, tmp_path, progress=False)
+    with sqlite3.connect(tmp_path / "experiment.sqlite") as store:
+        store.execute(f"UPDATE steps SET {change}")
+    with pytest.raises(ph.InputError, match="is damaged: the steps of a run"):
+        ph.load(tmp_path)
+
+
+def test_sizes_beyond_reason():
+    for call in (lambda: ph.least_squares(np.ones((4, 2)), np.ones(4), owner=np.full(4, 2**31)),
+                 lambda: ph.objective(lambda W, a, b: None, agents=10**8, dimension=3),
+                 lambda: ph.gap(sweeps=2**40), lambda: ph.algorithms.gradient_tracking(rounds=2**32)):
+        with pytest.raises(ph.InputError):
+            call()
 
 
 def test_sizes_that_do_not_fit():

@@ -182,6 +182,11 @@ inline Constraint<Index> count_from(Index low) {
   return {">= " + std::to_string(low), [low](const Index& n) { return n >= low; }};
 }
 
+inline Constraint<Index> count_within(Index low, Index high) {
+  return {"in [" + std::to_string(low) + ", " + std::to_string(high) + "]",
+          [=](const Index& n) { return n >= low && n <= high; }};
+}
+
 /// The fields of one options struct, listed once: name, member, help, constraint. Reading, writing,
 /// help and every message come from this list.
 template <class Options>

@@ -92,7 +92,7 @@ void expand(const Value& method, std::vector<Value>& out) {
   out.push_back(method);
 }
 
-// Names stand in tables, files and archives, not all of which can hold control characters.
+// Names stand in tables, files and archives, not all of which can hold control characters, or what XML forbids.
 void check_name(const std::string& name, const std::string& path, const Value& table) {
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
   const Value* value = table.find("name");
@@ -103,7 +103,8 @@ void check_name(const std::string& name, const std::string& path, const Value& t
     throw InputError(
         path, "a name of " + std::to_string(name.size()) + " bytes, expected at most " + std::to_string(longest), line);
   }
-  if (std::ranges::any_of(name, is_control)) {
+  if (std::ranges::any_of(name, is_control) || name.find("\xEF\xBF\xBE") != std::string::npos ||
+      name.find("\xEF\xBF\xBF") != std::string::npos) {
     throw InputError(path, "found " + in_quotes(name) + ", expected a name without control characters", line);
   }
 }

@@ -190,7 +190,8 @@ class Store::Implementation {
         throw Error(file + " is in use by another run; wait until that run ends" +
                     (reads_only ? "" : ", or choose another folder with -o"));
       }
-      if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT) {
+      if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT ||
+          code == SQLITE_ERROR) {  // the last: no such table or column
         throw InputError("",
                          std::string("is not a store of polyhop's, or is damaged (") + e.what() +
                              "); choose another folder with -o, or delete it",
@@ -217,6 +218,22 @@ class Store::Implementation {
     throw InputError("", "is damaged: " + what + "; run the experiment with --fresh, or into another folder", 0, file);
   }
 
+  [[nodiscard]] Status status_in(const SQLite::Column& column) const {
+    try {
+      return Codec<Status>::read(Value(column.getString()));
+    } catch (const InputError& e) {
+      damaged("how a run ended: " + e.message());
+    }
+  }
+
+  [[nodiscard]] Value config_in(const std::string& text) const {
+    try {
+      return *read_toml("config = " + text).find("config");
+    } catch (const InputError& e) {
+      damaged("the settings: " + e.message());
+    }
+  }
+
   // A blob that should hold so many numbers, or any where `count` is below 0.
   [[nodiscard]] std::vector<Real> numbers_in(const SQLite::Column& blob, Index count, const std::string& what) const {
     const auto bytes = static_cast<std::size_t>(blob.getBytes());
@@ -236,7 +253,10 @@ class Store::Implementation {
     part.columns = select.getColumn(2).getInt64();
     const std::string what = "the array '" + part.name + "' of a run";
     constexpr Index most = Index{1} << 30;  // a blob holds no more bytes
-    if (part.rows < 0 || part.columns < 0 || part.rows > most || part.columns > most) damaged("the shape of " + what);
+    if (part.rows < 0 || part.columns < 0 || part.rows > most || part.columns > most ||
+        (part.rows == 0) != (part.columns == 0)) {
+      damaged("the shape of " + what);
+    }
     data = numbers_in(select.getColumn(3), part.rows * part.columns, what);
     part.data = data;
     // Older stores have none.
@@ -506,7 +526,7 @@ std::optional<Status> Store::status(const std::string& id) const {
     auto select = s.statement("SELECT status FROM cells WHERE id = ?");
     select.bind(1, id);
     if (!select.executeStep()) return {};
-    return Codec<Status>::read(Value(select.getColumn(0).getString()));
+    return s.status_in(select.getColumn(0));
   });
 }
 
@@ -566,7 +586,7 @@ Cell Store::load_cell(const std::string& id, const std::string& method, std::uin
         "recorded_agents FROM cells WHERE id = ?");
     select.bind(1, id);
     if (!select.executeStep()) return cell;
-    cell.status = Codec<Status>::read(Value(select.getColumn(0).getString()));
+    cell.status = s.status_in(select.getColumn(0));
     cell.message = select.getColumn(1).getString();
     cell.reference_value = real(select.getColumn(2));
     cell.reference_accuracy = real(select.getColumn(3));
@@ -584,6 +604,7 @@ Cell Store::load_cell(const std::string& id, const std::string& method, std::uin
     while (steps.executeStep()) {
       const std::vector<Real> found = s.numbers_in(steps.getColumn(0), -1, "the steps of a run");
       cell.steps.emplace_back(found.begin(), found.end());
+      if (found.empty() || found.size() != cell.steps.front().size()) s.damaged("the steps of a run");
     }
     if (with_models) {
       cell.models = s.read_models(id, "models");
@@ -683,7 +704,7 @@ Record Store::load(bool with_models) const {
       const std::string value = about.getColumn(1).getString();
       if (key == "name") record.name = value;
       if (key == "target") std::from_chars(value.data(), value.data() + value.size(), record.target);
-      if (key == "config") record.config = *read_toml("config = " + value).find("config");
+      if (key == "config") record.config = s.config_in(value);
     }
     auto provenance = s.statement("SELECT name, value FROM provenance ORDER BY position");
     while (provenance.executeStep()) {

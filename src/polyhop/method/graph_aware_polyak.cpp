@@ -19,9 +19,9 @@
 namespace polyhop {
 
 Sweeps Codec<Sweeps>::read(const Value& v) {
-  if (const auto* n = v.as<std::int64_t>(); n != nullptr && *n >= 1) return {*n, false};
+  if (const auto* n = v.as<std::int64_t>(); n != nullptr && *n >= 1 && *n <= Sweeps::most) return {*n, false};
   if (const auto* text = v.as<std::string>(); text != nullptr && *text == "exact") return {0, true};
-  throw_mismatch(v, "an integer >= 1 or \"exact\"");
+  throw_mismatch(v, "an integer from 1 to 1000000, or \"exact\"");
 }
 
 Cap Codec<Cap>::read(const Value& v) {

@@ -49,12 +49,13 @@ struct EnumNames<Exchange> {
 
 /// T sweeps, or as many as it takes.
 struct Sweeps {
+  static constexpr Index most = 1'000'000;  // nobody can stop a run within an iteration
   Index count = 2;
   bool exact = false;
 };
 template <>
 struct Codec<Sweeps> {
-  static std::string type() { return "integer >= 1 | \"exact\""; }
+  static std::string type() { return "1 <= integer <= 1000000 | \"exact\""; }
   static Sweeps read(const Value& v);
   static Value write(const Sweeps& s) { return s.exact ? Value("exact") : Value(s.count); }
 };

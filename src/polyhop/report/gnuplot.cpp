@@ -25,7 +25,9 @@ struct CloseFile {
 using File = std::unique_ptr<std::FILE, CloseFile>;
 
 [[noreturn]] void fail(const std::string& what, int error) {
-  throw Error("cannot " + what + ": " + std::generic_category().message(error));
+  const std::string text = "cannot " + what + " for gnuplot: " + std::generic_category().message(error);
+  if (is_lack_of_room(error)) throw OutputError(text + "; make room, or set TMPDIR to where there is some");
+  throw Error(text);
 }
 
 // Files without names, not pipes: a program that reads and writes in its own order cannot block on them.

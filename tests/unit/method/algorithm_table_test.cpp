@@ -76,7 +76,7 @@ TEST(AlgorithmTable, SaysWhatIsWrong) {
             "algorithm: found 3, expected an algorithm: algorithm = \"atc\" or algorithm = { name = \"atc\", ... }");
   EXPECT_EQ(complaint(algorithm_of("atc", {{"rounds", 2}})), "algorithm.rounds: unknown key; allowed: name");
   EXPECT_EQ(complaint(algorithm_of("gradient-tracking", {{"rounds", 0}})),
-            "algorithm.rounds: found 0, expected integer >= 1");
+            "algorithm.rounds: found 0, expected integer in [1, 1000000]");
   EXPECT_EQ(complaint(algorithm_of("exact-diffusion", {{"mixing", 0.6}})),
             "algorithm.mixing: found 0.6, expected number in (0, 0.5]");
   EXPECT_EQ(complaint(algorithm_of("kuruzov", {{"first", std::nan("")}})),
