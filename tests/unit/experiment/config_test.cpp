@@ -225,7 +225,7 @@ step = { rule = "constant", value = [0.1, 0.2] }
   EXPECT_EQ(option(config.methods[3], "value"), "0.1");
   expect_refused(
       experiment("", "[[method]]\nalgorithm = { name = \"gradient-tracking\", rounds = [1, 0] }\nstep = \"polyak\"\n"),
-      "method[1].algorithm.rounds", 11, "found 0, expected integer >= 1");
+      "method[1].algorithm.rounds", 11, "found 0, expected integer in [1, 1000000]");
 }
 
 TEST(Config, AutoChoosesTheAlgorithmToo) {
