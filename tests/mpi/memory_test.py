@@ -75,7 +75,8 @@ class Memory(MpiTest):
         return [int((self.folder / f"peak-{rank}").read_text()) / MEGABYTE for rank in range(ranks)]
 
     def assert_shares(self, *least):
-        """Above what a run takes with `least` set, a rank takes its share of all, and at most a fifth more."""
+        """Above what a run takes with `least` set, a rank takes its share of all, and at most a fifth more; the first one
+        also what is on its way to the store."""
         before, each_before = self.peaks(1, *least)[0], self.peaks(RANKS, *least)
         after, each_after = self.peaks(1)[0], self.peaks(RANKS)
         share = (after - before) / RANKS
@@ -83,8 +84,9 @@ class Memory(MpiTest):
             f"{a:.0f} -> {b:.0f}" for a, b in zip(each_before, each_after))
         print(f"{self.id()}: {numbers}; a share is {share:.0f} MB", flush=True)
         self.assertGreater(share, 30, "too little to tell shares from the rest")
-        for rank_before, rank_after in zip(each_before, each_after):
-            self.assertLessEqual(rank_after, rank_before + 1.2 * share, numbers)
+        for rank, (rank_before, rank_after) in enumerate(zip(each_before, each_after)):
+            on_its_way = 16 if rank == 0 else 0  # to the store, so much at once (agent_stream.hpp)
+            self.assertLessEqual(rank_after, rank_before + 1.2 * share + on_its_way, numbers)
 
     def test_a_constant_step(self):
         self.put("e.toml", DATA.replace("STEP", '{ rule = "constant", value = 0.001 }'))
