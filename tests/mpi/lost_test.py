@@ -3,6 +3,7 @@
 """lost_test.py POLYHOP: ranks that are killed or fall silent end the job, and what was saved goes on to the same bits."""
 
 import os
+import pathlib
 import signal
 import time
 
@@ -84,7 +85,10 @@ class Lost(MpiTest):
     def test_a_stopped_rank_whose_watcher_is_killed_ends_too(self):
         process = self.begin_long(2)
         watcher = self.watcher(1)
-        os.kill(self.worker(1), signal.SIGSTOP)
+        worker = self.worker(1)
+        os.kill(worker, signal.SIGSTOP)
+        self.until(lambda: all(task.read_text().rpartition(")")[2].split()[0] == "T"
+                               for task in pathlib.Path(f"/proc/{worker}/task").glob("*/stat")))
         os.kill(watcher, signal.SIGKILL)
         self.end(process)  # nothing is left
         self.goes_on(2)
