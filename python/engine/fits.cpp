@@ -15,8 +15,6 @@
 namespace polyhop::python {
 namespace {
 
-using IntArray = py::array_t<std::int32_t, py::array::c_style | py::array::forcecast>;
-
 Features features_of(const py::object& x) {
   if (!py::isinstance<py::tuple>(x)) return to_rows(x, "X");
   const auto parts = x.cast<py::tuple>();  // (data, indices, indptr, columns) of a CSR matrix

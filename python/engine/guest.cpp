@@ -179,6 +179,15 @@ void Shown::end() {
 
 Shown::~Shown() { leave(); }
 
+py::array shared_view(const std::shared_ptr<Rows>& rows, Index columns) {
+  const py::capsule base(new std::shared_ptr<Rows>(rows),
+                         [](void* p) { delete static_cast<std::shared_ptr<Rows>*>(p); });
+  const auto number = static_cast<Index>(sizeof(Real));
+  const Index row = rows->stride() * number;
+  if (columns == 0) return {py::dtype::of<Real>(), {rows->rows()}, {row}, rows->data(), base};
+  return {py::dtype::of<Real>(), {rows->rows(), columns}, {row, number}, rows->data(), base};
+}
+
 Value to_value(const py::handle& object, const std::string& path, int depth) {
   constexpr int most = 32;  // as in a file; what holds itself has no end
   if (depth > most) throw InputError(path, "nests deeper than " + std::to_string(most) + " levels");

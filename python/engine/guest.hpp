@@ -27,6 +27,7 @@ namespace py = pybind11;
 
 using Array = py::array_t<Real, py::array::c_style | py::array::forcecast>;
 using IndexArray = py::array_t<Index, py::array::c_style | py::array::forcecast>;
+using IntArray = py::array_t<std::int32_t, py::array::c_style | py::array::forcecast>;
 
 /// A Python object that C++ may copy, keep and drop in any thread, without the lock.
 class Kept {
@@ -83,6 +84,9 @@ class Shown {
   std::string what_;
   py::array array_;
 };
+
+/// A writable array over rows that it owns a share of, so that it may be kept; of one dimension where `columns` is 0.
+py::array shared_view(const std::shared_ptr<Rows>& rows, Index columns);
 
 /// Numbers of Python as those of the engine. `path` is the argument's name in messages.
 Value to_value(const py::handle& object, const std::string& path, int depth = 0);

@@ -225,7 +225,8 @@ class Attributes {
   }
   void give(const py::object& owner) const {
     for (const Item& item : items_) {
-      owner.attr(item.name.c_str()) = item.rows ? py::object(view(item)) : py::object(py::float_(*item.number));
+      owner.attr(item.name.c_str()) =
+          item.rows ? py::object(shared_view(item.rows, item.columns)) : py::object(py::float_(*item.number));
     }
   }
   void take(const py::object& owner) const {
@@ -233,7 +234,7 @@ class Attributes {
       const py::object now = owner.attr(item.name.c_str());
       if (!item.rows) {
         *item.number = now.cast<Real>();
-      } else if (const py::array shown = view(item); !is_same(now, shown)) {
+      } else if (const py::array shown = shared_view(item.rows, item.columns); !is_same(now, shown)) {
         shown[py::ellipsis()] = now;
       }
     }
@@ -246,20 +247,6 @@ class Attributes {
     std::shared_ptr<Real> number;
     Index columns = 0;  // 0: one number an agent
   };
-  // The array owns a share of the memory, so that it may be kept.
-  static py::array view(const Item& item) {
-    const py::capsule base(new std::shared_ptr<Rows>(item.rows),
-                           [](void* p) { delete static_cast<std::shared_ptr<Rows>*>(p); });
-    const auto step = static_cast<Index>(sizeof(Real));
-    if (item.columns == 0) {
-      return {py::dtype::of<Real>(), {item.rows->rows()}, {item.rows->stride() * step}, item.rows->data(), base};
-    }
-    return {py::dtype::of<Real>(),
-            {item.rows->rows(), item.columns},
-            {item.rows->stride() * step, step},
-            item.rows->data(),
-            base};
-  }
   static bool is_same(const py::object& now, const py::array& shown) {
     return py::isinstance<py::array>(now) && py::reinterpret_borrow<py::array>(now).data() == shown.data();
   }
@@ -333,12 +320,12 @@ struct OracleView : Lent {
 class PythonAlgorithm final : public Algorithm {
  public:
   PythonAlgorithm(Rows start, const Kept& make, const Setting& setting, const std::string& name)
-      : Algorithm(std::move(start)), name_(name), reference_(setting.reference) {
+      : Algorithm(std::move(start)), name_(name) {
     const Callback lock;
     const auto network = std::make_shared<NetworkView>(setting.network);
     object_.emplace(make.get()());
     models_ = std::make_shared<Rows>(w_);
-    object_->get().attr("models") = view();
+    object_->get().attr("models") = shared_view(models_, w_.columns());
     object_->get().attr("start")(network);
     network->close();
     state_.find(object_->get(), w_.rows());
@@ -359,7 +346,7 @@ class PythonAlgorithm final : public Algorithm {
     } const close{*o, *r, *n};
     const py::object& object = object_->get();
     *models_ = w_;  // a checkpoint may have been restored
-    object.attr("models") = view();
+    object.attr("models") = shared_view(models_, w_.columns());
     state_.give(object);
     object.attr("step")(i, o, r, n);
     state_.take(object);
@@ -371,15 +358,8 @@ class PythonAlgorithm final : public Algorithm {
 
  private:
   void register_more(StateRegistry& state) override { state_.enter(state, name_); }
-  [[nodiscard]] py::array view() const {
-    const py::capsule base(new std::shared_ptr<Rows>(models_),
-                           [](void* p) { delete static_cast<std::shared_ptr<Rows>*>(p); });
-    const auto size = static_cast<Index>(sizeof(Real));
-    return {py::dtype::of<Real>(), {w_.rows(), w_.columns()}, {models_->stride() * size, size}, models_->data(), base};
-  }
 
   std::string name_;
-  const Reference* reference_;
   std::optional<Kept> object_;
   std::shared_ptr<Rows> models_;
   Attributes state_;

@@ -13,8 +13,6 @@
 namespace polyhop::python {
 namespace {
 
-using IntArray = py::array_t<std::int32_t, py::array::c_style | py::array::forcecast>;
-
 // Messages of a file name keys as "graph.agents"; here these are arguments.
 template <class F>
 auto with_arguments(F f) {

@@ -16,8 +16,6 @@
 namespace polyhop::python {
 namespace {
 
-using IntArray = py::array_t<std::int32_t, py::array::c_style | py::array::forcecast>;
-
 // Costs that one function of Python evaluates at many points: f(W, agents, batches) -> (values, gradients).
 class FunctionCosts final : public Costs {
  public:
