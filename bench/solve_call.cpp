@@ -19,7 +19,7 @@ int main(int argc, char** argv) {
   Rows features(agents * samples, dimension);
   for (Index n = 0; n < features.rows(); ++n) Stream(0, Purpose::features, n).normals(features.row(n));
   data.features = std::move(features);
-  data.targets.assign(static_cast<std::size_t>(agents * samples), 1.0);
+  data.targets.assign(agents * samples, 1.0);
   for (Index k = 0; k <= agents; ++k) data.offset.push_back(k * samples);
   const auto problem = builtin_loss("least-squares").build(std::move(data), 0, {});
   GraphOptions ring;

@@ -70,7 +70,7 @@ class ShyStep final : public StepSize {
  private:
   void do_choose(const Iterate& at, Network&, std::span<Real> mu) override {
     for (Index k = 0; k < at.agents(); ++k) {
-      mu[static_cast<std::size_t>(k)] = options_.value / (1 + std::sqrt(at.y().squared_norm(k)));
+      mu[k] = options_.value / (1 + std::sqrt(at.y().squared_norm(k)));
     }
   }
   ShyOptions options_;
@@ -112,14 +112,14 @@ struct SourceOptions {
 
 // The costs of the agents that are here; those of other processes stay null. Everything random follows from the seed.
 std::unique_ptr<Problem> locate(const SourceOptions& options, const ProblemSetting& setting) {
-  std::vector<std::shared_ptr<const Objective>> all(static_cast<std::size_t>(setting.agents));
+  std::vector<std::shared_ptr<const Objective>> all(setting.agents);
   for (Index k = 0; k < setting.block.size(); ++k) {
     const Index agent = setting.block.agent(k);
     Stream random(setting.seed, Purpose::features, agent);
     const Real x = 3 * random.normal();
     const Real y = 3 * random.normal();
     const Real d = std::abs(std::hypot(x - 1, y + 2) + options.deviation * random.normal());  // it is at (1, -2)
-    all[static_cast<std::size_t>(agent)] = std::make_shared<Distance>(x, y, d);
+    all[agent] = std::make_shared<Distance>(x, y, d);
   }
   return std::make_unique<ObjectiveProblem>(std::move(all), setting.batch, setting.sampling);
 }

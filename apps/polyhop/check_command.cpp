@@ -35,7 +35,7 @@ void print_forecast(const CheckArguments& arguments, const Config& config, const
   const auto comment = [](const std::string& text) { fmt::print("{}\n", inked("# " + text, Ink::dim)); };
   const auto count = [](std::size_t n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); };
   comment(fmt::format("{}: sound. {}: {}, {}, {} iterations each.", printable(arguments.file),
-                      count(static_cast<std::size_t>(forecast.cells), "run"), count(config.methods.size(), "method"),
+                      count(forecast.cells, "run"), count(config.methods.size(), "method"),
                       count(config.options.seeds.list.size(), "seed"), config.options.iterations));
   comment(fmt::format("Estimated: {} on {} threads and {}B of memory, from a few iterations on seed {}.",
                       duration(forecast.seconds), threads, number(forecast.bytes, 3),

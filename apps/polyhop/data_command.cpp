@@ -57,7 +57,7 @@ Json sets_json() {
 std::string header_of(const DataTable& data) {
   std::string line;
   for (Index j = 0; j < data.features.columns(); ++j) {
-    line += data.names.empty() ? "x" + std::to_string(j + 1) : csv_cell(data.names[static_cast<std::size_t>(j)]);
+    line += data.names.empty() ? "x" + std::to_string(j + 1) : csv_cell(data.names[j]);
     line += ",";
   }
   return line + (data.target_name.empty() ? "target" : csv_cell(data.target_name)) + "\n";
@@ -70,7 +70,7 @@ void write_table(const DataTable& data, CsvOutput& out) {
   for (Index n = 0; n < data.features.rows(); ++n) {
     line.clear();
     for (const Real x : data.features.dense().row(n)) line += shortest(x) + ",";
-    const Real target = data.targets[static_cast<std::size_t>(n)];
+    const Real target = data.targets[n];
     line += data.labels.empty() ? shortest(target) : csv_cell(data.labels[static_cast<std::size_t>(target)]);
     out.write(line + "\n");
   }

@@ -71,16 +71,15 @@ void write_csv(const Model& model, const Predictions& predictions, CsvOutput& ou
   if (has_ids) out.write(csv_cell(id_name(model)) + ",");
   out.write("prediction");
   for (Index c = 0; c < columns; ++c) {
-    out.write(fmt::format(",{}", csv_cell("p(" + model.classes[static_cast<std::size_t>(c)] + ")")));
+    out.write(fmt::format(",{}", csv_cell("p(" + model.classes[c] + ")")));
   }
   for (Index n = 0; n < predictions.samples; ++n) {
-    const auto at = static_cast<std::size_t>(n);
     out.write("\n");
-    if (has_ids) out.write(csv_cell(predictions.ids[at]) + ",");
+    if (has_ids) out.write(csv_cell(predictions.ids[n]) + ",");
     if (names.empty()) {
-      out.write(shortest(predictions.values[at]));
+      out.write(shortest(predictions.values[n]));
     } else {
-      out.write(names[static_cast<std::size_t>(predictions.classes[at])]);
+      out.write(names[predictions.classes[n]]);
     }
     for (Index c = 0; c < columns; ++c) out.write(fmt::format(",{}", shortest(predictions.probabilities(c, n))));
   }
@@ -90,7 +89,7 @@ void write_csv(const Model& model, const Predictions& predictions, CsvOutput& ou
 Json json_of(const Model& model, const Predictions& predictions, const PredictArguments& arguments) {
   Json list = Json::array();
   for (const Real value : predictions.values) list.push_back(value);
-  for (const Index c : predictions.classes) list.push_back(model.classes[static_cast<std::size_t>(c)]);
+  for (const Index c : predictions.classes) list.push_back(model.classes[c]);
   Json out = {{"model", arguments.model}, {"data", arguments.data}, {"samples", predictions.samples}};
   if (predicts_classes(model)) out["classes"] = model.classes;
   if (!predictions.ids.empty()) out["ids"] = predictions.ids;

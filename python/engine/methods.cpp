@@ -81,7 +81,7 @@ class NetworkView : public Lent, public std::enable_shared_from_this<NetworkView
   }
 
   py::array pairwise(const ReachView& x) {
-    std::vector<Real> out(static_cast<std::size_t>(x.get().entries));
+    std::vector<Real> out(x.get().entries);
     get().pairwise(x.get(), out);
     return copied(out);
   }
@@ -163,7 +163,7 @@ class IterateView : public Lent {
     return copied(rows);
   }
   [[nodiscard]] py::array squared_norms() const {
-    std::vector<Real> out(static_cast<std::size_t>(get().agents()));
+    std::vector<Real> out(get().agents());
     for (std::size_t k = 0; k < out.size(); ++k) out[k] = at_.y().squared_norm(static_cast<Index>(k));
     return copied(out);
   }
@@ -173,7 +173,7 @@ class IterateView : public Lent {
     }
     Rows w(1, static_cast<Index>(reference_->minimiser->size()));
     std::ranges::copy(*reference_->minimiser, w.row(0).begin());
-    std::vector<Real> out(static_cast<std::size_t>(get().agents()));
+    std::vector<Real> out(get().agents());
     {
       const py::gil_scoped_release unlocked;
       at_.oracle().values_at_point(w, out);
@@ -579,7 +579,7 @@ void add_methods(py::module_& module) {
   py::class_<RuleView, std::shared_ptr<RuleView>>(module, "Rule")
       .def("choose", [](const RuleView& r, const IterateView& at, const NetworkView& network) {
         r.use();
-        std::vector<Real> mu(static_cast<std::size_t>(at.get().agents()));
+        std::vector<Real> mu(at.get().agents());
         Network& own = network.get();
         {
           const py::gil_scoped_release unlocked;

@@ -28,7 +28,7 @@ class FunctionCosts final : public Costs {
 
   [[nodiscard]] Index agents() const override { return static_cast<Index>(samples_.size()); }
   [[nodiscard]] Index dimension() const override { return dimension_; }
-  [[nodiscard]] Index samples(Index agent) const override { return samples_[static_cast<std::size_t>(agent)]; }
+  [[nodiscard]] Index samples(Index agent) const override { return samples_[agent]; }
 
   void evaluate(const Rows& points, std::span<const Index> owners, std::span<const std::span<const Index>> batches,
                 std::span<Real> values, Rows* gradients) const override {
@@ -141,7 +141,7 @@ Features in_order(const py::object& x, std::span<const Index> order) {
   Rows rows(static_cast<Index>(order.size()), at.shape(1));
   for (std::size_t n = 0; n < order.size(); ++n) {
     const auto row = rows.row(static_cast<Index>(n));
-    for (Index j = 0; j < at.shape(1); ++j) row[static_cast<std::size_t>(j)] = at(order[n], j);
+    for (Index j = 0; j < at.shape(1); ++j) row[j] = at(order[n], j);
   }
   return rows;
 }

@@ -81,7 +81,7 @@ void expect_the_bits_of_one_process(Job& job, int experiment) {
   const Index iterations = experiment == 0 ? 12 : 30;
   const auto topology = experiment == 0 ? Topology::ring : Topology::complete;
   const auto instance = test::synthetic_instance(test::network_of(topology, agents), options, seed);
-  const Ownership own = balanced_ownership(std::vector<double>(static_cast<std::size_t>(agents), 1.0), job.size());
+  const Ownership own = balanced_ownership(std::vector<double>(agents, 1.0), job.size());
   const auto expected = test::follow(instance, test::gap(), iterations, test::serial(), seed);
   const auto found = test::follow(instance, test::gap(), iterations, test::over(job, own, 1), seed);
   ASSERT_EQ(found.states.size(), expected.states.size());
@@ -140,9 +140,8 @@ TEST(InitialisedByTheProgram, ItsOwnMessagesDoNotMeetThoseOfAJob) {
   std::array<MPI_Request, tags> sent{};
   std::array<char, tags> words{};
   for (int tag = 0; tag < tags; ++tag) {
-    words[static_cast<std::size_t>(tag)] = static_cast<char>('a' + tag);
-    MPI_Isend(&words[static_cast<std::size_t>(tag)], 1, MPI_CHAR, to, tag, MPI_COMM_WORLD,
-              &sent[static_cast<std::size_t>(tag)]);
+    words[tag] = static_cast<char>('a' + tag);
+    MPI_Isend(&words[tag], 1, MPI_CHAR, to, tag, MPI_COMM_WORLD, &sent[tag]);
   }
   {
     Job job{Communicator(MPI_COMM_WORLD)};

@@ -39,13 +39,13 @@ void nap(double seconds) { std::this_thread::sleep_for(std::chrono::duration<dou
 // Agents dealt at random: every process has some, in no order.
 std::shared_ptr<const Numbering> shuffled(Index agents) {
   auto out = std::make_shared<Numbering>();
-  out->agent.resize(static_cast<std::size_t>(agents));
+  out->agent.resize(agents);
   std::iota(out->agent.begin(), out->agent.end(), 0);
   Stream stream(3, Purpose::shuffle, 0);
   for (std::size_t n = out->agent.size(); n > 1; --n) std::swap(out->agent[n - 1], out->agent[stream.below(n)]);
   out->place.resize(out->agent.size());
   for (std::size_t p = 0; p < out->agent.size(); ++p) {
-    out->place[static_cast<std::size_t>(out->agent[p])] = static_cast<std::int32_t>(p);
+    out->place[out->agent[p]] = static_cast<std::int32_t>(p);
   }
   return out;
 }
@@ -184,7 +184,7 @@ TEST(Crossings, OfASumBringTheHubsNumberOnceToEachProcess) {
   const Ownership own = uneven(agents);
   job->launch(test::network_of(Topology::star, agents), own, 1, 1, [&](Worker& worker) {
     const Block block = worker.network.block();
-    std::vector<Real> x(static_cast<std::size_t>(block.size()), 1.0);
+    std::vector<Real> x(block.size(), 1.0);
     worker.network.spread_sum({x});
     for (const Real sum : x) EXPECT_EQ(sum, agents);
     // Up, the hub hears of every leaf of another process; down, each other process hears of the hub.
@@ -231,7 +231,7 @@ TEST(Collective, BringsRowsToTheFirstAndBack) {
     std::vector<double> all(worker.number == 0 ? 2 * agents : 0, -1);
     worker.collective.gather(rows, mine, all);
     for (Index k = 0; worker.number == 0 && k < agents; ++k) {
-      EXPECT_EQ(all[static_cast<std::size_t>(2 * k)], k % 3 == 0 ? -1 : static_cast<double>(k));
+      EXPECT_EQ(all[2 * k], k % 3 == 0 ? -1 : static_cast<double>(k));
     }
     std::vector<double> back(mine.size());
     worker.collective.scatter(rows, back, all);
@@ -240,7 +240,7 @@ TEST(Collective, BringsRowsToTheFirstAndBack) {
 }
 
 TEST(Team, TellsEverybodyWhatEachSays) {
-  const std::string text(static_cast<std::size_t>(1000 * job->rank()), 'x');
+  const std::string text(1000 * job->rank(), 'x');
   const std::vector<std::string> all = job->tell(text);
   EXPECT_EQ(static_cast<Index>(all.size()), job->size());
   for (std::size_t r = 0; r < all.size(); ++r) EXPECT_EQ(all[r].size(), 1000 * r);
@@ -300,7 +300,7 @@ TEST(Team, FailsWhileSomebodyIsLate) {
                              }),
                  Error);
     job->together([&] {
-      const std::vector<std::vector<double>> lists(20, std::vector<double>(static_cast<std::size_t>(columns), 7.0));
+      const std::vector<std::vector<double>> lists(20, std::vector<double>(columns, 7.0));
       for (const auto& list : lists) EXPECT_EQ(std::ranges::count(list, 7.0), columns);
     });
   }
@@ -325,7 +325,7 @@ TEST(Team, NumbersWorkersWhereverTheyAre) {
   for (Index r = 0; r < job->rank(); ++r) first += 1 + r % 3;
   std::ranges::sort(numbers);
   ASSERT_EQ(static_cast<Index>(numbers.size()), threads);
-  for (Index n = 0; n < threads; ++n) EXPECT_EQ(numbers[static_cast<std::size_t>(n)], first + n);
+  for (Index n = 0; n < threads; ++n) EXPECT_EQ(numbers[n], first + n);
 }
 
 TEST(Team, RefusesAgentsThatWereDealtInOtherWays) {
@@ -386,7 +386,7 @@ TEST_F(Silence, IsBrokenBetweenThoseWhoseAgentsNumbersFollow) {
   numbering->agent = {4, 5, 0, 2, 6, 7, 1, 3};
   numbering->place.resize(8);
   for (std::int32_t p = 0; p < 8; ++p) {
-    numbering->place[static_cast<std::size_t>(numbering->agent[static_cast<std::size_t>(p)])] = p;
+    numbering->place[numbering->agent[p]] = p;
   }
   job->launch(matrix, {{0, 2, 4, 6, 8}, numbering}, 4, 1, [&](Worker& worker) {
     Rows x(worker.network.block().size(), 4);

@@ -39,9 +39,9 @@ TEST(EveryAlgorithm, GivesTheBitsOfAnUnbrokenRunAfterAnyStop) {
       };
       const test::Path whole = path(2, nullptr, 0);
       for (Index stop = 0; stop <= iterations; ++stop) {
-        const test::Path rest = path(3, &whole.states[static_cast<std::size_t>(stop)], stop);
+        const test::Path rest = path(3, &whole.states[stop], stop);
         for (std::size_t n = 0; n < rest.states.size(); ++n) {
-          ASSERT_TRUE(test::same_bits(rest.states[n], whole.states[static_cast<std::size_t>(stop) + n]))
+          ASSERT_TRUE(test::same_bits(rest.states[n], whole.states[stop + n]))
               << pair.text() << ", stopped after " << stop;
         }
       }
@@ -65,7 +65,7 @@ TEST(Automatic, GivesTheBitsOfAnUnbrokenRunInEveryStage) {
   const Real stage = std::ranges::find(entries, "auto.stage", &Snapshot::Entry::name)->data[0];
   EXPECT_EQ(std::bit_cast<Index>(stage), 2);
   for (const Index stop : {0, 50, 127, 128, 129, 180, 256, 257, 384, 385, 640, 641}) {
-    const test::Path rest = path(3, &whole.states[static_cast<std::size_t>(stop)], stop);
+    const test::Path rest = path(3, &whole.states[stop], stop);
     ASSERT_TRUE(test::same_bits(rest.states.back(), whole.states.back())) << "stopped after " << stop;
   }
 }

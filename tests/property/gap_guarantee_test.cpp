@@ -156,15 +156,13 @@ RC_GTEST_PROP(GapGuarantee, LinearBoundNeverMovesAwayOnAnyConvexProblem, ()) {
 RC_GTEST_PROP(GapGuarantee, LinearBoundNeverMovesAwayUnderInterpolation, ()) {
   const CombinationMatrix matrix = any_network();
   const auto problem = any_problem(matrix.agents(), {"least-squares", "huber"}, true);
-  assert_never_farther(matrix, *problem, Numbers(static_cast<std::size_t>(problem->dimension())),
-                       guaranteed("linear", "zero"));
+  assert_never_farther(matrix, *problem, Numbers(problem->dimension()), guaranteed("linear", "zero"));
 }
 
 RC_GTEST_PROP(GapGuarantee, TightBoundNeverMovesAwayUnderInterpolation, ()) {
   const CombinationMatrix matrix = any_network();
   const auto problem = any_problem(matrix.agents(), {"least-squares", "huber"}, true);
-  assert_never_farther(matrix, *problem, Numbers(static_cast<std::size_t>(problem->dimension())),
-                       guaranteed("tight", "zero"));
+  assert_never_farther(matrix, *problem, Numbers(problem->dimension()), guaranteed("tight", "zero"));
 }
 
 RC_GTEST_PROP(GapGuarantee, KnownMinimiserIsNeverLeft, ()) {

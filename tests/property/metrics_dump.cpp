@@ -23,7 +23,7 @@ namespace metrics = polyhop::metrics;
 
 template <class T>
 std::vector<T> list(Index count) {
-  std::vector<T> out(static_cast<std::size_t>(count));
+  std::vector<T> out(count);
   for (T& x : out) std::cin >> x;
   return out;
 }

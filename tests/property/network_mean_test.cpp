@@ -4,7 +4,6 @@
 #include <rapidcheck/gtest.h>
 
 #include <cmath>
-#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -67,7 +66,7 @@ RC_GTEST_PROP(NetworkMean, CombineIsTheDenseProduct, ()) {
   const test::Dense expected = test::product(test::dense(c.matrix), test::dense(c.models));
   for (Index k = 0; k < out.rows(); ++k) {
     for (Index j = 0; j < c.columns; ++j) {
-      RC_ASSERT(std::abs(out(k, j) - expected[static_cast<std::size_t>(k)][static_cast<std::size_t>(j)]) <= 1e-14);
+      RC_ASSERT(std::abs(out(k, j) - expected[k][j]) <= 1e-14);
     }
   }
 }

@@ -60,7 +60,7 @@ Dataset random_data(const Setting& setting, std::uint64_t seed) {
   for (const Index n : samples) data.offset.push_back(data.offset.back() + n);
   Rows h(data.offset.back(), features);
   Stream stream(seed, Purpose::features);
-  std::vector<Real> w(static_cast<std::size_t>(features));
+  std::vector<Real> w(features);
   stream.normals(w, 0.6);
   for (Index n = 0; n < h.rows(); ++n) {
     for (Real& x : h.row(n)) x = stream.uniform() < 0.4 ? 0 : stream.normal();

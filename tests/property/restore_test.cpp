@@ -34,10 +34,10 @@ test::Instance noisy(Sampling sampling, Batch batch) {
 void expect_unbroken(const test::Instance& instance, const Value& step, Index iterations, Index workers, Index others) {
   const test::Path whole = test::follow(instance, step, iterations, test::threads(workers), seed);
   for (Index stop = 0; stop <= iterations; ++stop) {
-    const Snapshot& saved = whole.states[static_cast<std::size_t>(stop)];
+    const Snapshot& saved = whole.states[stop];
     const test::Path rest = test::follow(instance, step, iterations, test::threads(others), seed, &saved, stop);
     for (std::size_t n = 0; n < rest.states.size(); ++n) {
-      ASSERT_TRUE(test::same_bits(rest.states[n], whole.states[static_cast<std::size_t>(stop) + n]))
+      ASSERT_TRUE(test::same_bits(rest.states[n], whole.states[stop + n]))
           << step.text() << ", stopped after " << stop << " iterations, " << n << " iterations later";
     }
   }
@@ -95,7 +95,7 @@ TEST(Restore, TakesUpEveryRule) {
     const Index iterations = test::is_exact(step) ? 2 : 54;
     const Index stop = iterations - 2;
     const test::Path whole = test::follow(instance, step, iterations, test::serial(), seed);
-    const Snapshot& saved = whole.states[static_cast<std::size_t>(stop)];
+    const Snapshot& saved = whole.states[stop];
     const test::Path rest = test::follow(instance, step, iterations, test::threads(4), seed, &saved, stop);
     EXPECT_TRUE(test::same_bits(rest.states.back(), whole.states.back())) << step.text();
   }

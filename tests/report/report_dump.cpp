@@ -220,9 +220,9 @@ FitResult fit_of(const std::vector<std::string>& classes, const std::string& fir
   out.fitted.samples = 90;
   out.fitted.metrics = {{"accuracy", 0.875}, {"log_loss", 0.25}, {"auc", unknown}};
   for (Index c = 0; c < count; ++c) {
-    out.fitted.classes.push_back({classes[static_cast<std::size_t>(c)], 40 + c, 0.9, 0.8});
+    out.fitted.classes.push_back({classes[c], 40 + c, 0.9, 0.8});
     out.fitted.confusion.emplace_back(static_cast<std::size_t>(count), c);
-    out.fitted.confusion.back()[static_cast<std::size_t>(c)] = 40;
+    out.fitted.confusion.back()[c] = 40;
   }
   return out;
 }

@@ -50,7 +50,7 @@ inline Real largest_distance(const Rows& w, const std::vector<Real>& to) {
   Real largest = 0;
   for (Index k = 0; k < w.rows(); ++k) {
     for (Index j = 0; j < w.columns(); ++j) {
-      largest = std::max(largest, std::abs(w(k, j) - to[static_cast<std::size_t>(j)]));
+      largest = std::max(largest, std::abs(w(k, j) - to[j]));
     }
   }
   return largest;

@@ -25,11 +25,11 @@ class CountedCosts final : public Costs {
   explicit CountedCosts(std::vector<std::shared_ptr<const Objective>> objectives) : all_(std::move(objectives)) {}
   [[nodiscard]] Index agents() const override { return static_cast<Index>(all_.size()); }
   [[nodiscard]] Index dimension() const override { return all_.front()->dimension(); }
-  [[nodiscard]] Index samples(Index agent) const override { return all_[static_cast<std::size_t>(agent)]->samples(); }
+  [[nodiscard]] Index samples(Index agent) const override { return all_[agent]->samples(); }
   void evaluate(const Rows& points, std::span<const Index> owners, std::span<const std::span<const Index>> batches,
                 std::span<Real> values, Rows* gradients) const override {
     for (std::size_t n = 0; n < owners.size(); ++n) {
-      const Objective& own = *all_[static_cast<std::size_t>(owners[n])];
+      const Objective& own = *all_[owners[n]];
       const auto row = static_cast<Index>(n);
       values[n] = own.value(points.row(row), batches[n]);
       if (gradients != nullptr) own.value_and_gradient(points.row(row), batches[n], gradients->row(row));

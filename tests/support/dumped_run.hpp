@@ -120,11 +120,11 @@ inline void write_options(const std::filesystem::path& file, const RunCase& c, c
 inline void write_problem(const std::filesystem::path& folder, const RunCase& c, const NetworkGraph& network,
                           const DataProblem& problem, const Reference& reference) {
   const Index K = c.agents;
-  std::vector<Real> dense(static_cast<std::size_t>(K * K));
+  std::vector<Real> dense(K * K);
   for (Index k = 0; k < K; ++k) {
     const auto columns = network.matrix.rows().columns_of(k);
     const auto weights = network.matrix.rows().weights_of(k);
-    for (std::size_t e = 0; e < columns.size(); ++e) dense[static_cast<std::size_t>(k * K + columns[e])] = weights[e];
+    for (std::size_t e = 0; e < columns.size(); ++e) dense[k * K + columns[e]] = weights[e];
   }
   write_numbers(folder / "A.npy", {K, K}, dense);
   std::vector<Real> features;
@@ -191,8 +191,7 @@ inline void dump_run(const RunCase& c, Index number, const std::filesystem::path
   }
   RunLog log;
   append(log.path, start);
-  Sampler sampler({0, K}, std::vector<Index>(static_cast<std::size_t>(K), c.samples), options.model.batch,
-                  options.model.sampling, seed);
+  Sampler sampler({0, K}, std::vector<Index>(K, c.samples), options.model.batch, options.model.sampling, seed);
   launch_serial(network.matrix, M, [&](Worker& worker) {
     const auto oracle = problem->oracle({0, K}, seed);
     const auto step = rule.build({worker.network, &reference, algorithm.recursion, seed});

@@ -81,15 +81,14 @@ class IsolatedNetwork final : public Network {
     const auto fill = [&](Rows& rows) {
       for (Index row = 0; row < rows.rows(); ++row) std::ranges::fill(rows.row(row), unknown);
     };
-    for (int v = 0; v < message.vectors; ++v) fill(mail.vectors[static_cast<std::size_t>(v)]);
+    for (int v = 0; v < message.vectors; ++v) fill(mail.vectors[v]);
     if (message.scalars > 0) fill(mail.scalars);
   }
 
   // Within an agent: nobody's message.
   static void move_row(const Message& message, const Mail& from, Mail& to, Index row) {
     for (int v = 0; v < message.vectors; ++v) {
-      const auto place = static_cast<std::size_t>(v);
-      std::ranges::copy(from.vectors[place].row(row), to.vectors[place].row(row).begin());
+      std::ranges::copy(from.vectors[v].row(row), to.vectors[v].row(row).begin());
     }
     for (int s = 0; s < message.scalars; ++s) to.scalars(row, s) = from.scalars(row, s);
   }
@@ -151,7 +150,7 @@ inline std::vector<Traffic> launch_isolated(const CombinationMatrix& matrix, Ind
   const auto work = [&](Index number) {
     try {
       IsolatedCollective collective(barrier, collected, number, count);
-      Worker worker{*team[static_cast<std::size_t>(number)], collective, number, count};
+      Worker worker{*team[number], collective, number, count};
       body(worker);
     } catch (const Abandoned&) {
       // Somebody else failed and has told.

@@ -20,7 +20,7 @@ namespace polyhop::test {
 using Dense = std::vector<std::vector<Real>>;
 
 inline Dense zeros(Index rows, Index columns) {
-  return Dense(static_cast<std::size_t>(rows), std::vector<Real>(static_cast<std::size_t>(columns)));
+  return Dense(static_cast<std::size_t>(rows), std::vector<Real>(columns));
 }
 
 /// The combination matrix with these entries.
@@ -58,7 +58,7 @@ inline Dense dense(const SparseRows& rows, Index columns) {
   Dense out = zeros(rows.rows(), columns);
   for (Index k = 0; k < rows.rows(); ++k) {
     for (std::size_t e = 0; e < rows.columns_of(k).size(); ++e) {
-      out[static_cast<std::size_t>(k)][static_cast<std::size_t>(rows.columns_of(k)[e])] = rows.weights_of(k)[e];
+      out[k][rows.columns_of(k)[e]] = rows.weights_of(k)[e];
     }
   }
   return out;

@@ -83,7 +83,7 @@ class ProcessNetwork final : public Network {
 
   void copy(const Message& message, Index place, Index slot) {
     const auto owner = std::ranges::upper_bound(ownership_.first, place) - ownership_.first.begin() - 1;
-    ProcessNetwork& other = *others_[static_cast<std::size_t>(owner)];
+    ProcessNetwork& other = *others_[owner];
     const Index theirs = other.known().slot_at(place);
     const Mail& from = other.mail();
     for (std::size_t v = 0; v < static_cast<std::size_t>(message.vectors); ++v) {
@@ -205,7 +205,7 @@ class ThreadTeam final : public Team {
     const std::shared_ptr<Launch> launch = shared_.launch;
     const Roster near = ProcessNetwork::near(matrix, ownership.block(rank_));
     ProcessNetwork network(matrix, ownership, rank_, columns, near, launch->networks, launch->shared.barrier);
-    launch->networks[static_cast<std::size_t>(rank_)] = &network;
+    launch->networks[rank_] = &network;
     ProcessCollective collective(launch->shared, &ownership, rank_, size_);
     wait();
     try {
@@ -221,14 +221,14 @@ class ThreadTeam final : public Team {
     if (launch->failure) std::rethrow_exception(launch->failure);
   }
   std::vector<std::string> tell(const std::string& text) override {
-    shared_.texts[static_cast<std::size_t>(rank_)] = text;
+    shared_.texts[rank_] = text;
     wait();
     std::vector<std::string> told = shared_.texts;
     wait();
     return told;
   }
   void together(const std::function<void()>& work) override {
-    std::exception_ptr& own = shared_.failures[static_cast<std::size_t>(rank_)];
+    std::exception_ptr& own = shared_.failures[rank_];
     own = nullptr;
     try {
       work();
@@ -244,16 +244,13 @@ class ThreadTeam final : public Team {
 
  private:
   struct Launch {
-    explicit Launch(Index processes) : shared(processes), networks(static_cast<std::size_t>(processes)) {}
+    explicit Launch(Index processes) : shared(processes), networks(processes) {}
     ProcessCollective::Shared shared;
     ProcessNetwork::Networks networks;
     std::exception_ptr failure;
   };
   struct Shared {
-    explicit Shared(Index processes)
-        : outside(processes),
-          texts(static_cast<std::size_t>(processes)),
-          failures(static_cast<std::size_t>(processes)) {}
+    explicit Shared(Index processes) : outside(processes), texts(processes), failures(processes) {}
     void fail(std::exception_ptr& failed) {
       const std::lock_guard lock(mutex);
       if (!failed) failed = std::current_exception();

@@ -129,13 +129,13 @@ inline Path follow(const Instance& instance, const Value& step, Index iterations
   const Index agents = instance.matrix.agents();
   const Index dimension = instance.problem->dimension();
   Path path;
-  path.traffic.resize(static_cast<std::size_t>(agents));
+  path.traffic.resize(agents);
   {
     // The shape is the same for every block.
     launch_serial(instance.matrix, dimension, [&](Worker& worker) {
       const Solver solver(*instance.problem, &instance.reference, step, worker.network,
                           normal_models(worker.network.block(), dimension, seed), seed, recursion);
-      path.states.assign(static_cast<std::size_t>(iterations - first + 1), solver.state.shape(agents));
+      path.states.assign(iterations - first + 1, solver.state.shape(agents));
     });
   }
   launch(instance.matrix, dimension, [&](Worker& worker) {
@@ -148,9 +148,9 @@ inline Path follow(const Instance& instance, const Value& step, Index iterations
     solver.state.save(block, path.states[0]);
     for (Index i = first; i < iterations; ++i) {
       solver.iterate(i, worker.network);
-      solver.state.save(block, path.states[static_cast<std::size_t>(i - first + 1)]);
+      solver.state.save(block, path.states[i - first + 1]);
     }
-    Traffic& traffic = path.traffic[static_cast<std::size_t>(worker.number)];
+    Traffic& traffic = path.traffic[worker.number];
     traffic += worker.network.algorithm_traffic();
     traffic += worker.network.step_traffic();
   });

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
 #include <vector>
 
 #include "polyhop/core/kernels.hpp"
@@ -20,24 +19,14 @@ struct Gradients {
 
   [[nodiscard]] Index size() const { return static_cast<Index>(row.size()); }
   /// ||g_k||^2
-  [[nodiscard]] Real squared_norm(Index k) const {
-    const auto slot = static_cast<std::size_t>(k);
-    return scale[slot] * scale[slot] * kernels::dot(row[slot], row[slot], columns);
-  }
+  [[nodiscard]] Real squared_norm(Index k) const { return scale[k] * scale[k] * kernels::dot(row[k], row[k], columns); }
   /// g_k . x, x a row of Rows
-  [[nodiscard]] Real dot(Index k, const Real* x) const {
-    const auto slot = static_cast<std::size_t>(k);
-    return scale[slot] * kernels::dot(row[slot], x, columns);
-  }
+  [[nodiscard]] Real dot(Index k, const Real* x) const { return scale[k] * kernels::dot(row[k], x, columns); }
   /// out = g_k, written out
-  void write(Index k, Real* out) const {
-    const auto slot = static_cast<std::size_t>(k);
-    kernels::scale(scale[slot], row[slot], out, columns);
-  }
+  void write(Index k, Real* out) const { kernels::scale(scale[k], row[k], out, columns); }
   /// out = x + a g_k; out may be x.
   void add_scaled(Index k, Real a, const Real* x, Real* out) const {
-    const auto slot = static_cast<std::size_t>(k);
-    kernels::add_scaled(a * scale[slot], row[slot], x, out, columns);
+    kernels::add_scaled(a * scale[k], row[k], x, out, columns);
   }
 };
 

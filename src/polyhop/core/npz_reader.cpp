@@ -138,7 +138,7 @@ NpzReader::Array NpzReader::array(const std::string& name) const {
     // Twice where it is turned.
     const bool turned = in.fortran_order() && in.shape().size() > 1;
     const HeldMemory held(static_cast<double>(in.count()) * sizeof(Real) * (turned ? 2 : 1));
-    Array out{in.shape(), std::vector<Real>(static_cast<std::size_t>(in.count()))};
+    Array out{in.shape(), std::vector<Real>(in.count())};
     in.read(out.data);
     if (!turned) return out;
     // The file's numbers run along the first axis fastest: place each where C order has it.
@@ -147,7 +147,7 @@ NpzReader::Array NpzReader::array(const std::string& name) const {
     for (const Real x : out.data) {
       Index place = 0;
       for (std::size_t d = 0; d < at.size(); ++d) place = place * out.shape[d] + at[d];
-      moved[static_cast<std::size_t>(place)] = x;
+      moved[place] = x;
       for (std::size_t d = 0; d < at.size() && ++at[d] == out.shape[d]; ++d) at[d] = 0;
     }
     out.data = std::move(moved);

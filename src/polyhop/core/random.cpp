@@ -15,11 +15,11 @@ std::uint64_t Stream::bits() {
     const r123::Philox4x64::ctr_type counter = {{counter_[0], counter_[1], counter_[2], counter_[3]}};
     const r123::Philox4x64::key_type key = {{seed_, 0}};
     const auto block = r123::Philox4x64{}(counter, key);
-    for (int i = 0; i < 4; ++i) buffer_[static_cast<std::size_t>(i)] = block[static_cast<std::size_t>(i)];
+    for (int i = 0; i < 4; ++i) buffer_[i] = block[i];
     ++counter_[0];
     left_ = 4;
   }
-  return buffer_[static_cast<std::size_t>(4 - left_--)];
+  return buffer_[4 - left_--];
 }
 
 double Stream::normal() {

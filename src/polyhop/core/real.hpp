@@ -27,13 +27,9 @@ struct Block {
   const Numbering* numbering = nullptr;
   [[nodiscard]] Index size() const { return last - first; }
   /// The number of the k-th agent.
-  [[nodiscard]] Index agent(Index k) const {
-    return numbering == nullptr ? first + k : numbering->agent[static_cast<std::size_t>(first + k)];
-  }
+  [[nodiscard]] Index agent(Index k) const { return numbering == nullptr ? first + k : numbering->agent[first + k]; }
   /// The place of an agent, of this block or not.
-  [[nodiscard]] Index place(Index agent) const {
-    return numbering == nullptr ? agent : numbering->place[static_cast<std::size_t>(agent)];
-  }
+  [[nodiscard]] Index place(Index agent) const { return numbering == nullptr ? agent : numbering->place[agent]; }
   [[nodiscard]] bool holds(Index agent) const { return place(agent) >= first && place(agent) < last; }
 };
 

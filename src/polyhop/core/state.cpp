@@ -43,7 +43,7 @@ void StateRegistry::copy_out(std::size_t n, Index k, std::span<Real> out) const 
       std::ranges::copy(static_cast<const Rows*>(item.place)->row(k), out.begin());
       break;
     case Kind::scalars:
-      out[0] = (*static_cast<const std::vector<Real>*>(item.place))[static_cast<std::size_t>(k)];
+      out[0] = (*static_cast<const std::vector<Real>*>(item.place))[k];
       break;
     case Kind::real:
       out[0] = *static_cast<const Real*>(item.place);
@@ -61,7 +61,7 @@ void StateRegistry::copy_in(std::size_t n, Index k, std::span<const Real> in) {
       std::ranges::copy(in, static_cast<Rows*>(item.place)->row(k).begin());
       break;
     case Kind::scalars:
-      (*static_cast<std::vector<Real>*>(item.place))[static_cast<std::size_t>(k)] = in[0];
+      (*static_cast<std::vector<Real>*>(item.place))[k] = in[0];
       break;
     case Kind::real:
       *static_cast<Real*>(item.place) = in[0];
@@ -76,8 +76,7 @@ Snapshot StateRegistry::shape(Index agents) const {
   Snapshot snapshot;
   for (const Item& item : items_) {
     const Index rows = item.per_agent() ? agents : 1;
-    snapshot.entries.push_back(
-        {item.name, rows, item.columns, std::vector<Real>(static_cast<std::size_t>(rows * item.columns))});
+    snapshot.entries.push_back({item.name, rows, item.columns, std::vector<Real>(rows * item.columns)});
   }
   return snapshot;
 }

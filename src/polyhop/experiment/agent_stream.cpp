@@ -47,12 +47,9 @@ class Members {
     chosen_ = {begin, end};
     rows_.clear();
     for (const Member& member : chosen_) rows_.push_back(member.first - first);
-    mine_.resize(rows_.size() * static_cast<std::size_t>(columns));
+    mine_.resize(rows_.size() * columns);
   }
-  std::span<Real> part(std::size_t n, Index columns) {
-    const auto width = static_cast<std::size_t>(columns);
-    return std::span(mine_).subspan(n * width, width);
-  }
+  std::span<Real> part(std::size_t n, Index columns) { return std::span(mine_).subspan(n * columns, columns); }
 
   Worker& worker_;
   std::vector<Member> agents_;

@@ -130,7 +130,7 @@ void Sources::apply(const std::vector<KeySetting>& settings, Value& root) {
 InputError Sources::located(const InputError& error) const {
   if (!error.file().empty()) return error;
   const int line = error.line() != 0 ? error.line() : line_of(root_, error.path());
-  if (line < 0) return {error.path(), error.message(), 0, flags_.at(static_cast<std::size_t>(-line - 1))};
+  if (line < 0) return {error.path(), error.message(), 0, flags_.at(-line - 1)};
   const auto file = static_cast<std::size_t>(line / lines_of_a_file);
   return {error.path(), error.message(), line % lines_of_a_file, files_[std::min(file, files_.size() - 1)]};
 }

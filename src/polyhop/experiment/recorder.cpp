@@ -69,7 +69,7 @@ Recorder::Recorder(const ExperimentOptions& options, const Problem& problem, con
   for (Index k = 0; k < block.size(); ++k) agents_.push_back(block.agent(k));
   wrong_at_optimum_ = reference.minimiser ? static_cast<double>(problem.misclassified(block, minimiser_.data())) : -1;
   if (worker_.number != 0) return;
-  steps_.resize(static_cast<std::size_t>(problem.agents()));
+  steps_.resize(problem.agents());
   cell_.reference_value = reference.value;
   cell_.reference_accuracy = reference.accuracy;
   cell_.reference_how = reference.how;
@@ -115,13 +115,13 @@ void Recorder::gather_points(Index first, Index count, const Rows& models, const
   if (points_.rows() != count) {
     points_ = Rows(count, m);
     costs_ = Rows(block.size(), count);
-    flat_.resize(static_cast<std::size_t>(count * m));
+    flat_.resize(count * m);
   }
   worker_.collective.in_order(flat_, [&](std::span<double> flat) {
     for (Index p = first; p < first + count; ++p) {
       if (p == watched) continue;
       const Rows& rows = p < watched ? models : *averaged;
-      const Index agent = watched_[static_cast<std::size_t>(p < watched ? p : p - watched - 1)];
+      const Index agent = watched_[p < watched ? p : p - watched - 1];
       if (!block.holds(agent)) continue;
       std::ranges::copy(rows.row(block.place(agent) - block.first), flat.begin() + (p - first) * m);
     }
@@ -142,9 +142,9 @@ void Recorder::gather_risks(const Rows& models, const Rows* averaged) {
     const Index count = std::min(at_once, all - first);
     gather_points(first, count, models, averaged);
     problem_.costs(block, points_, costs_);
-    const auto risks = std::span(risks_).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
+    const auto risks = std::span(risks_).subspan(first, count);
     worker_.collective.by_agent(risks, block.size(), [&](std::span<double> sums, Index k) {
-      for (Index p = 0; p < count; ++p) sums[static_cast<std::size_t>(p)] += costs_(k, p);
+      for (Index p = 0; p < count; ++p) sums[p] += costs_(k, p);
     });
     for (double& risk : risks) risk /= static_cast<double>(problem_.agents());
   }
@@ -159,7 +159,7 @@ void Recorder::gather_sums(const Algorithm& algorithm, const Oracle& oracle, dou
     const Real* w = algorithm.models().row(k).data();
     sums[consensus] += kernels::squared_distance(w, mean_.data(), m);
     if (minimiser_.rows() > 0) sums[distance] += kernels::squared_distance(w, minimiser_.data(), m);
-    if (!levels.empty()) sums[level] += levels[static_cast<std::size_t>(k)];
+    if (!levels.empty()) sums[level] += levels[k];
     if (k != 0) return;
     sums[wrong] += static_cast<double>(problem_.misclassified(block, mean_.data()));
     sums[wrong_at_optimum] += wrong_at_optimum_;

@@ -181,7 +181,7 @@ class Experiment {
   }
 
   void run_waiting(Index number, Index workers) {
-    const auto n = static_cast<std::size_t>(waiting_[static_cast<std::size_t>(number)]);
+    const auto n = static_cast<std::size_t>(waiting_[number]);
     if (first_says(team_, run_.stop)) {
       on_first(team_, [&] { record_.cells[n] = stored(keys_[n]); });
       return;

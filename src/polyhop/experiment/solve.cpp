@@ -168,7 +168,7 @@ Summary solve(const Problem& problem, const CombinationMatrix& network, const So
 }
 
 std::vector<Real> Summary::mean_model() const {
-  std::vector<Real> mean(static_cast<std::size_t>(models.columns()));
+  std::vector<Real> mean(models.columns());
   for (Index k = 0; k < models.rows(); ++k) {
     for (std::size_t j = 0; j < mean.size(); ++j) mean[j] += models.row(k)[j] / static_cast<Real>(models.rows());
   }

@@ -3,7 +3,6 @@
 #include "polyhop/experiment/team_data.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <utility>
 
 namespace polyhop {
@@ -14,7 +13,7 @@ std::vector<double> agent_costs(const CombinationMatrix& matrix, const Batch& ba
     // The diagonal entry is always there.
     double cost = static_cast<double>(matrix.rows().columns_of(k).size());
     if (!samples.empty()) {
-      const Index own = samples[static_cast<std::size_t>(k)];
+      const Index own = samples[k];
       cost += 2 * static_cast<double>(batch.all ? own : std::min(own, batch.size));
     }
     out.push_back(cost);

@@ -104,8 +104,7 @@ class Trials {
     options_.stop_at_target = options.tuning.goal == TuningGoal::iterations_to_target;
     instances_.resize(seeds_.size());
     run_tasks(static_cast<Index>(seeds_.size()), beside(1), [&](Index n) {
-      const auto slot = static_cast<std::size_t>(n);
-      instances_[slot] = std::make_unique<Instance>(make_instance(options_, seeds_[slot], team_, control.placement));
+      instances_[n] = std::make_unique<Instance>(make_instance(options_, seeds_[n], team_, control.placement));
     });
   }
 
@@ -115,7 +114,7 @@ class Trials {
     for (std::size_t s = 0; s < seeds_.size(); ++s) {
       const Block own = instances_[s]->ownership.block(team_.rank());
       const auto oracle = instances_[s]->problem->oracle(own, seeds_[s]);
-      std::vector<Real> smoothness(static_cast<std::size_t>(own.size()));
+      std::vector<Real> smoothness(own.size());
       oracle->draw(0);
       if (oracle->smoothness(smoothness)) largest = std::max(largest, *std::ranges::max_element(smoothness));
     }
@@ -175,7 +174,7 @@ class Trials {
     ExperimentOptions options = options_;
     options.iterations = iterations;
     const auto one = [&](Index n, Index workers) {
-      Run& run = runs[static_cast<std::size_t>(n)];
+      Run& run = runs[n];
       const Cell cell = run_cell(options, with_constant(method_, run.step), *instances_[run.seed], seeds_[run.seed],
                                  workers, control_, {}, team_);
       if (cell.status == Status::unfinished) throw Stopped{};

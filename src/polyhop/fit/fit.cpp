@@ -51,7 +51,7 @@ std::pair<Dataset, Dataset> split(const Dataset& data, Real share, const Block& 
     for (Index n = data.first(k); n < data.first(k + 1); ++n) {
       // Each of those that are left is as likely as the others.
       const bool is_held = stream.below(data.first(k + 1) - n) < to_hold;
-      const Real target = data.targets[static_cast<std::size_t>(n)];
+      const Real target = data.targets[n];
       if (!is_held || count == 1) {
         kept.push_back(n);
         rest.targets.push_back(target);
@@ -118,7 +118,7 @@ class Fitter {
         oracle_(problem.oracle(network_.block(), seed_of(options))),
         w_(network_.block().size(), problem.dimension()),
         scratch_(w_),
-        numbers_(static_cast<std::size_t>(w_.rows())) {
+        numbers_(w_.rows()) {
     if (held_out != nullptr) held_out_ = held_out->oracle(network_.block(), seed_of(options));
     place(start.model.row(0));
   }
@@ -352,19 +352,18 @@ void write_weights(const Rows& w, const InnerScale& inner, const Standardised& s
   const bool has_intercept = model.options.intercept;
   const Index features = width - (has_intercept ? 1 : 0);
   model.weights = Rows(blocks, features);
-  model.intercept.assign(static_cast<std::size_t>(blocks), 0);
+  model.intercept.assign(blocks, 0);
   for (Index c = 0; c < blocks; ++c) {
-    const auto row = w.row(0).subspan(static_cast<std::size_t>(c * width), static_cast<std::size_t>(width));
-    Real& intercept = model.intercept[static_cast<std::size_t>(c)];
+    const auto row = w.row(0).subspan(c * width, width);
+    Real& intercept = model.intercept[c];
     if (has_intercept) intercept = row.back();
     for (Index j = 0; j < features; ++j) {
-      const auto slot = static_cast<std::size_t>(j);
       Real& weight = model.weights(c, j);
-      weight = row[slot];
+      weight = row[j];
       const auto undo = [&](const std::vector<Real>& mean, const std::vector<Real>& scale) {
         if (scale.empty()) return;
-        weight /= scale[slot];
-        intercept -= weight * mean[slot];
+        weight /= scale[j];
+        intercept -= weight * mean[j];
       };
       undo(inner.mean, inner.scale);
       undo(standardised.mean, standardised.scale);
@@ -399,7 +398,7 @@ ModelEvaluation evaluation_of(const Model& model, const DataProblem& problem, co
       for (Index c = 0; c < blocks.rows(); ++c) {
         scores(c, n - data.first(k)) = data.features.dot(n, blocks.row(c).data());
       }
-      targets.push_back(data.targets[static_cast<std::size_t>(n)]);
+      targets.push_back(data.targets[n]);
     }
   }
   ModelEvaluation out;

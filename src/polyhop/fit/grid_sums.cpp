@@ -30,7 +30,7 @@ void snap(std::span<Real> x, int exponent, int bits) {
 }  // namespace
 
 GridSums::GridSums(Real slope, Index agents)
-    : value_(2 * std::ilogb(slope) + 10), gradient_(std::ilogb(slope) + 6), values_(static_cast<std::size_t>(agents)) {
+    : value_(2 * std::ilogb(slope) + 10), gradient_(std::ilogb(slope) + 6), values_(agents) {
   for (auto* list : {&unlike_, &large_, &small_values_, &small_gradients_}) *list = values_;
 }
 

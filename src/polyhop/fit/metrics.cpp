@@ -102,28 +102,25 @@ double area_under_curve(std::span<const std::array<double, 2>> bins) {
 }
 
 Confusion confusion_matrix(std::span<const Index> truth, std::span<const Index> predicted, Index classes) {
-  const auto size = static_cast<std::size_t>(classes);
-  Confusion count(size, std::vector<Index>(size, 0));
+  Confusion count(classes, std::vector<Index>(classes, 0));
   for (std::size_t n = 0; n < truth.size(); ++n) {
-    ++count[static_cast<std::size_t>(truth[n])][static_cast<std::size_t>(predicted[n])];
+    ++count[truth[n]][predicted[n]];
   }
   return count;
 }
 
 double precision(const Confusion& count, Index c) {
-  const auto column = static_cast<std::size_t>(c);
   Index predicted = 0;
-  for (const auto& row : count) predicted += row[column];
-  return ratio(static_cast<double>(count[column][column]), static_cast<double>(predicted));
+  for (const auto& row : count) predicted += row[c];
+  return ratio(static_cast<double>(count[c][c]), static_cast<double>(predicted));
 }
 
 double recall(const Confusion& count, Index c) {
-  const auto row = static_cast<std::size_t>(c);
-  return ratio(static_cast<double>(count[row][row]), static_cast<double>(support(count, c)));
+  return ratio(static_cast<double>(count[c][c]), static_cast<double>(support(count, c)));
 }
 
 Index support(const Confusion& count, Index c) {
-  const auto& row = count[static_cast<std::size_t>(c)];
+  const auto& row = count[c];
   return std::accumulate(row.begin(), row.end(), Index{0});
 }
 

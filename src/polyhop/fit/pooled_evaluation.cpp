@@ -116,17 +116,16 @@ PooledSums pooled_sums(std::span<const ModelEvaluation> each, std::span<const Sc
                        std::size_t metrics, Collective& collective) {
   std::vector<double> numbers(3 + metrics);
   collective.by_agent(numbers, static_cast<Index>(agents.size()), [&](std::span<double> shared, Index k) {
-    const auto agent = static_cast<std::size_t>(k);
     double& samples = shared[0];
     double& mean = shared[1];
-    for (const Real target : agents[agent].targets) {
+    for (const Real target : agents[k].targets) {
       const double off = target - mean;
       mean += off / ++samples;
       shared[2] += off * (target - mean);
     }
-    for (std::size_t m = 0; each[agent].samples > 0 && m < metrics; ++m) {
-      const auto& [key, value] = each[agent].metrics[m];
-      shared[3 + m] += static_cast<double>(each[agent].samples) * (key == "rmse" ? value * value : value);
+    for (std::size_t m = 0; each[k].samples > 0 && m < metrics; ++m) {
+      const auto& [key, value] = each[k].metrics[m];
+      shared[3 + m] += static_cast<double>(each[k].samples) * (key == "rmse" ? value * value : value);
     }
   });
   return {numbers[0], numbers[2], {numbers.begin() + 3, numbers.end()}};

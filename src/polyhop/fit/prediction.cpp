@@ -140,7 +140,7 @@ Rows model_scores(const Model& model, const DataTable& data) {
   for (Index n = 0; n < samples; ++n) {
     const Real by = divisor(places, model, data.features, n);
     for (Index c = 0; c < weights.rows(); ++c) {
-      out(c, n) = data.features.dot(n, weights.row(c).data()) / by + model.intercept[static_cast<std::size_t>(c)];
+      out(c, n) = data.features.dot(n, weights.row(c).data()) / by + model.intercept[c];
     }
   }
   return out;
@@ -154,7 +154,7 @@ std::vector<Real> predicted_values(const Model& model, const Rows& scores) {
 }
 
 std::vector<Index> predicted_classes(const Model& model, const Rows& scores) {
-  std::vector<Index> out(static_cast<std::size_t>(scores.columns()), 0);
+  std::vector<Index> out(scores.columns(), 0);
   const bool two = model.options.loss.task == Task::two_classes;
   for (std::size_t n = 0; n < out.size(); ++n) {
     const auto column = static_cast<Index>(n);

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
 #include <limits>
 
 #include "polyhop/core/kernels.hpp"
@@ -29,7 +28,7 @@ QuasiNewton::QuasiNewton(std::span<const Real> start, Index memory)
       at_trial_(1, columns_),
       moves_(memory, columns_),
       turns_(memory, columns_),
-      products_(static_cast<std::size_t>(memory)),
+      products_(memory),
       value_(infinite) {
   std::ranges::copy(start, point_.row(0).begin());
   std::ranges::copy(start, trial_.row(0).begin());
@@ -95,7 +94,7 @@ void QuasiNewton::accept(Real value, std::span<const Real> gradient) {
     const Real product = dot(moves_, slot, turns_, slot);
     // Without curvature along it, a step tells nothing.
     if (product > 1e-16 * std::sqrt(dot(moves_, slot, moves_, slot) * dot(turns_, slot, turns_, slot))) {
-      products_[static_cast<std::size_t>(slot)] = product;
+      products_[slot] = product;
       next_ = (next_ + 1) % moves_.rows();
       remembered_ = std::min(remembered_ + 1, moves_.rows());
     }
@@ -111,21 +110,21 @@ void QuasiNewton::choose_direction() {
   Real* d = direction_.row(0).data();
   kernels::scale(-1, gradient_.row(0).data(), d, columns_);
   const Index memory = moves_.rows();
-  std::vector<Real> weights(static_cast<std::size_t>(memory));
+  std::vector<Real> weights(memory);
   for (Index n = 1; n <= remembered_; ++n) {
     const Index slot = (next_ + memory - n) % memory;
-    const Real weight = dot(moves_, slot, direction_, 0) / products_[static_cast<std::size_t>(slot)];
-    weights[static_cast<std::size_t>(slot)] = weight;
+    const Real weight = dot(moves_, slot, direction_, 0) / products_[slot];
+    weights[slot] = weight;
     kernels::add_scaled(-weight, turns_.row(slot).data(), d, d, columns_);
   }
   if (remembered_ > 0) {
     const Index last = (next_ + memory - 1) % memory;
-    kernels::scale(products_[static_cast<std::size_t>(last)] / dot(turns_, last, turns_, last), d, d, columns_);
+    kernels::scale(products_[last] / dot(turns_, last, turns_, last), d, d, columns_);
   }
   for (Index n = remembered_; n >= 1; --n) {
     const Index slot = (next_ + memory - n) % memory;
-    const Real weight = dot(turns_, slot, direction_, 0) / products_[static_cast<std::size_t>(slot)];
-    kernels::add_scaled(weights[static_cast<std::size_t>(slot)] - weight, moves_.row(slot).data(), d, d, columns_);
+    const Real weight = dot(turns_, slot, direction_, 0) / products_[slot];
+    kernels::add_scaled(weights[slot] - weight, moves_.row(slot).data(), d, d, columns_);
   }
   slope_ = dot(gradient_, 0, direction_, 0);
   step_ = remembered_ > 0 ? 1 : 1 / std::max(Real{1}, gradient_norm());

@@ -17,7 +17,7 @@ Rows own_targets(const Dataset& data, Index classes) {
   Rows out(data.agents(), std::max<Index>(3, classes));
   for (Index k = 0; k < data.agents(); ++k) {
     for (Index n = data.first(k); n < data.first(k + 1); ++n) {
-      const Real y = data.targets[static_cast<std::size_t>(n)];
+      const Real y = data.targets[n];
       if (classes > 2) {
         out(k, static_cast<Index>(y)) += 1;
       } else {
@@ -36,7 +36,7 @@ std::vector<Real> scores_of(std::span<const Real> sums, Task task, Index classes
     std::vector<Real> out;
     for (Index c = 0; c < classes; ++c) {
       // A class of two is counted like one of two signs; one that nobody has stays possible.
-      const Real count = classes > 2 ? sums[static_cast<std::size_t>(c)] : c == 1 ? sums[1] : sums[0] - sums[1];
+      const Real count = classes > 2 ? sums[c] : c == 1 ? sums[1] : sums[0] - sums[1];
       out.push_back(std::log(std::max(count, Real{0.5})));
     }
     const Real mean = std::accumulate(out.begin(), out.end(), Real{0}) / static_cast<Real>(classes);
@@ -59,7 +59,7 @@ Rows own_slopes(const Dataset& data, const LossSpec& loss, std::span<const Real>
   for (Real& x : p) x /= total;
   for (Index k = 0; k < data.agents(); ++k) {
     for (Index n = data.first(k); n < data.first(k + 1); ++n) {
-      const Real y = data.targets[static_cast<std::size_t>(n)];
+      const Real y = data.targets[n];
       if (loss.task == Task::classes) {
         out(k, 0) += 2 * (1 - p[static_cast<std::size_t>(y)]);
         continue;
@@ -102,7 +102,7 @@ Start start_of(const Dataset& data, const ModelOptions& model, Index classes, co
   const Index width = data.features.columns();
   const std::vector<Real> sums = shares.sum(own_targets(data, task == Task::classes ? classes : 0), traffic);
   Start out{Rows(1, blocks * width)};
-  std::vector<Real> scores(static_cast<std::size_t>(blocks), 0);
+  std::vector<Real> scores(blocks, 0);
   if (model.intercept) scores = scores_of(sums, task, classes);
   const Real samples = static_cast<Real>(shares.of(data).samples);
   const Real slope = shares.sum(own_slopes(data, model.loss, scores), traffic)[0] / samples;
@@ -112,7 +112,7 @@ Start start_of(const Dataset& data, const ModelOptions& model, Index classes, co
   if (unit > 0 && std::isfinite(unit)) out.slope = coarse(unit, 10);
   const Real step = std::ldexp(out.slope, -26);
   for (Index c = 0; model.intercept && c < blocks; ++c) {
-    out.model(0, (c + 1) * width - 1) = step * std::round(scores[static_cast<std::size_t>(c)] / step);
+    out.model(0, (c + 1) * width - 1) = step * std::round(scores[c] / step);
   }
   return out;
 }

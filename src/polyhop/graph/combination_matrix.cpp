@@ -55,7 +55,7 @@ Real value_at(const SparseRows& a, Index row, Index column) {
   const auto columns = a.columns_of(row);
   const auto place = std::lower_bound(columns.begin(), columns.end(), column);
   if (place == columns.end() || *place != column) return 0;
-  return a.weights_of(row)[static_cast<std::size_t>(place - columns.begin())];
+  return a.weights_of(row)[place - columns.begin()];
 }
 
 std::optional<MatrixFlaw> symmetry_flaw(const SparseRows& a) {
@@ -134,7 +134,7 @@ SparseRows symmetrised(const SparseRows& a) {
 /// Counts the entries of a row of B, by marks that need no clearing between rows.
 class TwoHopCounter {
  public:
-  explicit TwoHopCounter(const SparseRows& a) : a_(a), mark_(static_cast<std::size_t>(a.rows()), -1) {}
+  explicit TwoHopCounter(const SparseRows& a) : a_(a), mark_(a.rows(), -1) {}
 
   /// A lower bound at the price of a look at the neighbours: the largest neighbourhood around.
   [[nodiscard]] Index at_least(Index k) const {
@@ -212,7 +212,9 @@ Graph pattern(const SparseRows& rows) {
   return Graph::from_edges(rows.rows(), edges);
 }
 
-Index two_hop_entries(const CombinationMatrix& a, Index limit) { return count_entries(a.rows(), {0, a.agents()}, limit); }
+Index two_hop_entries(const CombinationMatrix& a, Index limit) {
+  return count_entries(a.rows(), {0, a.agents()}, limit);
+}
 
 SparseRows two_hop(const CombinationMatrix& matrix, const Block& block, double most_bytes) {
   const SparseRows& a = matrix.rows();
@@ -220,11 +222,11 @@ SparseRows two_hop(const CombinationMatrix& matrix, const Block& block, double m
   const Index entries = count_entries(a, block, limit);
   if (entries > limit) refuse_two_hop(block, entries);
   SparseRows b;
-  b.offset.reserve(static_cast<std::size_t>(block.size()) + 1);
-  b.column.reserve(static_cast<std::size_t>(entries));
-  b.weight.reserve(static_cast<std::size_t>(entries));
-  std::vector<Real> sum(static_cast<std::size_t>(a.rows()), 0);
-  std::vector<std::int32_t> mark(static_cast<std::size_t>(a.rows()), -1);
+  b.offset.reserve(block.size() + 1);
+  b.column.reserve(entries);
+  b.weight.reserve(entries);
+  std::vector<Real> sum(a.rows(), 0);
+  std::vector<std::int32_t> mark(a.rows(), -1);
   std::vector<std::int32_t> reached;
   for (Index place = 0; place < block.size(); ++place) {
     const Index k = block.agent(place);

@@ -103,7 +103,7 @@ SparseRows fastest_mixing(const Graph& graph, const SparseRows& start) {
   const Index agents = graph.agents();
   if (agents == 1) return start;
   std::vector<Link> links = links_of(start);
-  std::vector<std::vector<std::size_t>> at(static_cast<std::size_t>(agents));
+  std::vector<std::vector<std::size_t>> at(agents);
   for (std::size_t e = 0; e < links.size(); ++e) {
     at[links[e].k].push_back(e);
     at[links[e].l].push_back(e);

@@ -63,7 +63,7 @@ class Cells {
   Cells(const std::vector<Point>& points, Real radius)
       : side_(std::clamp<Index>(static_cast<Index>(std::min(1.0 / radius, 1e6)), 1,
                                 std::max<Index>(1, static_cast<Index>(std::sqrt(static_cast<double>(points.size())))))),
-        start_(static_cast<std::size_t>(side_ * side_) + 1, 0),
+        start_(side_ * side_ + 1, 0),
         member_(points.size()) {
     for (const Point& p : points) ++start_[cell(p) + 1];
     for (Index c = 0; c < side_ * side_; ++c) start_[c + 1] += start_[c];
@@ -178,7 +178,7 @@ Edges star(Index agents) {
 
 Edges complete(Index agents) {
   Edges edges;
-  edges.reserve(static_cast<std::size_t>(agents * (agents - 1) / 2));
+  edges.reserve(agents * (agents - 1) / 2);
   for (Index k = 0; k < agents; ++k) {
     for (Index l = k + 1; l < agents; ++l) edges.push_back(link(k, l));
   }
@@ -232,7 +232,7 @@ Edges erdos_renyi(Index agents, Real probability, Stream& random) {
 }
 
 Edges random_geometric(Index agents, Real radius, Stream& random) {
-  std::vector<Point> points(static_cast<std::size_t>(agents));
+  std::vector<Point> points(agents);
   for (Point& p : points) {
     p.x = random.uniform();
     p.y = random.uniform();
@@ -252,7 +252,7 @@ Edges random_geometric(Index agents, Real radius, Stream& random) {
 Edges watts_strogatz(Index agents, Index degree, Real rewire, Stream& random) {
   Edges edges;
   LinkSet links;
-  std::vector<Index> degree_of(static_cast<std::size_t>(agents), degree);
+  std::vector<Index> degree_of(agents, degree);
   for (Index hop = 1; hop <= degree / 2; ++hop) {
     for (Index k = 0; k < agents; ++k) {
       edges.push_back(link(k, (k + hop) % agents));
@@ -277,7 +277,7 @@ Edges watts_strogatz(Index agents, Index degree, Real rewire, Stream& random) {
 Edges barabasi_albert(Index agents, Index attach, Stream& random) {
   // Every agent stands in `ends` once for each of its links, so a uniform choice is one by degree.
   std::vector<std::int32_t> ends;
-  std::vector<Index> chosen_by(static_cast<std::size_t>(agents), -1);
+  std::vector<Index> chosen_by(agents, -1);
   Edges edges = star(std::min(agents, attach + 1));
   for (const auto& [k, l] : edges) ends.insert(ends.end(), {k, l});
   for (Index k = attach + 1; k < agents; ++k) {
@@ -312,7 +312,7 @@ Edges random_regular(Index agents, Index degree, Stream& random) {
 
 Edges stochastic_block(Index agents, Index blocks, Real within, Real between, Stream& random) {
   Edges edges;
-  std::vector<Index> block(static_cast<std::size_t>(agents));
+  std::vector<Index> block(agents);
   for (Index b = 0; b < blocks; ++b) {
     const Block members = block_of(agents, blocks, b);
     for (Index k = members.first; k < members.last; ++k) block[k] = b;

@@ -23,9 +23,7 @@ void check_edge(const Edge& edge, Index agents) {
 /// Breadth-first search whose memory serves many sources.
 class Sweep {
  public:
-  explicit Sweep(const Graph& graph) : graph_(graph), distance_(static_cast<std::size_t>(graph.agents())) {
-    queue_.reserve(distance_.size());
-  }
+  explicit Sweep(const Graph& graph) : graph_(graph), distance_(graph.agents()) { queue_.reserve(distance_.size()); }
 
   /// Distances from `source`; the largest of those found. Ends as soon as everybody is reached, so that a
   /// dense graph costs O(agents), not O(edges).
@@ -60,9 +58,7 @@ struct Eccentricities {
   std::vector<Index> low;
   std::vector<Index> high;
 
-  explicit Eccentricities(Index agents)
-      : low(static_cast<std::size_t>(agents), 0),
-        high(static_cast<std::size_t>(agents), std::numeric_limits<Index>::max()) {}
+  explicit Eccentricities(Index agents) : low(agents, 0), high(agents, std::numeric_limits<Index>::max()) {}
 
   void learn(const Sweep& sweep, Index source, Index eccentricity) {
     for (Index k = 0; k < static_cast<Index>(low.size()); ++k) {
@@ -92,7 +88,7 @@ Graph Graph::from_edges(Index agents, const std::vector<Edge>& edges) {
   if (agents > std::numeric_limits<std::int32_t>::max()) {
     throw InputError("graph.agents", "found " + std::to_string(agents) + ", expected at most 2147483647");
   }
-  std::vector<Index> place(static_cast<std::size_t>(agents) + 1, 0);
+  std::vector<Index> place(agents + 1, 0);
   for (const Edge& edge : edges) {
     check_edge(edge, agents);
     ++place[edge.first + 1];
@@ -107,7 +103,7 @@ Graph Graph::from_edges(Index agents, const std::vector<Edge>& edges) {
   }
   // Sort every row and close the gaps that repeated links leave.
   Graph graph;
-  graph.offset_.reserve(static_cast<std::size_t>(agents) + 1);
+  graph.offset_.reserve(agents + 1);
   auto end = all.begin();
   for (Index k = 0; k < agents; ++k) {
     const auto first = all.begin() + start[k];

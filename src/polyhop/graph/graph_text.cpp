@@ -125,7 +125,7 @@ class LineCounter {
   explicit LineCounter(std::string_view text) : text_(text) {}
   Index at(std::ptrdiff_t offset) {
     const auto end = std::clamp<std::ptrdiff_t>(offset, 0, static_cast<std::ptrdiff_t>(text_.size()));
-    for (; place_ < end; ++place_) line_ += text_[static_cast<std::size_t>(place_)] == '\n';
+    for (; place_ < end; ++place_) line_ += text_[place_] == '\n';
     return line_;
   }
 
@@ -330,7 +330,7 @@ GraphText parse_dense(std::string_view text) {
       refuse_line(lines.number(),
                   "more rows than the " + std::to_string(columns) + " columns, expected a square matrix");
     for (Index l = 0; l < columns; ++l) {
-      const Real value = to_number(words[static_cast<std::size_t>(l)], lines.number(), "a value");
+      const Real value = to_number(words[l], lines.number(), "a value");
       if (value != 0 || l == row) out.entries.push_back(entry(row, l, lines.number(), value));
     }
   }

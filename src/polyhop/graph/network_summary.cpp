@@ -3,7 +3,6 @@
 #include "polyhop/graph/network_summary.hpp"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 
 #include "polyhop/core/error.hpp"
@@ -19,7 +18,7 @@ constexpr Index fastest_mixing_up_to = 100;  // a search, which takes seconds ab
 /// Counts who is within two hops of an agent, by marks that need no clearing between agents.
 class NearCounter {
  public:
-  explicit NearCounter(const Graph& graph) : graph_(graph), mark_(static_cast<std::size_t>(graph.agents()), -1) {}
+  explicit NearCounter(const Graph& graph) : graph_(graph), mark_(graph.agents(), -1) {}
 
   /// Looks at links that `count` will take.
   [[nodiscard]] Index price(Index k) const {
@@ -33,7 +32,7 @@ class NearCounter {
     if (sees_everybody(k)) return graph_.agents();
     Index found = 0;
     const auto meet = [&](Index l) {
-      auto& mark = mark_[static_cast<std::size_t>(l)];
+      auto& mark = mark_[l];
       found += mark != k;
       mark = k;
     };
@@ -97,7 +96,7 @@ std::vector<DegreeBin> degree_histogram(const Graph& graph, Index most_bins) {
   const Index width = (range + most_bins - 1) / most_bins;
   std::vector<DegreeBin> bins;
   for (Index d = low; d < low + range; d += width) bins.push_back({d, std::min(d + width, low + range) - 1, 0});
-  for (Index k = 0; k < graph.agents(); ++k) ++bins[static_cast<std::size_t>((graph.degree(k) - low) / width)].agents;
+  for (Index k = 0; k < graph.agents(); ++k) ++bins[(graph.degree(k) - low) / width].agents;
   return bins;
 }
 

@@ -8,20 +8,20 @@ namespace polyhop {
 
 SpanningTree spanning_tree(const SparseRows& a) {
   SpanningTree tree;
-  tree.depth.assign(static_cast<std::size_t>(a.rows()), -1);
+  tree.depth.assign(a.rows(), -1);
   tree.above.assign(tree.depth.size(), 0);
   std::vector<Index> reached = {0};
   tree.depth[0] = 0;
   for (std::size_t n = 0; n < reached.size(); ++n) {
     for (const Index l : a.columns_of(reached[n])) {
-      Index& depth = tree.depth[static_cast<std::size_t>(l)];
+      Index& depth = tree.depth[l];
       if (depth >= 0) continue;
-      depth = tree.depth[static_cast<std::size_t>(reached[n])] + 1;
-      tree.above[static_cast<std::size_t>(l)] = reached[n];
+      depth = tree.depth[reached[n]] + 1;
+      tree.above[l] = reached[n];
       reached.push_back(l);
     }
   }
-  tree.height = tree.depth[static_cast<std::size_t>(reached.back())];
+  tree.height = tree.depth[reached.back()];
   return tree;
 }
 

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -33,7 +32,7 @@ void move_constant(const Vector& x, Vector& y, double from, double to) {
 }
 
 Vector random_start(Index size) {
-  Vector start(static_cast<std::size_t>(size));
+  Vector start(size);
   Stream(0, Purpose::spectrum).normals(start);
   return start;
 }

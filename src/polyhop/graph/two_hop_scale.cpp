@@ -18,8 +18,7 @@ using Vector = Lanczos::Vector;
 /// C = D^-1/2 |A|^T |A| D^-1/2.
 class ScaledTwoHop {
  public:
-  explicit ScaledTwoHop(const SparseRows& a)
-      : a_(a), root_(static_cast<std::size_t>(a.rows())), scaled_(root_.size()), middle_(root_.size()) {
+  explicit ScaledTwoHop(const SparseRows& a) : a_(a), root_(a.rows()), scaled_(root_.size()), middle_(root_.size()) {
     for (Index k = 0; k < a.rows(); ++k) {
       double b_kk = 0;
       for (const Real a_kl : a.weights_of(k)) b_kk += a_kl * a_kl;

@@ -16,8 +16,8 @@ namespace {
 template <class Weight>
 SparseRows from_links(const Graph& graph, Weight weight) {
   SparseRows a;
-  a.offset.reserve(static_cast<std::size_t>(graph.agents()) + 1);
-  a.column.reserve(static_cast<std::size_t>(graph.agents() + 2 * graph.edges()));
+  a.offset.reserve(graph.agents() + 1);
+  a.column.reserve(graph.agents() + 2 * graph.edges());
   a.weight.reserve(a.column.capacity());
   for (Index k = 0; k < graph.agents(); ++k) {
     const auto own =

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "polyhop/method/adaptive_moments.hpp"
 
-#include <cstddef>
 #include <utility>
 
 #include "polyhop/method/row_arithmetic.hpp"
@@ -25,9 +24,7 @@ FieldTable<Options> moment_fields() {
 template <class Options>
 void update_moments(const Options& options, const Gradients& g, Rows& m, Rows& v) {
   for (Index k = 0; k < m.rows(); ++k) {
-    const auto slot = static_cast<std::size_t>(k);
-    kernels::moments(options.beta1, options.beta2, g.scale[slot], g.row[slot], m.row(k).data(), v.row(k).data(),
-                     m.columns());
+    kernels::moments(options.beta1, options.beta2, g.scale[k], g.row[k], m.row(k).data(), v.row(k).data(), m.columns());
   }
 }
 
@@ -55,8 +52,8 @@ void Dadam::step(Index i, Oracle& oracle, StepSize& rule, Network& network) {
   network.combine(w_, w_);
   for (Index k = 0; k < w_.rows(); ++k) {
     kernels::raise(options_.beta3, v_.row(k).data(), u_.row(k).data(), w_.columns());
-    kernels::scaled_step(mu_[static_cast<std::size_t>(k)], m_.row(k).data(), u_.row(k).data(), 0, options_.epsilon,
-                         w_.row(k).data(), w_.row(k).data(), w_.columns());
+    kernels::scaled_step(mu_[k], m_.row(k).data(), u_.row(k).data(), 0, options_.epsilon, w_.row(k).data(),
+                         w_.row(k).data(), w_.columns());
   }
 }
 
@@ -87,8 +84,8 @@ void Damsgrad::step(Index i, Oracle& oracle, StepSize& rule, Network& network) {
   network.combine(w_, w_);
   network.combine(t_, t_);
   for (Index k = 0; k < w_.rows(); ++k) {
-    kernels::scaled_step(mu_[static_cast<std::size_t>(k)], m_.row(k).data(), t_.row(k).data(), options_.epsilon, 0,
-                         w_.row(k).data(), w_.row(k).data(), w_.columns());
+    kernels::scaled_step(mu_[k], m_.row(k).data(), t_.row(k).data(), options_.epsilon, 0, w_.row(k).data(),
+                         w_.row(k).data(), w_.columns());
   }
   add(-1, vhat_, t_);
   for (Index k = 0; k < w_.rows(); ++k) kernels::raise(0, v_.row(k).data(), vhat_.row(k).data(), w_.columns());

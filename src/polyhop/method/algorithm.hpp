@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
 #include <span>
 #include <utility>
 #include <vector>
@@ -34,7 +33,7 @@ class Algorithm {
   }
 
  protected:
-  explicit Algorithm(Rows start) : w_(std::move(start)), mu_(static_cast<std::size_t>(w_.rows())) {}
+  explicit Algorithm(Rows start) : w_(std::move(start)), mu_(w_.rows()) {}
   virtual void register_more(StateRegistry& /*state*/) {}
   /// Where an iteration begins: draws the samples x_{k,i} and evaluates at the rows of w what the rule needs.
   static Iterate sample(Index i, const Rows& w, Oracle& oracle, const StepSize& rule) {

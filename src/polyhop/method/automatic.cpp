@@ -37,9 +37,7 @@ Setting on_diffusion(const Setting& setting) {
 }  // namespace
 
 ProgressWatch::ProgressWatch(Index agents_of_block, Index agents)
-    : agents_(agents),
-      early_(static_cast<std::size_t>(agents_of_block)),
-      late_(static_cast<std::size_t>(agents_of_block)) {
+    : agents_(agents), early_(agents_of_block), late_(agents_of_block) {
   restart();
 }
 

@@ -51,11 +51,10 @@ void BacktrackingStep::shrink_until_accepted(const Iterate& at) {
   for (int n = 0; n < most_shrinks && !searching_.empty(); ++n) {
     at.oracle().values_along(at.w(), at.gradients(), searching_, accepted_, values_);
     std::erase_if(searching_, [&](Index agent) {
-      const auto k = static_cast<std::size_t>(agent);
-      const Real before = at.own_values()[k];
-      const Real enough = before - (1 - options_.delta / 2) * accepted_[k] * energy_[k] + rounding_of(before);
-      if (values_[k] <= enough) return true;  // never of a NaN
-      accepted_[k] *= options_.shrink;
+      const Real before = at.own_values()[agent];
+      const Real enough = before - (1 - options_.delta / 2) * accepted_[agent] * energy_[agent] + rounding_of(before);
+      if (values_[agent] <= enough) return true;  // never of a NaN
+      accepted_[agent] *= options_.shrink;
       return false;
     });
   }

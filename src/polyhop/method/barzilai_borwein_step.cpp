@@ -28,8 +28,7 @@ void BarzilaiBorweinOptions::check(const std::string& path, int line) const {
 BarzilaiBorweinStep::BarzilaiBorweinStep(const BarzilaiBorweinOptions& options, const Setting& setting)
     : options_(options), differences_(setting.network.block().size(), setting.network.columns()) {
   options.check("step");
-  own_.assign(static_cast<std::size_t>(setting.network.block().size()),
-              std::clamp(options.first, options.min, options.max));
+  own_.assign(setting.network.block().size(), std::clamp(options.first, options.min, options.max));
 }
 
 void BarzilaiBorweinStep::register_state(StateRegistry& state) {

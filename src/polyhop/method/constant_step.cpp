@@ -83,7 +83,7 @@ Real ScheduledStep::stairs(Index i) const {
 
 void ScheduledStep::do_choose(const Iterate& at, Network&, std::span<Real> mu) {
   const auto last = static_cast<Index>(listed_.size()) - 1;
-  std::ranges::fill(mu, last < 0 ? stairs(at.i()) : listed_[static_cast<std::size_t>(std::min(at.i(), last))]);
+  std::ranges::fill(mu, last < 0 ? stairs(at.i()) : listed_[std::min(at.i(), last)]);
 }
 
 }  // namespace polyhop

@@ -23,7 +23,7 @@ constexpr Real far_off = 16;
 }  // namespace
 
 CurvatureWatch::CurvatureWatch(Index agents) {
-  for (auto* scalars : {&largest_, &measured_, &trial_, &values_}) scalars->resize(static_cast<std::size_t>(agents));
+  for (auto* scalars : {&largest_, &measured_, &trial_, &values_}) scalars->resize(agents);
 }
 
 void CurvatureWatch::register_state(StateRegistry& state) {
@@ -51,15 +51,14 @@ void CurvatureWatch::measure(const Iterate& at) {
   for (int n = 0; n < most_shrinks && !agents_.empty(); ++n) {
     at.oracle().values_along(at.w(), at.gradients(), agents_, trial_, values_);
     std::erase_if(agents_, [&](Index agent) {
-      const auto k = static_cast<std::size_t>(agent);
-      measured_[k] = curvature(k, at);
-      if (!(measured_[k] * trial_[k] > far_off)) return true;
-      trial_[k] /= far_off;
-      largest_[k] = 1 / trial_[k];
+      measured_[agent] = curvature(agent, at);
+      if (!(measured_[agent] * trial_[agent] > far_off)) return true;
+      trial_[agent] /= far_off;
+      largest_[agent] = 1 / trial_[agent];
       return false;
     });
   }
-  for (const Index k : agents_) measured_[static_cast<std::size_t>(k)] = std::numeric_limits<Real>::quiet_NaN();
+  for (const Index k : agents_) measured_[k] = std::numeric_limits<Real>::quiet_NaN();
 }
 
 void CurvatureWatch::begin(const Iterate& at) {
@@ -91,7 +90,7 @@ CorrectedDescent::CorrectedDescent(Index agents, Index columns)
     : correction_(agents, columns, 0.5),
       along_gradients_(agents),
       differences_(agents, columns),
-      along_moves_(static_cast<std::size_t>(agents)) {}
+      along_moves_(agents) {}
 
 void CorrectedDescent::register_state(StateRegistry& state) {
   correction_.register_state(state);

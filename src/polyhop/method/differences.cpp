@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "polyhop/method/differences.hpp"
 
-#include <cstddef>
-
 #include "polyhop/core/kernels.hpp"
 #include "polyhop/method/row_arithmetic.hpp"
 
@@ -11,7 +9,7 @@ namespace polyhop {
 
 Differences::Differences(Index agents, Index columns)
     : points_(agents, columns), gradients_(agents, columns), s_(1, columns), z_(1, columns) {
-  for (auto* products : {&ss_, &sz_, &zz_}) products->resize(static_cast<std::size_t>(agents));
+  for (auto* products : {&ss_, &sz_, &zz_}) products->resize(agents);
 }
 
 void Differences::register_state(StateRegistry& state, const std::string& prefix) {
@@ -36,13 +34,12 @@ void Differences::compare(const Iterate& at) {
   Real* s = s_.data();
   Real* z = z_.data();
   for (Index k = 0; k < at.agents(); ++k) {
-    const auto slot = static_cast<std::size_t>(k);
     kernels::add_scaled(-1, points_.row(k).data(), at.w().row(k).data(), s, n);
     at.gradients().write(k, z);
     kernels::add_scaled(-1, gradients_.row(k).data(), z, z, n);
-    ss_[slot] = kernels::dot(s, s, n);
-    sz_[slot] = kernels::dot(s, z, n);
-    zz_[slot] = kernels::dot(z, z, n);
+    ss_[k] = kernels::dot(s, s, n);
+    sz_[k] = kernels::dot(s, z, n);
+    zz_[k] = kernels::dot(z, z, n);
   }
 }
 

@@ -37,7 +37,7 @@ void DualCorrection::apply(Rows& w, std::span<const Real> mu, bool common, Netwo
   network.differ(w, mu, common, push_);  // (I - A) Psi / mu
   add(mixing_, push_, dual_);            // D+
   for (Index k = 0; k < w.rows(); ++k) {
-    const Real share = mixing_ * mu[static_cast<std::size_t>(k)];  // X+ = Psi - mu (D+ - D)
+    const Real share = mixing_ * mu[k];  // X+ = Psi - mu (D+ - D)
     kernels::add_scaled(-share, push_.row(k).data(), w.row(k).data(), w.row(k).data(), w.columns());
   }
 }

@@ -138,7 +138,7 @@ void GraphAwarePolyak::prepare_metric(Network& network) {
   const Block block = network.block();
   const auto own_weight = [&](Index agent) {
     const auto columns = a.columns_of(agent);
-    return a.weights_of(agent)[static_cast<std::size_t>(std::ranges::lower_bound(columns, agent) - columns.begin())];
+    return a.weights_of(agent)[std::ranges::lower_bound(columns, agent) - columns.begin()];
   };
   for (Index k = 0; k < block.size(); ++k) {
     Real sum = 0;  // sum_m a_mk^2, A being symmetric
@@ -148,9 +148,9 @@ void GraphAwarePolyak::prepare_metric(Network& network) {
   if (options_.damping == Damping::graph && !is_diagonal()) {
     SparseRows p = a;
     for (Index k = 0; k < a.rows(); ++k) {
-      for (Index e = a.offset[static_cast<std::size_t>(k)]; e < a.offset[static_cast<std::size_t>(k) + 1]; ++e) {
-        Real& weight = p.weight[static_cast<std::size_t>(e)];
-        weight = c * weight + (a.column[static_cast<std::size_t>(e)] == k ? 1 - c : 0.0);
+      for (Index e = a.offset[k]; e < a.offset[k + 1]; ++e) {
+        Real& weight = p.weight[e];
+        weight = c * weight + (a.column[e] == k ? 1 - c : 0.0);
       }
     }
     lambda_b_ = polyhop::two_hop_scale(p);
@@ -161,26 +161,25 @@ void GraphAwarePolyak::prepare_metric(Network& network) {
   b_ = near_->weight;
   for (Index k = 0; k < block.size(); ++k) {
     const auto near = near_->columns_of(k);
-    const auto begin = near_->offset[static_cast<std::size_t>(k)];
+    const auto begin = near_->offset[k];
     diagonal_.push_back(begin + (std::ranges::lower_bound(near, block.agent(k)) - near.begin()));
     if (c == 1) continue;
-    for (std::size_t n = 0; n < near.size(); ++n) b_[static_cast<std::size_t>(begin) + n] *= c * c;
+    for (std::size_t n = 0; n < near.size(); ++n) b_[begin + n] *= c * c;
     const auto columns = a.columns_of(block.agent(k));
     for (std::size_t n = 0; n < columns.size(); ++n) {
       const auto place = begin + (std::ranges::lower_bound(near, columns[n]) - near.begin());
-      b_[static_cast<std::size_t>(place)] += 2 * c * (1 - c) * a.weights_of(block.agent(k))[n];
+      b_[place] += 2 * c * (1 - c) * a.weights_of(block.agent(k))[n];
     }
-    b_[static_cast<std::size_t>(diagonal_.back())] = b_kk_[static_cast<std::size_t>(k)];
+    b_[diagonal_.back()] = b_kk_[k];
   }
 }
 
 void GraphAwarePolyak::prepare_memory(const Setting& setting) {
   const Index agents = setting.network.block().size();
   const Index columns = setting.network.columns();
-  const auto count = static_cast<std::size_t>(agents);
   z_.resize(holds_gradients() ? b_.size() : 0);
   values_.resize(holds_points() ? b_.size() : 0);
-  for (auto* scalars : {&squared_norms_, &alpha_, &cbar_, &coupling_, &scratch_}) scalars->resize(count);
+  for (auto* scalars : {&squared_norms_, &alpha_, &cbar_, &coupling_, &scratch_}) scalars->resize(agents);
   const bool relays = !holds_points() || !holds_gradients() || options_.exchange == Exchange::relay;
   if (relays) mixed_ = Rows(agents, columns);
   if (relays && recursion_.mixing > 0 && recursion_.mixing < 1) relayed_ = Rows(agents, columns);
@@ -191,16 +190,16 @@ void GraphAwarePolyak::prepare_memory(const Setting& setting) {
       Stream stream(setting.seed, Purpose::sketch, r);
       for (Real& sign : signs_.row(r)) sign = stream.below(2) == 0 ? entry : -entry;
     }
-    projections_.resize(count * static_cast<std::size_t>(options_.sketch_size));
+    projections_.resize(agents * options_.sketch_size);
   }
   if (options_.cap.kind == Cap::Kind::distance) {
-    sum_.resize(count);
-    radius_.resize(count);
+    sum_.resize(agents);
+    radius_.resize(agents);
     start_ = Rows(agents, columns);
   }
   if (options_.cap.kind == Cap::Kind::curvature) {
     differences_.emplace(agents, columns);
-    cap_.assign(count, 1e-2);
+    cap_.assign(agents, 1e-2);
   }
 }
 
@@ -240,8 +239,7 @@ void GraphAwarePolyak::gather(const Iterate& at, Network& network) {
   }
   for (std::size_t k = 0; k < alpha_.size(); ++k) {
     // The lists hold y_k.y_k already.
-    const Real y2 =
-        holds_gradients() ? z_[static_cast<std::size_t>(diagonal_[k])] : at.y().squared_norm(static_cast<Index>(k));
+    const Real y2 = holds_gradients() ? z_[diagonal_[k]] : at.y().squared_norm(static_cast<Index>(k));
     squared_norms_[k] = y2 < vanishing_gradient ? 0 : y2;
   }
   for (std::size_t e = 0; e < z_.size(); ++e) z_[e] *= b_[e];
@@ -262,7 +260,7 @@ void GraphAwarePolyak::sketch(const Iterate& at, Network& network) {
     scratch_[k] = 0;
     for (Index e = near_->offset[k]; e < near_->offset[k + 1]; ++e) {
       const Real product = std::inner_product(own, own + size, list.row(e), Real{0});
-      scratch_[k] += b_[static_cast<std::size_t>(e)] * std::abs(product);
+      scratch_[k] += b_[e] * std::abs(product);
     }
   }
 }
@@ -292,12 +290,12 @@ Real GraphAwarePolyak::damping_of(std::size_t k) const {
     case Damping::paper:
       // b_kk ||y_k||^2 / sum_l (b_kl y_k.y_l)^2, divided through by ||y_k||^2 so that ||y_k||^4 never appears.
       for (Index e = near_->offset[k]; e < near_->offset[k + 1]; ++e) {
-        const Real x = z_[static_cast<std::size_t>(e)] * per_norm;
+        const Real x = z_[e] * per_norm;
         sum += x * x;
       }
       return b_kk_[k] / sum;
     case Damping::rows:
-      for (Index e = near_->offset[k]; e < near_->offset[k + 1]; ++e) sum += std::abs(z_[static_cast<std::size_t>(e)]);
+      for (Index e = near_->offset[k]; e < near_->offset[k + 1]; ++e) sum += std::abs(z_[e]);
       return 1 / sum;
     case Damping::norms:
       return per_norm / scratch_[k];
@@ -380,7 +378,7 @@ void GraphAwarePolyak::bound_from_lists(std::span<const Real> optimal) {
   for (std::size_t k = 0; k < cbar_.size(); ++k) {
     Real sum = 0;
     for (Index e = near_->offset[k]; e < near_->offset[k + 1]; ++e) {
-      sum += b_[static_cast<std::size_t>(e)] * (optimal[k] - values_[static_cast<std::size_t>(e)]);
+      sum += b_[e] * (optimal[k] - values_[e]);
     }
     cbar_[k] = sum;
   }
@@ -415,7 +413,7 @@ void GraphAwarePolyak::couple(const Iterate& at, Network& network, std::span<con
     for (std::size_t k = 0; k < mu.size(); ++k) {
       Real sum = 0;
       for (Index e = near_->offset[k]; e < near_->offset[k + 1]; ++e) {
-        sum += z_[static_cast<std::size_t>(e)] * *steps.row(e);
+        sum += z_[e] * *steps.row(e);
       }
       coupling_[k] = sum;
     }
@@ -427,12 +425,12 @@ void GraphAwarePolyak::couple(const Iterate& at, Network& network, std::span<con
     for (Index k = 0; k < mixed_.rows(); ++k) {
       Real* row = mixed_.row(k).data();
       kernels::scale(c, row, row, mixed_.columns());
-      at.y().add_scaled(k, (1 - c) * mu[static_cast<std::size_t>(k)], row, row);
+      at.y().add_scaled(k, (1 - c) * mu[k], row, row);
     }
   }
   mix_again(network);
   for (Index k = 0; k < at.agents(); ++k) {
-    coupling_[static_cast<std::size_t>(k)] = at.y().dot(k, mixed_.row(k).data());
+    coupling_[k] = at.y().dot(k, mixed_.row(k).data());
   }
 }
 
@@ -489,7 +487,7 @@ void GraphAwarePolyak::limit_by_distance(const Iterate& at, Network& network, st
   } else if (holds_gradients()) {
     for (std::size_t k = 0; k < mu.size(); ++k) {
       Real sum = 0;
-      for (Index e = near_->offset[k]; e < near_->offset[k + 1]; ++e) sum += z_[static_cast<std::size_t>(e)];
+      for (Index e = near_->offset[k]; e < near_->offset[k + 1]; ++e) sum += z_[e];
       coupling_[k] = sum;
     }
   } else {

@@ -52,9 +52,8 @@ void Kuruzov::step(Index i, Oracle& oracle, StepSize&, Network& network) {
   search(at);
   spread_min(mu_, network);
   for (Index k = 0; k < w_.rows(); ++k) {
-    const auto slot = static_cast<std::size_t>(k);
     // D+ = Dh + (X - Xh)/alpha - G
-    kernels::add_difference(1 / mu_[slot], w_.row(k).data(), mixed_.row(k).data(), dual_.row(k).data(), w_.columns());
+    kernels::add_difference(1 / mu_[k], w_.row(k).data(), mixed_.row(k).data(), dual_.row(k).data(), w_.columns());
   }
   add(-1, at.gradients(), dual_);
   descend(mixed_, mu_, along_direction_, w_);  // X+ = Xh - alpha Dh
@@ -76,22 +75,21 @@ void Kuruzov::search(const Iterate& at) {
     at.oracle().values_along(mixed_, along_direction_, searching_, mu_, values_);
     std::erase_if(searching_, [&](Index k) {
       if (accepts(k, at)) return true;
-      mu_[static_cast<std::size_t>(k)] *= options_.shrink;
+      mu_[k] *= options_.shrink;
       return false;
     });
   }
 }
 
 bool Kuruzov::accepts(Index k, const Iterate& at) {
-  const auto slot = static_cast<std::size_t>(k);
-  const Real a = mu_[slot];
+  const Real a = mu_[k];
   const Index m = w_.columns();
   Real* move = trial_.data();
   kernels::add_scaled(-a, direction_.row(k).data(), mixed_.row(k).data(), move, m);
   kernels::add_scaled(-1, w_.row(k).data(), move, move, m);  // x+ - x
-  const Real value = at.own_values()[slot];
+  const Real value = at.own_values()[k];
   const Real bound = value + at.gradients().dot(k, move) + options_.delta / (2 * a) * kernels::dot(move, move, m);
-  return values_[slot] <= bound + rounding_of(value);  // never of a NaN
+  return values_[k] <= bound + rounding_of(value);  // never of a NaN
 }
 
 }  // namespace polyhop

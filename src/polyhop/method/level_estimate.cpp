@@ -17,11 +17,10 @@ constexpr Real never = std::numeric_limits<Real>::max();
 }  // namespace
 
 LevelEstimate::LevelEstimate(Index agents) {
-  const auto n = static_cast<std::size_t>(agents);
-  for (auto* zeros : {&level_, &average_, &before_raise_, &mean_, &progress_}) zeros->resize(n);
-  share_.assign(n, 0.5);
-  epoch_before_.assign(n, never);
-  mean_at_raise_.assign(n, never);
+  for (auto* zeros : {&level_, &average_, &before_raise_, &mean_, &progress_}) zeros->resize(agents);
+  share_.assign(agents, 0.5);
+  epoch_before_.assign(agents, never);
+  mean_at_raise_.assign(agents, never);
 }
 
 void LevelEstimate::register_state(StateRegistry& state) {

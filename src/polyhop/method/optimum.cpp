@@ -55,7 +55,7 @@ Value Codec<Optimum>::write(const Optimum& optimum) {
 
 OptimalValues::OptimalValues(const Optimum& optimum, const Setting& setting) {
   const Block block = setting.network.block();
-  values_.assign(static_cast<std::size_t>(block.size()), optimum.number);
+  values_.assign(block.size(), optimum.number);
   if (optimum.kind == Optimum::Kind::estimate) {
     estimate_.emplace(block.size());
     return;
@@ -79,7 +79,7 @@ OptimalValues::OptimalValues(const Optimum& optimum, const Setting& setting) {
       throw InputError("optimum", "the value of agent " + std::to_string(k) + " is not finite");
   }
   for (std::size_t k = 0; k < values_.size(); ++k) {
-    values_[k] = list[static_cast<std::size_t>(block.agent(static_cast<Index>(k)))];
+    values_[k] = list[block.agent(static_cast<Index>(k))];
   }
 }
 

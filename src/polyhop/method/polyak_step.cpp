@@ -50,7 +50,7 @@ const FieldTable<DecSpsOptions>& DecSpsOptions::fields() {
 
 DecSpsStep::DecSpsStep(const DecSpsOptions& options, const Setting& setting)
     : options_(options), optimal_(options.optimum, setting) {
-  ratchet_.assign(static_cast<std::size_t>(setting.network.block().size()), std::numeric_limits<Real>::max());
+  ratchet_.assign(setting.network.block().size(), std::numeric_limits<Real>::max());
 }
 
 void DecSpsStep::register_state(StateRegistry& state) {
@@ -69,9 +69,8 @@ void DecSpsStep::do_choose(const Iterate& at, Network& network, std::span<Real> 
 }
 
 Real polyak_ratio(const Iterate& at, std::span<const Real> optimal, Index k) {
-  const auto slot = static_cast<std::size_t>(k);
   const Real y2 = at.y().squared_norm(k);
-  return y2 >= vanishing_gradient ? std::max((at.values()[slot] - optimal[slot]) / y2, 0.0) : 0.0;
+  return y2 >= vanishing_gradient ? std::max((at.values()[k] - optimal[k]) / y2, 0.0) : 0.0;
 }
 
 }  // namespace polyhop

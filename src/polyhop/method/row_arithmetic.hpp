@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
 #include <span>
 
 #include "polyhop/core/gradients.hpp"
@@ -15,7 +14,7 @@ namespace polyhop {
 /// out = x - diag(mu) y; out may be x.
 inline void descend(const Rows& x, std::span<const Real> mu, const Gradients& y, Rows& out) {
   for (Index k = 0; k < x.rows(); ++k) {
-    y.add_scaled(k, -mu[static_cast<std::size_t>(k)], x.row(k).data(), out.row(k).data());
+    y.add_scaled(k, -mu[k], x.row(k).data(), out.row(k).data());
   }
 }
 
@@ -50,7 +49,7 @@ inline void mix(Real share, const Rows& combined, Rows& x) {
 inline Gradients along(const Rows& x) {
   Gradients y;
   y.columns = x.columns();
-  y.scale.assign(static_cast<std::size_t>(x.rows()), 1.0);
+  y.scale.assign(x.rows(), 1.0);
   for (Index k = 0; k < x.rows(); ++k) y.row.push_back(x.row(k).data());
   return y;
 }

@@ -10,11 +10,7 @@
 namespace polyhop {
 
 Tracker::Tracker(Index agents, Index columns)
-    : y_(agents, columns),
-      before_(agents, columns),
-      f_(static_cast<std::size_t>(agents)),
-      values_before_(static_cast<std::size_t>(agents)),
-      direction_(along(y_)) {}
+    : y_(agents, columns), before_(agents, columns), f_(agents), values_before_(agents), direction_(along(y_)) {}
 
 void Tracker::register_state(StateRegistry& state) {
   state.rows("tracker.y", y_);

@@ -77,7 +77,7 @@ void Network::take_places() {
 void Network::make_room(Mail& mail, const Message& message) const {
   const Index count = roster_ == nullptr ? agents() : roster_->size();
   for (int v = 0; v < message.vectors; ++v) {
-    Rows& rows = mail.vectors[static_cast<std::size_t>(v)];
+    Rows& rows = mail.vectors[v];
     if (rows.rows() == 0) rows = Rows(count, columns_);
   }
   // A line is paid for in any case.
@@ -88,7 +88,7 @@ void Network::make_room(Mail& mail, const Message& message) const {
 
 void Network::count(const Message& message) {
   const Index rows = handed_over(message.hops);
-  traffic_[static_cast<std::size_t>(account_)] += {message.hops, rows * message.vectors, rows * message.scalars};
+  traffic_[account_] += {message.hops, rows * message.vectors, rows * message.scalars};
 }
 
 const Network::Mail& Network::exchange(const Message& message) {
@@ -102,8 +102,7 @@ void Network::copy_block(const Rows& x, Rows& mail) const {
 }
 
 void Network::send_gradient(Mail& mail, int place, Index k, const Gradients& g) const {
-  const auto slot = static_cast<std::size_t>(k);
-  kernels::scale(g.scale[slot], g.row[slot], mail.vectors[static_cast<std::size_t>(place)].row(own(k)).data(), padded_);
+  kernels::scale(g.scale[k], g.row[k], mail.vectors[place].row(own(k)).data(), padded_);
 }
 
 // Interior agents are combined while the rows of the others are on their way.
@@ -129,8 +128,7 @@ void Network::combine(std::span<const Real> c, const Gradients& g, Rows& out) {
   const Message message{.hops = 1, .vectors = 1};
   Rows& mail = outbox(message).vectors[0];
   for (Index k = 0; k < block_.size(); ++k) {
-    const auto slot = static_cast<std::size_t>(k);
-    kernels::scale(c[slot] * g.scale[slot], g.row[slot], mail.row(own(k)).data(), padded_);
+    kernels::scale(c[k] * g.scale[k], g.row[k], mail.row(own(k)).data(), padded_);
   }
   combine_mail(message, out);
 }
@@ -139,9 +137,8 @@ void Network::adapt_combine(Rows& w, std::span<const Real> mu, const Gradients& 
   const Message message{.hops = 1, .vectors = 1};
   Rows& mail = outbox(message).vectors[0];
   for (Index k = 0; k < block_.size(); ++k) {
-    const auto slot = static_cast<std::size_t>(k);
     // psi_k = w_k - mu_k g_k, [eq:atc-opt]
-    kernels::add_scaled(-mu[slot] * g.scale[slot], g.row[slot], w.row(k).data(), mail.row(own(k)).data(), padded_);
+    kernels::add_scaled(-mu[k] * g.scale[k], g.row[k], w.row(k).data(), mail.row(own(k)).data(), padded_);
   }
   combine_mail(message, w);
 }
@@ -151,12 +148,12 @@ void Network::differ(const Rows& x, std::span<const Real> m, bool common, Rows& 
   Mail& mail = outbox(message);
   copy_block(x, mail.vectors[0]);
   if (!common) {
-    for (Index k = 0; k < block_.size(); ++k) mail.scalars(own(k), 0) = m[static_cast<std::size_t>(k)];
+    for (Index k = 0; k < block_.size(); ++k) mail.scalars(own(k), 0) = m[k];
   }
   const Mail& received = exchange(message);
   const auto a = neighbourhoods();
   for (Index k = 0; k < block_.size(); ++k) {
-    const Real own_m = m[static_cast<std::size_t>(k)];
+    const Real own_m = m[k];
     std::ranges::fill(out.row(k), Real{0});
     for (Index e = a.offset[k]; e < a.offset[k + 1]; ++e) {
       const Index l = a.slot[e];
@@ -173,7 +170,7 @@ Heard Network::hear(std::initializer_list<std::span<const Real>> numbers) {
   Rows& mail = outbox(message).scalars;
   Index column = 0;
   for (const auto& x : numbers) {
-    for (Index k = 0; k < block_.size(); ++k) mail(own(k), column) = x[static_cast<std::size_t>(k)];
+    for (Index k = 0; k < block_.size(); ++k) mail(own(k), column) = x[k];
     ++column;
   }
   return {*this, exchange(message).scalars};
@@ -189,8 +186,8 @@ void Network::spread_max(std::span<Real> x) {
 template <class Send, class Add, class Take>
 void Network::up_and_down(Message message, Send send, Add add, Take take) {
   if (tree_.depth.empty()) tree_ = spanning_tree(matrix_.rows());
-  const auto depth_of = [&](Index agent) { return tree_.depth[static_cast<std::size_t>(agent)]; };
-  const auto above = [&](Index agent) { return tree_.above[static_cast<std::size_t>(agent)]; };
+  const auto depth_of = [&](Index agent) { return tree_.depth[agent]; };
+  const auto above = [&](Index agent) { return tree_.above[agent]; };
   const auto each_below = [&](Index agent, auto use) {
     for (const Index l : matrix_.rows().columns_of(agent)) {
       if (depth_of(l) == depth_of(agent) + 1 && above(l) == agent) use(l);
@@ -208,7 +205,7 @@ void Network::up_and_down(Message message, Send send, Add add, Take take) {
     for (Index k = 0; k < block_.size(); ++k) {
       if (depth_of(block_.agent(k)) == receivers) rows += receive(k, block_.agent(k), received);
     }
-    traffic_[static_cast<std::size_t>(account_)] += {1, rows * message.vectors, rows * message.scalars};
+    traffic_[account_] += {1, rows * message.vectors, rows * message.scalars};
   };
   for (Index depth = tree_.height; depth > 0; --depth) {
     round(depth, depth, depth - 1, [&](Index k, Index agent, const Mail& received) {
@@ -231,7 +228,7 @@ void Network::up_and_down(Message message, Send send, Add add, Take take) {
 void Network::sum_up(Rows* x, std::initializer_list<std::span<Real>> lists) {
   const auto each = [&](Index k, auto f) {
     Index column = 0;
-    for (const auto& list : lists) f(list[static_cast<std::size_t>(k)], column++);
+    for (const auto& list : lists) f(list[k], column++);
   };
   up_and_down(
       Message{.hops = 1, .vectors = x != nullptr ? 1 : 0, .scalars = static_cast<int>(lists.size())},
@@ -263,14 +260,13 @@ void Network::prepare_two_hop() {
   mirror_.assign(two_hop_.column.size(), -1);
   for (Index k = 0; k < block_.size(); ++k) {
     const Index agent = block_.agent(k);
-    const Index begin = two_hop_.offset[static_cast<std::size_t>(k)];
+    const Index begin = two_hop_.offset[k];
     const auto near = two_hop_.columns_of(k);
     for (std::size_t n = 0; n < near.size(); ++n) {
       const Index j = block_.place(near[n]) - block_.first;
       if (j < 0 || j >= k) continue;
       const auto row = two_hop_.columns_of(j);
-      mirror_[static_cast<std::size_t>(begin) + n] =
-          two_hop_.offset[static_cast<std::size_t>(j)] + (std::ranges::lower_bound(row, agent) - row.begin());
+      mirror_[begin + n] = two_hop_.offset[j] + (std::ranges::lower_bound(row, agent) - row.begin());
     }
   }
 }
@@ -322,9 +318,9 @@ Reach Network::reach(std::span<const Real> x, Index width) {
 }
 
 void Network::pairwise(const Reach& x, std::span<Real> out) {
-  own_rows_.resize(static_cast<std::size_t>(block_.size()));
+  own_rows_.resize(block_.size());
   for (Index k = 0; k < block_.size(); ++k) {
-    own_rows_[static_cast<std::size_t>(k)] = x.rows + own(k) * x.stride;
+    own_rows_[k] = x.rows + own(k) * x.stride;
   }
   kernels::pairwise(x.pattern, x.agents, own_rows_.data(), x.rows, x.stride, x.columns, mirror_.data(), out.data());
 }

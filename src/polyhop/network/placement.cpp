@@ -47,7 +47,7 @@ std::vector<Index> parts_by_metis(const CombinationMatrix& matrix, std::span<con
   idx_t constraints = 1;
   idx_t count = static_cast<idx_t>(processes);
   idx_t cut = 0;
-  std::vector<idx_t> part(static_cast<std::size_t>(agents));
+  std::vector<idx_t> part(agents);
   std::array<idx_t, METIS_NOPTIONS> options{};
   METIS_SetDefaultOptions(options.data());
   options[METIS_OPTION_NUMBERING] = 0;
@@ -63,8 +63,8 @@ std::vector<Index> parts_by_metis(const CombinationMatrix& matrix, std::span<con
 
 // Parts that got nobody take one agent each from the part that has the most.
 void leave_no_part_empty(std::vector<Index>& part, Index processes) {
-  std::vector<Index> members(static_cast<std::size_t>(processes));
-  for (const Index p : part) ++members[static_cast<std::size_t>(p)];
+  std::vector<Index> members(processes);
+  for (const Index p : part) ++members[p];
   for (std::size_t p = 0; p < members.size(); ++p) {
     if (members[p] > 0) continue;
     const auto richest = std::ranges::max_element(members);
@@ -88,10 +88,9 @@ std::vector<Nearest> nearest_parts(const CombinationMatrix& matrix, const std::v
     for (std::size_t k = 0; k < part.size(); ++k) {
       if (out[k].hops < hops) continue;
       for (const std::int32_t neighbour : matrix.rows().columns_of(static_cast<Index>(k))) {
-        const auto l = static_cast<std::size_t>(neighbour);
-        const bool foreign = part[l] != part[k];
-        if (hops == 1 ? !foreign : foreign || out[l].hops != 1) continue;
-        out[k] = {std::min(out[k].part, hops == 1 ? part[l] : out[l].part), hops};
+        const bool foreign = part[neighbour] != part[k];
+        if (hops == 1 ? !foreign : foreign || out[neighbour].hops != 1) continue;
+        out[k] = {std::min(out[k].part, hops == 1 ? part[neighbour] : out[neighbour].part), hops};
       }
     }
   }
@@ -106,16 +105,14 @@ Ownership by_metis(const CombinationMatrix& matrix, std::span<const double> cost
   numbering->place.resize(part.size());
   std::iota(numbering->agent.begin(), numbering->agent.end(), 0);
   const std::vector<Nearest> nearest = nearest_parts(matrix, part);
-  std::ranges::stable_sort(numbering->agent, {}, [&](std::int32_t k) {
-    const auto agent = static_cast<std::size_t>(k);
-    return std::tuple(part[agent], nearest[agent].part, nearest[agent].hops);
-  });
+  std::ranges::stable_sort(numbering->agent, {},
+                           [&](std::int32_t k) { return std::tuple(part[k], nearest[k].part, nearest[k].hops); });
   Ownership out;
-  out.first.assign(static_cast<std::size_t>(processes) + 1, 0);
+  out.first.assign(processes + 1, 0);
   for (std::size_t place = 0; place < part.size(); ++place) {
     const auto agent = static_cast<std::size_t>(numbering->agent[place]);
     numbering->place[agent] = static_cast<std::int32_t>(place);
-    ++out.first[static_cast<std::size_t>(part[agent]) + 1];
+    ++out.first[part[agent] + 1];
   }
   std::partial_sum(out.first.begin(), out.first.end(), out.first.begin());
   out.numbering = std::move(numbering);

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <numeric>
 #include <utility>
@@ -30,7 +29,7 @@ class Roster {
   [[nodiscard]] Index slot_at(Index wanted) const {
     return *std::ranges::lower_bound(sorted_, wanted, {}, [&](std::int32_t slot) { return place(slot); });
   }
-  [[nodiscard]] Index place(Index slot) const { return places_[static_cast<std::size_t>(slot)]; }
+  [[nodiscard]] Index place(Index slot) const { return places_[slot]; }
 
  private:
   std::vector<std::int32_t> places_;

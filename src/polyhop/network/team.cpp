@@ -21,8 +21,8 @@ Ownership balanced_ownership(std::span<const double> cost, Index processes) {
     const Index most = agents - (processes - r);  // those that come later need one each
     const Index least = out.first.back() + 1;
     // An agent belongs to the side on which the greater part of it lies.
-    while (agent < most && (agent < least || before + cost[static_cast<std::size_t>(agent)] / 2 < share)) {
-      before += cost[static_cast<std::size_t>(agent++)];
+    while (agent < most && (agent < least || before + cost[agent] / 2 < share)) {
+      before += cost[agent++];
     }
     out.first.push_back(agent);
   }

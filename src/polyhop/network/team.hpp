@@ -22,10 +22,7 @@ struct Ownership {
   std::vector<Index> first;
   std::shared_ptr<const Numbering> numbering;
 
-  [[nodiscard]] Block block(Index rank) const {
-    const auto r = static_cast<std::size_t>(rank);
-    return {first[r], first[r + 1], numbering.get()};
-  }
+  [[nodiscard]] Block block(Index rank) const { return {first[rank], first[rank + 1], numbering.get()}; }
   /// The process that an agent belongs to.
   [[nodiscard]] Index owner(Index agent) const {
     return std::ranges::upper_bound(first, block(0).place(agent)) - first.begin() - 1;

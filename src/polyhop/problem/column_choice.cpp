@@ -163,7 +163,7 @@ PlacedColumns place_columns(const LearnedColumns& learned, std::size_t count, st
   PlacedColumns out{std::vector<bool>(count), target};
   if (count == width) {
     if (!named && learned.target > 0) out.target = learned_target - 1;
-    for (const Index number : learned.features) out.is_feature[static_cast<std::size_t>(number - 1)] = true;
+    for (const Index number : learned.features) out.is_feature[number - 1] = true;
     if (out.target != ChosenColumns::none) out.is_feature[out.target] = false;
     return out;
   }
@@ -174,8 +174,7 @@ PlacedColumns place_columns(const LearnedColumns& learned, std::size_t count, st
   }
   if (!needs_target && !named && learned.target > 0 && count + 1 == width) {
     for (const Index number : learned.features) {
-      const auto place = static_cast<std::size_t>(number);
-      out.is_feature[place - (place > learned_target ? 2 : 1)] = true;
+      out.is_feature[number - (number > learned.target ? 2 : 1)] = true;
     }
     return out;
   }

@@ -25,10 +25,10 @@ AllSamples::AllSamples(const Costs& costs, std::span<const Index> owners) {
     }
     most = std::max(most, samples);
   }
-  numbers_.resize(static_cast<std::size_t>(most));
+  numbers_.resize(most);
   std::iota(numbers_.begin(), numbers_.end(), Index{0});
   for (const Index agent : owners) {
-    batches_.push_back(std::span(numbers_).first(static_cast<std::size_t>(costs.samples(agent))));
+    batches_.push_back(std::span(numbers_).first(costs.samples(agent)));
   }
 }
 

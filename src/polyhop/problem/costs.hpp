@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
 #include <span>
 #include <vector>
 
@@ -43,7 +42,7 @@ class AllSamples {
   AllSamples(const AllSamples&) = delete;
   AllSamples& operator=(const AllSamples&) = delete;
   [[nodiscard]] std::span<const std::span<const Index>> batches() const { return batches_; }
-  [[nodiscard]] std::span<const Index> batch(Index n) const { return batches_[static_cast<std::size_t>(n)]; }
+  [[nodiscard]] std::span<const Index> batch(Index n) const { return batches_[n]; }
 
  private:
   std::vector<Index> numbers_;  // 0, 1, ..., of which every batch is the beginning

@@ -53,7 +53,7 @@ char guessed_separator(std::string_view line) {
     const std::size_t which = separators.find(c);
     if (!quoted && which != std::string_view::npos) ++counts[which];
   }
-  return separators[static_cast<std::size_t>(std::max_element(counts, counts + separators.size()) - counts)];
+  return separators[std::max_element(counts, counts + separators.size()) - counts];
 }
 
 /// The records of a CSV file and their cells, without quotes and the blanks around them.
@@ -207,7 +207,7 @@ class CsvReader {
     KeptRows kept(options_);
     GrowingRows rows(kept.count(expected), check_features());
     std::vector<Real> dropped(first_.size());
-    if (options_.has_targets) targets_.reserve(static_cast<std::size_t>(expected));
+    if (options_.has_targets) targets_.reserve(expected);
     Records records(file_);
     if (has_header_) records.next();
     while (records.next()) {

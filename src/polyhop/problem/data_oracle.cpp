@@ -11,14 +11,14 @@ namespace polyhop {
 
 DataOracle::DataOracle(const DataProblem& problem, Block block, Sampler sampler)
     : problem_(problem), block_(block), sampler_(std::move(sampler)) {
-  targets_.resize(static_cast<std::size_t>(sampler_.total()));
+  targets_.resize(sampler_.total());
 }
 
 void DataOracle::draw(Index i) {
   sampler_.draw(i);
   for (Index k = 0; k < block_.size(); ++k) {
     Real* targets = targets_.data() + sampler_.offset(k);
-    for (const Index n : batch(k)) *targets++ = problem_.data().targets[static_cast<std::size_t>(sample(k, n))];
+    for (const Index n : batch(k)) *targets++ = problem_.data().targets[sample(k, n)];
   }
 }
 
@@ -29,7 +29,7 @@ bool DataOracle::smoothness(std::span<Real> out) {
     double sum = 0;
     for (const Index n : batch(k)) sum += problem_.squared_norm(sample(k, n));
     const double mean = curvature * sum / static_cast<double>(std::max<Index>(1, batch_size(k)));
-    out[static_cast<std::size_t>(k)] = weight(k) * mean + problem_.penalty_curvature();
+    out[k] = weight(k) * mean + problem_.penalty_curvature();
   }
   return true;
 }
@@ -43,7 +43,7 @@ void DataOracle::prepare(Evaluation& out, bool written) const {
   if (!written) return;
   out.written = Rows(block_.size(), out.gradients.columns);
   for (Index k = 0; k < block_.size(); ++k) {
-    out.gradients.row[static_cast<std::size_t>(k)] = out.written.row(k).data();
+    out.gradients.row[k] = out.written.row(k).data();
   }
 }
 

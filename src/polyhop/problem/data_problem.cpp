@@ -149,15 +149,14 @@ void DataProblem::costs(Block block, const Rows& points, Rows& out) const {
       const Index count = std::min(at_once, last - first);
       predict(first, count, wt, z);
       for (Index n = 0; n < count; ++n) {
-        std::ranges::fill(targets, data_.targets[static_cast<std::size_t>(first + n)]);
+        std::ranges::fill(targets, data_.targets[first + n]);
         losses_at_points(z.row(n).data(), points.rows(), targets, losses);
         for (std::size_t p = 0; p < sums.size(); ++p) sums[p] += losses[p];
       }
     }
     const auto samples = static_cast<double>(std::max<Index>(1, data_.samples(agent)));  // without any the sum is 0
     for (Index p = 0; p < points.rows(); ++p) {
-      const auto slot = static_cast<std::size_t>(p);
-      out(k, p) = weight(agent) * (sums[slot] / samples) + penalties[slot];
+      out(k, p) = weight(agent) * (sums[p] / samples) + penalties[p];
     }
   }
 }

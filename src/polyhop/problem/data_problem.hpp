@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -68,15 +67,13 @@ class DataProblem : public Problem {
   [[nodiscard]] Real penalty_factor(Index j) const {
     const Index feature = j % features();
     if (intercept() && feature == features() - 1) return 0;
-    return options_.penalties.empty() ? 1 : options_.penalties[static_cast<std::size_t>(feature)];
+    return options_.penalties.empty() ? 1 : options_.penalties[feature];
   }
   [[nodiscard]] const std::vector<Real>& penalties() const { return options_.penalties; }
   [[nodiscard]] bool intercept() const { return options_.intercept; }
   /// Of the k-th agent here.
-  [[nodiscard]] Real weight(Index k) const {
-    return options_.weights.empty() ? 1 : options_.weights[static_cast<std::size_t>(k)];
-  }
-  [[nodiscard]] Real squared_norm(Index sample) const { return squared_norms_[static_cast<std::size_t>(sample)]; }
+  [[nodiscard]] Real weight(Index k) const { return options_.weights.empty() ? 1 : options_.weights[k]; }
+  [[nodiscard]] Real squared_norm(Index sample) const { return squared_norms_[sample]; }
 
   /// (l2/2) ||w||^2 of a row of Rows, and its gradient, which overwrites g.
   [[nodiscard]] Real penalty(const Real* w) const { return l2() == 0 ? 0 : 0.5 * l2() * penalised_square(w); }

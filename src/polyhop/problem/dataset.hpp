@@ -16,7 +16,7 @@ struct Dataset {
   std::vector<Index> offset;
 
   [[nodiscard]] Index agents() const { return static_cast<Index>(offset.size()) - 1; }
-  [[nodiscard]] Index first(Index k) const { return offset[static_cast<std::size_t>(k)]; }
+  [[nodiscard]] Index first(Index k) const { return offset[k]; }
   [[nodiscard]] Index samples(Index k) const { return first(k + 1) - first(k); }
 };
 

@@ -127,7 +127,7 @@ class SummaryReader {
   }
   Index number() { return std::stoll(text()); }
   std::vector<std::string> list() {
-    std::vector<std::string> out(static_cast<std::size_t>(number()));
+    std::vector<std::string> out(number());
     for (std::string& one : out) one = text();
     return out;
   }
@@ -362,7 +362,7 @@ void DealtReader::read_dealt(const Block& block) {
                partition_.order.begin() + partition_.offset[agent + 1]);
     data.offset.push_back(static_cast<Index>(own.size()));
   }
-  for (const Index n : own) data.targets.push_back(table_.targets[static_cast<std::size_t>(n)]);
+  for (const Index n : own) data.targets.push_back(table_.targets[n]);
   to_loss(data.targets);
   if (!has_features_) {
     std::vector<Index> kept = own;
@@ -446,7 +446,7 @@ void DealtReader::finish_dealt(const std::vector<std::string>& summaries) const 
 }
 
 void DealtReader::finish_own(const std::vector<std::string>& summaries) {
-  std::vector<OwnFile> files(static_cast<std::size_t>(agents_));
+  std::vector<OwnFile> files(agents_);
   std::vector<std::string> labels;
   std::vector<Real> values;
   bool negative = false;
@@ -455,7 +455,7 @@ void DealtReader::finish_own(const std::vector<std::string>& summaries) {
     std::vector<std::string> names;
     for (Index count = in.number(); count > 0; --count) {
       const Index agent = in.number();
-      OwnFile& file = files[static_cast<std::size_t>(agent)];
+      OwnFile& file = files[agent];
       file.agent = agent;
       file.rows = in.number();
       file.columns = in.number();

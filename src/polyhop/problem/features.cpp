@@ -29,13 +29,11 @@ Features Features::sparse(Index columns, MeteredVector<Index> offset, MeteredVec
 }
 
 std::span<const std::int32_t> Features::columns_of(Index row) const {
-  const auto r = static_cast<std::size_t>(row);
-  return {column_.data() + offset_[r], column_.data() + offset_[r + 1]};
+  return {column_.data() + offset_[row], column_.data() + offset_[row + 1]};
 }
 
 std::span<const Real> Features::values_of(Index row) const {
-  const auto r = static_cast<std::size_t>(row);
-  return {value_.data() + offset_[r], value_.data() + offset_[r + 1]};
+  return {value_.data() + offset_[row], value_.data() + offset_[row + 1]};
 }
 
 Real Features::dot(Index row, const Real* w) const {
@@ -83,8 +81,7 @@ void Features::normalise_rows() {
 }
 
 std::span<Real> Features::own_values(Index row) {
-  const auto r = static_cast<std::size_t>(row);
-  return {value_.data() + offset_[r], value_.data() + offset_[r + 1]};
+  return {value_.data() + offset_[row], value_.data() + offset_[row + 1]};
 }
 
 void Features::transform_columns(std::span<const Real> shift, std::span<const Real> factor) {
@@ -92,7 +89,7 @@ void Features::transform_columns(std::span<const Real> shift, std::span<const Re
     if (is_sparse()) {
       const auto columns = columns_of(r);
       const auto values = own_values(r);
-      for (std::size_t e = 0; e < values.size(); ++e) values[e] *= factor[static_cast<std::size_t>(columns[e])];
+      for (std::size_t e = 0; e < values.size(); ++e) values[e] *= factor[columns[e]];
     } else {
       const auto row = dense_.row(r);
       for (std::size_t j = 0; j < row.size(); ++j) row[j] = (row[j] - shift[j]) * factor[j];

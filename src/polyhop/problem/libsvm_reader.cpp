@@ -53,7 +53,7 @@ class LibsvmReader {
       if (kept.next()) {
         offset_.push_back(static_cast<Index>(column_.size()));
       } else {
-        column_.resize(static_cast<std::size_t>(offset_.back()));
+        column_.resize(offset_.back());
         value_.resize(column_.size());
       }
     }

@@ -62,7 +62,7 @@ class LinearOracle final : public DataOracle {
   void batch_values(Point point, std::span<Real> out) {
     loss_.values(z_, targets_, losses_);
     for (Index k = 0; k < block_.size(); ++k) {
-      out[static_cast<std::size_t>(k)] = value(k, of_agent(losses_, k), point(k));
+      out[k] = value(k, of_agent(losses_, k), point(k));
     }
   }
 
@@ -78,8 +78,8 @@ class LinearOracle final : public DataOracle {
   void gradient(Index k, const Real* w, Evaluation& out) {
     const Real* slopes = slopes_.data() + sampler_.offset(k);
     if (one_row_) {
-      out.gradients.row[static_cast<std::size_t>(k)] = row(k, batch(k)[0]);
-      out.gradients.scale[static_cast<std::size_t>(k)] = weight(k) * slopes[0];
+      out.gradients.row[k] = row(k, batch(k)[0]);
+      out.gradients.scale[k] = weight(k) * slopes[0];
       return;
     }
     Real* g = out.written.row(k).data();
@@ -90,7 +90,7 @@ class LinearOracle final : public DataOracle {
 
   void do_values_at(const Reach& reach, std::span<Real> out) override {
     for (auto* buffer : {&reach_z_, &reach_targets_, &reach_losses_}) buffer->resize(out.size());
-    rows_.resize(static_cast<std::size_t>(block_.size()));
+    rows_.resize(block_.size());
     Index most = 0;
     for (Index k = 0; k < block_.size(); ++k) most = std::max(most, batch_size(k));
     // One sample of each agent's batch at a time: its features against all points that the agent holds.
@@ -100,14 +100,14 @@ class LinearOracle final : public DataOracle {
       for (Index k = 0; k < block_.size(); ++k) {
         if (j >= batch_size(k)) continue;  // an agent with a smaller batch has had its turn
         for (Index e = reach.pattern.offset[k]; e < reach.pattern.offset[k + 1]; ++e) {
-          out[static_cast<std::size_t>(e)] += reach_losses_[static_cast<std::size_t>(e)];
+          out[e] += reach_losses_[e];
         }
       }
     }
     for (Index k = 0; k < block_.size(); ++k) {
       const Real by = share(k);
       for (Index e = reach.pattern.offset[k]; e < reach.pattern.offset[k + 1]; ++e) {
-        Real& sum = out[static_cast<std::size_t>(e)];
+        Real& sum = out[e];
         sum = by * sum + problem_.penalty(reach.row(e));
       }
     }
@@ -116,11 +116,10 @@ class LinearOracle final : public DataOracle {
   void do_values_along(const Rows& w, const Gradients& g, std::span<const Index> agents, std::span<const Real> steps,
                        std::span<Real> out) override {
     for (const Index k : agents) {
-      const auto slot = static_cast<std::size_t>(k);
-      const Real a = steps[slot] * g.scale[slot];
-      const Real* at = one_row_ ? shift_prediction(k, w, a, g.row[slot]) : predict_along(k, w, a, g.row[slot]);
+      const Real a = steps[k] * g.scale[k];
+      const Real* at = one_row_ ? shift_prediction(k, w, a, g.row[k]) : predict_along(k, w, a, g.row[k]);
       loss_.values(of_agent(z_, k), targets(k), of_agent(losses_, k));
-      out[slot] = value(k, of_agent(losses_, k), at);
+      out[k] = value(k, of_agent(losses_, k), at);
     }
   }
 
@@ -145,7 +144,7 @@ class LinearOracle final : public DataOracle {
   void losses_at(const Reach& reach, Index j, std::span<Real> losses) {
     for (Index k = 0; k < block_.size(); ++k) {
       if (batch_size(k) == 0) {
-        rows_[static_cast<std::size_t>(k)] = zeros_.data();
+        rows_[k] = zeros_.data();
         for (auto* numbers : {&reach_z_, &reach_targets_}) {
           std::fill(numbers->begin() + reach.pattern.offset[k], numbers->begin() + reach.pattern.offset[k + 1],
                     Real{0});
@@ -153,16 +152,16 @@ class LinearOracle final : public DataOracle {
         continue;
       }
       const Index chosen = std::min(j, batch_size(k) - 1);
-      const Index n = batch(k)[static_cast<std::size_t>(chosen)];
+      const Index n = batch(k)[chosen];
       if (dense_ != nullptr) {
-        rows_[static_cast<std::size_t>(k)] = row(k, n);
+        rows_[k] = row(k, n);
       } else {
         for (Index e = reach.pattern.offset[k]; e < reach.pattern.offset[k + 1]; ++e) {
-          reach_z_[static_cast<std::size_t>(e)] = features().dot(sample(k, n), reach.row(e));
+          reach_z_[e] = features().dot(sample(k, n), reach.row(e));
         }
       }
       std::fill(reach_targets_.begin() + reach.pattern.offset[k], reach_targets_.begin() + reach.pattern.offset[k + 1],
-                targets(k)[static_cast<std::size_t>(chosen)]);
+                targets(k)[chosen]);
     }
     if (dense_ != nullptr) {
       kernels::pairwise(reach.pattern, reach.agents, rows_.data(), reach.rows, reach.stride, reach.columns, nullptr,
@@ -211,7 +210,7 @@ Index LinearProblem::misclassified(Block block, const Real* w) const {
   Index wrong = 0;
   for (Index n = data().first(here(block.first)); n < data().first(here(block.last)); ++n) {
     const bool second = data().features.dot(n, w) > 0;
-    if (second != (data().targets[static_cast<std::size_t>(n)] > 0)) ++wrong;
+    if (second != (data().targets[n] > 0)) ++wrong;
   }
   return wrong;
 }

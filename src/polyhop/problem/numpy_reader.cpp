@@ -36,7 +36,7 @@ struct MatrixColumns {
   std::vector<Index> place;  // of each column among the features, -1 where it is none
   Index features = 0;
 
-  [[nodiscard]] bool counts(Index c) const { return c == target || place[static_cast<std::size_t>(c)] >= 0; }
+  [[nodiscard]] bool counts(Index c) const { return c == target || place[c] >= 0; }
 };
 
 /// A matrix one column of which may be apart: the target. Memory holds it once.
@@ -47,10 +47,10 @@ struct StoredMatrix {
   MeteredVector<Index> place;  // of each sample's features, -1 where they are not kept
 
   void set(Index r, Index c, Real x) {
-    const Index kept = place[static_cast<std::size_t>(r)];
-    const Index feature = columns.place[static_cast<std::size_t>(c)];
+    const Index kept = place[r];
+    const Index feature = columns.place[c];
     if (c == columns.target) {
-      apart[static_cast<std::size_t>(r)] = x;
+      apart[r] = x;
     } else if (kept >= 0 && feature >= 0) {
       rows(kept, feature) = x;
     }
@@ -59,7 +59,7 @@ struct StoredMatrix {
 
 MeteredVector<Index> places(KeptRows kept, Index samples) {
   MeteredVector<Index> out;
-  out.reserve(static_cast<std::size_t>(samples));
+  out.reserve(samples);
   Index next = 0;
   for (Index r = 0; r < samples; ++r) out.push_back(kept.next() ? next++ : -1);
   return out;
@@ -80,9 +80,8 @@ Index target_column(Index columns, const ChosenColumns& chosen, const DataFormat
 }
 
 MatrixColumns matrix_columns(Index count, bool may_have_target, const DataFormat& options) {
-  const auto width = static_cast<std::size_t>(count);
   const ChosenColumns chosen =
-      options.learned.empty() ? choose_columns(options.choice, {}, width, false) : choose_by_number({}, width);
+      options.learned.empty() ? choose_columns(options.choice, {}, count, false) : choose_by_number({}, count);
   const bool named = !options.target.empty();
   const auto target_of = [&] { return may_have_target ? target_column(count, chosen, options) : Index{-1}; };
   const auto place_of = [](Index column) {
@@ -90,7 +89,7 @@ MatrixColumns matrix_columns(Index count, bool may_have_target, const DataFormat
   };
   PlacedColumns placed;
   if (!options.learned.empty()) {
-    placed = place_columns(options.learned, width, named ? place_of(target_of()) : ChosenColumns::none,
+    placed = place_columns(options.learned, count, named ? place_of(target_of()) : ChosenColumns::none,
                            may_have_target && options.has_targets);
   } else {
     placed.target = place_of(target_of());
@@ -127,13 +126,13 @@ StoredMatrix read_matrix(NpyInput& in, const std::string& what, bool may_have_ta
                    places(kept, samples)};
   // Runs of the file's order: rows, or columns where the first index runs fastest.
   const bool by_columns = in.fortran_order();
-  MeteredVector<Real> run(static_cast<std::size_t>(by_columns ? samples : columns));
+  MeteredVector<Real> run(by_columns ? samples : columns);
   for (Index i = 0; i < (by_columns ? columns : samples); ++i) {
     in.read(run);
     for (Index j = 0; j < static_cast<Index>(run.size()); ++j) {
       const Index row = by_columns ? j : i;
       const Index column = by_columns ? i : j;
-      const Real x = run[static_cast<std::size_t>(j)];
+      const Real x = run[j];
       if (found.counts(column)) check_finite(x, row, column);
       out.set(row, column, x);
     }
@@ -186,7 +185,7 @@ MeteredVector<Real> read_target_array(const NpzReader& archive, Index samples) {
     refuse_array("the array '" + name + "' is " + (text.empty() ? "one number" : text) + ", expected " +
                  std::to_string(samples) + " targets, as there are rows of features");
   }
-  MeteredVector<Real> out(static_cast<std::size_t>(samples));
+  MeteredVector<Real> out(samples);
   in.read(out);
   return out;
 }

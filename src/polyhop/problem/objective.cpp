@@ -52,7 +52,7 @@ class SeparateCosts final : public Costs {
   }
 
  private:
-  [[nodiscard]] const Objective& of(Index agent) const { return *objectives_[static_cast<std::size_t>(agent)]; }
+  [[nodiscard]] const Objective& of(Index agent) const { return *objectives_[agent]; }
 
   Objectives objectives_;
   Index dimension_ = 0;
@@ -71,11 +71,10 @@ class Gathering {
     const Index room = std::min(wanted, std::max<Index>(fit, 1));
     if (room <= points_.rows()) return;
     points_ = Rows(room, dimension);
-    const auto size = static_cast<std::size_t>(room);
-    owners_.resize(size);
-    batches_.resize(size);
-    values_.resize(size);
-    outs_.resize(size);
+    owners_.resize(room);
+    batches_.resize(room);
+    values_.resize(room);
+    outs_.resize(room);
   }
 
   // Adds a point, which the caller writes to where this says. `out` gets the value by the next `finish`.
@@ -144,10 +143,9 @@ class ObjectiveOracle final : public Oracle {
   void do_values_at(const Reach& reach, std::span<Real> out) override {
     gathering_.reserve(reach.entries);
     for (Index k = 0; k < reach.agents; ++k) {
-      const auto slot = static_cast<std::size_t>(k);
       for (Index e = reach.pattern.offset[k]; e < reach.pattern.offset[k + 1]; ++e) {
         const std::span<const Real> point(reach.row(e), static_cast<std::size_t>(reach.columns));
-        gathering_.add(owners_[slot], batches_[slot], point, out[static_cast<std::size_t>(e)]);
+        gathering_.add(owners_[k], batches_[k], point, out[e]);
       }
     }
     gathering_.finish();
@@ -158,9 +156,8 @@ class ObjectiveOracle final : public Oracle {
     // Room for all, because the next call may ask for more of them.
     gathering_.reserve(agents());
     for (const Index k : agents_asked) {
-      const auto slot = static_cast<std::size_t>(k);
-      Real* trial = gathering_.add(owners_[slot], batches_[slot], out[slot]).data();
-      kernels::add_scaled(-steps[slot] * g.scale[slot], g.row[slot], w.row(k).data(), trial, g.columns);
+      Real* trial = gathering_.add(owners_[k], batches_[k], out[k]).data();
+      kernels::add_scaled(-steps[k] * g.scale[k], g.row[k], w.row(k).data(), trial, g.columns);
     }
     gathering_.finish();
   }
@@ -247,7 +244,7 @@ void ObjectiveProblem::costs(Block block, const Rows& points, Rows& out) const {
   Gathering gathering(*costs_);
   gathering.reserve(block.size() * points.rows());
   for (Index k = 0; k < block.size(); ++k) {
-    const Index owner = owners[static_cast<std::size_t>(k)];
+    const Index owner = owners[k];
     for (Index p = 0; p < points.rows(); ++p) gathering.add(owner, all.batch(k), points.row(p), out(k, p));
   }
   gathering.finish();

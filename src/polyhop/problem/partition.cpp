@@ -16,7 +16,7 @@ namespace {
 
 void shuffle(std::span<Index> x, Stream& random) {
   for (Index last = static_cast<Index>(x.size()) - 1; last > 0; --last) {
-    std::swap(x[static_cast<std::size_t>(last)], x[static_cast<std::size_t>(random.below(last + 1))]);
+    std::swap(x[last], x[random.below(last + 1)]);
   }
 }
 
@@ -39,7 +39,7 @@ Real gamma_variate(Real alpha, Stream& random) {
 
 // How many of `count` each agent gets, by shares from Dirichlet(alpha): the ends of the shares are rounded.
 std::vector<Index> uneven_shares(Index count, Index agents, Real alpha, Stream& random) {
-  std::vector<Real> share(static_cast<std::size_t>(agents));
+  std::vector<Real> share(agents);
   constexpr Real even = 1e6;  // beyond it nobody could tell the shares apart
   for (Real& s : share) s = gamma_variate(std::min(alpha, even), random);
   const Real total = std::accumulate(share.begin(), share.end(), Real{0});
@@ -117,7 +117,7 @@ Partition deal(const PartitionOptions& options, std::span<const Real> targets, I
   std::vector<Index> order(targets.size());
   std::iota(order.begin(), order.end(), Index{0});
   Stream random(seed, Purpose::partition);
-  const auto by_target = [&](Index n) { return targets[static_cast<std::size_t>(n)]; };
+  const auto by_target = [&](Index n) { return targets[n]; };
   switch (options.kind) {
     case PartitionKind::blocks:
       break;
@@ -142,11 +142,10 @@ Partition deal(const PartitionOptions& options, std::span<const Real> targets, I
       std::vector<Index> sorted = order;
       std::ranges::stable_sort(sorted, {}, by_target);
       const auto group = groups(targets, classes, sorted);
-      std::vector<std::vector<Index>> owned(static_cast<std::size_t>(agents));
+      std::vector<std::vector<Index>> owned(agents);
       for (Index g = 0; g <= *std::ranges::max_element(group); ++g) {
         std::vector<Index> members;
-        std::ranges::copy_if(order, std::back_inserter(members),
-                             [&](Index n) { return group[static_cast<std::size_t>(n)] == g; });
+        std::ranges::copy_if(order, std::back_inserter(members), [&](Index n) { return group[n] == g; });
         shuffle(members, random);
         const auto shares = uneven_shares(static_cast<Index>(members.size()), agents, options.alpha, random);
         auto next = members.begin();

@@ -122,7 +122,7 @@ class Design {
     for (Index first = 0; first < rows();) {
       Index count = 0;
       for (; count < static_cast<Index>(group.size()) && first + count < rows(); ++count) {
-        group[static_cast<std::size_t>(count)] = h_.dense().row(first_ + first + count).data();
+        group[count] = h_.dense().row(first_ + first + count).data();
       }
       what(group.data(), first, count);
       first += count;
@@ -685,7 +685,7 @@ constexpr Index at_once = Index{1} << 21;
 // The sum of one number of each agent, in order of the agents.
 double sum_of(const AllAgents& all, std::span<const double> values) {
   std::array<double, 1> total{};
-  all.by_agent(total, [&](std::span<double> shared, Index k) { shared[0] += values[static_cast<std::size_t>(k)]; });
+  all.by_agent(total, [&](std::span<double> shared, Index k) { shared[0] += values[k]; });
   return total[0];
 }
 
@@ -744,7 +744,7 @@ class Spread final : public Cost {
   [[nodiscard]] Matrix hessian() const override {
     Matrix total = Matrix::Zero(penalty.size(), penalty.size());
     all_.by_agent({total.data(), static_cast<std::size_t>(total.size())}, [&](std::span<double> shared, Index k) {
-      Eigen::Map<Matrix>(shared.data(), total.rows(), total.cols()) += parts_[static_cast<std::size_t>(k)]->hessian();
+      Eigen::Map<Matrix>(shared.data(), total.rows(), total.cols()) += parts_[k]->hessian();
     });
     total.diagonal() += penalty;
     return total;
@@ -886,9 +886,9 @@ bool differ(const Ending& first, const Ending& second) {
 // One number of each agent, known to all.
 template <class Of>
 std::vector<double> of_each(const AllAgents& all, Index agents, Of of) {
-  std::vector<double> out(static_cast<std::size_t>(agents));
+  std::vector<double> out(agents);
   all.in_order(out, [&](std::span<double> shared) {
-    for (Index k = 0; k < all.here.size(); ++k) shared[static_cast<std::size_t>(all.here.agent(k))] = of(k);
+    for (Index k = 0; k < all.here.size(); ++k) shared[all.here.agent(k)] = of(k);
   });
   return out;
 }
@@ -907,7 +907,7 @@ std::vector<double> gathered(const AllAgents& all, const std::vector<Index>& off
   std::vector<double> list;
   for (Index first = 0; first < offset.back(); first += at_once) {
     const Index last = std::min(first + at_once, offset.back());
-    part.resize(static_cast<std::size_t>(last - first));
+    part.resize(last - first);
     all.in_order(part, [&](std::span<double> shared) {
       for (Index k = 0; k < all.here.size(); ++k) {
         const auto agent = static_cast<std::size_t>(all.here.agent(k));

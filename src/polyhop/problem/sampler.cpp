@@ -36,7 +36,7 @@ Sampler::Sampler(Block block, std::vector<Index> samples, Batch batch, Sampling 
     : block_(block), samples_(std::move(samples)), batch_(batch), sampling_(sampling), seed_(seed), offset_{0} {
   if (!batch_.all) refuse_too_large(batch_, static_cast<Index>(samples_.size()));
   for (const Index n : samples_) offset_.push_back(offset_.back() + (batch_.all || n == 0 ? n : batch_.size));
-  chosen_.resize(static_cast<std::size_t>(offset_.back()));
+  chosen_.resize(offset_.back());
   if (batch_.all) {
     for (Index k = 0; k < block_.size(); ++k) {
       std::iota(chosen_.begin() + offset(k), chosen_.begin() + offset(k + 1), Index{0});
@@ -55,7 +55,7 @@ Index Sampler::epoch() const {
 void Sampler::draw(Index i) {
   if (batch_.all) return;
   for (Index k = 0; k < block_.size(); ++k) {
-    const Index n = samples_[static_cast<std::size_t>(k)];
+    const Index n = samples_[k];
     Index* chosen = chosen_.data() + offset(k);
     if (n == 0) continue;
     if (sampling_ == Sampling::uniform) {
@@ -71,18 +71,17 @@ void Sampler::draw(Index i) {
 }
 
 Index Sampler::shuffled(Index k, Index position) {
-  const auto slot = static_cast<std::size_t>(k);
-  auto& order = order_[slot];
-  const Index n = samples_[slot];
-  if (const Index epoch = position / n; epoch != epoch_[slot]) {
+  auto& order = order_[k];
+  const Index n = samples_[k];
+  if (const Index epoch = position / n; epoch != epoch_[k]) {
     std::iota(order.begin(), order.end(), 0);
     Stream stream(seed_, Purpose::shuffle, block_.agent(k), epoch);
     for (Index last = n - 1; last > 0; --last) {
-      std::swap(order[static_cast<std::size_t>(last)], order[static_cast<std::size_t>(stream.below(last + 1))]);
+      std::swap(order[last], order[stream.below(last + 1)]);
     }
-    epoch_[slot] = epoch;
+    epoch_[k] = epoch;
   }
-  return order[static_cast<std::size_t>(position % n)];
+  return order[position % n];
 }
 
 }  // namespace polyhop

@@ -52,11 +52,10 @@ class Sampler {
   /// The chosen samples of the block's k-th agent, as numbers within the agent's own samples. Every draw writes them to
   /// the same place.
   [[nodiscard]] std::span<const Index> indices(Index k) const {
-    return {chosen_.data() + offset_[static_cast<std::size_t>(k)],
-            chosen_.data() + offset_[static_cast<std::size_t>(k) + 1]};
+    return {chosen_.data() + offset_[k], chosen_.data() + offset_[k + 1]};
   }
   /// The place of the block's k-th agent in a flat list of all chosen samples.
-  [[nodiscard]] Index offset(Index k) const { return offset_[static_cast<std::size_t>(k)]; }
+  [[nodiscard]] Index offset(Index k) const { return offset_[k]; }
   [[nodiscard]] Index total() const { return offset_.back(); }
   /// True when every draw takes every sample.
   [[nodiscard]] bool takes_all() const { return batch_.all; }

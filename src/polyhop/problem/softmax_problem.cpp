@@ -22,17 +22,15 @@ namespace {
 class SoftmaxOracle final : public DataOracle {
  public:
   SoftmaxOracle(const SoftmaxProblem& problem, Block block, Sampler sampler)
-      : DataOracle(problem, block, std::move(sampler)),
-        trial_(1, problem.dimension()),
-        classes_(static_cast<std::size_t>(problem.classes())) {
+      : DataOracle(problem, block, std::move(sampler)), trial_(1, problem.dimension()), classes_(problem.classes()) {
     z_.resize(together * classes_);
     Index most = 0;
     for (Index k = 0; k < block_.size(); ++k) most = std::max(most, batch_size(k));
-    losses_.resize(static_cast<std::size_t>(most));
+    losses_.resize(most);
   }
 
   void values_at_point(const Rows& w, std::span<Real> out) override {
-    for (Index k = 0; k < block_.size(); ++k) out[static_cast<std::size_t>(k)] = value_at(k, w.data());
+    for (Index k = 0; k < block_.size(); ++k) out[k] = value_at(k, w.data());
   }
 
  private:
@@ -73,7 +71,7 @@ class SoftmaxOracle final : public DataOracle {
     for (Index k = 0; k < block_.size(); ++k) {
       const Real* at = w.row(k).data();
       gradient(k, at, out.written.row(k).data());
-      if (with_values) out.values[static_cast<std::size_t>(k)] = value(k, {losses_.data(), batch(k).size()}, at);
+      if (with_values) out.values[k] = value(k, {losses_.data(), batch(k).size()}, at);
     }
   }
 
@@ -118,7 +116,7 @@ class SoftmaxOracle final : public DataOracle {
   void do_values_at(const Reach& reach, std::span<Real> out) override {
     for (Index k = 0; k < block_.size(); ++k) {
       for (Index e = reach.pattern.offset[k]; e < reach.pattern.offset[k + 1]; ++e) {
-        out[static_cast<std::size_t>(e)] = value_at(k, reach.row(e));
+        out[e] = value_at(k, reach.row(e));
       }
     }
   }
@@ -126,9 +124,8 @@ class SoftmaxOracle final : public DataOracle {
   void do_values_along(const Rows& w, const Gradients& g, std::span<const Index> agents, std::span<const Real> steps,
                        std::span<Real> out) override {
     for (const Index k : agents) {
-      const auto slot = static_cast<std::size_t>(k);
-      kernels::add_scaled(-steps[slot] * g.scale[slot], g.row[slot], w.row(k).data(), trial_.data(), g.columns);
-      out[slot] = value_at(k, trial_.data());
+      kernels::add_scaled(-steps[k] * g.scale[k], g.row[k], w.row(k).data(), trial_.data(), g.columns);
+      out[k] = value_at(k, trial_.data());
     }
   }
 
@@ -142,7 +139,7 @@ class SoftmaxOracle final : public DataOracle {
 }  // namespace
 
 Real softmax_loss(std::span<const Real> z, Index y, Real* probabilities) {
-  const Real of_target = z[static_cast<std::size_t>(y)];
+  const Real of_target = z[y];
   const Real largest = *std::ranges::max_element(z);
   // Relative to the largest, whose own term is 1: nothing overflows, and the sum is 1 at least.
   double sum = 0;
@@ -186,16 +183,16 @@ Index SoftmaxProblem::misclassified(Block block, const Real* w) const {
         best = c;
       }
     }
-    if (static_cast<Real>(best) != data().targets[static_cast<std::size_t>(n)]) ++wrong;
+    if (static_cast<Real>(best) != data().targets[n]) ++wrong;
   }
   return wrong;
 }
 
 void SoftmaxProblem::losses_at_points(const Real* z, Index stride, std::span<const Real> targets,
                                       std::span<Real> losses) const {
-  std::vector<Real> own(static_cast<std::size_t>(classes()));
+  std::vector<Real> own(classes());
   for (std::size_t p = 0; p < losses.size(); ++p) {
-    for (Index c = 0; c < classes(); ++c) own[static_cast<std::size_t>(c)] = z[c * stride + static_cast<Index>(p)];
+    for (Index c = 0; c < classes(); ++c) own[c] = z[c * stride + static_cast<Index>(p)];
     losses[p] = softmax_loss(own, static_cast<Index>(targets[p]));
   }
 }

@@ -55,7 +55,7 @@ Drawn drawn(const MedianCurve& curve, std::string label) {
   const auto lost = std::ranges::find_if(curve.points, [](const CurvePoint& p) { return !std::isfinite(p.y.median); });
   out.diverges = lost != curve.points.end() && lost != curve.points.begin();
   for (const Index n : thinned(lost - curve.points.begin(), most_points)) {
-    out.points.push_back(curve.points[static_cast<std::size_t>(n)]);
+    out.points.push_back(curve.points[n]);
   }
   return out;
 }

@@ -44,12 +44,10 @@ std::string facts_of(const FitOptions& options, const FitResult& result) {
 std::string history_json(const FitOptions& options, const FitResult& result) {
   const auto kept = thinned(static_cast<Index>(result.history.size()), curve_points);
   const auto column = [&](double FitState::*member) {
-    return list_of(kept,
-                   [&](Index n) { return json(result.history[static_cast<std::size_t>(n)].*member, chart_digits); });
+    return list_of(kept, [&](Index n) { return json(result.history[n].*member, chart_digits); });
   };
   return object(
-      {{"iterations",
-        list_of(kept, [&](Index n) { return json(result.history[static_cast<std::size_t>(n)].iteration); })},
+      {{"iterations", list_of(kept, [&](Index n) { return json(result.history[n].iteration); })},
        {"gradient", options.has_full_gradients() ? column(&FitState::gradient) : "null"},
        {"disagreement", options.chosen_method() == FitMethod::tree ? "null" : column(&FitState::disagreement)},
        {"held_out", result.held_out ? column(&FitState::held_out) : "null"}});
@@ -58,7 +56,7 @@ std::string history_json(const FitOptions& options, const FitResult& result) {
 // Features in the order of their largest coefficient; of standardised ones by the effect of one deviation, as
 // coefficients of the features in the file cannot be compared.
 std::vector<Index> largest_first(const Model& model) {
-  std::vector<double> size(static_cast<std::size_t>(model.weights.columns()));
+  std::vector<double> size(model.weights.columns());
   for (std::size_t j = 0; j < size.size(); ++j) {
     for (Index c = 0; c < model.weights.rows(); ++c) {
       size[j] = std::max(size[j], std::abs(model.weights(c, static_cast<Index>(j))));
@@ -67,12 +65,12 @@ std::vector<Index> largest_first(const Model& model) {
   }
   std::vector<Index> out(size.size());
   std::iota(out.begin(), out.end(), Index{0});
-  std::ranges::stable_sort(out, std::ranges::greater{}, [&](Index j) { return size[static_cast<std::size_t>(j)]; });
+  std::ranges::stable_sort(out, std::ranges::greater{}, [&](Index j) { return size[j]; });
   return out;
 }
 
 std::string feature_name(const Model& model, Index j) {
-  return model.features.empty() ? fmt::format("feature {}", j + 1) : model.features[static_cast<std::size_t>(j)];
+  return model.features.empty() ? fmt::format("feature {}", j + 1) : model.features[j];
 }
 
 // The rows of weights by name: the classes, or the one class that positive scores speak for, or what is predicted.
@@ -96,13 +94,12 @@ std::vector<Real> intercepts_at_mean(const Model& model) {
 std::string coefficients_json(const Model& model) {
   std::vector<Index> order = largest_first(model);
   const auto total = static_cast<Index>(order.size());
-  order.resize(
-      static_cast<std::size_t>(std::min(total, std::max<Index>(1, listed_coefficients / model.weights.rows()))));
-  std::vector<Index> rows(static_cast<std::size_t>(model.weights.rows()));
+  order.resize(std::min(total, std::max<Index>(1, listed_coefficients / model.weights.rows())));
+  std::vector<Index> rows(model.weights.rows());
   std::iota(rows.begin(), rows.end(), Index{0});
   const auto weights = [&](Index j) { return list_of(rows, [&](Index c) { return json(model.weights(c, j)); }); };
   const auto plain = [](Real x) { return json(x); };
-  const auto scale = [&](Index j) { return json(model.scale[static_cast<std::size_t>(j)]); };
+  const auto scale = [&](Index j) { return json(model.scale[j]); };
   return object({{"outputs", list_of(outputs_of(model), [](const std::string& s) { return json(s); })},
                  {"features", list_of(order, [&](Index j) { return json(feature_name(model, j)); })},
                  {"weights", list_of(order, weights)},

@@ -60,7 +60,7 @@ std::string standing_json(const Standing& s) {
 
 std::string costs_json(const MedianCurve& curve, Index most) {
   return list_of(thinned(static_cast<Index>(curve.points.size()), most),
-                 [&](Index n) { return json(curve.points[static_cast<std::size_t>(n)].x); });
+                 [&](Index n) { return json(curve.points[n].x); });
 }
 
 std::string measure_json(const MedianCurve& curve, Index most) {
@@ -68,8 +68,7 @@ std::string measure_json(const MedianCurve& curve, Index most) {
   if (curve.points.empty() || std::isinf(curve.points.front().y.low)) return "null";
   const auto kept = thinned(static_cast<Index>(curve.points.size()), most);
   const auto part = [&](double Spread::*share) {
-    return list_of(kept,
-                   [&](Index n) { return json(curve.points[static_cast<std::size_t>(n)].y.*share, chart_digits); });
+    return list_of(kept, [&](Index n) { return json(curve.points[n].y.*share, chart_digits); });
   };
   return object({{"low", part(&Spread::low)}, {"median", part(&Spread::median)}, {"high", part(&Spread::high)}});
 }
@@ -114,9 +113,8 @@ std::string agent_steps_json(const Cell& cell, Index most) {
   const auto agents = static_cast<Index>(cell.steps.front().size());
   if (agents == 0 || agents > drawn_agents) return "null";
   const auto kept = thinned(static_cast<Index>(cell.steps.size()), std::clamp<Index>(most / agents, 8, step_times));
-  return object(
-      {{"iterations", list_of(kept, [&](Index n) { return json(cell.points[static_cast<std::size_t>(n)].iteration); })},
-       {"steps", list_of(kept, [&](Index n) { return numbers(cell.steps[static_cast<std::size_t>(n)]); })}});
+  return object({{"iterations", list_of(kept, [&](Index n) { return json(cell.points[n].iteration); })},
+                 {"steps", list_of(kept, [&](Index n) { return numbers(cell.steps[n]); })}});
 }
 
 // The steps of a method on its first seed.
@@ -126,15 +124,14 @@ std::string steps_json(const std::vector<const Cell*>& cells, const Budget& budg
   const Cell& cell = **first;
   const auto kept = thinned(static_cast<Index>(cell.points.size()), budget.points);
   const auto column = [&](double Point::*member) {
-    return list_of(kept, [&](Index n) { return json(cell.points[static_cast<std::size_t>(n)].*member, chart_digits); });
+    return list_of(kept, [&](Index n) { return json(cell.points[n].*member, chart_digits); });
   };
-  return object(
-      {{"seed", json(std::to_string(cell.seed))},
-       {"iterations", list_of(kept, [&](Index n) { return json(cell.points[static_cast<std::size_t>(n)].iteration); })},
-       {"min", column(&Point::step_min)},
-       {"median", column(&Point::step_median)},
-       {"max", column(&Point::step_max)},
-       {"agents", agent_steps_json(cell, budget.steps)}});
+  return object({{"seed", json(std::to_string(cell.seed))},
+                 {"iterations", list_of(kept, [&](Index n) { return json(cell.points[n].iteration); })},
+                 {"min", column(&Point::step_min)},
+                 {"median", column(&Point::step_median)},
+                 {"max", column(&Point::step_max)},
+                 {"agents", agent_steps_json(cell, budget.steps)}});
 }
 
 std::string methods_json(const Record& record, const Budget& budget) {

@@ -22,10 +22,10 @@ namespace {
 using Neighbours = std::vector<std::vector<std::int32_t>>;
 
 Neighbours neighbours_of(const NetworkPicture& picture) {
-  Neighbours out(static_cast<std::size_t>(picture.agents));
+  Neighbours out(picture.agents);
   for (const auto& [k, l] : picture.edges) {
-    out[static_cast<std::size_t>(k)].push_back(l);
-    out[static_cast<std::size_t>(l)].push_back(k);
+    out[k].push_back(l);
+    out[l].push_back(k);
   }
   return out;
 }
@@ -63,11 +63,11 @@ std::vector<std::int32_t> distances(const Neighbours& neighbours, std::int32_t s
   const auto agents = static_cast<std::int32_t>(neighbours.size());
   std::vector<std::int32_t> distance(neighbours.size(), agents);
   std::vector<std::int32_t> queue = {start};
-  distance[static_cast<std::size_t>(start)] = 0;
+  distance[start] = 0;
   for (std::size_t n = 0; n < queue.size(); ++n) {
     const auto k = static_cast<std::size_t>(queue[n]);
     for (const std::int32_t l : neighbours[k]) {
-      auto& d = distance[static_cast<std::size_t>(l)];
+      auto& d = distance[l];
       if (d < agents) continue;
       d = distance[k] + 1;
       queue.push_back(l);
@@ -81,7 +81,7 @@ std::vector<Pair> all_pairs(const Neighbours& neighbours) {
   const auto agents = static_cast<std::int32_t>(neighbours.size());
   for (std::int32_t k = 0; k < agents; ++k) {
     const auto distance = distances(neighbours, k);
-    for (std::int32_t l = k + 1; l < agents; ++l) pairs.push_back({k, l, distance[static_cast<std::size_t>(l)]});
+    for (std::int32_t l = k + 1; l < agents; ++l) pairs.push_back({k, l, distance[l]});
   }
   return pairs;
 }
@@ -89,11 +89,11 @@ std::vector<Pair> all_pairs(const Neighbours& neighbours) {
 // One sweep over all pairs in a random order: each is moved towards its distance, near pairs more firmly.
 void relax(std::vector<Pair>& pairs, double rate, Stream& random, std::vector<Place>& places) {
   for (std::size_t n = pairs.size(); n > 1; --n) {
-    std::swap(pairs[n - 1], pairs[static_cast<std::size_t>(random.below(static_cast<Index>(n)))]);
+    std::swap(pairs[n - 1], pairs[random.below(static_cast<Index>(n))]);
   }
   for (const Pair& pair : pairs) {
-    Place& p = places[static_cast<std::size_t>(pair.k)];
-    Place& q = places[static_cast<std::size_t>(pair.l)];
+    Place& p = places[pair.k];
+    Place& q = places[pair.l];
     const double d = pair.distance;
     const double dx = p.x - q.x;
     const double dy = p.y - q.y;
@@ -109,7 +109,7 @@ void relax(std::vector<Pair>& pairs, double rate, Stream& random, std::vector<Pl
 std::vector<Place> by_stress(const NetworkPicture& picture) {
   constexpr int sweeps = 60;
   Stream random(0, Purpose::drawing);
-  std::vector<Place> places(static_cast<std::size_t>(picture.agents));
+  std::vector<Place> places(picture.agents);
   for (Place& place : places) place = {random.uniform(), random.uniform()};
   std::vector<Pair> pairs = all_pairs(neighbours_of(picture));
   double farthest = 1;
@@ -211,7 +211,7 @@ class Paper {
   static constexpr double width = 800;
   [[nodiscard]] double height() const { return height_; }
   [[nodiscard]] double radius() const { return radius_; }
-  [[nodiscard]] const Place& at(Index k) const { return places_[static_cast<std::size_t>(k)]; }
+  [[nodiscard]] const Place& at(Index k) const { return places_[k]; }
 
  private:
   static constexpr double margin = 30;
@@ -241,7 +241,7 @@ std::string agents_svg(const Neighbours& neighbours, const Scale& scale, const P
   std::string out = fmt::format("<g stroke=\"#ffffff\" stroke-width=\"{:.1f}\">\n", r > 4 ? 1.5 : 0.5);
   std::string numbers = fmt::format("<g font-size=\"{:.1f}\" text-anchor=\"middle\">\n", 0.85 * r);
   for (Index k = 0; k < static_cast<Index>(neighbours.size()); ++k) {
-    const auto degree = static_cast<Index>(neighbours[static_cast<std::size_t>(k)].size());
+    const auto degree = static_cast<Index>(neighbours[k].size());
     const Shade& shade = shades[scale.shade(degree)];
     const Place& p = paper.at(k);
     out += fmt::format(

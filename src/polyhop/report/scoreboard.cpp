@@ -227,7 +227,7 @@ Scoreboard ScoreboardMaker::made() const {
     std::vector<MethodScore> aligned(board.methods.size(), absent());
     for (std::size_t m = 0; m < methods_[i].size(); ++m) {
       const auto place = std::ranges::find(board.methods, methods_[i][m]) - board.methods.begin();
-      aligned[static_cast<std::size_t>(place)] = board.instances[i].methods[m];
+      aligned[place] = board.instances[i].methods[m];
     }
     board.instances[i].methods = std::move(aligned);
   }

@@ -231,8 +231,7 @@ std::string missing_note(const Scoreboard& board) {
     Index missing = 0;
     for (const MethodScore& score : instance.methods) missing += score.missing;
     if (missing > 0) {
-      lacking.push_back(
-          fmt::format("{} ({})", in_markdown(instance.name), count(static_cast<std::size_t>(missing), "run")));
+      lacking.push_back(fmt::format("{} ({})", in_markdown(instance.name), count(missing, "run")));
     }
   }
   return lacking.empty() ? "" : fmt::format("Not finished: {}.\n\n", fmt::join(lacking, ", "));

@@ -67,21 +67,18 @@ std::optional<Window> window_of(const std::vector<MedianCurve>& curves) {
 /// Characters on a grid, row 0 at the top; each knows which curve put it there.
 class Canvas {
  public:
-  Canvas(Index columns, Index rows)
-      : columns_(columns), rows_(rows), owner_(static_cast<std::size_t>(columns * rows), -1) {}
+  Canvas(Index columns, Index rows) : columns_(columns), rows_(rows), owner_(columns * rows, -1) {}
 
   // A curve between two columns; what lies above or below the canvas is not drawn.
   void line(Index column, double from, double to, int curve) {
     const auto first = static_cast<Index>(std::lround(std::min(from, to)));
     const auto last = static_cast<Index>(std::lround(std::max(from, to)));
     for (Index row = std::max<Index>(first, 0); row <= std::min(last, rows_ - 1); ++row) {
-      int& owner = owner_[static_cast<std::size_t>(row * columns_ + column)];
+      int& owner = owner_[row * columns_ + column];
       if (owner < 0 || (column + curve) % 2 == 0) owner = curve;  // where curves meet they take turns
     }
   }
-  [[nodiscard]] int owner(Index column, Index row) const {
-    return owner_[static_cast<std::size_t>(row * columns_ + column)];
-  }
+  [[nodiscard]] int owner(Index column, Index row) const { return owner_[row * columns_ + column]; }
   [[nodiscard]] Index columns() const { return columns_; }
   [[nodiscard]] Index rows() const { return rows_; }
 
@@ -124,12 +121,11 @@ void draw(Canvas& canvas, const MedianCurve& curve, const Window& frame, int num
 }
 
 std::string mark(int curve, bool plain) {
-  const auto n = static_cast<std::size_t>(curve);
-  return plain ? std::string(1, letters[n % letters.size()]) : std::string(symbols[n % symbols.size()]);
+  return plain ? std::string(1, letters[curve % letters.size()]) : std::string(symbols[curve % symbols.size()]);
 }
 
 std::string right_aligned(const std::string& text, Index width) {
-  return std::string(static_cast<std::size_t>(std::max<Index>(width - display_width(text), 0)), ' ') + text;
+  return std::string(std::max<Index>(width - display_width(text), 0), ' ') + text;
 }
 
 // The power of ten that a row stands for, where it is one that is labelled.

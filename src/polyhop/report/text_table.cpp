@@ -91,7 +91,7 @@ std::string escape(const Character& c) {
   return out;
 }
 
-std::string blanks(Index count) { return std::string(static_cast<std::size_t>(std::max<Index>(count, 0)), ' '); }
+std::string blanks(Index count) { return std::string(std::max<Index>(count, 0), ' '); }
 
 std::string trimmed(std::string text) {
   text.erase(text.find_last_not_of(' ') + 1);

@@ -11,7 +11,7 @@ namespace polyhop {
 std::vector<Index> thinned(Index count, Index most) {
   std::vector<Index> out;
   if (count <= most) {
-    out.resize(static_cast<std::size_t>(std::max<Index>(count, 0)));
+    out.resize(std::max<Index>(count, 0));
     std::iota(out.begin(), out.end(), Index{0});
     return out;
   }

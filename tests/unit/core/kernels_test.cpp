@@ -29,7 +29,7 @@ std::vector<Index> sizes() {
 // Numbers of very different size and of both signs, so that another order of summation shows in the bits.
 std::vector<Real> numbers(Index count, Index which) {
   Stream stream(1, Purpose::features, which);
-  std::vector<Real> out(static_cast<std::size_t>(count));
+  std::vector<Real> out(count);
   for (auto& x : out) {
     x = stream.normal();
     x = std::ldexp(x, static_cast<int>(stream.below(41)) - 20);
@@ -54,7 +54,7 @@ class LooseRows {
   LooseRows(Index rows, Index columns, Index shift, Index gap, Index which)
       : stride_(Rows::padded(columns) + gap),
         shift_(shift),
-        data_(static_cast<std::size_t>(shift + rows * stride_), std::numeric_limits<Real>::quiet_NaN()) {
+        data_(shift + rows * stride_, std::numeric_limits<Real>::quiet_NaN()) {
     const auto content = numbers(rows * columns, which);
     for (Index r = 0; r < rows; ++r) {
       std::fill_n(row(r), Rows::padded(columns), 0.0);
@@ -156,7 +156,7 @@ TEST(Kernels, ScaleEqualsItsPlainTwinAndStopsAtTheEnd) {
   const auto x = numbers(1040, 4);
   for (const Index n : sizes()) {
     for (const Index shift : {0, 1, 3}) {
-      std::vector<Real> got(static_cast<std::size_t>(n + 9), untouched);
+      std::vector<Real> got(n + 9, untouched);
       std::vector<Real> expected = got;
       kernels::scale(-1.0 / 3, x.data() + shift, got.data() + 1, n);
       plain::scale(-1.0 / 3, x.data() + shift, expected.data() + 1, n);
@@ -170,7 +170,7 @@ TEST(Kernels, AddScaledEqualsItsPlainTwinAndStopsAtTheEnd) {
   const auto y = numbers(1040, 6);
   for (const Index n : sizes()) {
     for (const Index shift : {0, 1, 3}) {
-      std::vector<Real> got(static_cast<std::size_t>(n + 9), untouched);
+      std::vector<Real> got(n + 9, untouched);
       std::vector<Real> expected = got;
       kernels::add_scaled(1.0 / 3, x.data() + shift, y.data() + 2 * shift, got.data() + 1, n);
       plain::add_scaled(1.0 / 3, x.data() + shift, y.data() + 2 * shift, expected.data() + 1, n);
@@ -268,7 +268,7 @@ TEST(Kernels, ScaledStepEqualsItsPlainTwinAndStopsAtTheEnd) {
   const auto x = numbers(1040, 7);
   for (const Index n : sizes()) {
     for (const Index shift : {0, 1, 3}) {
-      std::vector<Real> got(static_cast<std::size_t>(n + 9), untouched);
+      std::vector<Real> got(n + 9, untouched);
       std::vector<Real> expected = got;
       kernels::scaled_step(0.3, m.data() + shift, u.data() + 2 * shift, 1e-4, 1e-3, x.data() + shift, got.data() + 1,
                            n);
@@ -304,7 +304,7 @@ TEST(Kernels, CombineEqualsItsPlainTwinAndWritesOnlyTheRowsAskedFor) {
       const LooseRows x(5, columns, gap, gap, 7);
       const Index stride = Rows::padded(columns) + 2 * gap;
       for (const auto* rows : {&every, &some}) {
-        std::vector<Real> got(static_cast<std::size_t>(4 * stride + 1), untouched);
+        std::vector<Real> got(4 * stride + 1, untouched);
         std::vector<Real> expected = got;
         const auto count = static_cast<Index>(rows->size());
         kernels::combine(a.view(), rows->data(), count, x.row(0), x.stride(), columns, got.data() + 1, stride);
@@ -387,7 +387,7 @@ TEST(Kernels, ProductsEqualTheirPlainTwinForAllTileRemainders) {
           const Index out_stride = points + pad;
           const auto h = numbers(rows * h_stride + 1, 11);
           const auto wt = numbers(columns * wt_stride + 1, 12);
-          std::vector<Real> got(static_cast<std::size_t>(rows * out_stride + 1), untouched);
+          std::vector<Real> got(rows * out_stride + 1, untouched);
           std::vector<Real> expected = got;
           kernels::products(h.data() + 1, h_stride, rows, wt.data() + 1, wt_stride, points, columns, got.data() + 1,
                             out_stride);
@@ -405,7 +405,7 @@ TEST(Kernels, ProductsOfALongRowEqualTheirPlainTwin) {
   const Index points = kernels::product_tile;
   const auto h = numbers(3 * 1023, 13);
   const auto wt = numbers(1023 * points, 14);
-  std::vector<Real> got(static_cast<std::size_t>(3 * points));
+  std::vector<Real> got(3 * points);
   std::vector<Real> expected = got;
   kernels::products(h.data(), 1023, 3, wt.data(), points, points, 1023, got.data(), points);
   plain::products(h.data(), 1023, 3, wt.data(), points, points, 1023, expected.data(), points);
@@ -426,7 +426,7 @@ TEST(Kernels, BlockDotsEqualTheirPlainTwinForAllTileRemainders) {
         const auto h = numbers(rows * n + 1, 15);
         const auto y = numbers(blocks * n + 1, 16);
         const auto x = places(h, rows, n);
-        std::vector<Real> got(static_cast<std::size_t>(rows * blocks + 1), untouched);
+        std::vector<Real> got(rows * blocks + 1, untouched);
         std::vector<Real> expected = got;
         kernels::block_dots(x.data(), rows, y.data() + 1, blocks, n, got.data());
         plain::block_dots(x.data(), rows, y.data() + 1, blocks, n, expected.data());

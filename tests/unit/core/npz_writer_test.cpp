@@ -37,7 +37,7 @@ std::string member(const std::string& path, const char* name) {
   zip_file_t* in = zip_fopen(archive, name, 0);
   std::string bytes(10000, '\0');
   const zip_int64_t count = in == nullptr ? 0 : zip_fread(in, bytes.data(), bytes.size());
-  bytes.resize(static_cast<std::size_t>(count));
+  bytes.resize(count);
   if (in != nullptr) zip_fclose(in);
   zip_discard(archive);
   return bytes;

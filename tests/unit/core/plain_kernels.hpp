@@ -29,7 +29,7 @@ inline double add_lanes(const std::array<double, kernels::lanes>& lane) {
 inline double dot(const Real* x, const Real* y, Index n) {
   std::array<double, kernels::lanes> lane{};
   for (Index j = 0; j < n; ++j) {
-    double& sum = lane[static_cast<std::size_t>(j % kernels::lanes)];
+    double& sum = lane[j % kernels::lanes];
     sum = std::fma(x[j], y[j], sum);
   }
   return add_lanes(lane);
@@ -38,7 +38,7 @@ inline double dot(const Real* x, const Real* y, Index n) {
 inline double squared_distance(const Real* x, const Real* y, Index n) {
   std::array<double, kernels::lanes> lane{};
   for (Index j = 0; j < n; ++j) {
-    double& sum = lane[static_cast<std::size_t>(j % kernels::lanes)];
+    double& sum = lane[j % kernels::lanes];
     sum = std::fma(x[j] - y[j], x[j] - y[j], sum);
   }
   return add_lanes(lane);

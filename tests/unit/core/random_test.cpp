@@ -173,12 +173,12 @@ TEST(Stream, BelowIsUniformOverItsWholeRange) {
   for (const Index n : {2, 3, 7, 10}) {
     Stream stream(4, Purpose::sampling, n);
     const int draws = 100000;
-    std::vector<int> count(static_cast<std::size_t>(n));
+    std::vector<int> count(n);
     for (int d = 0; d < draws; ++d) {
       const Index x = stream.below(n);
       ASSERT_GE(x, 0);
       ASSERT_LT(x, n);
-      ++count[static_cast<std::size_t>(x)];
+      ++count[x];
     }
     const double p = 1.0 / static_cast<double>(n);
     for (const int c : count) EXPECT_LT(std::abs(c - draws * p), 5 * std::sqrt(draws * p * (1 - p))) << "of " << n;

@@ -18,7 +18,7 @@ namespace {
 
 // One worker's share of a small method's state.
 struct Worker {
-  explicit Worker(Block own) : block(own), w(own.size(), 3), mu(static_cast<std::size_t>(own.size())) {
+  explicit Worker(Block own) : block(own), w(own.size(), 3), mu(own.size()) {
     registry.rows("w", w);
     registry.scalars("mu", mu);
     registry.number("average", average);
@@ -31,7 +31,7 @@ struct Worker {
   void fill() {
     for (Index k = 0; k < block.size(); ++k) {
       for (Index j = 0; j < 3; ++j) w(k, j) = 10.0 * static_cast<Real>(block.first + k) + static_cast<Real>(j);
-      mu[static_cast<std::size_t>(k)] = -static_cast<Real>(block.first + k);
+      mu[k] = -static_cast<Real>(block.first + k);
     }
     average = 0.1;
     count = 123456789012345;
@@ -145,7 +145,7 @@ TEST(StateRegistry, ListsItsEntriesAndCopiesOneAgentsPart) {
   EXPECT_FALSE(entries[3].per_agent);
   Worker other({7, 9});
   for (std::size_t n = 0; n < entries.size(); ++n) {
-    std::vector<Real> part(static_cast<std::size_t>(entries[n].columns));
+    std::vector<Real> part(entries[n].columns);
     worker.registry.copy_out(n, entries[n].per_agent ? 2 : 0, part);
     other.registry.copy_in(n, entries[n].per_agent ? 1 : 0, part);
   }

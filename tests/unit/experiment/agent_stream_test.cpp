@@ -31,7 +31,7 @@ NetworkGraph ring(Index agents) {
 
 // A small method's state on one block; its numbers tell agent and coordinate.
 struct Own {
-  Own(const Block& block, Index columns) : w(block.size(), columns), mu(static_cast<std::size_t>(block.size())) {
+  Own(const Block& block, Index columns) : w(block.size(), columns), mu(block.size()) {
     registry.number("count", count);
     registry.rows("w", w);
     registry.scalars("mu", mu);
@@ -40,14 +40,14 @@ struct Own {
   void fill(const Block& block) {
     for (Index k = 0; k < block.size(); ++k) {
       for (Index j = 0; j < w.columns(); ++j) w(k, j) = expected(block.agent(k), j);
-      mu[static_cast<std::size_t>(k)] = -static_cast<Real>(block.agent(k));
+      mu[k] = -static_cast<Real>(block.agent(k));
     }
     count = (Index{1} << 53) + 1;
   }
   void expect_filled(const Block& block) const {
     EXPECT_EQ(count, (Index{1} << 53) + 1);
     for (Index k = 0; k < block.size(); ++k) {
-      EXPECT_EQ(mu[static_cast<std::size_t>(k)], -static_cast<Real>(block.agent(k)));
+      EXPECT_EQ(mu[k], -static_cast<Real>(block.agent(k)));
       for (Index j = 0; j < w.columns(); ++j) ASSERT_EQ(w(k, j), expected(block.agent(k), j)) << k << ", " << j;
     }
   }
@@ -93,13 +93,13 @@ struct Saved {
 
 // Agents in shares as even as can be; with `mixed`, those of a process are far from each other.
 Ownership owners(Index agents, Index processes, bool mixed) {
-  Ownership out = balanced_ownership(std::vector<double>(static_cast<std::size_t>(agents), 1.0), processes);
+  Ownership out = balanced_ownership(std::vector<double>(agents, 1.0), processes);
   if (!mixed) return out;
   auto numbering = std::make_shared<Numbering>();
-  numbering->place.resize(static_cast<std::size_t>(agents));
+  numbering->place.resize(agents);
   for (Index first = 0; first < 3; ++first) {
     for (Index agent = first; agent < agents; agent += 3) {
-      numbering->place[static_cast<std::size_t>(agent)] = static_cast<std::int32_t>(numbering->agent.size());
+      numbering->place[agent] = static_cast<std::int32_t>(numbering->agent.size());
       numbering->agent.push_back(static_cast<std::int32_t>(agent));
     }
   }

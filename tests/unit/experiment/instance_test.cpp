@@ -31,14 +31,14 @@ ExperimentOptions on_ring(Index agents) {
 
 // A dataset's row as numbers.
 std::vector<Real> features(const Dataset& data, Index row) {
-  std::vector<Real> out(static_cast<std::size_t>(data.features.columns()));
+  std::vector<Real> out(data.features.columns());
   if (!data.features.is_sparse()) {
     const auto values = data.features.dense().row(row);
     return {values.begin(), values.end()};
   }
   const auto columns = data.features.columns_of(row);
   for (std::size_t e = 0; e < columns.size(); ++e) {
-    out[static_cast<std::size_t>(columns[e])] = data.features.values_of(row)[e];
+    out[columns[e]] = data.features.values_of(row)[e];
   }
   return out;
 }
@@ -67,8 +67,7 @@ void expect_own_part(const Instance& whole, const Instance& part, Index rank) {
     ASSERT_EQ(own.samples(k), all.samples(agent));
     for (Index n = 0; n < own.samples(k); ++n) {
       EXPECT_EQ(features(own, own.first(k) + n), features(all, all.first(agent) + n));
-      EXPECT_EQ(own.targets[static_cast<std::size_t>(own.first(k) + n)],
-                all.targets[static_cast<std::size_t>(all.first(agent) + n)]);
+      EXPECT_EQ(own.targets[own.first(k) + n], all.targets[all.first(agent) + n]);
     }
   }
   EXPECT_EQ(part.preparation.rounds, whole.preparation.rounds);

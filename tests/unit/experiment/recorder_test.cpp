@@ -275,7 +275,7 @@ TEST(Recorder, AddsUpTrafficAndEvaluationsOverWorkers) {
     const Reference reference;
     launch(network.matrix, 2, workers, [&](Worker& worker) {
       const Block block = worker.network.block();
-      const Still algorithm(Rows(block.size(), 2), Numbers(static_cast<std::size_t>(block.size())));
+      const Still algorithm(Rows(block.size(), 2), Numbers(block.size()));
       const auto oracle = problem.oracle(block, 0);
       oracle->draw(0);
       (void)oracle->evaluate(algorithm.models(), true);
@@ -504,7 +504,7 @@ TEST(Recorder, ErrorRateIsTheShareOfAllSamplesThatTheMeanModelTakesForTheOtherCl
       for (Index k = 0; k < block.size(); ++k) {
         if (block.first + k == 0) w(k, 0) = 5;
       }
-      const Still algorithm(std::move(w), Numbers(static_cast<std::size_t>(block.size()), 1));
+      const Still algorithm(std::move(w), Numbers(block.size(), 1));
       const auto oracle = problem.oracle(block, 0);
       const ExperimentOptions options;
       Reference reference;

@@ -80,7 +80,7 @@ struct Given {
     MeteredVector<Real> value;
     for (Index n = 0; n < count; ++n) {
       for (Index j = 0; j < features; ++j) {
-        const Real x = values[static_cast<std::size_t>(n * features + j)];
+        const Real x = values[n * features + j];
         rows(n, j) = x;
         if (x == 0) continue;
         column.push_back(static_cast<std::int32_t>(j));
@@ -270,7 +270,7 @@ ObjectiveProblem bowls_of(const Block& block) {
   std::vector<std::shared_ptr<const Objective>> objectives(agents);
   for (Index k = 0; k < block.size(); ++k) {
     const auto x = static_cast<Real>(block.agent(k));
-    objectives[static_cast<std::size_t>(block.agent(k))] =
+    objectives[block.agent(k)] =
         std::make_shared<test::Bowl>(std::vector<Real>{0.1 + x, 3.7}, std::vector<Real>{1 / (1 + x), 0.3 * x}, x);
   }
   return ObjectiveProblem(std::move(objectives));

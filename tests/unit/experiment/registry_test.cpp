@@ -110,10 +110,10 @@ class Bowl final : public Objective {
 };
 
 std::unique_ptr<Problem> bowls(const BowlOptions& options, const ProblemSetting& setting) {
-  std::vector<std::shared_ptr<const Objective>> all(static_cast<std::size_t>(setting.agents));
+  std::vector<std::shared_ptr<const Objective>> all(setting.agents);
   for (Index k = 0; k < setting.block.size(); ++k) {
     const Index agent = setting.block.agent(k);
-    all[static_cast<std::size_t>(agent)] = std::make_shared<Bowl>(options.apart * static_cast<Real>(agent));
+    all[agent] = std::make_shared<Bowl>(options.apart * static_cast<Real>(agent));
   }
   return std::make_unique<ObjectiveProblem>(std::move(all), setting.batch, setting.sampling);
 }

@@ -365,7 +365,7 @@ TEST(Run, RecordsTheLevelThatARuleHasEstimated) {
   ASSERT_EQ(spread.points.size(), cells[0].points.size());
   for (std::size_t n = 1; n < spread.points.size(); ++n) {
     const Point& point = spread.points[n];
-    const auto& levels = by_hand.levels[static_cast<std::size_t>(point.iteration) - 1];
+    const auto& levels = by_hand.levels[point.iteration - 1];
     EXPECT_NEAR(point.level, (levels[0] + levels[1] + levels[2] + levels[3]) / 4, 1e-12) << point.iteration;
     EXPECT_EQ(point.level, cells[0].points[n].level) << point.iteration;
   }

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstddef>
 #include <vector>
 
 #include "support/networks.hpp"
@@ -50,10 +49,9 @@ TEST(Standardise, GivesMeanZeroAndDeviationOneHoweverSamplesAreDealt) {
     const Rows before = data.features.dense();
     const Standardised done = standardise(data, test::network_of(Topology::path, 4));
     for (Index j = 0; j < columns; ++j) {
-      const auto slot = static_cast<std::size_t>(j);
       const Moments was = moments(before, j);
-      EXPECT_NEAR(done.mean[slot], was.mean, 1e-12 * std::abs(was.mean) + 1e-15);
-      EXPECT_NEAR(done.scale[slot], was.deviation, 1e-12 * was.deviation);
+      EXPECT_NEAR(done.mean[j], was.mean, 1e-12 * std::abs(was.mean) + 1e-15);
+      EXPECT_NEAR(done.scale[j], was.deviation, 1e-12 * was.deviation);
       const Moments is = moments(data.features.dense(), j);
       EXPECT_NEAR(is.mean, 0, 1e-12);
       EXPECT_NEAR(is.deviation, 1, 1e-12);
@@ -88,9 +86,8 @@ TEST(Standardise, APowerOfTwoChangesNothingButTheMomentsAlsoWhereSquaresOverflow
     }
     const Standardised done = standardise(data, test::network_of(Topology::ring, 3));
     for (Index j = 0; j < columns; ++j) {
-      const auto slot = static_cast<std::size_t>(j);
-      EXPECT_EQ(std::ldexp(done.mean[slot], -exponent), expected.mean[slot]);
-      EXPECT_EQ(std::ldexp(done.scale[slot], -exponent), expected.scale[slot]);
+      EXPECT_EQ(std::ldexp(done.mean[j], -exponent), expected.mean[j]);
+      EXPECT_EQ(std::ldexp(done.scale[j], -exponent), expected.scale[j]);
       for (Index n = 0; n < h.rows(); ++n) EXPECT_EQ(h(n, j), plain.features.dense()(n, j));
     }
   }
@@ -106,8 +103,8 @@ TEST(Standardise, SparseFeaturesAreScaledAndStaySparse) {
     double squares = 0;
     for (Index n = 0; n < before.rows(); ++n) squares += before(n, j) * before(n, j);
     const double scale = std::sqrt(squares / static_cast<double>(before.rows()));
-    EXPECT_EQ(done.mean[static_cast<std::size_t>(j)], 0);
-    EXPECT_NEAR(done.scale[static_cast<std::size_t>(j)], scale, 1e-14);
+    EXPECT_EQ(done.mean[j], 0);
+    EXPECT_NEAR(done.scale[j], scale, 1e-14);
     Rows unit(1, columns);
     unit(0, j) = 1;
     for (Index n = 0; n < before.rows(); ++n) {

@@ -17,7 +17,7 @@ TEST(Tasks, EachIsDoneOnceByAnyNumberOfThreads) {
     std::mutex mutex;
     run_tasks(10, threads, [&](Index n) {
       const std::lock_guard lock(mutex);
-      ++done[static_cast<std::size_t>(n)];
+      ++done[n];
     });
     EXPECT_EQ(done, std::vector<int>(10, 1)) << threads;
   }

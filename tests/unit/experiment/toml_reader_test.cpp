@@ -400,7 +400,7 @@ std::string mutated(Stream& random) {
   for (Index e = 0; e < edits; ++e) {
     const auto place = static_cast<std::size_t>(random.below(static_cast<Index>(text.size())));
     const auto length = static_cast<std::size_t>(random.below(12));
-    const auto& piece = pieces[static_cast<std::size_t>(random.below(static_cast<Index>(pieces.size())))];
+    const auto& piece = pieces[random.below(static_cast<Index>(pieces.size()))];
     switch (random.below(5)) {
       case 0:
         text[place] = static_cast<char>(random.below(256));

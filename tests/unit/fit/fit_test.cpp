@@ -64,7 +64,7 @@ class Fit : public test::DataFiles {
     for (Index n = 0; n < samples; ++n) {
       for (Index j = 0; j < features; ++j) x(n, j) = h_(n, j);
       x(n, features) = 1;
-      y(n) = y_[static_cast<std::size_t>(n)];
+      y(n) = y_[n];
     }
     Eigen::MatrixXd left = x.transpose() * x / samples;
     for (Index j = 0; j < features; ++j) left(j, j) += l2;
@@ -82,8 +82,8 @@ class Fit : public test::DataFiles {
   [[nodiscard]] double cost(const std::vector<Real>& w) const {
     double sum = 0;
     for (Index n = 0; n < samples; ++n) {
-      double off = w[features] - y_[static_cast<std::size_t>(n)];
-      for (Index j = 0; j < features; ++j) off += w[static_cast<std::size_t>(j)] * h_(n, j);
+      double off = w[features] - y_[n];
+      for (Index j = 0; j < features; ++j) off += w[j] * h_(n, j);
       sum += off * off / 2;
     }
     double squares = 0;
@@ -154,9 +154,9 @@ TEST_F(Fit, TheModelIsTheSameInAnyUnits) {
   for (Index n = 0; n < samples; ++n) {
     for (Index j = 0; j < features; ++j) {
       // far from 0, too, as years and altitudes are
-      table += shortest((h_(n, j) + 100) * factor[static_cast<std::size_t>(j)]) + ",";
+      table += shortest((h_(n, j) + 100) * factor[j]) + ",";
     }
-    table += shortest(y_[static_cast<std::size_t>(n)]) + "\n";
+    table += shortest(y_[n]) + "\n";
   }
   write("units.csv", table);
   for (const FitMethod method : {FitMethod::tree, FitMethod::exact_diffusion}) {
@@ -170,7 +170,7 @@ TEST_F(Fit, TheModelIsTheSameInAnyUnits) {
     EXPECT_EQ(scaled.end, FitEnd::converged) << name_of(method);
     EXPECT_NEAR(scaled.cost, plain.cost, 1e-9 * plain.cost);
     for (Index j = 0; j < features; ++j) {
-      EXPECT_NEAR(scaled.model.weights(0, j) * factor[static_cast<std::size_t>(j)], plain.model.weights(0, j), 1e-6);
+      EXPECT_NEAR(scaled.model.weights(0, j) * factor[j], plain.model.weights(0, j), 1e-6);
     }
   }
 }
@@ -181,7 +181,7 @@ TEST_F(Fit, TheModelDoesNotDependOnAPowerOfTwo) {
     std::string table = "a,b,c,y\n";
     for (Index n = 0; n < samples; ++n) {
       for (Index j = 0; j < features; ++j) table += shortest(std::ldexp(h_(n, j), exponent)) + ",";
-      table += shortest(y_[static_cast<std::size_t>(n)]) + "\n";
+      table += shortest(y_[n]) + "\n";
     }
     write("scaled.csv", table);
     return file("scaled.csv");
@@ -418,8 +418,7 @@ TEST_F(Fit, ASampleOnTheWrongSideIsNotSeparatedHoweverSmallTheCost) {
 TEST_F(Fit, AColumnThatHardlyVariesDoesNotSlowAPenalisedFitDown) {
   std::string table = "a,b,y\n";
   for (Index n = 0; n < samples; ++n) {
-    table +=
-        shortest(h_(n, 0)) + "," + shortest(1e-6 * h_(n, 1)) + "," + shortest(y_[static_cast<std::size_t>(n)]) + "\n";
+    table += shortest(h_(n, 0)) + "," + shortest(1e-6 * h_(n, 1)) + "," + shortest(y_[n]) + "\n";
   }
   write("flat.csv", table);
   FitOptions how = options();

@@ -59,7 +59,7 @@ Sums plain(Real size) {
   const Evaluation all = evaluation_of({0, agents}, size);
   Sums out{0, std::vector<Real>(columns), 0};
   for (Index k = 0; k < agents; ++k) {
-    out.value += all.values[static_cast<std::size_t>(k)];
+    out.value += all.values[k];
     for (std::size_t j = 0; j < columns; ++j) out.gradient[j] += all.written(k, static_cast<Index>(j));
   }
   return out;

@@ -72,7 +72,7 @@ class ModelFile : public test::TemporaryFolder {
     Index count = 1;
     for (const Index n : shape) count *= n;
     NpzWriter out(file(name));
-    out.add("weights", std::vector<Real>(static_cast<std::size_t>(count), 1.5), shape);
+    out.add("weights", std::vector<Real>(count, 1.5), shape);
     out.add("intercept", intercept, intercept_shape);
     out.add_text("metadata.json", text);
     out.close();

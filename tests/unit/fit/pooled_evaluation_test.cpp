@@ -63,7 +63,7 @@ ModelEvaluation of_pooled_samples(const Model& model, const std::vector<ScoredSa
     for (Index n = 0; n < of_agent.scores.columns(); ++n) {
       const auto sample = static_cast<Index>(targets.size());
       for (Index c = 0; c < scores.rows(); ++c) scores(c, sample) = of_agent.scores(c, n);
-      targets.push_back(of_agent.targets[static_cast<std::size_t>(n)]);
+      targets.push_back(of_agent.targets[n]);
     }
   }
   return evaluate_scores(model, scores, targets);
@@ -106,9 +106,8 @@ TEST(PooledEvaluation, HasTheSameBitsOnSeveralWorkers) {
     std::vector<ModelEvaluation> found(3);
     launch_threads(test::network_of(Topology::ring, 7), 1, 3, [&](Worker& worker) {
       const Block block = worker.network.block();
-      const auto own = std::span(agents).subspan(static_cast<std::size_t>(block.first));
-      found[static_cast<std::size_t>(worker.number)] =
-          evaluate_pooled(model, own.first(static_cast<std::size_t>(block.size())), worker.collective);
+      const auto own = std::span(agents).subspan(block.first);
+      found[worker.number] = evaluate_pooled(model, own.first(block.size()), worker.collective);
     });
     for (const ModelEvaluation& evaluation : found) {
       EXPECT_EQ(evaluation.metrics, alone.metrics);

@@ -60,7 +60,7 @@ class GraphFile : public ::testing::Test {
 };
 
 std::vector<Real> dense(const CombinationMatrix& a) {
-  std::vector<Real> out(static_cast<std::size_t>(a.agents() * a.agents()), 0);
+  std::vector<Real> out(a.agents() * a.agents(), 0);
   for (Index k = 0; k < a.agents(); ++k) {
     for (Index e = a.rows().offset[k]; e < a.rows().offset[k + 1]; ++e) {
       out[k * a.agents() + a.rows().column[e]] = a.rows().weight[e];

@@ -41,7 +41,7 @@ CombinationMatrix circulant(Index agents, Weight weight) {
   SparseRows rows;
   for (Index k = 0; k < agents; ++k) {
     for (Index l = 0; l < agents; ++l) {
-      const Real a_kl = weights[static_cast<std::size_t>((l - k + agents) % agents)];
+      const Real a_kl = weights[(l - k + agents) % agents];
       if (a_kl != 0) rows.add(static_cast<std::int32_t>(l), a_kl);
     }
     rows.end_row();

@@ -107,8 +107,8 @@ TEST(Weights, RelabellingTheAgentsRelabelsTheMatrix) {
       for (Index e = a.offset[k]; e < a.offset[k + 1]; ++e) {
         const auto columns = b.columns_of(name[k]);
         const auto place = std::lower_bound(columns.begin(), columns.end(), name[a.column[e]]) - columns.begin();
-        ASSERT_EQ(columns[static_cast<std::size_t>(place)], name[a.column[e]]);
-        EXPECT_NEAR(b.weights_of(name[k])[static_cast<std::size_t>(place)], a.weight[e], 1e-15);
+        ASSERT_EQ(columns[place], name[a.column[e]]);
+        EXPECT_NEAR(b.weights_of(name[k])[place], a.weight[e], 1e-15);
       }
     }
   }

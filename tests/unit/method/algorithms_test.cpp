@@ -56,7 +56,7 @@ End run(const test::Instance& instance, const test::Pair& pair, Index iterations
   for (Index k = 0; k < agents; ++k) {
     Real sum = 0;
     for (Index j = 0; j < dimension; ++j) {
-      const Real off = end.models(k, j) - instance.reference.minimiser.value()[static_cast<std::size_t>(j)];
+      const Real off = end.models(k, j) - instance.reference.minimiser.value()[j];
       sum += off * off;
     }
     end.distance = std::max(end.distance, std::sqrt(sum));
@@ -173,8 +173,8 @@ TEST(ExactDiffusion, HasADualWhoseRowsAddUpToZeroUnderAnySteps) {
       Real sum = 0;
       Real size = 0;
       for (Index k = 0; k < dual.rows; ++k) {
-        sum += dual.data[static_cast<std::size_t>(k * dual.columns + j)];
-        size += std::abs(dual.data[static_cast<std::size_t>(k * dual.columns + j)]);
+        sum += dual.data[k * dual.columns + j];
+        size += std::abs(dual.data[k * dual.columns + j]);
       }
       EXPECT_GT(size, 0) << step.text();
       EXPECT_LE(std::abs(sum), 1e-12 * size) << step.text();
@@ -192,8 +192,8 @@ TEST(Tracker, KeepsTheMeanOfTheGradients) {
       Real tracked = 0;
       Real mean = 0;
       for (Index k = 0; k < y.rows; ++k) {
-        tracked += y.data[static_cast<std::size_t>(k * y.columns + j)];
-        mean += g.data[static_cast<std::size_t>(k * y.columns + j)];
+        tracked += y.data[k * y.columns + j];
+        mean += g.data[k * y.columns + j];
       }
       EXPECT_NEAR(tracked, mean, 1e-12 * std::max(1.0, std::abs(mean))) << name;
     }
@@ -224,7 +224,7 @@ TEST(Algorithms, StandStillAtACommonMinimiser) {
       for (Index i = 0; i < 5; ++i) solver.iterate(i, worker.network);
       for (Index k = 0; k < 3; ++k) {
         for (Index j = 0; j < 2; ++j) EXPECT_NEAR(solver.algorithm->models()(k, j), 1, 1e-12) << pair.text();
-        EXPECT_TRUE(std::isfinite(solver.algorithm->steps()[static_cast<std::size_t>(k)])) << pair.text();
+        EXPECT_TRUE(std::isfinite(solver.algorithm->steps()[k])) << pair.text();
       }
     });
   }

@@ -41,10 +41,10 @@ struct Verdicts {
 Verdicts watch(Network& network, Index count, const std::function<Real(Index, Index)>& number) {
   const Block block = network.block();
   ProgressWatch progress(block.size(), network.agents());
-  std::vector<Real> numbers(static_cast<std::size_t>(block.size()));
+  std::vector<Real> numbers(block.size());
   Verdicts out;
   for (Index n = 0; n < count; ++n) {
-    for (Index k = 0; k < block.size(); ++k) numbers[static_cast<std::size_t>(k)] = number(n, block.first + k);
+    for (Index k = 0; k < block.size(); ++k) numbers[k] = number(n, block.first + k);
     if (!progress.observe(numbers, network)) continue;
     out.at.push_back(n);
     out.ratio.push_back(progress.ratio());
@@ -84,10 +84,10 @@ TEST(ProgressWatch, ComparesSumsOverTheWholeNetwork) {
     return agent == 0 ? (late ? 1 : 8) : (late ? 3 : 1);
   };
   for (const Index workers : {1, 2, 5}) {
-    std::vector<Real> ratios(static_cast<std::size_t>(workers));
+    std::vector<Real> ratios(workers);
     launch_threads(network_of(Topology::path, 5), 1, workers, [&](Worker& worker) {
       const Verdicts found = watch(worker.network, 130, number);
-      if (found.ratio.size() == 1) ratios[static_cast<std::size_t>(worker.number)] = found.ratio[0];
+      if (found.ratio.size() == 1) ratios[worker.number] = found.ratio[0];
     });
     for (const Real ratio : ratios) EXPECT_EQ(ratio, (1 + 4 * 3) / (8.0 + 4 * 1)) << workers << " workers";
   }

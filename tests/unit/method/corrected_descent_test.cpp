@@ -149,7 +149,7 @@ Rows descend_by(const CombinationMatrix& matrix, const Problem& problem, Index i
   launch_serial(matrix, problem.dimension(), [&](Worker& worker) {
     const auto oracle = problem.oracle(worker.network.block(), 0);
     auto descent = std::make_unique<CorrectedDescent>(w.rows(), w.columns());
-    std::vector<Real> mu(static_cast<std::size_t>(w.rows()));
+    std::vector<Real> mu(w.rows());
     Rows gradients = w;
     for (Index i = 0; i < iterations; ++i) {
       if (i == interrupted) descent = restored(*descent, worker.network.block(), w.columns());
@@ -180,7 +180,7 @@ TEST(CorrectedDescent, TakesNoStepAboveWhatItsLastMoveAllows) {
   const auto check = [&](Index i, const Rows& w, const Rows& g, std::span<const Real> mu) {
     for (Index k = 0; i > 0 && i < 100 && k < w.rows(); ++k) {
       const Real limit = distance(w, last_w, k) / distance(g, last_g, k);
-      const Real step = mu[static_cast<std::size_t>(k)];
+      const Real step = mu[k];
       EXPECT_LE(step, limit * (1 + 1e-9)) << "agent " << k << ", iteration " << i;
     }
     last_w = w;

@@ -70,11 +70,11 @@ TEST(Diffusion, RelabelsItsResultWithItsAgents) {
   std::vector<test::Dense> samples(5);
   std::vector<test::Dense> moved_samples(5);
   Stream random(1, Purpose::features);
-  std::vector<Real> common(static_cast<std::size_t>(dimension));
+  std::vector<Real> common(dimension);
   random.normals(common);
   for (std::size_t k = 0; k < place.size(); ++k) {
     for (int n = 0; n < 3; ++n) {
-      std::vector<Real> sample(static_cast<std::size_t>(dimension));
+      std::vector<Real> sample(dimension);
       random.normals(sample);
       Real target = 0;
       for (std::size_t j = 0; j < sample.size(); ++j) target += sample[j] * common[j];

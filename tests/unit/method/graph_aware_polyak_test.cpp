@@ -48,8 +48,7 @@ void expect_near(const Numbers& found, const Numbers& expected, Real tolerance =
 
 // Everyone linked with everyone, all weights 1/K, so that B = A.
 CombinationMatrix uniform(Index agents) {
-  return test::matrix_of(Dense(static_cast<std::size_t>(agents),
-                               Numbers(static_cast<std::size_t>(agents), 1 / static_cast<Real>(agents))));
+  return test::matrix_of(Dense(static_cast<std::size_t>(agents), Numbers(agents, 1 / static_cast<Real>(agents))));
 }
 
 // Five agents on a ring with three samples each, fitted by one w^o; their models differ.
@@ -136,7 +135,7 @@ TEST(GraphAwarePolyak, SweepsOverListsOrRelayedAsOverTheDenseMatrix) {
     const Numbers h(data.features.dense().row(n).begin(), data.features.dense().row(n).end());
     Real squares = 0;
     for (std::size_t l = 0; l < 5; ++l) {
-      const Real gap_at_l = test::dot(h, system.w[l]) - data.targets[static_cast<std::size_t>(n)];
+      const Real gap_at_l = test::dot(h, system.w[l]) - data.targets[n];
       cbar[k] -= system.b[k][l] * 0.5 * gap_at_l * gap_at_l;
       squares += system.z[k][l] * system.z[k][l];
     }

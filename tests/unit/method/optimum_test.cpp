@@ -53,7 +53,7 @@ struct Estimate {
         oracle(epoch),
         optimal(estimate(), {a_network}),
         w(a_network.block().size(), 1),
-        average(static_cast<std::size_t>(a_network.block().size())) {}
+        average(a_network.block().size()) {}
 
   std::vector<Real> observe(const std::vector<Real>& values) {
     const auto used = optimal.on_sample(Iterate(i++, w, at_w, oracle).with_values(values), network);
@@ -229,7 +229,7 @@ TEST(OptimalValues, BelongToTheirAgentsWhereverThoseStand) {
       Clock oracle(1);
       const auto used = optimal.on_sample(Iterate(0, w, at_w, oracle), worker.network);
       for (Index k = 0; k < block.size(); ++k) {
-        EXPECT_EQ(used[static_cast<std::size_t>(k)], 10 + static_cast<Real>(block.agent(k)));
+        EXPECT_EQ(used[k], 10 + static_cast<Real>(block.agent(k)));
       }
     });
   });

@@ -4,7 +4,6 @@
 // A rule and an algorithm from outside polyhop's tables, as a user's program has them.
 #include <gtest/gtest.h>
 
-#include <cstddef>
 #include <span>
 #include <string>
 #include <utility>
@@ -43,7 +42,7 @@ class ShyStep final : public StepSize {
  private:
   void do_choose(const Iterate& at, Network&, std::span<Real> mu) override {
     for (Index k = 0; k < at.agents(); ++k) {
-      mu[static_cast<std::size_t>(k)] = options_.value / (1 + at.y().squared_norm(k));
+      mu[k] = options_.value / (1 + at.y().squared_norm(k));
     }
   }
   ShyOptions options_;

@@ -241,9 +241,9 @@ Sums spread_sums(const CombinationMatrix& matrix, const test::Launch& launch) {
     std::vector<Real> beside;
     for (Index k = 0; k < block.size(); ++k) beside.push_back(rows(k, 0) = uneven(block.agent(k), 1));
     worker.network.spread_sum(rows, {beside});
-    for (Index k = 0; k < block.size(); ++k) out.vectors[static_cast<std::size_t>(block.first + k)] = rows(k, 0);
+    for (Index k = 0; k < block.size(); ++k) out.vectors[block.first + k] = rows(k, 0);
     EXPECT_EQ(beside[0], rows(0, 0));
-    sent[static_cast<std::size_t>(worker.number)] = worker.network.algorithm_traffic();
+    sent[worker.number] = worker.network.algorithm_traffic();
   });
   for (const Traffic& traffic : sent) {
     out.traffic.vectors += traffic.vectors;
@@ -318,14 +318,14 @@ TEST(Network, PairwiseIsTheGramMatrixOverTheTwoHopPattern) {
   const std::vector<Real> scale = {1, -1, 2, 0.5, 1};
   launch_serial(matrix, 2, [&](Worker& worker) {
     const Reach reach = worker.network.reach(gradients_of(h, scale));
-    std::vector<Real> products(static_cast<std::size_t>(reach.entries));
+    std::vector<Real> products(reach.entries);
     worker.network.pairwise(reach, products);
     for (std::size_t k = 0; k < 5; ++k) {
       for (Index e = reach.pattern.offset[k]; e < reach.pattern.offset[k + 1]; ++e) {
         const auto l = static_cast<std::size_t>(reach.pattern.slot[e]);
         const auto row = [&](std::size_t n) { return h.row(static_cast<Index>(n)); };
         const Real dot = row(k)[0] * row(l)[0] + row(k)[1] * row(l)[1];
-        EXPECT_EQ(products[static_cast<std::size_t>(e)], scale[k] * scale[l] * dot) << k << ", " << l;
+        EXPECT_EQ(products[e], scale[k] * scale[l] * dot) << k << ", " << l;
       }
     }
   });
@@ -345,15 +345,15 @@ TEST(Network, PairwiseFindsProductsAgainWhereverAgentsStand) {
       const auto number = [](Index agent) { return static_cast<Real>(10 + agent * agent); };
       Rows h(block.size(), 1);
       for (Index k = 0; k < block.size(); ++k) h(k, 0) = number(block.agent(k));
-      const std::vector<Real> ones(static_cast<std::size_t>(block.size()), 1.0);
+      const std::vector<Real> ones(block.size(), 1.0);
       const Reach reach = worker.network.reach(gradients_of(h, ones));
-      std::vector<Real> products(static_cast<std::size_t>(reach.entries));
+      std::vector<Real> products(reach.entries);
       worker.network.pairwise(reach, products);
       const SparseRows& near = worker.network.two_hop();
       for (Index k = 0; k < block.size(); ++k) {
         for (Index e = near.offset[k]; e < near.offset[k + 1]; ++e) {
           const Index l = near.column[e];
-          EXPECT_EQ(products[static_cast<std::size_t>(e)], number(block.agent(k)) * number(l)) << block.agent(k) << l;
+          EXPECT_EQ(products[e], number(block.agent(k)) * number(l)) << block.agent(k) << l;
         }
       }
     });

@@ -14,7 +14,7 @@
 namespace polyhop::placement_test {
 namespace {
 
-std::vector<double> even(Index agents) { return std::vector<double>(static_cast<std::size_t>(agents), 1.0); }
+std::vector<double> even(Index agents) { return std::vector<double>(agents, 1.0); }
 
 std::set<Index> owned(const Ownership& ownership, Index rank) {
   std::set<Index> agents;
@@ -73,7 +73,7 @@ TEST(Placement, MetisCutsFewEdges) {
   EXPECT_EQ(ownership.first, (std::vector<Index>{0, 20, 40}));
   // Places and agents are each other's inverse.
   for (Index p = 0; p < 40; ++p) {
-    const auto agent = static_cast<std::size_t>(ownership.numbering->agent[static_cast<std::size_t>(p)]);
+    const auto agent = static_cast<std::size_t>(ownership.numbering->agent[p]);
     EXPECT_EQ(ownership.numbering->place[agent], p);
   }
   // Of a process those stand first that others hear of along one hop, then along two; the rest by number.

@@ -113,7 +113,7 @@ TEST(ThreadRuntime, DealsEveryAgentToOneWorker) {
     launch_threads(network_of(Topology::ring, 5), 1, workers, [&](Worker& worker) {
       EXPECT_EQ(worker.count, workers);
       for (Index k = worker.network.block().first; k < worker.network.block().last; ++k) {
-        ++owners[static_cast<std::size_t>(k)];
+        ++owners[k];
       }
       ++count;
     });
@@ -145,7 +145,7 @@ TEST(ThreadRuntime, EndsAllWorkersWhenOneFails) {
         ~Farewell() { ++count; }
       };
       const Farewell farewell{ended};
-      std::vector<Real> x(static_cast<std::size_t>(worker.network.block().size()));
+      std::vector<Real> x(worker.network.block().size());
       for (int round = 0;; ++round) {
         if (worker.number == guilty && round == 7) throw std::invalid_argument("not this one");
         worker.network.hear({x}).max(0, x);
@@ -180,7 +180,7 @@ TEST(ThreadRuntime, SumsInOrderOfTheAgents) {
       for (int again = 0; again < 3; ++again) {
         std::vector<double> sum = {99};
         worker.collective.in_order(sum, [&](std::span<double> numbers) {
-          for (Index k = block.first; k < block.last; ++k) numbers[0] += terms[static_cast<std::size_t>(k)];
+          for (Index k = block.first; k < block.last; ++k) numbers[0] += terms[k];
         });
         EXPECT_EQ(sum[0], expected) << workers << " workers";
       }

@@ -63,10 +63,9 @@ struct Drawn {
 };
 
 std::vector<Real> gradient_of(const Evaluation& evaluation, Index k) {
-  const auto slot = static_cast<std::size_t>(k);
   std::vector<Real> out;
   for (Index j = 0; j < evaluation.gradients.columns; ++j) {
-    out.push_back(evaluation.gradients.scale[slot] * evaluation.gradients.row[slot][j]);
+    out.push_back(evaluation.gradients.scale[k] * evaluation.gradients.row[k][j]);
   }
   return out;
 }
@@ -80,7 +79,7 @@ TEST(DataProblem, EvaluatesValuesAndGradientsOfTheBatch) {
     const Evaluation& at_w = drawn.oracle->evaluate(w, true);
     for (Index k = 0; k < 3; ++k) {
       const Real value = naive::value(c.model, k, drawn.sampler.indices(k), w.row(k));
-      EXPECT_NEAR(at_w.values[static_cast<std::size_t>(k)], value, tolerance(value));
+      EXPECT_NEAR(at_w.values[k], value, tolerance(value));
       const auto expected = naive::gradient(c.model, k, drawn.sampler.indices(k), w.row(k));
       const auto got = gradient_of(at_w, k);
       for (std::size_t j = 0; j < got.size(); ++j) EXPECT_NEAR(got[j], expected[j], tolerance(expected[j])) << j;
@@ -105,7 +104,7 @@ TEST(DataProblem, GradientsAreThoseOfTheValues) {
       for (Index k = 0; k < 3; ++k) moved(k, j) -= 2 * h;
       const std::vector<Real> down = drawn.oracle->evaluate(moved, true).values;
       for (std::size_t k = 0; k < 3; ++k) {
-        const Real given = gradients[k][static_cast<std::size_t>(j)];
+        const Real given = gradients[k][j];
         EXPECT_NEAR(given, (up[k] - down[k]) / (2 * h), 1e-6 * std::max(1.0, std::abs(given))) << k << ", " << j;
       }
     }
@@ -130,18 +129,17 @@ TEST(DataProblem, ValuesElsewhereAreThoseOfTheAgentsOwnSample) {
     drawn.oracle->values_along(w, drawn.oracle->evaluate(w, false).gradients, std::vector<Index>{0, 1, 2}, steps,
                                along);
     for (Index k = 0; k < 3; ++k) {
-      const auto own = static_cast<std::size_t>(k);
       const auto samples = drawn.sampler.indices(k);
-      for (auto e = static_cast<std::size_t>(offset[own]); e < static_cast<std::size_t>(offset[own + 1]); ++e) {
+      for (auto e = static_cast<std::size_t>(offset[k]); e < static_cast<std::size_t>(offset[k + 1]); ++e) {
         const Real expected = naive::value(c.model, k, samples, w.row(slot[e]));
         EXPECT_NEAR(at[e], expected, tolerance(expected)) << "entry " << e;
       }
       const Real there = naive::value(c.model, k, samples, w.row(1));
-      EXPECT_NEAR(at_point[own], there, tolerance(there));
+      EXPECT_NEAR(at_point[k], there, tolerance(there));
       std::vector<Real> moved = naive::gradient(c.model, k, samples, w.row(k));
-      for (std::size_t j = 0; j < moved.size(); ++j) moved[j] = w.row(k)[j] - steps[own] * moved[j];
+      for (std::size_t j = 0; j < moved.size(); ++j) moved[j] = w.row(k)[j] - steps[k] * moved[j];
       const Real expected = naive::value(c.model, k, samples, moved);
-      EXPECT_NEAR(along[own], expected, 10 * tolerance(expected));
+      EXPECT_NEAR(along[k], expected, 10 * tolerance(expected));
     }
   });
 }
@@ -174,7 +172,7 @@ TEST(DataProblem, SmoothnessIsWeighted) {
         sum += naive::product(h, h);
       }
       const Real mean = problem.max_curvature() * sum / static_cast<double>(drawn.sampler.indices(k).size());
-      EXPECT_NEAR(smoothness[static_cast<std::size_t>(k)], c.model.weight(k) * mean + c.model.l2, 1e-12);
+      EXPECT_NEAR(smoothness[k], c.model.weight(k) * mean + c.model.l2, 1e-12);
     }
   });
 }
@@ -291,7 +289,7 @@ TEST(DataProblem, OneSparseRowIsWrittenOut) {
   oracle->draw(0);
   const Evaluation& evaluation = oracle->evaluate(naive::random_points(3, dimension), false);
   for (Index k = 0; k < 3; ++k) {
-    EXPECT_EQ(evaluation.gradients.row[static_cast<std::size_t>(k)], evaluation.written.row(k).data());
+    EXPECT_EQ(evaluation.gradients.row[k], evaluation.written.row(k).data());
   }
 }
 

@@ -77,7 +77,7 @@ TEST_F(DealtDataFiles, SamplesGoWithTheirTargets) {
   const Dataset data = read_dealt(source, builtin_loss("least-squares"), {}, 3, 5).data;
   ASSERT_EQ(data.targets.size(), 20U);
   for (Index n = 0; n < 20; ++n) {
-    EXPECT_EQ(data.targets[static_cast<std::size_t>(n)], data.features.dense()(n, 0) + 100);
+    EXPECT_EQ(data.targets[n], data.features.dense()(n, 0) + 100);
   }
   EXPECT_EQ(data.targets, read_dealt(source, builtin_loss("least-squares"), {}, 3, 5).data.targets);
   EXPECT_NE(data.targets, read_dealt(source, builtin_loss("least-squares"), {}, 3, 6).data.targets);
@@ -333,10 +333,9 @@ TEST_F(DealtDataFiles, OneProcessWithATargetBelowZeroIsEnoughToRefuseCounts) {
   const DataSource source = {"", file("site-{agent}.svm"), ""};
   for (const Index rank : {0, 1}) {
     std::vector<DealtReader> readers(2, DealtReader(source, builtin_loss("poisson"), {}, 2, 0));
-    for (Index k : {0, 1}) readers[static_cast<std::size_t>(k)].read({k, k + 1});
+    for (Index k : {0, 1}) readers[k].read({k, k + 1});
     const std::vector<std::string> told = {readers[0].summary(), readers[1].summary()};
-    EXPECT_TRUE(has(polyhop::refusal([&] { return readers[static_cast<std::size_t>(rank)].finish(told); }).what(),
-                    "a target is below 0"));
+    EXPECT_TRUE(has(polyhop::refusal([&] { return readers[rank].finish(told); }).what(), "a target is below 0"));
   }
 }
 

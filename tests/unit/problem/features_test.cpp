@@ -29,7 +29,7 @@ Numbers row_of(const Features& features, Index row) {
   Numbers out(static_cast<std::size_t>(features.columns()));
   if (!features.is_sparse()) return {features.dense().row(row).begin(), features.dense().row(row).end()};
   for (std::size_t e = 0; e < features.columns_of(row).size(); ++e) {
-    out[static_cast<std::size_t>(features.columns_of(row)[e])] = features.values_of(row)[e];
+    out[features.columns_of(row)[e]] = features.values_of(row)[e];
   }
   return out;
 }

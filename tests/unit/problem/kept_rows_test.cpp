@@ -61,7 +61,7 @@ class KeptFeatures : public test::DataFiles {
     if (!table.features.is_sparse()) return row(table, n);
     Numbers out(static_cast<std::size_t>(table.features.columns()));
     for (std::size_t e = 0; e < table.features.columns_of(n).size(); ++e) {
-      out[static_cast<std::size_t>(table.features.columns_of(n)[e])] = table.features.values_of(n)[e];
+      out[table.features.columns_of(n)[e]] = table.features.values_of(n)[e];
     }
     return out;
   }

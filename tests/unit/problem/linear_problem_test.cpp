@@ -53,10 +53,9 @@ void for_each_case(const std::function<void(const Case&, const LinearProblem&, O
 }
 
 std::vector<Real> gradient_of(const Evaluation& evaluation, Index k) {
-  const auto slot = static_cast<std::size_t>(k);
   std::vector<Real> out;
   for (Index j = 0; j < evaluation.gradients.columns; ++j) {
-    out.push_back(evaluation.gradients.scale[slot] * evaluation.gradients.row[slot][j]);
+    out.push_back(evaluation.gradients.scale[k] * evaluation.gradients.row[k][j]);
   }
   return out;
 }
@@ -76,8 +75,7 @@ TEST(LinearProblem, EvaluatesValuesAndGradientsOfTheBatch) {
       ASSERT_EQ(evaluation.gradients.size(), 3);
       ASSERT_EQ(evaluation.gradients.columns, 3);
       for (Index k = 0; k < 3; ++k) {
-        EXPECT_NEAR(evaluation.values[static_cast<std::size_t>(k)],
-                    naive::value(c.model, k, sampler.indices(k), w.row(k)), 1e-13);
+        EXPECT_NEAR(evaluation.values[k], naive::value(c.model, k, sampler.indices(k), w.row(k)), 1e-13);
         expect_near(gradient_of(evaluation, k), naive::gradient(c.model, k, sampler.indices(k), w.row(k)), 1e-13);
       }
     }
@@ -98,7 +96,7 @@ TEST(LinearProblem, GradientsAreThoseOfTheValues) {
       for (Index k = 0; k < 3; ++k) moved(k, j) -= 2 * h;
       const std::vector<Real> down = oracle.evaluate(moved, true).values;
       for (std::size_t k = 0; k < 3; ++k) {
-        EXPECT_NEAR(gradients[k][static_cast<std::size_t>(j)], (up[k] - down[k]) / (2 * h), 1e-8) << k << ", " << j;
+        EXPECT_NEAR(gradients[k][j], (up[k] - down[k]) / (2 * h), 1e-8) << k << ", " << j;
       }
     }
   });
@@ -150,7 +148,7 @@ TEST(LinearProblem, ABlockAnswersToTheBitWhatTheWholeAnswers) {
       const Evaluation& all = whole->evaluate(w, true);
       const Evaluation& some = block->evaluate(part, true);
       for (Index k = 0; k < 2; ++k) {
-        EXPECT_EQ(some.values[static_cast<std::size_t>(k)], all.values[static_cast<std::size_t>(k) + 1]);
+        EXPECT_EQ(some.values[k], all.values[k + 1]);
         EXPECT_EQ(gradient_of(some, k), gradient_of(all, k + 1));
       }
     }
@@ -176,11 +174,8 @@ TEST(LinearProblem, ValuesAtAReachAreThoseOfTheAgentsOwnSample) {
       std::vector<Real> values(7);
       oracle.values_at(reach.view(), values);
       for (Index k = 0; k < 3; ++k) {
-        for (Index e = reach.offset[static_cast<std::size_t>(k)]; e < reach.offset[static_cast<std::size_t>(k) + 1];
-             ++e) {
-          const auto slot = static_cast<std::size_t>(e);
-          EXPECT_NEAR(values[slot], naive::value(c.model, k, sampler.indices(k), reach.points.row(reach.slot[slot])),
-                      1e-13)
+        for (Index e = reach.offset[k]; e < reach.offset[k + 1]; ++e) {
+          EXPECT_NEAR(values[e], naive::value(c.model, k, sampler.indices(k), reach.points.row(reach.slot[e])), 1e-13)
               << "agent " << k << ", entry " << e;
         }
       }
@@ -209,11 +204,9 @@ TEST(LinearProblem, ValuesAlongTheGradientAreThoseOfTheAgentsOwnSample) {
       EXPECT_EQ(values[1], 7) << "nobody asked for it";
       EXPECT_EQ(at_w.values, before);
       for (const Index k : agents) {
-        const auto slot = static_cast<std::size_t>(k);
         const auto gradient = naive::gradient(c.model, k, sampler.indices(k), w.row(k));
         expect_near(gradient_of(at_w, k), gradient, 1e-13);
-        EXPECT_NEAR(values[slot], naive::value(c.model, k, sampler.indices(k), along(w.row(k), gradient, steps[slot])),
-                    1e-13)
+        EXPECT_NEAR(values[k], naive::value(c.model, k, sampler.indices(k), along(w.row(k), gradient, steps[k])), 1e-13)
             << "agent " << k;
       }
     }
@@ -244,8 +237,7 @@ TEST(LinearProblem, ValuesAtOnePointAreOnTheCurrentSample) {
     std::vector<Real> values(3);
     oracle.values_at_point(point, values);
     for (Index k = 0; k < 3; ++k) {
-      EXPECT_NEAR(values[static_cast<std::size_t>(k)], naive::value(c.model, k, sampler.indices(k), point.row(0)),
-                  1e-13);
+      EXPECT_NEAR(values[k], naive::value(c.model, k, sampler.indices(k), point.row(0)), 1e-13);
     }
   });
 }
@@ -264,8 +256,7 @@ TEST(LinearProblem, SmoothnessIsTheMeanSquaredNormTimesTheCurvature) {
         sum += naive::product(h, h);
       }
       const Real curvature = c.model.loss == "logistic" ? 0.25 : 1;
-      EXPECT_NEAR(smoothness[static_cast<std::size_t>(k)],
-                  curvature * sum / static_cast<double>(sampler.indices(k).size()) + c.model.l2, 1e-13);
+      EXPECT_NEAR(smoothness[k], curvature * sum / static_cast<double>(sampler.indices(k).size()) + c.model.l2, 1e-13);
     }
   });
 }
@@ -283,7 +274,7 @@ TEST(LinearProblem, SmoothnessBoundsHowFarTheCostLeavesItsTangent) {
       const std::vector<Real> d = naive::random_point(3, 100 + trial);
       Rows moved = w;
       for (Index k = 0; k < 3; ++k) {
-        for (Index j = 0; j < 3; ++j) moved(k, j) += d[static_cast<std::size_t>(j)];
+        for (Index j = 0; j < 3; ++j) moved(k, j) += d[j];
       }
       const Evaluation& there = oracle.evaluate(moved, true);
       for (std::size_t k = 0; k < 3; ++k) {
@@ -390,7 +381,7 @@ TEST(LinearProblem, CountsTheSamplesThatAModelTakesForTheOtherClass) {
         Index wrong = 0;
         for (Index n = model.data.first(k); n < model.data.first(k + 1); ++n) {
           const double z = naive::product(model.data.features.dense().row(n), w.row(0));
-          if (z * model.data.targets[static_cast<std::size_t>(n)] <= 0) ++wrong;
+          if (z * model.data.targets[n] <= 0) ++wrong;
         }
         EXPECT_EQ(problem.misclassified({k, k + 1}, w.data()), wrong);
         total += wrong;

@@ -35,7 +35,7 @@ struct Model {
   [[nodiscard]] LinearProblem problem(Batch batch = {1, true}, Sampling sampling = Sampling::cyclic) const {
     return LinearProblem(data, make_loss(loss, delta), options(batch, sampling));
   }
-  [[nodiscard]] Real weight(Index k) const { return weights.empty() ? 1 : weights[static_cast<std::size_t>(k)]; }
+  [[nodiscard]] Real weight(Index k) const { return weights.empty() ? 1 : weights[k]; }
 };
 
 /// Every loss of one prediction.
@@ -67,7 +67,7 @@ inline double product(std::span<const Real> x, std::span<const Real> y) {
 }
 
 inline std::vector<Index> all_samples(const Model& model, Index k) {
-  std::vector<Index> out(static_cast<std::size_t>(model.data.samples(k)));
+  std::vector<Index> out(model.data.samples(k));
   std::iota(out.begin(), out.end(), Index{0});
   return out;
 }
@@ -77,8 +77,7 @@ inline double value(const Model& model, Index k, std::span<const Index> samples,
   double sum = 0;
   for (const Index n : samples) {
     const Index row = model.data.first(k) + n;
-    sum += loss(model, product(model.data.features.dense().row(row), w),
-                model.data.targets[static_cast<std::size_t>(row)]);
+    sum += loss(model, product(model.data.features.dense().row(row), w), model.data.targets[row]);
   }
   const auto penalised = w.first(w.size() - (model.intercept ? 1 : 0));
   return model.weight(k) * sum / static_cast<double>(samples.size()) + model.l2 / 2 * product(penalised, penalised);
@@ -92,7 +91,7 @@ inline std::vector<Real> gradient(const Model& model, Index k, std::span<const I
   for (const Index n : samples) {
     const Index row = model.data.first(k) + n;
     const auto h = model.data.features.dense().row(row);
-    const double s = slope(model, product(h, w), model.data.targets[static_cast<std::size_t>(row)]);
+    const double s = slope(model, product(h, w), model.data.targets[row]);
     for (std::size_t j = 0; j < out.size(); ++j)
       out[j] += model.weight(k) * s * h[j] / static_cast<double>(samples.size());
   }
@@ -183,7 +182,7 @@ inline Model sparse(Model model) {
 }
 
 inline std::vector<Real> random_point(Index dimension, Index which) {
-  std::vector<Real> w(static_cast<std::size_t>(dimension));
+  std::vector<Real> w(dimension);
   Stream(2, Purpose::start, which).normals(w);
   return w;
 }

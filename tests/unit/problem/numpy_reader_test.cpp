@@ -35,10 +35,10 @@ class NumpyReader : public test::DataFiles {
     NpzWriter out(file("a.npz"));
     Index count = 1;
     for (const Index n : shape) count *= n;
-    out.add(features, Numbers(static_cast<std::size_t>(count), 2.5), shape);
+    out.add(features, Numbers(count, 2.5), shape);
     Index target_count = 1;
     for (const Index n : target_shape) target_count *= n;
-    if (!targets.empty()) out.add(targets, Numbers(static_cast<std::size_t>(target_count), 1), target_shape);
+    if (!targets.empty()) out.add(targets, Numbers(target_count, 1), target_shape);
     out.close();
     return file("a.npz");
   }

@@ -118,8 +118,7 @@ TEST(CheckGradient, UsesAllSamples) {
       const auto w = naive::random_point(3, k);
       const auto check = check_gradient(OneAgent(model, k), w);
       EXPECT_TRUE(check.passed()) << loss << ", agent " << k << ": " << check.worst_error;
-      EXPECT_EQ(check.given, naive::gradient(*model, k, naive::all_samples(*model, k),
-                                             w)[static_cast<std::size_t>(check.coordinate)]);
+      EXPECT_EQ(check.given, naive::gradient(*model, k, naive::all_samples(*model, k), w)[check.coordinate]);
     }
   }
 }

@@ -37,7 +37,7 @@ std::vector<Index> sizes(const Partition& partition) {
 Real unevenness(const Partition& partition, const std::vector<Real>& targets) {
   Real out = 0;
   for (Index c = 0; c < classes; ++c) {
-    const auto is_c = [&](Index n) { return targets[static_cast<std::size_t>(n)] == static_cast<Real>(c); };
+    const auto is_c = [&](Index n) { return targets[n] == static_cast<Real>(c); };
     const auto whole = static_cast<Real>(std::ranges::count_if(partition.order, is_c));
     for (std::size_t k = 0; k + 1 < partition.offset.size(); ++k) {
       const auto own = static_cast<Real>(std::count_if(partition.order.begin() + partition.offset[k],
@@ -55,7 +55,7 @@ void expect_whole(const Partition& partition, Index count, Index owners) {
   EXPECT_GE(std::ranges::min(sizes(partition)), 1);
   std::vector<Index> sorted = partition.order;
   std::ranges::sort(sorted);
-  std::vector<Index> all(static_cast<std::size_t>(count));
+  std::vector<Index> all(count);
   std::iota(all.begin(), all.end(), Index{0});
   EXPECT_EQ(sorted, all);
 }
@@ -126,7 +126,7 @@ TEST(Partition, DirichletWithoutClassesDealsTenthsOfTheTargets) {
   for (std::size_t k = 0; k < agents; ++k) {
     std::vector<Index> of_tenth(10);
     for (Index n = even.offset[k]; n < even.offset[k + 1]; ++n) {
-      ++of_tenth[static_cast<std::size_t>(even.order[static_cast<std::size_t>(n)] / 100)];
+      ++of_tenth[even.order[n] / 100];
     }
     for (const Index count : of_tenth) EXPECT_EQ(count, 20);
   }

@@ -35,7 +35,7 @@ std::pair<Matrix, Vector> pooled(const Model& model) {
     const double root = 1 / std::sqrt(static_cast<double>(data.agents() * data.samples(k)));
     for (Index n = data.first(k); n < data.first(k + 1); ++n) {
       for (Index j = 0; j < x.cols(); ++j) x(n, j) = root * data.features.dense()(n, j);
-      t(n) = root * data.targets[static_cast<std::size_t>(n)];
+      t(n) = root * data.targets[n];
     }
   }
   return {x, t};
@@ -60,7 +60,7 @@ void expect_minimiser(const Reference& reference, const Vector& expected, double
   ASSERT_TRUE(reference.minimiser.has_value());
   ASSERT_EQ(static_cast<Eigen::Index>(reference.minimiser->size()), expected.size());
   for (Eigen::Index j = 0; j < expected.size(); ++j) {
-    EXPECT_NEAR((*reference.minimiser)[static_cast<std::size_t>(j)], expected(j), tolerance) << "coordinate " << j;
+    EXPECT_NEAR((*reference.minimiser)[j], expected(j), tolerance) << "coordinate " << j;
   }
 }
 
@@ -160,7 +160,7 @@ Vector separate_minimiser(const Model& model) {
   Vector hh = Vector::Constant(m, static_cast<double>(data.features.rows()) * model.l2);
   for (Index n = 0; n < data.features.rows(); ++n) {
     const Real h = data.features.dense()(n, n % m);
-    hy(n % m) += h * data.targets[static_cast<std::size_t>(n)];
+    hy(n % m) += h * data.targets[n];
     hh(n % m) += h * h;
   }
   return hy.cwiseQuotient(hh);
@@ -192,7 +192,7 @@ std::vector<Real> by_descent(const Model& model, int iterations) {
       smoothness += naive::product(h, h) / static_cast<double>(model.data.agents() * model.data.samples(k));
     }
   }
-  std::vector<Real> w(static_cast<std::size_t>(model.data.features.columns()));
+  std::vector<Real> w(model.data.features.columns());
   for (int i = 0; i < iterations; ++i) {
     const auto g = naive::risk_gradient(model, w);
     for (std::size_t j = 0; j < w.size(); ++j) w[j] -= g[j] / smoothness;
@@ -259,7 +259,7 @@ TEST(ReferenceOptimum, SeparableClassesWithoutPenaltyHaveNoMinimiser) {
   Model model = {naive::random_data({10, 7, 15}, 4, true), "logistic"};
   for (Index n = 0; n < model.data.features.rows(); ++n) {
     const auto h = model.data.features.dense().row(n);
-    model.data.targets[static_cast<std::size_t>(n)] = h[0] + 2 * h[1] - h[3] < 0 ? -1 : 1;
+    model.data.targets[n] = h[0] + 2 * h[1] - h[3] < 0 ? -1 : 1;
   }
   const Reference reference = solve_reference(model.problem());
   EXPECT_FALSE(reference.minimiser.has_value());
@@ -271,7 +271,7 @@ TEST(ReferenceOptimum, SeparableClassesWithoutPenaltyHaveNoMinimiser) {
 TEST(ReferenceOptimum, SeparableClassesWithPenaltyHaveOne) {
   Model model = {naive::random_data({10, 7, 15}, 4, true), "logistic", 0.1};
   for (Index n = 0; n < model.data.features.rows(); ++n) {
-    model.data.targets[static_cast<std::size_t>(n)] = model.data.features.dense()(n, 0) < 0 ? -1 : 1;
+    model.data.targets[n] = model.data.features.dense()(n, 0) < 0 ? -1 : 1;
   }
   expect_optimum(model, 5000);
 }
@@ -352,7 +352,7 @@ TEST(ReferenceOptimum, OfCountsWhoseFeaturesOverflowAtFirst) {
 TEST(ReferenceOptimum, SeparableClassesHaveAMinimiserOfTheSmoothedHinge) {
   Model model = {naive::random_data({10, 7, 15}, 4, true), "smoothed-hinge"};
   for (Index n = 0; n < model.data.features.rows(); ++n) {
-    model.data.targets[static_cast<std::size_t>(n)] = model.data.features.dense()(n, 0) < 0 ? -1 : 1;
+    model.data.targets[n] = model.data.features.dense()(n, 0) < 0 ? -1 : 1;
   }
   const Reference reference = solve_reference(model.problem());
   ASSERT_TRUE(reference.minimiser.has_value());
@@ -460,7 +460,7 @@ TEST(ReferenceOptimum, OfDataThatPassToTheFirstProcessInParts) {
     const Reference reference = solve_reference(problem, all);
     ASSERT_TRUE(reference.minimiser.has_value());
     for (Index j = 0; j < features; ++j) {
-      EXPECT_NEAR((*reference.minimiser)[static_cast<std::size_t>(j)], static_cast<Real>(j), 1e-9);
+      EXPECT_NEAR((*reference.minimiser)[j], static_cast<Real>(j), 1e-9);
     }
   });
 }
@@ -469,7 +469,7 @@ TEST(ReferenceOptimum, SeparableClassesOfSoftmaxHaveNoMinimiserWithoutPenalty) {
   Model model = {naive::random_data({10, 7, 15}, 2, true)};
   for (Index n = 0; n < model.data.features.rows(); ++n) {
     const auto h = model.data.features.dense().row(n);
-    model.data.targets[static_cast<std::size_t>(n)] = h[0] < 0 ? 0 : (h[1] < 0 ? 1 : 2);
+    model.data.targets[n] = h[0] < 0 ? 0 : (h[1] < 0 ? 1 : 2);
   }
   const Reference reference = solve_reference(SoftmaxProblem(model.data, 3));
   EXPECT_FALSE(reference.minimiser.has_value());

@@ -37,7 +37,7 @@ TEST(Sampler, UniformDrawsEverySampleEquallyOften) {
   for (const Index n : samples) {
     ASSERT_GE(n, 0);
     ASSERT_LT(n, 5);
-    ++count[static_cast<std::size_t>(n)];
+    ++count[n];
   }
   // 50000 draws with probability 1/5: mean 10000, variance 50000 * 4/25 = 8000.
   for (const int c : count) EXPECT_LT(std::abs(c - 10000), 5 * std::sqrt(8000.0));
@@ -80,7 +80,7 @@ TEST(Sampler, ShuffleBeginsWithEverySampleEquallyOften) {
   const auto samples = sequence(Sampler({0, 1}, {4}, {4, false}, Sampling::shuffle, 1), 16000);
   for (std::size_t place = 0; place < 4; ++place) {
     std::vector<int> count(4);
-    for (std::size_t n = place; n < samples.size(); n += 4) ++count[static_cast<std::size_t>(samples[n])];
+    for (std::size_t n = place; n < samples.size(); n += 4) ++count[samples[n]];
     // Mean 4000, variance 3000.
     for (const int c : count) EXPECT_LT(std::abs(c - 4000), 5 * std::sqrt(3000.0)) << "place " << place;
   }
@@ -146,8 +146,7 @@ TEST(Sampler, ListsAgentsOneAfterTheOther) {
 TEST(Sampler, RefusesWhatDoesNotFitIntoMemory) {
   const auto made = [](Index agents, Index batch) {
     return refusal([&] {
-             return Sampler({0, agents}, std::vector<Index>(static_cast<std::size_t>(agents), 5), {batch, false},
-                            Sampling::uniform, 1);
+             return Sampler({0, agents}, std::vector<Index>(agents, 5), {batch, false}, Sampling::uniform, 1);
            })
         .message();
   };

@@ -51,16 +51,15 @@ Real value(const Model& model, Index k, std::span<const Index> samples, std::spa
     double of_all = 0;
     double of_target = 0;
     for (Index c = 0; c < classes; ++c) {
-      const double z =
-          naive::product(data.features.dense().row(row), w.subspan(static_cast<std::size_t>(c * features)));
+      const double z = naive::product(data.features.dense().row(row), w.subspan(c * features));
       of_all += std::exp(z);
-      if (c == static_cast<Index>(data.targets[static_cast<std::size_t>(row)])) of_target = z;
+      if (c == static_cast<Index>(data.targets[row])) of_target = z;
     }
     sum += std::log(of_all) - of_target;
   }
   double squares = 0;
   for (Index j = 0; j < dimension; ++j) {
-    const Real x = w[static_cast<std::size_t>(j)];
+    const Real x = w[j];
     if (!model.linear.intercept || j % features != features - 1) squares += x * x;
   }
   return model.linear.weight(k) * sum / static_cast<double>(samples.size()) + model.linear.l2 / 2 * squares;
@@ -101,7 +100,7 @@ TEST(SoftmaxProblem, EvaluatesTheBatch) {
   for_each_case([&](const Model& model, const SoftmaxProblem&, Oracle& oracle, Sampler& sampler) {
     const Evaluation& at_w = oracle.evaluate(w, true);
     for (Index k = 0; k < 3; ++k) {
-      EXPECT_NEAR(at_w.values[static_cast<std::size_t>(k)], value(model, k, sampler.indices(k), w.row(k)), 1e-13);
+      EXPECT_NEAR(at_w.values[k], value(model, k, sampler.indices(k), w.row(k)), 1e-13);
     }
     EXPECT_FALSE(oracle.is_quadratic());
   });
@@ -114,15 +113,13 @@ TEST(SoftmaxProblem, GradientsAreThoseOfTheFormula) {
     const Evaluation& at_w = oracle.evaluate(w, false);
     ASSERT_EQ(at_w.gradients.columns, dimension);
     for (Index k = 0; k < 3; ++k) {
-      const auto slot = static_cast<std::size_t>(k);
       for (Index j = 0; j < dimension; ++j) {
         Rows moved = w;
         moved(k, j) += h;
         const Real up = value(model, k, sampler.indices(k), moved.row(k));
         moved(k, j) -= 2 * h;
         const Real down = value(model, k, sampler.indices(k), moved.row(k));
-        EXPECT_NEAR(at_w.gradients.scale[slot] * at_w.gradients.row[slot][j], (up - down) / (2 * h), 1e-8)
-            << k << ", " << j;
+        EXPECT_NEAR(at_w.gradients.scale[k] * at_w.gradients.row[k][j], (up - down) / (2 * h), 1e-8) << k << ", " << j;
       }
     }
   });
@@ -146,15 +143,14 @@ TEST(SoftmaxProblem, ValuesElsewhereAreThoseOfTheAgentsOwnSample) {
     oracle.values_along(w, at_w.gradients, std::vector<Index>{0, 2}, steps, along);
     EXPECT_EQ(along[1], 7) << "nobody asked for it";
     for (Index k = 0; k < 3; ++k) {
-      const auto own = static_cast<std::size_t>(k);
-      for (auto e = static_cast<std::size_t>(offset[own]); e < static_cast<std::size_t>(offset[own + 1]); ++e) {
+      for (auto e = static_cast<std::size_t>(offset[k]); e < static_cast<std::size_t>(offset[k + 1]); ++e) {
         EXPECT_NEAR(at[e], value(model, k, sampler.indices(k), w.row(slot[e])), 1e-13) << "entry " << e;
       }
-      EXPECT_NEAR(at_point[own], value(model, k, sampler.indices(k), w.row(1)), 1e-13);
+      EXPECT_NEAR(at_point[k], value(model, k, sampler.indices(k), w.row(1)), 1e-13);
       if (k == 1) continue;
       std::vector<Real> moved(w.row(k).begin(), w.row(k).end());
-      for (std::size_t j = 0; j < moved.size(); ++j) moved[j] -= steps[own] * at_w.gradients.row[own][j];
-      EXPECT_NEAR(along[own], value(model, k, sampler.indices(k), moved), 1e-13);
+      for (std::size_t j = 0; j < moved.size(); ++j) moved[j] -= steps[k] * at_w.gradients.row[k][j];
+      EXPECT_NEAR(along[k], value(model, k, sampler.indices(k), moved), 1e-13);
     }
   });
 }
@@ -204,7 +200,7 @@ TEST(SoftmaxProblem, SmoothnessBoundsHowFarTheCostLeavesItsTangent) {
       const std::vector<Real> d = naive::random_point(dimension, 100 + trial);
       Rows moved = w;
       for (Index k = 0; k < 3; ++k) {
-        for (Index j = 0; j < dimension; ++j) moved(k, j) += d[static_cast<std::size_t>(j)];
+        for (Index j = 0; j < dimension; ++j) moved(k, j) += d[j];
       }
       const Evaluation& there = oracle.evaluate(moved, true);
       for (std::size_t k = 0; k < 3; ++k) {
@@ -279,11 +275,11 @@ TEST(SoftmaxProblem, CountsTheSamplesThatAModelTakesForAnotherClass) {
       for (Index n = data.first(k); n < data.first(k + 1); ++n) {
         std::vector<double> z;
         for (Index c = 0; c < classes; ++c) {
-          const auto own = w.row(0).subspan(static_cast<std::size_t>(c * features), features);
+          const auto own = w.row(0).subspan(c * features, features);
           z.push_back(naive::product(data.features.dense().row(n), own));
         }
         const auto best = std::ranges::max_element(z) - z.begin();
-        if (static_cast<Real>(best) != data.targets[static_cast<std::size_t>(n)]) ++wrong;
+        if (static_cast<Real>(best) != data.targets[n]) ++wrong;
       }
       EXPECT_EQ(problem.misclassified({k, k + 1}, w.data()), wrong);
       total += wrong;

@@ -35,7 +35,7 @@ void expect_normal(const std::vector<double>& x, double sigma) {
 }
 
 std::vector<Real> common_minimiser(Index dimension) {
-  std::vector<Real> w(static_cast<std::size_t>(dimension));
+  std::vector<Real> w(dimension);
   Stream(seed, Purpose::minimiser).normals(w);
   return w;
 }
@@ -57,7 +57,7 @@ TEST(Synthetic, TheFirstAgentsOfALargerNetworkHaveTheSameData) {
   const Dataset small = synthesise(options, 2, false, seed);
   const Dataset large = synthesise(options, 5, false, seed);
   for (Index n = 0; n < small.features.rows(); ++n) {
-    EXPECT_EQ(small.targets[static_cast<std::size_t>(n)], large.targets[static_cast<std::size_t>(n)]);
+    EXPECT_EQ(small.targets[n], large.targets[n]);
     for (Index j = 0; j < 4; ++j) EXPECT_EQ(small.features.dense()(n, j), large.features.dense()(n, j));
   }
 }
@@ -84,7 +84,7 @@ TEST(Synthetic, WithoutNoiseACommonMinimiserExplainsAllTargets) {
   const Dataset data = synthesise({6, 4, 0, 0.5}, 3, false, seed);
   const auto w = common_minimiser(6);
   for (Index n = 0; n < data.features.rows(); ++n) {
-    EXPECT_NEAR(data.targets[static_cast<std::size_t>(n)], naive::product(data.features.dense().row(n), w), 1e-12);
+    EXPECT_NEAR(data.targets[n], naive::product(data.features.dense().row(n), w), 1e-12);
   }
 }
 
@@ -109,8 +109,7 @@ TEST(Synthetic, FeaturesAndNoiseComeFromTheAgentsOwnStreams) {
     Stream noise(seed, Purpose::noise, k);
     for (Index n = quiet.first(k); n < quiet.first(k + 1); ++n) {
       for (Index j = 0; j < 3; ++j) EXPECT_EQ(noisy.features.dense()(n, j), features.normal());
-      const auto slot = static_cast<std::size_t>(n);
-      EXPECT_NEAR(noisy.targets[slot] - quiet.targets[slot], 0.5 * noise.normal(), 1e-14);
+      EXPECT_NEAR(noisy.targets[n] - quiet.targets[n], 0.5 * noise.normal(), 1e-14);
     }
   }
 }
@@ -127,8 +126,7 @@ TEST(Synthetic, ScaleSpreadMultipliesEachAgentsFeaturesByALogNormalFactor) {
         EXPECT_NEAR(spread.features.dense()(n, j), factor * plain.features.dense()(n, j),
                     1e-14 * std::abs(spread.features.dense()(n, j)));
       }
-      EXPECT_NEAR(spread.targets[static_cast<std::size_t>(n)], factor * plain.targets[static_cast<std::size_t>(n)],
-                  1e-13 * factor);
+      EXPECT_NEAR(spread.targets[n], factor * plain.targets[n], 1e-13 * factor);
     }
   }
   expect_normal(logarithms, 0.5);

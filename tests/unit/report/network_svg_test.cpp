@@ -65,7 +65,7 @@ TEST(NetworkLayout, UnfoldsAGrid) {
   EXPECT_GT(apart(places[0], places[24]), 4 * std::sqrt(2.0));
   EXPECT_GT(apart(places[4], places[20]), 4 * std::sqrt(2.0));
   for (const auto& [k, l] : grid(5).edges) {
-    const double length = apart(places[static_cast<std::size_t>(k)], places[static_cast<std::size_t>(l)]);
+    const double length = apart(places[k], places[l]);
     EXPECT_GT(length, 0.6) << k << " " << l;
     EXPECT_LT(length, 1.6) << k << " " << l;
   }

@@ -68,12 +68,12 @@ class CrewNetwork final : public Network {
     return &crew_.plan(reach_).roster;
   }
 
-  Mail& mail() { return mail_[static_cast<std::size_t>(reach_) - 1]; }
+  Mail& mail() { return mail_[reach_ - 1]; }
   static Leg first_leg(const Message& message) {
     return message.level != 0 ? Leg::tree : message.hops == 1 ? Leg::one_hop : Leg::first;
   }
   Wire& wire(const Message& message, Leg leg) {
-    const auto vectors = std::span(mail().vectors).first(static_cast<std::size_t>(message.vectors));
+    const auto vectors = std::span(mail().vectors).first(message.vectors);
     return crew_.wire(reach_, leg, message.level, {vectors, &mail().scalars, message.scalars});
   }
   void receive(Wire& wire) {
@@ -100,7 +100,7 @@ Crew::Crew(Link& link_used, MPI_Comm world, const CombinationMatrix& whole, cons
       ownership(owners),
       workers(std::clamp<Index>(count, 1, owners.block(link_used.rank()).size())),
       barrier(workers, link_used.processes_here()),
-      parts(static_cast<std::size_t>(workers)) {
+      parts(workers) {
   link.blocking([&] { MPI_Comm_dup(world, &comm); });
 }
 
@@ -122,7 +122,7 @@ Block Crew::block(Index worker) const {
 
 const ExchangePlan& Crew::plan(int hops) {
   const std::lock_guard lock(mutex);
-  auto& made = plans_[static_cast<std::size_t>(hops) - 1];
+  auto& made = plans_[hops - 1];
   if (!made) {
     made = std::make_unique<ExchangePlan>(plan_exchange(matrix.rows(), ownership, link.rank(), hops));
     for (const Correspondence& peer : made->one_hop) link.know(peer.rank, peer.here, peer.there);
@@ -224,7 +224,7 @@ void JobCollective::by_agent(std::span<double> numbers, Index agents,
 }
 
 void JobCollective::register_part(const Crew::Part& part) {
-  crew_.parts[static_cast<std::size_t>(worker_)] = part;
+  crew_.parts[worker_] = part;
   crew_.barrier.arrive_and_wait();
 }
 

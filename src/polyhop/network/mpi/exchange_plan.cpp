@@ -58,10 +58,10 @@ class Planner {
   // The agents of this process, then those that it hears of, in the order in which they come.
   [[nodiscard]] Roster roster(const std::vector<ByPeer>& exchanges) const {
     std::vector<std::int32_t> places;
-    std::vector<bool> listed(static_cast<std::size_t>(a_.rows()));
+    std::vector<bool> listed(a_.rows());
     const auto list = [&](Index place) {
-      if (listed[static_cast<std::size_t>(place)]) return;
-      listed[static_cast<std::size_t>(place)] = true;
+      if (listed[place]) return;
+      listed[place] = true;
       places.push_back(static_cast<std::int32_t>(place));
     };
     for (Index p = own_.first; p < own_.last; ++p) list(p);
@@ -99,11 +99,11 @@ class Planner {
   // The rows that these agents forward to their neighbours in another process, those left out that it owns.
   [[nodiscard]] Agents forwarded(const Agents& from, Index to) const {
     Agents out;
-    std::vector<bool> listed(static_cast<std::size_t>(a_.rows()));
+    std::vector<bool> listed(a_.rows());
     for (const Index l : from) {
       for (const std::int32_t k : a_.columns_of(l)) {
-        if (k == l || owner(k) == to || listed[static_cast<std::size_t>(k)]) continue;
-        listed[static_cast<std::size_t>(k)] = true;
+        if (k == l || owner(k) == to || listed[k]) continue;
+        listed[k] = true;
         out.push_back(k);
       }
     }
@@ -176,8 +176,8 @@ std::vector<Correspondence> plan_level(const SpanningTree& tree, const Ownership
     if (std::ranges::find(slots, at) == slots.end()) slots.push_back(at);
   };
   for (Index agent = 0; agent < std::ssize(tree.depth); ++agent) {
-    if (tree.depth[static_cast<std::size_t>(agent)] != std::abs(level)) continue;
-    const Index above = tree.above[static_cast<std::size_t>(agent)];
+    if (tree.depth[agent] != std::abs(level)) continue;
+    const Index above = tree.above[agent];
     if (own.holds(agent) == own.holds(above)) continue;
     const Index other = ownership.owner(own.holds(agent) ? above : agent);
     Correspondence& peer = peers[other];

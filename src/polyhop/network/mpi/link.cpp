@@ -57,7 +57,7 @@ Link::Link(MPI_Comm parent, double peer_timeout, std::string advice)
   for (MPI_Comm* comm : {&alarm_, &heart_}) MPI_Comm_dup(world_, comm);
   MPI_Comm_rank(world_, &rank_);
   MPI_Comm_size(world_, &size_);
-  silent_ = std::vector<std::atomic<double>>(static_cast<std::size_t>(size_));
+  silent_ = std::vector<std::atomic<double>>(size_);
   // Those that collectives pass through: before, behind, and along the tree.
   for (const int peer : {rank_ - 1, rank_ + 1}) {
     if (peer >= 0 && peer < size_) know(peer);
@@ -71,9 +71,9 @@ Link::Link(MPI_Comm parent, double peer_timeout, std::string advice)
   std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
   int length = 0;
   MPI_Get_processor_name(name.data(), &length);
-  hosts_.assign(static_cast<std::size_t>(size_), "?");
+  hosts_.assign(size_, "?");
   hosts_ = tell(std::string(name.data(), static_cast<std::size_t>(length)));
-  processes_here_ = std::ranges::count(hosts_, hosts_[static_cast<std::size_t>(rank_)]);
+  processes_here_ = std::ranges::count(hosts_, hosts_[rank_]);
   crowded_ = processes_here_ > static_cast<Index>(std::thread::hardware_concurrency());
 }
 
@@ -143,7 +143,7 @@ void Link::beat(const std::stop_token& stop) {
 void Link::count_silence(double seconds) {
   const std::lock_guard lock(mutex_);
   for (const auto& [rank, peer] : peers_) {
-    auto& silent = silent_[static_cast<std::size_t>(rank)];
+    auto& silent = silent_[rank];
     silent = silent + seconds;
   }
 }
@@ -165,7 +165,7 @@ void Link::hear() {
     if (there == 0) return;
     char word = 0;
     MPI_Recv(&word, 1, MPI_CHAR, status.MPI_SOURCE, life_tag, heart_, MPI_STATUS_IGNORE);
-    silent_[static_cast<std::size_t>(status.MPI_SOURCE)] = 0;
+    silent_[status.MPI_SOURCE] = 0;
     know(status.MPI_SOURCE);
   }
 }
@@ -303,20 +303,19 @@ std::string Link::receive_text(int from) {
   }
   int length = 0;
   MPI_Get_count(&status, MPI_CHAR, &length);
-  std::string text(static_cast<std::size_t>(length), '\0');
+  std::string text(length, '\0');
   receive(text.data(), text.size(), MPI_CHAR, from, text_tag, world_);
   return text;
 }
 
 // To the first process, and from it to all in one: the lengths, then the texts.
 std::vector<std::string> Link::tell(const std::string& text) {
-  const auto count = static_cast<std::size_t>(size_);
-  std::vector<std::string> out(count);
-  std::string all(count * sizeof(std::uint64_t), '\0');
+  std::vector<std::string> out(size_);
+  std::string all(size_ * sizeof(std::uint64_t), '\0');
   if (rank_ == 0) {
     out[0] = text;
-    for (int peer = 1; peer < size_; ++peer) out[static_cast<std::size_t>(peer)] = receive_text(peer);
-    for (std::size_t n = 0; n < count; ++n) {
+    for (int peer = 1; peer < size_; ++peer) out[peer] = receive_text(peer);
+    for (int n = 0; n < size_; ++n) {
       const std::uint64_t length = out[n].size();
       std::memcpy(all.data() + n * sizeof length, &length, sizeof length);
       all += out[n];
@@ -326,8 +325,8 @@ std::vector<std::string> Link::tell(const std::string& text) {
   }
   send_text(text, 0);
   all = receive_text(0);
-  std::size_t begin = count * sizeof(std::uint64_t);
-  for (std::size_t n = 0; n < count; ++n) {
+  std::size_t begin = size_ * sizeof(std::uint64_t);
+  for (int n = 0; n < size_; ++n) {
     std::uint64_t length = 0;
     std::memcpy(&length, all.data() + n * sizeof length, sizeof length);
     out[n] = all.substr(begin, length);

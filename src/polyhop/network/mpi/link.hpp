@@ -44,9 +44,7 @@ class Link {
   [[nodiscard]] Index processes_here() const { return processes_here_; }
   [[nodiscard]] MPI_Comm world() const { return world_; }
   /// "rank 2 on HOST"
-  [[nodiscard]] std::string name(int rank) const {
-    return "rank " + std::to_string(rank) + " on " + hosts_[static_cast<std::size_t>(rank)];
-  }
+  [[nodiscard]] std::string name(int rank) const { return "rank " + std::to_string(rank) + " on " + hosts_[rank]; }
 
   /// Waits for all requests; `peers` are the processes they depend on. Throws LostPeer when one of these has given no
   /// sign of life for as long as is allowed, Abandoned when a process has raised the alarm.
@@ -90,7 +88,7 @@ class Link {
 
  private:
   void look_around(std::span<const int> peers) const;
-  [[nodiscard]] double silence(int peer) const { return silent_[static_cast<std::size_t>(peer)]; }
+  [[nodiscard]] double silence(int peer) const { return silent_[peer]; }
   [[nodiscard]] std::string loss(int peer) const;
   void look_for_lost();
   void beat(const std::stop_token& stop);
