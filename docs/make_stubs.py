@@ -19,7 +19,7 @@ TYPES = {"agents": "int", "iterations": "int", "record_every": "int", "threads":
          "time_limit": "float | None", "step": "Step", "algorithm": "Step | None", "problem": "Problem", "network": "NetworkLike",
          "callback": "Callable[[dict[str, float]], object] | None", "start": "ArrayLike | None", "average": "bool",
          "stop_at_target": "bool", "record_steps": "bool", "reference": "str | float", "record_agents": "str | int | None",
-         "methods": "Mapping[str, Step] | Sequence[Step]", "seeds": "Iterable[int]", "tuning": "Mapping[str, Any] | None",
+         "methods": "Mapping[str, Step] | Sequence[Step]", "seeds": "Iterable[int]", "tuning": "Mapping[str, Any] | None", "faults": "Mapping[str, Any] | None",
          "name": "str", "progress": "bool | None", "file": "str | os.PathLike[str] | Mapping[str, Any]",
          "out": "str | os.PathLike[str] | None", "settings": "Mapping[str, Any] | None", "fresh": "bool",
          "folder": "str | os.PathLike[str]", "f": "Callable[..., Any] | Sequence[Any]", "dimension": "int | None",

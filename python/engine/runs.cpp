@@ -45,6 +45,9 @@ SolveOptions options_of(const py::dict& given, const HeldProblem& problem) {
   if (out.threads < 0) throw InputError("threads", "expected an integer >= 0");
   if (const py::object start = take("start"); !start.is_none()) out.start = to_rows(start, "start");
   read("record_agents", out.record_agents);
+  if (const py::object faults = take("faults"); !faults.is_none()) {
+    out.faults = FaultOptions::fields().read(to_value(faults, "faults"), "faults");
+  }
   if (problem.is_foreign) {
     if (out.threads == 0) out.threads = 1;
     // Every agent's model costs K evaluations at a recorded point: so many that recording takes about as long as the

@@ -30,13 +30,14 @@ def _start(problem, network):
 
 def solve(problem, network, step="auto", algorithm=None, iterations=1000, seed=0, callback=None, *, record_every=10,
           target=None, stop_at_target=True, time_limit=None, start=None, average=True, reference="solve",
-          record_steps=False, record_agents=None, threads=0):
+          record_steps=False, record_agents=None, faults=None, threads=0):
     """Minimises (1/K) sum_k J_k(w) over a network.
 
     step: a rule, by name or by a function such as `gap(sweeps=2)`; "auto" needs nothing.
     algorithm: likewise; "atc" where none is given, unless the rule chooses it too.
     record_agents: whose models the excess risk averages over: "all", or a number of agents. Where nothing is said, all,
         but for a function of Python's as many as record_every, so that recording takes no longer than iterating.
+    faults: what happens to messages, as the [faults] table of a file: {"drop": 0.1} loses one in ten.
     callback: told of every recorded point, a dict of numbers; what it returns, if true, ends the run.
     target: the excess risk that counts as solved, and ends the run; 1e-6 where nothing is said.
     reference: how J(w^o) is known: "solve" for it, "none", or a number. Where nobody knows it (a cost that is not
@@ -45,7 +46,8 @@ def solve(problem, network, step="auto", algorithm=None, iterations=1000, seed=0
     problem, network = _start(problem, network)
     options = dict(step=as_value(step), algorithm=as_value(algorithm), iterations=iterations, record_every=record_every,
                    target=target, stop_at_target=stop_at_target, time_limit=time_limit, start=start, average=average,
-                   reference=reference, seed=seed, every_step=record_steps, record_agents=record_agents, threads=threads)
+                   reference=reference, seed=seed, every_step=record_steps, record_agents=record_agents, faults=faults,
+                   threads=threads)
     return Result(_engine.solve(problem._handle, network._handle, options, callback), network)
 
 
@@ -82,7 +84,8 @@ class State:
         return f"<polyhop.State: after {self.iteration} iterations>"
 
 
-def iterate(problem, network, step="auto", algorithm=None, seed=0, *, start=None, average=True, reference="solve"):
+def iterate(problem, network, step="auto", algorithm=None, seed=0, *, start=None, average=True, reference="solve",
+            faults=None):
     """A loop that never ends by itself: yields the state after each iteration.
 
         for state in polyhop.iterate(problem, net, "gap"):
@@ -91,7 +94,7 @@ def iterate(problem, network, step="auto", algorithm=None, seed=0, *, start=None
     """
     problem, network = _start(problem, network)
     options = dict(step=as_value(step), algorithm=as_value(algorithm), start=start, average=average,
-                   reference=reference, seed=seed)
+                   reference=reference, seed=seed, faults=faults)
     run = _engine.Run(problem._handle, network._handle, options)
 
     def loop():
@@ -103,11 +106,11 @@ def iterate(problem, network, step="auto", algorithm=None, seed=0, *, start=None
 
 
 def compare(problem, network, methods, seeds=(0,), *, iterations=1000, record_every=10, target=1e-6,
-            stop_at_target=False, time_limit=None, tuning=None, name="comparison", threads=0, progress=None):
+            stop_at_target=False, time_limit=None, tuning=None, faults=None, name="comparison", threads=0, progress=None):
     """Runs several methods on a problem, over seeds of the sampling, and ranks them.
 
     methods: {name: step}, or {name: {"step": ..., "algorithm": ...}}; a list of names of rules will do.
-    tuning: the [tuning] table of a file, for the rule "tuned".
+    tuning: the [tuning] table of a file, for the rule "tuned"; faults: the [faults] table.
 
     Where nobody knows the minimum, `excess_risk` is the risk itself: give a `target` that is a level of it; methods that
     do not reach it are ranked by their final risk.
@@ -131,6 +134,8 @@ def compare(problem, network, methods, seeds=(0,), *, iterations=1000, record_ev
         root["time_limit"] = time_limit
     if tuning is not None:
         root["tuning"] = tuning
+    if faults is not None:
+        root["faults"] = faults
     with Progress(progress, len(listed) * len(root["seeds"])) as shown:
         record = _engine.compare(root, problem._handle, network._handle, threads, shown.on_cell, shown.on_point)
     return Experiment(record)

@@ -40,6 +40,9 @@ algorithm = "exact-diffusion"
 step = { rule = "constant", value = 0.02 }
 """
 
+# The same where messages are lost: lists over two hops, numbers, sums over the tree.
+LOSSY = MANY.replace("[record]", "[faults]\ndrop = 0.2\n[record]")
+
 # Agents at different ends, and rules whose traffic differs.
 ONE_EACH = """\
 name = "one-each"
@@ -89,6 +92,14 @@ class Run(MpiTest):
                 self.assert_same_bits("alone-exported", "ranks-exported")
                 self.assertTrue((self.folder / "ranks-exported" / "steps.npz").exists())
                 self.assert_no_scraps()
+
+    def test_the_same_messages_are_lost_whoever_has_the_agents(self):
+        self.put("lossy.toml", LOSSY)
+        self.run_alone("lossy.toml", "alone", "--threads", "1")
+        for ranks, more in ((2, ["--threads", "2"]), (3, ["--placement", "metis"])):
+            with self.subTest(ranks=ranks, more=more):
+                self.run_with(ranks, "lossy.toml", "ranks", "--fresh", *more)
+                self.assert_same_bits("alone", "ranks")
 
     def test_a_run_that_was_stopped_goes_on_with_another_number_of_ranks(self):
         self.run_alone("long.toml", "alone")

@@ -68,6 +68,22 @@ def test_a_loop_of_ones_own_is_the_same_run(squares, net):
     assert state.traffic["vectors"] == whole.traffic["vectors"]
 
 
+def test_messages_that_are_lost_are_the_same_in_a_run_a_loop_and_a_comparison(squares, net):
+    faults = {"drop": 0.3, "exchange": ["models"]}
+    options = dict(iterations=30, stop_at_target=False, seed=2)
+    run = ph.solve(squares, net, "gap", faults=faults, **options)
+    assert not np.array_equal(run.models, ph.solve(squares, net, "gap", **options).models)
+    for state in ph.iterate(squares, net, "gap", seed=2, faults=faults):
+        if state.iteration == 30:
+            break
+    np.testing.assert_array_equal(state.models, run.models)
+    ranked = ph.compare(squares, net, {"GAP": "gap"}, seeds=[2], iterations=30, faults=faults)
+    assert ranked.curves["excess_risk"].iloc[-1] == run.curves["excess_risk"].iloc[-1]
+    for wrong, text in (({"drop": 1}, r"faults\.drop"), ({"dorp": 0.1}, r"faults\.dorp"), ({"exchange": ["all"]}, r"faults\.exchange"), (0.1, "faults")):
+        with pytest.raises(ph.InputError, match=text):
+            ph.solve(squares, net, "gap", faults=wrong)
+
+
 def test_a_start_is_taken(squares, net):
     start = np.random.default_rng(0).normal(size=(8, 5))
     run = ph.solve(squares, net, iterations=0, start=start)

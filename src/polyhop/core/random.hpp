@@ -28,6 +28,7 @@ enum class Purpose : std::uint64_t {
   weights = 13,
   drawing = 14,
   held_out = 15,
+  faults = 16,
 };
 
 /// Random numbers as a function of (seed, purpose, agent, iteration), by the counter-based generator

@@ -278,6 +278,7 @@ const FieldTable<ExperimentOptions>& ExperimentOptions::fields() {
           .add("checkpoint_every", &O::checkpoint_every, "seconds of work between two checkpoints of a run", {above(0)})
           .require("graph", &O::graph, "the network")
           .require("problem", &O::problem, "the agents' costs")
+          .add("faults", &O::faults, "what happens to messages between agents")
           .add("record", &O::record, "what is recorded")
           .add("tuning", &O::tuning, "how the best constant step is searched");
   return table;
@@ -359,6 +360,8 @@ Value identity(const ExperimentOptions& options) {
   if (!options.problem.own && root["problem"].find("delta") == nullptr) problem.emplace_back("delta", Value(1.0));
   std::ranges::stable_sort(problem, {},
                            [](const auto& entry) { return std::ranges::find(first, entry.first) - first.begin(); });
+  // Without faults a run is the one that version 0.2 stored.
+  if (!options.faults.any()) std::erase_if(*root.as<Value::Table>(), [](const auto& e) { return e.first == "faults"; });
   return root;
 }
 

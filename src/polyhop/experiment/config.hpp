@@ -15,6 +15,7 @@
 #include "polyhop/method/algorithm_table.hpp"
 #include "polyhop/method/rule_table.hpp"
 #include "polyhop/method/tuned_step.hpp"
+#include "polyhop/network/faults.hpp"
 #include "polyhop/problem/problem_options.hpp"
 
 namespace polyhop {
@@ -74,7 +75,7 @@ struct TuningOptions {
   static const FieldTable<TuningOptions>& fields();
 };
 
-/// The keys outside of all tables, and [graph], [problem], [record], [tuning].
+/// The keys outside of all tables, and [graph], [problem], [faults], [record], [tuning].
 struct ExperimentOptions {
   std::string name = "experiment";
   Seeds seeds;
@@ -87,6 +88,7 @@ struct ExperimentOptions {
   Real checkpoint_every = 5;
   GraphOptions graph;
   ProblemOptions problem;
+  FaultOptions faults;
   RecordOptions record;
   TuningOptions tuning;
   static const FieldTable<ExperimentOptions>& fields();

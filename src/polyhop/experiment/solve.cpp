@@ -53,6 +53,7 @@ ExperimentOptions experiment_of(const SolveOptions& options, const Reference& re
   };
   require(options.iterations >= 0, "iterations", "integer >= 0");
   require(options.record_every >= 1, "record_every", "integer >= 1");
+  (void)FaultOptions::fields().read(FaultOptions::fields().write(options.faults), "faults");
   const Real target = options.target.value_or(1e-6);
   require(std::isfinite(target) && (target > 0 || !reference.known), "target", "number > 0");
   ExperimentOptions out;
@@ -62,6 +63,7 @@ ExperimentOptions experiment_of(const SolveOptions& options, const Reference& re
   out.stop_at_target = options.stop_at_target && (options.target || reference.known);
   out.time_limit = options.time_limit;
   out.record.agents = options.record_agents;
+  out.faults = options.faults;
   return out;
 }
 
@@ -96,17 +98,18 @@ Run::Run(const Problem& problem, const CombinationMatrix& network, const SolveOp
     : own_((check_sizes(problem, network), serial_network(network, problem.dimension()))),
       solved_(std::make_unique<Reference>(make_reference(options.reference, problem))),
       network_(own_.get()) {
-  build(problem, method_of(options, registry), *solved_, start_of(options, problem, network_->block()), options.seed);
+  build(problem, method_of(options, registry), *solved_, start_of(options, problem, network_->block()), options.seed,
+        options.faults);
 }
 
 Run::Run(const Problem& problem, Network& network, const Method& method, const Reference& reference, Rows start,
-         std::uint64_t seed)
+         std::uint64_t seed, const FaultOptions& faults)
     : network_(&network) {
-  build(problem, method, reference, std::move(start), seed);
+  build(problem, method, reference, std::move(start), seed, faults);
 }
 
 void Run::build(const Problem& problem, const Method& method, const Reference& reference, Rows start,
-                std::uint64_t seed) {
+                std::uint64_t seed, const FaultOptions& faults) {
   const Setting setting = {*network_, &reference, method.algorithm.recursion, seed};
   oracle_ = problem.oracle(network_->block(), seed);
   if (method.average) average_.emplace(start);
@@ -120,6 +123,8 @@ void Run::build(const Problem& problem, const Method& method, const Reference& r
   rule_->register_state(state_);
   oracle_->register_state(state_);
   if (average_) average_->register_state(state_);
+  add_faults(faults, seed, *network_);
+  if (network_->door() != nullptr) network_->door()->register_state(state_);
 }
 
 void Run::step() {

@@ -43,6 +43,7 @@ struct SolveOptions {
   std::function<bool()> stop = {};
   bool every_step = false;            // record every agent's step size too
   RecordedAgents record_agents = {};  // whose models the excess risk is averaged over
+  FaultOptions faults = {};           // messages that are lost
 };
 
 /// What solve() found, and why it stopped.
@@ -83,9 +84,10 @@ class Run {
   Run(const Problem& problem, const CombinationMatrix& network, const SolveOptions& options = {},
       const Registry& registry = builtin());
   /// On the agents of a worker's block, in any runtime: `launch`, mpi::launch. `start`: their first models;
-  /// `reference`: for rules that study a known optimum. All of it outlives the run.
+  /// `reference`: for rules that study a known optimum; `faults`: of the network, from the first step on. All of it
+  /// outlives the run.
   Run(const Problem& problem, Network& network, const Method& method, const Reference& reference, Rows start,
-      std::uint64_t seed);
+      std::uint64_t seed, const FaultOptions& faults = {});
 
   /// Samples, chooses the steps, moves; then the averaged models follow.
   void step();
@@ -114,7 +116,8 @@ class Run {
   [[nodiscard]] const AveragedIterate* average() const { return average_ ? &*average_ : nullptr; }
 
  private:
-  void build(const Problem& problem, const Method& method, const Reference& reference, Rows start, std::uint64_t seed);
+  void build(const Problem& problem, const Method& method, const Reference& reference, Rows start, std::uint64_t seed,
+             const FaultOptions& faults);
 
   std::unique_ptr<Network> own_;       // where no runtime gave one
   std::unique_ptr<Reference> solved_;  // likewise

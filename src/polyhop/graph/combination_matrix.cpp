@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -195,10 +196,21 @@ std::optional<MatrixFlaw> first_flaw(const SparseRows& a, Sign sign) {
   return negative ? std::nullopt : primitivity_flaw(a);
 }
 
-CombinationMatrix::CombinationMatrix(SparseRows rows, Sign sign) : rows_(std::move(rows)) {
+struct CombinationMatrix::Tree {
+  std::once_flag found;
+  SpanningTree tree;
+};
+
+CombinationMatrix::CombinationMatrix(SparseRows rows, Sign sign)
+    : rows_(std::move(rows)), tree_(std::make_shared<Tree>()) {
   if (const auto flaw = first_flaw(rows_, sign)) throw InputError("graph.weights", flaw->message);
   rows_ = symmetrised(rows_);
   non_negative_ = std::all_of(rows_.weight.begin(), rows_.weight.end(), [](Real w) { return w >= 0; });
+}
+
+const SpanningTree& CombinationMatrix::tree() const {
+  std::call_once(tree_->found, [&] { tree_->tree = spanning_tree(rows_); });
+  return tree_->tree;
 }
 
 Graph pattern(const SparseRows& rows) {

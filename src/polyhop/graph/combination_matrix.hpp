@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "polyhop/core/memory_limit.hpp"
 #include "polyhop/core/real.hpp"
 #include "polyhop/graph/graph.hpp"
+#include "polyhop/graph/spanning_tree.hpp"
 #include "polyhop/graph/sparse_rows.hpp"
 
 namespace polyhop {
@@ -38,10 +40,14 @@ class CombinationMatrix {
   [[nodiscard]] const SparseRows& rows() const { return rows_; }
   [[nodiscard]] Index agents() const { return rows_.rows(); }
   [[nodiscard]] bool non_negative() const { return non_negative_; }
+  /// Along which sums are made: found when first asked for, by whichever worker asks, for all of them.
+  [[nodiscard]] const SpanningTree& tree() const;
 
  private:
+  struct Tree;
   SparseRows rows_;
   bool non_negative_ = true;
+  std::shared_ptr<Tree> tree_;
 };
 
 /// The links along which a matrix has an entry other than zero.

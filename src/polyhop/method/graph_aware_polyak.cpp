@@ -180,7 +180,7 @@ void GraphAwarePolyak::prepare_memory(const Setting& setting) {
   z_.resize(holds_gradients() ? b_.size() : 0);
   values_.resize(holds_points() ? b_.size() : 0);
   for (auto* scalars : {&squared_norms_, &alpha_, &cbar_, &coupling_, &scratch_}) scalars->resize(agents);
-  const bool relays = !holds_points() || !holds_gradients() || options_.exchange == Exchange::relay;
+  const bool relays = !holds_points() || !holds_gradients() || options_.exchange == StepsOverTwoHops::relay;
   if (relays) mixed_ = Rows(agents, columns);
   if (relays && recursion_.mixing > 0 && recursion_.mixing < 1) relayed_ = Rows(agents, columns);
   if (holds_sketches()) {
@@ -408,7 +408,7 @@ void GraphAwarePolyak::sweep_once(const Iterate& at, Network& network, std::span
 // sum_l z_kl mu_l: over the lists, from the two-hop step sizes alone; or as printed in [alg:gap], by relaying
 // v_k = sum_l p_kl mu_l y_l, then y_k . sum_l p_kl v_l.
 void GraphAwarePolyak::couple(const Iterate& at, Network& network, std::span<const Real> mu) {
-  if (holds_gradients() && options_.exchange == Exchange::lists) {
+  if (holds_gradients() && options_.exchange == StepsOverTwoHops::lists) {
     const Reach steps = network.reach(mu);
     for (std::size_t k = 0; k < mu.size(); ++k) {
       Real sum = 0;

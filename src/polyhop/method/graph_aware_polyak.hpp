@@ -21,7 +21,7 @@ namespace polyhop {
 enum class Bound { paper, linear, tight, oracle };
 enum class Damping { paper, rows, norms, graph, sketch };
 enum class Sums { mixed, own };
-enum class Exchange { lists, relay };
+enum class StepsOverTwoHops { lists, relay };
 
 template <>
 struct EnumNames<Bound> {
@@ -42,9 +42,9 @@ struct EnumNames<Sums> {
       {{Sums::mixed, "mixed"}, {Sums::own, "own"}}};
 };
 template <>
-struct EnumNames<Exchange> {
-  static constexpr std::array<std::pair<Exchange, std::string_view>, 2> names = {
-      {{Exchange::lists, "lists"}, {Exchange::relay, "relay"}}};
+struct EnumNames<StepsOverTwoHops> {
+  static constexpr std::array<std::pair<StepsOverTwoHops, std::string_view>, 2> names = {
+      {{StepsOverTwoHops::lists, "lists"}, {StepsOverTwoHops::relay, "relay"}}};
 };
 
 /// T sweeps, or as many as it takes.
@@ -87,7 +87,7 @@ struct GapOptions {
   Agree agree = Agree::none;
   Cap cap;
   Sums sums = Sums::mixed;
-  Exchange exchange = Exchange::lists;
+  StepsOverTwoHops exchange = StepsOverTwoHops::lists;
   static const FieldTable<GapOptions>& fields();
 };
 

@@ -8,15 +8,16 @@
 
 #include "polyhop/core/error.hpp"
 #include "polyhop/graph/graph.hpp"
+#include "polyhop/graph/spanning_tree.hpp"
 
 namespace polyhop {
 
 template <class F>
 void Heard::fold(int column, std::span<Real> out, F f) const {
-  const auto a = network_.neighbourhoods();
+  const auto& a = delivery_.links;
   for (std::size_t k = 0; k < out.size(); ++k) {
     for (Index e = a.offset[k]; e < a.offset[k + 1]; ++e) {
-      const Real x = numbers_(a.slot[e], column);
+      const Real x = delivery_.mail->scalars(a.slot[e], column);
       out[k] = e == a.offset[k] ? f(a.weight[e], x, nullptr) : f(a.weight[e], x, &out[k]);
     }
   }
@@ -59,19 +60,18 @@ void Network::take_places() {
   const SparseRows& a = matrix_.rows();
   if (roster_ == nullptr) {
     first_ = block_.first;
-    offset_.assign(a.offset.begin() + block_.first, a.offset.begin() + block_.last + 1);
+    near_ = Links(a, block_.first, nullptr);
     return;
   }
   first_ = roster_->slot_at(block_.first);
-  offset_ = {0};
-  slots_.clear();
-  weights_.clear();
+  gathered_ = {};
   for (Index k = 0; k < block_.size(); ++k) {
-    const Index agent = block_.agent(k);
-    for (const Index l : a.columns_of(agent)) slots_.push_back(static_cast<std::int32_t>(roster_->slot(l)));
-    weights_.insert(weights_.end(), a.weights_of(agent).begin(), a.weights_of(agent).end());
-    offset_.push_back(static_cast<Index>(slots_.size()));
+    const auto columns = a.columns_of(block_.agent(k));
+    const auto weights = a.weights_of(block_.agent(k));
+    for (std::size_t n = 0; n < columns.size(); ++n) gathered_.add(columns[n], weights[n]);
+    gathered_.end_row();
   }
+  near_ = Links(gathered_, 0, roster_);
 }
 
 void Network::make_room(Mail& mail, const Message& message) const {
@@ -88,13 +88,39 @@ void Network::make_room(Mail& mail, const Message& message) const {
 
 void Network::count(const Message& message) {
   const Index rows = handed_over(message.hops);
-  traffic_[account_] += {message.hops, rows * message.vectors, rows * message.scalars};
+  charge({message.hops, rows * message.vectors, rows * message.scalars});
 }
 
-const Network::Mail& Network::exchange(const Message& message) {
+Delivery Network::deliver(const Message& message, const Mail& mail) const {
+  const Links& links = message.hops == 1 ? near_ : far_;
+  return {links.view(), links.senders(), &mail};
+}
+
+Delivery Network::exchange(const Message& message) {
   begin(message);
   count(message);
-  return finish(message);
+  const Delivery sent = deliver(message, finish(message));
+  return door_ == nullptr ? sent : door_->open({account_, message.hops, message.vectors == 0}, sent);
+}
+
+// The same where everything must arrive: what a door loses is sent again, and charged.
+Delivery Network::exchange_all(const Message& message) {
+  begin(message);
+  count(message);
+  charge_again(message, [&](const auto& use) {
+    for (Index k = 0; k < agents(); ++k) {
+      for (const Index l : matrix_.rows().columns_of(k)) {
+        if (l != k) use(l, k);
+      }
+    }
+  });
+  return deliver(message, finish(message));
+}
+
+void Network::charge_again(const Message& message, const Door::Edges& edges) {
+  if (door_ == nullptr) return;
+  const Traffic again = door_->send_again(account_, edges);
+  charge({again.rounds, again.vectors * message.vectors, again.vectors * message.scalars});
 }
 
 void Network::copy_block(const Rows& x, Rows& mail) const {
@@ -105,16 +131,23 @@ void Network::send_gradient(Mail& mail, int place, Index k, const Gradients& g) 
   kernels::scale(g.scale[k], g.row[k], mail.vectors[place].row(own(k)).data(), padded_);
 }
 
-// Interior agents are combined while the rows of the others are on their way.
-void Network::combine_mail(Message message, Rows& out) {
-  begin(message);
-  count(message);
-  const auto part = [&](const std::vector<std::int32_t>& rows, const Rows& x) {
-    kernels::combine(neighbourhoods(), rows.data(), static_cast<Index>(rows.size()), x.data(), x.stride(), columns_,
+// Interior agents are combined while the rows of the others are on their way, unless these come through a door.
+void Network::combine_mail(const Message& message, Rows& out) {
+  const auto part = [&](const std::vector<std::int32_t>& rows, const Delivery& delivery) {
+    const Rows& x = delivery.mail->vectors[0];
+    kernels::combine(delivery.links, rows.data(), static_cast<Index>(rows.size()), x.data(), x.stride(), columns_,
                      out.data(), out.stride());
   };
-  part(interior_, outbox(message).vectors[0]);
-  part(boundary_, finish(message).vectors[0]);
+  if (door_ != nullptr) {
+    const Delivery delivery = exchange(message);
+    part(interior_, delivery);
+    part(boundary_, delivery);
+    return;
+  }
+  begin(message);
+  count(message);
+  part(interior_, deliver(message, outbox(message)));
+  part(boundary_, deliver(message, finish(message)));
 }
 
 void Network::combine(const Rows& x, Rows& out) {
@@ -150,22 +183,22 @@ void Network::differ(const Rows& x, std::span<const Real> m, bool common, Rows& 
   if (!common) {
     for (Index k = 0; k < block_.size(); ++k) mail.scalars(own(k), 0) = m[k];
   }
-  const Mail& received = exchange(message);
-  const auto a = neighbourhoods();
+  const Delivery received = exchange(message);
+  const auto& a = received.links;
   for (Index k = 0; k < block_.size(); ++k) {
     const Real own_m = m[k];
     std::ranges::fill(out.row(k), Real{0});
     for (Index e = a.offset[k]; e < a.offset[k + 1]; ++e) {
       const Index l = a.slot[e];
-      const Real divisor = common ? own_m : std::max(own_m, received.scalars(l, 0));
+      const Real divisor = common ? own_m : std::max(own_m, received.mail->scalars(l, 0));
       if (l == own(k) || divisor == 0) continue;
-      kernels::add_difference(a.weight[e] / divisor, x.row(k).data(), received.vectors[0].row(l).data(),
+      kernels::add_difference(a.weight[e] / divisor, x.row(k).data(), received.mail->vectors[0].row(l).data(),
                               out.row(k).data(), columns_);
     }
   }
 }
 
-Heard Network::hear(std::initializer_list<std::span<const Real>> numbers) {
+Network::Message Network::write_numbers(std::initializer_list<std::span<const Real>> numbers) {
   const Message message{.hops = 1, .scalars = static_cast<int>(numbers.size())};
   Rows& mail = outbox(message).scalars;
   Index column = 0;
@@ -173,21 +206,25 @@ Heard Network::hear(std::initializer_list<std::span<const Real>> numbers) {
     for (Index k = 0; k < block_.size(); ++k) mail(own(k), column) = x[k];
     ++column;
   }
-  return {*this, exchange(message).scalars};
+  return message;
+}
+
+Heard Network::hear(std::initializer_list<std::span<const Real>> numbers) {
+  return Heard(exchange(write_numbers(numbers)));
 }
 
 void Network::spread_max(std::span<Real> x) {
   if (diameter_ < 0) diameter_ = diameter(pattern(matrix_.rows())).high;
-  for (Index round = 0; round < diameter_; ++round) hear({x}).max(0, x);
+  for (Index round = 0; round < diameter_; ++round) Heard(exchange_all(write_numbers({x}))).max(0, x);
 }
 
 // Up the tree, then down: agents of a depth write what they have (`send(k, row, mail)`), and those above them add what
 // each below them sent, in order of the agents (`add(k, row, mail)`); and back, where what was sent is taken.
 template <class Send, class Add, class Take>
 void Network::up_and_down(Message message, Send send, Add add, Take take) {
-  if (tree_.depth.empty()) tree_ = spanning_tree(matrix_.rows());
-  const auto depth_of = [&](Index agent) { return tree_.depth[agent]; };
-  const auto above = [&](Index agent) { return tree_.above[agent]; };
+  const SpanningTree& tree = matrix_.tree();
+  const auto depth_of = [&](Index agent) { return tree.depth[agent]; };
+  const auto above = [&](Index agent) { return tree.above[agent]; };
   const auto each_below = [&](Index agent, auto use) {
     for (const Index l : matrix_.rows().columns_of(agent)) {
       if (depth_of(l) == depth_of(agent) + 1 && above(l) == agent) use(l);
@@ -205,9 +242,16 @@ void Network::up_and_down(Message message, Send send, Add add, Take take) {
     for (Index k = 0; k < block_.size(); ++k) {
       if (depth_of(block_.agent(k)) == receivers) rows += receive(k, block_.agent(k), received);
     }
-    traffic_[account_] += {1, rows * message.vectors, rows * message.scalars};
+    charge({1, rows * message.vectors, rows * message.scalars});
+    charge_again(message, [&](const auto& use) {
+      const Index below = std::max(senders, receivers);
+      for (Index l = 0; l < agents(); ++l) {
+        if (depth_of(l) != below) continue;
+        senders == below ? use(l, above(l)) : use(above(l), l);
+      }
+    });
   };
-  for (Index depth = tree_.height; depth > 0; --depth) {
+  for (Index depth = tree.height; depth > 0; --depth) {
     round(depth, depth, depth - 1, [&](Index k, Index agent, const Mail& received) {
       Index rows = 0;
       each_below(agent, [&](Index l) {
@@ -217,7 +261,7 @@ void Network::up_and_down(Message message, Send send, Add add, Take take) {
       return rows;
     });
   }
-  for (Index depth = 1; depth <= tree_.height; ++depth) {
+  for (Index depth = 1; depth <= tree.height; ++depth) {
     round(-depth, depth - 1, depth, [&](Index k, Index agent, const Mail& received) {
       take(k, slot(above(agent)), received);
       return Index{1};
@@ -253,9 +297,8 @@ void Network::prepare_two_hop() {
   if (roster_ != nullptr) {
     roster_ = widen();
     take_places();
-    far_slots_.reserve(two_hop_.column.size());
-    for (const Index l : two_hop_.column) far_slots_.push_back(static_cast<std::int32_t>(roster_->slot(l)));
   }
+  far_ = Links(two_hop_, 0, roster_);
   // Entry (k, l) of two agents of the block, l before k, has the value of (l, k).
   mirror_.assign(two_hop_.column.size(), -1);
   for (Index k = 0; k < block_.size(); ++k) {
@@ -271,14 +314,8 @@ void Network::prepare_two_hop() {
   }
 }
 
-Reach Network::view(const Rows& rows, Index columns) const {
-  return {
-      {two_hop_.offset.data(), roster_ == nullptr ? two_hop_.column.data() : far_slots_.data(), two_hop_.weight.data()},
-      block_.size(),
-      two_hop_.entries(),
-      rows.data(),
-      rows.stride(),
-      columns};
+Reach Network::view(const Delivery& delivery, const Rows& rows, Index columns) const {
+  return {delivery.links, block_.size(), two_hop_.entries(), rows.data(), rows.stride(), columns};
 }
 
 Reach Network::reach(const Gradients& g) {
@@ -286,15 +323,16 @@ Reach Network::reach(const Gradients& g) {
   const Message message{.hops = 2, .vectors = 1};
   Mail& mail = outbox(message);
   for (Index k = 0; k < block_.size(); ++k) send_gradient(mail, 0, k, g);
-  return view(exchange(message).vectors[0], columns_);
+  const Delivery received = exchange(message);
+  return view(received, received.mail->vectors[0], columns_);
 }
 
 Reach Network::reach(const Rows& w) {
   prepare_two_hop();
   const Message message{.hops = 2, .vectors = 1};
-  Mail& mail = outbox(message);
-  copy_block(w, mail.vectors[0]);
-  return view(exchange(message).vectors[0], columns_);
+  copy_block(w, outbox(message).vectors[0]);
+  const Delivery received = exchange(message);
+  return view(received, received.mail->vectors[0], columns_);
 }
 
 Network::PointsAndGradients Network::reach(const Rows& w, const Gradients& g) {
@@ -303,8 +341,8 @@ Network::PointsAndGradients Network::reach(const Rows& w, const Gradients& g) {
   Mail& mail = outbox(message);
   copy_block(w, mail.vectors[0]);
   for (Index k = 0; k < block_.size(); ++k) send_gradient(mail, 1, k, g);
-  const Mail& received = exchange(message);
-  return {view(received.vectors[0], columns_), view(received.vectors[1], columns_)};
+  const Delivery received = exchange(message);
+  return {view(received, received.mail->vectors[0], columns_), view(received, received.mail->vectors[1], columns_)};
 }
 
 Reach Network::reach(std::span<const Real> x, Index width) {
@@ -314,7 +352,8 @@ Reach Network::reach(std::span<const Real> x, Index width) {
   for (Index k = 0; k < block_.size(); ++k) {
     std::copy_n(x.begin() + k * width, width, mail.row(own(k)).begin());
   }
-  return view(exchange(message).scalars, width);
+  const Delivery received = exchange(message);
+  return view(received, received.mail->scalars, width);
 }
 
 void Network::pairwise(const Reach& x, std::span<Real> out) {
@@ -322,7 +361,9 @@ void Network::pairwise(const Reach& x, std::span<Real> out) {
   for (Index k = 0; k < block_.size(); ++k) {
     own_rows_[k] = x.rows + own(k) * x.stride;
   }
-  kernels::pairwise(x.pattern, x.agents, own_rows_.data(), x.rows, x.stride, x.columns, mirror_.data(), out.data());
+  // Behind a door agents may have got different rows of each other.
+  const Index* mirror = door_ == nullptr ? mirror_.data() : nullptr;
+  kernels::pairwise(x.pattern, x.agents, own_rows_.data(), x.rows, x.stride, x.columns, mirror, out.data());
 }
 
 }  // namespace polyhop

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -13,7 +14,8 @@
 #include "polyhop/core/real.hpp"
 #include "polyhop/core/rows.hpp"
 #include "polyhop/graph/combination_matrix.hpp"
-#include "polyhop/graph/spanning_tree.hpp"
+#include "polyhop/network/delivery.hpp"
+#include "polyhop/network/links.hpp"
 #include "polyhop/network/roster.hpp"
 #include "polyhop/network/traffic.hpp"
 
@@ -33,17 +35,17 @@ class Heard {
 
  private:
   friend class Network;
-  Heard(const Network& network, const Rows& numbers) : network_(network), numbers_(numbers) {}
+  explicit Heard(const Delivery& delivery) : delivery_(delivery) {}
   template <class F>
   void fold(int column, std::span<Real> out, F f) const;
 
-  const Network& network_;
-  const Rows& numbers_;
+  Delivery delivery_;
 };
 
 /// The only way from one agent to another, seen from one block of agents. The arithmetic stands here, once; a runtime
-/// says where outgoing rows are written and makes them reach the others (`begin`, `finish`). Sums over neighbours
-/// run in order of the agents' numbers. Traffic is counted where rows are handed over.
+/// says where outgoing rows are written and makes them reach the others (`begin`, `finish`). Whatever arrives is read
+/// through one view, a Delivery, so that a Door can stand between. Sums over neighbours run in order of the agents'
+/// numbers. Traffic is counted where rows are handed over, also of what a door loses: it was sent.
 class Network {
  public:
   /// Vectors have `columns` numbers. `roster`: the agents that there are rows for in mail, the block's own and all
@@ -70,10 +72,12 @@ class Network {
   void differ(const Rows& x, std::span<const Real> m, bool common, Rows& out);
   /// Each agent sends the given numbers to its neighbours. 1 round, 1 scalar a number.
   Heard hear(std::initializer_list<std::span<const Real>> numbers);
-  /// x[k] <- max over the whole network, by as many rounds as the diameter (or its bound). 1 scalar a round.
+  /// x[k] <- max over the whole network, by as many rounds as the diameter (or its bound). 1 scalar a round. The same
+  /// for everyone whatever a door does: agents agree by it, so that what is lost is sent again.
   void spread_max(std::span<Real> x);
   /// Each list x[k] <- its sum over the whole network, the same number for everyone: up the spanning tree to agent 0,
-  /// and down again. Every link of the tree carries 1 scalar a list each way; as many rounds as twice its height.
+  /// and down again. Every link of the tree carries 1 scalar a list each way; as many rounds as twice its height. What
+  /// is lost is sent again.
   void spread_sum(std::initializer_list<std::span<Real>> lists) { sum_up(nullptr, lists); }
   /// The same for vectors, every row of x <- the sum of all rows, with numbers beside them. 1 vector each way.
   void spread_sum(Rows& x, std::initializer_list<std::span<Real>> lists = {}) { sum_up(&x, lists); }
@@ -96,6 +100,10 @@ class Network {
   /// B = A^T A, the block's rows; empty until prepared.
   [[nodiscard]] const SparseRows& two_hop() const { return two_hop_; }
 
+  /// From now on what arrives comes through this door.
+  void set_door(std::unique_ptr<Door> door) { door_ = std::move(door); }
+  [[nodiscard]] Door* door() { return door_.get(); }
+
   /// What is charged to the algorithm, and apart from it what the choice of step sizes cost.
   [[nodiscard]] const Traffic& algorithm_traffic() const { return traffic_[0]; }
   [[nodiscard]] const Traffic& step_traffic() const { return traffic_[1]; }
@@ -104,14 +112,16 @@ class Network {
   /// While it lives, traffic is charged to the step size.
   class StepAccount {
    public:
-    explicit StepAccount(Network& network) : network_(network), before_(network.account_) { network_.account_ = 1; }
+    explicit StepAccount(Network& network) : network_(network), before_(network.account_) {
+      network_.account_ = Account::steps;
+    }
     ~StepAccount() { network_.account_ = before_; }
     StepAccount(const StepAccount&) = delete;
     StepAccount& operator=(const StepAccount&) = delete;
 
    private:
     Network& network_;
-    int before_;
+    Account before_;
   };
 
  protected:
@@ -122,11 +132,7 @@ class Network {
     int scalars = 0;
     Index level = 0;  // along the spanning tree alone: l from agents of depth l to those above them, -l the way back
   };
-  /// Rows by agent, as the roster says: up to two vectors and any count of numbers an agent.
-  struct Mail {
-    std::array<Rows, 2> vectors;
-    Rows scalars;
-  };
+  using Mail = polyhop::Mail;
   /// Makes the rows that a message needs, unless they are there.
   void make_room(Mail& mail, const Message& message) const;
 
@@ -142,49 +148,46 @@ class Network {
 
   /// The rows handed over to the block's agents by one message: along edges, and forwarded along edges.
   [[nodiscard]] Index handed_over(int hops) const { return hops == 1 ? direct_ : direct_ + forwarded_; }
-  /// The neighbourhoods of the block's agents, themselves among them, with the weights a_kl.
-  [[nodiscard]] kernels::SparseView neighbourhoods() const {
-    return {offset_.data(), roster_ == nullptr ? matrix_.rows().column.data() : slots_.data(),
-            roster_ == nullptr ? matrix_.rows().weight.data() : weights_.data()};
-  }
 
  private:
-  friend class Heard;
-  const Mail& exchange(const Message& message);
+  Delivery exchange(const Message& message);
+  Delivery exchange_all(const Message& message);
+  Delivery deliver(const Message& message, const Mail& mail) const;
   void count(const Message& message);
+  void charge(const Traffic& traffic) { traffic_[static_cast<std::size_t>(account_)] += traffic; }
+  void charge_again(const Message& message, const Door::Edges& edges);
   void take_places();
+  Message write_numbers(std::initializer_list<std::span<const Real>> numbers);
   [[nodiscard]] Index slot(Index agent) const { return roster_ == nullptr ? agent : roster_->slot(agent); }
   /// The row of the block's k-th agent in mail.
   [[nodiscard]] Index own(Index k) const { return first_ + k; }
   void copy_block(const Rows& x, Rows& mail) const;
   void send_gradient(Mail& mail, int place, Index k, const Gradients& g) const;
-  void combine_mail(Message message, Rows& out);
+  void combine_mail(const Message& message, Rows& out);
   template <class Send, class Add, class Take>
   void up_and_down(Message message, Send send, Add add, Take take);
   void sum_up(Rows* x, std::initializer_list<std::span<Real>> lists);
-  Reach view(const Rows& rows, Index columns) const;
+  Reach view(const Delivery& delivery, const Rows& rows, Index columns) const;
 
   const CombinationMatrix& matrix_;
   Block block_;
   Index columns_;
   Index padded_;  // columns with the zeros behind them
   const Roster* roster_;
-  Index first_ = 0;                  // where the block's rows begin in mail
-  std::vector<Index> offset_;        // of the block's neighbourhoods: in the whole matrix, or in these, where rows
-  std::vector<std::int32_t> slots_;  // stand as a roster says
-  std::vector<Real> weights_;
+  Index first_ = 0;                     // where the block's rows begin in mail
+  SparseRows gathered_;                 // the block's rows of the matrix, where a roster says which rows they are
+  Links near_, far_;                    // along one hop, and within two
   std::vector<std::int32_t> interior_;  // agents of the block whose neighbours are all inside it
   std::vector<std::int32_t> boundary_;  // the others
   Index direct_ = 0;
   Index forwarded_ = 0;
   SparseRows two_hop_;
-  MeteredVector<std::int32_t> far_slots_;  // of its entries, where a roster says
-  MeteredVector<Index> mirror_;            // where the same product stands already, or -1
+  MeteredVector<Index> mirror_;  // where the same product stands already, or -1
   std::vector<const Real*> own_rows_;
   Index diameter_ = -1;
-  SpanningTree tree_;  // empty until needed
-  std::array<Traffic, 2> traffic_;
-  int account_ = 0;
+  std::array<Traffic, 2> traffic_;  // by account
+  Account account_ = Account::models;
+  std::unique_ptr<Door> door_;
 };
 
 }  // namespace polyhop

@@ -104,6 +104,33 @@ TEST(Solve, ARunGoesOnFromWhatWasSaved) {
   EXPECT_TRUE(same(resumed.models(), whole.models()));
 }
 
+TEST(Solve, ARunThatLosesMessagesGoesOnLosingTheSame) {
+  const auto problem = fitted(4);
+  const CombinationMatrix network = ring(4);
+  SolveOptions options;
+  options.step = "gap";
+  options.faults.drop = 0.3;
+  polyhop::Run whole(*problem, network, options);
+  for (int i = 0; i < 20; ++i) whole.step();
+  for (const Index first : {0, 1, 7}) {
+    polyhop::Run begun(*problem, network, options);
+    for (int i = 0; i < first; ++i) begun.step();
+    Snapshot snapshot = begun.state().shape(4);
+    begun.state().save({0, 4}, snapshot);
+    polyhop::Run resumed(*problem, network, options);
+    resumed.state().restore({0, 4}, snapshot);
+    resumed.resume(first);
+    while (resumed.iteration() < 20) resumed.step();
+    EXPECT_TRUE(same(resumed.models(), whole.models())) << first;
+  }
+  polyhop::Run without(*problem, network, SolveOptions{.step = "gap"});
+  for (int i = 0; i < 20; ++i) without.step();
+  EXPECT_FALSE(same(without.models(), whole.models()));
+  options.faults.drop = 1;
+  const auto refusal = polyhop::refusal([&] { return solve(*problem, network, options); });
+  EXPECT_STREQ(refusal.what(), "faults.drop: found 1.0, expected number in [0, 1)");
+}
+
 TEST(Solve, ACallbackSeesEveryPointAndEndsTheRun) {
   const auto problem = fitted(4);
   SolveOptions options;

@@ -133,9 +133,8 @@ const ExchangePlan& Crew::plan(int hops) {
 const std::vector<Correspondence>& Crew::peers(int hops, Leg leg, Index level) {
   const ExchangePlan& all = plan(hops);
   if (leg != Leg::tree) return leg == Leg::one_hop ? all.one_hop : all.two_hops[leg == Leg::first ? 0 : 1];
-  if (tree_.depth.empty()) tree_ = spanning_tree(matrix.rows());
   const auto [at, is_new] = levels_.try_emplace({hops, level});
-  if (is_new) at->second = plan_level(tree_, ownership, link.rank(), all.roster, level);
+  if (is_new) at->second = plan_level(matrix.tree(), ownership, link.rank(), all.roster, level);
   return at->second;
 }
 

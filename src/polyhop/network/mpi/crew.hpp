@@ -72,7 +72,6 @@ struct Crew {
   std::array<std::unique_ptr<ExchangePlan>, 2> plans_;
   const std::vector<Correspondence>& peers(int hops, Leg leg, Index level);
 
-  SpanningTree tree_;
   std::map<std::pair<int, Index>, std::vector<Correspondence>> levels_;
   std::map<std::tuple<int, Leg, Index, std::size_t, int>, std::unique_ptr<Wire>> wires_;
   std::vector<Run> runs_;

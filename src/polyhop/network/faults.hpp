@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "polyhop/core/fields.hpp"
+#include "polyhop/network/delivery.hpp"
+#include "polyhop/network/network.hpp"
+
+namespace polyhop {
+
+template <>
+struct EnumNames<Account> {
+  static constexpr std::array<std::pair<Account, std::string_view>, 2> names = {
+      {{Account::models, "models"}, {Account::steps, "steps"}}};
+};
+
+/// The [faults] table: what happens to messages between agents.
+struct FaultOptions {
+  Real drop = 0;
+  std::vector<Account> exchange = {Account::models, Account::steps};
+  static const FieldTable<FaultOptions>& fields();
+
+  /// Whether anything can happen at all.
+  [[nodiscard]] bool any() const { return drop > 0 && !exchange.empty(); }
+};
+
+/// Has the network lose messages as the options say; every worker of a run does so. What an agent does not get it
+/// replaces by its own: the weight a_kl of a lost row goes to the agent itself, and b_kl of one that reached it along
+/// no path of two hops. Of an exchange over two hops every message is lost or not by itself: the first of an agent to a
+/// neighbour, and what this one forwards to another.
+void add_faults(const FaultOptions& options, std::uint64_t seed, Network& network);
+
+}  // namespace polyhop

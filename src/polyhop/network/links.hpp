@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "polyhop/core/kernels.hpp"
+#include "polyhop/core/memory_limit.hpp"
+#include "polyhop/graph/sparse_rows.hpp"
+#include "polyhop/network/roster.hpp"
+
+namespace polyhop {
+
+/// Whose rows the agents of a block read, and where these stand in mail: some rows of a matrix over agents, and for
+/// each entry the place of the agent's row.
+class Links {
+ public:
+  Links() = default;
+  /// Of the rows from `first` on of `pattern`, which outlives the links. Without a roster rows stand by the agents'
+  /// numbers.
+  Links(const SparseRows& pattern, Index first, const Roster* roster) : pattern_(&pattern), first_(first) {
+    if (roster == nullptr) return;
+    slots_.reserve(pattern.column.size());
+    for (const Index l : pattern.column) slots_.push_back(static_cast<std::int32_t>(roster->slot(l)));
+  }
+
+  [[nodiscard]] kernels::SparseView view() const {
+    return {pattern_->offset.data() + first_, slots_.empty() ? senders() : slots_.data(), pattern_->weight.data()};
+  }
+  /// The agents' numbers, entry by entry.
+  [[nodiscard]] const std::int32_t* senders() const { return pattern_->column.data(); }
+
+ private:
+  const SparseRows* pattern_ = nullptr;
+  Index first_ = 0;
+  MeteredVector<std::int32_t> slots_;
+};
+
+}  // namespace polyhop
