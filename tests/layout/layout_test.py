@@ -118,6 +118,20 @@ class Layout(unittest.TestCase):
                     faults.append(f"{self.named(path)}: {what} may not include <{header}>")
         self.refuse(faults)
 
+    def test_rows_are_worked_on_by_the_verbs_of_blocks(self):
+        # What rows are made of, and where they stand, is known in core and problem alone; MPI moves them as they are.
+        faults = []
+        for path in files("src", endings=(".hpp", ".cpp")):
+            room = room_of(path)
+            if room in ("core", "problem"):
+                continue
+            text = path.read_text(encoding="utf-8")
+            if re.search(r"\bkernels::", text) or '"polyhop/core/kernels.hpp"' in text:
+                faults.append(f"{self.named(path)} calls kernels; core/block.hpp has the verbs")
+            if room in ("method", "network") and re.search(r"\.row\([^;]*\)\.data\(\)", text):
+                faults.append(f"{self.named(path)} takes the address of a row; core/block.hpp has the verbs")
+        self.refuse(faults)
+
     def test_threads_start_in_the_runtimes_and_the_experiment_only(self):
         faults = [
             self.named(path)

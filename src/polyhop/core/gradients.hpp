@@ -6,6 +6,7 @@
 
 #include "polyhop/core/kernels.hpp"
 #include "polyhop/core/real.hpp"
+#include "polyhop/core/rows.hpp"
 
 namespace polyhop {
 
@@ -20,13 +21,17 @@ struct Gradients {
   [[nodiscard]] Index size() const { return static_cast<Index>(row.size()); }
   /// ||g_k||^2
   [[nodiscard]] Real squared_norm(Index k) const { return scale[k] * scale[k] * kernels::dot(row[k], row[k], columns); }
-  /// g_k . x, x a row of Rows
-  [[nodiscard]] Real dot(Index k, const Real* x) const { return scale[k] * kernels::dot(row[k], x, columns); }
-  /// out = g_k, written out
-  void write(Index k, Real* out) const { kernels::scale(scale[k], row[k], out, columns); }
-  /// out = x + a g_k; out may be x.
-  void add_scaled(Index k, Real a, const Real* x, Real* out) const {
-    kernels::add_scaled(a * scale[k], row[k], x, out, columns);
+  /// g_k . x_i, the i-th row of x
+  [[nodiscard]] Real dot(Index k, const Rows& x, Index i) const {
+    return scale[k] * kernels::dot(row[k], x.row(i).data(), columns);
+  }
+  /// Row j of out = a g_k, written out
+  void write(Index k, Rows& out, Index j, Real a = 1) const {
+    kernels::scale(a * scale[k], row[k], out.row(j).data(), columns);
+  }
+  /// Row j of out = row i of x + a g_k; out may be x.
+  void add_to(Index k, Real a, const Rows& x, Index i, Rows& out, Index j) const {
+    kernels::add_scaled(a * scale[k], row[k], x.row(i).data(), out.row(j).data(), columns);
   }
 };
 

@@ -6,6 +6,18 @@
 
 #include "polyhop/core/real.hpp"
 
+namespace polyhop {
+
+/// A sparse matrix by rows: row r holds the entries offset[r] .. offset[r+1]; `slot` is the row of the dense
+/// operand that an entry multiplies. Entries stand in order of the agents' numbers, which fixes the sums.
+struct SparseView {
+  const Index* offset = nullptr;
+  const std::int32_t* slot = nullptr;
+  const Real* weight = nullptr;
+};
+
+}  // namespace polyhop
+
 /// The element loops of polyhop, all in one place. Their bits are a promise:
 ///  - a reduction along a row runs in `lanes` partial sums of fused multiply-adds, coordinate j in lane
 ///    j mod lanes, in order of j; the lanes are then added pairwise, lane l with lane l + lanes/2, and so on;
@@ -45,14 +57,6 @@ void raise(Real b, const Real* v, Real* u, Index n);
 
 /// out = x - a m / (sqrt(max(u, floor)) + shift), element by element; out may be x.
 void scaled_step(Real a, const Real* m, const Real* u, Real floor, Real shift, const Real* x, Real* out, Index n);
-
-/// A sparse matrix by rows: row r holds the entries offset[r] .. offset[r+1]; `slot` is the row of the dense
-/// operand that an entry multiplies. Entries stand in order of the agents' numbers, which fixes the sums.
-struct SparseView {
-  const Index* offset = nullptr;
-  const std::int32_t* slot = nullptr;
-  const Real* weight = nullptr;
-};
 
 /// Row r of out, for each r in rows[0 .. count): sum over its entries of weight * x row slot.
 void combine(const SparseView& a, const std::int32_t* rows, Index count, const Real* x, Index x_stride, Index columns,

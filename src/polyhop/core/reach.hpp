@@ -11,7 +11,7 @@ namespace polyhop {
 /// pattern.offset[k+1]) is the row of one agent l, with weight b_kl, in order of l; k itself is among them.
 /// A view into the network's mail: valid until the next exchange of vectors (of numbers, if columns is 1) begins.
 struct Reach {
-  kernels::SparseView pattern;
+  SparseView pattern;
   Index agents = 0;   // of the block
   Index entries = 0;  // pattern.offset[agents]
   const Real* rows = nullptr;

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <limits>
 
-#include "polyhop/core/kernels.hpp"
+#include "polyhop/core/block.hpp"
 #include "polyhop/core/median.hpp"
 #include "polyhop/experiment/agent_stream.hpp"
 
@@ -100,11 +100,9 @@ bool Recorder::due(Index iteration) const {
 
 // The mean of all models, summed in agent order.
 void Recorder::gather_mean(const Rows& models) {
-  const Index m = problem_.dimension();
-  worker_.collective.by_agent(mean_.row(0), models.rows(), [&](std::span<double> mean, Index k) {
-    kernels::add_scaled(1, models.row(k).data(), mean.data(), mean.data(), m);
-  });
-  kernels::scale(1 / static_cast<Real>(problem_.agents()), mean_.data(), mean_.data(), m);
+  worker_.collective.by_agent(mean_.row(0), models.rows(),
+                              [&](std::span<double> mean, Index k) { add_row(models, k, mean); });
+  scale(1 / static_cast<Real>(problem_.agents()), mean_);
 }
 
 // Brings `count` of the models to evaluate to every worker: those of the watched agents, the mean, the averaged ones.
@@ -154,11 +152,10 @@ void Recorder::gather_risks(const Rows& models, const Rows* averaged) {
 void Recorder::gather_sums(const Algorithm& algorithm, const Oracle& oracle, double seconds,
                            std::span<const Real> levels) {
   const Block& block = worker_.network.block();
-  const Index m = problem_.dimension();
   worker_.collective.by_agent(sums_, block.size(), [&](std::span<double> sums, Index k) {
-    const Real* w = algorithm.models().row(k).data();
-    sums[consensus] += kernels::squared_distance(w, mean_.data(), m);
-    if (minimiser_.rows() > 0) sums[distance] += kernels::squared_distance(w, minimiser_.data(), m);
+    const Rows& w = algorithm.models();
+    sums[consensus] += squared_distance(w, k, mean_, 0);
+    if (minimiser_.rows() > 0) sums[distance] += squared_distance(w, k, minimiser_, 0);
     if (!levels.empty()) sums[level] += levels[k];
     if (k != 0) return;
     sums[wrong] += static_cast<double>(problem_.misclassified(block, mean_.data()));

@@ -12,9 +12,9 @@
 #include <span>
 #include <utility>
 
+#include "polyhop/core/block.hpp"
 #include "polyhop/core/elementary.hpp"
 #include "polyhop/core/fingerprint.hpp"
-#include "polyhop/core/kernels.hpp"
 #include "polyhop/core/random.hpp"
 #include "polyhop/core/rows.hpp"
 #include "polyhop/experiment/run.hpp"
@@ -63,16 +63,15 @@ std::uint64_t kernel_bits() {
   Rows out(2, columns);
   Fingerprint digest;
   for (Index r = 0; r + 1 < x.rows(); ++r) {
-    digest.add(kernels::dot(x.row(r).data(), x.row(r + 1).data(), columns));
-    digest.add(kernels::squared_distance(x.row(r).data(), x.row(r + 1).data(), columns));
+    digest.add(dot(x, r, x, r + 1));
+    digest.add(squared_distance(x, r, x, r + 1));
   }
   const std::array<Index, 3> offset = {0, 3, 5};
   const std::array<std::int32_t, 5> slot = {0, 2, 4, 1, 3};
   const std::array<Real, 5> weight = {0.3, 0.3, 0.4, 0.7, 0.3};
   const std::array<std::int32_t, 2> both = {0, 1};
-  kernels::combine({offset.data(), slot.data(), weight.data()}, both.data(), 2, x.data(), x.stride(), columns,
-                   out.data(), out.stride());
-  kernels::add_scaled(0.1, x.row(0).data(), out.row(0).data(), out.row(0).data(), columns);
+  combine({offset.data(), slot.data(), weight.data()}, both, x, out);
+  add_row(0.1, x, 0, out, 0);
   digest.add(out.row(0));
   digest.add(out.row(1));
   return digest.value();
@@ -109,11 +108,10 @@ std::vector<SelfTest> self_test() {
   constexpr std::uint64_t elementary = 0xf96c04bbb06906c0U;
   constexpr std::uint64_t random = 0xd134ccb1b5449fbbU;
   constexpr std::uint64_t kernel = 0x153d373fc68f77f6U;
-  return {
-      compared("exp and log give the pinned bits", elementary, elementary_bits),
-      compared("random numbers give the pinned bits", random, random_bits),
-      compared(std::string("kernels (") + kernels::instruction_set() + ") give the pinned bits", kernel, kernel_bits),
-      threads_agree()};
+  return {compared("exp and log give the pinned bits", elementary, elementary_bits),
+          compared("random numbers give the pinned bits", random, random_bits),
+          compared(std::string("kernels (") + instruction_set() + ") give the pinned bits", kernel, kernel_bits),
+          threads_agree()};
 }
 
 }  // namespace polyhop

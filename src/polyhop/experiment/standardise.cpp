@@ -8,8 +8,6 @@
 #include <span>
 #include <utility>
 
-#include "polyhop/core/kernels.hpp"
-
 namespace polyhop {
 namespace {
 

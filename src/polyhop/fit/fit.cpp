@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "polyhop/core/block.hpp"
 #include "polyhop/core/clock.hpp"
 #include "polyhop/core/machine.hpp"
 #include "polyhop/core/random.hpp"
@@ -29,7 +30,6 @@
 #include "polyhop/method/averaged_iterate.hpp"
 #include "polyhop/method/corrected_descent.hpp"
 #include "polyhop/method/polyak_step.hpp"
-#include "polyhop/method/row_arithmetic.hpp"
 #include "polyhop/method/rule_table.hpp"
 
 namespace polyhop {
@@ -139,8 +139,7 @@ class Fitter {
   void agree() {
     if (options_.chosen_method() == FitMethod::tree) return;
     network_.spread_sum(w_);
-    const Real share = 1 / static_cast<Real>(network_.agents());
-    for (Index k = 0; k < w_.rows(); ++k) kernels::scale(share, w_.row(k).data(), w_.row(k).data(), w_.columns());
+    scale(1 / static_cast<Real>(network_.agents()), w_);
   }
 
   [[nodiscard]] const Rows& models() const { return w_; }
@@ -171,7 +170,7 @@ class Fitter {
       const Evaluation& here = oracle_->evaluate(w_, true);
       const Real share = 1 / static_cast<Real>(network_.agents());
       const Real value = share * sums.of(here, scratch_, network_);
-      kernels::scale(share, scratch_.row(0).data(), scratch_.row(0).data(), w_.columns());
+      scale_row(share, scratch_, 0, scratch_, 0);
       const auto outcome = descent.take(value, scratch_.row(0));
       ++state_.evaluations;
       if (outcome == QuasiNewton::Outcome::searching) continue;
@@ -299,11 +298,8 @@ class Fitter {
 
   Real disagreement() {
     network_.combine(w_, scratch_);
-    const Real size =
-        largest([&](Index k) { return std::sqrt(kernels::dot(w_.row(k).data(), w_.row(k).data(), w_.columns())); });
-    const Real off = largest([&](Index k) {
-      return std::sqrt(kernels::squared_distance(w_.row(k).data(), scratch_.row(k).data(), w_.columns()));
-    });
+    const Real size = largest([&](Index k) { return std::sqrt(dot(w_, k, w_, k)); });
+    const Real off = largest([&](Index k) { return std::sqrt(squared_distance(w_, k, scratch_, k)); });
     return off / std::max(size, start_.slope);
   }
 

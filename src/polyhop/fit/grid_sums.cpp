@@ -40,7 +40,7 @@ Real GridSums::of(const Evaluation& evaluation, Rows& gradient, Network& network
   while (true) {
     for (std::size_t k = 0; k < values_.size(); ++k) {
       const auto row = gradient.row(static_cast<Index>(k));
-      evaluation.gradients.write(static_cast<Index>(k), row.data());
+      evaluation.gradients.write(static_cast<Index>(k), gradient, static_cast<Index>(k));
       values_[k] = evaluation.values[k];
       const Real value_size = largest({&values_[k], 1});
       const Real gradient_size = largest(row);

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "polyhop/core/kernels.hpp"
+#include "polyhop/core/block.hpp"
 
 namespace polyhop {
 namespace {
@@ -32,10 +32,6 @@ QuasiNewton::QuasiNewton(std::span<const Real> start, Index memory)
       value_(infinite) {
   std::ranges::copy(start, point_.row(0).begin());
   std::ranges::copy(start, trial_.row(0).begin());
-}
-
-Real QuasiNewton::dot(const Rows& a, Index i, const Rows& b, Index j) const {
-  return kernels::dot(a.row(i).data(), b.row(j).data(), columns_);
 }
 
 Real QuasiNewton::gradient_norm() const { return std::sqrt(dot(gradient_, 0, gradient_, 0)); }
@@ -107,24 +103,23 @@ void QuasiNewton::accept(Real value, std::span<const Real> gradient) {
 
 // direction = -H gradient, H from the steps remembered (the two loops of L-BFGS).
 void QuasiNewton::choose_direction() {
-  Real* d = direction_.row(0).data();
-  kernels::scale(-1, gradient_.row(0).data(), d, columns_);
+  scale_row(-1, gradient_, 0, direction_, 0);
   const Index memory = moves_.rows();
   std::vector<Real> weights(memory);
   for (Index n = 1; n <= remembered_; ++n) {
     const Index slot = (next_ + memory - n) % memory;
     const Real weight = dot(moves_, slot, direction_, 0) / products_[slot];
     weights[slot] = weight;
-    kernels::add_scaled(-weight, turns_.row(slot).data(), d, d, columns_);
+    add_row(-weight, turns_, slot, direction_, 0);
   }
   if (remembered_ > 0) {
     const Index last = (next_ + memory - 1) % memory;
-    kernels::scale(products_[last] / dot(turns_, last, turns_, last), d, d, columns_);
+    scale(products_[last] / dot(turns_, last, turns_, last), direction_);
   }
   for (Index n = remembered_; n >= 1; --n) {
     const Index slot = (next_ + memory - n) % memory;
     const Real weight = dot(turns_, slot, direction_, 0) / products_[slot];
-    kernels::add_scaled(weights[slot] - weight, moves_.row(slot).data(), d, d, columns_);
+    add_row(weights[slot] - weight, moves_, slot, direction_, 0);
   }
   slope_ = dot(gradient_, 0, direction_, 0);
   step_ = remembered_ > 0 ? 1 : 1 / std::max(Real{1}, gradient_norm());
@@ -135,8 +130,6 @@ void QuasiNewton::choose_direction() {
   place_trial();
 }
 
-void QuasiNewton::place_trial() {
-  kernels::add_scaled(step_, direction_.row(0).data(), point_.row(0).data(), trial_.row(0).data(), columns_);
-}
+void QuasiNewton::place_trial() { add_rows(step_, direction_, 0, point_, 0, trial_, 0); }
 
 }  // namespace polyhop

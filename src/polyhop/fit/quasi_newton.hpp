@@ -41,7 +41,6 @@ class QuasiNewton {
   void accept(Real value, std::span<const Real> gradient);
   void choose_direction();
   void place_trial();
-  [[nodiscard]] Real dot(const Rows& a, Index i, const Rows& b, Index j) const;
 
   Index columns_;
   Rows point_, trial_, direction_;

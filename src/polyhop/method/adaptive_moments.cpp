@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "polyhop/method/row_arithmetic.hpp"
+#include "polyhop/core/block.hpp"
 
 namespace polyhop {
 namespace {
@@ -19,13 +19,6 @@ FieldTable<Options> moment_fields() {
       .add("beta1", &Options::beta1, "share of the old in the mean gradient", {a_share()})
       .add("beta2", &Options::beta2, "share of the old in the mean square", {a_share()})
       .add("epsilon", &Options::epsilon, "keeps the divisor away from 0", {above(0)});
-}
-
-template <class Options>
-void update_moments(const Options& options, const Gradients& g, Rows& m, Rows& v) {
-  for (Index k = 0; k < m.rows(); ++k) {
-    kernels::moments(options.beta1, options.beta2, g.scale[k], g.row[k], m.row(k).data(), v.row(k).data(), m.columns());
-  }
 }
 
 }  // namespace
@@ -48,13 +41,10 @@ void Dadam::register_more(StateRegistry& state) {
 void Dadam::step(Index i, Oracle& oracle, StepSize& rule, Network& network) {
   const Iterate at = sample(i, w_, oracle, rule);
   rule.choose(at, network, mu_);
-  update_moments(options_, at.gradients(), m_, v_);
+  update_moments(options_.beta1, options_.beta2, at.gradients(), m_, v_);
   network.combine(w_, w_);
-  for (Index k = 0; k < w_.rows(); ++k) {
-    kernels::raise(options_.beta3, v_.row(k).data(), u_.row(k).data(), w_.columns());
-    kernels::scaled_step(mu_[k], m_.row(k).data(), u_.row(k).data(), 0, options_.epsilon, w_.row(k).data(),
-                         w_.row(k).data(), w_.columns());
-  }
+  raise(options_.beta3, v_, u_);
+  scaled_step(mu_, m_, u_, 0, options_.epsilon, w_);
 }
 
 const FieldTable<DamsgradOptions>& DamsgradOptions::fields() {
@@ -80,15 +70,12 @@ void Damsgrad::register_more(StateRegistry& state) {
 void Damsgrad::step(Index i, Oracle& oracle, StepSize& rule, Network& network) {
   const Iterate at = sample(i, w_, oracle, rule);
   rule.choose(at, network, mu_);
-  update_moments(options_, at.gradients(), m_, v_);
+  update_moments(options_.beta1, options_.beta2, at.gradients(), m_, v_);
   network.combine(w_, w_);
   network.combine(t_, t_);
-  for (Index k = 0; k < w_.rows(); ++k) {
-    kernels::scaled_step(mu_[k], m_.row(k).data(), t_.row(k).data(), options_.epsilon, 0, w_.row(k).data(),
-                         w_.row(k).data(), w_.columns());
-  }
+  scaled_step(mu_, m_, t_, options_.epsilon, 0, w_);
   add(-1, vhat_, t_);
-  for (Index k = 0; k < w_.rows(); ++k) kernels::raise(0, v_.row(k).data(), vhat_.row(k).data(), w_.columns());
+  raise(0, v_, vhat_);
   add(1, vhat_, t_);
 }
 

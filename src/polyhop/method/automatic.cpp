@@ -8,7 +8,7 @@
 #include <limits>
 #include <utility>
 
-#include "polyhop/method/row_arithmetic.hpp"
+#include "polyhop/core/block.hpp"
 
 namespace polyhop {
 namespace {
@@ -134,8 +134,7 @@ void Automatic::corrected_step(const Iterate& at, Network& network) {
   // ||g_k + d_k||^2 / L_k, d_k the new one, from the move that it made with mu_k = 1/L_k.
   for (std::size_t k = 0; k < mu_.size(); ++k) {
     const auto agent = static_cast<Index>(k);
-    const Real moved = kernels::squared_distance(w_.row(agent).data(), before_.row(agent).data(), w_.columns());
-    energy_[k] = moved / mu_[k];
+    energy_[k] = squared_distance(w_, agent, before_, agent) / mu_[k];
   }
   const Network::StepAccount account(network);
   if (progress_.observe(energy_, network) && progress_.ratio() > stalled) stage_ = 2;

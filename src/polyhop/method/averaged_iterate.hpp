@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "polyhop/core/kernels.hpp"
+#include "polyhop/core/block.hpp"
 #include "polyhop/core/rows.hpp"
 #include "polyhop/core/state.hpp"
 
@@ -15,14 +15,7 @@ namespace polyhop {
 class AveragedIterate {
  public:
   explicit AveragedIterate(Rows start) : average_(std::move(start)) {}
-  void update(Index i, const Rows& w) {
-    const Real share = 4.0 / static_cast<Real>(i + 4);
-    for (Index k = 0; k < w.rows(); ++k) {
-      Real* average = average_.row(k).data();
-      kernels::scale(1 - share, average, average, w.columns());
-      kernels::add_scaled(share, w.row(k).data(), average, average, w.columns());
-    }
-  }
+  void update(Index i, const Rows& w) { blend(4.0 / static_cast<Real>(i + 4), w, average_); }
   [[nodiscard]] const Rows& models() const { return average_; }
   void register_state(StateRegistry& state) { state.rows("averaged", average_); }
 

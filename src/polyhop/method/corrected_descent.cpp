@@ -8,8 +8,8 @@
 #include <limits>
 #include <numeric>
 
+#include "polyhop/core/block.hpp"
 #include "polyhop/method/line_search.hpp"
-#include "polyhop/method/row_arithmetic.hpp"
 
 namespace polyhop {
 namespace {

@@ -2,8 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "polyhop/method/differences.hpp"
 
-#include "polyhop/core/kernels.hpp"
-#include "polyhop/method/row_arithmetic.hpp"
+#include "polyhop/core/block.hpp"
 
 namespace polyhop {
 
@@ -30,16 +29,13 @@ bool Differences::update(const Iterate& at) {
 
 // Both gradients are rounded in the same way, so that z is 0 where s is.
 void Differences::compare(const Iterate& at) {
-  const Index n = at.w().columns();
-  Real* s = s_.data();
-  Real* z = z_.data();
   for (Index k = 0; k < at.agents(); ++k) {
-    kernels::add_scaled(-1, points_.row(k).data(), at.w().row(k).data(), s, n);
-    at.gradients().write(k, z);
-    kernels::add_scaled(-1, gradients_.row(k).data(), z, z, n);
-    ss_[k] = kernels::dot(s, s, n);
-    sz_[k] = kernels::dot(s, z, n);
-    zz_[k] = kernels::dot(z, z, n);
+    add_rows(-1, points_, k, at.w(), k, s_, 0);
+    at.gradients().write(k, z_, 0);
+    add_row(-1, gradients_, k, z_, 0);
+    ss_[k] = dot(s_, 0, s_, 0);
+    sz_[k] = dot(s_, 0, z_, 0);
+    zz_[k] = dot(z_, 0, z_, 0);
   }
 }
 

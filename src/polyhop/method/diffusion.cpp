@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "polyhop/method/diffusion.hpp"
 
-#include "polyhop/method/row_arithmetic.hpp"
+#include "polyhop/core/block.hpp"
 
 namespace polyhop {
 

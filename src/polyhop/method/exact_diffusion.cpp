@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "polyhop/method/row_arithmetic.hpp"
+#include "polyhop/core/block.hpp"
 
 namespace polyhop {
 
@@ -38,7 +38,7 @@ void DualCorrection::apply(Rows& w, std::span<const Real> mu, bool common, Netwo
   add(mixing_, push_, dual_);            // D+
   for (Index k = 0; k < w.rows(); ++k) {
     const Real share = mixing_ * mu[k];  // X+ = Psi - mu (D+ - D)
-    kernels::add_scaled(-share, push_.row(k).data(), w.row(k).data(), w.row(k).data(), w.columns());
+    add_row(-share, push_, k, w, k);
   }
 }
 

@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "polyhop/method/row_arithmetic.hpp"
+#include "polyhop/core/block.hpp"
 
 namespace polyhop {
 namespace {

@@ -9,12 +9,11 @@
 #include <numeric>
 #include <string>
 
-#include "polyhop/core/kernels.hpp"
+#include "polyhop/core/block.hpp"
 #include "polyhop/core/random.hpp"
 #include "polyhop/graph/spectrum.hpp"
 #include "polyhop/method/line_search.hpp"
 #include "polyhop/method/polyak_step.hpp"
-#include "polyhop/method/row_arithmetic.hpp"
 
 namespace polyhop {
 
@@ -251,7 +250,7 @@ void GraphAwarePolyak::sketch(const Iterate& at, Network& network) {
   const auto size = static_cast<std::size_t>(options_.sketch_size);
   for (std::size_t k = 0; k < alpha_.size(); ++k) {
     for (std::size_t r = 0; r < size; ++r) {
-      projections_[k * size + r] = at.y().dot(static_cast<Index>(k), signs_.row(static_cast<Index>(r)).data());
+      projections_[k * size + r] = at.y().dot(static_cast<Index>(k), signs_, static_cast<Index>(r));
     }
   }
   const Reach list = network.reach(projections_, options_.sketch_size);
@@ -352,12 +351,14 @@ void GraphAwarePolyak::bound(const Iterate& at, Network& network) {
   }
   for (std::size_t k = 0; k < cbar_.size(); ++k) {
     const auto agent = static_cast<Index>(k);
-    Real* row = mixed_.row(agent).data();
     const bool known = options_.bound == Bound::oracle;
     // y_k.(w - (B X)_k), from the difference, which shrinks as agents agree; w = w^o gives c_k itself.
-    const Real* from = known ? minimiser_.data() : at.w().row(agent).data();
-    kernels::add_scaled(-1, row, from, row, mixed_.columns());
-    const Real slope = at.y().dot(agent, row);
+    if (known) {
+      add_rows(-1, mixed_, agent, minimiser_, 0, mixed_, agent);
+    } else {
+      add_rows(-1, mixed_, agent, at.w(), agent, mixed_, agent);
+    }
+    const Real slope = at.y().dot(agent, mixed_, agent);
     if (known) {
       cbar_[k] = slope;
       continue;
@@ -423,14 +424,13 @@ void GraphAwarePolyak::couple(const Iterate& at, Network& network, std::span<con
   if (recursion_.mixing < 1) {
     const Real c = recursion_.mixing;
     for (Index k = 0; k < mixed_.rows(); ++k) {
-      Real* row = mixed_.row(k).data();
-      kernels::scale(c, row, row, mixed_.columns());
-      at.y().add_scaled(k, (1 - c) * mu[k], row, row);
+      scale_row(c, mixed_, k, mixed_, k);
+      at.y().add_to(k, (1 - c) * mu[k], mixed_, k, mixed_, k);
     }
   }
   mix_again(network);
   for (Index k = 0; k < at.agents(); ++k) {
-    coupling_[k] = at.y().dot(k, mixed_.row(k).data());
+    coupling_[k] = at.y().dot(k, mixed_, k);
   }
 }
 
@@ -496,9 +496,8 @@ void GraphAwarePolyak::limit_by_distance(const Iterate& at, Network& network, st
   }
   for (std::size_t k = 0; k < mu.size(); ++k) {
     sum_[k] += std::max(coupling_[k], 0.0);
-    const Real* w = at.w().row(static_cast<Index>(k)).data();
-    const Real* from = start_.row(static_cast<Index>(k)).data();
-    radius_[k] = std::max(radius_[k], std::sqrt(kernels::squared_distance(w, from, at.w().columns())));
+    const auto agent = static_cast<Index>(k);
+    radius_[k] = std::max(radius_[k], std::sqrt(squared_distance(at.w(), agent, start_, agent)));
   }
   if (options_.sums == Sums::mixed) {
     const Heard heard = network.hear({sum_, radius_});

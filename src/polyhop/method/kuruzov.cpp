@@ -7,8 +7,8 @@
 #include <numeric>
 #include <utility>
 
+#include "polyhop/core/block.hpp"
 #include "polyhop/method/line_search.hpp"
-#include "polyhop/method/row_arithmetic.hpp"
 
 namespace polyhop {
 
@@ -31,7 +31,7 @@ Kuruzov::Kuruzov(Rows start, const KuruzovOptions& options)
       dual_(zeros()),
       mixed_(zeros()),
       direction_(zeros()),
-      trial_(1, w_.columns()),
+      move_(1, w_.columns()),
       along_direction_(along(direction_)),
       values_(mu_.size()) {
   searching_.reserve(mu_.size());
@@ -44,16 +44,12 @@ void Kuruzov::step(Index i, Oracle& oracle, StepSize&, Network& network) {
   mix(options_.mixing, direction_, dual_);
   copy(dual_, direction_);  // Dh
   network.combine(w_, mixed_);
-  // Xh = X + c (A X - X)
-  for (Index k = 0; k < w_.rows(); ++k) {
-    Real* mixed = mixed_.row(k).data();
-    kernels::add_difference(1 - options_.mixing, w_.row(k).data(), mixed, mixed, w_.columns());
-  }
+  mix(1 - options_.mixing, w_, mixed_);  // Xh = X + c (A X - X)
   search(at);
   spread_min(mu_, network);
   for (Index k = 0; k < w_.rows(); ++k) {
     // D+ = Dh + (X - Xh)/alpha - G
-    kernels::add_difference(1 / mu_[k], w_.row(k).data(), mixed_.row(k).data(), dual_.row(k).data(), w_.columns());
+    add_difference(1 / mu_[k], w_, k, mixed_, k, dual_, k);
   }
   add(-1, at.gradients(), dual_);
   descend(mixed_, mu_, along_direction_, w_);  // X+ = Xh - alpha Dh
@@ -83,12 +79,10 @@ void Kuruzov::search(const Iterate& at) {
 
 bool Kuruzov::accepts(Index k, const Iterate& at) {
   const Real a = mu_[k];
-  const Index m = w_.columns();
-  Real* move = trial_.data();
-  kernels::add_scaled(-a, direction_.row(k).data(), mixed_.row(k).data(), move, m);
-  kernels::add_scaled(-1, w_.row(k).data(), move, move, m);  // x+ - x
+  add_rows(-a, direction_, k, mixed_, k, move_, 0);
+  add_row(-1, w_, k, move_, 0);  // x+ - x
   const Real value = at.own_values()[k];
-  const Real bound = value + at.gradients().dot(k, move) + options_.delta / (2 * a) * kernels::dot(move, move, m);
+  const Real bound = value + at.gradients().dot(k, move_, 0) + options_.delta / (2 * a) * dot(move_, 0, move_, 0);
   return values_[k] <= bound + rounding_of(value);  // never of a NaN
 }
 

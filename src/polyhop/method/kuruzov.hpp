@@ -39,7 +39,7 @@ class Kuruzov final : public Algorithm {
   Rows dual_;       // D
   Rows mixed_;      // Xh
   Rows direction_;  // Dh
-  Rows trial_;      // one row
+  Rows move_;       // one row
   Gradients along_direction_;
   std::vector<Real> values_;
   std::vector<Index> searching_;

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "polyhop/method/row_arithmetic.hpp"
+#include "polyhop/core/block.hpp"
 
 namespace polyhop {
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "polyhop/core/kernels.hpp"
+#include "polyhop/core/reach.hpp"
 #include "polyhop/core/rows.hpp"
 #include "polyhop/core/state.hpp"
 #include "polyhop/network/traffic.hpp"
@@ -34,7 +34,7 @@ struct Exchange {
 /// links.offset[k+1]) is what it got of `sender[e]`: the row links.slot[e] of the mail, with weight links.weight[e].
 /// Entries stand in order of the senders' numbers, the agent itself among them. Nothing is assumed of the weights.
 struct Delivery {
-  kernels::SparseView links;
+  SparseView links;
   const std::int32_t* sender = nullptr;
   const Mail* mail = nullptr;
 };

@@ -4,8 +4,8 @@
 
 #include <cstdint>
 
-#include "polyhop/core/kernels.hpp"
 #include "polyhop/core/memory_limit.hpp"
+#include "polyhop/core/reach.hpp"
 #include "polyhop/graph/sparse_rows.hpp"
 #include "polyhop/network/roster.hpp"
 
@@ -24,7 +24,7 @@ class Links {
     for (const Index l : pattern.column) slots_.push_back(static_cast<std::int32_t>(roster->slot(l)));
   }
 
-  [[nodiscard]] kernels::SparseView view() const {
+  [[nodiscard]] SparseView view() const {
     return {pattern_->offset.data() + first_, slots_.empty() ? senders() : slots_.data(), pattern_->weight.data()};
   }
   /// The agents' numbers, entry by entry.

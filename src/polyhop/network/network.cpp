@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "polyhop/core/block.hpp"
 #include "polyhop/core/error.hpp"
 #include "polyhop/graph/graph.hpp"
 #include "polyhop/graph/spanning_tree.hpp"
@@ -37,7 +38,7 @@ void Heard::max(int column, std::span<Real> out) const {
 }
 
 Network::Network(const CombinationMatrix& matrix, Block block, Index columns, const Roster* roster)
-    : matrix_(matrix), block_(block), columns_(columns), padded_(Rows::padded(columns)), roster_(roster) {
+    : matrix_(matrix), block_(block), columns_(columns), roster_(roster) {
   const SparseRows& a = matrix.rows();
   // The diagonal entry is always there and is nobody's message.
   const auto degree = [&](Index agent) { return static_cast<Index>(a.columns_of(agent).size()) - 1; };
@@ -123,20 +124,16 @@ void Network::charge_again(const Message& message, const Door::Edges& edges) {
   charge({again.rounds, again.vectors * message.vectors, again.vectors * message.scalars});
 }
 
-void Network::copy_block(const Rows& x, Rows& mail) const {
-  std::copy_n(x.data(), block_.size() * padded_, mail.row(own(0)).data());
-}
+void Network::copy_block(const Rows& x, Rows& mail) const { copy_rows(x, 0, mail, own(0), block_.size()); }
 
-void Network::send_gradient(Mail& mail, int place, Index k, const Gradients& g) const {
-  kernels::scale(g.scale[k], g.row[k], mail.vectors[place].row(own(k)).data(), padded_);
+void Network::write_block(const Gradients& g, Rows& mail) const {
+  for (Index k = 0; k < block_.size(); ++k) g.write(k, mail, own(k));
 }
 
 // Interior agents are combined while the rows of the others are on their way, unless these come through a door.
 void Network::combine_mail(const Message& message, Rows& out) {
   const auto part = [&](const std::vector<std::int32_t>& rows, const Delivery& delivery) {
-    const Rows& x = delivery.mail->vectors[0];
-    kernels::combine(delivery.links, rows.data(), static_cast<Index>(rows.size()), x.data(), x.stride(), columns_,
-                     out.data(), out.stride());
+    polyhop::combine(delivery.links, rows, delivery.mail->vectors[0], out);
   };
   if (door_ != nullptr) {
     const Delivery delivery = exchange(message);
@@ -161,7 +158,7 @@ void Network::combine(std::span<const Real> c, const Gradients& g, Rows& out) {
   const Message message{.hops = 1, .vectors = 1};
   Rows& mail = outbox(message).vectors[0];
   for (Index k = 0; k < block_.size(); ++k) {
-    kernels::scale(c[k] * g.scale[k], g.row[k], mail.row(own(k)).data(), padded_);
+    g.write(k, mail, own(k), c[k]);
   }
   combine_mail(message, out);
 }
@@ -171,7 +168,7 @@ void Network::adapt_combine(Rows& w, std::span<const Real> mu, const Gradients& 
   Rows& mail = outbox(message).vectors[0];
   for (Index k = 0; k < block_.size(); ++k) {
     // psi_k = w_k - mu_k g_k, [eq:atc-opt]
-    kernels::add_scaled(-mu[k] * g.scale[k], g.row[k], w.row(k).data(), mail.row(own(k)).data(), padded_);
+    g.add_to(k, -mu[k], w, k, mail, own(k));
   }
   combine_mail(message, w);
 }
@@ -187,13 +184,12 @@ void Network::differ(const Rows& x, std::span<const Real> m, bool common, Rows& 
   const auto& a = received.links;
   for (Index k = 0; k < block_.size(); ++k) {
     const Real own_m = m[k];
-    std::ranges::fill(out.row(k), Real{0});
+    clear_row(out, k);
     for (Index e = a.offset[k]; e < a.offset[k + 1]; ++e) {
       const Index l = a.slot[e];
       const Real divisor = common ? own_m : std::max(own_m, received.mail->scalars(l, 0));
       if (l == own(k) || divisor == 0) continue;
-      kernels::add_difference(a.weight[e] / divisor, x.row(k).data(), received.mail->vectors[0].row(l).data(),
-                              out.row(k).data(), columns_);
+      add_difference(a.weight[e] / divisor, x, k, received.mail->vectors[0], l, out, k);
     }
   }
 }
@@ -277,16 +273,15 @@ void Network::sum_up(Rows* x, std::initializer_list<std::span<Real>> lists) {
   up_and_down(
       Message{.hops = 1, .vectors = x != nullptr ? 1 : 0, .scalars = static_cast<int>(lists.size())},
       [&](Index k, Index row, Mail& mail) {
-        if (x != nullptr) std::copy_n(x->row(k).data(), padded_, mail.vectors[0].row(row).data());
+        if (x != nullptr) copy_rows(*x, k, mail.vectors[0], row);
         each(k, [&](Real number, Index column) { mail.scalars(row, column) = number; });
       },
       [&](Index k, Index below, const Mail& mail) {
-        Real* sum = x != nullptr ? x->row(k).data() : nullptr;
-        if (x != nullptr) kernels::add_scaled(1, mail.vectors[0].row(below).data(), sum, sum, columns_);
+        if (x != nullptr) add_row(1, mail.vectors[0], below, *x, k);
         each(k, [&](Real& number, Index column) { number += mail.scalars(below, column); });
       },
       [&](Index k, Index above, const Mail& mail) {
-        if (x != nullptr) std::copy_n(mail.vectors[0].row(above).data(), padded_, x->row(k).data());
+        if (x != nullptr) copy_rows(mail.vectors[0], above, *x, k);
         each(k, [&](Real& number, Index column) { number = mail.scalars(above, column); });
       });
 }
@@ -321,8 +316,7 @@ Reach Network::view(const Delivery& delivery, const Rows& rows, Index columns) c
 Reach Network::reach(const Gradients& g) {
   prepare_two_hop();
   const Message message{.hops = 2, .vectors = 1};
-  Mail& mail = outbox(message);
-  for (Index k = 0; k < block_.size(); ++k) send_gradient(mail, 0, k, g);
+  write_block(g, outbox(message).vectors[0]);
   const Delivery received = exchange(message);
   return view(received, received.mail->vectors[0], columns_);
 }
@@ -340,7 +334,7 @@ Network::PointsAndGradients Network::reach(const Rows& w, const Gradients& g) {
   const Message message{.hops = 2, .vectors = 2};
   Mail& mail = outbox(message);
   copy_block(w, mail.vectors[0]);
-  for (Index k = 0; k < block_.size(); ++k) send_gradient(mail, 1, k, g);
+  write_block(g, mail.vectors[1]);
   const Delivery received = exchange(message);
   return {view(received, received.mail->vectors[0], columns_), view(received, received.mail->vectors[1], columns_)};
 }
@@ -357,13 +351,8 @@ Reach Network::reach(std::span<const Real> x, Index width) {
 }
 
 void Network::pairwise(const Reach& x, std::span<Real> out) {
-  own_rows_.resize(block_.size());
-  for (Index k = 0; k < block_.size(); ++k) {
-    own_rows_[k] = x.rows + own(k) * x.stride;
-  }
   // Behind a door agents may have got different rows of each other.
-  const Index* mirror = door_ == nullptr ? mirror_.data() : nullptr;
-  kernels::pairwise(x.pattern, x.agents, own_rows_.data(), x.rows, x.stride, x.columns, mirror, out.data());
+  polyhop::pairwise(x, own(0), door_ == nullptr ? mirror_.data() : nullptr, own_rows_, out);
 }
 
 }  // namespace polyhop

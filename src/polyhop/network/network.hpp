@@ -162,7 +162,7 @@ class Network {
   /// The row of the block's k-th agent in mail.
   [[nodiscard]] Index own(Index k) const { return first_ + k; }
   void copy_block(const Rows& x, Rows& mail) const;
-  void send_gradient(Mail& mail, int place, Index k, const Gradients& g) const;
+  void write_block(const Gradients& g, Rows& mail) const;
   void combine_mail(const Message& message, Rows& out);
   template <class Send, class Add, class Take>
   void up_and_down(Message message, Send send, Add add, Take take);
@@ -172,7 +172,6 @@ class Network {
   const CombinationMatrix& matrix_;
   Block block_;
   Index columns_;
-  Index padded_;  // columns with the zeros behind them
   const Roster* roster_;
   Index first_ = 0;                     // where the block's rows begin in mail
   SparseRows gathered_;                 // the block's rows of the matrix, where a roster says which rows they are

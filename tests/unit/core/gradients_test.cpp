@@ -35,21 +35,23 @@ TEST_F(GradientsTest, HaveTheNormOfScaleTimesRow) {
 }
 
 TEST_F(GradientsTest, AreMultipliedWithARow) {
-  EXPECT_EQ(g_.dot(0, x_.data()), -86);
-  EXPECT_EQ(g_.dot(1, x_.data()), 19);
+  EXPECT_EQ(g_.dot(0, x_, 0), -86);
+  EXPECT_EQ(g_.dot(1, x_, 0), 19);
 }
 
 TEST_F(GradientsTest, AreWrittenOut) {
-  g_.write(0, out_.data());
+  g_.write(0, out_, 0);
   EXPECT_EQ(out(), (std::vector<Real>{-6, -8}));
-  g_.write(1, out_.data());
+  g_.write(1, out_, 0);
   EXPECT_EQ(out(), (std::vector<Real>{1, 2}));
+  g_.write(1, out_, 0, -3);
+  EXPECT_EQ(out(), (std::vector<Real>{-3, -6}));
 }
 
 TEST_F(GradientsTest, AreAddedToARow) {
-  g_.add_scaled(0, 0.5, x_.data(), out_.data());
+  g_.add_to(0, 0.5, x_, 0, out_, 0);
   EXPECT_EQ(out(), (std::vector<Real>{2, 3}));
-  g_.add_scaled(1, -1, out_.data(), out_.data());
+  g_.add_to(1, -1, out_, 0, out_, 0);
   EXPECT_EQ(out(), (std::vector<Real>{1, 1}));
 }
 

@@ -292,7 +292,7 @@ struct SparseExample {
   std::vector<Index> offset = {0, 0, 1, 3, 8};
   std::vector<std::int32_t> slot = {4, 0, 3, 0, 1, 2, 3, 4};
   std::vector<Real> weight = {1.0 / 3, 0.7, 0.3, 0.2, 1e-3, -0.4, 0.11, 5.0};
-  [[nodiscard]] kernels::SparseView view() const { return {offset.data(), slot.data(), weight.data()}; }
+  [[nodiscard]] SparseView view() const { return {offset.data(), slot.data(), weight.data()}; }
 };
 
 TEST(Kernels, CombineEqualsItsPlainTwinAndWritesOnlyTheRowsAskedFor) {
@@ -356,7 +356,7 @@ TEST(Kernels, PairwiseWithAMirrorEqualsPairwiseWithout) {
     const std::vector<const Real*> x = {y.row(0), y.row(1), y.row(2)};
     std::vector<Real> got(9, untouched);
     std::vector<Real> expected(9, untouched);
-    const kernels::SparseView pattern = {offset.data(), slot.data(), nullptr};
+    const SparseView pattern = {offset.data(), slot.data(), nullptr};
     kernels::pairwise(pattern, 3, x.data(), y.row(0), y.stride(), columns, mirror.data(), got.data());
     plain::pairwise(pattern, 3, x.data(), y.row(0), y.stride(), columns, expected.data());
     EXPECT_EQ(bits(got), bits(expected)) << columns;

@@ -77,7 +77,7 @@ inline void scaled_step(Real a, const Real* m, const Real* u, Real floor, Real s
 }
 
 /// A row of out is a row again, with zeros up to its line's end.
-inline void combine(const kernels::SparseView& a, const std::int32_t* rows, Index count, const Real* x, Index x_stride,
+inline void combine(const SparseView& a, const std::int32_t* rows, Index count, const Real* x, Index x_stride,
                     Index columns, Real* out, Index out_stride) {
   for (Index n = 0; n < count; ++n) {
     for (Index j = 0; j < columns; ++j) {
@@ -92,8 +92,8 @@ inline void combine(const kernels::SparseView& a, const std::int32_t* rows, Inde
 }
 
 /// Without any mirror: every product is formed.
-inline void pairwise(const kernels::SparseView& pattern, Index rows, const Real* const* x, const Real* y,
-                     Index y_stride, Index columns, Real* out) {
+inline void pairwise(const SparseView& pattern, Index rows, const Real* const* x, const Real* y, Index y_stride,
+                     Index columns, Real* out) {
   for (Index r = 0; r < rows; ++r) {
     for (Index e = pattern.offset[r]; e < pattern.offset[r + 1]; ++e) {
       out[e] = dot(x[r], y + pattern.slot[e] * y_stride, columns);

@@ -11,9 +11,9 @@
 #include <span>
 #include <vector>
 
+#include "polyhop/core/block.hpp"
 #include "polyhop/core/kernels.hpp"
 #include "polyhop/core/state.hpp"
-#include "polyhop/method/row_arithmetic.hpp"
 #include "polyhop/network/runtime.hpp"
 #include "support/bowls.hpp"
 #include "support/networks.hpp"

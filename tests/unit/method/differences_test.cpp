@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "polyhop/method/row_arithmetic.hpp"
+#include "polyhop/core/block.hpp"
 #include "support/networks.hpp"
 #include "support/trial.hpp"
 

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "polyhop/core/block.hpp"
 #include "polyhop/method/algorithm_table.hpp"
-#include "polyhop/method/row_arithmetic.hpp"
 #include "polyhop/method/rule_table.hpp"
 #include "polyhop/method/tuned_step.hpp"
 #include "support/algorithm_sets.hpp"
