@@ -7,8 +7,8 @@
 #include <thread>
 #include <utility>
 
+#include "polyhop/core/serial_collective.hpp"
 #include "polyhop/network/network.hpp"
-#include "polyhop/network/serial_collective.hpp"
 
 namespace polyhop::mpi {
 namespace {

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "polyhop/network/collective.hpp"
+#include "polyhop/core/collective.hpp"
 
 namespace polyhop {
 

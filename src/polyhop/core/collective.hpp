@@ -9,8 +9,9 @@
 
 namespace polyhop {
 
-/// What crosses the whole network at once: global numbers for the record, states for a checkpoint. It is given to the
-/// recorder alone, so that no algorithm can cheat with it. Every worker makes the same calls in the same order.
+/// What crosses the whole network at once: global numbers for the record, states for a checkpoint, sums for the
+/// reference optimum. It serves the recorder, tuning, set-up and the reference optimum. No algorithm or rule is given
+/// one, so that none can cheat with it. Every worker makes the same calls in the same order.
 class Collective {
  public:
   virtual ~Collective() = default;
