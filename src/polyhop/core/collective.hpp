@@ -4,6 +4,8 @@
 
 #include <functional>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "polyhop/core/real.hpp"
 
@@ -32,6 +34,10 @@ class Collective {
   /// The way back: every worker gets the rows of `all` that it names; they all have `mine.size() / rows.size()`
   /// numbers.
   virtual void scatter(std::span<const Index> rows, std::span<double> mine, std::span<const double> all) = 0;
+  /// What the first worker says (codec.hpp), to all of them; what the others say is not heard.
+  [[nodiscard]] virtual std::string from_first(const std::string& bytes);
+  /// What each worker says, in their order, to the first one; the others hear nothing.
+  [[nodiscard]] virtual std::vector<std::string> to_first(const std::string& bytes);
 };
 
 }  // namespace polyhop

@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <exception>
+#include <iterator>
 #include <thread>
 #include <utility>
 
+#include "polyhop/core/codec.hpp"
 #include "polyhop/core/serial_collective.hpp"
 #include "polyhop/network/network.hpp"
 
@@ -100,6 +102,7 @@ Crew::Crew(Link& link_used, MPI_Comm world, const CombinationMatrix& whole, cons
       ownership(owners),
       workers(std::clamp<Index>(count, 1, owners.block(link_used.rank()).size())),
       barrier(workers, link_used.processes_here()),
+      words(workers),
       parts(workers) {
   link.blocking([&] { MPI_Comm_dup(world, &comm); });
 }
@@ -288,6 +291,34 @@ void JobCollective::scatter(std::span<const Index> rows, std::span<double> mine,
     }
   }
   crew_.barrier.arrive_and_wait();
+}
+
+std::string JobCollective::from_first(const std::string& bytes) {
+  if (leads()) crew_.said = crew_.link.broadcast_bytes(bytes, crew_.comm);
+  crew_.barrier.arrive_and_wait();
+  std::string out = crew_.said;
+  crew_.barrier.arrive_and_wait();
+  return out;
+}
+
+std::vector<std::string> JobCollective::to_first(const std::string& bytes) {
+  Link& link = crew_.link;
+  crew_.words[worker_] = bytes;
+  crew_.barrier.arrive_and_wait();
+  std::vector<std::string> out;
+  if (leads() && link.rank() == 0) {
+    out = crew_.words;
+    for (int peer = 1; peer < link.size(); ++peer) {
+      MessageReader in(link.receive_bytes(peer, crew_.comm));
+      std::ranges::move(in.take<std::vector<std::string>>(), std::back_inserter(out));
+      in.end();
+    }
+  } else if (leads()) {
+    link.send_bytes(message(crew_.words), 0, crew_.comm);
+  }
+  crew_.barrier.arrive_and_wait();
+  std::string().swap(crew_.words[worker_]);  // it may be all of the data
+  return out;
 }
 
 void run_crew(Crew& crew, Index columns, const Body& body) {
