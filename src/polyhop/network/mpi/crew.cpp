@@ -233,18 +233,18 @@ void JobCollective::register_part(const Crew::Part& part) {
 
 // What the first process is told by another: which rows it means, and how many numbers there are in them.
 JobCollective::Request JobCollective::hear_request(int peer) {
-  std::array<double, 2> sizes{};
-  crew_.link.receive(sizes, peer, crew_.comm);
-  std::vector<double> named(static_cast<std::size_t>(sizes[0]));
-  crew_.link.receive(named, peer, crew_.comm);
-  return {{named.begin(), named.end()}, std::vector<double>(static_cast<std::size_t>(sizes[1]))};
+  MessageReader in(crew_.link.receive_bytes(peer, crew_.comm));
+  Request out;
+  out.rows = in.take<std::vector<Index>>();
+  out.values.resize(in.take<std::size_t>());
+  in.end();
+  return out;
 }
 
 void JobCollective::send_request(std::size_t numbers) {
-  std::vector<double> named;
-  for (const Crew::Part& part : crew_.parts) named.insert(named.end(), part.rows.begin(), part.rows.end());
-  crew_.link.send({static_cast<double>(named.size()), static_cast<double>(numbers)}, 0, crew_.comm);
-  crew_.link.send(std::move(named), 0, crew_.comm);
+  std::vector<Index> rows;
+  for (const Crew::Part& part : crew_.parts) rows.insert(rows.end(), part.rows.begin(), part.rows.end());
+  crew_.link.send_bytes(message(rows, numbers), 0, crew_.comm);
 }
 
 // Each process sends which rows it has, and then the rows.
