@@ -9,18 +9,22 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "polyhop/core/codec.hpp"
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/kernels.hpp"
 #include "polyhop/core/random.hpp"
+#include "polyhop/core/serial_collective.hpp"
 #include "polyhop/problem/linear_problem.hpp"
 #include "polyhop/problem/softmax_problem.hpp"
 
@@ -683,18 +687,20 @@ Reference solve_pooled(const DataProblem& problem) {
 constexpr Index at_once = Index{1} << 21;
 
 // The sum of one number of each agent, in order of the agents.
-double sum_of(const AllAgents& all, std::span<const double> values) {
+double sum_of(Collective& collective, std::span<const double> values) {
   std::array<double, 1> total{};
-  all.by_agent(total, [&](std::span<double> shared, Index k) { shared[0] += values[k]; });
+  collective.by_agent(total, static_cast<Index>(values.size()),
+                      [&](std::span<double> shared, Index k) { shared[0] += values[k]; });
   return total[0];
 }
 
 // The same of one row of each.
-Vector sum_of(const AllAgents& all, const Rows& rows) {
+Vector sum_of(Collective& collective, const Rows& rows) {
   Vector total(rows.columns());
   for (Index first = 0; first < total.size(); first += at_once) {
     const Index count = std::min<Index>(at_once, total.size() - first);
-    all.by_agent({total.data() + first, static_cast<std::size_t>(count)}, [&](std::span<double> shared, Index k) {
+    const std::span<double> part(total.data() + first, static_cast<std::size_t>(count));
+    collective.by_agent(part, rows.rows(), [&](std::span<double> shared, Index k) {
       const Real* own = rows.row(k).data() + first;
       for (std::size_t j = 0; j < shared.size(); ++j) shared[j] += own[j];
     });
@@ -705,14 +711,14 @@ Vector sum_of(const AllAgents& all, const Rows& rows) {
 // J of data that several processes share: of each agent its own, summed in order of the agents.
 class Spread final : public Cost {
  public:
-  Spread(const DataProblem& problem, const AllAgents& all, double features)
+  Spread(const DataProblem& problem, Collective& collective, const Block& here, double features)
       : Cost(penalty_of(problem), problem.l2() == 0),
-        all_(all),
+        collective_(collective),
         agents_(static_cast<double>(problem.agents())),
         features_(features),
         blocks_(static_cast<double>(problem.predictions())),
-        rows_(all.here.size(), problem.dimension()) {
-    for (Index k = 0; k < all.here.size(); ++k) parts_.push_back(pooled(problem, k, k + 1, {}));
+        rows_(here.size(), problem.dimension()) {
+    for (Index k = 0; k < here.size(); ++k) parts_.push_back(pooled(problem, k, k + 1, {}));
   }
 
   [[nodiscard]] double evaluate(const Vector& w, Vector* gradient) const override {
@@ -723,7 +729,7 @@ class Spread final : public Cost {
       if (gradient != nullptr) std::ranges::copy(own, rows_.row(static_cast<Index>(k)).begin());
     }
     if (gradient != nullptr) *gradient = sum(w);
-    return sum_of(all_, values) + half_penalty(w);
+    return sum_of(collective_, values) + half_penalty(w);
   }
   void fix_curvature(const Vector& w) override {
     for (const auto& part : parts_) part->fix_curvature(w);
@@ -743,7 +749,8 @@ class Spread final : public Cost {
   }
   [[nodiscard]] Matrix hessian() const override {
     Matrix total = Matrix::Zero(penalty.size(), penalty.size());
-    all_.by_agent({total.data(), static_cast<std::size_t>(total.size())}, [&](std::span<double> shared, Index k) {
+    const std::span<double> numbers(total.data(), static_cast<std::size_t>(total.size()));
+    collective_.by_agent(numbers, rows_.rows(), [&](std::span<double> shared, Index k) {
       Eigen::Map<Matrix>(shared.data(), total.rows(), total.cols()) += parts_[k]->hessian();
     });
     total.diagonal() += penalty;
@@ -751,7 +758,7 @@ class Spread final : public Cost {
   }
   [[nodiscard]] bool falls_along(const Vector& w) const override {
     std::array<double, 1> others{};
-    all_.in_order(others, [&](std::span<double> shared) {
+    collective_.in_order(others, [&](std::span<double> shared) {
       if (shared[0] == 0 && !std::ranges::all_of(parts_, [&](const auto& part) { return part->falls_along(w); })) {
         shared[0] = 1;
       }
@@ -765,18 +772,18 @@ class Spread final : public Cost {
     for (std::size_t k = 0; k < parts_.size(); ++k) {
       std::ranges::copy(parts_[k]->squares(), rows_.row(static_cast<Index>(k)).begin());
     }
-    return sum_of(all_, rows_);
+    return sum_of(collective_, rows_);
   }
 
  private:
   // The sum of all agents' rows, and what the penalty adds at w.
   [[nodiscard]] Vector sum(const Vector& w) const {
-    Vector total = sum_of(all_, rows_);
+    Vector total = sum_of(collective_, rows_);
     add_penalty(w, total);
     return total;
   }
 
-  const AllAgents& all_;
+  Collective& collective_;
   double agents_;
   double features_;  // of all samples
   double blocks_;
@@ -784,8 +791,8 @@ class Spread final : public Cost {
   mutable Rows rows_;  // what each agent here adds to a sum
 };
 
-Reference solve_spread(const DataProblem& problem, const AllAgents& all, double features) {
-  Spread cost(problem, all, features);
+Reference solve_spread(const DataProblem& problem, Collective& collective, const Block& here, double features) {
+  Spread cost(problem, collective, here, features);
   if (!problem.is_quadratic()) return by_descent(cost);
   if (cost.has_small_hessian()) {
     Reference reference = cost.is_flat ? by_least_norm(cost) : by_normal_equations(cost);
@@ -797,16 +804,16 @@ Reference solve_spread(const DataProblem& problem, const AllAgents& all, double 
 // The mean of the agents' costs, in any unit: of these nothing but values and gradients is known.
 class Mean final : public Cost {
  public:
-  Mean(const Costs& costs, const AllAgents& all, double samples)
+  Mean(const Costs& costs, Collective& collective, const Block& here, double samples)
       : Cost(Vector::Zero(costs.dimension()), true),
         costs_(costs),
-        all_(all),
+        collective_(collective),
         samples_(samples),
-        owners_(agents_of(all.here)),
+        owners_(agents_of(here)),
         batches_(costs, owners_),
         values_(owners_.size()),
-        points_(all.here.size(), costs.dimension()),
-        gradients_(all.here.size(), costs.dimension()) {}
+        points_(here.size(), costs.dimension()),
+        gradients_(here.size(), costs.dimension()) {}
 
   // What counts as 1.
   void set_unit(double unit) { unit_ = unit; }
@@ -815,8 +822,8 @@ class Mean final : public Cost {
     for (Index k = 0; k < points_.rows(); ++k) std::ranges::copy(w, points_.row(k).begin());
     costs_.evaluate(points_, owners_, batches_.batches(), values_, gradient == nullptr ? nullptr : &gradients_);
     const double divisor = unit_ * static_cast<double>(costs_.agents());
-    if (gradient != nullptr) *gradient = sum_of(all_, gradients_) / divisor;
-    return sum_of(all_, values_) / divisor;
+    if (gradient != nullptr) *gradient = sum_of(collective_, gradients_) / divisor;
+    return sum_of(collective_, values_) / divisor;
   }
   void fix_curvature(const Vector& w) override { at_ = w; }
   // Central differences; the cube root of the rounding unit balances truncation against cancellation.
@@ -836,7 +843,7 @@ class Mean final : public Cost {
 
  private:
   const Costs& costs_;
-  const AllAgents& all_;
+  Collective& collective_;
   double samples_;  // of all agents
   double unit_ = 1;
   std::vector<Index> owners_;
@@ -883,98 +890,97 @@ bool differ(const Ending& first, const Ending& second) {
   return second.value < first.value - tolerance || (second.is_rest && second.value > first.value + tolerance);
 }
 
-// One number of each agent, known to all.
-template <class Of>
-std::vector<double> of_each(const AllAgents& all, Index agents, Of of) {
-  std::vector<double> out(agents);
-  all.in_order(out, [&](std::span<double> shared) {
-    for (Index k = 0; k < all.here.size(); ++k) shared[all.here.agent(k)] = of(k);
-  });
-  return out;
-}
+// What one agent has.
+struct AgentData {
+  double weight = 0;
+  std::vector<double> targets;
+  std::vector<double> values;         // of the features: all of them, or those that are not 0, sample after sample
+  std::vector<std::int32_t> columns;  // of these values, where features are sparse
+  std::vector<Index> lengths;         // how many values each sample has then
+};
 
-std::vector<Index> offsets(const std::vector<double>& counts) {
-  std::vector<Index> out = {0};
-  for (const double count : counts) out.push_back(out.back() + static_cast<Index>(count));
-  return out;
-}
-
-// Lists of all agents one after the other, for the first process; `fill(k, list)` writes that of the k-th agent here.
-template <class Fill>
-std::vector<double> gathered(const AllAgents& all, const std::vector<Index>& offset, Fill fill) {
-  std::vector<double> out;
-  std::vector<double> part;
-  std::vector<double> list;
-  for (Index first = 0; first < offset.back(); first += at_once) {
-    const Index last = std::min(first + at_once, offset.back());
-    part.resize(last - first);
-    all.in_order(part, [&](std::span<double> shared) {
-      for (Index k = 0; k < all.here.size(); ++k) {
-        const auto agent = static_cast<std::size_t>(all.here.agent(k));
-        const Index begin = std::max(first, offset[agent]);
-        const Index end = std::min(last, offset[agent + 1]);
-        if (begin >= end) continue;
-        list.clear();
-        fill(k, list);
-        std::copy(list.begin() + (begin - offset[agent]), list.begin() + (end - offset[agent]),
-                  shared.begin() + (begin - first));
-      }
-    });
-    if (all.is_first) out.insert(out.end(), part.begin(), part.end());
-  }
-  return out;
-}
-
-// The features of all agents' samples, for the first process; `samples`: where each agent's begin.
-Features gathered_features(const Dataset& data, const AllAgents& all, const std::vector<Index>& samples) {
+// The data of the agents here, for the first process.
+std::string told_data(const DataProblem& problem, const Block& here) {
+  const Dataset& data = problem.data();
   const Features& h = data.features;
-  const auto each_row = [&](Index k, auto use) {
-    for (Index n = data.first(k); n < data.first(k + 1); ++n) use(n);
-  };
-  if (!h.is_sparse()) {
-    std::vector<Index> offset = samples;
-    for (Index& at : offset) at *= h.columns();
-    const std::vector<double> numbers = gathered(all, offset, [&](Index k, std::vector<double>& out) {
-      each_row(k, [&](Index n) { out.insert(out.end(), h.dense().row(n).begin(), h.dense().row(n).end()); });
-    });
-    Rows rows(all.is_first ? samples.back() : 0, h.columns());
-    for (Index n = 0; n < rows.rows(); ++n)
-      std::copy_n(numbers.begin() + n * h.columns(), h.columns(), rows.row(n).begin());
-    return rows;
+  MessageWriter out;
+  out.add(here.size());
+  for (Index k = 0; k < here.size(); ++k) {
+    AgentData own;
+    for (Index n = data.first(k); n < data.first(k + 1); ++n) {
+      const std::span<const Real> values = h.is_sparse() ? h.values_of(n) : h.dense().row(n);
+      own.values.insert(own.values.end(), values.begin(), values.end());
+      if (!h.is_sparse()) continue;
+      own.columns.insert(own.columns.end(), h.columns_of(n).begin(), h.columns_of(n).end());
+      own.lengths.push_back(static_cast<Index>(values.size()));
+    }
+    out.add(here.agent(k));
+    out.add(problem.weight(k));
+    out.add(std::span(data.targets).subspan(data.first(k), data.samples(k)));
+    out.add(own.values);
+    out.add(own.columns);
+    out.add(own.lengths);
   }
-  const std::vector<double> lengths = gathered(all, samples, [&](Index k, std::vector<double>& out) {
-    each_row(k, [&](Index n) { out.push_back(static_cast<double>(h.values_of(n).size())); });
-  });
-  const auto entries = offsets(of_each(all, static_cast<Index>(samples.size()) - 1, [&](Index k) {
-    double count = 0;
-    each_row(k, [&](Index n) { count += static_cast<double>(h.values_of(n).size()); });
-    return count;
-  }));
-  const std::vector<double> columns = gathered(all, entries, [&](Index k, std::vector<double>& out) {
-    each_row(k, [&](Index n) { out.insert(out.end(), h.columns_of(n).begin(), h.columns_of(n).end()); });
-  });
-  const std::vector<double> values = gathered(all, entries, [&](Index k, std::vector<double>& out) {
-    each_row(k, [&](Index n) { out.insert(out.end(), h.values_of(n).begin(), h.values_of(n).end()); });
-  });
+  return out.bytes();
+}
+
+// In order of the agents, whoever told of them.
+std::vector<AgentData> heard_data(std::vector<std::string> messages, Index agents) {
+  std::vector<AgentData> out(agents);
+  for (std::string& bytes : messages) {
+    MessageReader in(std::move(bytes));
+    for (auto left = in.take<Index>(); left > 0; --left) {
+      AgentData& own = out.at(in.take<Index>());
+      own.weight = in.take<double>();
+      own.targets = in.take<std::vector<double>>();
+      own.values = in.take<std::vector<double>>();
+      own.columns = in.take<std::vector<std::int32_t>>();
+      own.lengths = in.take<std::vector<Index>>();
+    }
+    in.end();
+  }
+  return out;
+}
+
+Features joined_dense(const std::vector<AgentData>& agents, Index samples, Index columns) {
+  Rows rows(samples, columns);
+  Index n = 0;
+  for (const AgentData& own : agents) {
+    for (auto at = own.values.begin(); at != own.values.end(); at += columns) {
+      std::copy_n(at, columns, rows.row(n++).begin());
+    }
+  }
+  return rows;
+}
+
+Features joined_sparse(const std::vector<AgentData>& agents, Index columns) {
+  MeteredVector<Index> offset = {0};
   MeteredVector<std::int32_t> column;
-  for (const double c : columns) column.push_back(static_cast<std::int32_t>(c));
-  const std::vector<Index> offset = offsets(lengths);
-  return Features::sparse(h.columns(), {offset.begin(), offset.end()}, std::move(column),
-                          {values.begin(), values.end()});
+  MeteredVector<Real> value;
+  for (const AgentData& own : agents) {
+    for (const Index length : own.lengths) offset.push_back(offset.back() + length);
+    column.insert(column.end(), own.columns.begin(), own.columns.end());
+    value.insert(value.end(), own.values.begin(), own.values.end());
+  }
+  return Features::sparse(columns, std::move(offset), std::move(column), std::move(value));
 }
 
 // The problem with the data of all agents, for the first process; none for the others.
-std::unique_ptr<DataProblem> gathered_problem(const DataProblem& problem, const AllAgents& all) {
-  const Dataset& data = problem.data();
-  Dataset out;
-  out.offset = offsets(of_each(all, problem.agents(), [&](Index k) { return static_cast<double>(data.samples(k)); }));
+std::unique_ptr<DataProblem> gathered_problem(const DataProblem& problem, Collective& collective, const Block& here) {
+  std::vector<std::string> messages = collective.to_first(told_data(problem, here));
+  if (messages.empty()) return nullptr;
+  const std::vector<AgentData> agents = heard_data(std::move(messages), problem.agents());
   LinearOptions options{.l2 = problem.l2(), .intercept = problem.intercept(), .penalties = problem.penalties()};
-  options.weights = of_each(all, problem.agents(), [&](Index k) { return problem.weight(k); });
-  out.targets = gathered(all, out.offset, [&](Index k, std::vector<double>& list) {
-    list.assign(data.targets.begin() + data.first(k), data.targets.begin() + data.first(k + 1));
-  });
-  out.features = gathered_features(data, all, out.offset);
-  if (!all.is_first) return nullptr;
+  Dataset out;
+  out.offset = {0};
+  for (const AgentData& own : agents) {
+    options.weights.push_back(own.weight);
+    out.targets.insert(out.targets.end(), own.targets.begin(), own.targets.end());
+    out.offset.push_back(static_cast<Index>(out.targets.size()));
+  }
+  const Features& h = problem.data().features;
+  out.features =
+      h.is_sparse() ? joined_sparse(agents, h.columns()) : joined_dense(agents, out.offset.back(), h.columns());
   if (const auto* softmax = dynamic_cast<const SoftmaxProblem*>(&problem)) {
     return std::make_unique<SoftmaxProblem>(std::move(out), softmax->classes(), std::move(options));
   }
@@ -986,65 +992,57 @@ std::unique_ptr<DataProblem> gathered_problem(const DataProblem& problem, const 
 }
 
 // What the first process found, for all.
-Reference shared(const Reference& found, Index dimension, const AllAgents& all) {
-  const auto length = [](const Reference& x) { return static_cast<double>(x.how.size()); };
-  std::array<double, 5> head{};
-  all.in_order(head, [&](std::span<double> numbers) {
-    if (!all.is_first) return;
-    const std::array<double, 5> own = {found.value, found.accuracy, found.known ? 1.0 : 0.0,
-                                       found.minimiser ? 1.0 : 0.0, length(found)};
-    std::ranges::copy(own, numbers.begin());
-  });
+Reference shared(const Reference& found, Collective& collective) {
+  MessageReader in(
+      collective.from_first(message(found.value, found.accuracy, found.known, found.how, found.minimiser.has_value(),
+                                    found.minimiser.value_or(std::vector<Real>{}))));
   Reference out;
-  out.value = head[0];
-  out.accuracy = head[1];
-  out.known = head[2] != 0;
-  std::vector<double> how(static_cast<std::size_t>(head[4]));
-  all.in_order(how, [&](std::span<double> numbers) {
-    if (all.is_first) std::ranges::copy(found.how, numbers.begin());
-  });
-  for (const double letter : how) out.how += static_cast<char>(letter);
-  if (head[3] == 0) return out;
-  out.minimiser.emplace(static_cast<std::size_t>(dimension));
-  for (Index first = 0; first < dimension; first += at_once) {
-    const auto count = static_cast<std::size_t>(std::min<Index>(at_once, dimension - first));
-    all.in_order({out.minimiser->data() + first, count}, [&](std::span<double> numbers) {
-      if (all.is_first) std::copy_n(found.minimiser->begin() + first, numbers.size(), numbers.begin());
-    });
-  }
+  out.value = in.take<double>();
+  out.accuracy = in.take<double>();
+  out.known = in.take<bool>();
+  out.how = in.take<std::string>();
+  const bool has_minimiser = in.take<bool>();
+  auto minimiser = in.take<std::vector<Real>>();
+  if (has_minimiser) out.minimiser = std::move(minimiser);
+  in.end();
   return out;
 }
 
 // How many numbers the features of all samples are.
-double features_of_all(const DataProblem& problem, const AllAgents& all) {
+double features_of_all(const DataProblem& problem, Collective& collective) {
   const Features& h = problem.data().features;
   std::array<double, 1> total{};
-  all.in_order(total, [&](std::span<double> numbers) { numbers[0] += Design(h, 0, h.rows()).size(); });
+  collective.in_order(total, [&](std::span<double> numbers) { numbers[0] += Design(h, 0, h.rows()).size(); });
   return total[0];
 }
 
 }  // namespace
 
 Reference solve_reference(const DataProblem& problem) {
-  return solve_reference(problem, all_in_one_process(problem.agents()));
+  SerialCollective alone;
+  return solve_reference(problem, alone, {0, problem.agents()});
 }
 
-Reference solve_reference(const DataProblem& problem, const AllAgents& all, double most_pooled) {
-  const double features = features_of_all(problem, all);
+Reference solve_reference(const DataProblem& problem, Collective& collective, const Block& here, double most_pooled) {
+  const double features = features_of_all(problem, collective);
   // A single process takes the same way, so that bits do not depend on how many there are.
-  if (problem.is_private() || features > most_pooled) return solve_spread(problem, all, features);
-  if (all.here.size() == problem.agents()) return solve_pooled(problem);
-  const auto whole = gathered_problem(problem, all);
-  return shared(whole ? solve_pooled(*whole) : Reference{}, problem.dimension(), all);
+  if (problem.is_private() || features > most_pooled) return solve_spread(problem, collective, here, features);
+  if (here.size() == problem.agents()) return solve_pooled(problem);
+  const auto whole = gathered_problem(problem, collective, here);
+  return shared(whole ? solve_pooled(*whole) : Reference{}, collective);
 }
 
-Reference solve_reference(const Costs& costs, const AllAgents& all) {
-  const std::vector<double> samples =
-      of_each(all, costs.agents(), [&](Index k) { return static_cast<double>(costs.samples(all.here.agent(k))); });
-  if (std::ranges::max(samples) >= static_cast<double>(endless_samples)) {
+Reference solve_reference(const Costs& costs, Collective& collective, const Block& here) {
+  std::array<double, 2> samples{};  // of all agents; of the one that has most
+  collective.by_agent(samples, here.size(), [&](std::span<double> shared, Index k) {
+    const auto own = static_cast<double>(costs.samples(here.agent(k)));
+    shared[0] += own;
+    shared[1] = std::max(shared[1], own);
+  });
+  if (samples[1] >= static_cast<double>(endless_samples)) {
     return unknown_reference("samples never end, so no cost is a mean over all of them");
   }
-  Mean cost(costs, all, std::accumulate(samples.begin(), samples.end(), 0.0));
+  Mean cost(costs, collective, here, samples[0]);
   const Vector zero = Vector::Zero(costs.dimension());
   const Vector slope = cost.gradient(zero);
   if (!std::isfinite(cost.value(zero)) || !slope.allFinite()) {
