@@ -34,6 +34,8 @@ SYSTEM = {"fcntl.h", "poll.h", "spawn.h", "sys", "unistd.h"}
 SYSTEM_ROOMS = {"core", "experiment", "report", "network/mpi", "apps"}
 # The headers that users of polyhop::mpi see; the others of its folder are its own.
 MPI_PUBLIC = {"job.hpp"}
+# Folders that a room has to itself: their headers are not installed, and only the room's sources include them.
+INNER = {"problem/optimum"}
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
 LABEL = re.compile(r"\b(?:eq|alg|assump):[A-Za-z0-9_-]+")
@@ -68,6 +70,10 @@ def room_of(path):
     return "/".join(parts[2:4]) if parts[3] == "mpi" else parts[2]
 
 
+def is_inner(path):
+    return str(path.parent.relative_to(SOURCE)).removeprefix("src/polyhop/") in INNER
+
+
 def is_standard(header):
     return "." not in header and "/" not in header
 
@@ -96,6 +102,9 @@ class Layout(unittest.TestCase):
                     allowed = ROOMS[room][0]
                     if other != room and other not in allowed and header.removeprefix("polyhop/") not in allowed:
                         faults.append(f"{self.named(path)}: {room} may not include {header}")
+                    serves = room == other and (path.suffix == ".cpp" or is_inner(path))
+                    if is_inner(SOURCE / "src" / header) and not serves:
+                        faults.append(f"{self.named(path)}: {header} is for the sources of {other} alone")
                     if not (SOURCE / "src" / header).exists():
                         faults.append(f"{self.named(path)}: there is no {header}")
                 elif kind == '"':
@@ -107,7 +116,7 @@ class Layout(unittest.TestCase):
         for path in files("src", "apps", endings=(".hpp", ".cpp")):
             room = room_of(path)
             allowed = APP_THIRD_PARTY if room == "apps" else ROOMS[room][1]
-            is_own = room == "network/mpi" and path.name not in MPI_PUBLIC
+            is_own = is_inner(path) or (room == "network/mpi" and path.name not in MPI_PUBLIC)
             if path.suffix == ".hpp" and room != "apps" and not is_own:
                 allowed = set()
             if room in SYSTEM_ROOMS and path.suffix == ".cpp":

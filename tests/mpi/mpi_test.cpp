@@ -239,6 +239,24 @@ TEST(Collective, BringsRowsToTheFirstAndBack) {
   });
 }
 
+TEST(Collective, CarriesWordsFromTheFirstAndToIt) {
+  constexpr Index agents = 29;
+  for (const Index threads : {1, 2}) {
+    job->launch(test::network_of(Topology::ring, agents), uneven(agents), 1, threads, [&](Worker& worker) {
+      for (const std::size_t length : {0, 1, 100000}) {
+        const std::string own = std::to_string(worker.number) + std::string(length, '\0');
+        EXPECT_EQ(worker.collective.from_first(own), "0" + std::string(length, '\0'));
+        const std::vector<std::string> heard = worker.collective.to_first(own);
+        ASSERT_EQ(static_cast<Index>(heard.size()), worker.number == 0 ? worker.count : 0);
+        for (std::size_t n = 0; n < heard.size(); ++n) {
+          EXPECT_EQ(heard[n], std::to_string(n) + std::string(length, '\0'));
+        }
+      }
+      EXPECT_EQ(worker.collective.from_first(worker.number == 0 ? "" : "x"), "");
+    });
+  }
+}
+
 TEST(Team, TellsEverybodyWhatEachSays) {
   const std::string text(1000 * job->rank(), 'x');
   const std::vector<std::string> all = job->tell(text);

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "polyhop/network/serial_collective.hpp"
+#include "polyhop/core/serial_collective.hpp"
 #include "polyhop/network/team.hpp"
 #include "polyhop/network/thread_barrier.hpp"
 

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "polyhop/core/codec.hpp"
 #include "polyhop/core/error.hpp"
 
 namespace polyhop {
@@ -73,28 +75,38 @@ void send(Worker& worker, Members& members, const std::string& name, Index colum
 }
 
 // What the first worker says about the part that comes next.
-enum Word : std::size_t { entry_number, first_agent, agent_count, shared_number, word_count };
-constexpr double no_more = -1;
-using Words = std::array<double, word_count>;
+struct Announcement {
+  std::size_t entry = 0;
+  Index first = 0;  // of its agents
+  Index count = 0;  // of these
+  Real number = 0;  // what all agents share
+};
 
-Words told(Worker& worker, const Words& mine) {
-  Words out{};
-  worker.collective.in_order(out, [&](std::span<double> shared) {
-    if (worker.number == 0) std::ranges::copy(mine, shared.begin());
-  });
+// None: there is no more.
+std::optional<Announcement> told(Worker& worker, const std::optional<Announcement>& mine) {
+  Announcement out = mine.value_or(Announcement{});
+  MessageReader in(
+      worker.collective.from_first(message(mine.has_value(), out.entry, out.first, out.count, out.number)));
+  const bool is_there = in.take<bool>();
+  out.entry = in.take<std::size_t>();
+  out.first = in.take<Index>();
+  out.count = in.take<Index>();
+  out.number = in.take<Real>();
+  in.end();
+  if (!is_there) return {};
   return out;
 }
 
-// Does what the words say, on every worker alike.
+// Does what was announced, on every worker alike.
 void receive(Members& members, StateRegistry& state, const std::vector<StateRegistry::Entry>& entries,
-             const Words& words, std::span<const Real> all) {
-  const auto n = static_cast<std::size_t>(words[entry_number]);
+             const Announcement& next, std::span<const Real> all) {
+  const std::size_t n = next.entry;
   if (!entries[n].per_agent) {
-    state.copy_in(n, 0, std::span(&words[shared_number], 1));
+    state.copy_in(n, 0, std::span(&next.number, 1));
     return;
   }
-  members.scatter(static_cast<Index>(words[first_agent]), static_cast<Index>(words[agent_count]), entries[n].columns,
-                  all, [&](Index k, std::span<const Real> row) { state.copy_in(n, k, row); });
+  members.scatter(next.first, next.count, entries[n].columns, all,
+                  [&](Index k, std::span<const Real> row) { state.copy_in(n, k, row); });
 }
 
 // Finds a saved state's parts among the entries of this run.
@@ -172,21 +184,17 @@ void receive_state(Worker& worker, StateRegistry& state, const StateStream& stre
   Members members(worker);
   const auto entries = state.entries();
   if (worker.number != 0) {
-    for (Words words = told(worker, {}); words[entry_number] != no_more; words = told(worker, {})) {
-      receive(members, state, entries, words, {});
-    }
+    while (const auto next = told(worker, {})) receive(members, state, entries, *next, {});
     return;
   }
   Matching matching(entries, worker.network.agents());
   stream([&](const StatePart& part) {
     const std::size_t n = matching.find(part);
     const double number = entries[n].per_agent ? 0 : part.data[0];
-    const Words words = {static_cast<double>(n), static_cast<double>(part.first), static_cast<double>(part.rows),
-                         number};
-    receive(members, state, entries, told(worker, words), part.data);
+    receive(members, state, entries, *told(worker, Announcement{n, part.first, part.rows, number}), part.data);
   });
   matching.end();
-  (void)told(worker, {no_more});
+  (void)told(worker, {});
 }
 
 }  // namespace polyhop

@@ -101,8 +101,7 @@ Instance make_instance(const ExperimentOptions& options, std::uint64_t seed, Tea
   });
   team.launch(out.network.matrix, out.ownership, 1, 1, [&](Worker& worker) {
     with_enough_memory("problem.reference", [&] {
-      const AllAgents all = all_agents(worker);
-      out.reference = make_reference(problem.reference, *out.problem, &all);
+      out.reference = make_reference(problem.reference, *out.problem, worker.collective, worker.network.block());
     });
   });
   return out;

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "polyhop/core/codec.hpp"
 #include "polyhop/core/machine.hpp"
 #include "polyhop/experiment/from_first.hpp"
 #include "polyhop/experiment/tasks.hpp"
@@ -152,9 +153,11 @@ class Experiment {
 
   // What the store knows already is taken from it; the rest waits for its turn.
   void find_finished() {
-    std::vector<double> known(keys_.size());
+    std::vector<char> known(keys_.size());
     if (stored_) on_first(team_, [&] { load_finished(known); });
-    from_first(team_, known);
+    MessageReader in(team_.collective().from_first(message(known)));
+    known = in.take<std::vector<char>>();
+    in.end();
     for (std::size_t n = 0; n < keys_.size(); ++n) {
       const CellKey& key = keys_[n];
       if (known[n] != 0) {
@@ -171,7 +174,7 @@ class Experiment {
     }
   }
 
-  void load_finished(std::span<double> known) {
+  void load_finished(std::span<char> known) {
     for (std::size_t n = 0; n < keys_.size(); ++n) {
       const CellKey& key = keys_[n];
       if (!is_finished(run_.store->status(key.id()))) continue;

@@ -3,17 +3,16 @@
 #include "polyhop/experiment/run_cell.hpp"
 
 #include <algorithm>
-#include <array>
-#include <cstddef>
 #include <memory>
 #include <optional>
-#include <span>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
 
 #include "polyhop/core/clock.hpp"
+#include "polyhop/core/codec.hpp"
 #include "polyhop/core/memory_limit.hpp"
 #include "polyhop/experiment/advice.hpp"
 #include "polyhop/experiment/agent_stream.hpp"
@@ -38,20 +37,21 @@ class Watch {
   /// What to do before iteration i. The first worker decides; the answer travels to all.
   Action look(Index i) {
     if (!active_) return go_on;
-    std::array<double, 2> answer{};
-    worker_.collective.in_order(answer, [&](std::span<double> shared) {
-      if (worker_.number != 0) return;
+    std::string decision;
+    if (worker_.number == 0) {
       constexpr double between_looks = 0.2;
       const double passed = std::max(since(last_time_), 1e-9);
       const double pace = static_cast<double>(i - last_) / passed;
       const auto ahead = static_cast<Index>(std::clamp(pace * between_looks, 1.0, 1e6));
-      shared[0] = decide();
-      shared[1] = static_cast<double>(i + ahead);
-    });
+      decision = message(decide(), i + ahead);
+    }
+    MessageReader in(worker_.collective.from_first(decision));
     last_ = i;
     last_time_ = Clock::now();
-    next_ = static_cast<Index>(answer[1]);
-    return static_cast<Action>(static_cast<int>(answer[0]));
+    const auto action = in.take<Action>();
+    next_ = in.take<Index>();
+    in.end();
+    return action;
   }
 
  private:
@@ -104,20 +104,13 @@ Orders orders_of(const CellControl& control, const Cell& begun, Worker& worker) 
     if (out.resumed && !begun.points.empty()) out.recorded = begun.points.back().iteration;
     if (out.resumed) out.from = *control.resume;
   }
-  std::array<double, 8> words{};
-  worker.collective.in_order(words, [&](std::span<double> shared) {
-    if (worker.number != 0) return;
-    std::size_t n = 0;
-    for (const bool word : {out.watched, out.saved, out.finished, out.kept, out.resumed}) shared[n++] = word ? 1 : 0;
-    shared[n++] = static_cast<double>(out.recorded);
-    shared[n++] = static_cast<double>(out.from.iteration);
-    shared[n] = out.from.first_risk;
-  });
-  std::size_t n = 0;
-  for (bool* word : {&out.watched, &out.saved, &out.finished, &out.kept, &out.resumed}) *word = words[n++] != 0;
-  out.recorded = static_cast<Index>(words[n++]);
-  out.from.iteration = static_cast<Index>(words[n++]);
-  out.from.first_risk = words[n];
+  MessageReader in(worker.collective.from_first(message(out.watched, out.saved, out.finished, out.kept, out.resumed,
+                                                        out.recorded, out.from.iteration, out.from.first_risk)));
+  for (bool* word : {&out.watched, &out.saved, &out.finished, &out.kept, &out.resumed}) *word = in.take<bool>();
+  out.recorded = in.take<Index>();
+  out.from.iteration = in.take<Index>();
+  out.from.first_risk = in.take<double>();
+  in.end();
   return out;
 }
 
@@ -229,21 +222,23 @@ class Share {
 
 // How the run ended, told by the first process to the others.
 void tell_end(Cell& cell, Team& team) {
-  std::vector<double> end(2 + point_columns.size());
   Point last = cell.points.empty() ? Point{} : cell.points.back();
-  end[0] = static_cast<double>(cell.status);
-  end[1] = cell.points.empty() ? 0 : 1;
-  const auto each = [&](auto action) {
-    for (std::size_t n = 0; n < point_columns.size(); ++n) {
-      std::visit([&](const auto number) { action(last.*number, end[2 + n]); }, point_columns[n].number);
+  const auto each_number = [&](auto action) {
+    for (const PointColumn& column : point_columns) {
+      std::visit([&](const auto number) { action(last.*number); }, column.number);
     }
   };
-  each([](const auto& number, double& word) { word = static_cast<double>(number); });
-  from_first(team, end);
+  MessageWriter out;
+  out.add(cell.status);
+  out.add(!cell.points.empty());
+  each_number([&](const auto& number) { out.add(number); });
+  MessageReader in(team.collective().from_first(out.bytes()));
   if (team.is_first()) return;
-  each([](auto& number, const double word) { number = static_cast<std::decay_t<decltype(number)>>(word); });
-  cell.status = static_cast<Status>(static_cast<int>(end[0]));
-  if (end[1] != 0) cell.points = {last};
+  cell.status = in.take<Status>();
+  const bool has_points = in.take<bool>();
+  each_number([&](auto& number) { number = in.take<std::decay_t<decltype(number)>>(); });
+  in.end();
+  if (has_points) cell.points = {last};
 }
 
 }  // namespace

@@ -39,15 +39,4 @@ TeamData read_data_of(const DataSource& source, const ModelOptions& model, const
   return out;
 }
 
-AllAgents all_agents(Worker& worker) {
-  AllAgents all;
-  all.here = worker.network.block();
-  all.is_first = worker.number == 0;
-  all.in_order = [&](std::span<double> numbers, const auto& turn) { worker.collective.in_order(numbers, turn); };
-  all.by_agent = [&](std::span<double> numbers, const auto& turn) {
-    worker.collective.by_agent(numbers, worker.network.block().size(), turn);
-  };
-  return all;
-}
-
 }  // namespace polyhop

@@ -12,7 +12,6 @@
 #include "polyhop/problem/data_problem.hpp"
 #include "polyhop/problem/dealt_data.hpp"
 #include "polyhop/problem/model_options.hpp"
-#include "polyhop/problem/reference_optimum.hpp"
 
 namespace polyhop {
 
@@ -37,8 +36,5 @@ struct TeamData {
 /// thrown in all.
 TeamData read_data_of(const DataSource& source, const ModelOptions& model, const CombinationMatrix& matrix,
                       std::uint64_t seed, Team& team, Placement placement);
-
-/// How the processes form what belongs to all agents, inside a launch with one worker each.
-AllAgents all_agents(Worker& worker);
 
 }  // namespace polyhop

@@ -10,6 +10,7 @@
 #include <memory>
 #include <utility>
 
+#include "polyhop/core/codec.hpp"
 #include "polyhop/core/machine.hpp"
 #include "polyhop/core/median.hpp"
 #include "polyhop/experiment/from_first.hpp"
@@ -233,15 +234,16 @@ std::optional<Tuning> find_earlier(const TuningControl& control, const std::stri
                                  &Tuning::scalars, &Tuning::values,     &Tuning::gradients};
   constexpr std::array reals = {&Tuning::value, &Tuning::factor, &Tuning::seconds};
   Tuning tuning = found.value_or(Tuning{});
-  std::array<double, 1 + totals.size() + reals.size()> words = {found ? 1.0 : 0.0};
-  std::size_t n = 1;
-  for (const auto real : reals) words[n++] = tuning.*real;
-  for (const auto count : totals) words[n++] = static_cast<double>(tuning.*count);
-  from_first(*control.team, words);
-  if (words[0] == 0) return {};
-  n = 1;
-  for (const auto real : reals) tuning.*real = words[n++];
-  for (const auto count : totals) tuning.*count = static_cast<Index>(words[n++]);
+  MessageWriter out;
+  out.add(found.has_value());
+  for (const auto real : reals) out.add(tuning.*real);
+  for (const auto count : totals) out.add(tuning.*count);
+  MessageReader in(control.team->collective().from_first(out.bytes()));
+  const bool is_known = in.take<bool>();
+  for (const auto real : reals) tuning.*real = in.take<Real>();
+  for (const auto count : totals) tuning.*count = in.take<Index>();
+  in.end();
+  if (!is_known) return {};
   return tuning;
 }
 

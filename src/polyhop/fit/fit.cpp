@@ -17,6 +17,7 @@
 
 #include "polyhop/core/block.hpp"
 #include "polyhop/core/clock.hpp"
+#include "polyhop/core/codec.hpp"
 #include "polyhop/core/machine.hpp"
 #include "polyhop/core/random.hpp"
 #include "polyhop/experiment/instance.hpp"
@@ -314,13 +315,15 @@ class Fitter {
   // Tells whoever watches; the first worker asks whether to go on, for all of them.
   std::optional<FitEnd> told() {
     history_.push_back(state_);
-    std::array<double, 1> stop{};
-    worker_.collective.in_order(stop, [&](std::span<double> shared) {
-      if (worker_.number != 0) return;
+    bool stops = false;
+    if (worker_.number == 0) {
       if (control_.on_check) control_.on_check(state_);
-      if (control_.stop && control_.stop()) shared[0] = 1;
-    });
-    if (stop[0] != 0) return FitEnd::stopped;
+      stops = control_.stop && control_.stop();
+    }
+    MessageReader in(worker_.collective.from_first(message(stops)));
+    stops = in.take<bool>();
+    in.end();
+    if (stops) return FitEnd::stopped;
     return {};
   }
 

@@ -5,10 +5,10 @@
 #include <span>
 #include <vector>
 
+#include "polyhop/core/collective.hpp"
 #include "polyhop/core/real.hpp"
 #include "polyhop/core/rows.hpp"
 #include "polyhop/fit/evaluation.hpp"
-#include "polyhop/network/collective.hpp"
 
 namespace polyhop {
 

@@ -5,14 +5,15 @@
 #include <functional>
 #include <memory>
 
+#include "polyhop/core/collective.hpp"
 #include "polyhop/core/real.hpp"
 #include "polyhop/graph/combination_matrix.hpp"
-#include "polyhop/network/collective.hpp"
 #include "polyhop/network/network.hpp"
 
 namespace polyhop {
 
-/// One of the workers that a run is dealt to: its own block's network, and the collective for its recorder.
+/// One of the workers that a run is dealt to: its own block's network, and the collective for everything that is not
+/// the algorithm's business.
 struct Worker {
   Network& network;
   Collective& collective;

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
+#include "polyhop/core/serial_collective.hpp"
 #include "polyhop/network/runtime.hpp"
-#include "polyhop/network/serial_collective.hpp"
 
 namespace polyhop {
 namespace {

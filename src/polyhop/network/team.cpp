@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <numeric>
 
-#include "polyhop/network/serial_collective.hpp"
+#include "polyhop/core/serial_collective.hpp"
 
 namespace polyhop {
 

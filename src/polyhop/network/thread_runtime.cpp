@@ -6,8 +6,8 @@
 #include <thread>
 #include <vector>
 
+#include "polyhop/core/serial_collective.hpp"
 #include "polyhop/network/runtime.hpp"
-#include "polyhop/network/serial_collective.hpp"
 #include "polyhop/network/thread_barrier.hpp"
 
 namespace polyhop {

@@ -161,6 +161,8 @@ void DataProblem::costs(Block block, const Rows& points, Rows& out) const {
   }
 }
 
-Reference DataProblem::minimise(const AllAgents& all) const { return solve_reference(*this, all); }
+Reference DataProblem::minimise(Collective& collective, const Block& here) const {
+  return solve_reference(*this, collective, here);
+}
 
 }  // namespace polyhop

@@ -51,7 +51,7 @@ class DataProblem : public Problem {
   [[nodiscard]] Index samples() const override { return options_.share.samples; }
   [[nodiscard]] double gradient_work() const override;
   void costs(Block block, const Rows& points, Rows& out) const override;
-  [[nodiscard]] Reference minimise(const AllAgents& all) const override;
+  [[nodiscard]] Reference minimise(Collective& collective, const Block& here) const override;
 
   /// The samples that are here.
   [[nodiscard]] const Dataset& data() const { return data_; }

@@ -3,8 +3,6 @@
 #include "polyhop/problem/dealt_data.hpp"
 
 #include <algorithm>
-#include <bit>
-#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <filesystem>
@@ -16,6 +14,7 @@
 #include <system_error>
 #include <utility>
 
+#include "polyhop/core/codec.hpp"
 #include "polyhop/core/fingerprint.hpp"
 #include "polyhop/core/kernels.hpp"
 #include "polyhop/problem/bundled_data.hpp"
@@ -98,43 +97,6 @@ void refuse_too_wide(Index columns, Index agents, const std::string& file) {
                        ", or use fewer features or agents",
                    0, file);
 }
-
-// Texts and numbers one after the other, each with its length before it.
-class SummaryWriter {
- public:
-  void add(std::string_view text) { text_ += std::to_string(text.size()) + ":" + std::string(text); }
-  void add(Index number) { add(std::to_string(number)); }
-  void add(const std::vector<std::string>& list) {
-    add(static_cast<Index>(list.size()));
-    for (const std::string& text : list) add(text);
-  }
-  [[nodiscard]] const std::string& text() const { return text_; }
-
- private:
-  std::string text_;
-};
-
-class SummaryReader {
- public:
-  explicit SummaryReader(std::string_view text) : rest_(text) {}
-  std::string text() {
-    const std::size_t colon = rest_.find(':');
-    std::size_t length = 0;
-    std::from_chars(rest_.data(), rest_.data() + colon, length);
-    const std::string out(rest_.substr(colon + 1, length));
-    rest_.remove_prefix(colon + 1 + length);
-    return out;
-  }
-  Index number() { return std::stoll(text()); }
-  std::vector<std::string> list() {
-    std::vector<std::string> out(number());
-    for (std::string& one : out) one = text();
-    return out;
-  }
-
- private:
-  std::string_view rest_;
-};
 
 // The different ones, rising; when there are more than `most`, no more than one above it.
 std::vector<Real> distinct(std::span<const Real> targets, std::size_t most) {
@@ -380,16 +342,13 @@ void DealtReader::read_dealt(const Block& block) {
 }
 
 std::string DealtReader::summary() const {
-  SummaryWriter out;
   if (!own_files_) {
     // What was dealt must be the same everywhere.
     Fingerprint targets;
     for (const Real y : table_.targets) targets.add(y);
-    out.add(static_cast<Index>(table_.targets.size()));
-    out.add(hexadecimal(targets.value()));
-    out.add(out_.data.features.columns());
-    return out.text();
+    return message(table_.targets.size(), targets.value(), out_.data.features.columns());
   }
+  MessageWriter out;
   std::vector<std::string> labels;
   std::vector<Real> values;
   bool negative = false;
@@ -399,15 +358,15 @@ std::string DealtReader::summary() const {
     out.add(owners_[n]);
     out.add(table.features.rows());
     out.add(table.features.columns());
-    out.add(Index{table.features.is_sparse()});
-    out.add(Index{!table.labels.empty()});
+    out.add(table.features.is_sparse());
+    out.add(!table.labels.empty());
     out.add(table.target_name);
     out.add(table.columns.width);
     out.add(table.id_name);
     out.add(table.not_dropped);
     // Most files have the names of the one before.
     const bool same = n > 0 && table.names == tables_[n - 1].names;
-    out.add(Index{same});
+    out.add(same);
     if (!same) out.add(table.names);
     labels.insert(labels.end(), table.labels.begin(), table.labels.end());
     if (most_values() > 0 && table.labels.empty()) {
@@ -419,10 +378,9 @@ std::string DealtReader::summary() const {
     negative = negative || std::ranges::any_of(table.targets, [](Real y) { return y < 0; });
   }
   out.add(sorted_union(std::move(labels)));
-  out.add(static_cast<Index>(values.size()));
-  for (const Real y : values) out.add(static_cast<Index>(std::bit_cast<std::int64_t>(y)));
-  out.add(Index{negative});
-  return out.text();
+  out.add(values);
+  out.add(negative);
+  return out.bytes();
 }
 
 DealtData DealtReader::finish(const std::vector<std::string>& summaries) {
@@ -451,28 +409,27 @@ void DealtReader::finish_own(const std::vector<std::string>& summaries) {
   std::vector<Real> values;
   bool negative = false;
   for (const std::string& summary : summaries) {
-    SummaryReader in(summary);
+    MessageReader in(summary);
     std::vector<std::string> names;
-    for (Index count = in.number(); count > 0; --count) {
-      const Index agent = in.number();
+    for (auto count = in.take<Index>(); count > 0; --count) {
+      const auto agent = in.take<Index>();
       OwnFile& file = files[agent];
       file.agent = agent;
-      file.rows = in.number();
-      file.columns = in.number();
-      file.sparse = in.number() != 0;
-      file.has_labels = in.number() != 0;
-      file.target = in.text();
-      file.width = in.number();
-      file.id = in.text();
-      file.not_dropped = in.list();
-      if (in.number() == 0) names = in.list();
+      file.rows = in.take<Index>();
+      file.columns = in.take<Index>();
+      file.sparse = in.take<bool>();
+      file.has_labels = in.take<bool>();
+      file.target = in.take<std::string>();
+      file.width = in.take<Index>();
+      file.id = in.take<std::string>();
+      file.not_dropped = in.take<std::vector<std::string>>();
+      if (!in.take<bool>()) names = in.take<std::vector<std::string>>();
       file.names = names;
     }
-    for (const std::string& label : in.list()) labels.push_back(label);
-    for (Index count = in.number(); count > 0; --count) {
-      values.push_back(std::bit_cast<Real>(static_cast<std::int64_t>(in.number())));
-    }
-    negative = negative || in.number() != 0;
+    std::ranges::move(in.take<std::vector<std::string>>(), std::back_inserter(labels));
+    std::ranges::copy(in.take<std::vector<Real>>(), std::back_inserter(values));
+    negative = in.take<bool>() || negative;
+    in.end();
   }
   refuse_unlike(files);
   Index columns = 0;

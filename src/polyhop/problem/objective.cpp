@@ -250,6 +250,8 @@ void ObjectiveProblem::costs(Block block, const Rows& points, Rows& out) const {
   gathering.finish();
 }
 
-Reference ObjectiveProblem::minimise(const AllAgents& all) const { return solve_reference(*costs_, all); }
+Reference ObjectiveProblem::minimise(Collective& collective, const Block& here) const {
+  return solve_reference(*costs_, collective, here);
+}
 
 }  // namespace polyhop

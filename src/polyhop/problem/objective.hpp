@@ -56,7 +56,7 @@ class ObjectiveProblem final : public Problem {
   [[nodiscard]] Index dimension() const override { return costs_->dimension(); }
   [[nodiscard]] std::unique_ptr<Oracle> oracle(Block block, std::uint64_t seed) const override;
   void costs(Block block, const Rows& points, Rows& out) const override;
-  [[nodiscard]] Reference minimise(const AllAgents& all) const override;
+  [[nodiscard]] Reference minimise(Collective& collective, const Block& here) const override;
 
  private:
   std::shared_ptr<const Costs> costs_;

@@ -11,7 +11,7 @@ Reference unknown_reference(const std::string& why) {
   return reference;
 }
 
-Reference Problem::minimise(const AllAgents& /*all*/) const {
+Reference Problem::minimise(Collective& /*collective*/, const Block& /*here*/) const {
   return unknown_reference("this problem does not say where its minimum is");
 }
 

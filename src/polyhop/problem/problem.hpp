@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "polyhop/core/collective.hpp"
 #include "polyhop/core/real.hpp"
 #include "polyhop/core/rows.hpp"
-#include "polyhop/problem/all_agents.hpp"
 #include "polyhop/problem/oracle.hpp"
 
 namespace polyhop {
@@ -45,8 +45,9 @@ class Problem {
   /// out(k, p) = J_k(point p), k over the block's agents: the whole cost, not a batch. One matrix product for linear
   /// models.
   virtual void costs(Block block, const Rows& points, Rows& out) const = 0;
-  /// Minimises J = (1/K) sum_k J_k, with the same bits for any number of processes. By default the minimum is unknown.
-  [[nodiscard]] virtual Reference minimise(const AllAgents& all) const;
+  /// Minimises J = (1/K) sum_k J_k, with the same bits for any number of processes; `here`: the agents whose costs this
+  /// one has. Every process makes the same calls. By default the minimum is unknown.
+  [[nodiscard]] virtual Reference minimise(Collective& collective, const Block& here) const;
   /// How many of the block's samples the model w (a row of Rows) takes for another class; -1 where there are no
   /// classes.
   [[nodiscard]] virtual Index misclassified(Block /*block*/, const Real* /*w*/) const { return -1; }

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "polyhop/core/serial_collective.hpp"
 #include "polyhop/problem/bundled_data.hpp"
 #include "polyhop/problem/synthetic.hpp"
 
@@ -150,8 +151,14 @@ std::unique_ptr<DataProblem> make_problem(const ProblemOptions& options, const B
   return model.loss.build(std::move(data), 0, std::move(linear));
 }
 
-Reference make_reference(const ReferenceChoice& choice, const Problem& problem, const AllAgents* all) {
-  if (choice.solve) return problem.minimise(all == nullptr ? all_in_one_process(problem.agents()) : *all);
+Reference make_reference(const ReferenceChoice& choice, const Problem& problem) {
+  SerialCollective alone;
+  return make_reference(choice, problem, alone, {0, problem.agents()});
+}
+
+Reference make_reference(const ReferenceChoice& choice, const Problem& problem, Collective& collective,
+                         const Block& here) {
+  if (choice.solve) return problem.minimise(collective, here);
   Reference reference;
   reference.value = choice.value.value_or(0);
   reference.known = choice.value.has_value();

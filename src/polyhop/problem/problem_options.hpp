@@ -64,7 +64,10 @@ inline std::unique_ptr<DataProblem> make_problem(const ProblemOptions& options, 
   return make_problem(options, Block{0, agents}, agents, seed);
 }
 
-/// w^o and J(w^o) as asked for. `all`: where several processes share the agents.
-Reference make_reference(const ReferenceChoice& choice, const Problem& problem, const AllAgents* all = nullptr);
+/// w^o and J(w^o) as asked for, by one process that has the costs of all agents.
+Reference make_reference(const ReferenceChoice& choice, const Problem& problem);
+/// The same by several processes, this one with the costs of the agents in `here`.
+Reference make_reference(const ReferenceChoice& choice, const Problem& problem, Collective& collective,
+                         const Block& here);
 
 }  // namespace polyhop

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "polyhop/problem/all_agents.hpp"
+#include "polyhop/core/collective.hpp"
+#include "polyhop/core/real.hpp"
 #include "polyhop/problem/costs.hpp"
 #include "polyhop/problem/data_problem.hpp"
 
@@ -20,12 +21,14 @@ Reference solve_reference(const DataProblem& problem);
 /// Up to how many features of all samples (64 MB) data are solved for in one place.
 inline constexpr double pooled_features = 8e6;
 
-/// The same for processes that have the data of some agents each, with the same bits for any number of them. Up to
+/// The same for processes that have the data of some agents each, those of `here`, with the same bits for any number of
+/// them. Every process makes the same calls. Up to
 /// `most_pooled` numbers, the first process gets the data of all and solves for them. Beyond, and always where data are
 /// private, no sample leaves its process: whatever touches data is formed agent by agent and summed in order of the
 /// agents, also by a single process. What passes from process to process is sums over all samples of one or more
 /// agents: costs, gradients, Hessians or their products with vectors.
-Reference solve_reference(const DataProblem& problem, const AllAgents& all, double most_pooled = pooled_features);
+Reference solve_reference(const DataProblem& problem, Collective& collective, const Block& here,
+                          double most_pooled = pooled_features);
 
 /// Minimises (1/K) sum_k J_k, where J_k is the cost of agent k on all its samples and only values and gradients are
 /// available: L-BFGS, then Newton's method with curvatures from differences of gradients. `accuracy` is twice what
@@ -33,6 +36,6 @@ Reference solve_reference(const DataProblem& problem, const AllAgents& all, doub
 /// the bits are the same for any number of processes.
 /// Unknown, with the reason, where samples never end, where costs are not finite at 0, where the search does not
 /// converge (J may be unbounded below), and where two starting points lead to different costs (J is not convex).
-Reference solve_reference(const Costs& costs, const AllAgents& all);
+Reference solve_reference(const Costs& costs, Collective& collective, const Block& here);
 
 }  // namespace polyhop

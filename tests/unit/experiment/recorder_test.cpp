@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "polyhop/core/serial_collective.hpp"
 #include "polyhop/graph/topology.hpp"
-#include "polyhop/network/serial_collective.hpp"
 #include "polyhop/problem/linear_problem.hpp"
 #include "support/losses.hpp"
 #include "support/point_bits.hpp"

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "polyhop/core/random.hpp"
+#include "polyhop/core/serial_collective.hpp"
 #include "polyhop/network/runtime.hpp"
-#include "polyhop/network/serial_collective.hpp"
 #include "support/networks.hpp"
 
 namespace polyhop::pooled_evaluation_test {

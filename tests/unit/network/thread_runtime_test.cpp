@@ -168,6 +168,25 @@ TEST(ThreadRuntime, EndsAllWorkersWhenOneFailsInTheCollective) {
   EXPECT_THROW(launch_threads(network_of(Topology::ring, 5), 1, 3, body), std::out_of_range);
 }
 
+TEST(ThreadRuntime, CarriesWordsFromTheFirstWorkerAndToIt) {
+  for (const Index workers : {1, 2, 3, 5}) {
+    launch(network_of(Topology::ring, 5), 1, workers, [&](Worker& worker) {
+      for (const std::size_t length : {0, 1, 7, 8, 9}) {
+        const std::string own = std::to_string(worker.number) + std::string(length, '\xff');
+        EXPECT_EQ(worker.collective.from_first(own), "0" + std::string(length, '\xff'));
+        const std::vector<std::string> heard = worker.collective.to_first(own);
+        ASSERT_EQ(static_cast<Index>(heard.size()), worker.number == 0 ? workers : 0);
+        for (std::size_t n = 0; n < heard.size(); ++n) {
+          EXPECT_EQ(heard[n], std::to_string(n) + std::string(length, '\xff'));
+        }
+      }
+      EXPECT_EQ(worker.collective.from_first(worker.number == 0 ? "" : "x"), "");
+      const auto heard = worker.collective.to_first(worker.number == 1 ? "x" : "");
+      for (std::size_t n = 0; n < heard.size(); ++n) EXPECT_EQ(heard[n], n == 1 ? "x" : "");
+    });
+  }
+}
+
 TEST(ThreadRuntime, SumsInOrderOfTheAgents) {
   // In this order the sum is 2; in most others rounding makes it 0 or 1.
   const std::vector<double> terms = {1e16, 1, -1e16, 1, 1};

@@ -18,6 +18,7 @@
 
 #include "polyhop/core/random.hpp"
 #include "polyhop/core/reach.hpp"
+#include "polyhop/core/serial_collective.hpp"
 #include "polyhop/problem/problem_options.hpp"
 #include "polyhop/problem/stream.hpp"
 #include "support/bowls.hpp"
@@ -372,7 +373,10 @@ TEST(ObjectiveProblem, RefusesTheMeanOfEndlessSamples) {
                "agent 1 has endless samples: there is no mean over all of them");
 }
 
-Reference minimum_of(const Problem& problem) { return problem.minimise(all_in_one_process(problem.agents())); }
+Reference minimum_of(const Problem& problem) {
+  SerialCollective alone;
+  return problem.minimise(alone, {0, problem.agents()});
+}
 
 TEST(ObjectiveProblem, IsLeastWhereALinearProblemWithTheSameCostsIs) {
   for (const std::string loss : {"least-squares", "logistic", "poisson"}) {

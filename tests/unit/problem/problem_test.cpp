@@ -7,6 +7,8 @@
 #include <cmath>
 #include <memory>
 
+#include "polyhop/core/serial_collective.hpp"
+
 namespace polyhop::problem_test {
 namespace {
 
@@ -20,7 +22,8 @@ class Silent final : public Problem {
 };
 
 TEST(Problem, DoesNotKnowItsMinimumUnlessItSaysSo) {
-  const Reference reference = Silent().minimise(all_in_one_process(2));
+  SerialCollective alone;
+  const Reference reference = Silent().minimise(alone, {0, 2});
   EXPECT_FALSE(reference.known);
   EXPECT_FALSE(reference.minimiser.has_value());
   EXPECT_EQ(reference.value, 0);

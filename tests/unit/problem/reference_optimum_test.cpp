@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "polyhop/core/random.hpp"
+#include "polyhop/core/serial_collective.hpp"
 #include "polyhop/problem/softmax_problem.hpp"
 #include "support/thread_team.hpp"
 #include "unit/problem/naive.hpp"
@@ -427,15 +428,16 @@ TEST(ReferenceOptimum, OfDataThatAreNotBroughtTogetherHasTheLeastNorm) {
   data.offset = {0, 1, 2};
   const Model model = {data};
   const LinearProblem problem = model.problem();
-  const Reference reference = solve_reference(problem, all_in_one_process(2), 0);
+  SerialCollective alone;
+  const Reference reference = solve_reference(problem, alone, {0, 2}, 0);
   ASSERT_TRUE(reference.minimiser.has_value());
   EXPECT_NEAR((*reference.minimiser)[0], 1, 1e-9);
   EXPECT_NEAR((*reference.minimiser)[1], 10, 1e-9);
   EXPECT_LT(reference.value, 1e-20);
 }
 
-// Two processes of one agent each; the second has 2.2 million numbers, which pass to the first one in two parts.
-TEST(ReferenceOptimum, OfDataThatPassToTheFirstProcessInParts) {
+// Two processes of one agent each; the second has 2.2 million numbers.
+TEST(ReferenceOptimum, OfManyDataThatPassToTheFirstProcess) {
   constexpr Index features = 16;
   test::ThreadTeam::run(2, [](Team& team) {
     const Index samples = team.is_first() ? 3 : 137500;
@@ -453,11 +455,7 @@ TEST(ReferenceOptimum, OfDataThatPassToTheFirstProcessInParts) {
     LinearOptions options;
     options.share = {team.rank(), 2, 137503};
     const LinearProblem problem(std::move(data), builtin_loss("least-squares").loss, options);
-    AllAgents all;
-    all.in_order = [&](std::span<double> numbers, const auto& turn) { team.collective().in_order(numbers, turn); };
-    all.here = {team.rank(), team.rank() + 1};
-    all.is_first = team.is_first();
-    const Reference reference = solve_reference(problem, all);
+    const Reference reference = solve_reference(problem, team.collective(), {team.rank(), team.rank() + 1});
     ASSERT_TRUE(reference.minimiser.has_value());
     for (Index j = 0; j < features; ++j) {
       EXPECT_NEAR((*reference.minimiser)[j], static_cast<Real>(j), 1e-9);

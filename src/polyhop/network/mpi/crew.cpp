@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <exception>
+#include <iterator>
 #include <thread>
 #include <utility>
 
+#include "polyhop/core/codec.hpp"
+#include "polyhop/core/serial_collective.hpp"
 #include "polyhop/network/network.hpp"
-#include "polyhop/network/serial_collective.hpp"
 
 namespace polyhop::mpi {
 namespace {
@@ -100,6 +102,7 @@ Crew::Crew(Link& link_used, MPI_Comm world, const CombinationMatrix& whole, cons
       ownership(owners),
       workers(std::clamp<Index>(count, 1, owners.block(link_used.rank()).size())),
       barrier(workers, link_used.processes_here()),
+      words(workers),
       parts(workers) {
   link.blocking([&] { MPI_Comm_dup(world, &comm); });
 }
@@ -229,18 +232,18 @@ void JobCollective::register_part(const Crew::Part& part) {
 
 // What the first process is told by another: which rows it means, and how many numbers there are in them.
 JobCollective::Request JobCollective::hear_request(int peer) {
-  std::array<double, 2> sizes{};
-  crew_.link.receive(sizes, peer, crew_.comm);
-  std::vector<double> named(static_cast<std::size_t>(sizes[0]));
-  crew_.link.receive(named, peer, crew_.comm);
-  return {{named.begin(), named.end()}, std::vector<double>(static_cast<std::size_t>(sizes[1]))};
+  MessageReader in(crew_.link.receive_bytes(peer, crew_.comm));
+  Request out;
+  out.rows = in.take<std::vector<Index>>();
+  out.values.resize(in.take<std::size_t>());
+  in.end();
+  return out;
 }
 
 void JobCollective::send_request(std::size_t numbers) {
-  std::vector<double> named;
-  for (const Crew::Part& part : crew_.parts) named.insert(named.end(), part.rows.begin(), part.rows.end());
-  crew_.link.send({static_cast<double>(named.size()), static_cast<double>(numbers)}, 0, crew_.comm);
-  crew_.link.send(std::move(named), 0, crew_.comm);
+  std::vector<Index> rows;
+  for (const Crew::Part& part : crew_.parts) rows.insert(rows.end(), part.rows.begin(), part.rows.end());
+  crew_.link.send_bytes(message(rows, numbers), 0, crew_.comm);
 }
 
 // Each process sends which rows it has, and then the rows.
@@ -287,6 +290,34 @@ void JobCollective::scatter(std::span<const Index> rows, std::span<double> mine,
     }
   }
   crew_.barrier.arrive_and_wait();
+}
+
+std::string JobCollective::from_first(const std::string& bytes) {
+  if (leads()) crew_.said = crew_.link.broadcast_bytes(bytes, crew_.comm);
+  crew_.barrier.arrive_and_wait();
+  std::string out = crew_.said;
+  crew_.barrier.arrive_and_wait();
+  return out;
+}
+
+std::vector<std::string> JobCollective::to_first(const std::string& bytes) {
+  Link& link = crew_.link;
+  crew_.words[worker_] = bytes;
+  crew_.barrier.arrive_and_wait();
+  std::vector<std::string> out;
+  if (leads() && link.rank() == 0) {
+    out = crew_.words;
+    for (int peer = 1; peer < link.size(); ++peer) {
+      MessageReader in(link.receive_bytes(peer, crew_.comm));
+      std::ranges::move(in.take<std::vector<std::string>>(), std::back_inserter(out));
+      in.end();
+    }
+  } else if (leads()) {
+    link.send_bytes(message(crew_.words), 0, crew_.comm);
+  }
+  crew_.barrier.arrive_and_wait();
+  std::string().swap(crew_.words[worker_]);  // it may be all of the data
+  return out;
 }
 
 void run_crew(Crew& crew, Index columns, const Body& body) {

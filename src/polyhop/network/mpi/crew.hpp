@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string>
 #include <tuple>
 #include <vector>
 
@@ -51,7 +52,9 @@ struct Crew {
   ThreadBarrier barrier;
   std::mutex mutex;
 
-  std::vector<double> collected;  // of in_order
+  std::vector<double> collected;   // of in_order
+  std::string said;                // by the first worker of all
+  std::vector<std::string> words;  // of each worker, for the first of all
   struct Part {
     std::span<const Index> rows;
     std::span<const double> read;
@@ -86,6 +89,8 @@ class JobCollective final : public Collective {
                 const std::function<void(std::span<double>, Index k)>& turn) override;
   void gather(std::span<const Index> rows, std::span<const double> mine, std::span<double> all) override;
   void scatter(std::span<const Index> rows, std::span<double> mine, std::span<const double> all) override;
+  [[nodiscard]] std::string from_first(const std::string& bytes) override;
+  [[nodiscard]] std::vector<std::string> to_first(const std::string& bytes) override;
 
  private:
   void share(std::span<double> numbers, int from);

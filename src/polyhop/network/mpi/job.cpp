@@ -11,11 +11,11 @@
 #include <cstring>
 #include <exception>
 #include <mutex>
-#include <numeric>
 #include <string>
 #include <string_view>
 #include <utility>
 
+#include "polyhop/core/codec.hpp"
 #include "polyhop/core/fingerprint.hpp"
 #include "polyhop/core/memory_limit.hpp"
 #include "polyhop/network/mpi/crew.hpp"
@@ -24,48 +24,33 @@
 namespace polyhop::mpi {
 namespace {
 
-// How a process fared, as text for the others: nothing if well.
-enum class Kind : char { abandoned = 'a', bad_input = 'i', error = 'e' };
-
-std::string join(const std::vector<std::string>& parts) {
-  std::string out;
-  for (const std::string& part : parts) out += part + '\0';
-  return out;
-}
-
-std::vector<std::string> split(std::string_view text) {
-  std::vector<std::string> out;
-  while (!text.empty()) {
-    const auto end = text.find('\0');
-    out.emplace_back(text.substr(0, end));
-    text.remove_prefix(end + 1);
-  }
-  return out;
-}
+// How a process fared, as a message to the others: nothing if well.
+enum class Kind { abandoned, bad_input, error };
 
 std::string described(const std::exception_ptr& failure) {
   try {
     std::rethrow_exception(failure);
   } catch (const Abandoned&) {
-    return std::string(1, static_cast<char>(Kind::abandoned));
+    return message(Kind::abandoned);
   } catch (const InputError& e) {
-    return static_cast<char>(Kind::bad_input) + join({e.path(), e.message(), std::to_string(e.line()), e.file()});
+    return message(Kind::bad_input, e.path(), e.message(), e.line(), e.file());
   } catch (const std::bad_alloc&) {
-    return static_cast<char>(Kind::bad_input) + join({"", out_of_memory().message(), "0", ""});
+    return message(Kind::bad_input, "", out_of_memory().message(), 0, "");
   } catch (const std::exception& e) {
-    return static_cast<char>(Kind::error) + join({e.what()});
+    return message(Kind::error, e.what());
   } catch (...) {
-    return static_cast<char>(Kind::error) + join({"an unknown failure"});
+    return message(Kind::error, "an unknown failure");
   }
 }
 
 // `where`: whose failure it is, if not everybody's.
-[[noreturn]] void throw_described(const std::string& text, const std::string& where) {
-  const std::vector<std::string> parts = split(std::string_view(text).substr(1));
-  if (text.front() == static_cast<char>(Kind::bad_input)) {
-    throw InputError(parts[0], parts[1] + where, std::stoi(parts[2]), parts[3]);
-  }
-  throw Error(parts[0] + where);
+[[noreturn]] void throw_described(const std::string& failure, const std::string& where) {
+  MessageReader in(failure);
+  if (in.take<Kind>() == Kind::error) throw Error(in.take<std::string>() + where);
+  const auto path = in.take<std::string>();
+  const auto what = in.take<std::string>() + where;
+  const int line = in.take<int>();
+  throw InputError(path, what, line, in.take<std::string>());
 }
 
 // What `tell` and `collective` need no graph for: one agent a process, and no edges that anybody would use.
@@ -89,14 +74,13 @@ Ownership one_each(Index processes) {
   return out;
 }
 
-// Of a fingerprint what a double holds.
-double fingerprint(const Ownership& ownership) {
+std::uint64_t fingerprint(const Ownership& ownership) {
   Fingerprint out;
   for (const Index first : ownership.first) out.add(first);
   if (ownership.numbering) {
     for (const std::int32_t agent : ownership.numbering->agent) out.add(agent);
   }
-  return static_cast<double>(out.value() >> 12);
+  return out.value();
 }
 
 }  // namespace
@@ -207,9 +191,9 @@ class Job::Implementation {
   // Everybody says how they fared; if anyone failed, all throw, each its own failure or the first one's.
   void agree(const std::exception_ptr& failure) {
     const std::vector<std::string> all = link.tell(failure ? described(failure) : "");
-    const auto failed = [](const std::string& text) { return !text.empty(); };
-    const auto told = [](const std::string& text) {
-      return !text.empty() && text.front() != static_cast<char>(Kind::abandoned);
+    const auto failed = [](const std::string& fared) { return !fared.empty(); };
+    const auto told = [&](const std::string& fared) {
+      return failed(fared) && MessageReader(fared).take<Kind>() != Kind::abandoned;
     };
     if (std::ranges::none_of(all, failed)) return;
     Index alarms = 0;
@@ -220,30 +204,30 @@ class Job::Implementation {
     make_collective();
     const auto first = std::ranges::find_if(all, told);
     if (first == all.end()) throw Abandoned();
-    const bool everywhere = std::ranges::all_of(all, [&](const std::string& text) { return text == *first; });
+    const bool everywhere = std::ranges::all_of(all, [&](const std::string& fared) { return fared == *first; });
     throw_described(*first, everywhere ? "" : " (" + link.name(static_cast<int>(first - all.begin())) + ")");
   }
 
   // Workers are numbered over all processes, which may have unlike many of them. All must have dealt the agents in the
   // same way, or messages would not fit.
   void number_workers(Crew& of_launch) {
-    const auto processes = static_cast<std::size_t>(link.size());
-    const auto own = static_cast<std::size_t>(link.rank());
-    std::vector<double> numbers(processes + 2);  // workers of each; what the first one dealt; who dealt otherwise
-    const double dealt = fingerprint(of_launch.ownership);
-    collective->in_order(numbers, [&](std::span<double> shared) {
-      shared[own] = static_cast<double>(of_launch.workers);
-      if (own == 0) shared[processes] = dealt;
-      if (shared[processes] != dealt) shared[processes + 1] = static_cast<double>(own);
-    });
-    if (const auto other = static_cast<int>(numbers[processes + 1]); other != 0) {
+    const auto all = link.tell(message(of_launch.workers, fingerprint(of_launch.ownership)));
+    std::uint64_t dealt_by_first = 0;
+    int other = 0;  // who dealt otherwise
+    of_launch.all_workers = 0;
+    for (int rank = 0; rank < link.size(); ++rank) {
+      MessageReader in(all[rank]);
+      if (rank == link.rank()) of_launch.first_worker = of_launch.all_workers;
+      of_launch.all_workers += in.take<Index>();
+      const auto dealt = in.take<std::uint64_t>();
+      in.end();
+      if (rank == 0) dealt_by_first = dealt;
+      if (dealt != dealt_by_first) other = rank;
+    }
+    if (other != 0) {
       throw InputError("placement", link.name(other) + " has dealt the agents to the ranks otherwise than " +
                                         link.name(0) + " (another METIS?); use \"contiguous\"");
     }
-    const auto first = numbers.begin() + link.rank();
-    const auto end = numbers.begin() + link.size();
-    of_launch.first_worker = static_cast<Index>(std::accumulate(numbers.begin(), first, 0.0));
-    of_launch.all_workers = static_cast<Index>(std::accumulate(numbers.begin(), end, 0.0));
   }
 
   static MPI_Comm handle(const Communicator& communicator) {

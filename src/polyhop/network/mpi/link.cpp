@@ -8,9 +8,9 @@
 #include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <utility>
 
+#include "polyhop/core/codec.hpp"
 #include "polyhop/core/error.hpp"
 #include "polyhop/network/team.hpp"
 #include "polyhop/network/thread_barrier.hpp"
@@ -19,7 +19,7 @@ namespace polyhop::mpi {
 namespace {
 
 constexpr int data_tag = 1;
-constexpr int text_tag = 2;
+constexpr int bytes_tag = 2;
 constexpr int alarm_tag = 3;
 constexpr int life_tag = 4;
 
@@ -212,15 +212,12 @@ void Link::look_around(std::span<const int> peers) const {
   }
 }
 
-void Link::wait(std::span<MPI_Request> requests, std::span<const int> peers) {
+template <class Done>
+void Link::wait_until(Done done, std::span<const int> peers) {
   using std::chrono::milliseconds;
-  const auto count = static_cast<int>(requests.size());
   const auto begin = Clock::now();
   auto looked = begin;
-  for (int tries = 1;; ++tries) {
-    int done = 0;
-    MPI_Testall(count, requests.data(), &done, MPI_STATUSES_IGNORE);
-    if (done != 0) return;
+  for (int tries = 1; !done(); ++tries) {
     // Where cores are few, the one that is waited for may need this one's.
     if (crowded_ || tries > 50) std::this_thread::yield();
     if (tries % 64 != 0) continue;
@@ -231,11 +228,19 @@ void Link::wait(std::span<MPI_Request> requests, std::span<const int> peers) {
     // It takes long: no need to look thousands of times a second.
     while (now - begin > milliseconds(100)) {
       std::this_thread::sleep_for(milliseconds(1));
-      MPI_Testall(count, requests.data(), &done, MPI_STATUSES_IGNORE);
-      if (done != 0) return;
+      if (done()) return;
       look_around(peers);
     }
   }
+}
+
+void Link::wait(std::span<MPI_Request> requests, std::span<const int> peers) {
+  const auto all_are_done = [&] {
+    int done = 0;
+    MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE);
+    return done != 0;
+  };
+  wait_until(all_are_done, peers);
 }
 
 template <class Vector>
@@ -288,51 +293,43 @@ void Link::broadcast(std::span<double> numbers, MPI_Comm comm) {
   if (!children.empty()) send(std::vector(numbers.begin(), numbers.end()), MPI_DOUBLE, children, data_tag, comm);
 }
 
-void Link::send_text(std::string text, int to) { send(std::move(text), MPI_CHAR, {&to, 1}, text_tag, world_); }
-
-std::string Link::receive_text(int from) {
-  // Nothing to receive into before the length is known.
-  const auto begin = Clock::now();
-  MPI_Status status;
-  for (int there = 0;;) {
-    MPI_Iprobe(from, text_tag, world_, &there, &status);
-    if (there != 0) break;
-    look_around({&from, 1});
-    if (Clock::now() - begin > std::chrono::milliseconds(1))
-      std::this_thread::sleep_for(std::chrono::microseconds(200));
-  }
-  int length = 0;
-  MPI_Get_count(&status, MPI_CHAR, &length);
-  std::string text(length, '\0');
-  receive(text.data(), text.size(), MPI_CHAR, from, text_tag, world_);
-  return text;
+void Link::send_bytes(std::string bytes, int to, MPI_Comm comm) {
+  send(std::move(bytes), MPI_CHAR, {&to, 1}, bytes_tag, comm);
 }
 
-// To the first process, and from it to all in one: the lengths, then the texts.
+std::string Link::receive_bytes(int from, MPI_Comm comm) {
+  // Nothing to receive into before the length is known.
+  MPI_Status status;
+  const auto is_there = [&] {
+    int there = 0;
+    MPI_Iprobe(from, bytes_tag, comm, &there, &status);
+    return there != 0;
+  };
+  wait_until(is_there, {&from, 1});
+  int length = 0;
+  MPI_Get_count(&status, MPI_CHAR, &length);
+  std::string bytes(length, '\0');
+  receive(bytes.data(), bytes.size(), MPI_CHAR, from, bytes_tag, comm);
+  return bytes;
+}
+
+std::string Link::broadcast_bytes(std::string bytes, MPI_Comm comm) {
+  if (rank_ > 0) bytes = receive_bytes(tree_parent(), comm);
+  const std::vector<int> children = tree_children();
+  if (!children.empty()) send(std::string(bytes), MPI_CHAR, children, bytes_tag, comm);
+  return bytes;
+}
+
+// To the first process, and from it to all in one.
 std::vector<std::string> Link::tell(const std::string& text) {
-  std::vector<std::string> out(size_);
-  std::string all(size_ * sizeof(std::uint64_t), '\0');
-  if (rank_ == 0) {
-    out[0] = text;
-    for (int peer = 1; peer < size_; ++peer) out[peer] = receive_text(peer);
-    for (int n = 0; n < size_; ++n) {
-      const std::uint64_t length = out[n].size();
-      std::memcpy(all.data() + n * sizeof length, &length, sizeof length);
-      all += out[n];
-    }
-    for (int peer = 1; peer < size_; ++peer) send_text(all, peer);
-    return out;
-  }
-  send_text(text, 0);
-  all = receive_text(0);
-  std::size_t begin = size_ * sizeof(std::uint64_t);
-  for (int n = 0; n < size_; ++n) {
-    std::uint64_t length = 0;
-    std::memcpy(&length, all.data() + n * sizeof length, sizeof length);
-    out[n] = all.substr(begin, length);
-    begin += length;
-  }
-  return out;
+  if (rank_ > 0) send_bytes(text, 0, world_);
+  MessageWriter out;
+  for (int peer = 0; rank_ == 0 && peer < size_; ++peer) out.add(peer == 0 ? text : receive_bytes(peer, world_));
+  MessageReader in(broadcast_bytes(out.bytes(), world_));
+  std::vector<std::string> all(size_);
+  for (std::string& one : all) one = in.take<std::string>();
+  in.end();
+  return all;
 }
 
 void Link::raise_alarm() {

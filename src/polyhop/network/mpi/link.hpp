@@ -55,6 +55,10 @@ class Link {
   void receive(std::span<double> numbers, int from, MPI_Comm comm);
   /// From the first process to all, along a binomial tree.
   void broadcast(std::span<double> numbers, MPI_Comm comm);
+  /// The same with bytes, as many as are sent.
+  void send_bytes(std::string bytes, int to, MPI_Comm comm);
+  [[nodiscard]] std::string receive_bytes(int from, MPI_Comm comm);
+  [[nodiscard]] std::string broadcast_bytes(std::string bytes, MPI_Comm comm);
   /// What each process says, in order of the ranks, to all.
   std::vector<std::string> tell(const std::string& text);
 
@@ -88,6 +92,8 @@ class Link {
 
  private:
   void look_around(std::span<const int> peers) const;
+  template <class Done>
+  void wait_until(Done done, std::span<const int> peers);
   [[nodiscard]] double silence(int peer) const { return silent_[peer]; }
   [[nodiscard]] std::string loss(int peer) const;
   void look_for_lost();
@@ -102,8 +108,6 @@ class Link {
   template <class Vector>
   void send(Vector&& content, MPI_Datatype type, std::span<const int> peers, int tag, MPI_Comm comm);
   void receive(void* content, std::size_t count, MPI_Datatype type, int from, int tag, MPI_Comm comm);
-  void send_text(std::string text, int to);
-  [[nodiscard]] std::string receive_text(int from);
 
   double timeout_;
   std::string advice_;

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "polyhop/network/collective.hpp"
+#include "polyhop/core/collective.hpp"
 
 namespace polyhop {
 
@@ -30,6 +30,8 @@ class SerialCollective final : public Collective {
                         mine.begin() + static_cast<Index>(n * width));
     }
   }
+  [[nodiscard]] std::string from_first(const std::string& bytes) override { return bytes; }
+  [[nodiscard]] std::vector<std::string> to_first(const std::string& bytes) override { return {bytes}; }
 };
 
 }  // namespace polyhop

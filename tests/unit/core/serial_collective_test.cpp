@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
-#include "polyhop/network/serial_collective.hpp"
+#include "polyhop/core/serial_collective.hpp"
 
 #include <gtest/gtest.h>
 

@@ -4,13 +4,16 @@
 
 #include <functional>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "polyhop/core/real.hpp"
 
 namespace polyhop {
 
-/// What crosses the whole network at once: global numbers for the record, states for a checkpoint. It is given to the
-/// recorder alone, so that no algorithm can cheat with it. Every worker makes the same calls in the same order.
+/// What crosses the whole network at once: global numbers for the record, states for a checkpoint, sums for the
+/// reference optimum. It serves the recorder, tuning, set-up and the reference optimum. No algorithm or rule is given
+/// one, so that none can cheat with it. Every worker makes the same calls in the same order.
 class Collective {
  public:
   virtual ~Collective() = default;
@@ -31,6 +34,10 @@ class Collective {
   /// The way back: every worker gets the rows of `all` that it names; they all have `mine.size() / rows.size()`
   /// numbers.
   virtual void scatter(std::span<const Index> rows, std::span<double> mine, std::span<const double> all) = 0;
+  /// What the first worker says (codec.hpp), to all of them; what the others say is not heard.
+  [[nodiscard]] virtual std::string from_first(const std::string& bytes);
+  /// What each worker says, in their order, to the first one; the others hear nothing.
+  [[nodiscard]] virtual std::vector<std::string> to_first(const std::string& bytes);
 };
 
 }  // namespace polyhop

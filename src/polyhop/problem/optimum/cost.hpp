@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <Eigen/Core>
+#include <string>
+#include <utility>
+
+#include "polyhop/problem/optimum/design.hpp"
+#include "polyhop/problem/problem.hpp"
+
+namespace polyhop::optimum {
+
+/// A cost J that solvers work on.
+class Cost {
+ public:
+  Cost(Vector penalty_, bool is_flat_) : penalty(std::move(penalty_)), is_flat(is_flat_) {}
+  virtual ~Cost() = default;
+
+  /// J(w) and, where asked for, its gradient.
+  [[nodiscard]] virtual double evaluate(const Vector& w, Vector* gradient) const = 0;
+  [[nodiscard]] double value(const Vector& w) const { return evaluate(w, nullptr); }
+  [[nodiscard]] Vector gradient(const Vector& w) const {
+    Vector g;
+    (void)evaluate(w, &g);
+    return g;
+  }
+  /// Keeps the curvatures at w, for the Hessian there times a vector.
+  virtual void fix_curvature(const Vector& w) = 0;
+  [[nodiscard]] virtual Vector curvature_times(const Vector& v) const = 0;
+  /// The Hessian at that w, where it has been asked for its size.
+  [[nodiscard]] virtual bool has_small_hessian() const = 0;
+  [[nodiscard]] virtual Matrix hessian() const = 0;
+  /// True when costs fall towards 0 for ever along w, because every sample is on the side of its class.
+  [[nodiscard]] virtual bool falls_along(const Vector& w) const = 0;
+  /// True when no cost is below 0.
+  [[nodiscard]] virtual bool is_positive() const = 0;
+  [[nodiscard]] virtual bool is_smooth() const = 0;
+  /// Multiplications that a gradient takes.
+  [[nodiscard]] virtual double work() const = 0;
+  /// Of each coefficient, the mean square of what it is multiplied with; none where nobody knows.
+  [[nodiscard]] virtual Vector squares() const { return {}; }
+
+  Vector penalty;  // of each coefficient; none where somebody else adds it
+  bool is_flat;    // without penalty
+
+ protected:
+  [[nodiscard]] double half_penalty(const Vector& w) const {
+    return penalty.size() == 0 ? 0 : 0.5 * penalty.dot(w.cwiseAbs2());
+  }
+  void add_penalty(const Vector& w, Vector& g) const {
+    if (penalty.size() > 0) g += penalty.cwiseProduct(w);
+  }
+};
+
+/// The reference at w, where solvers ended.
+Reference finish(const Cost& cost, const Vector& w, double accuracy, std::string how);
+
+/// How many gradients a few minutes pay for.
+int affordable_gradients(const Cost& cost);
+
+/// The part of the value that the search for a minimum may leave: all that rounding allows, and less of it where every
+/// gradient takes a good part of a second.
+double negligible(const Cost& cost);
+
+/// In which coefficients curve about alike, from the diagonal of a Hessian.
+Vector even_units(const Vector& curvature);
+
+}  // namespace polyhop::optimum

@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "polyhop/problem/optimum/cost.hpp"
+#include "polyhop/problem/problem.hpp"
+
+namespace polyhop::optimum {
+
+/// L-BFGS from `start`, then Newton's method. Where costs fall for ever there is no minimiser, and the value is 0.
+Reference by_descent(Cost& cost, const Vector& start);
+
+/// From 0. Where features differ in size by orders of magnitude, descents get nowhere in the units of the data.
+Reference by_descent(Cost& cost);
+
+}  // namespace polyhop::optimum

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <Eigen/Core>
+
+#include "polyhop/core/real.hpp"
+#include "polyhop/problem/features.hpp"
+
+namespace polyhop::optimum {
+
+using Vector = Eigen::VectorXd;
+using Matrix = Eigen::MatrixXd;
+using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using DenseFeatures = Eigen::Map<const RowMatrix, Eigen::Unaligned, Eigen::OuterStride<>>;
+
+/// The features H of some samples that follow each other as a matrix, dense or sparse.
+class Design {
+ public:
+  Design(const Features& h, Index first, Index last) : h_(h), first_(first), rows_(last - first) {}
+  [[nodiscard]] Index rows() const { return rows_; }
+  [[nodiscard]] Index cols() const { return h_.columns(); }
+  [[nodiscard]] bool is_sparse() const { return h_.is_sparse(); }
+  [[nodiscard]] DenseFeatures dense() const;
+  /// How many numbers it holds: what a product with a vector costs.
+  [[nodiscard]] double size() const;
+  /// H w^T, a row of w for each prediction; also where w is a vector.
+  [[nodiscard]] RowMatrix times(const Eigen::Ref<const RowMatrix>& w) const;
+  /// s^T H, the other way round.
+  [[nodiscard]] RowMatrix gathered(const RowMatrix& s) const;
+  /// H^T diag(weights) H, dense rows a few thousand at a time.
+  [[nodiscard]] Matrix gram(const Vector& weights) const;
+  /// sum_n weights_n h_nj^2 of every column j
+  [[nodiscard]] Vector squares(const Vector& weights) const;
+
+ private:
+  template <class F>
+  void in_groups(F what) const;
+  void add_square(Index n, double weight, Matrix& gram) const;
+
+  const Features& h_;
+  Index first_;
+  Index rows_;
+};
+
+}  // namespace polyhop::optimum

@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include "polyhop/core/collective.hpp"
+#include "polyhop/problem/costs.hpp"
+#include "polyhop/problem/problem.hpp"
+
+namespace polyhop::optimum {
+
+/// Of costs of which nothing but values and gradients is known: L-BFGS, then Newton's method with curvatures from
+/// differences of gradients, from two starting points. Each process evaluates its own agents, those in `here`.
+Reference by_differences(const Costs& costs, Collective& collective, const Block& here);
+
+}  // namespace polyhop::optimum
