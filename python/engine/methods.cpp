@@ -159,7 +159,7 @@ class IterateView : public Lent {
   }
   static py::array dense(const Gradients& g) {
     Rows rows(g.size(), g.columns);
-    for (Index k = 0; k < g.size(); ++k) g.write(k, rows.row(k).data());
+    for (Index k = 0; k < g.size(); ++k) g.write(k, rows, k);
     return copied(rows);
   }
   [[nodiscard]] py::array squared_norms() const {
