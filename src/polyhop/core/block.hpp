@@ -108,7 +108,7 @@ inline void update_moments(Real b1, Real b2, const Gradients& g, Rows& m, Rows& 
   }
 }
 /// u <- b u + (1 - b) max(u, v), element by element
-inline void raise(Real b, const Rows& v, Rows& u) {
+inline void raise_rows(Real b, const Rows& v, Rows& u) {
   for (Index k = 0; k < u.rows(); ++k) kernels::raise(b, v.row(k).data(), u.row(k).data(), u.columns());
 }
 /// w <- w - diag(mu) m / (sqrt(max(u, floor)) + shift), element by element

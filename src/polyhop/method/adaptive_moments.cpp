@@ -43,7 +43,7 @@ void Dadam::step(Index i, Oracle& oracle, StepSize& rule, Network& network) {
   rule.choose(at, network, mu_);
   update_moments(options_.beta1, options_.beta2, at.gradients(), m_, v_);
   network.combine(w_, w_);
-  raise(options_.beta3, v_, u_);
+  raise_rows(options_.beta3, v_, u_);
   scaled_step(mu_, m_, u_, 0, options_.epsilon, w_);
 }
 
@@ -75,7 +75,7 @@ void Damsgrad::step(Index i, Oracle& oracle, StepSize& rule, Network& network) {
   network.combine(t_, t_);
   scaled_step(mu_, m_, t_, options_.epsilon, 0, w_);
   add(-1, vhat_, t_);
-  raise(0, v_, vhat_);
+  raise_rows(0, v_, vhat_);
   add(1, vhat_, t_);
 }
 

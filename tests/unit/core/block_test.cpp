@@ -112,7 +112,7 @@ TEST(Block, MomentsAreKeptRaisedAndDividedBy) {
   expect_elements(m, [](Index k, Index j) { return 0.9 * x(k, j) + 0.1 * y(k, j); });
   expect_elements(v, [](Index k, Index j) { return 0.8 * 0.5 + 0.2 * y(k, j) * y(k, j); });
   Rows u(rows, columns, 0.6);
-  raise(0.3, v, u);
+  raise_rows(0.3, v, u);
   expect_elements(u, [&](Index k, Index j) { return 0.3 * 0.6 + 0.7 * std::max(0.6, v(k, j)); });
   Rows w = z;
   scaled_step(mu, m, u, 0.7, 0.01, w);
