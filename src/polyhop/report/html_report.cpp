@@ -213,7 +213,7 @@ std::string record_json(const Record& record, const Budget& budget) {
     points += static_cast<Index>(cell.points.size());
   }
   std::ranges::sort(seeds);
-  const auto distinct = std::ranges::unique(seeds).begin() - seeds.begin();
+  const auto distinct = std::unique(seeds.begin(), seeds.end()) - seeds.begin();
   return object({{"name", json(record.name)},
                  {"headline", json(headline_of(record))},
                  {"target", json(record.target)},

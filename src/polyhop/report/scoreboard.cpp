@@ -215,7 +215,8 @@ void ScoreboardMaker::add(const Record& record) {
   methods_.push_back(std::move(methods));
   board_.seconds += seconds_of(record);
   for (const auto& [name, text] : record.provenance) {
-    auto place = std::ranges::find_if(provenance_, [&](const auto& entry) { return entry.first == name; });
+    auto place = std::ranges::find(
+        provenance_, name, [](const auto& entry) -> const auto& { return entry.first; });
     if (place == provenance_.end()) place = provenance_.insert(provenance_.end(), {name, {}});
     place->second.insert(text);
   }
