@@ -237,12 +237,6 @@ Scoreboard ScoreboardMaker::made() const {
   return board;
 }
 
-Scoreboard make_scoreboard(const std::vector<Record>& records) {
-  ScoreboardMaker maker;
-  for (const Record& record : records) maker.add(record);
-  return maker.made();
-}
-
 std::vector<std::size_t> ranked(const Scoreboard& board) {
   std::vector<std::size_t> order(board.methods.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
