@@ -35,37 +35,50 @@ std::vector<std::string> all_names(const Registry& registry) {
   return names;
 }
 
-Json json_of(const std::vector<FieldInfo>& options) {
-  Json out = Json::array();
-  for (const FieldInfo& field : options) out.push_back(app::to_json(field));
+Value json_of(const std::vector<FieldInfo>& options) {
+  Value::Array out;
+  for (const FieldInfo& field : options) {
+    out.push_back(Value::Table{{"name", field.name},
+                               {"type", field.type},
+                               {"constraint", field.constraint},
+                               {"default", field.default_text},
+                               {"help", field.help}});
+  }
   return out;
 }
 
-Json json_of(const AlgorithmEntry& algorithm) {
-  return {{"name", algorithm.name},
-          {"summary", algorithm.summary},
-          {"cost", algorithm.cost},
-          {"steps", name_of(algorithm.takes)},
-          {"options", json_of(algorithm.options)}};
+Value json_of(const AlgorithmEntry& algorithm) {
+  return Value::Table{{"name", algorithm.name},
+                      {"summary", algorithm.summary},
+                      {"cost", algorithm.cost},
+                      {"steps", name_of(algorithm.takes)},
+                      {"options", json_of(algorithm.options)}};
 }
 
-Json json_of(const RuleEntry& rule) {
-  Json out = {{"name", rule.name},
-              {"summary", rule.summary},
-              {"cost", rule.cost},
-              {"steps", name_of(rule.gives)},
-              {"options", json_of(rule.options)}};
+Value json_of(const RuleEntry& rule) {
+  Value out = Value::Table{{"name", rule.name},
+                           {"summary", rule.summary},
+                           {"cost", rule.cost},
+                           {"steps", name_of(rule.gives)},
+                           {"options", json_of(rule.options)}};
   if (!rule.constant.empty()) out["constant"] = rule.constant;
   return out;
 }
 
-Json json_of(const LossEntry& loss) {
-  return {
+Value json_of(const LossEntry& loss) {
+  return Value::Table{
       {"name", loss.name}, {"summary", loss.summary}, {"task", name_of(loss.task)}, {"options", json_of(loss.options)}};
 }
 
-Json json_of(const ProblemEntry& problem) {
-  return {{"name", problem.name}, {"summary", problem.summary}, {"options", json_of(problem.options)}};
+Value json_of(const ProblemEntry& problem) {
+  return Value::Table{{"name", problem.name}, {"summary", problem.summary}, {"options", json_of(problem.options)}};
+}
+
+template <class Entries>
+Value all_json(const Entries& entries) {
+  Value::Array out;
+  for (const auto& entry : entries) out.push_back(json_of(entry));
+  return out;
 }
 
 // Which steps an algorithm can take, in words.
@@ -178,13 +191,10 @@ void print_all(const Registry& registry) {
 
 void show_all(const Registry& registry, bool json) {
   if (!json) return print_all(registry);
-  Json out = {
-      {"algorithms", Json::array()}, {"rules", Json::array()}, {"losses", Json::array()}, {"problems", Json::array()}};
-  for (const AlgorithmEntry& algorithm : registry.algorithms()) out["algorithms"].push_back(json_of(algorithm));
-  for (const RuleEntry& rule : registry.rules()) out["rules"].push_back(json_of(rule));
-  for (const LossEntry& loss : registry.losses()) out["losses"].push_back(json_of(loss));
-  for (const ProblemEntry& problem : registry.problems()) out["problems"].push_back(json_of(problem));
-  print_json(out);
+  print_json(Value::Table{{"algorithms", all_json(registry.algorithms())},
+                          {"rules", all_json(registry.rules())},
+                          {"losses", all_json(registry.losses())},
+                          {"problems", all_json(registry.problems())}});
 }
 
 // Whether one of the entries has the name; if so it is shown.
