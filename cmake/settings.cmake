@@ -20,7 +20,9 @@ function(polyhop_settings target)
   set_target_properties(${target} PROPERTIES CXX_STANDARD 20 CXX_STANDARD_REQUIRED ON CXX_EXTENSIONS OFF)
   target_compile_options(${target} PRIVATE -ffp-contract=off -Wall -Wextra -Wpedantic -Wconversion -Wshadow
     $<$<BOOL:${POLYHOP_WERROR}>:-Werror>
-    $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)  # false alarms on std::string's operator+ in g++ 12 (its bug 105651)
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>  # false alarms on std::string's operator+ in g++ 12 (its bug 105651)
+    # clang's -Wconversion has it, g++'s has not: an Index indexes containers as it is.
+    $<$<CXX_COMPILER_ID:Clang>:-Wno-sign-conversion>)
   if(POLYHOP_PRECOMPILE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     # ccache must see what was precompiled; g++ forgets that it is the system's, and has more false alarms of that kind.
     target_compile_options(${target} PRIVATE -fpch-preprocess -Wno-stringop-overflow -Wno-array-bounds)
@@ -42,8 +44,9 @@ endfunction()
 # polyhop_together(TARGET SOURCE...): compiled as one source with POLYHOP_UNITY, which is quicker than one after the other.
 function(polyhop_together target)
   if(POLYHOP_UNITY)
-    # What a source has to itself looks like a part of a header then.
-    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+    # What a source has to itself looks like a part of a header then, and to clang like something that others shadow.
+    target_compile_options(${target} PRIVATE
+      $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage> $<$<CXX_COMPILER_ID:Clang>:-Wno-shadow>)
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
     list(GET ARGN 0 first)
     cmake_path(GET first PARENT_PATH folder)

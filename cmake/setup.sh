@@ -17,6 +17,8 @@ test_packages=(
   chromium chromium-driver python3-selenium
   fish zsh groff-base iproute2
 )
+# For ./check --full: another compiler, another processor.
+full_packages=(clang-14 g++-aarch64-linux-gnu googletest qemu-user)
 
 # stage TEXT COMMAND...: says what is done, does it, says how long it took. A failure ends the script with its code.
 stage() {

@@ -5,10 +5,10 @@
 #include <cmath>
 #include <cstdio>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "polyhop/polyhop.hpp"
-#include "polyhop/problem/stream.hpp"
 
 using namespace polyhop;
 
@@ -18,23 +18,42 @@ constexpr Index dimension = 4;
 // Where the target is at instant n: it circles in each pair of coordinates.
 Real target(Index n, Index j) { return std::cos(0.002 * static_cast<Real>(n) + static_cast<Real>(j)); }
 
-// What an agent measures: y = h.target + noise, both new at every instant.
-std::shared_ptr<const Objective> sensor(Index agent) {
-  const auto measure = [agent](Index n, std::span<Real> h) {
-    Stream random(1, Purpose::features, agent, n);
+// One agent's cost: at instant n it measures y = h.target + noise, both new, and pays (h.w - y)^2 / 2. Nothing is kept.
+class Sensor final : public Objective {
+ public:
+  explicit Sensor(Index agent) : agent_(agent) {}
+  [[nodiscard]] Index dimension() const override { return ::dimension; }
+  [[nodiscard]] Index samples() const override { return endless_samples; }
+  [[nodiscard]] Real value(std::span<const Real> w, std::span<const Index> batch) const override {
+    std::vector<Real> h(w.size());
+    const Real miss = measure(batch[0], w, h);
+    return miss * miss / 2;
+  }
+  Real value_and_gradient(std::span<const Real> w, std::span<const Index> batch,
+                          std::span<Real> gradient) const override {
+    const Real miss = measure(batch[0], w, gradient);
+    for (Real& x : gradient) x *= miss;
+    return miss * miss / 2;
+  }
+
+ private:
+  // Draws h and returns h.w - y.
+  [[nodiscard]] Real measure(Index n, std::span<const Real> w, std::span<Real> h) const {
+    Stream random(1, Purpose::features, agent_, n);
     random.normals(h);
-    Real y = random.normal();
-    for (std::size_t j = 0; j < h.size(); ++j) y += h[j] * target(n, static_cast<Index>(j));
-    return y;
-  };
-  return std::make_shared<StreamObjective>(dimension, builtin_loss("least-squares").loss, measure);
-}
+    Real miss = -random.normal();
+    for (std::size_t j = 0; j < h.size(); ++j) miss += h[j] * (w[j] - target(n, static_cast<Index>(j)));
+    return miss;
+  }
+
+  Index agent_;
+};
 
 // The mean squared distance to the target over agents and the second half of the time.
 double follow(const CombinationMatrix& matrix, Index instants) {
   std::vector<std::shared_ptr<const Objective>> sensors;
-  for (Index k = 0; k < matrix.agents(); ++k) sensors.push_back(sensor(k));
-  const ObjectiveProblem problem(sensors, {1, false}, Sampling::cyclic);
+  for (Index k = 0; k < matrix.agents(); ++k) sensors.push_back(std::make_shared<Sensor>(k));
+  const ObjectiveProblem problem(sensors, {1, false}, Sampling::cyclic);  // sample i in iteration i
   SolveOptions options;
   options.algorithm = "atc";
   options.step = Value::Table{{"rule", "constant"}, {"value", 0.03}};

@@ -54,24 +54,23 @@ void print_forecast(const CheckArguments& arguments, const Config& config, const
   comment(text);
 }
 
-Json forecast_json(const Config& config, const Forecast& forecast, Index threads) {
-  Json methods = Json::array();
+Value forecast_json(const Config& config, const Forecast& forecast, Index threads) {
+  Value::Array methods;
   for (const MethodForecast& method : forecast.methods) {
-    methods.push_back({{"name", method.method},
-                       {"seconds", method.seconds ? Json(*method.seconds) : Json(nullptr)},
-                       {"measured_iterations", method.measured},
-                       {"trials", method.trials}});
+    methods.push_back(Value::Table{{"name", method.method},
+                                   {"seconds", method.seconds ? Value(*method.seconds) : Value()},
+                                   {"measured_iterations", method.measured},
+                                   {"trials", method.trials}});
   }
-  return {{"config", to_json(resolved(config))},
-          {"agents", forecast.agents},
-          {"dimension", forecast.dimension},
-          {"cells", forecast.cells},
-          {"estimate",
-           {{"seconds", forecast.seconds},
-            {"threads", threads},
-            {"memory_bytes", forecast.bytes},
-            {"instance_seconds", forecast.instance_seconds},
-            {"methods", methods}}}};
+  return Value::Table{{"config", resolved(config)},
+                      {"agents", forecast.agents},
+                      {"dimension", forecast.dimension},
+                      {"cells", forecast.cells},
+                      {"estimate", Value::Table{{"seconds", forecast.seconds},
+                                                {"threads", threads},
+                                                {"memory_bytes", forecast.bytes},
+                                                {"instance_seconds", forecast.instance_seconds},
+                                                {"methods", methods}}}};
 }
 
 Forecast forecast_of(const Config& config, Index threads) {

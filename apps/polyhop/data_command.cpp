@@ -40,16 +40,16 @@ void print_sets() {
   fmt::print("{}\npolyhop data NAME writes one as CSV.\n", table.text(terminal_width()));
 }
 
-Json sets_json() {
-  Json out = Json::array();
+Value sets_json() {
+  Value::Array out;
   for (const BundledSet& set : bundled_sets()) {
-    out.push_back({{"name", set.name},
-                   {"summary", set.summary},
-                   {"samples", set.samples},
-                   {"features", set.features},
-                   {"classes", set.classes},
-                   {"package", set.package},
-                   {"installed", is_installed(set)}});
+    out.push_back(Value::Table{{"name", set.name},
+                               {"summary", set.summary},
+                               {"samples", set.samples},
+                               {"features", set.features},
+                               {"classes", set.classes},
+                               {"package", set.package},
+                               {"installed", is_installed(set)}});
   }
   return out;
 }

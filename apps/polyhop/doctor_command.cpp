@@ -148,26 +148,26 @@ void print_findings(const std::vector<Finding>& findings, bool fit) {
              inked(fit ? "This machine is fit to run polyhop." : "This machine is not fit to run polyhop.", Ink::bold));
 }
 
-Json findings_json(const Machine& machine, const std::vector<Finding>& findings, bool fit) {
+Value findings_json(const Machine& machine, const std::vector<Finding>& findings, bool fit) {
   static constexpr std::array<const char*, 3> names = {"ok", "note", "failed"};
-  Json list = Json::array();
+  Value::Array list;
   for (const Finding& finding : findings) {
-    list.push_back({{"verdict", names[static_cast<std::size_t>(finding.verdict)]},
-                    {"subject", finding.subject},
-                    {"found", finding.text},
-                    {"advice", finding.advice}});
+    list.push_back(Value::Table{{"verdict", names[static_cast<std::size_t>(finding.verdict)]},
+                                {"subject", finding.subject},
+                                {"found", finding.text},
+                                {"advice", finding.advice}});
   }
-  return {{"fit", fit},
-          {"version", machine.version},
-          {"compiler", machine.compiler},
-          {"build", machine.build},
-          {"system", machine.system},
-          {"cpu", machine.cpu},
-          {"instruction_set", machine.instruction_set},
-          {"cores", machine.cores},
-          {"memory_bytes", machine.memory_bytes},
-          {"free_bytes", machine.free_bytes},
-          {"findings", list}};
+  return Value::Table{{"fit", fit},
+                      {"version", machine.version},
+                      {"compiler", machine.compiler},
+                      {"build", machine.build},
+                      {"system", machine.system},
+                      {"cpu", machine.cpu},
+                      {"instruction_set", machine.instruction_set},
+                      {"cores", machine.cores},
+                      {"memory_bytes", machine.memory_bytes},
+                      {"free_bytes", machine.free_bytes},
+                      {"findings", list}};
 }
 
 int doctor_command(bool json) {

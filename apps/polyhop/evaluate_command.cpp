@@ -86,19 +86,22 @@ void print_evaluation(const Model& model, const ModelEvaluation& evaluation, con
   print_confusion(evaluation);
 }
 
-Json json_of(const Model& model, const ModelEvaluation& evaluation, const EvaluateArguments& arguments) {
-  Json out = {{"model", arguments.model},
-              {"data", arguments.data},
-              {"loss", model.options.loss.name},
-              {"samples", evaluation.samples},
-              {"metrics", Json::object()}};
-  for (const auto& [key, value] : evaluation.metrics) out["metrics"][key] = value;
+Value json_of(const Model& model, const ModelEvaluation& evaluation, const EvaluateArguments& arguments) {
+  Value out = Value::Table{{"model", arguments.model},
+                           {"data", arguments.data},
+                           {"loss", model.options.loss.name},
+                           {"samples", evaluation.samples},
+                           {"metrics", Value::Table(evaluation.metrics.begin(), evaluation.metrics.end())}};
   if (evaluation.classes.empty()) return out;
+  Value::Array classes;
   for (const ClassEvaluation& c : evaluation.classes) {
-    out["classes"].push_back(
-        {{"name", c.name}, {"samples", c.samples}, {"precision", c.precision}, {"recall", c.recall}});
+    classes.push_back(
+        Value::Table{{"name", c.name}, {"samples", c.samples}, {"precision", c.precision}, {"recall", c.recall}});
   }
-  out["confusion"] = evaluation.confusion;
+  out["classes"] = classes;
+  Value::Array confusion;
+  for (const auto& row : evaluation.confusion) confusion.push_back(Value::Array(row.begin(), row.end()));
+  out["confusion"] = confusion;
   return out;
 }
 

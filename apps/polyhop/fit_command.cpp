@@ -254,28 +254,26 @@ std::string warning(const FitResult& result, const FitOptions& options) {
   return "";
 }
 
-Json metrics_json(const ModelEvaluation& evaluation) {
-  Json out = Json::object();
-  for (const auto& [key, value] : evaluation.metrics) out[key] = value;
-  return out;
+Value metrics_json(const ModelEvaluation& evaluation) {
+  return Value::Table(evaluation.metrics.begin(), evaluation.metrics.end());
 }
 
-Json json_of(const FitResult& result, const FitArguments& arguments, const FitOptions& options) {
-  Json out = {{"model", arguments.output},
-              {"loss", result.model.options.loss.name},
-              {"converged", is_good(result.end)},
-              {"method", name_of(options.chosen_method())},
-              {"iterations", result.state.iteration},
-              {"disagreement", result.state.disagreement},
-              {"cost", result.cost},
-              {"metrics", metrics_json(result.fitted)},
-              {"samples", result.samples},
-              {"agents", result.agents},
-              {"rounds", result.traffic.rounds},
-              {"vectors", result.traffic.vectors},
-              {"scalars", result.traffic.scalars},
-              {"gradients", result.gradients},
-              {"seconds", result.seconds}};
+Value json_of(const FitResult& result, const FitArguments& arguments, const FitOptions& options) {
+  Value out = Value::Table{{"model", arguments.output},
+                           {"loss", result.model.options.loss.name},
+                           {"converged", is_good(result.end)},
+                           {"method", name_of(options.chosen_method())},
+                           {"iterations", result.state.iteration},
+                           {"disagreement", result.state.disagreement},
+                           {"cost", result.cost},
+                           {"metrics", metrics_json(result.fitted)},
+                           {"samples", result.samples},
+                           {"agents", result.agents},
+                           {"rounds", result.traffic.rounds},
+                           {"vectors", result.traffic.vectors},
+                           {"scalars", result.traffic.scalars},
+                           {"gradients", result.gradients},
+                           {"seconds", result.seconds}};
   if (!result.why_loss.empty()) out["why_loss"] = result.why_loss;
   if (arguments.report) out["report"] = *arguments.report;
   if (options.has_full_gradients()) out["gradient"] = result.state.gradient;

@@ -224,35 +224,42 @@ void print_summary(const Question& q, const NetworkSummary& summary) {
   for (const std::string& hint : hints(summary)) fmt::print("\n{} {}\n", inked("Hint:", Ink::warning), hint);
 }
 
-Json summary_json(const Question& q, const NetworkSummary& summary) {
-  Json out = {{"options", to_json(GraphOptions::fields().write(q.options))},
-              {"agents", summary.agents},
-              {"links", summary.links},
-              {"degree", {{"min", summary.least_degree}, {"mean", summary.mean_degree}, {"max", summary.most_degree}}},
-              {"diameter", {{"low", summary.diameter.low}, {"high", summary.diameter.high}}}};
+Value summary_json(const Question& q, const NetworkSummary& summary) {
+  Value out = Value::Table{
+      {"options", GraphOptions::fields().write(q.options)},
+      {"agents", summary.agents},
+      {"links", summary.links},
+      {"degree",
+       Value::Table{{"min", summary.least_degree}, {"mean", summary.mean_degree}, {"max", summary.most_degree}}},
+      {"diameter", Value::Table{{"low", summary.diameter.low}, {"high", summary.diameter.high}}}};
+  Value::Array histogram;
   for (const DegreeBin& bin : summary.degrees) {
-    out["degree"]["histogram"].push_back({{"low", bin.low}, {"high", bin.high}, {"agents", bin.agents}});
+    histogram.push_back(Value::Table{{"low", bin.low}, {"high", bin.high}, {"agents", bin.agents}});
   }
-  out["two_hop"] = nullptr;
+  out["degree"]["histogram"] = histogram;
+  out["two_hop"] = {};
   if (summary.two_hop) {
     const ListMemory memory = list_memory(*summary.two_hop, q.dimension);
-    out["two_hop"] = {{"mean", summary.two_hop->mean},
-                      {"max", summary.two_hop->most},
-                      {"dimension", q.dimension},
-                      {"busiest_agent_bytes", memory.busiest_agent},
-                      {"one_process_bytes", memory.one_process}};
+    out["two_hop"] = Value::Table{{"mean", summary.two_hop->mean},
+                                  {"max", summary.two_hop->most},
+                                  {"dimension", q.dimension},
+                                  {"busiest_agent_bytes", memory.busiest_agent},
+                                  {"one_process_bytes", memory.one_process}};
   }
+  Value::Array weights;
   for (const WeightsTrial& trial : summary.weights) {
     const bool known = trial.objection.empty() && trial.gap.computed;
-    out["weights"].push_back({{"rule", name_of(trial.rule)},
-                              {"chosen", trial.chosen},
-                              {"applies", trial.objection.empty()},
-                              {"spectral_gap", known ? Json(trial.gap.value) : Json(nullptr)},
-                              {"tolerance", known ? Json(trial.gap.tolerance) : Json(nullptr)},
-                              {"negative", trial.negative},
-                              {"remark", remark(trial)}});
+    weights.push_back(Value::Table{{"rule", name_of(trial.rule)},
+                                   {"chosen", trial.chosen},
+                                   {"applies", trial.objection.empty()},
+                                   {"spectral_gap", known ? Value(trial.gap.value) : Value()},
+                                   {"tolerance", known ? Value(trial.gap.tolerance) : Value()},
+                                   {"negative", trial.negative},
+                                   {"remark", remark(trial)}});
   }
-  out["hints"] = hints(summary);
+  out["weights"] = weights;
+  const auto all_hints = hints(summary);
+  out["hints"] = Value::Array(all_hints.begin(), all_hints.end());
   return out;
 }
 

@@ -9,18 +9,8 @@
 
 namespace polyhop::app {
 
-Json to_json(const Value& value) { return Json::parse(json_text(value, true)); }
-
-Json to_json(const FieldInfo& field) {
-  return {{"name", field.name},
-          {"type", field.type},
-          {"constraint", field.constraint},
-          {"default", field.default_text},
-          {"help", field.help}};
-}
-
-void print_json(const Json& json) {
-  fmt::print("{}\n", json.dump(2, ' ', false, Json::error_handler_t::replace));
+void print_json(const Value& value) {
+  fmt::print("{}", json_text(value, true));
   flush_output();
 }
 

@@ -35,46 +35,60 @@ std::vector<std::string> all_names(const Registry& registry) {
   return names;
 }
 
-Json json_of(const std::vector<FieldInfo>& options) {
-  Json out = Json::array();
-  for (const FieldInfo& field : options) out.push_back(app::to_json(field));
+Value json_of(const std::vector<FieldInfo>& options) {
+  Value::Array out;
+  for (const FieldInfo& field : options) {
+    out.push_back(Value::Table{{"name", field.name},
+                               {"type", field.type},
+                               {"constraint", field.constraint},
+                               {"default", field.default_text},
+                               {"help", field.help}});
+  }
   return out;
 }
 
-Json json_of(const AlgorithmEntry& algorithm) {
-  return {{"name", algorithm.name},
-          {"summary", algorithm.summary},
-          {"cost", algorithm.cost},
-          {"steps", name_of(algorithm.takes)},
-          {"options", json_of(algorithm.options)}};
+Value json_of(const AlgorithmEntry& algorithm) {
+  return Value::Table{{"name", algorithm.name},
+                      {"summary", algorithm.summary},
+                      {"cost", algorithm.cost},
+                      {"steps", name_of(algorithm.takes)},
+                      {"options", json_of(algorithm.options)}};
 }
 
-Json json_of(const RuleEntry& rule) {
-  Json out = {{"name", rule.name},
-              {"summary", rule.summary},
-              {"cost", rule.cost},
-              {"steps", name_of(rule.gives)},
-              {"options", json_of(rule.options)}};
+Value json_of(const RuleEntry& rule) {
+  Value out = Value::Table{{"name", rule.name},
+                           {"summary", rule.summary},
+                           {"cost", rule.cost},
+                           {"steps", name_of(rule.gives)},
+                           {"options", json_of(rule.options)}};
   if (!rule.constant.empty()) out["constant"] = rule.constant;
   return out;
 }
 
-Json json_of(const LossEntry& loss) {
-  return {
+Value json_of(const LossEntry& loss) {
+  return Value::Table{
       {"name", loss.name}, {"summary", loss.summary}, {"task", name_of(loss.task)}, {"options", json_of(loss.options)}};
 }
 
-Json json_of(const ProblemEntry& problem) {
-  return {{"name", problem.name}, {"summary", problem.summary}, {"options", json_of(problem.options)}};
+Value json_of(const ProblemEntry& problem) {
+  return Value::Table{{"name", problem.name}, {"summary", problem.summary}, {"options", json_of(problem.options)}};
+}
+
+template <class Entries>
+Value all_json(const Entries& entries) {
+  Value::Array out;
+  for (const auto& entry : entries) out.push_back(json_of(entry));
+  return out;
 }
 
 // Which steps an algorithm can take, in words.
-std::string taken(Steps steps) {
+std::string taken(Steps steps, const Registry& registry) {
+  const std::vector<std::string> rules = rules_for(steps, registry.rules());
   switch (steps) {
     case Steps::constant:
-      return "one constant: constant, tuned";
+      return fmt::format("one constant: {}", fmt::join(rules, ", "));
     case Steps::common:
-      return "common: constant, decay, schedule, tuned";
+      return fmt::format("common: {}", fmt::join(rules, ", "));
     case Steps::agent_wise:
       return "any";
     case Steps::own:
@@ -112,9 +126,9 @@ std::string example(const RuleEntry& rule) {
                           : fmt::format("step = {{ rule = {}{} }}", in_quotes(rule.name), required);
 }
 
-void print(const AlgorithmEntry& algorithm) {
+void print(const AlgorithmEntry& algorithm, const Registry& registry) {
   fmt::print("{}: {}\nCosts: {} an iteration and edge\nSteps: {}\n\nIn a [[method]]: algorithm = {}\n",
-             inked(algorithm.name, Ink::bold), algorithm.summary, algorithm.cost, taken(algorithm.takes),
+             inked(algorithm.name, Ink::bold), algorithm.summary, algorithm.cost, taken(algorithm.takes, registry),
              in_quotes(algorithm.name));
   if (!algorithm.options.empty()) {
     fmt::print("or algorithm = {{ name = {}, ... }} with\n", in_quotes(algorithm.name));
@@ -122,7 +136,7 @@ void print(const AlgorithmEntry& algorithm) {
   }
 }
 
-void print(const RuleEntry& rule) {
+void print(const RuleEntry& rule, const Registry&) {
   fmt::print("{}: {}\nCosts: {}\n", inked(rule.name, Ink::bold), rule.summary, rule.cost);
   if (!rule.constant.empty()) {
     fmt::print("Needs a constant, `{}`; step = {{ rule = \"tuned\", of = {} }} searches it\n", rule.constant,
@@ -132,13 +146,13 @@ void print(const RuleEntry& rule) {
   if (!rule.options.empty()) print_options(rule.options);
 }
 
-void print(const LossEntry& loss) {
+void print(const LossEntry& loss, const Registry&) {
   fmt::print("{}: {}\nFor: {}\n\nIn [problem]: loss = {}\n", inked(loss.name, Ink::bold), loss.summary,
              name_of(loss.task), in_quotes(loss.name));
   if (!loss.options.empty()) print_options(loss.options);
 }
 
-void print(const ProblemEntry& problem) {
+void print(const ProblemEntry& problem, const Registry&) {
   fmt::print("{}: {}\n\nIn [problem]: source = {}\n", inked(problem.name, Ink::bold), problem.summary,
              in_quotes(problem.name));
   if (!problem.options.empty()) print_options(problem.options);
@@ -149,8 +163,8 @@ void print_all(const Registry& registry) {
              inked("Algorithms: algorithm = \"NAME\" or { name = \"NAME\", ... } in a [[method]]", Ink::bold));
   TextTable recursions({{"name"}, {""}, {"costs"}, {"steps"}, {"options"}});
   for (const AlgorithmEntry& algorithm : registry.algorithms()) {
-    recursions.add(
-        {algorithm.name, algorithm.summary, algorithm.cost, taken(algorithm.takes), names_of(algorithm.options)});
+    recursions.add({algorithm.name, algorithm.summary, algorithm.cost, taken(algorithm.takes, registry),
+                    names_of(algorithm.options)});
   }
   fmt::print("{}\n{}\n\n", recursions.text(terminal_width()),
              inked("Step-size rules: step = \"NAME\" or step = { rule = \"NAME\", ... }", Ink::bold));
@@ -178,24 +192,21 @@ void print_all(const Registry& registry) {
 
 void show_all(const Registry& registry, bool json) {
   if (!json) return print_all(registry);
-  Json out = {
-      {"algorithms", Json::array()}, {"rules", Json::array()}, {"losses", Json::array()}, {"problems", Json::array()}};
-  for (const AlgorithmEntry& algorithm : registry.algorithms()) out["algorithms"].push_back(json_of(algorithm));
-  for (const RuleEntry& rule : registry.rules()) out["rules"].push_back(json_of(rule));
-  for (const LossEntry& loss : registry.losses()) out["losses"].push_back(json_of(loss));
-  for (const ProblemEntry& problem : registry.problems()) out["problems"].push_back(json_of(problem));
-  print_json(out);
+  print_json(Value::Table{{"algorithms", all_json(registry.algorithms())},
+                          {"rules", all_json(registry.rules())},
+                          {"losses", all_json(registry.losses())},
+                          {"problems", all_json(registry.problems())}});
 }
 
 // Whether one of the entries has the name; if so it is shown.
 template <class Entries>
-bool show_one(const Entries& entries, const MethodsArguments& arguments) {
+bool show_one(const Entries& entries, const MethodsArguments& arguments, const Registry& registry) {
   for (const auto& entry : entries) {
     if (entry.name != arguments.name) continue;
     if (arguments.json) {
       print_json(json_of(entry));
     } else {
-      print(entry);
+      print(entry, registry);
     }
     return true;
   }
@@ -205,8 +216,9 @@ bool show_one(const Entries& entries, const MethodsArguments& arguments) {
 void methods_command(const MethodsArguments& arguments, const Registry& registry) {
   if (arguments.name.empty()) {
     show_all(registry, arguments.json);
-  } else if (!show_one(registry.rules(), arguments) && !show_one(registry.algorithms(), arguments) &&
-             !show_one(registry.losses(), arguments) && !show_one(registry.problems(), arguments)) {
+  } else if (!show_one(registry.rules(), arguments, registry) &&
+             !show_one(registry.algorithms(), arguments, registry) &&
+             !show_one(registry.losses(), arguments, registry) && !show_one(registry.problems(), arguments, registry)) {
     const auto names = all_names(registry);
     throw InputError("", "no method is called " + in_quotes(arguments.name) + suggestion(arguments.name, names));
   }

@@ -86,18 +86,17 @@ void write_csv(const Model& model, const Predictions& predictions, CsvOutput& ou
   out.write("\n");
 }
 
-Json json_of(const Model& model, const Predictions& predictions, const PredictArguments& arguments) {
-  Json list = Json::array();
-  for (const Real value : predictions.values) list.push_back(value);
+Value json_of(const Model& model, const Predictions& predictions, const PredictArguments& arguments) {
+  Value::Array list(predictions.values.begin(), predictions.values.end());
   for (const Index c : predictions.classes) list.push_back(model.classes[c]);
-  Json out = {{"model", arguments.model}, {"data", arguments.data}, {"samples", predictions.samples}};
-  if (predicts_classes(model)) out["classes"] = model.classes;
-  if (!predictions.ids.empty()) out["ids"] = predictions.ids;
+  Value out = Value::Table{{"model", arguments.model}, {"data", arguments.data}, {"samples", predictions.samples}};
+  if (predicts_classes(model)) out["classes"] = Value::Array(model.classes.begin(), model.classes.end());
+  if (!predictions.ids.empty()) out["ids"] = Value::Array(predictions.ids.begin(), predictions.ids.end());
   out["predictions"] = std::move(list);
   if (!arguments.probabilities) return out;
-  Json rows = Json::array();
+  Value::Array rows;
   for (Index n = 0; n < predictions.samples; ++n) {
-    Json row = Json::array();
+    Value::Array row;
     for (Index c = 0; c < predictions.probabilities.rows(); ++c) row.push_back(predictions.probabilities(c, n));
     rows.push_back(std::move(row));
   }

@@ -12,6 +12,7 @@
 #include "polyhop/problem/data_problem.hpp"
 #include "polyhop/problem/model_options.hpp"
 #include "polyhop/problem/objective.hpp"
+#include "polyhop/problem/problem_options.hpp"
 
 namespace polyhop::python {
 namespace {

@@ -23,12 +23,12 @@ ROOMS = {
     "network": ({"core", "graph"}, {"metis.h"}),
     "network/mpi": ({"core", "graph", "network"}, {"mpi.h"}),
     "method": ({"core", "graph", "problem", "network"}, {"Eigen", "fmt"}),
-    "experiment": ({"core", "graph", "problem", "network", "method"}, {"SQLiteCpp", "fmt", "nlohmann", "sqlite3.h", "toml++", "zip.h"}),
+    "experiment": ({"core", "graph", "problem", "network", "method"}, {"SQLiteCpp", "fmt", "sqlite3.h", "toml++", "zip.h"}),
     "fit": ({"core", "graph", "problem", "network", "method", "experiment/instance.hpp"}, set()),
-    "report": ({"core", "experiment/record.hpp", "fit"}, {"fmt", "nlohmann", "zip.h", "zlib.h"}),
+    "report": ({"core", "experiment/record.hpp", "fit"}, {"fmt", "zip.h", "zlib.h"}),
     "polyhop.hpp": ({"core", "graph", "problem", "network", "method", "experiment", "fit"}, set()),  # includes what one needs
 }
-APP_THIRD_PARTY = {"CLI", "fmt", "nlohmann"}
+APP_THIRD_PARTY = {"CLI", "fmt"}
 # The operating system's own headers, and who may ask it for anything.
 SYSTEM = {"fcntl.h", "poll.h", "spawn.h", "sys", "unistd.h"}
 SYSTEM_ROOMS = {"core", "experiment", "report", "network/mpi", "apps"}

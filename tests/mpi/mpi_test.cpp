@@ -269,7 +269,8 @@ TEST(Team, FailsTogetherAndGoesOn) {
   const Index last = job->size() - 1;
   for (int again = 0; again < 3; ++again) {
     // One fails while the others exchange rows, or before they begin; every thread of theirs waits for it.
-    for (const auto& [threads, when] : {std::pair{1, 5}, {2, 5}, {2, 0}}) {
+    for (const auto& [threads, instant] : {std::pair{1, 5}, {2, 5}, {2, 0}}) {
+      const int when = instant;
       try {
         mpi::launch(
             *job, matrix, 4,

@@ -59,7 +59,7 @@ std::string describe(const NetworkGraph& network, bool brief) {
     out += ",\"diameter\":[" + std::to_string(d.low) + "," + std::to_string(d.high) + "]";
     out +=
         ",\"gap\":" + (gap.computed ? shortest(gap.value) : "null") + ",\"gap_tolerance\":" + shortest(gap.tolerance);
-    out += ",\"two_hop_entries\":" + std::to_string(two_hop_entries(network.matrix));
+    out += ",\"two_hop_entries\":" + std::to_string(two_hop(network.matrix, {0, network.graph.agents()}).entries());
     out += ",\"two_hop_scale\":" + shortest(two_hop_scale(network.matrix.rows()));
     out += ",\"matrix\":" + entries_text(network.matrix.rows());
   }

@@ -15,6 +15,7 @@
 #include "polyhop/report/html_fit.hpp"
 #include "polyhop/report/html_report.hpp"
 #include "polyhop/report/html_scoreboard.hpp"
+#include "support/scoreboards.hpp"
 
 namespace polyhop {
 namespace {
@@ -271,7 +272,7 @@ int dump(const std::string& name, const std::string& folder) {
     return 2;
   }
   std::ofstream(folder + "/report.html", std::ios::binary) << html_report(made);
-  std::ofstream(folder + "/scoreboard.html", std::ios::binary) << html_scoreboard(make_scoreboard(made), name);
+  std::ofstream(folder + "/scoreboard.html", std::ios::binary) << html_scoreboard(test::make_scoreboard(made), name);
   std::ofstream curves(folder + "/curves.csv", std::ios::binary);
   write_curves(made.front(), [&](std::string_view text) { curves << text; });
   return 0;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "polyhop/report/scoreboard.hpp"
 #include "support/records.hpp"
 
 namespace polyhop::test {
@@ -48,6 +49,12 @@ inline Record instance(const std::string& name, std::vector<Cell> cells) {
                                   {"problem", Value(Value::Table{{"loss", Value("logistic")}, {"batch", Value(2)}})}});
   out.tunings = {tuning("tuned", 1)};
   return out;
+}
+
+inline Scoreboard make_scoreboard(const std::vector<Record>& records) {
+  ScoreboardMaker maker;
+  for (const Record& record : records) maker.add(record);
+  return maker.made();
 }
 
 }  // namespace polyhop::test

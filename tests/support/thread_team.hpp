@@ -51,7 +51,7 @@ class ProcessNetwork final : public Network {
   }
   static Roster sorted(std::vector<std::int32_t> places, const Block& block) {
     std::ranges::sort(places);
-    places.erase(std::ranges::unique(places).begin(), places.end());
+    places.erase(std::unique(places.begin(), places.end()), places.end());
     return {std::move(places), block};
   }
 

@@ -24,7 +24,7 @@ std::string near_file(const std::string& file) {
   return nearest_name(path.filename().string(), names);
 }
 
-std::uintmax_t input_file_size(const std::string& file) {
+std::uintmax_t input_file_size(const std::string& file, std::uintmax_t most) {
   const auto refuse = [&](const std::string& message) { throw InputError("", message, 0, file); };
   std::error_code error;
   const fs::file_status status = fs::status(file, error);
@@ -37,6 +37,7 @@ std::uintmax_t input_file_size(const std::string& file) {
   if (!fs::is_regular_file(status)) refuse("is a pipe, device or socket, expected a regular file");
   const std::uintmax_t size = fs::file_size(file, error);
   if (error) refuse("cannot be read: " + error.message());
+  if (size > most) refuse("has " + std::to_string(size) + " bytes, expected at most " + std::to_string(most));
   return size;
 }
 

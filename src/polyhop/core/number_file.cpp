@@ -5,11 +5,10 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
-#include <cstdint>
-#include <filesystem>
 #include <fstream>
 
 #include "polyhop/core/error.hpp"
+#include "polyhop/core/input_file.hpp"
 #include "polyhop/core/memory_limit.hpp"
 
 namespace polyhop {
@@ -34,18 +33,13 @@ std::vector<Real> read_numbers(const std::string& path, const std::string& file)
 }
 
 Index read_numbers(const std::string& path, const std::string& file, const std::function<void(Index n, Real x)>& take) {
-  std::error_code failed;
-  if (!std::filesystem::is_regular_file(file, failed)) {
-    throw InputError(path, "'" + file + "' is not a file that can be read");
-  }
-  constexpr std::uintmax_t most_bytes = 1'000'000'000;
-  const std::uintmax_t size = std::filesystem::file_size(file, failed);
-  if (failed) throw InputError(path, "cannot read '" + file + "': " + failed.message());
-  if (size > most_bytes) {
-    throw InputError(path, "'" + file + "' has " + std::to_string(size) + " bytes, expected at most 1000000000");
+  try {
+    (void)input_file_size(file, 1'000'000'000);
+  } catch (const InputError& e) {
+    throw InputError(path, "'" + file + "': " + e.message());  // at the line that names the file
   }
   std::ifstream in(file);
-  if (!in) throw InputError(path, "cannot read '" + file + "'");
+  if (!in) throw InputError(path, "'" + file + "': cannot be read");
   Index count = 0;
   std::string line;
   for (int row = 1; std::getline(in, line); ++row) {

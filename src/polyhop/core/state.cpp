@@ -96,27 +96,61 @@ void StateRegistry::save(const Block& block, Snapshot& snapshot) const {
 }
 
 void StateRegistry::restore(const Block& block, const Snapshot& snapshot) {
-  if (snapshot.entries.size() != items_.size()) {
-    throw Error("the saved state has " + std::to_string(snapshot.entries.size()) + " entries, this run has " +
-                std::to_string(items_.size()));
-  }
+  Index agents = block.last;
+  for (const auto& entry : snapshot.entries) agents = std::max(agents, entry.rows);
+  StateMatching matching(entries(), agents);
+  for (const auto& entry : snapshot.entries)
+    (void)matching.find({entry.name, 0, entry.rows, entry.columns, entry.data});
+  matching.end();
   for (std::size_t n = 0; n < items_.size(); ++n) {
-    const Item& item = items_[n];
-    const auto& entry = snapshot.entries[n];
-    if (entry.name != item.name || entry.columns != item.columns) {
-      throw Error("the saved state has '" + entry.name + "' where this run has '" + item.name + "'");
-    }
-    const bool fits = item.per_agent() ? entry.rows >= block.last : entry.rows == 1;
-    if (!fits || static_cast<Index>(entry.data.size()) != entry.rows * entry.columns) {
-      throw Error("the saved state's '" + entry.name + "' has another shape than this run's");
-    }
-    const auto columns = static_cast<std::size_t>(item.columns);
-    const std::span<const Real> data = entry.data;
-    if (!item.per_agent()) copy_in(n, 0, data);
-    for (Index k = 0; item.per_agent() && k < block.size(); ++k) {
+    const auto columns = static_cast<std::size_t>(items_[n].columns);
+    const std::span<const Real> data = snapshot.entries[n].data;
+    if (!items_[n].per_agent()) copy_in(n, 0, data);
+    for (Index k = 0; items_[n].per_agent() && k < block.size(); ++k) {
       copy_in(n, k, data.subspan(static_cast<std::size_t>(block.agent(k)) * columns, columns));
     }
   }
+}
+
+namespace {
+
+[[noreturn]] void refuse_shape(const std::string& name) {
+  throw Error("the saved state's '" + name + "' has another shape than this run's");
+}
+
+}  // namespace
+
+std::size_t StateMatching::find(const StatePart& part) {
+  if (part.first == 0 || count_ == 0) begin(part);
+  const auto& entry = entries_[count_ - 1];
+  rows_ += part.rows;
+  if (part.name != entry.name) {
+    throw Error("the saved state has '" + part.name + "' where this run has '" + entry.name + "'");
+  }
+  const Index most = entry.per_agent ? agents_ : 1;
+  const bool whole = static_cast<Index>(part.data.size()) == part.rows * part.columns;
+  if (rows_ > most || part.columns != entry.columns || !whole) refuse_shape(part.name);
+  return count_ - 1;
+}
+
+void StateMatching::end() const {
+  check_last();
+  if (count_ == entries_.size()) return;
+  throw Error("the saved state has " + std::to_string(count_) + " entries, this run has " +
+              std::to_string(entries_.size()));
+}
+
+void StateMatching::begin(const StatePart& part) {
+  check_last();
+  if (count_ == entries_.size()) throw Error("the saved state has '" + part.name + "', which this run has not");
+  ++count_;
+  rows_ = 0;
+}
+
+void StateMatching::check_last() const {
+  if (count_ == 0) return;
+  const auto& last = entries_[count_ - 1];
+  if (rows_ != (last.per_agent ? agents_ : 1)) refuse_shape(last.name);
 }
 
 }  // namespace polyhop

@@ -6,6 +6,7 @@
 #include <functional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "polyhop/core/real.hpp"
@@ -79,6 +80,27 @@ class StateRegistry {
   };
   void insert(const std::string& name, Kind kind, void* place, Index columns);
   std::vector<Item> items_;
+};
+
+/// Finds a saved state's parts among the entries of this run, which has so many agents. Throws Error where they do not
+/// fit each other.
+class StateMatching {
+ public:
+  StateMatching(std::vector<StateRegistry::Entry> entries, Index agents)
+      : entries_(std::move(entries)), agents_(agents) {}
+  /// The number of the entry that the part belongs to.
+  std::size_t find(const StatePart& part);
+  /// To be called after the last part.
+  void end() const;
+
+ private:
+  void begin(const StatePart& part);
+  void check_last() const;
+
+  std::vector<StateRegistry::Entry> entries_;
+  Index agents_;
+  std::size_t count_ = 0;  // entries begun
+  Index rows_ = 0;         // seen of the last of them
 };
 
 }  // namespace polyhop

@@ -2,6 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "polyhop/experiment/advice.hpp"
 
+#include <algorithm>
+
+#include "polyhop/method/rule_table.hpp"
+
 namespace polyhop {
 namespace {
 
@@ -9,6 +13,12 @@ namespace {
 std::string option(const Method& method, std::string_view key) {
   const Value* value = method.rule.options.find(key);
   return value != nullptr ? value->text() : "";
+}
+
+// Whether a rule of polyhop's has this option, given or not.
+bool takes(const Method& method, std::string_view key) {
+  const auto rule = std::ranges::find(rules(), method.rule.name, &RuleEntry::name);
+  return rule != rules().end() && std::ranges::count(rule->options, key, &FieldInfo::name) > 0;
 }
 
 std::string for_gap(const Method& method) {
@@ -31,14 +41,15 @@ std::string after_divergence(const Method& method) {
   const std::string& rule = method.rule.name;
   if (method.algorithm.name == "auto") return "use step = \"tuned\", whose search leaves out what diverges";
   if (rule == "gap") return for_gap(method);
-  if (rule == "constant" || rule == "decay" || rule == "schedule") {
+  if (!method.rule.constant.empty()) {
     return "the step is too large; step = { rule = \"tuned\", of = " + in_quotes(rule) +
            " } searches the best one, factor = 0.5 takes half of it";
   }
-  if (rule == "polyak" || rule == "sps") return "limit the step: max = ..., or use step = \"auto\"";
-  if (rule == "adgd" || rule == "barzilai-borwein") {
+  // Steps from differences of gradients may be agreed on; others may have a limit.
+  if (takes(method, "agree")) {
     return "made for full gradients (problem.batch = \"all\"); use agree = \"min\", or step = \"auto\"";
   }
+  if (takes(method, "max")) return "limit the step: max = ..., or use step = \"auto\"";
   return "use step = \"auto\"";
 }
 

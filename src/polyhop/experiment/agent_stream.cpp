@@ -109,54 +109,6 @@ void receive(Members& members, StateRegistry& state, const std::vector<StateRegi
                   [&](Index k, std::span<const Real> row) { state.copy_in(n, k, row); });
 }
 
-// Finds a saved state's parts among the entries of this run.
-class Matching {
- public:
-  Matching(const std::vector<StateRegistry::Entry>& entries, Index agents) : entries_(entries), agents_(agents) {}
-
-  // The number of the entry that the part belongs to.
-  std::size_t find(const StatePart& part) {
-    if (part.first == 0 || count_ == 0) begin(part);
-    const auto& entry = entries_[count_ - 1];
-    rows_ += part.rows;
-    if (part.name != entry.name) misfit(part.name);
-    const Index most = entry.per_agent ? agents_ : 1;
-    const bool whole = static_cast<Index>(part.data.size()) == part.rows * part.columns;
-    if (rows_ > most || part.columns != entry.columns || !whole) reshaped(part.name);
-    return count_ - 1;
-  }
-  void end() const {
-    check_last();
-    if (count_ == entries_.size()) return;
-    throw Error("the saved state has " + std::to_string(count_) + " entries, this run has " +
-                std::to_string(entries_.size()));
-  }
-
- private:
-  void begin(const StatePart& part) {
-    check_last();
-    if (count_ == entries_.size()) throw Error("the saved state has '" + part.name + "', which this run has not");
-    ++count_;
-    rows_ = 0;
-  }
-  void check_last() const {
-    if (count_ == 0) return;
-    const auto& last = entries_[count_ - 1];
-    if (rows_ != (last.per_agent ? agents_ : 1)) reshaped(last.name);
-  }
-  [[noreturn]] void misfit(const std::string& name) const {
-    throw Error("the saved state has '" + name + "' where this run has '" + entries_[count_ - 1].name + "'");
-  }
-  [[noreturn]] static void reshaped(const std::string& name) {
-    throw Error("the saved state's '" + name + "' has another shape than this run's");
-  }
-
-  const std::vector<StateRegistry::Entry>& entries_;
-  Index agents_;
-  std::size_t count_ = 0;  // entries begun
-  Index rows_ = 0;         // seen of the last of them
-};
-
 }  // namespace
 
 void send_state(Worker& worker, const StateRegistry& state, const StateSink& sink) {
@@ -187,7 +139,7 @@ void receive_state(Worker& worker, StateRegistry& state, const StateStream& stre
     while (const auto next = told(worker, {})) receive(members, state, entries, *next, {});
     return;
   }
-  Matching matching(entries, worker.network.agents());
+  StateMatching matching(entries, worker.network.agents());
   stream([&](const StatePart& part) {
     const std::size_t n = matching.find(part);
     const double number = entries[n].per_agent ? 0 : part.data[0];

@@ -392,7 +392,7 @@ ModelEvaluation evaluation_of(const Model& model, const DataProblem& problem, co
   }
   std::vector<ScoredSamples> agents;
   for (Index k = 0; k < data.agents(); ++k) {
-    auto& [scores, targets] = agents.emplace_back(Rows(blocks.rows(), data.samples(k)));
+    auto& [scores, targets] = agents.emplace_back(ScoredSamples{Rows(blocks.rows(), data.samples(k)), {}});
     for (Index n = data.first(k); n < data.first(k + 1); ++n) {
       for (Index c = 0; c < blocks.rows(); ++c) {
         scores(c, n - data.first(k)) = data.features.dot(n, blocks.row(c).data());

@@ -224,10 +224,6 @@ Graph pattern(const SparseRows& rows) {
   return Graph::from_edges(rows.rows(), edges);
 }
 
-Index two_hop_entries(const CombinationMatrix& a, Index limit) {
-  return count_entries(a.rows(), {0, a.agents()}, limit);
-}
-
 SparseRows two_hop(const CombinationMatrix& matrix, const Block& block, double most_bytes) {
   const SparseRows& a = matrix.rows();
   const auto limit = static_cast<Index>(std::min(most_bytes / bytes_an_entry, 1e18));

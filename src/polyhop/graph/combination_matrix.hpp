@@ -53,14 +53,6 @@ class CombinationMatrix {
 /// The links along which a matrix has an entry other than zero.
 Graph pattern(const SparseRows& rows);
 
-/// Where `two_hop_entries` stops counting.
-inline constexpr Index two_hop_count_limit = 1'000'000'000;
-
-/// Number of entries of B = A^T A, without building it. Exact when the result is at most `limit`; above,
-/// it is a number beyond the limit that B has at least. O(edges * degree) time, O(agents) memory; an agent
-/// with a neighbour that knows everybody costs nothing, so the star is O(agents).
-Index two_hop_entries(const CombinationMatrix& a, Index limit = two_hop_count_limit);
-
 /// The rows of the block's agents of B = A^T A, the two-hop weights b_kl = sum_m a_mk a_ml, each summed in order of m.
 /// Counts before it allocates, and throws InputError when the rows need more than `most_bytes`.
 SparseRows two_hop(const CombinationMatrix& a, const Block& block, double most_bytes = memory_left());

@@ -9,12 +9,12 @@
 #include <filesystem>
 #include <fstream>
 #include <initializer_list>
-#include <system_error>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "polyhop/core/error.hpp"
+#include "polyhop/core/input_file.hpp"
 #include "polyhop/core/memory_limit.hpp"
 #include "polyhop/core/value.hpp"
 #include "polyhop/graph/graph_text.hpp"
@@ -29,15 +29,7 @@ using Entry = GraphText::Entry;
 }
 
 std::string read_text(const std::string& file, HeldMemory& held) {
-  constexpr std::uintmax_t most_bytes = 1'000'000'000;
-  std::error_code error;
-  const auto status = std::filesystem::status(file, error);
-  if (!std::filesystem::exists(status)) refuse("no such file");
-  if (std::filesystem::is_directory(status)) refuse("is a directory, expected a file");
-  if (!std::filesystem::is_regular_file(status)) refuse("is a pipe, device or socket, expected a regular file");
-  const std::uintmax_t size = std::filesystem::file_size(file, error);
-  if (error) refuse("cannot be read: " + error.message());
-  if (size > most_bytes) refuse("has " + std::to_string(size) + " bytes, expected at most 1000000000");
+  const std::uintmax_t size = input_file_size(file, 1'000'000'000);
   held.add(static_cast<double>(size));
   std::ifstream in(file, std::ios::binary);
   std::string text(size, '\0');

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "polyhop/method/algorithm_table.hpp"
 
+#include <cstddef>
+
 #include "polyhop/core/named_entry.hpp"
 #include "polyhop/method/adaptive_moments.hpp"
 #include "polyhop/method/automatic.hpp"
@@ -28,15 +30,25 @@ AlgorithmEntry exact_diffusion_entry() {
   return out;
 }
 
+// "a", "b" or "c"
+std::string one_of(const std::vector<std::string>& names) {
+  std::string out;
+  for (std::size_t n = 0; n < names.size(); ++n) {
+    out += (n == 0 ? "" : n + 1 < names.size() ? ", " : " or ") + in_quotes(names[n]);
+  }
+  return out;
+}
+
 // What to say of steps that are not taken.
-std::string reason(const AlgorithmSpec& algorithm) {
+std::string reason(const AlgorithmSpec& algorithm, std::span<const RuleEntry> among) {
   switch (algorithm.takes) {
     case Steps::own:
       return "chooses its own steps; leave `step` out";
     case Steps::constant:
-      return "takes one constant step, the same for all agents and iterations: \"constant\" or \"tuned\"";
+      return "takes one constant step, the same for all agents and iterations: " +
+             one_of(rules_for(algorithm.takes, among));
     case Steps::common:
-      return "takes a step that is the same for all agents: \"constant\", \"decay\", \"schedule\" or \"tuned\"";
+      return "takes a step that is the same for all agents: " + one_of(rules_for(algorithm.takes, among));
     case Steps::agent_wise:
       break;
   }
@@ -76,7 +88,8 @@ AlgorithmSpec read_algorithm(const Value& algorithm, const std::string& path, st
                     algorithm, path);
 }
 
-void check_pair(const AlgorithmSpec& algorithm, const RuleSpec& rule, const std::string& path, int line) {
+void check_pair(const AlgorithmSpec& algorithm, const RuleSpec& rule, const std::string& path, int line,
+                std::span<const RuleEntry> among) {
   if (rule.name == "auto" && algorithm.name != "auto") {
     throw InputError(
         path, "rule \"auto\" chooses the algorithm too; leave `algorithm` = " + in_quotes(algorithm.name) + " out",
@@ -89,7 +102,7 @@ void check_pair(const AlgorithmSpec& algorithm, const RuleSpec& rule, const std:
   if (own || (algorithm.takes != Steps::own && rule.gives <= algorithm.takes)) return;
   throw InputError(path,
                    "rule " + in_quotes(rule.name) + " does not go with algorithm " + in_quotes(algorithm.name) +
-                       ", which " + reason(algorithm),
+                       ", which " + reason(algorithm, among),
                    line);
 }
 

@@ -67,7 +67,8 @@ AlgorithmEntry algorithm_entry(std::string name, std::string summary, std::strin
   return {std::move(name), std::move(summary), std::move(cost), takes, Options::fields().info(), std::move(read)};
 }
 
-/// Refuses a rule whose steps the algorithm cannot take, with the reason.
-void check_pair(const AlgorithmSpec& algorithm, const RuleSpec& rule, const std::string& path, int line);
+/// Refuses a rule whose steps the algorithm cannot take, with the reason and those of a list that it can.
+void check_pair(const AlgorithmSpec& algorithm, const RuleSpec& rule, const std::string& path, int line,
+                std::span<const RuleEntry> among = rules());
 
 }  // namespace polyhop

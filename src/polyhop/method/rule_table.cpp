@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "polyhop/method/rule_table.hpp"
 
+#include <algorithm>
+
 #include "polyhop/core/named_entry.hpp"
 #include "polyhop/method/adaptive_descent_step.hpp"
 #include "polyhop/method/backtracking_step.hpp"
@@ -88,6 +90,15 @@ const std::vector<RuleEntry>& rules() {
 
 RuleSpec read_rule(const Value& step, const std::string& path, std::span<const RuleEntry> among) {
   return read_named(among, "rule", "a rule: step = \"gap\" or step = { rule = \"gap\", ... }", step, path, among);
+}
+
+std::vector<std::string> rules_for(Steps takes, std::span<const RuleEntry> among) {
+  std::vector<std::string> names;
+  for (const RuleEntry& rule : among) {
+    if (rule.gives != Steps::own && rule.gives <= takes) names.push_back(rule.name);
+  }
+  std::ranges::sort(names);
+  return names;
 }
 
 RuleSpec own_steps(const std::string& name) {

@@ -23,6 +23,7 @@ struct RuleSpec {
   Value options;  // resolved: every field with its value
   Steps gives = Steps::agent_wise;
   RuleFactory build;
+  std::string constant = {};  // as in the rule's line of the table
 };
 
 /// One line of the table of rules: everything the command line, docs and Python know about a rule.
@@ -43,6 +44,9 @@ const std::vector<RuleEntry>& rules();
 /// Reads `step = { rule = "...", ... }` or `step = "rule"`, a rule of polyhop or of a list of your own.
 RuleSpec read_rule(const Value& step, const std::string& path, std::span<const RuleEntry> among = rules());
 
+/// The names of the rules that an algorithm which takes these steps goes with, from a to z.
+std::vector<std::string> rules_for(Steps takes, std::span<const RuleEntry> among = rules());
+
 /// The line of a rule that is built from (const Options&, const Setting&). With one of your own:
 ///   std::vector<RuleEntry> mine = rules();
 ///   mine.push_back(rule_entry<ShyStep, ShyOptions>("shy", "shy of large gradients", "nothing"));
@@ -50,11 +54,11 @@ RuleSpec read_rule(const Value& step, const std::string& path, std::span<const R
 template <class Rule, class Options = NoOptions>
 RuleEntry rule_entry(std::string name, std::string summary, std::string cost, Steps gives = Steps::agent_wise,
                      std::string constant = "") {
-  auto read = [name, gives](const Value& table, const std::string& path, std::span<const RuleEntry>) {
+  auto read = [name, gives, constant](const Value& table, const std::string& path, std::span<const RuleEntry>) {
     const Options options = Options::fields().read(table, path, {"rule"});
     if constexpr (requires { options.check(path, table.line); }) options.check(path, table.line);
     return RuleSpec{name, Options::fields().write(options), gives,
-                    [options](const Setting& setting) { return std::make_unique<Rule>(options, setting); }};
+                    [options](const Setting& setting) { return std::make_unique<Rule>(options, setting); }, constant};
   };
   return {std::move(name),     std::move(summary),       std::move(cost), gives,
           std::move(constant), Options::fields().info(), std::move(read)};

@@ -44,15 +44,6 @@ class Features {
   [[nodiscard]] Real squared_norm(Index row) const;
   /// Every row divided by its norm, however large or small it is; rows of zeros stay.
   void normalise_rows();
-  /// Every row times factor(row).
-  template <class F>
-  void scale_rows(F factor) {
-    for (Index r = 0; r < rows(); ++r) {
-      const std::span<Real> row = is_sparse() ? own_values(r) : dense_.row(r);
-      const Real by = factor(r);
-      for (Real& x : row) x *= by;
-    }
-  }
   /// Column j becomes (x - shift[j]) * factor[j]; sparse features are not shifted, which would make them dense.
   void transform_columns(std::span<const Real> shift, std::span<const Real> factor);
   /// The same with a last column of ones.

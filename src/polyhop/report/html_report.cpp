@@ -13,6 +13,7 @@
 
 #include "polyhop/report/html_page.hpp"
 #include "polyhop/report/median_curve.hpp"
+#include "polyhop/report/network_svg.hpp"
 #include "polyhop/report/page_json.hpp"
 #include "polyhop/report/ranking.hpp"
 #include "polyhop/report/text_table.hpp"
@@ -153,10 +154,12 @@ std::string network_json(const Record& record) {
   const NetworkPicture& network = record.networks.front();
   const bool drawn = network.agents <= drawn_agents && network.edges.size() <= drawn_edges;
   const auto edge = [](const auto& e) { return fmt::format("[{},{}]", e.first, e.second); };
+  const auto place = [](const Place& p) { return list({json(p.x, chart_digits), json(p.y, chart_digits)}); };
   return object({{"seed", json(std::to_string(network.seed))},
                  {"agents", json(network.agents)},
                  {"links", json(static_cast<Index>(network.edges.size()))},
-                 {"edges", drawn ? list_of(network.edges, edge) : "null"}});
+                 {"edges", drawn ? list_of(network.edges, edge) : "null"},
+                 {"places", drawn ? list_of(network_layout(network), place) : "null"}});
 }
 
 std::string tuning_json(const Tuning& t) {
@@ -213,7 +216,7 @@ std::string record_json(const Record& record, const Budget& budget) {
     points += static_cast<Index>(cell.points.size());
   }
   std::ranges::sort(seeds);
-  const auto distinct = std::ranges::unique(seeds).begin() - seeds.begin();
+  const auto distinct = std::unique(seeds.begin(), seeds.end()) - seeds.begin();
   return object({{"name", json(record.name)},
                  {"headline", json(headline_of(record))},
                  {"target", json(record.target)},

@@ -215,7 +215,8 @@ void ScoreboardMaker::add(const Record& record) {
   methods_.push_back(std::move(methods));
   board_.seconds += seconds_of(record);
   for (const auto& [name, text] : record.provenance) {
-    auto place = std::ranges::find_if(provenance_, [&](const auto& entry) { return entry.first == name; });
+    auto place = std::ranges::find(
+        provenance_, name, [](const auto& entry) -> const auto& { return entry.first; });
     if (place == provenance_.end()) place = provenance_.insert(provenance_.end(), {name, {}});
     place->second.insert(text);
   }
@@ -234,12 +235,6 @@ Scoreboard ScoreboardMaker::made() const {
   for (std::size_t m = 0; m < board.methods.size(); ++m) board.summaries.push_back(summary_of(board, m));
   for (const auto& [name, texts] : provenance_) board.provenance.emplace_back(name, joined(name, texts));
   return board;
-}
-
-Scoreboard make_scoreboard(const std::vector<Record>& records) {
-  ScoreboardMaker maker;
-  for (const Record& record : records) maker.add(record);
-  return maker.made();
 }
 
 std::vector<std::size_t> ranked(const Scoreboard& board) {

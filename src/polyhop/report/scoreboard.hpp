@@ -116,8 +116,6 @@ class ScoreboardMaker {
   std::vector<std::pair<std::string, std::set<std::string>>> provenance_;
 };
 
-Scoreboard make_scoreboard(const std::vector<Record>& records);
-
 /// The methods' numbers, best first: most instances solved, then the smallest geometric mean of iterations.
 std::vector<std::size_t> ranked(const Scoreboard& board);
 

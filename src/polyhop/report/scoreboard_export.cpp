@@ -4,15 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "polyhop/core/json.hpp"
 #include "polyhop/report/csv_cell.hpp"
 
 namespace polyhop {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // "final-risk" as a key: final_risk.
 std::string key(std::string_view name) {
@@ -22,55 +20,57 @@ std::string key(std::string_view name) {
 }
 
 // Numbers that are not finite become null when they are written.
-Json json(const ScoreSummary& s) {
-  return {{"geometric_mean", s.mean},   {"averaged", s.averaged},
-          {"comparable", s.comparable}, {"within_1.05", s.within[0]},
-          {"within_1.5", s.within[1]},  {"within_3", s.within[2]},
-          {"worst", s.worst},           {"worst_instance", s.worst_instance}};
+Value json(const ScoreSummary& s) {
+  return Value::Table{{"geometric_mean", s.mean},   {"averaged", s.averaged},
+                      {"comparable", s.comparable}, {"within_1.05", s.within[0]},
+                      {"within_1.5", s.within[1]},  {"within_3", s.within[2]},
+                      {"worst", s.worst},           {"worst_instance", s.worst_instance}};
 }
 
 // What the search for a constant took; null where there was none.
 template <class Score>
-Json search_json(const Score& s) {
-  if (s.trials == 0) return nullptr;
-  return {{"trials", s.trials}, {"iterations", s.trial_iterations}, {"vectors", s.trial_vectors}};
+Value search_json(const Score& s) {
+  if (s.trials == 0) return {};
+  return Value::Table{{"trials", s.trials}, {"iterations", s.trial_iterations}, {"vectors", s.trial_vectors}};
 }
 
-Json json(const MethodSummary& s) {
-  Json out = {{"method", s.method}, {"instances", s.instances}, {"solved", s.solved},
-              {"runs", s.runs},     {"diverged", s.diverged},   {"search", search_json(s)}};
+Value json(const MethodSummary& s) {
+  Value out = Value::Table{{"method", s.method}, {"instances", s.instances}, {"solved", s.solved},
+                           {"runs", s.runs},     {"diverged", s.diverged},   {"search", search_json(s)}};
   for (const auto& [score, name] : EnumNames<Score>::names) out[key(name)] = json(s.scores[score]);
   return out;
 }
 
-Json json(const std::string& method, const MethodScore& s) {
-  Json out = {{"method", method},       {"runs", s.runs},       {"reached", s.reached},
-              {"diverged", s.diverged}, {"missing", s.missing}, {"search", search_json(s)}};
+Value json(const std::string& method, const MethodScore& s) {
+  Value out = Value::Table{{"method", method},       {"runs", s.runs},       {"reached", s.reached},
+                           {"diverged", s.diverged}, {"missing", s.missing}, {"search", search_json(s)}};
   for (const auto& [score, name] : EnumNames<Score>::names) {
-    out[key(name)] = {{"value", s.value[score]}, {"ratio", s.ratio[score]}};
+    out[key(name)] = Value::Table{{"value", s.value[score]}, {"ratio", s.ratio[score]}};
   }
   return out;
 }
 
-Json json(const ScoreInstance& i, const std::vector<std::string>& methods) {
-  Json baseline;
+Value json(const ScoreInstance& i, const std::vector<std::string>& methods) {
+  Value baseline;
   if (i.has_baseline) {
     const Tuning& t = i.baseline;
-    baseline = {{"method", t.method},         {"step", t.value},      {"trials", t.trials},
-                {"iterations", t.iterations}, {"vectors", t.vectors}, {"seconds", t.seconds}};
+    baseline = Value::Table{{"method", t.method},         {"step", t.value},      {"trials", t.trials},
+                            {"iterations", t.iterations}, {"vectors", t.vectors}, {"seconds", t.seconds}};
   }
-  Json list = Json::array();
+  Value::Array seeds;
+  for (const std::uint64_t seed : i.seeds) seeds.push_back(static_cast<std::int64_t>(seed));
+  Value::Array list;
   for (std::size_t m = 0; m < methods.size(); ++m) list.push_back(json(methods[m], i.methods[m]));
-  return {{"name", i.name},       {"agents", i.agents}, {"topology", i.topology}, {"loss", i.loss},
-          {"batch", i.batch},     {"target", i.target}, {"seeds", i.seeds},       {"floor", i.floor},
-          {"baseline", baseline}, {"methods", list}};
+  return Value::Table{{"name", i.name},       {"agents", i.agents}, {"topology", i.topology}, {"loss", i.loss},
+                      {"batch", i.batch},     {"target", i.target}, {"seeds", seeds},         {"floor", i.floor},
+                      {"baseline", baseline}, {"methods", list}};
 }
 
-Json profile_json(const Scoreboard& board, Score score) {
+Value profile_json(const Scoreboard& board, Score score) {
   const Profiles profiles = performance_profiles(board, score);
-  Json ratios = Json::array();
-  for (const auto& list : profiles.ratios) ratios.push_back(list);
-  return {{"instances", profiles.instances}, {"ratios", ratios}};
+  Value::Array ratios;
+  for (const auto& list : profiles.ratios) ratios.push_back(Value::Array(list.begin(), list.end()));
+  return Value::Table{{"instances", profiles.instances}, {"ratios", ratios}};
 }
 
 std::string cell(std::string_view text) { return csv_cell(text); }
@@ -111,21 +111,19 @@ std::string csv_line(const ScoreInstance& i, const std::string& method, const Me
 }  // namespace
 
 std::string scoreboard_json(const Scoreboard& board) {
-  Json methods = Json::array();
+  Value::Array methods;
   for (const std::size_t m : ranked(board)) methods.push_back(json(board.summaries[m]));
-  Json instances = Json::array();
+  Value::Array instances;
   for (const ScoreInstance& instance : board.instances) instances.push_back(json(instance, board.methods));
-  Json profiles = {{"methods", board.methods}};
+  Value profiles = Value::Table{{"methods", Value::Array(board.methods.begin(), board.methods.end())}};
   for (const Score score : profiled) profiles[key(name_of(score))] = profile_json(board, score);
-  Json provenance = Json::object();
-  for (const auto& [name, text] : board.provenance) provenance[name] = text;
-  const Json out = {{"methods", methods},
-                    {"instances", instances},
-                    {"profiles", profiles},
-                    {"seconds", board.seconds},
-                    {"provenance", provenance}};
+  const Value out = Value::Table{{"methods", methods},
+                                 {"instances", instances},
+                                 {"profiles", profiles},
+                                 {"seconds", board.seconds},
+                                 {"provenance", Value::Table(board.provenance.begin(), board.provenance.end())}};
   // Names may hold any bytes; JSON holds UTF-8 only.
-  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(out, true);
 }
 
 std::string scoreboard_csv(const Scoreboard& board) {

@@ -2,78 +2,56 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "polyhop/report/summary_json.hpp"
 
-#include <algorithm>
-#include <nlohmann/json.hpp>
 #include <set>
-#include <type_traits>
-#include <variant>
 
+#include "polyhop/core/json.hpp"
 #include "polyhop/report/ranking.hpp"
 
 namespace polyhop {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-Json json(const Value& value) {
-  return std::visit(
-      [](const auto& x) -> Json {
-        using T = std::decay_t<decltype(x)>;
-        if constexpr (std::is_same_v<T, std::monostate>) {
-          return nullptr;
-        } else if constexpr (std::is_same_v<T, Value::Array>) {
-          Json list = Json::array();
-          for (const Value& entry : x) list.push_back(json(entry));
-          return list;
-        } else if constexpr (std::is_same_v<T, Value::Table>) {
-          Json table = Json::object();
-          for (const auto& [key, entry] : x) table[key] = json(entry);
-          return table;
-        } else {
-          return x;
-        }
-      },
-      value.data);
+// Numbers that are not finite become null when they are written.
+Value json(const Spread& spread) {
+  return Value::Table{{"low", spread.low}, {"median", spread.median}, {"high", spread.high}};
 }
 
-// Not finite numbers become null when they are written.
-Json json(const Spread& spread) { return {{"low", spread.low}, {"median", spread.median}, {"high", spread.high}}; }
-
-Json json(const Standing& s) {
-  return {{"method", s.method},
-          {"runs", s.runs},
-          {"reached", s.reached},
-          {"diverged", s.diverged},
-          {"unfinished", s.unfinished},
-          {"failed", s.failed},
-          {"iterations", json(s.iterations)},
-          {"vectors", json(s.vectors)},
-          {"evaluations", json(s.evaluations)},
-          {"seconds", json(s.seconds)},
-          {"final_risk", json(s.final_risk)}};
+Value json(const Standing& s) {
+  return Value::Table{{"method", s.method},
+                      {"runs", s.runs},
+                      {"reached", s.reached},
+                      {"diverged", s.diverged},
+                      {"unfinished", s.unfinished},
+                      {"failed", s.failed},
+                      {"iterations", json(s.iterations)},
+                      {"vectors", json(s.vectors)},
+                      {"evaluations", json(s.evaluations)},
+                      {"seconds", json(s.seconds)},
+                      {"final_risk", json(s.final_risk)}};
 }
 
-Json json(const Tuning& t) {
-  return {{"method", t.method},         {"value", t.value},     {"factor", t.factor},   {"trials", t.trials},
-          {"iterations", t.iterations}, {"vectors", t.vectors}, {"scalars", t.scalars}, {"values", t.values},
-          {"gradients", t.gradients},   {"seconds", t.seconds}};
+Value json(const Tuning& t) {
+  return Value::Table{{"method", t.method},   {"value", t.value},           {"factor", t.factor},
+                      {"trials", t.trials},   {"iterations", t.iterations}, {"vectors", t.vectors},
+                      {"scalars", t.scalars}, {"values", t.values},         {"gradients", t.gradients},
+                      {"seconds", t.seconds}};
 }
 
-Json json(const Cell& cell) {
-  Json out = {{"method", cell.method}, {"seed", cell.seed}, {"status", name_of(cell.status)}};
+Value json(const Cell& cell) {
+  Value out = Value::Table{
+      {"method", cell.method}, {"seed", static_cast<std::int64_t>(cell.seed)}, {"status", name_of(cell.status)}};
   if (!cell.message.empty()) out["message"] = cell.message;
   const Point* last = cell.points.empty() ? nullptr : &cell.points.back();
-  out["iterations"] = last != nullptr ? Json(last->iteration) : Json();
-  out["excess_risk"] = last != nullptr ? Json(last->excess_risk) : Json();
-  out["reference"] = {
-      {"value", cell.reference_value}, {"accuracy", cell.reference_accuracy}, {"how", cell.reference_how}};
+  out["iterations"] = last != nullptr ? Value(last->iteration) : Value();
+  out["excess_risk"] = last != nullptr ? Value(last->excess_risk) : Value();
+  out["reference"] =
+      Value::Table{{"value", cell.reference_value}, {"accuracy", cell.reference_accuracy}, {"how", cell.reference_how}};
   out["recorded_agents"] = cell.recorded_agents;
   return out;
 }
 
 template <class List>
-Json list(const List& entries) {
-  Json out = Json::array();
+Value list(const List& entries) {
+  Value::Array out;
   for (const auto& entry : entries) out.push_back(json(entry));
   return out;
 }
@@ -81,15 +59,18 @@ Json list(const List& entries) {
 }  // namespace
 
 std::string summary_json(const Record& record) {
-  std::set<std::uint64_t> seeds;
-  for (const Cell& cell : record.cells) seeds.insert(cell.seed);
-  Json provenance = Json::object();
-  for (const auto& [name, text] : record.provenance) provenance[name] = text;
-  const Json out = {{"name", record.name},           {"target", record.target},         {"seeds", seeds},
-                    {"methods", list(rank(record))}, {"tunings", list(record.tunings)}, {"runs", list(record.cells)},
-                    {"config", json(record.config)}, {"provenance", provenance}};
+  std::set<std::int64_t> seeds;
+  for (const Cell& cell : record.cells) seeds.insert(static_cast<std::int64_t>(cell.seed));
+  const Value out = Value::Table{{"name", record.name},
+                                 {"target", record.target},
+                                 {"seeds", Value::Array(seeds.begin(), seeds.end())},
+                                 {"methods", list(rank(record))},
+                                 {"tunings", list(record.tunings)},
+                                 {"runs", list(record.cells)},
+                                 {"config", record.config},
+                                 {"provenance", Value::Table(record.provenance.begin(), record.provenance.end())}};
   // Names may hold any bytes; JSON holds UTF-8 only.
-  return out.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(out, true);
 }
 
 }  // namespace polyhop

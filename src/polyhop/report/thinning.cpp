@@ -27,8 +27,7 @@ std::vector<Index> thinned(Index count, Index most) {
     out.push_back(static_cast<Index>(std::lround(std::pow(last, share))));
   }
   std::ranges::sort(out);
-  const auto twice = std::ranges::unique(out);
-  out.erase(twice.begin(), twice.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
 }
 

@@ -9,8 +9,10 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
+#include "polyhop/core/fingerprint.hpp"
 #include "polyhop/core/random.hpp"
 #include "polyhop/core/rows.hpp"
 #include "unit/core/plain_kernels.hpp"
@@ -451,6 +453,50 @@ TEST(Kernels, AddBlocksEqualsItsPlainTwinForAllTileRemainders) {
       }
     }
   }
+}
+
+// What the twins cannot show, being compiled by the same compiler for the same machine. A number that differs here
+// breaks the promise of equal bits: it is never to be replaced by what a machine gives.
+TEST(Kernels, GiveTheSameBitsOnEveryMachine) {
+  Fingerprint fingerprint;
+  const SparseExample a;
+  const std::vector<std::int32_t> every = {0, 1, 2, 3};
+  for (const Index n : sizes()) {
+    const LooseRows rows(5, n, 1, 3, 20);
+    const std::vector<const Real*> x = {rows.row(0), rows.row(1), rows.row(2), rows.row(3)};
+    fingerprint.add(kernels::dot(x[0], x[1], n));
+    fingerprint.add(kernels::squared_distance(x[0], x[1], n));
+    std::vector<Real> out(4 * rows.stride());
+    kernels::combine(a.view(), every.data(), 4, rows.row(0), rows.stride(), n, out.data(), rows.stride());
+    fingerprint.add(out);
+    std::vector<Real> dots(a.slot.size());
+    kernels::pairwise(a.view(), 4, x.data(), rows.row(0), rows.stride(), n, nullptr, dots.data());
+    fingerprint.add(dots);
+
+    std::vector<Real> m = numbers(n, 21);
+    std::vector<Real> v = numbers(n, 22);
+    kernels::scale(-1.0 / 3, x[0], out.data(), n);
+    kernels::add_scaled(0.7, x[1], out.data(), out.data(), n);
+    kernels::add_difference(0.3, x[2], x[3], out.data(), n);
+    kernels::moments(0.9, 0.999, -1.0 / 3, out.data(), m.data(), v.data(), n);
+    kernels::raise(0.9, m.data(), v.data(), n);
+    kernels::scaled_step(0.3, m.data(), v.data(), 1e-4, 1e-3, x[0], out.data(), n);
+    fingerprint.add(std::span(out).first(n));
+
+    const Index points = kernels::product_tile;
+    const auto wt = numbers(n * points, 23);
+    std::vector<Real> products(4 * points);
+    kernels::products(rows.row(0), rows.stride(), 4, wt.data(), points, points, n, products.data(), points);
+    fingerprint.add(products);
+    const auto blocks = numbers(3 * n, 24);
+    std::vector<Real> factors(4 * 3);
+    kernels::block_dots(x.data(), 4, blocks.data(), 3, n, factors.data());
+    fingerprint.add(factors);
+    std::vector<Real> sums(3 * n);
+    kernels::add_blocks(factors.data(), x.data(), 4, 3, n, sums.data());
+    fingerprint.add(sums);
+  }
+  EXPECT_EQ(hexadecimal(fingerprint.value()), "af08c973cc208be8");
 }
 
 }  // namespace

@@ -72,13 +72,13 @@ TEST_F(NumberFile, RefusesNumbersThatRunTogether) {
 TEST_F(NumberFile, RefusesAMissingFile) {
   const auto error = refusal([&] { return read_numbers("start", file()); });
   EXPECT_EQ(error.path(), "start");
-  EXPECT_EQ(error.message(), "'" + file() + "' is not a file that can be read");
+  EXPECT_EQ(error.message(), "'" + file() + "': no such file");
 }
 
 TEST_F(NumberFile, RefusesADirectory) {
   const auto error = refusal([&] { return read_numbers("start", folder_.string()); });
   EXPECT_EQ(error.path(), "start");
-  EXPECT_EQ(error.message(), "'" + folder_.string() + "' is not a file that can be read");
+  EXPECT_EQ(error.message(), "'" + folder_.string() + "': is a directory, expected a file");
 }
 
 }  // namespace

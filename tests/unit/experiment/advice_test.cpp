@@ -5,8 +5,11 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "polyhop/experiment/toml_reader.hpp"
+#include "polyhop/method/constant_step.hpp"
+#include "polyhop/method/rule_table.hpp"
 
 namespace polyhop::advice_test {
 namespace {
@@ -36,6 +39,14 @@ TEST(Advice, LetsTheSearchFindAStepThatIsTooLarge) {
               "the step is too large; step = " + search + " searches the best one, factor = 0.5 takes half of it");
     EXPECT_TRUE(method(search).tuned) << "what is advised must be possible";
   }
+}
+
+TEST(Advice, LetsTheSearchFindTheConstantOfOnesOwnRule) {
+  std::vector<RuleEntry> mine = rules();
+  mine.push_back(rule_entry<ConstantStep, ConstantOptions>("steady", "", "", Steps::constant, "value"));
+  Method steady = method("\"gap\"");
+  steady.rule = read_rule(Value::Table{{"rule", "steady"}, {"value", 9.0}}, "step", mine);
+  EXPECT_NE(advice(steady, Status::diverged).find("of = \"steady\" } searches the best one"), std::string::npos);
 }
 
 TEST(Advice, RepairsThePublishedRule) {

@@ -661,7 +661,7 @@ TEST(Run, RefusesWhatDoesNotFitTheInstanceBeforeAnyCellRuns) {
   bool ran = false;
   EXPECT_THROW((void)run(list, {1, [&](const Cell&, Index, Index) { ran = true; }}), InputError);
   EXPECT_FALSE(ran);
-  expect_refused(tiny("start = \"/no/such/file\"\n"), "start", "not a file");
+  expect_refused(tiny("start = \"/no/such/file\"\n"), "start", "no such file");
 }
 
 TEST(Run, RefusesGapOnNegativeWeights) {

@@ -34,7 +34,7 @@ std::vector<ScoredSamples> samples_of(const Model& model, Index agents, Index of
   std::vector<ScoredSamples> out;
   for (Index k = 0; k < agents; ++k) {
     Stream stream(7, Purpose::features, k);
-    auto& [scores, targets] = out.emplace_back(Rows(rows, of_first * (k + 1)));
+    auto& [scores, targets] = out.emplace_back(ScoredSamples{Rows(rows, of_first * (k + 1)), {}});
     for (Index n = 0; n < scores.columns(); ++n) {
       for (Index c = 0; c < rows; ++c) scores(c, n) = center + std::round(20 * stream.normal()) / 16;
       const Real first = scores(0, n) - center;

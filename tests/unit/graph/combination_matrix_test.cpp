@@ -108,7 +108,6 @@ TEST(TwoHop, EqualsTheDenseProduct) {
       dense[k][a.rows().column[e]] = a.rows().weight[e];
   }
   const SparseRows b = two_hop(a, {0, 40});
-  EXPECT_EQ(b.entries(), two_hop_entries(a));
   Index non_zero = 0;
   for (Index k = 0; k < 40; ++k) {
     std::vector<Real> row(40, 0);
@@ -135,12 +134,10 @@ TEST(TwoHop, RowsDoNotDependOnTheBlockTheyAreBuiltIn) {
   }
 }
 
-TEST(TwoHop, CountsWithoutBuilding) {
-  EXPECT_EQ(two_hop_entries(network(Topology::path, 5).matrix), 3 + 4 + 5 + 4 + 3);
-  EXPECT_EQ(two_hop_entries(network(Topology::ring, 5).matrix), 25);
-  EXPECT_EQ(two_hop_entries(network(Topology::ring, 100).matrix), 500);
-  EXPECT_EQ(two_hop_entries(network(Topology::star, 100000).matrix), Index{100000} * 100000);
-  EXPECT_GT(two_hop_entries(network(Topology::ring, 100).matrix, 320), 320);
+TEST(TwoHop, HasAnEntryForEveryPairWithinTwoHops) {
+  EXPECT_EQ(two_hop(network(Topology::path, 5).matrix, {0, 5}).entries(), 3 + 4 + 5 + 4 + 3);
+  EXPECT_EQ(two_hop(network(Topology::ring, 5).matrix, {0, 5}).entries(), 25);
+  EXPECT_EQ(two_hop(network(Topology::ring, 100).matrix, {0, 100}).entries(), 500);
 }
 
 TEST(TwoHop, MayTakeAllTheMemoryThatIsAllowed) {

@@ -158,6 +158,7 @@ TEST_F(GraphFile, RefusesWhatIsNotAFile) {
   const std::string pipe = folder_ / "pipe.txt";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   EXPECT_EQ(error_of(pipe), "pipe.txt: graph.file: is a pipe, device or socket, expected a regular file");
+  EXPECT_EQ(error_of(folder_ / "pipes.txt"), "pipes.txt: graph.file: no such file; did you mean 'pipe.txt'?");
   EXPECT_EQ(error("g.png", "0 1").substr(0, 51), "g.png: graph.file: found extension \".png\", expected");
 }
 

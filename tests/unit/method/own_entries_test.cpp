@@ -173,5 +173,15 @@ TEST(OwnEntries, AreNamedInMessages) {
             "algorithm.shar: unknown key; did you mean 'share'?");
 }
 
+TEST(OwnRule, IsNamedAmongThoseThatGoWithAnAlgorithm) {
+  std::vector<RuleEntry> mine = rules();
+  mine.push_back(rule_entry<ShyStep, ShyOptions>("shy", "the same for ever", "nothing", Steps::constant, "value"));
+  const std::string said = refusal([&] {
+                             check_pair(my_algorithm("extra"), my_rule("gap"), "step", 0, mine);
+                             return 0;
+                           }).what();
+  EXPECT_TRUE(said.ends_with("agents and iterations: \"constant\", \"shy\" or \"tuned\"")) << said;
+}
+
 }  // namespace
 }  // namespace polyhop::own_entries_test

@@ -93,7 +93,7 @@ TEST(ColumnChoice, LearnedColumnsStandWhereTheyStood) {
   EXPECT_EQ(found(3, 2, false), std::pair(Places({0, 1}), std::size_t{2}));  // and a target that was named
   EXPECT_EQ(found(3, 2, true), std::pair(Places({0, 1}), std::size_t{2}));
   for (const auto& [count, needs] : {std::pair{5, false}, {1, false}, {3, true}, {2, true}}) {
-    EXPECT_NE(polyhop::refusal([&, n = needs] { return place_columns(learned, count, none, n); })
+    EXPECT_NE(polyhop::refusal([&, c = count, n = needs] { return place_columns(learned, c, none, n); })
                   .message()
                   .find("a table of 4"),
               std::string::npos);

@@ -94,17 +94,6 @@ TEST(Features, OnesBecomeTheLastColumn) {
   expect_equal(naive::sparse(holey()).with_ones(), dense);
 }
 
-TEST(Features, RowsAreScaledEachByItsOwnFactor) {
-  Features dense = holey();
-  Features sparse = naive::sparse(holey());
-  const auto factor = [](Index r) { return 2.0 * static_cast<Real>(r); };
-  dense.scale_rows(factor);
-  sparse.scale_rows(factor);
-  EXPECT_EQ(dense.dense()(4, 3), 12);
-  EXPECT_EQ(row_of(dense, 0), Numbers(columns, 0));
-  expect_equal(sparse, dense);
-}
-
 TEST(Features, ColumnsAreShiftedWhereDenseAndScaledInBoth) {
   const Numbers shift = naive::random_point(columns, 1);
   const Numbers factor = naive::random_point(columns, 2);

@@ -11,6 +11,7 @@
 #include <functional>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <span>
 #include <string>
 #include <utility>
@@ -20,7 +21,6 @@
 #include "polyhop/core/reach.hpp"
 #include "polyhop/core/serial_collective.hpp"
 #include "polyhop/problem/problem_options.hpp"
-#include "polyhop/problem/stream.hpp"
 #include "support/bowls.hpp"
 #include "support/counted_costs.hpp"
 #include "unit/core/refusal.hpp"
@@ -356,15 +356,40 @@ TEST(ObjectiveProblem, RefusesAnAgentWithoutSamples) {
   EXPECT_STREQ(refusal([&] { return together.oracle({0, 2}, 0); }).what(), "costs: agent 1 has no samples");
 }
 
-std::shared_ptr<const Objective> endless_stream() {
-  return std::make_shared<StreamObjective>(3, make_loss("least-squares"), [](Index n, std::span<Real> h) {
-    std::ranges::fill(h, 1.0);
-    return static_cast<Real>(n);
-  });
+// Samples without end, of which it notes those that it is asked for.
+class Endless final : public Objective {
+ public:
+  [[nodiscard]] Index dimension() const override { return 3; }
+  [[nodiscard]] Index samples() const override { return endless_samples; }
+  [[nodiscard]] Real value(std::span<const Real>, std::span<const Index> batch) const override {
+    asked.insert(asked.end(), batch.begin(), batch.end());
+    return 0;
+  }
+  Real value_and_gradient(std::span<const Real> w, std::span<const Index> batch,
+                          std::span<Real> gradient) const override {
+    std::ranges::fill(gradient, 0.0);
+    return value(w, batch);
+  }
+  mutable std::vector<Index> asked;
+};
+
+TEST(ObjectiveProblem, CyclicSamplingTakesEndlessSamplesAsTheyCome) {
+  for (const Index size : {1, 2}) {
+    const auto stream = std::make_shared<Endless>();
+    const ObjectiveProblem problem({stream}, {size, false}, Sampling::cyclic);
+    const auto oracle = problem.oracle({0, 1}, 0);
+    for (Index i = 0; i < 4; ++i) {
+      oracle->draw(i);
+      (void)oracle->evaluate(Rows(1, 3), true);
+    }
+    std::vector<Index> expected(4 * size);
+    std::iota(expected.begin(), expected.end(), Index{0});
+    EXPECT_EQ(stream->asked, expected);
+  }
 }
 
 TEST(ObjectiveProblem, RefusesTheMeanOfEndlessSamples) {
-  const ObjectiveProblem problem({std::make_shared<Polynomial>(), endless_stream()});
+  const ObjectiveProblem problem({std::make_shared<Polynomial>(), std::make_shared<Endless>()});
   Rows out(2, 1);
   EXPECT_STREQ(refusal<Error>([&] {
                  problem.costs({0, 2}, Rows(1, 3), out);
@@ -474,7 +499,7 @@ TEST(ObjectiveProblem, SaysWhenItsMinimumIsUnknown) {
     SCOPED_TRACE("not a number");
     expect_unknown(minimum_of([](Real w) { return std::log(w - 1); }, [](Real w) { return 1 / (w - 1); }), not_finite);
   }
-  expect_unknown(minimum_of(ObjectiveProblem({std::make_shared<Polynomial>(), endless_stream()})),
+  expect_unknown(minimum_of(ObjectiveProblem({std::make_shared<Polynomial>(), std::make_shared<Endless>()})),
                  "samples never end, so no cost is a mean over all of them");
 }
 

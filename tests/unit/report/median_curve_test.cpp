@@ -37,8 +37,9 @@ Cell cell(const std::vector<double>& risks, Status status = Status::done, Index 
   return out;
 }
 
-std::vector<CurvePoint> curve(std::vector<Cell> cells, CurveX x = CurveX::iterations,
-                              CurveY y = curve_y(&Point::excess_risk)) {
+constexpr CurveY excess_risk = curve_y(&Point::excess_risk);
+
+std::vector<CurvePoint> curve(std::vector<Cell> cells, CurveX x = CurveX::iterations, CurveY y = excess_risk) {
   const auto curves = median_curves(test::record(std::move(cells)), x, y);
   return curves.size() == 1 ? curves[0].points : std::vector<CurvePoint>();
 }

@@ -15,6 +15,7 @@ namespace polyhop::profile_figure_test {
 namespace {
 
 using test::instance;
+using test::make_scoreboard;
 using test::run;
 
 class ProfileFigure : public test::TemporaryFolder {

@@ -14,6 +14,7 @@ namespace {
 
 using nlohmann::json;
 using test::instance;
+using test::make_scoreboard;
 using test::run;
 
 Scoreboard board() {

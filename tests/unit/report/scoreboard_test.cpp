@@ -17,6 +17,7 @@ namespace polyhop::scoreboard_test {
 namespace {
 
 using test::instance;
+using test::make_scoreboard;
 using test::run;
 constexpr double infinity = std::numeric_limits<double>::infinity();
 

@@ -15,6 +15,7 @@ namespace polyhop::scoreboard_text_test {
 namespace {
 
 using test::instance;
+using test::make_scoreboard;
 using test::run;
 
 // GAP takes half of the iterations on a and never gets there on b.

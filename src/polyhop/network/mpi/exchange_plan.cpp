@@ -111,7 +111,7 @@ class Planner {
   }
   void tidy(Agents& agents) const {
     std::ranges::sort(agents, {}, [&](Index agent) { return own_.place(agent); });
-    agents.erase(std::ranges::unique(agents).begin(), agents.end());
+    agents.erase(std::unique(agents.begin(), agents.end()), agents.end());
   }
   void tidy(PeerRows& rows) const {
     tidy(rows.sent);

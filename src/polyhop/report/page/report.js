@@ -364,90 +364,6 @@ const agentSteps = () => {
   return method && method.steps ? method.steps.agents : null;
 };
 
-// All distances in hops, one row an agent; between parts that are not connected a little more than the largest.
-function hops(count, edges) {
-  const neighbours = Array.from({length: count}, () => []);
-  for (const [a, b] of edges) {
-    neighbours[a].push(b);
-    neighbours[b].push(a);
-  }
-  let largest = 0;
-  const rows = neighbours.map((_, source) => {
-    const far = new Float64Array(count).fill(-1);
-    far[source] = 0;
-    for (let queue = [source], at = 0; at < queue.length; ++at) {
-      for (const next of neighbours[queue[at]]) {
-        if (far[next] >= 0) continue;
-        far[next] = far[queue[at]] + 1;
-        largest = Math.max(largest, far[next]);
-        queue.push(next);
-      }
-    }
-    return far;
-  });
-  rows.forEach((row) => row.forEach((d, n) => {
-    if (d < 0) row[n] = largest + 1;
-  }));
-  return rows;
-}
-
-// Leading two eigenvectors of the centred matrix of squared distances, by power iteration: where the layout starts.
-function scaledPositions(far) {
-  const count = far.length;
-  const mean = far.map((row) => d3.mean(row, (d) => d * d));
-  const total = d3.mean(mean);
-  const times = (v) => far.map((row, k) => {
-    let sum = 0;
-    for (let l = 0; l < count; ++l) sum -= 0.5 * (row[l] * row[l] - mean[k] - mean[l] + total) * v[l];
-    return sum;
-  });
-  const found = [];
-  for (const turn of [1, 2]) {
-    let v = far.map((_, k) => Math.sin(turn * 2.399963 * (k + 1)));
-    let size = 0;
-    for (let n = 0; n < 40; ++n) {
-      for (const u of found) {
-        const along = d3.sum(v, (x, k) => x * u.unit[k]);
-        v = v.map((x, k) => x - along * u.unit[k]);
-      }
-      const next = times(v);
-      size = Math.sqrt(d3.sum(next, (x) => x * x)) || 1;
-      v = next.map((x) => x / size);
-    }
-    found.push({unit: v, size: Math.sqrt(size)});
-  }
-  return far.map((_, k) => found.map((u, n) => u.unit[k] * u.size + 0.05 * Math.cos(k * (n + 1) * 1.7)));
-}
-
-// Springs between all agents, as long as their distance in hops and the weaker the longer. The same each time.
-function layout(count, edges) {
-  const far = hops(count, edges);
-  const at = scaledPositions(far);
-  const rounds = count > 200 ? 40 : 120;
-  for (let n = 0; n < rounds; ++n) {
-    for (let k = 0; k < count; ++k) {
-      let x = 0, y = 0, all = 0;
-      for (let l = 0; l < count; ++l) {
-        if (l === k) continue;
-        const dx = at[k][0] - at[l][0], dy = at[k][1] - at[l][1];
-        const wanted = far[k][l], weight = 1 / (wanted * wanted);
-        const share = wanted / Math.max(Math.sqrt(dx * dx + dy * dy), 1e-6);
-        x += weight * (at[l][0] + share * dx);
-        y += weight * (at[l][1] + share * dy);
-        all += weight;
-      }
-      if (all > 0) at[k] = [x / all, y / all];
-    }
-  }
-  return at;
-}
-
-const layouts = new Map();
-function layoutOf(n) {
-  if (!layouts.has(n)) layouts.set(n, layout(data.experiments[n].network.agents, data.experiments[n].network.edges));
-  return layouts.get(n);
-}
-
 function colourScale(recorded) {
   const known = positive(recorded.steps.flat());
   const [low, high] = known.length > 0 ? widened(d3.extent(known)) : [0.5, 2];
@@ -466,7 +382,7 @@ function drawNetwork() {
   figure.replaceChildren();
   if (cannotDraw(network)) return;
   const size = Math.max(280, Math.min(figure.clientWidth || 420, 560)), pad = 26, bar = 44;
-  const at = layoutOf(state.experiment);
+  const at = network.places;
   const [x0, x1] = d3.extent(at, (p) => p[0]), [y0, y1] = d3.extent(at, (p) => p[1]);
   const scale = (size - 2 * pad) / Math.max(x1 - x0, y1 - y0, 1e-9);
   const height = Math.max(120, (y1 - y0) * scale + 2 * pad);
