@@ -17,6 +17,7 @@ PYBIND11_MODULE(_engine, module) {
                                                      py::make_tuple(py::handle(error), py::handle(PyExc_ValueError)));
   static const py::exception<OutputError> output_error(module, "OutputError",
                                                        py::make_tuple(py::handle(error), py::handle(PyExc_OSError)));
+  py::setattr(input_error, "argument", py::str(""));  // of one that somebody else raised
   py::register_exception_translator([](std::exception_ptr thrown) {
     try {
       if (thrown) std::rethrow_exception(thrown);
@@ -37,6 +38,9 @@ PYBIND11_MODULE(_engine, module) {
   python::add_experiments(module);
   python::add_fits(module);
   module.def("set_memory_limit", [](const std::string& size) { set_memory_limit(parse_memory_size(size)); });
+  module.def("suggestion", [](const std::string& name, const std::vector<std::string>& candidates) {
+    return suggestion(name, candidates);
+  });
   module.attr("version") = this_machine().version;
   python::stop_at_exit();
 }

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
 // Graphs and the weights along their links.
+#include <algorithm>
+#include <cmath>
 #include <memory>
 
 #include "guest.hpp"
@@ -62,7 +64,23 @@ NetworkGraph weighted(const Graph& graph, const std::string& rule) {
   });
 }
 
-NetworkGraph from_rows(const IndexArray& offset, const IntArray& column, const Array& weight) {
+// Weights >= 0 keep every eigenvalue within [-1, 1]; negative ones need not.
+void refuse_divergence(const CombinationMatrix& matrix, const std::string& argument) {
+  if (std::ranges::all_of(matrix.rows().weight, [](Real a) { return a >= 0; })) return;
+  const Estimate gap = [&] {
+    const py::gil_scoped_release unlocked;
+    return spectral_gap(matrix);
+  }();
+  if (!gap.computed || gap.value >= -std::max(gap.tolerance, 1e-9)) return;
+  throw InputError(argument,
+                   "has the spectral gap " + shortest(std::round(1e6 * gap.value) / 1e6) +
+                       ", expected one >= 0: agents that combine with these weights drift apart; take smaller "
+                       "negative weights, or those of a rule, such as from_edges(...).best_constant()");
+}
+
+/// `argument` is what messages call the matrix.
+NetworkGraph from_rows(const IndexArray& offset, const IntArray& column, const Array& weight,
+                       const std::string& argument) {
   SparseRows rows;
   for (py::ssize_t k = 0; k + 1 < offset.shape(0); ++k) {
     for (Index e = offset.at(k); e < offset.at(k + 1); ++e) rows.add(column.at(e), weight.at(e));
@@ -70,10 +88,11 @@ NetworkGraph from_rows(const IndexArray& offset, const IntArray& column, const A
   }
   return with_arguments([&] {
     if (const auto flaw = first_flaw(rows, Sign::any)) {
-      throw InputError("matrix", "entry [" + std::to_string(flaw->row) + ", " + std::to_string(flaw->column) +
+      throw InputError(argument, "entry [" + std::to_string(flaw->row) + ", " + std::to_string(flaw->column) +
                                      "]: " + flaw->message);
     }
     CombinationMatrix matrix(std::move(rows), Sign::any);
+    refuse_divergence(matrix, argument);
     return NetworkGraph{pattern(matrix.rows()), matrix};
   });
 }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Costs: the built-in losses on arrays, and functions of Python's.
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <utility>
 
@@ -183,6 +184,13 @@ HeldProblem objective(const py::object& function, const py::object& values_only,
   return {std::make_shared<ObjectiveProblem>(std::move(costs), batch_of(batch), sampling_of(sampling)), true};
 }
 
+// The first numbers of a point.
+std::string text_of(const Array& w) {
+  std::string out = "(";
+  for (py::ssize_t j = 0; j < std::min<py::ssize_t>(w.size(), 3); ++j) out += (j > 0 ? ", " : "") + shortest(w.at(j));
+  return out + (w.size() > 3 ? ", ...)" : ")");
+}
+
 // Compares the gradients of some agents with differences of their values.
 void check_gradients(const py::object& function, const std::vector<Index>& samples, Index dimension,
                      const std::vector<Index>& agents, const Array& w) {
@@ -190,6 +198,12 @@ void check_gradients(const py::object& function, const std::vector<Index>& sampl
   for (const Index agent : agents) {
     const GradientCheck found = check_gradient(costs, agent, std::span(w.data(), static_cast<std::size_t>(w.size())));
     if (found.passed(1e-5)) continue;
+    if (!std::isfinite(found.expected) || !std::isfinite(found.given)) {
+      throw InputError("objective", "agent " + std::to_string(agent) + " has a " +
+                                        (std::isfinite(found.expected) ? "gradient" : "value") +
+                                        " that is NaN or infinite at a point drawn at random, w = " + text_of(w) +
+                                        "; expected finite numbers; check=False leaves this out");
+    }
     throw InputError("objective", "the gradient of agent " + std::to_string(agent) +
                                       " is not that of its value: number " + std::to_string(found.coordinate) + " is " +
                                       shortest(found.given) + ", differences of values give " +

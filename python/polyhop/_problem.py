@@ -3,11 +3,13 @@
 """Problems: every agent's cost, from data and a loss or from functions of one's own."""
 
 import inspect
+import numbers
 
 import numpy as np
 
 from . import _engine
-from ._choices import described, python_name, signature
+from ._choices import _default, described, python_name, signature
+from ._messages import check_call, is_integer, refused, shown, suggesting, unknown_keyword
 
 
 class Problem:
@@ -62,79 +64,173 @@ def csr(x):
     """A sparse matrix as a sound CSR of numbers."""
     rows = x.tocsr()
     if rows.dtype.kind not in "fiub":
-        raise _engine.InputError(f"X: has the dtype {rows.dtype}, expected numbers")
+        raise refused("X", f"has the dtype {rows.dtype}, expected numbers")
     rows = rows.astype(float)
     try:
         rows.check_format(full_check=True)
     except ValueError as error:
-        raise _engine.InputError(f"X: is not a sound CSR matrix: {error}") from error
+        raise refused("X", f"is not a sound CSR matrix: {error}") from error
     rows.sum_duplicates()
     rows.sort_indices()
     return rows
+
+
+_FILL = "leave these samples out, or fill them in"
+
+
+def _is_missing(entry):
+    return entry is None or type(entry).__name__ in ("NAType", "NaTType") or (isinstance(entry, float) and entry != entry)
+
+
+def _is_number(entry):
+    return isinstance(entry, numbers.Real) and not _is_missing(entry)
+
+
+def _frame(x):
+    """The numbers of a pandas frame, missing ones as NaN; columns that hold anything else are refused by name."""
+    for name, dtype in zip(x.columns, x.dtypes):
+        if dtype.kind in "fiub":
+            continue
+        strange = [(row, entry) for row, entry in enumerate(x[name] if x.columns.is_unique else ()) if not _is_number(entry)]
+        others = sum(d.kind not in "fiub" for d in x.dtypes) - 1
+        where = f"; row {strange[0][0]} is {shown(strange[0][1])}, one of {len(strange)} that are not numbers" if strange else ""
+        raise refused("X", f"the column {name!r} has the dtype {dtype}{where}, expected numbers; encode it or leave it out"
+                           + (f", and {others} columns more" if others else ""))
+    return x.to_numpy(dtype=float, na_value=np.nan)
+
+
+def _check_finite(argument, values, place):
+    """`place(n)`: where the n-th of all numbers stands."""
+    bad = np.flatnonzero(~np.isfinite(values))
+    if bad.size:
+        count = f"{bad.size} numbers are not finite" if bad.size > 1 else "1 number is not finite"
+        raise refused(argument, f"{place(bad[0])} is {np.ravel(values)[bad[0]]}, expected finite numbers ({count}); {_FILL}")
+
+
+def _check_numbers(argument, array):
+    """Refuses texts, dates, objects, complex numbers, and says where the first one stands."""
+    if array.dtype.kind in "fiub":
+        return
+    strange = [n for n, entry in enumerate(array.ravel()) if not _is_number(entry)] if array.dtype.kind in "OUS" else []
+    if strange:
+        place = [int(n) for n in np.unravel_index(strange[0], array.shape)]
+        where = ", ".join(f"{name} {n}" for name, n in zip(("row", "column"), place)) if array.ndim in (1, 2) else "it"
+        raise refused(argument, f"has the dtype {array.dtype}: {where} is {shown(array[tuple(place)])}, one of {len(strange)} that "
+                                "are not numbers; encode them or leave them out")
+    advice = f"; {argument}.astype(float) makes numbers of it" if array.dtype.kind == "O" else ""
+    raise refused(argument, f"has the dtype {array.dtype}, expected numbers{advice}")
+
+
+def _array(argument, given):
+    try:
+        return np.asarray(given)
+    except ValueError:
+        raise refused(argument, "has rows of different lengths, expected an array") from None
 
 
 def _columns(x):
     """X as the engine takes it: a dense array, or the parts of a CSR matrix."""
     if hasattr(x, "tocsr"):
         rows = csr(x)
-        if not np.isfinite(rows.data).all():
-            raise _engine.InputError("X: has numbers that are not finite; leave these samples out, or fill them in")
+        _check_finite("X", rows.data, lambda n: f"row {np.searchsorted(rows.indptr, n, 'right') - 1}, column {rows.indices[n]}")
         return (rows.data, rows.indices.astype(np.int32), rows.indptr.astype(np.int64), rows.shape[1]), rows.shape
-    x = np.asarray(x)
-    if x.dtype.kind not in "fiub":
-        raise _engine.InputError(f"X: has the dtype {x.dtype}, expected numbers")
+    names = list(x.columns) if hasattr(x, "columns") and hasattr(x, "dtypes") else None
+    x = _array("X", x) if names is None else _frame(x)
+    _check_numbers("X", x)
     if x.ndim != 2:
-        raise _engine.InputError(f"X: has the shape {x.shape}, expected samples x features")
+        advice = "; X.reshape(-1, 1) makes one feature of it" if x.ndim == 1 else ""
+        raise refused("X", f"has the shape {x.shape}, expected samples x features{advice}")
     x = x.astype(float, copy=False)
-    if not np.isfinite(x).all():
-        raise _engine.InputError("X: has numbers that are not finite; leave these samples out, or fill them in")
+
+    def place(n):
+        row, column = divmod(n, x.shape[1])
+        return f"row {row}, column {column if names is None else repr(names[column])}"
+
+    _check_finite("X", x, place)
     return x, x.shape
 
 
 def _dealt(samples, agents, owner):
     """(order, counts): the samples agent after agent, and how many each has."""
     if (agents is None) == (owner is None):
-        raise _engine.InputError("agents: give either agents=K, which deals samples in their order, or owner=, the agent of each")
+        raise refused("agents", "give either agents=K, which deals samples in their order, or owner=, the agent of each")
     if owner is None:
-        if isinstance(agents, bool) or not isinstance(agents, (int, np.integer)) or not 1 <= agents <= samples:
-            raise _engine.InputError(f"agents: found {agents!r}, expected an integer from 1 to the {samples} samples")
+        if not is_integer(agents) or not 1 <= agents <= samples:
+            raise refused("agents", f"found {shown(agents)}, expected an integer from 1 to the {samples} samples")
         counts = np.full(agents, samples // agents)
         counts[: samples % agents] += 1
         return np.arange(samples), counts
-    owner = np.asarray(owner)
-    if owner.shape != (samples,) or owner.dtype.kind not in "iu":
-        raise _engine.InputError(f"owner: expected the agent of each of {samples} samples, integers from 0")
+    owner = _array("owner", owner)
+    if owner.shape != (samples,):
+        raise refused("owner", f"has the shape {owner.shape}, expected ({samples},), the agent of each row of X")
+    renumber = "np.unique(owner, return_inverse=True)[1] numbers those that there are"
+    if owner.dtype.kind not in "iu":
+        raise refused("owner", f"has the dtype {owner.dtype}, expected integers from 0; {renumber}")
+    if not samples:
+        raise refused("owner", "is empty, expected the agent of a sample at least")
+    if owner.min() < 0:
+        raise refused("owner", f"sample {int(owner.argmin())} has the agent {owner.min()}, expected integers from 0; {renumber}")
     # Everybody has a sample at least, so there are no more agents than samples.
-    counts = np.bincount(owner) if samples and owner.min() >= 0 and owner.max() < samples else np.array([0])
-    if (counts == 0).any():
-        raise _engine.InputError(f"owner: agent {int(np.argmin(counts))} has no samples, or a number is negative or too large; "
-                                 "agents are 0 .. K-1 and each needs one at least")
-    return np.argsort(owner, kind="stable"), counts
+    present = np.unique(owner)
+    if len(present) != int(owner.max()) + 1:
+        if present[0] == 1 and present[-1] == len(present):
+            raise refused("owner", f"numbers agents from 1 to {present[-1]}, expected from 0; give owner - 1")
+        absent = int(np.flatnonzero(present != np.arange(len(present)))[0])
+        raise refused("owner", f"agent {absent} has no samples, but there is an agent {present[-1]}; agents are 0 .. K-1 and each "
+                               f"needs one at least; {renumber}")
+    return np.argsort(owner, kind="stable"), np.bincount(owner.astype(np.intp))
+
+
+def _labels(y):
+    """(classes, the number of each sample's)"""
+    missing = [n for n, entry in enumerate(y) if _is_missing(entry)] if y.dtype.kind in "Of" else []
+    if missing:
+        count = f"{len(missing)} labels are missing" if len(missing) > 1 else "1 label is missing"
+        raise refused("y", f"row {missing[0]} is {y[missing[0]]} ({count}), expected a class for every sample; {_FILL}")
+    try:
+        return np.unique(y, return_inverse=True)
+    except TypeError:
+        kinds = ", ".join(sorted({type(entry).__name__ for entry in y}))
+        raise refused("y", f"mixes labels of several types ({kinds}), expected one; y.astype(str) makes texts of them") from None
+
+
+def _check_no_classes(y):
+    """Labels where numbers are wanted: somebody took another loss for this one."""
+    if y.dtype.kind not in "OUS" or any(not isinstance(entry, (str, bytes)) for entry in y):
+        return
+    classes = np.unique(y)
+    listed = ", ".join([str(c) for c in classes[:5]] + ["..."] * (len(classes) > 5))
+    raise refused("y", f"has {len(classes)} classes: {listed}, expected numbers; {'logistic' if len(classes) <= 2 else 'softmax'} "
+                       "takes classes")
 
 
 def _targets(y, samples, task):
     """(targets, classes) as a loss takes them."""
-    y = np.asarray(y)
+    takes_classes = task in ("two classes", "classes")
+    dtype = getattr(y, "dtype", None)
+    if not takes_classes and hasattr(y, "to_numpy") and not isinstance(dtype, np.dtype) and getattr(dtype, "kind", "O") in "fiu":
+        y = y.to_numpy(dtype=float, na_value=np.nan)  # of pandas, whose integers may be missing
+    y = _array("y", y)
     if y.shape != (samples,):
-        raise _engine.InputError(f"y: has the shape {y.shape}, expected ({samples},), one for each row of X")
-    if task in ("two classes", "classes"):
-        classes, numbers = np.unique(y, return_inverse=True)
-        if y.dtype.kind == "f" and not np.isfinite(y).all():
-            raise _engine.InputError("y: has numbers that are not finite")
+        advice = "; np.ravel(y) makes it so" if y.shape == (samples, 1) else ""
+        raise refused("y", f"has the shape {y.shape}, expected ({samples},), one for each row of X{advice}")
+    if takes_classes:
+        if y.dtype.kind == "f":
+            _check_finite("y", y, lambda n: f"row {n}")
+        classes, which = _labels(y)
         if task == "two classes":
             if len(classes) != 2:
-                raise _engine.InputError(f"y: has {len(classes)} classes, and this loss takes two; softmax takes many")
-            return 2.0 * numbers - 1.0, classes
+                raise refused("y", f"has {len(classes)} classes, and this loss takes two; softmax takes many")
+            return 2.0 * which - 1.0, classes
         if len(classes) < 2:
-            raise _engine.InputError("y: has one class only")
-        return numbers.astype(float), classes
-    if y.dtype.kind not in "fiub":
-        raise _engine.InputError(f"y: has the dtype {y.dtype}, expected numbers")
+            raise refused("y", "has one class only, expected two at least")
+        return which.astype(float), classes
+    _check_no_classes(y)
+    _check_numbers("y", y)
     y = y.astype(float)
-    if not np.isfinite(y).all():
-        raise _engine.InputError("y: has numbers that are not finite")
+    _check_finite("y", y, lambda n: f"row {n}")
     if task == "counts" and (y < 0).any():
-        raise _engine.InputError("y: has negative numbers, and this loss is one of counts")
+        raise refused("y", f"row {int(np.argmax(y < 0))} is {y[y < 0][0]:g}, and this loss is one of counts; expected numbers >= 0")
     return y, None
 
 
@@ -148,8 +244,7 @@ def _loss_function(entry):
     def problem(X, y, *, agents=None, owner=None, **options):
         unknown = [name for name in options if name not in own and name not in _MODEL]
         if unknown:
-            raise TypeError(f"{problem.__name__}() has no argument {unknown[0]!r}; it takes "
-                            f"{', '.join(['agents', 'owner', *own, *_MODEL])}")
+            raise unknown_keyword(problem.__name__, unknown[0], ["agents", "owner", *own, *_MODEL])
         x, shape = _columns(X)
         targets, classes = _targets(y, shape[0], entry["task"])
         order, counts = _dealt(shape[0], agents, owner)
@@ -207,6 +302,7 @@ class _Each:
         return values, gradients
 
 
+@suggesting
 def objective(f, agents=None, dimension=None, *, samples=1, batch="all", sampling="uniform", values=None, check=True):
     """A problem of one's own.
 
@@ -221,22 +317,26 @@ def objective(f, agents=None, dimension=None, *, samples=1, batch="all", samplin
     check: compare some gradients with finite differences before the first use.
     """
     if not callable(f):
-        costs = list(f)
+        costs = list(f) if np.iterable(f) else []
         if not costs or not all(hasattr(c, "value") and hasattr(c, "gradient") for c in costs):
-            raise _engine.InputError("f: expected a function, or a list of objects with value(w) and gradient(w)")
+            raise refused("f", f"found {shown(f)}, expected a function f(W, agents, batches) -> (values, gradients), or a list of "
+                               "objects with value(w) and gradient(w)")
         if agents not in (None, len(costs)):
-            raise _engine.InputError(f"agents: found {agents}, but there are {len(costs)} costs")
+            raise refused("agents", f"found {agents}, but there are {len(costs)} costs")
         agents, f = len(costs), _Each(costs)
         if dimension is None and hasattr(costs[0], "dimension"):
             dimension = costs[0].dimension
         if all(hasattr(c, "samples") for c in costs):
             samples = [c.samples for c in costs]
+    for name, function in (("f", f), ("values", values)):
+        if function is not None:
+            check_call(name, function, f"{name}(W, agents, batches)")
     for name, value in (("agents", agents), ("dimension", dimension)):
-        if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or not 1 <= value <= 10**7:
-            raise _engine.InputError(f"{name}: found {value!r}, expected an integer from 1 to 10,000,000")
+        if not is_integer(value) or not 1 <= value <= 10**7:
+            raise refused(name, f"found {shown(value)}, expected an integer from 1 to 10,000,000")
     counts = np.broadcast_to(np.asarray(samples), (agents,)) if np.ndim(samples) == 0 else np.asarray(samples)
     if counts.shape != (agents,) or counts.dtype.kind not in "iu" or (counts < 1).any():
-        raise _engine.InputError(f"samples: expected an integer >= 1, or one for each of {agents} agents")
+        raise refused("samples", f"found {shown(samples)}, expected an integer >= 1, or one for each of {agents} agents")
     counts = [int(n) for n in counts]
     handle = _engine.objective(f, values, counts, int(dimension), batch, sampling)
 

@@ -10,6 +10,7 @@ import warnings
 import numpy as np
 
 from . import _engine
+from ._messages import refused
 from .graph import inline_svg
 
 _LABELS = {"excess_risk": "excess risk", "consensus_error": "consensus error", "vectors": "vectors sent"}
@@ -35,6 +36,14 @@ def _axes(ax, x, y):
 def _positive(y):
     """What a logarithmic axis can show."""
     return np.where(np.asarray(y, dtype=float) > 0, y, np.nan)
+
+
+def _check_columns(columns, **asked):
+    """Refuses names of columns that there are not."""
+    for argument, name in asked.items():
+        if name not in columns:
+            raise refused(argument, f"there is no column {name!r}{_engine.suggestion(str(name), list(columns))}"
+                                    f"; there are {', '.join(columns)}")
 
 
 class Result:
@@ -82,7 +91,8 @@ class Result:
         return float(self.columns["seconds"][-1])
 
     def plot(self, ax=None, x="iteration", y="excess_risk", **line):
-        """Draws a curve with Matplotlib and returns the axes."""
+        """Draws a curve with Matplotlib and returns the axes; x and y are names of columns."""
+        _check_columns(self.columns, x=x, y=y)
         ax = _axes(ax, x, y)
         if y == "excess_risk" and self.reference is None:
             ax.set_ylabel("risk (the minimum is not known)")
@@ -238,13 +248,16 @@ class Experiment:
         return {(c["method"], c["seed"]): c["steps"] for c in self._cells if c["steps"] is not None}
 
     def plot(self, ax=None, x="iteration", y="excess_risk", methods=None):
-        """Draws each method's median over seeds with Matplotlib, its outer tenths behind it, and returns the axes."""
+        """Draws each method's median over seeds with Matplotlib, its outer tenths behind it, and returns the axes; x and y
+        are names of columns."""
+        if self._cells:
+            _check_columns(self._cells[0]["columns"], x=x, y=y)
         ax = _axes(ax, x, y)
         chosen = self.methods if methods is None else list(methods)
         for n, method in enumerate(chosen):
             runs = [c["columns"] for c in self._cells if c["method"] == method and len(c["columns"][x])]
             if not runs:
-                raise _engine.InputError(f"methods: there is no run of {method!r}; there are {', '.join(map(repr, self.methods))}")
+                raise refused("methods", f"there is no run of {method!r}; there are {', '.join(map(repr, self.methods))}")
             longest = max(runs, key=lambda c: len(c[x]))
             table = np.full((len(runs), len(longest[x])), np.nan)
             for row, columns in zip(table, runs):

@@ -2,28 +2,33 @@
 # SPDX-License-Identifier: Apache-2.0
 """One problem: solved, a step at a time, or by several methods."""
 
+import numpy as np
+
 from . import _engine
 from ._choices import as_value
+from ._messages import check_call, is_integer, refused, shown, suggesting
 from ._result import Experiment, Progress, Result
-from .graph import Graph, Network, from_matrix
+from .graph import Graph, Network, _network_of, from_networkx
 
 
 def as_network(network):
-    """A network; a graph gets Metropolis weights, a matrix is checked."""
+    """What arguments called `network` take: a network; a graph gets Metropolis weights, a matrix is checked."""
     if isinstance(network, Network):
         return network
     if isinstance(network, Graph):
         return network.metropolis()
     if hasattr(network, "nodes") and hasattr(network, "edges"):
-        from .graph import from_networkx
-
         return from_networkx(network).metropolis()
-    return from_matrix(network)
+    if not isinstance(network, (list, tuple)) and not hasattr(network, "shape") or getattr(network, "shape", None) == ():
+        agents = network if is_integer(network) and network > 2 else 6
+        raise refused("network", f"found {shown(network)}, expected a network, such as ph.graph.ring({agents}), a NetworkX "
+                                 "graph, or a square matrix of weights")
+    return _network_of(network, "network")
 
 
 def _start(problem, network):
     if not hasattr(problem, "_handle") or not hasattr(problem, "checked"):
-        raise _engine.InputError("problem: expected what least_squares, objective, ... make")
+        raise refused("problem", f"found {shown(problem)}, expected what ph.least_squares, ph.objective, ... make")
     problem.checked()
     return problem, as_network(network)
 
@@ -119,7 +124,7 @@ def compare(problem, network, methods, seeds=(0,), *, iterations=1000, record_ev
     if not isinstance(methods, dict):
         methods = {str(m): m for m in methods}
     if not methods:
-        raise _engine.InputError("methods: is empty; name a method at least")
+        raise refused("methods", "is empty; name a method at least")
     listed = []
     for label, method in methods.items():
         value = as_value(method)
@@ -159,7 +164,7 @@ def run(file, out=None, *, settings=None, fresh=False, threads=0, progress=None)
     name = _engine.name_of_file(file, folder, settings)
     if out is None:
         if os.path.basename(name) != name or name in ("", ".", ".."):
-            raise _engine.InputError(f"name: {name!r} cannot be the name of a folder; choose one with out=")
+            raise refused("name", f"{name!r} cannot be the name of a folder; choose one with out=")
         out = os.path.join("out", name)
     with Progress(progress, None) as shown:
         record = _engine.run_file(file, folder, os.fspath(out), settings, fresh, threads, shown.on_cell, shown.on_point)

@@ -5,12 +5,14 @@
     net = polyhop.graph.erdos_renyi(8, p=0.4, seed=1).metropolis()
 """
 
+import functools
 import re
 
 import numpy as np
 
 from . import _engine
 from ._choices import described, python_name
+from ._messages import is_integer, refused, shown
 
 _WEIGHTS = {python_name(name): name for name in _engine.tables()["weights"] if name != "given"}
 # What the arguments of each topology are called here, and in a file.
@@ -149,7 +151,7 @@ class Network:
 
 
 def _from_csr(data, indices, indptr):
-    return Network(_engine.network_from_csr(indptr, indices, data))
+    return Network(_engine.network_from_csr(indptr, indices, data, "matrix"))
 
 
 def _draw(drawn, ax):
@@ -177,9 +179,19 @@ def make(topology, seed=0, **options):
 
 
 def _checked_seed(seed):
-    if isinstance(seed, (int, np.integer)) and not isinstance(seed, bool) and 0 <= seed < 2**63:
+    if is_integer(seed) and 0 <= seed < 2**63:
         return int(seed)
-    raise _engine.InputError(f"seed: found {seed!r}, expected an integer >= 0")
+    raise refused("seed", f"found {shown(seed)}, expected an integer >= 0")
+
+
+def _make(names, topology, options, seed):
+    """`names`: what the function calls a key of a file, so that messages do too."""
+    try:
+        return make(topology, seed, **options)
+    except _engine.InputError as error:
+        if names.get(error.argument, error.argument) == error.argument:
+            raise
+        raise refused(names[error.argument], str(error).split(": ", 1)[1]) from None
 
 
 def _generator(topology, arguments):
@@ -188,7 +200,7 @@ def _generator(topology, arguments):
     names = list(arguments)
     code = f"def {python_name(topology)}({', '.join(names)}{', seed=0' if is_random else ''}):\n" \
            f"    return _make({topology!r}, {{{', '.join(f'{arguments[n]!r}: {n}' for n in names)}}}, {'seed' if is_random else '0'})"
-    scope = {"_make": lambda name, options, seed: make(name, seed, **options)}
+    scope = {"_make": functools.partial(_make, {key: name for name, key in arguments.items()})}
     exec(code, scope)
     function = scope[python_name(topology)]
     function.__module__ = __name__
@@ -204,39 +216,52 @@ for _topology, _arguments in _ARGUMENTS.items():
 
 def from_edges(agents, edges):
     """A graph of these links, pairs of agents' numbers from 0."""
+    if not is_integer(agents) or not 1 <= agents <= 10**7:
+        raise refused("agents", f"found {shown(agents)}, expected an integer from 1 to 10,000,000")
     pairs = np.asarray(edges)
     if pairs.size == 0:
         pairs = pairs.reshape(0, 2)
     if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
         if not (pairs.ndim == 2 and pairs.shape == (0, 2)):
-            raise _engine.InputError("edges: expected pairs of agents' numbers, an integer array of shape (n, 2)")
+            raise refused("edges", "expected pairs of agents' numbers, an integer array of shape (n, 2)")
     if pairs.size and (pairs.min() < 0 or pairs.max() >= agents):
-        raise _engine.InputError(f"edges: an agent's number is outside of 0 .. {agents - 1}")
+        worst = pairs.min() if pairs.min() < 0 else pairs.max()
+        raise refused("edges", f"found the agent {worst}, which is outside of 0 .. {agents - 1}")
     return Graph(_engine.graph_from_edges(int(agents), pairs.astype(np.int32)))
 
 
 def from_networkx(graph):
     """The links of a NetworkX graph; its nodes are agents 0, 1, ... in its own order. Weights are not looked at."""
+    if not (hasattr(graph, "is_directed") and hasattr(graph, "nodes")):
+        raise refused("graph", f"found {shown(graph)}, expected a NetworkX graph; from_edges(agents, edges) takes pairs")
     if graph.is_directed():
-        raise _engine.InputError("graph: links must go both ways; G.to_undirected() makes them so")
+        raise refused("graph", "links must go both ways; G.to_undirected() makes them so")
     number = {node: k for k, node in enumerate(graph.nodes)}
     return from_edges(len(number), np.array([(number[a], number[b]) for a, b in graph.edges if a != b], dtype=np.int64).reshape(-1, 2))
 
 
 def from_matrix(matrix):
-    """A network with the weights of a NumPy or SciPy matrix, which must be symmetric with rows that add up to 1."""
+    """A network with the weights of a NumPy or SciPy matrix, which must be symmetric with rows that add up to 1. Weights
+    may be negative as long as the spectral gap is not."""
+    return _network_of(matrix, "matrix")
+
+
+def _network_of(matrix, argument):
     from scipy import sparse
 
     if not sparse.issparse(matrix):
-        matrix = np.asarray(matrix)
+        try:
+            matrix = np.asarray(matrix)
+        except ValueError:
+            raise refused(argument, "has rows of different lengths, expected a square matrix") from None
         if matrix.dtype.kind not in "fiub":
-            raise _engine.InputError(f"matrix: has the dtype {matrix.dtype}, expected numbers")
+            raise refused(argument, f"has the dtype {matrix.dtype}, expected numbers")
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise _engine.InputError(f"matrix: has the shape {matrix.shape}, expected a square matrix")
+        raise refused(argument, f"has the shape {matrix.shape}, expected a square matrix")
     rows = sparse.csr_matrix(matrix, dtype=float)
     rows.sum_duplicates()
     rows.sort_indices()
-    return Network(_engine.network_from_csr(rows.indptr, rows.indices, rows.data))
+    return Network(_engine.network_from_csr(rows.indptr, rows.indices, rows.data, argument))
 
 
 def read(path, weights=None):

@@ -63,7 +63,7 @@ def test_what_is_no_combination_matrix_is_refused(matrix, message):
 
 @pytest.mark.parametrize("make, message", [
     (lambda: ph.graph.ring(0), "agents"), (lambda: ph.graph.ring(2.5), "agents"), (lambda: ph.graph.ring("a"), "agents"),
-    (lambda: ph.graph.erdos_renyi(8, 2.0), "probability"), (lambda: ph.graph.erdos_renyi(8, 0.5, seed=-1), "seed"),
+    (lambda: ph.graph.erdos_renyi(8, 2.0), "^p: "), (lambda: ph.graph.erdos_renyi(8, 0.5, seed=-1), "seed"),
     (lambda: ph.graph.from_edges(3, [(0, 1)]).metropolis(), "agent 2 cannot be reached"),
     (lambda: ph.graph.from_edges(3, [(0, 7)]), "outside"), (lambda: ph.graph.from_edges(3, [(0, 1, 2)]), "pairs"),
     (lambda: ph.graph.from_edges(3, [(0.5, 1)]), "pairs"), (lambda: ph.graph.make("rong", agents=3), "did you mean 'ring'"),
@@ -77,3 +77,11 @@ def test_networks_are_drawn():
     network = ph.graph.erdos_renyi(12, 0.4).metropolis()
     assert network.draw() is not None and ph.graph.ring(5).draw() is not None
     assert network._repr_svg_().startswith("<svg")
+
+
+def test_negative_weights_are_taken_where_agents_do_not_drift_apart():
+    best = ph.graph.star(10).best_constant()
+    assert best.matrix.min() < 0 < best.spectral_gap
+    np.testing.assert_array_equal(ph.graph.from_matrix(best.matrix).matrix.toarray(), best.matrix.toarray())
+    with pytest.raises(ph.InputError, match=r"network: has the spectral gap -1, expected one >= 0: .*best_constant"):
+        ph.solve(ph.least_squares(np.eye(2), np.ones(2), agents=2), [[1.5, -0.5], [-0.5, 1.5]])

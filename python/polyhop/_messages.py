@@ -1,0 +1,65 @@
+# SPDX-FileCopyrightText: The polyhop authors
+# SPDX-License-Identifier: Apache-2.0
+"""How arguments that do not fit are refused."""
+
+import functools
+import inspect
+
+import numpy as np
+
+from . import _engine
+
+
+def refused(argument, message):
+    """The InputError "argument: message", to be raised."""
+    error = _engine.InputError(f"{argument}: {message}")
+    error.argument = argument
+    return error
+
+
+def shown(found, most=60):
+    """An argument as a message shows it: its text, or its type where that is long."""
+    text = repr(found)
+    return text if len(text) <= most and "\n" not in text else f"an object of type {type(found).__name__}"
+
+
+def is_integer(value):
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def unknown_keyword(function, name, known, hints=()):
+    """The TypeError for a keyword that a function does not have."""
+    hint = dict(hints).get(name)
+    return TypeError(f"{function}() has no argument {name!r}{f'; {hint}' if hint else _engine.suggestion(name, list(known))}")
+
+
+def suggesting(function=None, *, hints=()):
+    """Decorates a function so that a misspelt keyword is answered with the one that was meant. `hints`: {keyword of
+    another library: what to write here}."""
+    if function is None:
+        return functools.partial(suggesting, hints=hints)
+    known = [name for name in inspect.signature(function).parameters if name != "self"]
+
+    @functools.wraps(function)
+    def call(*arguments, **keywords):
+        for name in keywords:
+            if name not in known:
+                named = type(arguments[0]).__name__ if function.__name__ == "__init__" else function.__name__
+                raise unknown_keyword(named, name, known, hints)
+        return function(*arguments, **keywords)
+
+    return call
+
+
+def check_call(argument, function, example):
+    """Refuses what cannot be called as `example`, such as "f(W, agents, batches)", says."""
+    if not callable(function):
+        raise refused(argument, f"found {shown(function)}, expected a function {example}")
+    try:
+        parameters = inspect.signature(function)
+    except (TypeError, ValueError):  # some functions of C do not say
+        return
+    try:
+        parameters.bind(*[None] * (example.count(",") + 1))
+    except TypeError:
+        raise refused(argument, f"is called as {example}, but it takes {parameters}") from None

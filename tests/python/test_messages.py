@@ -1,0 +1,127 @@
+# SPDX-FileCopyrightText: The polyhop authors
+# SPDX-License-Identifier: Apache-2.0
+"""What is refused is told where it stands, what was found and what to do; `argument` names it."""
+
+import re
+
+import networkx
+import numpy as np
+import pandas
+import pytest
+from scipy import sparse
+
+import polyhop as ph
+
+X = np.random.default_rng(0).normal(size=(12, 3))
+Y = X @ [1.0, 2.0, 3.0]
+NET = ph.graph.ring(4).metropolis()
+SQUARES = ph.least_squares(X, Y, agents=4)
+
+
+def with_entry(entry, row, column, dtype=float):
+    out = X.astype(dtype)
+    out[row, column] = entry
+    return out
+
+
+def frame(entries):
+    out = pandas.DataFrame(X, columns=["age", "height", "city"])
+    out["city"] = entries
+    return out
+
+
+def squares(x=X, y=Y, **more):
+    return ph.least_squares(x, y, **{"agents": 4, **more} if "owner" not in more else more)
+
+
+def own(f, **more):
+    return ph.objective(f, 4, 3, **more)
+
+
+CITIES = ["Oslo", "Rome"] * 6
+LABELS = np.array(["sick", "healthy"] * 6)
+
+REFUSED = {
+    "a NaN": (lambda: squares(with_entry(np.nan, 5, 2)), "X", r"row 5, column 2 is nan.*\(1 number is not finite\); leave these samples out"),
+    "infinities": (lambda: squares(with_entry(-np.inf, [7, 5], 1)), "X", r"row 5, column 1 is -inf.*\(2 numbers are not finite\)"),
+    "a NaN in a sparse matrix": (lambda: squares(sparse.csr_matrix(with_entry(np.nan, 5, 2))), "X", "row 5, column 2 is nan"),
+    "a NaN in a frame": (lambda: squares(frame(with_entry(np.nan, 5, 2)[:, 2])), "X", "row 5, column 'city' is nan"),
+    "a missing integer": (lambda: squares(frame(pandas.array([1, None] * 6, dtype="Int64"))), "X", r"row 1, column 'city' is nan.*6 numbers"),
+    "texts in a frame": (lambda: squares(frame(CITIES)), "X", "column 'city' has the dtype object; row 0 is 'Oslo', one of 12"),
+    "a text among numbers": (lambda: squares(frame([1.0, 2.0, "?"] * 4)), "X", "column 'city'.*row 2 is '\\?', one of 4"),
+    "texts in an array": (lambda: squares(with_entry("?", 3, 1, object)), "X", "row 3, column 1 is '\\?', one of 1"),
+    "numbers as objects": (lambda: squares(X.astype(object)), "X", r"dtype object, expected numbers; X.astype\(float\)"),
+    "one feature": (lambda: squares(X[:, 0]), "X", r"has the shape \(12,\).*X.reshape\(-1, 1\)"),
+    "ragged rows": (lambda: squares([[1, 2], [3]]), "X", "rows of different lengths"),
+    "targets in a column": (lambda: squares(y=Y[:, None]), "y", r"has the shape \(12, 1\).*np.ravel\(y\)"),
+    "targets in a frame": (lambda: squares(y=pandas.DataFrame({"y": Y})), "y", r"has the shape \(12, 1\).*np.ravel\(y\)"),
+    "a NaN among targets": (lambda: squares(y=with_entry(np.nan, 4, 0)[:, 0]), "y", "row 4 is nan.*leave these samples out"),
+    "a missing target": (lambda: squares(y=pandas.Series([1, None] * 6, dtype="Int64")), "y", "row 1 is nan.*6 numbers"),
+    "labels": (lambda: squares(y=LABELS), "y", "has 2 classes: healthy, sick, expected numbers; logistic takes classes"),
+    "many labels": (lambda: squares(y=np.array(list("abcdefghijkl"))), "y", "has 12 classes: a, b, c, d, e, ..., .*softmax takes classes"),
+    "a label that is None": (lambda: ph.logistic(X, [None, "a", "b"] * 4, agents=4), "y", r"row 0 is None \(4 labels are missing\)"),
+    "a label that is NA": (lambda: ph.logistic(X, pandas.array([0, 1, None] * 4, dtype="Int64"), agents=4), "y", "row 2 is <NA>"),
+    "labels of two types": (lambda: ph.logistic(X, np.array([1, "a"] * 6, dtype=object), agents=4), "y", r"several types \(int, str\)"),
+    "negative counts": (lambda: ph.poisson(X, np.arange(12.0) - 3, agents=4), "y", "row 0 is -3, .*counts"),
+    "owners from 1": (lambda: squares(owner=np.arange(12) % 4 + 1), "owner", "numbers agents from 1 to 4, expected from 0; give owner - 1"),
+    "too few owners": (lambda: squares(owner=np.arange(11) % 4), "owner", r"has the shape \(11,\), expected \(12,\)"),
+    "owners that are floats": (lambda: squares(owner=np.arange(12) % 4 + 0.0), "owner", "has the dtype float64, expected integers.*np.unique"),
+    "owners by name": (lambda: squares(owner=CITIES), "owner", r"has the dtype <U4, expected integers.*np.unique\(owner, return_inverse=True\)"),
+    "a negative owner": (lambda: squares(owner=np.arange(12) % 4 - 1), "owner", "sample 0 has the agent -1"),
+    "an agent without samples": (lambda: squares(owner=np.arange(12) % 4 * 2), "owner", "agent 1 has no samples, but there is an agent 6"),
+    "too many agents": (lambda: squares(agents=13), "agents", "found 13, expected an integer from 1 to the 12 samples"),
+    "a network that is a number": (lambda: ph.solve(SQUARES, 4), "network", r"found 4, expected a network, such as ph.graph.ring\(4\)"),
+    "a network that is a name": (lambda: ph.solve(SQUARES, "ring"), "network", r"found 'ring', expected a network, such as ph.graph.ring\(6\)"),
+    "no network": (lambda: ph.compare(SQUARES, None, ["gap"]), "network", r"found None.*ph.graph.ring\(6\)"),
+    "a network that is a list": (lambda: ph.solve(SQUARES, [1, 2]), "network", r"has the shape \(2,\), expected a square matrix"),
+    "a network that is no matrix": (lambda: ph.solve(SQUARES, np.ones((4, 4))), "network", "entry|sum"),
+    "a matrix that drives apart": (lambda: ph.graph.from_matrix([[1.5, -0.5], [-0.5, 1.5]]), "matrix", "has the spectral gap -1, .*drift apart"),
+    "agents without end": (lambda: ph.graph.from_edges(np.inf, []), "agents", "found inf, expected an integer from 1"),
+    "no graph of NetworkX": (lambda: ph.graph.from_networkx([(0, 1)]), "graph", r"found \[\(0, 1\)\], expected a NetworkX graph; from_edges"),
+    "a probability": (lambda: ph.graph.erdos_renyi(8, p=2.0), "p", "2"),
+    "a function of one argument": (lambda: own(lambda W: W), "f", r"called as f\(W, agents, batches\), but it takes \(W\)"),
+    "no function": (lambda: own(3), "f", r"found 3, expected a function f\(W, agents, batches\)"),
+    "values of one argument": (lambda: own(lambda W, a, b: W, values=lambda W: W), "values", r"values\(W, agents, batches\)"),
+    "values that are NaN": (lambda: ph.solve(own(lambda W, a, b: (np.full(len(W), np.nan), 2 * W)), NET), "objective",
+                            r"agent 0 has a value that is NaN .* w = \("),
+    "gradients that are NaN": (lambda: ph.solve(own(lambda W, a, b: (W.sum(axis=1), W * np.nan)), NET), "objective",
+                               "agent 0 has a gradient that is NaN"),
+    "a column that there is not": (lambda: ph.solve(SQUARES, NET, iterations=10).plot(x="vector"), "x",
+                                   "no column 'vector'; did you mean 'vectors'.*excess_risk"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_refused_names_its_argument(case):
+    call, argument, message = REFUSED[case]
+    with pytest.raises(ph.InputError) as refused:
+        call()
+    assert refused.value.argument == argument
+    assert str(refused.value).startswith(f"{argument}: ") and re.search(message, str(refused.value)), refused.value
+
+
+def test_an_error_that_somebody_else_raises_has_an_argument_too():
+    assert ph.InputError("mine").argument == ""
+
+
+@pytest.mark.parametrize("call, message", [
+    (lambda: squares(agent=5), r"least_squares\(\) has no argument 'agent'; did you mean 'agents'"),
+    (lambda: own(print, sample=5), r"objective\(\) has no argument 'sample'; did you mean 'samples'")])
+def test_misspelt_arguments_are_answered_with_those_that_were_meant(call, message):
+    with pytest.raises(TypeError, match=message):
+        call()
+
+
+def test_numbers_of_pandas_are_taken():
+    table = pandas.DataFrame({"a": pandas.array(range(12), dtype="Int64"), "b": pandas.array(X[:, 0], dtype="Float64"), "c": X[:, 1]})
+    y = pandas.Series(range(12), dtype="Int64")
+    plain = np.column_stack([np.arange(12.0), X[:, 0], X[:, 1]])
+    np.testing.assert_array_equal(ph.least_squares(table, y, agents=4).costs(np.ones(3)),
+                                  ph.least_squares(plain, np.arange(12.0), agents=4).costs(np.ones(3)))
+    assert ph.logistic(table, y % 2, agents=4).classes.tolist() == [0, 1]
+
+
+def test_graphs_of_networkx_and_matrices_are_networks():
+    for network in (networkx.cycle_graph(4), NET.matrix, NET.matrix.toarray(), NET.matrix.toarray().tolist()):
+        np.testing.assert_array_equal(ph.solve(SQUARES, network, "gap", iterations=5).models,
+                                      ph.solve(SQUARES, NET, "gap", iterations=5).models)
