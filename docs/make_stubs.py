@@ -141,7 +141,7 @@ class Choice:
         out.append(function(name, getattr(polyhop, name)))
     for entry in tables["losses"]:
         more = keywords([*entry["options"], *model])
-        out.append(f"def {python_name(entry['name'])}(X: Any, y: ArrayLike, *, agents: int | None = ..., owner: ArrayLike | None = ..., {more}) -> Problem: ...")
+        out.append(f"def {python_name(entry['name'])}(X: Any, y: ArrayLike, *, agents: int | None = ..., owner: ArrayLike | None = ..., mean_of: str = ..., {more}) -> Problem: ...")
     seen = set()
     for entry in [*tables["rules"], *tables["algorithms"]]:
         name = python_name(entry["name"])

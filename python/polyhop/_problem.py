@@ -15,8 +15,10 @@ from ._messages import check_call, is_integer, refused, shown, suggesting, unkno
 class Problem:
     """The costs of K agents with M numbers in a model. Made by `least_squares`, `objective`, ..."""
 
-    def __init__(self, handle, describe, rebuild, check=None):
+    def __init__(self, handle, describe, rebuild, check=None, *, counts=(), loss=None, details=()):
         self._handle, self._describe, self._rebuild, self._check = handle, describe, rebuild, check
+        self._counts, self._loss, self._details = np.asarray(counts, dtype=int), loss, dict(details)
+        self._spread = None
         self.classes = None
 
     @property
@@ -54,6 +56,15 @@ class Problem:
 
     def __repr__(self):
         return f"<polyhop.Problem: {self._describe}, {self.agents} agents, {self.dimension} numbers>"
+
+    def __str__(self):
+        lines = {"agents x numbers": f"{self.agents} x {self.dimension}", **self._details}
+        if self._counts.sum() > len(self._counts):
+            least, most = self._counts.min(), self._counts.max()
+            lines["samples"] = f"{self._counts.sum()}, {least if least == most else f'{least} to {most}'} per agent"
+        order = ("agents x numbers", "samples", "mean of", "batch")
+        listed = sorted(lines.items(), key=lambda item: order.index(item[0]) if item[0] in order else len(order))
+        return "\n".join([f"{self._describe} problem", *(f"  {name:<22}{text}" for name, text in listed)])
 
     def __reduce__(self):
         function, arguments = self._rebuild
@@ -235,36 +246,49 @@ def _targets(y, samples, task):
 
 
 _MODEL = ("l2", "intercept", "batch", "sampling")
+_DEFAULTS = {o["name"]: _default(o["default"]) for o in _engine.tables()["model"] if o["name"] in _MODEL}
+
+
+def _batch_text(batch, sampling):
+    return f"{batch} per agent and iteration ({sampling} sampling)"
 
 
 def _loss_function(entry):
     own = {python_name(o["name"]): o["name"] for o in entry["options"]}
     model = [o for o in _engine.tables()["model"] if o["name"] in _MODEL]
 
-    def problem(X, y, *, agents=None, owner=None, **options):
+    def problem(X, y, *, agents=None, owner=None, mean_of="agents", **options):
         unknown = [name for name in options if name not in own and name not in _MODEL]
         if unknown:
-            raise unknown_keyword(problem.__name__, unknown[0], ["agents", "owner", *own, *_MODEL])
+            raise unknown_keyword(problem.__name__, unknown[0], ["agents", "owner", "mean_of", *own, *_MODEL])
+        if not isinstance(mean_of, str) or mean_of not in ("agents", "samples"):
+            raise refused("mean_of", f"found {shown(mean_of)}, expected \"agents\" or \"samples\"")
         x, shape = _columns(X)
         targets, classes = _targets(y, shape[0], entry["task"])
         order, counts = _dealt(shape[0], agents, owner)
         given = {name: value for name, value in options.items() if value is not None}
         return _linear(entry["name"], {own[n]: v for n, v in given.items() if n in own}, x, targets, order, counts,
-                       classes, {n: v for n, v in given.items() if n in _MODEL})
+                       classes, {n: v for n, v in given.items() if n in _MODEL}, mean_of)
 
     problem.__name__ = problem.__qualname__ = python_name(entry["name"])
     problem.__module__ = "polyhop"
     first = [inspect.Parameter(n, inspect.Parameter.POSITIONAL_OR_KEYWORD) for n in ("X", "y")]
-    first += [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=None) for n in ("agents", "owner")]
+    first += [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=d)
+              for n, d in (("agents", None), ("owner", None), ("mean_of", "agents"))]
     problem.__signature__ = signature([*entry["options"], *model], first)
     problem.__doc__ = (f"{entry['summary']}\n\nX, y: samples x features (NumPy, or SciPy CSR) and their targets.\n"
-                       "agents: how many share the samples, dealt in their order; or owner: the agent of each sample.\n\n"
+                       "agents: how many share the samples, dealt in their order; or owner: the agent of each sample.\n"
+                       "mean_of: \"agents\" minimises the mean of the agents' mean losses: each agent counts once, however many\n"
+                       "    samples it has. \"samples\" minimises the mean loss of all samples. Where all agents have as many\n"
+                       "    samples, the two are the same.\n\n"
                        f"{described([*entry['options'], *model])}")
     return problem
 
 
-def _linear(loss, loss_options, x, targets, order, counts, classes, model):
-    handle = _engine.linear(loss, loss_options, x, targets, order, counts, 0 if classes is None else len(classes), model, None)
+def _linear(loss, loss_options, x, targets, order, counts, classes, model, mean_of):
+    # K n_k / N makes the mean of the agents' costs the mean over all samples.
+    weights = len(counts) * np.asarray(counts) / np.sum(counts) if mean_of == "samples" else None
+    handle = _engine.linear(loss, loss_options, x, targets, order, counts, 0 if classes is None else len(classes), model, weights)
 
     def arguments(problem):
         # As the engine holds it: in the order of the agents, with the intercept's column of ones.
@@ -276,9 +300,13 @@ def _linear(loss, loss_options, x, targets, order, counts, classes, model):
             x = (x[0][keep], x[1][keep], starts, columns)
         else:
             x = np.array(x[:, :columns])
-        return loss, loss_options, x, y, np.arange(len(y)), np.diff(offset), classes, model
+        return loss, loss_options, x, y, np.arange(len(y)), np.diff(offset), classes, model, mean_of
 
-    problem = Problem(handle, loss, (_linear, arguments))
+    settings = {**_DEFAULTS, **model}
+    each = "each agent's mean loss counts once" if mean_of == "agents" else "each sample counts once"
+    details = {"mean of": f"{mean_of}: {each}", "batch": _batch_text(settings["batch"], settings["sampling"]),
+               "l2": settings["l2"], "intercept": settings["intercept"], **loss_options}
+    problem = Problem(handle, loss, (_linear, arguments), counts=counts, loss=loss, details=details)
     problem.classes = classes
     return problem
 
@@ -345,7 +373,8 @@ def objective(f, agents=None, dimension=None, *, samples=1, batch="all", samplin
         _engine.check_gradients(f, counts, int(dimension), sorted({0, agents - 1}), w)
 
     arguments = (f, agents, dimension, counts, batch, sampling, values, check)
-    return Problem(handle, getattr(f, "__name__", type(f).__name__), (_objective, arguments), compare if check else None)
+    return Problem(handle, getattr(f, "__name__", type(f).__name__), (_objective, arguments), compare if check else None,
+                   counts=counts, details={"batch": _batch_text(batch, sampling)} if max(counts) > 1 else {})
 
 
 def _objective(f, agents, dimension, samples, batch, sampling, values, check):

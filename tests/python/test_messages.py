@@ -70,6 +70,7 @@ REFUSED = {
     "a negative owner": (lambda: squares(owner=np.arange(12) % 4 - 1), "owner", "sample 0 has the agent -1"),
     "an agent without samples": (lambda: squares(owner=np.arange(12) % 4 * 2), "owner", "agent 1 has no samples, but there is an agent 6"),
     "too many agents": (lambda: squares(agents=13), "agents", "found 13, expected an integer from 1 to the 12 samples"),
+    "a mean of nothing": (lambda: squares(mean_of="rows"), "mean_of", "found 'rows', expected \"agents\" or \"samples\""),
     "a network that is a number": (lambda: ph.solve(SQUARES, 4), "network", r"found 4, expected a network, such as ph.graph.ring\(4\)"),
     "a network that is a name": (lambda: ph.solve(SQUARES, "ring"), "network", r"found 'ring', expected a network, such as ph.graph.ring\(6\)"),
     "no network": (lambda: ph.compare(SQUARES, None, ["gap"]), "network", r"found None.*ph.graph.ring\(6\)"),

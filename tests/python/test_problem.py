@@ -3,6 +3,7 @@
 """Costs: from data, against their formulas; from functions, as they are called."""
 
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -187,3 +188,33 @@ def test_problems_can_be_pickled(kind, data, net):
     assert list(again.classes) == ["a", "b"]
     one, other = (ph.solve(p, net, iterations=30) for p in (problem, again))
     np.testing.assert_array_equal(one.models, other.models)
+
+
+def test_each_agent_counts_once_or_each_sample(data, net):
+    X, y = data
+    owner = np.minimum(np.arange(83) // 4, 7)  # the last agent has 55 samples, the others 4
+    sizes = np.bincount(owner)
+    least_squares = np.linalg.lstsq(X, y, rcond=None)[0]
+    weighted = np.sqrt(1 / sizes[owner])
+    mean_of_means = np.linalg.lstsq(X * weighted[:, None], y * weighted, rcond=None)[0]
+    for mean_of, expected in (("agents", mean_of_means), ("samples", least_squares)):
+        problem = ph.least_squares(X, y, owner=owner, mean_of=mean_of, batch="all")
+        np.testing.assert_allclose(problem.minimise()[1], expected, rtol=1e-8)
+        again = pickle.loads(pickle.dumps(problem))
+        np.testing.assert_array_equal(again.costs(expected), problem.costs(expected))
+    assert np.abs(mean_of_means - least_squares).max() > 1e-3
+    run = ph.solve(problem, net, iterations=3000, target=1e-10)
+    np.testing.assert_allclose(run.mean_model, least_squares, atol=1e-4)
+
+
+def test_a_problem_says_what_it_is(data):
+    X, y = data
+    text = str(ph.huber(X, y, agents=8, batch=3, sampling="shuffle", l2=0.5))
+    assert text.startswith("huber problem\n")
+    lines = dict(re.split(r"  +", line.strip(), maxsplit=1) for line in text.splitlines()[1:])
+    assert lines["agents x numbers"] == "8 x 5" and lines["samples"] == "83, 10 to 11 per agent"
+    assert lines["batch"] == "3 per agent and iteration (shuffle sampling)" and lines["l2"] == "0.5"
+    assert lines["mean of"] == "agents: each agent's mean loss counts once"
+    assert "mean of               samples: each sample counts once" in str(ph.huber(X, y, agents=8, mean_of="samples"))
+    assert "samples" not in str(ph.objective(lambda W, a, b: None, 8, 3))
+    assert "samples               16, 2 per agent" in str(ph.objective(lambda W, a, b: None, 8, 3, samples=2))
