@@ -13,14 +13,21 @@ from sklearn.utils.validation import check_is_fitted
 
 from . import _engine
 from .graph import complete
-from ._problem import csr
+from ._messages import is_integer, refused, shown, suggesting
+from ._problem import _DEFAULTS, csr
 from ._solve import as_network
+
+#: The penalty of `polyhop fit` where nothing is said.
+_L2 = _DEFAULTS["l2"]
+_AGENTS = 8  # where nothing is said, and there are as many samples
+_HINTS = {"alpha": "give l2 = alpha / n_samples", "C": "give l2 = 1 / (C n_samples)"}
 
 
 class _Linear(BaseEstimator):
     """What the estimators share."""
 
-    def __init__(self, l2=1e-4, *, agents=8, network=None, fit_intercept=True, max_iter=50000, tol=1e-8):
+    @suggesting(hints=_HINTS)
+    def __init__(self, l2=_L2, *, agents=None, network=None, fit_intercept=True, max_iter=50000, tol=1e-8):
         self.l2 = l2
         self.agents = agents
         self.network = network
@@ -29,15 +36,19 @@ class _Linear(BaseEstimator):
         self.tol = tol
 
     def _network(self, samples):
-        if self.network is not None:
-            network = as_network(self.network)
-            if network.agents > samples:
-                raise _engine.InputError(f"network: has {network.agents} agents, and there are n_samples = {samples}; "
-                                         "each agent needs one at least")
-            return network
-        if isinstance(self.agents, bool) or not isinstance(self.agents, (int, np.integer)) or self.agents < 1:
-            raise _engine.InputError(f"agents: found {self.agents!r}, expected an integer >= 1")
-        return complete(min(int(self.agents), samples)).metropolis()
+        agents = self.agents
+        if agents is not None and not (is_integer(agents) and 1 <= agents <= samples):
+            raise refused("agents", f"found {shown(agents)}, expected an integer from 1 to n_samples = {samples}; each agent "
+                                    "needs a sample at least")
+        if self.network is None:
+            return complete(min(_AGENTS, samples) if agents is None else int(agents)).metropolis()
+        network = as_network(self.network)
+        if agents not in (None, network.agents):
+            raise refused("agents", f"found {agents}, but the network has {network.agents} agents; leave agents out")
+        if network.agents > samples:
+            raise refused("network", f"has {network.agents} agents, and there are n_samples = {samples}; each agent needs a "
+                                     "sample at least")
+        return network
 
     def _fit(self, X, targets, loss):
         samples = X.shape[0]
@@ -72,10 +83,10 @@ class _Linear(BaseEstimator):
         """The model of a file that `polyhop fit` wrote, ready to predict."""
         found = _engine.load_model(str(path))
         if found["loss"] not in cls._LOSSES:
-            raise _engine.InputError(f"{path}: holds a model of the loss '{found['loss']}'; {cls.__name__} takes "
-                                     f"{', '.join(cls._LOSSES)}")
+            raise refused("path", f"{path} holds a model of the loss '{found['loss']}'; {cls.__name__} takes "
+                                  f"{', '.join(cls._LOSSES)}")
         if found["unit_rows"]:
-            raise _engine.InputError(f"{path}: was fitted with --unit-rows; predict with `polyhop predict`")
+            raise refused("path", f"{path} was fitted with --unit-rows; predict with `polyhop predict`")
         model = cls()
         model.n_features_in_ = found["weights"].shape[1]
         if found["features"]:
@@ -89,7 +100,11 @@ class DecentralizedRidge(RegressorMixin, _Linear):
     """Least squares: minimises mean (y - Xw - b)^2 / 2 + (l2/2) ||w||^2 over all samples. `Ridge(alpha)` of
     scikit-learn has l2 = alpha / n_samples.
 
-    l2: the penalty. agents: how many share the samples, all linked; or network: one with as many agents as you like.
+    l2: the penalty on w, whose units are those of the columns of X as you give them: none where nothing is said, as for
+        `polyhop fit`. The same l2 > 0 means little to a column in the thousands and much to one of 1e-3: put a
+        StandardScaler before it. The fit itself takes columns of any size.
+    agents: how many share the samples, all linked, 8 where nothing is said; or network: one with as many agents as you
+        like.
     fit_intercept, max_iter, tol: as usual; tol is relative to the slope at the model without features.
     """
 
@@ -117,7 +132,7 @@ class DecentralizedPoissonRegressor(RegressorMixin, _Linear):
     def fit(self, X, y):
         X, y = self._validate_data(X, y, accept_sparse="csr", dtype=np.float64, y_numeric=True, multi_output=False)
         if (y < 0).any():
-            raise _engine.InputError("y: has negative numbers, and counts have none")
+            raise refused("y", f"row {int(np.argmax(y < 0))} is {y[y < 0][0]:g}; counts are never negative")
         self._take(self._fit(X, y.astype(float), "poisson"), None)
         return self
 
@@ -143,7 +158,7 @@ class DecentralizedLogisticRegression(ClassifierMixin, _Linear):
         check_classification_targets(y)
         classes, numbers = np.unique(y, return_inverse=True)
         if len(classes) < 2:
-            raise _engine.InputError(f"y: has one class only, {classes[0]!r}; a classifier needs 2 classes at least")
+            raise refused("y", f"has one class only, {classes[0]!r}; a classifier needs 2 classes at least")
         self._take(self._fit(X, numbers.astype(float), "logistic" if len(classes) == 2 else "softmax"), classes)
         return self
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
-from sklearn.linear_model import LogisticRegression, PoissonRegressor, Ridge
+from sklearn.linear_model import LinearRegression, LogisticRegression, PoissonRegressor, Ridge
 from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -95,3 +95,27 @@ def test_a_model_file_of_the_command_predicts_the_same(tmp_path, command):
         ph.DecentralizedRidge.from_model_file(tmp_path / "model.npz")
     with pytest.raises(ph.InputError):
         ph.DecentralizedRidge.from_model_file(tmp_path / "missing.npz")
+
+
+def test_nothing_is_penalised_where_nothing_is_said():
+    random = np.random.default_rng(0)
+    X = random.normal(size=(200, 3)) * [1e-3, 1.0, 1e4]
+    y = X @ [5e2, 1.0, 1e-4] + 0.01 * random.normal(size=200)
+    model = ph.DecentralizedRidge().fit(X, y)
+    np.testing.assert_allclose(model.coef_, LinearRegression().fit(X, y).coef_, rtol=1e-5)
+    assert model.score(X, y) > 0.99 and ph.DecentralizedRidge().l2 == 0
+
+
+def test_agents_that_do_not_fit_are_refused():
+    X, y = np.random.default_rng(0).normal(size=(5, 2)), np.arange(5.0)
+    assert ph.DecentralizedRidge().fit(X, y).n_iter_ >= 1  # as many agents as samples
+    for model, argument, message in (
+            (ph.DecentralizedRidge(agents=6), "agents", "found 6, expected an integer from 1 to n_samples = 5"),
+            (ph.DecentralizedRidge(agents=2.5), "agents", "found 2.5"),
+            (ph.DecentralizedRidge(agents=4, network=ph.graph.ring(5)), "agents", "found 4, but the network has 5 agents"),
+            (ph.DecentralizedRidge(network=ph.graph.ring(6)), "network", "has 6 agents"),
+            (ph.DecentralizedRidge(network=6), "network", "ph.graph.ring")):
+        with pytest.raises(ph.InputError, match=f"{argument}: .*{message}") as refused:
+            model.fit(X, y)
+        assert refused.value.argument == argument
+    ph.DecentralizedRidge(agents=5, network=ph.graph.ring(5)).fit(X, y)

@@ -107,7 +107,10 @@ def test_an_error_that_somebody_else_raises_has_an_argument_too():
 
 @pytest.mark.parametrize("call, message", [
     (lambda: squares(agent=5), r"least_squares\(\) has no argument 'agent'; did you mean 'agents'"),
-    (lambda: own(print, sample=5), r"objective\(\) has no argument 'sample'; did you mean 'samples'")])
+    (lambda: own(print, sample=5), r"objective\(\) has no argument 'sample'; did you mean 'samples'"),
+    (lambda: ph.DecentralizedRidge(alpha=1), r"DecentralizedRidge\(\) has no argument 'alpha'; give l2 = alpha / n_samples"),
+    (lambda: ph.DecentralizedLogisticRegression(C=1), r"'C'; give l2 = 1 / \(C n_samples\)"),
+    (lambda: ph.DecentralizedRidge(agent=1), "'agent'; did you mean 'agents'")])
 def test_misspelt_arguments_are_answered_with_those_that_were_meant(call, message):
     with pytest.raises(TypeError, match=message):
         call()
