@@ -145,7 +145,7 @@ class Choice:
     seen = set()
     for entry in [*tables["rules"], *tables["algorithms"]]:
         name = python_name(entry["name"])
-        if name not in seen:
+        if name not in seen and hasattr(polyhop, name):  # not what somebody registered since
             seen.add(name)
             listed = keywords(entry["options"])
             out.append(f"def {name}({'*, ' + listed if listed else ''}) -> Choice: ...")

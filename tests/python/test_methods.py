@@ -10,7 +10,7 @@ import pytest
 import polyhop as ph
 
 
-@ph.rule("local-polyak")
+@ph.rule("own-polyak")
 class LocalPolyak(ph.StepSize):
     """mu_k = Jhat_k(w_k) / (c ||g_k||^2)"""
 
@@ -25,7 +25,7 @@ class LocalPolyak(ph.StepSize):
         return np.maximum(ratio, 0) / self.c
 
 
-@ph.algorithm("lazy-diffusion")
+@ph.algorithm("own-diffusion")
 class LazyDiffusion(ph.Algorithm):
     """Combines by halves."""
 
@@ -39,10 +39,10 @@ class LazyDiffusion(ph.Algorithm):
 
 
 @pytest.mark.parametrize("batch", ["all", 2])
-def test_local_polyak_has_the_bits_of_the_built_in_rule(batch, data, net):
+def test_own_polyak_has_the_bits_of_the_built_in_rule(batch, data, net):
     problem = ph.least_squares(*data, agents=8, batch=batch)
     own, built_in = (ph.solve(problem, net, step, iterations=200, stop_at_target=False)
-                     for step in ("local-polyak", ph.polyak()))
+                     for step in ("own-polyak", ph.polyak()))
     np.testing.assert_array_equal(own.models, built_in.models)
     np.testing.assert_array_equal(own.columns["step_max"], built_in.columns["step_max"])
 
@@ -94,7 +94,7 @@ def test_what_a_network_does(threads, squares, net):
 def test_registered_methods_stand_in_files_with_their_options(tmp_path):
     experiment = {"name": "own", "iterations": 40, "graph": {"topology": "ring", "agents": 6},
                   "problem": {"dimension": 4, "samples": 5},
-                  "method": [{"name": "own", "step": {"rule": "local-polyak", "c": 2.0}, "algorithm": "lazy-diffusion"},
+                  "method": [{"name": "own", "step": {"rule": "own-polyak", "c": 2.0}, "algorithm": "own-diffusion"},
                              {"name": "built in", "step": {"rule": "polyak", "c": 2.0}}]}
     found = ph.run(experiment, tmp_path / "out", progress=False)
     assert set(found.status.values()) == {"done"}
@@ -103,7 +103,7 @@ def test_registered_methods_stand_in_files_with_their_options(tmp_path):
     experiment["method"][0]["step"]["d"] = 1
     with pytest.raises(ph.InputError, match=r"method\[0\].step.d: unknown key; .*c"):
         ph.run(experiment, tmp_path / "out", progress=False)
-    experiment["method"][0]["step"] = {"rule": "local-polyak", "c": -1}
+    experiment["method"][0]["step"] = {"rule": "own-polyak", "c": -1}
     with pytest.raises(ph.InputError, match="expected a number > 0"):
         ph.run(experiment, tmp_path / "out", progress=False)
 
