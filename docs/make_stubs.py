@@ -19,7 +19,7 @@ TYPES = {"agents": "int", "iterations": "int", "record_every": "int", "threads":
          "time_limit": "float | None", "step": "Step", "algorithm": "Step | None", "problem": "Problem", "network": "NetworkLike",
          "callback": "Callable[[dict[str, float]], object] | None", "start": "ArrayLike | None", "average": "bool",
          "stop_at_target": "bool", "record_steps": "bool", "reference": "str | float", "record_agents": "str | int | None",
-         "methods": "Mapping[str, Step] | Sequence[Step]", "seeds": "Iterable[int]", "tuning": "Mapping[str, Any] | None", "faults": "Mapping[str, Any] | None",
+         "methods": "Mapping[str, Step] | Sequence[Step]", "seeds": "int | Iterable[int]", "tuning": "Mapping[str, Any] | None", "faults": "Mapping[str, Any] | None",
          "name": "str", "progress": "bool | None", "file": "str | os.PathLike[str] | Mapping[str, Any]",
          "out": "str | os.PathLike[str] | None", "settings": "Mapping[str, Any] | None", "fresh": "bool",
          "folder": "str | os.PathLike[str]", "f": "Callable[..., Any] | Sequence[Any]", "dimension": "int | None",
@@ -116,11 +116,11 @@ from .graph import Network as Network
 
 _T = TypeVar("_T")
 Numbers = NDArray[np.float64]
-Step = Union[str, Mapping[str, Any], "Choice", type]
+Step = Union[str, float, Mapping[str, Any], "Choice", type]
 NetworkLike = Any
 
 __version__: str
-rules: SimpleNamespace
+rules: SimpleNamespace  # print(ph.rules) lists them
 algorithms: SimpleNamespace
 losses: SimpleNamespace
 
@@ -147,8 +147,10 @@ class Choice:
         name = python_name(entry["name"])
         if name not in seen and hasattr(polyhop, name):  # not what somebody registered since
             seen.add(name)
-            listed = keywords(entry["options"])
-            out.append(f"def {name}({'*, ' + listed if listed else ''}) -> Choice: ...")
+            main = entry.get("constant", "")
+            named = keywords([o for o in entry["options"] if o["name"] != main])
+            parts = [keywords([o for o in entry["options"] if o["name"] == main]), named and f"*, {named}"]
+            out.append(f"def {name}({', '.join(filter(None, parts))}) -> Choice: ...")
     return "\n".join(out) + "\n"
 
 

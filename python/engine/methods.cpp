@@ -289,11 +289,16 @@ class PythonStep final : public StepSize {
     state_.give(rule);
     const py::object chosen = rule.attr("choose")(iterate, view);
     state_.take(rule);
-    const Array numbers = polyhop::python::numbers(chosen, "choose");
+    const std::string path = name_ + ".choose";
+    if (chosen.is_none()) {
+      throw InputError(path, "returned None, expected an array of " + std::to_string(mu.size()) +
+                                 " step sizes, or one number for all; end it with return");
+    }
+    const Array numbers = polyhop::python::numbers(chosen, path);
     if (numbers.ndim() == 0) {
       std::ranges::fill(mu, *numbers.data());
     } else {
-      std::ranges::copy_n(checked(numbers, {static_cast<Index>(mu.size())}, "choose").data(),
+      std::ranges::copy_n(checked(numbers, {static_cast<Index>(mu.size())}, path).data(),
                           static_cast<std::ptrdiff_t>(mu.size()), mu.begin());
     }
   }
@@ -499,7 +504,7 @@ py::dict tables() {
   py::list rules, algorithms, losses, topologies, weights;
   for (const RuleEntry& e : all.rules()) {
     rules.append(py::dict(py::arg("name") = e.name, py::arg("summary") = e.summary, py::arg("cost") = e.cost,
-                          py::arg("options") = described(e.options)));
+                          py::arg("constant") = e.constant, py::arg("options") = described(e.options)));
   }
   for (const AlgorithmEntry& e : all.algorithms()) {
     algorithms.append(py::dict(py::arg("name") = e.name, py::arg("summary") = e.summary, py::arg("cost") = e.cost,
@@ -562,6 +567,8 @@ void add_methods(py::module_& module) {
   py::class_<IterateView, std::shared_ptr<IterateView>>(module, "Iterate")
       .def_property_readonly(
           "i", [](const IterateView& a) { return a.get().i(); }, "The iteration, from 0.")
+      .def_property_readonly(
+          "iteration", [](const IterateView& a) { return a.get().i(); }, "The same as `i`.")
       .def_property_readonly(
           "models", [](const IterateView& a) { return copied(a.get().w()); },
           "Where the gradients are taken, a row for each agent.")

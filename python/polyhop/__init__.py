@@ -10,8 +10,6 @@
 docs/python.md is a tour.
 """
 
-import types as _types
-
 from . import _choices, _engine, _problem
 from . import graph
 from ._engine import Error, InputError, OutputError, set_memory_limit
@@ -23,10 +21,10 @@ from .graph import Graph, Network
 
 __version__ = _engine.version
 
-_rules, _algorithms, _losses = _choices.make_rules(), _choices.make_algorithms(), _problem.make_losses()
-#: All rules, algorithms and losses by name; rules and losses, and algorithms whose names no rule has, stand in `polyhop`
-#: itself too.
-rules, algorithms, losses = (_types.SimpleNamespace(**part) for part in (_rules, _algorithms, _losses))
+#: All rules, algorithms and losses by name, to be printed or called; rules and losses, and algorithms whose names no rule
+#: has, stand in `polyhop` itself too.
+rules, algorithms, losses = _choices.rules, _choices.algorithms, _choices.Table(**_problem.make_losses())
+_rules, _algorithms, _losses = (dict(vars(_part)) for _part in (rules, algorithms, losses))
 for _part in (_algorithms, _losses, _rules):
     globals().update({name: function for name, function in _part.items() if name not in ("graph", "rule", "algorithm")})
 

@@ -4,8 +4,12 @@
 
 import inspect
 import keyword
+import numbers
+import textwrap
+import types
 
 from . import _engine
+from ._messages import refused
 
 
 class Choice:
@@ -58,16 +62,34 @@ def described(options):
     return "\n".join(lines)
 
 
-def signature(options, first=()):
-    keywords = [inspect.Parameter(python_name(o["name"]), inspect.Parameter.KEYWORD_ONLY, default=_default(o["default"]))
-                for o in options]
-    return inspect.Signature([*first, *keywords])
+def signature(options, first=(), main=""):
+    """`main`: the option that needs no name."""
+    listed = [inspect.Parameter(python_name(o["name"]), inspect.Parameter.POSITIONAL_OR_KEYWORD if o["name"] == main
+                                else inspect.Parameter.KEYWORD_ONLY, default=_default(o["default"]))
+              for o in sorted(options, key=lambda o: o["name"] != main)]
+    return inspect.Signature([*first, *listed])
+
+
+class Table(types.SimpleNamespace):
+    """Functions by name, listed with their summaries when printed."""
+
+    def __repr__(self):
+        width = max(map(len, vars(self)), default=0)
+        room = max(78 - width, 20)
+        summaries = {name: function.__doc__.splitlines()[0] for name, function in sorted(vars(self).items())}
+        return "\n".join(f"{name:<{width}}  {textwrap.shorten(text, room, placeholder=' ...')}" for name, text in summaries.items())
 
 
 def _chooser(entry, key, read):
     names = {python_name(o["name"]): o["name"] for o in entry["options"]}
+    main = entry.get("constant", "")
 
-    def choose(**options):
+    def choose(*unnamed, **options):
+        if len(unnamed) > (1 if main else 0) or (unnamed and python_name(main) in options):
+            raise TypeError(f"{choose.__name__}() takes {'one value without a name, ' + main if main else 'options by name'}; "
+                            f"it has {', '.join(f'{name}=' for name in names) or 'none'}")
+        if unnamed:
+            options[python_name(main)] = unnamed[0]
         given = {names.get(name, name): value for name, value in options.items() if value is not None}
         read({key: entry["name"], **given})  # refuses what does not fit, at once
         return Choice(key, entry["name"], given)
@@ -75,26 +97,51 @@ def _chooser(entry, key, read):
     choose.__name__ = choose.__qualname__ = python_name(entry["name"])
     choose.__module__ = "polyhop"
     choose.__doc__ = f"{entry['summary']}\n\nCosts {entry['cost']}.\n\n{described(entry['options'])}".rstrip()
-    choose.__signature__ = signature(entry["options"])
+    choose.__signature__ = signature(entry["options"], main=main)
     return choose
 
 
-def make_rules():
-    return {python_name(e["name"]): _chooser(e, "rule", _engine.read_rule) for e in _engine.tables()["rules"]}
+_KINDS = {"rules": ("rule", _engine.read_rule), "algorithms": ("name", _engine.read_algorithm)}
 
 
-def make_algorithms():
-    return {python_name(e["name"]): _chooser(e, "name", _engine.read_algorithm)
-            for e in _engine.tables()["algorithms"]}
+def _table(kind):
+    return Table(**{python_name(e["name"]): _chooser(e, *_KINDS[kind]) for e in _engine.tables()[kind]})
 
 
-def as_value(choice):
-    """What the engine reads: a name, a dict, or what a function such as `gap` made; a class of one's own by its name."""
+#: Every rule and every algorithm, those that were registered since too.
+rules, algorithms = _table("rules"), _table("algorithms")
+
+
+def add(kind, name):
+    """Lists what was registered under a name among the "rules" or "algorithms"."""
+    entry = next(e for e in _engine.tables()[kind] if e["name"] == name)
+    setattr({"rules": rules, "algorithms": algorithms}[kind], python_name(name), _chooser(entry, *_KINDS[kind]))
+
+
+def _name_of(cls, argument):
+    """The name under which a class of one's own was registered."""
+    if getattr(cls, "polyhop_name", None) is None:
+        raise refused(argument, f"{cls.__name__} has no name yet; register it with @polyhop.rule or @polyhop.algorithm")
+    return cls.polyhop_name
+
+
+def as_value(choice, argument="step"):
+    """What the engine reads: a name, a dict, or what a function such as `gap` made; a class of one's own by its name; a
+    number is a constant step."""
     if isinstance(choice, Choice):
         return choice.as_dict()
-    name = getattr(choice, "polyhop_name", None)
     if isinstance(choice, type):
-        if name is None:
-            raise _engine.InputError(f"{choice.__name__} has no name yet; register it with @polyhop.rule or @polyhop.algorithm")
-        return name
+        return _name_of(choice, argument)
+    if isinstance(choice, dict):
+        return {key: _name_of(value, argument) if isinstance(value, type) else value for key, value in choice.items()}
+    if argument == "step" and isinstance(choice, numbers.Real) and not isinstance(choice, bool):
+        return {"rule": "constant", "value": float(choice)}
+    if inspect.isfunction(choice):
+        raise refused(argument, f"found the function {choice.__name__}, expected what it makes: {choice.__name__}(...)")
+    if hasattr(type(choice), "polyhop_name"):
+        # An object has what one of its blocks of agents needs; the engine makes one for each.
+        key, cls = ("rule" if argument == "step" else "name"), type(choice)
+        options = [f", {name!r}: {getattr(choice, name, 'VALUE')!r}" for name in list(inspect.signature(cls).parameters)]
+        raise refused(argument, f"found an object of {cls.__name__}, expected the class: pass {cls.__name__}, or "
+                                f"{{{key!r}: {cls.polyhop_name!r}{''.join(options)}}}")
     return choice

@@ -6,7 +6,8 @@ import inspect
 
 import numpy as np
 
-from . import _engine
+from . import _choices, _engine
+from ._messages import check_call
 
 
 class StepSize:
@@ -19,10 +20,10 @@ class StepSize:
             def choose(self, at, network):
                 return self.value / (1 + np.sqrt(at.squared_norms))
 
-    `at` tells where the run stands (`at.models`, `at.gradients`, `at.values`, `at.squared_norms`, `at.i`), and `network`
-    is the way to other agents (`network.combine`, `reach`, `pairwise`, `hear`, `spread_max`, `spread_sum`), which counts
-    what is sent. Both are good during the call alone. Rows are those of the agents `network.agents`: with several
-    threads an object has some of them.
+    `at` tells where the run stands (`at.iteration` or `at.i`, `models`, `start`, `gradients`, `direction`, `values`,
+    `squared_norms`, `optimal_values()`), and `network` is the way to other agents (`network.combine`, `reach`,
+    `pairwise`, `hear`, `spread_max`, `spread_sum`), which counts what is sent. Both are good during the call alone. Rows
+    are those of the agents `network.agents`: with several threads an object has some of them.
     """
 
     #: Whether `at.values` must be there.
@@ -86,6 +87,13 @@ def _summary(cls):
     return (inspect.getdoc(cls) or cls.__name__).splitlines()[0] if cls.__doc__ else cls.__name__
 
 
+def _check_method(cls, base, example):
+    name = example.split("(")[0]
+    if getattr(cls, name) is getattr(base, name):
+        raise TypeError(f"{cls.__name__} needs a method {example}")
+    check_call(f"{cls.__name__}.{name}", getattr(cls, name), example)
+
+
 def rule(name, *, constant=""):
     """Registers a subclass of StepSize: files, `solve` and `compare` can name it from then on. `constant`: the option
     that `tuned` may search for."""
@@ -93,8 +101,10 @@ def rule(name, *, constant=""):
     def register(cls):
         if not (isinstance(cls, type) and issubclass(cls, StepSize)):
             raise TypeError("@polyhop.rule stands before a subclass of polyhop.StepSize")
+        _check_method(cls, StepSize, "choose(self, at, network)")
         _engine.add_rule(name, cls, _summary(cls), _options(cls), cls.gives, constant)
         cls.polyhop_name = name
+        _choices.add("rules", name)
         return cls
 
     return register
@@ -106,8 +116,10 @@ def algorithm(name):
     def register(cls):
         if not (isinstance(cls, type) and issubclass(cls, Algorithm)):
             raise TypeError("@polyhop.algorithm stands before a subclass of polyhop.Algorithm")
+        _check_method(cls, Algorithm, "step(self, i, oracle, rule, network)")
         _engine.add_algorithm(name, cls, _summary(cls), _options(cls), cls.takes, dict(cls.recursion))
         cls.polyhop_name = name
+        _choices.add("algorithms", name)
         return cls
 
     return register

@@ -33,12 +33,24 @@ def _start(problem, network):
     return problem, as_network(network)
 
 
+def _method(step, algorithm):
+    """The two as the engine reads them, where no search can come first."""
+    step = as_value(step)
+    rule = step.get("rule") if isinstance(step, dict) else step
+    if isinstance(rule, str) and rule == "tuned":
+        raise refused("step", "found 'tuned', which searches for a constant by whole runs; ph.compare(problem, network, "
+                              "['tuned']) does that; give a number here")
+    return dict(step=step, algorithm=as_value(algorithm, "algorithm"))
+
+
+@suggesting
 def solve(problem, network, step="auto", algorithm=None, iterations=1000, seed=0, callback=None, *, record_every=10,
           target=None, stop_at_target=True, time_limit=None, start=None, average=True, reference="solve",
           record_steps=False, record_agents=None, faults=None, threads=0):
     """Minimises (1/K) sum_k J_k(w) over a network.
 
-    step: a rule, by name or by a function such as `gap(sweeps=2)`; "auto" needs nothing.
+    step: a rule, by name or by a function such as `gap(sweeps=2)`; a class of one's own; a number is a constant step;
+        "auto" needs nothing.
     algorithm: likewise; "atc" where none is given, unless the rule chooses it too.
     record_agents: whose models the excess risk averages over: "all", or a number of agents. Where nothing is said, all,
         but for a function of Python's as many as record_every, so that recording takes no longer than iterating.
@@ -49,10 +61,11 @@ def solve(problem, network, step="auto", algorithm=None, iterations=1000, seed=0
         convex), `excess_risk` is the risk itself, and `target`, if one is given, a level of that.
     """
     problem, network = _start(problem, network)
-    options = dict(step=as_value(step), algorithm=as_value(algorithm), iterations=iterations, record_every=record_every,
-                   target=target, stop_at_target=stop_at_target, time_limit=time_limit, start=start, average=average,
-                   reference=reference, seed=seed, every_step=record_steps, record_agents=record_agents, faults=faults,
-                   threads=threads)
+    if callback is not None:
+        check_call("callback", callback, "callback(point)")
+    options = dict(**_method(step, algorithm), iterations=iterations, record_every=record_every, target=target,
+                   stop_at_target=stop_at_target, time_limit=time_limit, start=start, average=average, reference=reference,
+                   seed=seed, every_step=record_steps, record_agents=record_agents, faults=faults, threads=threads)
     return Result(_engine.solve(problem._handle, network._handle, options, callback), network)
 
 
@@ -89,6 +102,7 @@ class State:
         return f"<polyhop.State: after {self.iteration} iterations>"
 
 
+@suggesting
 def iterate(problem, network, step="auto", algorithm=None, seed=0, *, start=None, average=True, reference="solve",
             faults=None):
     """A loop that never ends by itself: yields the state after each iteration.
@@ -98,8 +112,7 @@ def iterate(problem, network, step="auto", algorithm=None, seed=0, *, start=None
                 break
     """
     problem, network = _start(problem, network)
-    options = dict(step=as_value(step), algorithm=as_value(algorithm), start=start, average=average,
-                   reference=reference, seed=seed, faults=faults)
+    options = dict(**_method(step, algorithm), start=start, average=average, reference=reference, seed=seed, faults=faults)
     run = _engine.Run(problem._handle, network._handle, options)
 
     def loop():
@@ -110,11 +123,25 @@ def iterate(problem, network, step="auto", algorithm=None, seed=0, *, start=None
     return loop()
 
 
+def _seeds(seeds):
+    """The numbers that `compare` takes: 3 means 0, 1, 2."""
+    listed = []
+    if is_integer(seeds):
+        listed = list(range(seeds))
+    elif np.iterable(seeds) and not isinstance(seeds, (str, bytes, dict)):
+        listed = list(seeds)
+    if not listed:
+        raise refused("seeds", f"found {shown(seeds)}, expected how many, such as 3 for 0, 1 and 2, or a list of them")
+    return listed
+
+
+@suggesting
 def compare(problem, network, methods, seeds=(0,), *, iterations=1000, record_every=10, target=1e-6,
             stop_at_target=False, time_limit=None, tuning=None, faults=None, name="comparison", threads=0, progress=None):
     """Runs several methods on a problem, over seeds of the sampling, and ranks them.
 
     methods: {name: step}, or {name: {"step": ..., "algorithm": ...}}; a list of names of rules will do.
+    seeds: a list of them, or how many: 3 means 0, 1 and 2.
     tuning: the [tuning] table of a file, for the rule "tuned"; faults: the [faults] table.
 
     Where nobody knows the minimum, `excess_risk` is the risk itself: give a `target` that is a level of it; methods that
@@ -122,18 +149,20 @@ def compare(problem, network, methods, seeds=(0,), *, iterations=1000, record_ev
     """
     problem, network = _start(problem, network)
     if not isinstance(methods, dict):
-        methods = {str(m): m for m in methods}
+        if isinstance(methods, str) or not np.iterable(methods):
+            raise refused("methods", f"found {shown(methods)}, expected a dict or a list of methods, such as ['gap', 'tuned']")
+        methods = {_label(m): m for m in methods}
     if not methods:
         raise refused("methods", "is empty; name a method at least")
     listed = []
     for label, method in methods.items():
         value = as_value(method)
         if isinstance(value, dict) and "rule" not in value and ("step" in value or "algorithm" in value):
-            value = {key: as_value(part) for key, part in value.items()}
+            value = {key: as_value(part, key) if key in ("step", "algorithm") else part for key, part in value.items()}
         else:
             value = {"step": value}
         listed.append({"name": str(label), **value})
-    root = {"name": name, "seeds": list(seeds), "iterations": iterations, "record_every": record_every, "target": target,
+    root = {"name": name, "seeds": _seeds(seeds), "iterations": iterations, "record_every": record_every, "target": target,
             "stop_at_target": stop_at_target, "method": listed}
     if time_limit is not None:
         root["time_limit"] = time_limit
@@ -141,11 +170,16 @@ def compare(problem, network, methods, seeds=(0,), *, iterations=1000, record_ev
         root["tuning"] = tuning
     if faults is not None:
         root["faults"] = faults
-    with Progress(progress, len(listed) * len(root["seeds"])) as shown:
-        record = _engine.compare(root, problem._handle, network._handle, threads, shown.on_cell, shown.on_point)
+    with Progress(progress, len(listed) * len(root["seeds"])) as told:
+        record = _engine.compare(root, problem._handle, network._handle, threads, told.on_cell, told.on_point)
     return Experiment(record)
 
 
+def _label(method):
+    return getattr(method, "polyhop_name", None) or str(method)
+
+
+@suggesting
 def run(file, out=None, *, settings=None, fresh=False, threads=0, progress=None):
     """Runs an experiment's file, or a dict with the same keys, as `polyhop run` does: what its folder holds is not run
     again, what was begun goes on.
@@ -166,8 +200,8 @@ def run(file, out=None, *, settings=None, fresh=False, threads=0, progress=None)
         if os.path.basename(name) != name or name in ("", ".", ".."):
             raise refused("name", f"{name!r} cannot be the name of a folder; choose one with out=")
         out = os.path.join("out", name)
-    with Progress(progress, None) as shown:
-        record = _engine.run_file(file, folder, os.fspath(out), settings, fresh, threads, shown.on_cell, shown.on_point)
+    with Progress(progress, None) as told:
+        record = _engine.run_file(file, folder, os.fspath(out), settings, fresh, threads, told.on_cell, told.on_point)
     return Experiment(record, os.fspath(out))
 
 

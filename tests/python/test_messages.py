@@ -80,6 +80,14 @@ REFUSED = {
     "agents without end": (lambda: ph.graph.from_edges(np.inf, []), "agents", "found inf, expected an integer from 1"),
     "no graph of NetworkX": (lambda: ph.graph.from_networkx([(0, 1)]), "graph", r"found \[\(0, 1\)\], expected a NetworkX graph; from_edges"),
     "a probability": (lambda: ph.graph.erdos_renyi(8, p=2.0), "p", "2"),
+    "a search in solve": (lambda: ph.solve(SQUARES, NET, "tuned"), "step", "found 'tuned'.*ph.compare"),
+    "a search by its function": (lambda: ph.solve(SQUARES, NET, ph.tuned()), "step", "found 'tuned'.*ph.compare"),
+    "a function in the place of what it makes": (lambda: ph.solve(SQUARES, NET, ph.gap), "step", r"found the function gap, .*gap\(\.\.\.\)"),
+    "a callback": (lambda: ph.solve(SQUARES, NET, callback=3), "callback", r"found 3, expected a function callback\(point\)"),
+    "a callback of nothing": (lambda: ph.solve(SQUARES, NET, callback=lambda: 1), "callback", r"called as callback\(point\), but it takes \(\)"),
+    "no seeds": (lambda: ph.compare(SQUARES, NET, ["gap"], seeds=0), "seeds", "found 0, expected how many, such as 3 for 0, 1 and 2"),
+    "seeds by name": (lambda: ph.compare(SQUARES, NET, ["gap"], seeds="all"), "seeds", "found 'all'"),
+    "methods by name": (lambda: ph.compare(SQUARES, NET, "gap"), "methods", r"found 'gap', expected .*\['gap', 'tuned'\]"),
     "a function of one argument": (lambda: own(lambda W: W), "f", r"called as f\(W, agents, batches\), but it takes \(W\)"),
     "no function": (lambda: own(3), "f", r"found 3, expected a function f\(W, agents, batches\)"),
     "values of one argument": (lambda: own(lambda W, a, b: W, values=lambda W: W), "values", r"values\(W, agents, batches\)"),
@@ -106,11 +114,17 @@ def test_an_error_that_somebody_else_raises_has_an_argument_too():
 
 
 @pytest.mark.parametrize("call, message", [
+    (lambda: ph.solve(SQUARES, NET, iteration=5), r"solve\(\) has no argument 'iteration'; did you mean 'iterations'"),
+    (lambda: ph.compare(SQUARES, NET, ["gap"], seed=5), r"compare\(\) has no argument 'seed'; did you mean 'seeds'"),
+    (lambda: ph.iterate(SQUARES, NET, stepp="gap"), r"iterate\(\) has no argument 'stepp'; did you mean 'step'"),
     (lambda: squares(agent=5), r"least_squares\(\) has no argument 'agent'; did you mean 'agents'"),
     (lambda: own(print, sample=5), r"objective\(\) has no argument 'sample'; did you mean 'samples'"),
     (lambda: ph.DecentralizedRidge(alpha=1), r"DecentralizedRidge\(\) has no argument 'alpha'; give l2 = alpha / n_samples"),
     (lambda: ph.DecentralizedLogisticRegression(C=1), r"'C'; give l2 = 1 / \(C n_samples\)"),
-    (lambda: ph.DecentralizedRidge(agent=1), "'agent'; did you mean 'agents'")])
+    (lambda: ph.DecentralizedRidge(agent=1), "'agent'; did you mean 'agents'"),
+    (lambda: ph.gap(2), r"gap\(\) takes options by name; it has .*sweeps="),
+    (lambda: ph.constant(0.1, 0.2), r"constant\(\) takes one value without a name, value"),
+    (lambda: ph.constant(0.1, value=0.2), "one value without a name")])
 def test_misspelt_arguments_are_answered_with_those_that_were_meant(call, message):
     with pytest.raises(TypeError, match=message):
         call()

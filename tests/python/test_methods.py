@@ -183,7 +183,7 @@ def test_what_was_lent_is_of_no_use_later_or_elsewhere(squares, net):
 
 
 @pytest.mark.parametrize("chosen, message", [
-    (np.ones(3), r"choose: has the shape \(3,\), expected \(8,\)"), ("fast", "choose: has the dtype"), (None, "choose"),
+    (np.ones(3), r"bad.choose: has the shape \(3,\), expected \(8,\)"), ("fast", "choose: has the dtype"), (None, "bad.choose: returned None, expected an array of 8 step sizes, or one number"),
     (np.ones(8, dtype=complex), "dtype complex128")])
 def test_steps_of_another_shape_are_refused(chosen, message, squares, net):
     @ph.rule("bad")
@@ -197,8 +197,55 @@ def test_steps_of_another_shape_are_refused(chosen, message, squares, net):
 
 def test_registering_needs_a_free_name_and_a_class():
     with pytest.raises(ph.InputError, match="has a rule 'gap' already"):
-        ph.rule("gap")(type("Mine", (ph.StepSize,), {}))
+        ph.rule("gap")(type("Mine", (ph.StepSize,), {"choose": lambda self, at, network: 1}))
     with pytest.raises(TypeError, match="subclass"):
         ph.rule("mine")(int)
     with pytest.raises(ph.InputError, match="has no name yet"):
         ph.solve(None or ph.least_squares(np.eye(4), np.ones(4), agents=2), ph.graph.path(2), type("Mine", (ph.StepSize,), {}))
+
+
+def test_a_class_without_its_method_is_refused_at_once():
+    with pytest.raises(TypeError, match=r"Mine needs a method choose\(self, at, network\)"):
+        ph.rule("mine")(type("Mine", (ph.StepSize,), {}))
+    with pytest.raises(TypeError, match=r"Mine needs a method step\(self, i, oracle, rule, network\)"):
+        ph.algorithm("mine")(type("Mine", (ph.Algorithm,), {}))
+    with pytest.raises(ph.InputError, match=r"Mine.choose: is called as choose\(self, at, network\), but it takes \(self, at\)"):
+        ph.rule("mine")(type("Mine", (ph.StepSize,), {"choose": lambda self, at: 1}))
+
+
+def test_classes_stand_where_names_do_and_objects_do_not(squares, net):
+    expected = ph.solve(squares, net, {"rule": "own-polyak", "c": 2.0}, "own-diffusion", iterations=9).models
+    run = ph.solve(squares, net, {"rule": LocalPolyak, "c": 2.0}, {"name": LazyDiffusion}, iterations=9)
+    np.testing.assert_array_equal(run.models, expected)
+    found = ph.compare(squares, net, {"mine": {"step": {"rule": LocalPolyak, "c": 2.0}, "algorithm": LazyDiffusion}}, iterations=9)
+    np.testing.assert_array_equal(found.models["mine", 0], expected)
+    assert ph.compare(squares, net, [LocalPolyak], iterations=9).methods == ["own-polyak"]
+    with pytest.raises(ph.InputError, match=r"step: found an object of LocalPolyak, .*pass LocalPolyak, or "
+                                            r"\{'rule': 'own-polyak', 'c': 2.0\}") as refused:
+        ph.solve(squares, net, LocalPolyak(c=2.0))
+    assert refused.value.argument == "step"
+    with pytest.raises(ph.InputError, match=r"algorithm: found an object of LazyDiffusion, .*\{'name': 'own-diffusion'\}"):
+        ph.solve(squares, net, "gap", LazyDiffusion())
+
+
+def test_an_iteration_has_two_names(squares, net):
+    seen = []
+
+    @ph.rule("counting")
+    class Counting(ph.StepSize):
+        def choose(self, at, network):
+            seen.append((at.i, at.iteration))
+            return 0.1
+
+    ph.solve(squares, net, Counting, iterations=3)
+    assert seen == [(0, 0), (1, 1), (2, 2)]
+
+
+def test_tables_list_what_there_is_and_what_was_added(squares, net):
+    lines = dict(line.split(None, 1) for line in str(ph.rules).splitlines())
+    assert lines["gap"].startswith("the graph-aware Polyak rule") and lines["own_polyak"].startswith("mu_k = Jhat_k")
+    assert "Combines by halves." in str(ph.algorithms) and "least_squares" in str(ph.losses)
+    assert all(len(line) <= 80 for table in (ph.rules, ph.algorithms, ph.losses) for line in str(table).splitlines())
+    made = ph.rules.own_polyak(c=2.0)
+    np.testing.assert_array_equal(ph.solve(squares, net, made, iterations=9).models,
+                                  ph.solve(squares, net, {"rule": "own-polyak", "c": 2.0}, iterations=9).models)

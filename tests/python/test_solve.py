@@ -182,3 +182,23 @@ def test_errors_name_the_argument_and_the_file(tmp_path, squares, net):
         ph.run(tmp_path / "missing.toml")
     with pytest.raises(ph.InputError):
         ph.load(tmp_path / "nothing")
+
+
+def test_a_number_is_a_constant_step(squares, net):
+    expected = ph.solve(squares, net, ph.constant(value=0.1), iterations=20).models
+    for step in (0.1, np.float64(0.1), ph.constant(0.1)):
+        np.testing.assert_array_equal(ph.solve(squares, net, step, iterations=20).models, expected)
+    state = next(s for s in ph.iterate(squares, net, 0.1) if s.iteration == 20)
+    np.testing.assert_array_equal(state.models, expected)
+    found = ph.compare(squares, net, {"a": 0.1, "b": {"step": 0.1}}, iterations=20)
+    for method in "ab":
+        np.testing.assert_array_equal(found.models[method, 0], expected)
+    assert set(ph.compare(squares, net, [0.1, "gap"], iterations=20).methods) == {"0.1", "gap"}
+    assert ph.decay(0.5) == ph.decay(value=0.5)
+    with pytest.raises(ph.InputError, match="value"):
+        ph.solve(squares, net, -0.1)
+
+
+def test_a_number_of_seeds_counts_from_0(squares, net):
+    assert ph.compare(squares, net, ["gap"], seeds=3, iterations=5).seeds == [0, 1, 2]
+    assert ph.compare(squares, net, ["gap"], seeds=np.array([4, 2]), iterations=5).seeds == [4, 2]
