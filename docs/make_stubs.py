@@ -31,7 +31,8 @@ RESULTS = {"solve": "Result", "iterate": "Iterator[State]", "compare": "Experime
            "from_matrix": "Network", "read": "Network"}
 FRAME = "Any"  # pandas.DataFrame, which need not be there
 ATTRIBUTES = {
-    "Problem": {"agents": "int", "dimension": "int", "samples": "int", "classes": "NDArray[Any] | None", "data": "Any"},
+    "Problem": {"agents": "int", "dimension": "int", "samples": "int", "classes": "NDArray[Any] | None", "data": "Any",
+                "column_spread": "float"},
     "State": {"iteration": "int", "models": "Numbers", "averaged": "Numbers | None", "steps": "Numbers", "traffic": "dict[str, int]"},
     "Result": {"models": "Numbers", "averaged": "Numbers | None", "mean_model": "Numbers", "status": "str", "message": "str",
                "reference": "float | None", "reference_how": "str", "method": "str", "steps": "Numbers | None", "curves": FRAME,
@@ -42,8 +43,9 @@ ATTRIBUTES = {
                    "averaged": "Mapping[tuple[str, int], Numbers]", "steps": "dict[tuple[str, int], Numbers]"},
     "StepSize": {"needs_values": "bool", "is_common": "bool", "gives": "str", "state": "Sequence[str]"},
     "Algorithm": {"takes": "str", "recursion": "Mapping[str, Any]", "state": "Sequence[str]", "models": "Numbers", "steps": "Numbers"},
-    "Graph": {"agents": "int", "edges": "NDArray[Any]"},
-    "Network": {"agents": "int", "edges": "NDArray[Any]", "graph": "Graph", "matrix": "Any", "spectral_gap": "float"},
+    "Graph": {"agents": "int", "edges": "NDArray[Any]", "topology": "str | None"},
+    "Network": {"agents": "int", "edges": "NDArray[Any]", "graph": "Graph", "matrix": "Any", "spectral_gap": "float",
+                "topology": "str | None", "weights": "str | None"},
 }
 METHODS = {"costs": "Numbers", "minimise": "tuple[float | None, Numbers | None, str]", "checked": "Problem", "plot": "Any", "draw": "Any",
            "report": "Any", "figure": "Any", "export": "Any", "svg": "str", "to_networkx": "Any", "start": "None", "choose": "Any",

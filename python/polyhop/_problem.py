@@ -54,6 +54,13 @@ class Problem:
             check()
         return self
 
+    @property
+    def column_spread(self):
+        """How many times larger the largest column of X is than the smallest, as root mean squares; 1 for a function."""
+        if self._spread is None:
+            self._spread = 1.0 if self._loss is None else _spread(self.data[0])
+        return self._spread
+
     def __repr__(self):
         return f"<polyhop.Problem: {self._describe}, {self.agents} agents, {self.dimension} numbers>"
 
@@ -309,6 +316,18 @@ def _linear(loss, loss_options, x, targets, order, counts, classes, model, mean_
     problem = Problem(handle, loss, (_linear, arguments), counts=counts, loss=loss, details=details)
     problem.classes = classes
     return problem
+
+
+def _spread(x):
+    """The ratio of the largest to the smallest root mean square of a column that is not 0; 10,000 rows will do."""
+    if isinstance(x, tuple):
+        data, column, _, columns = x
+        squares = np.bincount(column, data * data, columns)
+    else:
+        some = x[:: max(1, len(x) // 10000)]
+        squares = np.einsum("ij,ij->j", some, some)
+    squares = squares[squares > 0]
+    return float(np.sqrt(squares.max() / squares.min())) if squares.size else 1.0
 
 
 def make_losses():

@@ -4,7 +4,10 @@
 
 import collections.abc
 import html
+import re
+import shutil
 import sys
+import textwrap
 import warnings
 
 import numpy as np
@@ -46,10 +49,31 @@ def _check_columns(columns, **asked):
                                     f"; there are {', '.join(columns)}")
 
 
+#: Columns of X that differ by more than this are the likely reason for a run that ended above its target.
+_MUCH = 1e3
+_SCALING = {"least-squares": "DecentralizedRidge", "poisson": "DecentralizedPoissonRegressor",
+            "logistic": "DecentralizedLogisticRegression", "softmax": "DecentralizedLogisticRegression"}
+
+
+def _advice(problem, found):
+    """What to do about columns of very different sizes, or a function that gives no numbers; nothing where all is well."""
+    first = found["columns"]["excess_risk"][0]
+    if problem._loss is None and not np.isfinite(first):
+        return f"the objective's value is {first} at the first models; begin where it is finite, with start="
+    spread = problem.column_spread
+    if spread <= _MUCH:
+        return ""
+    instead = f", or use {_SCALING[problem._loss]}, which does" if problem._loss in _SCALING else ""
+    return f"columns of X differ by {spread:.0e} in size: standardise them{instead}"
+
+
 class Result:
     """What `solve` found."""
 
-    def __init__(self, found, network):
+    def __init__(self, found, network, problem=None):
+        is_bad = found["status"] == "diverged" or (found["status"] != "unfinished" and self._is_above(found))
+        if problem is not None and is_bad:
+            found["message"] = "; ".join(filter(None, [_advice(problem, found), found["message"]]))
         self._found, self.network = found, network
         #: (K, M): the last models; their averages over the run, or None.
         self.models, self.averaged = found["models"], found["averaged"]
@@ -61,6 +85,10 @@ class Result:
         #: (points, K): every agent's step size, with record_steps=True; else None.
         self.steps = found["steps"]
         self._curves = None
+
+    @staticmethod
+    def _is_above(found):
+        return found["target"] is not None and not found["columns"]["excess_risk"][-1] <= found["target"]
 
     @property
     def columns(self):
@@ -101,10 +129,25 @@ class Result:
         return ax
 
     def __repr__(self):
-        return f"<polyhop.Result: {self._found['brief']}>"
+        return f"<polyhop.Result: {self._brief()}>"
+
+    def _brief(self):
+        if self.status != "done":
+            return self._found["brief"]
+        end = {name: column[-1] for name, column in self.columns.items()}
+        target = self._found["target"]
+        ending = "" if target is None else f", target {target:g} {'missed' if self._is_above(self._found) else 'reached'}"
+        risk = "risk" if self.reference is None else "excess risk"
+        return (f"{self.method} ended after its {end['iteration']} iterations{ending}: {risk} {end['excess_risk']:.3g}, "
+                f"{end['vectors']} vectors sent, {end['seconds']:.2g} s")
 
     def __str__(self):
-        return self._found["full"].rstrip()
+        _, *rest = self._found["full"].splitlines()
+        advice = [f"  {'advice':<22}{self.message}"] if self.message else []
+        lines = [self._brief(), *advice, *(line for line in rest if not line.startswith("  advice"))]
+        wrapped = (textwrap.fill(line, 80, subsequent_indent=" " * (24 if n else 4), break_long_words=False,
+                                 break_on_hyphens=False) for n, line in enumerate(lines))
+        return "\n".join(wrapped)
 
     def _repr_html_(self):
         parts = [f"<pre>{html.escape(str(self))}</pre>", _svg_curve(self.columns["iteration"], self.columns["excess_risk"],
@@ -166,6 +209,31 @@ class _Models(collections.abc.Mapping):
         return f"<models of {list(self)}>"
 
 
+def _fitted(text, width):
+    """A ranking with the columns that a terminal has room for, the most important first; no number is cut. Where names
+    have characters that may be wider than a letter, it stays as it is."""
+    lines = text.splitlines()
+    rule = next((n for n, line in enumerate(lines) if re.fullmatch("[- ]*-", line)), None)
+    if rule is None or not text.isascii():
+        return text
+    end = next((n for n in range(rule, len(lines)) if not lines[n]), len(lines))
+    columns = [match.span() for match in re.finditer("-+", lines[rule])]
+    names = [lines[rule - 1][a:b].strip() for a, b in columns]
+    first = [names.index(name) for name in ("method", "iterations", "vectors", "final risk") if name in names]
+    # The column without a name says what went wrong.
+    rest = [n for n in range(1, len(names)) if n not in first]
+    order = [0, *first, *sorted(rest, key=lambda n: names[n] != "")]
+    kept, used = [], 0
+    for n in order:
+        used += columns[n][1] - columns[n][0] + (2 if kept else 0)
+        if used > width and len(kept) > len(first):
+            break
+        kept.append(n)
+    table = ["  ".join(line[a:b].ljust(b - a) for a, b in (columns[n] for n in kept)).rstrip() for line in lines[rule - 1:end]]
+    told = [textwrap.fill(line, width, break_on_hyphens=False) for line in lines]
+    return "\n".join([*told[: rule - 1], *table, *told[end:]])
+
+
 class Experiment:
     """What methods did on a problem, over seeds."""
 
@@ -200,7 +268,9 @@ class Experiment:
                 spreads = {f"{name}{end}": row[name][key] for name in ("iterations", "vectors", "evaluations", "seconds", "final_risk")
                            for key, end in (("median", ""), ("low", "_low"), ("high", "_high"))}
                 rows.append({**{k: v for k, v in row.items() if not isinstance(v, dict)}, **spreads})
-            self._frames["ranking"] = pandas.DataFrame(rows).set_index("method")
+            frame = pandas.DataFrame(rows).set_index("method")
+            first = ["iterations", "vectors", "final_risk", "reached", "runs"]
+            self._frames["ranking"] = frame[[*first, *(c for c in frame.columns if c not in first)]]
         return self._frames["ranking"]
 
     @property
@@ -291,7 +361,7 @@ class Experiment:
         return folder
 
     def __str__(self):
-        return self._record.ranking_text(0).rstrip()
+        return _fitted(self._record.ranking_text(0).rstrip(), shutil.get_terminal_size().columns)
 
     def __reduce__(self):
         return Experiment, (self._record, self.folder)
@@ -300,7 +370,7 @@ class Experiment:
         return f"<polyhop.Experiment: {self.name!r}, {len(self.methods)} methods, {len(self.seeds)} seeds>"
 
     def _repr_html_(self):
-        return f"<pre>{html.escape(str(self))}</pre>"
+        return f"<pre>{html.escape(self._record.ranking_text(0).rstrip())}</pre>"
 
 
 class Progress:

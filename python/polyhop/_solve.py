@@ -66,7 +66,9 @@ def solve(problem, network, step="auto", algorithm=None, iterations=1000, seed=0
     options = dict(**_method(step, algorithm), iterations=iterations, record_every=record_every, target=target,
                    stop_at_target=stop_at_target, time_limit=time_limit, start=start, average=average, reference=reference,
                    seed=seed, every_step=record_steps, record_agents=record_agents, faults=faults, threads=threads)
-    return Result(_engine.solve(problem._handle, network._handle, options, callback), network)
+    found = _engine.solve(problem._handle, network._handle, options, callback)
+    found["target"] = target if target is not None or found["reference"] is None else 1e-6
+    return Result(found, network, problem)
 
 
 class State:
@@ -99,7 +101,10 @@ class State:
         return self._run.traffic
 
     def __repr__(self):
-        return f"<polyhop.State: after {self.iteration} iterations>"
+        models, steps = self.models, self.steps
+        return (f"<polyhop.State: after {self.iteration} iterations: {models.shape[0]} x {models.shape[1]} models, "
+                f"at most {np.ptp(models, axis=0).max():.3g} apart, steps {steps.min():.3g} to {steps.max():.3g}, "
+                f"{self.traffic['vectors']} vectors sent>")
 
 
 @suggesting

@@ -38,8 +38,9 @@ _ARGUMENTS = {
 class Graph:
     """Who is linked with whom. A method named after a rule for weights, such as `metropolis()`, makes a network of it."""
 
-    def __init__(self, handle):
-        self._handle = handle
+    def __init__(self, handle, topology=None):
+        #: The name of its topology, or None where nobody knows one.
+        self._handle, self.topology = handle, topology
 
     @property
     def agents(self):
@@ -52,7 +53,7 @@ class Graph:
 
     def weighted(self, rule):
         """A network with weights by a rule's name, as in a file: "metropolis", "best-constant", ..."""
-        return Network(_engine.weighted(self._handle, rule))
+        return Network(_engine.weighted(self._handle, rule), self.topology, rule)
 
     def to_networkx(self):
         import networkx
@@ -73,10 +74,16 @@ class Graph:
         return inline_svg(self) if self.agents <= 1000 else None
 
     def __repr__(self):
-        return f"<polyhop.Graph: {self.agents} agents, {len(self.edges)} links>"
+        return f"<polyhop.Graph: {f'{self.topology}, ' if self.topology else ''}{self.agents} agents, {len(self.edges)} links>"
 
     def __reduce__(self):
-        return from_edges, (self.agents, self.edges)
+        return _from_edges, (self.agents, self.edges, self.topology)
+
+
+def _from_edges(agents, edges, topology):
+    graph = from_edges(agents, edges)
+    graph.topology = topology
+    return graph
 
 
 def inline_svg(graph, width=320):
@@ -100,8 +107,10 @@ for _name, _rule in _WEIGHTS.items():
 class Network:
     """A graph with the weights a_kl of a combination matrix: symmetric, its rows adding up to 1."""
 
-    def __init__(self, handle):
-        self._handle = handle
+    def __init__(self, handle, topology=None, weights=None):
+        #: The names of its topology and of the rule for its weights, or None where nobody knows one.
+        self._handle, self.topology, self.weights = handle, topology, weights
+        self._gap = None
 
     @property
     def agents(self):
@@ -109,7 +118,7 @@ class Network:
 
     @property
     def graph(self):
-        return Graph(self._handle.graph)
+        return Graph(self._handle.graph, self.topology)
 
     @property
     def edges(self):
@@ -125,7 +134,9 @@ class Network:
     @property
     def spectral_gap(self):
         """1 - max(|lambda_2|, |lambda_K|): what one combination does for consensus."""
-        return self._handle.spectral_gap()
+        if self._gap is None:
+            self._gap = self._handle.spectral_gap()
+        return self._gap
 
     def to_networkx(self):
         """A NetworkX graph with the weights as `weight`, those of agents to themselves as loops."""
@@ -144,14 +155,17 @@ class Network:
         return self.graph._repr_svg_()
 
     def __repr__(self):
-        return f"<polyhop.Network: {self.agents} agents, {len(self.edges)} links>"
+        parts = [self.topology, f"{self.agents} agents", f"{len(self.edges)} links", self.weights and f"{self.weights} weights"]
+        if self._gap is not None or self.agents <= 500:  # what is quick to compute
+            parts.append(f"spectral gap {self.spectral_gap:.3g}")
+        return f"<polyhop.Network: {', '.join(filter(None, parts))}>"
 
     def __reduce__(self):
-        return _from_csr, tuple(self._handle.csr())
+        return _from_csr, (*self._handle.csr(), self.topology, self.weights)
 
 
-def _from_csr(data, indices, indptr):
-    return Network(_engine.network_from_csr(indptr, indices, data, "matrix"))
+def _from_csr(data, indices, indptr, topology, weights):
+    return Network(_engine.network_from_csr(indptr, indices, data, "matrix"), topology, weights)
 
 
 def _draw(drawn, ax):
@@ -175,7 +189,7 @@ def _draw(drawn, ax):
 
 def make(topology, seed=0, **options):
     """A graph by the keys of a file's [graph] table: make("erdos-renyi", agents=8, probability=0.4, seed=1)."""
-    return Graph(_engine.make_graph({"topology": topology, **options}, _checked_seed(seed)))
+    return Graph(_engine.make_graph({"topology": topology, **options}, _checked_seed(seed)), topology)
 
 
 def _checked_seed(seed):

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Graphs and networks."""
 
+import pickle
+
 import networkx
 import numpy as np
 import pytest
@@ -85,3 +87,13 @@ def test_negative_weights_are_taken_where_agents_do_not_drift_apart():
     np.testing.assert_array_equal(ph.graph.from_matrix(best.matrix).matrix.toarray(), best.matrix.toarray())
     with pytest.raises(ph.InputError, match=r"network: has the spectral gap -1, expected one >= 0: .*best_constant"):
         ph.solve(ph.least_squares(np.eye(2), np.ones(2), agents=2), [[1.5, -0.5], [-0.5, 1.5]])
+
+
+def test_what_networks_print():
+    net = ph.graph.ring(6).metropolis()
+    assert repr(net) == "<polyhop.Network: ring, 6 agents, 6 links, metropolis weights, spectral gap 0.333>"
+    assert repr(ph.graph.ring(6)) == repr(net.graph) == "<polyhop.Graph: ring, 6 agents, 6 links>"
+    assert repr(ph.graph.from_matrix(net.matrix)) == "<polyhop.Network: 6 agents, 6 links, spectral gap 0.333>"
+    for drawn in (net, net.graph):
+        assert repr(pickle.loads(pickle.dumps(drawn))) == repr(drawn)
+    assert "gap" not in repr(ph.graph.ring(600).metropolis())  # printing is quick

@@ -76,6 +76,7 @@ REFUSED = {
     "no network": (lambda: ph.compare(SQUARES, None, ["gap"]), "network", r"found None.*ph.graph.ring\(6\)"),
     "a network that is a list": (lambda: ph.solve(SQUARES, [1, 2]), "network", r"has the shape \(2,\), expected a square matrix"),
     "a network that is no matrix": (lambda: ph.solve(SQUARES, np.ones((4, 4))), "network", "entry|sum"),
+    "a problem that is none": (lambda: ph.solve(NET, SQUARES), "problem", "found an object of type Network, expected what ph.least_squares"),
     "a matrix that drives apart": (lambda: ph.graph.from_matrix([[1.5, -0.5], [-0.5, 1.5]]), "matrix", "has the spectral gap -1, .*drift apart"),
     "agents without end": (lambda: ph.graph.from_edges(np.inf, []), "agents", "found inf, expected an integer from 1"),
     "no graph of NetworkX": (lambda: ph.graph.from_networkx([(0, 1)]), "graph", r"found \[\(0, 1\)\], expected a NetworkX graph; from_edges"),

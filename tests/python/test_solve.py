@@ -3,11 +3,13 @@
 """Runs, results, comparisons and experiments."""
 
 import pickle
+import re
 import subprocess
 
 import numpy as np
 import pandas
 import pytest
+from scipy import sparse
 
 import polyhop as ph
 
@@ -202,3 +204,62 @@ def test_a_number_is_a_constant_step(squares, net):
 def test_a_number_of_seeds_counts_from_0(squares, net):
     assert ph.compare(squares, net, ["gap"], seeds=3, iterations=5).seeds == [0, 1, 2]
     assert ph.compare(squares, net, ["gap"], seeds=np.array([4, 2]), iterations=5).seeds == [4, 2]
+
+
+def test_columns_of_very_different_sizes_are_told_where_a_run_fails(data, net):
+    X, y = data
+    raw = X * [1, 1, 1, 1, 1e6]
+    told = ph.solve(ph.least_squares(raw, y, agents=8), net, iterations=20)
+    assert "columns of X differ by 1e+06 in size: standardise them, or use DecentralizedRidge" in told.message
+    assert told.message in " ".join(str(told).split())
+    sparse_one = ph.solve(ph.logistic(sparse.csr_matrix(raw), y > 0, agents=8, l2=1e-3), net, iterations=20)
+    assert "use DecentralizedLogisticRegression" in sparse_one.message
+    easy = ph.least_squares(raw, y, agents=8)
+    assert "columns" not in ph.solve(easy, net, iterations=20, target=1e30).message  # it got there
+    assert "columns" not in ph.solve(ph.least_squares(X, y, agents=8), net, iterations=20, target=1e-30).message
+    assert pickle.loads(pickle.dumps(told)).message == told.message
+
+
+def test_what_a_run_prints(squares, net, bowls):
+    missed = ph.solve(squares, net, "gap", iterations=20, target=1e-30)
+    assert str(missed).startswith("atc gap ended after its 20 iterations, target 1e-30 missed: excess risk ")
+    assert "ended after its 20 iterations, target 1e-30 missed" in repr(missed)
+    reached = ph.solve(squares, net, "gap", iterations=20, target=1e3, stop_at_target=False)
+    assert "ended after its 20 iterations, target 1000 reached" in str(reached)
+    early = ph.solve(squares, net, "gap", iterations=20, target=1e3)
+    assert "reached its target after 0 iterations" in str(early)
+    unknown = ph.solve(ph.objective(bowls[0], 8, 3), net, "gap", iterations=20, reference="none")
+    assert "ended after its 20 iterations: risk" in str(unknown)
+    for run in (missed, reached, early, unknown):
+        assert max(map(len, str(run).splitlines())) <= 80
+        assert [line.split()[0] for line in str(run).splitlines() if re.match("  [a-z]", line)][0] == "agents"
+
+
+def test_a_function_that_gives_no_number_at_the_start_is_told(net):
+    for value in (np.nan, np.inf):
+        run = ph.solve(ph.objective(lambda W, a, b: (np.full(len(W), value), 2 * W), 8, 3, check=False), net, reference="none")
+        assert f"the objective's value is {value} at the first models" in run.message
+
+
+def test_what_a_loop_prints(squares, net):
+    state = next(iter(ph.iterate(squares, net, 0.1)))
+    assert re.fullmatch(r"<polyhop.State: after 1 iterations: 8 x 5 models, at most [\d.]+ apart, steps 0.1 to 0.1, "
+                        rf"{2 * len(net.edges)} vectors sent>", repr(state))
+
+
+def test_a_comparison_is_as_wide_as_the_terminal(squares, net, monkeypatch):
+    found = ph.compare(squares, net, ["gap", "polyak"], seeds=2, iterations=20, target=1e-2)
+    widths = {}
+    for columns in (60, 200):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        widths[columns] = max(map(len, str(found).splitlines()[2:]))
+        header, rule, *rows = str(found).split("\n\n")[1].splitlines()
+        assert header.split()[:5] == ["method", "iterations", "vectors", "final", "risk"] and len(rows) == 2
+        assert "…" not in str(found)
+    assert widths[60] <= 60 < widths[200] <= 200 and "seconds" in str(found)
+    wide = ph.compare(squares, net, {"\u6f22\u5b57": "gap"}, iterations=20, target=1e-2)
+    assert str(wide) == wide._record.ranking_text(0).rstrip()
+    assert list(found.ranking.columns[:3]) == ["iterations", "vectors", "final_risk"]
+    assert {"reached", "seconds_high", "tuning_trials"} < set(found.ranking.columns)
+    with pytest.raises(ph.InputError, match="y: there is no column 'risk'.*excess_risk"):
+        found.plot(y="risk")
