@@ -152,7 +152,7 @@ FitOptions options_of(const FitArguments& arguments, const Registry& registry, S
 }
 
 // All that decides the model, but where the data are: several processes must want the same.
-std::string wanted(const FitOptions& options) {
+std::string deciding_flags(const FitOptions& options) {
   const ColumnChoice& choice = options.data.choice;
   const Value columns = Codec<std::vector<std::string>>::write(choice.columns);
   const Value drop = Codec<std::vector<std::string>>::write(choice.drop);
@@ -372,7 +372,7 @@ int fit_command(FitArguments arguments, const Registry& registry) {
     by_flags(arguments, sources, [&] { options = options_of(arguments, registry, sources); });
     if (team.is_first()) opened.emplace(arguments);
   });
-  agree_on(team, "set of flags", wanted(options));
+  agree_on(team, "set of flags", deciding_flags(options));
   FitControl control;
   control.team = &team;
   control.placement = arguments.cluster.placed();

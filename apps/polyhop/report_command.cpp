@@ -133,7 +133,7 @@ int report_command(const ReportArguments& arguments) {
   figure.band = !arguments.no_band;
   std::vector<Record> records;
   for (const auto& folder : arguments.folders) records.push_back(load_record(folder, false));
-  naming_flags([&] { check_methods(records, figure.methods); });
+  naming_flags([&] { require_methods(records, figure.methods); });
   if (!figure.methods.empty() && arguments.figures.empty()) {
     tell("polyhop: --method chooses what --figure draws; without that it does nothing\n");
   }

@@ -76,7 +76,7 @@ Scoreboard load_scoreboard(const std::vector<std::string>& folders) {
     // A store whose experiment was stopped before its first run knows nothing yet.
     if (!record.cells.empty()) maker.add(record);
   }
-  return maker.made();
+  return maker.scoreboard();
 }
 
 void print_scoreboard(const Scoreboard& board, const ScoreboardFiles& files, bool json) {

@@ -19,6 +19,16 @@ if os.environ.get("OMPI_COMM_WORLD_RANK", os.environ.get("PMI_RANK")) == rank:
 os.execv(command[0], command)
 """
 
+# One rank is there and never joins the others: STAYS_AWAY RANK COMMAND... (One that ends makes mpirun end the job, or not,
+# by whether others have joined yet.)
+STAYS_AWAY = """\
+#!/bin/sh
+rank=$1
+shift
+[ "${OMPI_COMM_WORLD_RANK:-$PMI_RANK}" = "$rank" ] && exec sleep 100
+exec "$@"
+"""
+
 # Each rank in a folder of its own: IN_FOLDER COMMAND...
 IN_FOLDER = """\
 #!/bin/sh
@@ -68,7 +78,9 @@ class Bad(MpiTest):
         self.refused(2, "run", "e.toml", command=self.odd_one(1, "fit", "d.csv"), says=["rank 1 on ", "another command"])
 
     def test_a_rank_that_never_joins(self):
-        result = self.mpi(2, "run", "e.toml", "--peer-timeout", "2", command=self.odd_one(1, "run", "--help", "--peer-timeout", "2"))
+        self.put("stays_away", STAYS_AWAY)
+        (self.folder / "stays_away").chmod(0o755)
+        result = self.mpi(2, "run", "e.toml", "--peer-timeout", "2", command=("./stays_away", "1", COMMAND))
         self.assertEqual(result.returncode, 5, result.stderr)
         self.assert_one_message(result.stderr, "rank 0 on ", "waited 2 s for all 2 processes", "the same command")
 

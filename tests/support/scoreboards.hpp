@@ -54,7 +54,7 @@ inline Record instance(const std::string& name, std::vector<Cell> cells) {
 inline Scoreboard make_scoreboard(const std::vector<Record>& records) {
   ScoreboardMaker maker;
   for (const Record& record : records) maker.add(record);
-  return maker.made();
+  return maker.scoreboard();
 }
 
 }  // namespace polyhop::test

@@ -83,7 +83,7 @@ struct Announcement {
 };
 
 // None: there is no more.
-std::optional<Announcement> told(Worker& worker, const std::optional<Announcement>& mine) {
+std::optional<Announcement> announce(Worker& worker, const std::optional<Announcement>& mine) {
   Announcement out = mine.value_or(Announcement{});
   MessageReader in(
       worker.collective.from_first(message(mine.has_value(), out.entry, out.first, out.count, out.number)));
@@ -136,17 +136,17 @@ void receive_state(Worker& worker, StateRegistry& state, const StateStream& stre
   Members members(worker);
   const auto entries = state.entries();
   if (worker.number != 0) {
-    while (const auto next = told(worker, {})) receive(members, state, entries, *next, {});
+    while (const auto next = announce(worker, {})) receive(members, state, entries, *next, {});
     return;
   }
   StateMatching matching(entries, worker.network.agents());
   stream([&](const StatePart& part) {
     const std::size_t n = matching.find(part);
     const double number = entries[n].per_agent ? 0 : part.data[0];
-    receive(members, state, entries, *told(worker, Announcement{n, part.first, part.rows, number}), part.data);
+    receive(members, state, entries, *announce(worker, Announcement{n, part.first, part.rows, number}), part.data);
   });
   matching.end();
-  (void)told(worker, {});
+  (void)announce(worker, {});
 }
 
 }  // namespace polyhop

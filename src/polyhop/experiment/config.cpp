@@ -333,7 +333,7 @@ Config read_config_file(const std::string& file, const std::vector<KeySetting>& 
   }
 }
 
-Value named(const AlgorithmSpec& algorithm) {
+Value to_value(const AlgorithmSpec& algorithm) {
   Value::Table table = *algorithm.options.as<Value::Table>();
   if (table.empty()) return algorithm.name;
   table.insert(table.begin(), {"name", Value(algorithm.name)});
@@ -369,7 +369,7 @@ Value resolved(const Config& config) {
   Value root = written(config.options);
   Value::Array methods;
   for (const Method& method : config.methods) {
-    Value::Table table = {{"name", Value(method.name)}, {"algorithm", named(method.algorithm)}};
+    Value::Table table = {{"name", Value(method.name)}, {"algorithm", to_value(method.algorithm)}};
     if (method.rule.gives != Steps::own) {
       Value step = method.rule.options;
       step.as<Value::Table>()->insert(step.as<Value::Table>()->begin(), {"rule", Value(method.rule.name)});

@@ -138,7 +138,7 @@ Value written(const ExperimentOptions& options);
 Value identity(const ExperimentOptions& options);
 
 /// An algorithm as it would stand in a file, with every option spelt out.
-Value named(const AlgorithmSpec& algorithm);
+Value to_value(const AlgorithmSpec& algorithm);
 
 /// The configuration with every option spelt out.
 Value resolved(const Config& config);

@@ -52,7 +52,7 @@ CellKey cell_key(const ExperimentOptions& options, const Method& method, std::ui
     return entry.first == "name" || entry.first == "seeds" || entry.first == "checkpoint_every" ||
            entry.first == "tuning";
   });
-  settings["algorithm"] = named(method.algorithm);
+  settings["algorithm"] = to_value(method.algorithm);
   settings["rule"] = Value(method.rule.name);
   settings["step"] = method.rule.options;
   settings["average"] = Value(method.average);

@@ -126,10 +126,10 @@ Rows start_of(const ExperimentOptions& options, const CellControl& control, cons
 }
 
 // One worker's share of a run.
-class Share {
+class WorkerRun {
  public:
-  Share(const ExperimentOptions& options, const Method& method, const Stage& stage, std::uint64_t seed,
-        const CellControl& control, Worker& worker, Cell& cell)
+  WorkerRun(const ExperimentOptions& options, const Method& method, const Stage& stage, std::uint64_t seed,
+            const CellControl& control, Worker& worker, Cell& cell)
       : options_(options),
         method_(method),
         control_(control),
@@ -251,7 +251,7 @@ Cell run_cell(const ExperimentOptions& options, const Method& method, const Stag
   team.launch(stage.matrix, stage.ownership != nullptr ? *stage.ownership : Ownership{}, stage.problem.dimension(),
               workers, [&](Worker& worker) {
                 with_enough_memory("method." + method.name,
-                                   [&] { Share(options, method, stage, seed, control, worker, cell).run(); });
+                                   [&] { WorkerRun(options, method, stage, seed, control, worker, cell).run(); });
               });
   tell_end(cell, team);
   return cell;

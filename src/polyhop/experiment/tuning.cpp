@@ -312,7 +312,7 @@ std::string tuning_settings(const ExperimentOptions& options, const Method& meth
     return entry.first == "name" || entry.first == "seeds" || entry.first == "stop_at_target" ||
            entry.first == "checkpoint_every" || entry.first == "time_limit";
   });
-  settings["algorithm"] = named(method.algorithm);
+  settings["algorithm"] = to_value(method.algorithm);
   if (method.tuned) settings["of"] = method.tuned->options.of;
   return settings.text();
 }

@@ -183,7 +183,7 @@ class Fitter {
         state_.held_out = held_out_loss();
         best.show(state_.iteration, state_.held_out, w_);
       }
-      auto end = told();
+      auto end = ask_whether_to_stop();
       if (!end) end = end_of(descent, outcome, first);
       if (!end && held_out_ && state_.iteration > 20 + 2 * best.reached()) end = FitEnd::plateau;
       if (!end) continue;
@@ -245,7 +245,7 @@ class Fitter {
           state_.held_out = held_out_loss();
           best.show(i, state_.held_out, w_);
         }
-        if (const auto end = told()) return ended(*end);
+        if (const auto end = ask_whether_to_stop()) return ended(*end);
         if (!std::isfinite(gradient)) return ended(FitEnd::diverged);
         if (state_.gradient <= options_.tolerance && state_.disagreement <= options_.tolerance) {
           return ended(FitEnd::converged);
@@ -274,7 +274,7 @@ class Fitter {
         state_.disagreement = disagreement();
         state_.held_out = held_out_loss();
         best.show(i, state_.held_out, w_);
-        auto end = told();
+        auto end = ask_whether_to_stop();
         if (!end && !std::isfinite(state_.held_out)) end = FitEnd::diverged;
         if (!end && i >= best.reached() + 20 * length) end = FitEnd::plateau;
         if (!end && i == options_.iterations) end = FitEnd::iterations;
@@ -313,7 +313,7 @@ class Fitter {
   }
 
   // Tells whoever watches; the first worker asks whether to go on, for all of them.
-  std::optional<FitEnd> told() {
+  std::optional<FitEnd> ask_whether_to_stop() {
     history_.push_back(state_);
     bool stops = false;
     if (worker_.number == 0) {

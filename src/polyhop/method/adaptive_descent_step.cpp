@@ -44,7 +44,7 @@ void AdgdStep::do_choose(const Iterate& at, Network& network, std::span<Real> mu
     }
   }
   std::ranges::copy(own_, mu.begin());
-  agree_on(options_.agree, network, mu);
+  reconcile(options_.agree, network, mu);
 }
 
 Real AdgdStep::allowed(std::size_t k) const {

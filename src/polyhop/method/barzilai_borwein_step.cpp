@@ -45,7 +45,7 @@ void BarzilaiBorweinStep::do_choose(const Iterate& at, Network& network, std::sp
     }
   }
   std::ranges::copy(own_, mu.begin());
-  agree_on(options_.agree, network, mu);
+  reconcile(options_.agree, network, mu);
 }
 
 Real BarzilaiBorweinStep::quotient(std::size_t k) const {

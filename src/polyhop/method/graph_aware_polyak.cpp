@@ -222,7 +222,7 @@ void GraphAwarePolyak::do_choose(const Iterate& at, Network& network, std::span<
   sweep(at, network, mu);  // mu_k^(T)      [eq:step-size-rule]
   for (Real& m : mu) m = options_.relaxation * std::max(m, 0.0);
   limit(at, network, mu);
-  agree_on(options_.agree, network, mu);
+  reconcile(options_.agree, network, mu);
 }
 
 // Fetches the two-hop lists that bound and damping need, and what follows from them at once.

@@ -61,7 +61,7 @@ Drawn drawn(const MedianCurve& curve, std::string label) {
 }
 
 std::vector<Drawn> drawn_curves(const std::vector<Record>& records, const FigureOptions& options) {
-  check_methods(records, options.methods);
+  require_methods(records, options.methods);
   std::vector<Drawn> out;
   for (const Record& record : records) {
     for (const MedianCurve& curve : median_curves(record, options.x, options.y)) {
@@ -312,7 +312,7 @@ const FieldTable<FigureOptions>& FigureOptions::fields() {
   return table;
 }
 
-void check_methods(const std::vector<Record>& records, const std::vector<std::string>& methods) {
+void require_methods(const std::vector<Record>& records, const std::vector<std::string>& methods) {
   std::set<std::string> known;
   for (const Record& record : records) {
     for (const Cell& cell : record.cells) known.insert(cell.method);

@@ -22,7 +22,7 @@ struct FigureOptions {
 };
 
 /// Throws InputError for a name that no method of the records has.
-void check_methods(const std::vector<Record>& records, const std::vector<std::string>& methods);
+void require_methods(const std::vector<Record>& records, const std::vector<std::string>& methods);
 
 /// Draws the median curves of one or more experiments with gnuplot, on a logarithmic y axis, into a file whose ending
 /// says what it is: .svg, .pdf or .png. Curves differ by colour, dashes and marks, so that they can be told apart

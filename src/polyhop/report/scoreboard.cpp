@@ -222,7 +222,7 @@ void ScoreboardMaker::add(const Record& record) {
   }
 }
 
-Scoreboard ScoreboardMaker::made() const {
+Scoreboard ScoreboardMaker::scoreboard() const {
   Scoreboard board = board_;
   for (std::size_t i = 0; i < board.instances.size(); ++i) {
     std::vector<MethodScore> aligned(board.methods.size(), absent());

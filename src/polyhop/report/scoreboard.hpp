@@ -108,7 +108,7 @@ struct Scoreboard {
 class ScoreboardMaker {
  public:
   void add(const Record& record);
-  [[nodiscard]] Scoreboard made() const;
+  [[nodiscard]] Scoreboard scoreboard() const;
 
  private:
   Scoreboard board_;

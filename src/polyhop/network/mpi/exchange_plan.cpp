@@ -79,8 +79,8 @@ class Planner {
   }
 
  private:
-  template <class Wanted>
-  [[nodiscard]] ByPeer forwarded(const ByPeer& direct, Wanted wanted) const {
+  template <class Wants>
+  [[nodiscard]] ByPeer forwarded(const ByPeer& direct, Wants wants) const {
     ByPeer out;
     for (const auto& [rank, first] : direct) {
       PeerRows& rows = out[rank];
@@ -88,8 +88,8 @@ class Planner {
       rows.there = first.there;
       rows.sent = forwarded(first.sent, rank);
       rows.received = forwarded(first.received, rank_);
-      std::erase_if(rows.sent, [&](Index k) { return !wanted(owner(k), rank_); });
-      std::erase_if(rows.received, [&, peer = rank](Index k) { return !wanted(owner(k), peer); });
+      std::erase_if(rows.sent, [&](Index k) { return !wants(owner(k), rank_); });
+      std::erase_if(rows.received, [&, peer = rank](Index k) { return !wants(owner(k), peer); });
       tidy(rows);
       remove(rows.sent, first.sent);
       remove(rows.received, first.received);

@@ -15,9 +15,9 @@
 namespace polyhop::optimum {
 namespace {
 
-class Spread final : public Cost {
+class SpreadCost final : public Cost {
  public:
-  Spread(const DataProblem& problem, Collective& collective, const Block& here, double features)
+  SpreadCost(const DataProblem& problem, Collective& collective, const Block& here, double features)
       : Cost(penalty_of(problem), problem.l2() == 0),
         collective_(collective),
         agents_(static_cast<double>(problem.agents())),
@@ -101,7 +101,7 @@ class Spread final : public Cost {
 
 std::unique_ptr<Cost> spread_cost(const DataProblem& problem, Collective& collective, const Block& here,
                                   double features) {
-  return std::make_unique<Spread>(problem, collective, here, features);
+  return std::make_unique<SpreadCost>(problem, collective, here, features);
 }
 
 }  // namespace polyhop::optimum
