@@ -71,6 +71,14 @@ class Consumer(unittest.TestCase):
         if not cls.all_headers.exists() or cls.all_headers.read_text() != text:
             cls.all_headers.write_text(text)
 
+    @unittest.skipUnless(cache("POLYHOP_BUILD_PYTHON") == "ON", "built without Python")
+    def test_python_imports_what_was_installed(self):
+        # Below a prefix of the system's, such as /usr/local, Debian's Python looks into this folder by itself.
+        folder = next(PREFIX.glob("lib/python3*/dist-packages"))
+        said = run(cache("Python_EXECUTABLE") or "/usr/bin/python3", "-c", "import polyhop; print(polyhop.__file__, polyhop.__version__)",
+                   env={"PYTHONPATH": str(folder)})
+        self.assertEqual(said.split(), [str(folder / "polyhop" / "__init__.py"), VERSION])
+
     def assert_works(self, output):
         self.assertIn("a standard normal: ", output)
 

@@ -46,6 +46,7 @@ std::string all_tables() {
   }
   out += "### `partition = { ... }`\n\nIn `[problem]`, say `partition = { kind = \"dirichlet\", alpha = 0.3 }`.\n\n" +
          table(PartitionOptions::fields().info());
+  out += "### `[faults]`\n\n" + table(FaultOptions::fields().info());
   out += "### `[record]`\n\n" + table(RecordOptions::fields().info());
   out += "### `[tuning]`\n\n" + table(TuningOptions::fields().info());
   out += "### `[[method]]`\n\n" + table(method_fields());
