@@ -77,7 +77,7 @@ class Table(types.SimpleNamespace):
         width = max(map(len, vars(self)), default=0)
         room = max(78 - width, 20)
         summaries = {name: function.__doc__.splitlines()[0] for name, function in sorted(vars(self).items())}
-        return "\n".join(f"{name:<{width}}  {textwrap.shorten(text, room, placeholder=' ...')}" for name, text in summaries.items())
+        return "\n".join(f"{name:<{width}}  {textwrap.shorten(text, room, placeholder='…')}" for name, text in summaries.items())
 
 
 def _chooser(entry, key, read):
