@@ -255,11 +255,19 @@ class Attributes {
 };
 
 // A rule that Python chooses steps by: an object of a subclass of polyhop.StepSize, one for each block.
+// What Python sees of rows are arrays of float64, without a copy.
+void require_double(const Setting& setting, const char* what) {
+  if (setting.network.element() == Element::float64) return;
+  throw InputError("problem.precision", std::string(what) +
+                                            " written in Python works in double precision; take precision = \"double\"");
+}
+
 class PythonStep final : public StepSize {
  public:
   PythonStep(const Kept& make, const Setting& setting, const std::string& name)
       : name_(name), reference_(setting.reference) {
     const Callback lock;
+    require_double(setting, "a rule");
     const auto network = std::make_shared<NetworkView>(setting.network);
     rule_.emplace(make.get()());
     rule_->get().attr("start")(network);
@@ -327,6 +335,7 @@ class PythonAlgorithm final : public Algorithm {
   PythonAlgorithm(Rows start, const Kept& make, const Setting& setting, const std::string& name)
       : Algorithm(std::move(start)), name_(name) {
     const Callback lock;
+    require_double(setting, "an algorithm");
     const auto network = std::make_shared<NetworkView>(setting.network);
     object_.emplace(make.get()());
     models_ = std::make_shared<Rows>(w_);

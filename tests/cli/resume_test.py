@@ -152,6 +152,23 @@ class ResumeTest(unittest.TestCase):
         self.assertEqual({row["experiment"] for row in self.results("a")[0]}, {"other"})
         self.run_whole("a", *other)
 
+    def test_runs_of_another_precision_are_refused_unless_fresh(self):
+        self.run_whole("a", "--set", "iterations=500")
+        single = ("--set", "iterations=500", "--set", "problem.precision=single")
+        done = subprocess.run(self.command("a", *single), capture_output=True, text=True)
+        self.assertEqual(done.returncode, 3)
+        self.assertIn('problem.precision: found "single", but ', done.stderr)
+        self.assertIn('experiment.sqlite holds runs of "double"; choose another folder with -o, or forget what is there '
+                      "with --fresh", done.stderr)
+        self.run_whole("a", "--set", "iterations=500")
+        double = self.results("a")[1]
+        self.run_whole("a", *single, "--fresh")
+        rounded = self.results("a")[1]
+        self.assertFalse(all(np.array_equal(double[name], rounded[name]) for name in double))
+        for name in rounded:
+            if not name.endswith("/averaged"):
+                np.testing.assert_array_equal(rounded[name], rounded[name].astype(np.float32), name)
+
     def test_a_store_of_another_version_is_refused_and_left_as_it_is(self):
         other = self.root / "other"
         other.mkdir()

@@ -16,8 +16,8 @@
 namespace polyhop::test {
 
 inline Launch over(mpi::Job& job, const Ownership& ownership, Index threads) {
-  return [&job, &ownership, threads](const CombinationMatrix& matrix, Index columns, const Body& body) {
-    job.launch(matrix, ownership, columns, threads, body);
+  return [&job, &ownership, threads](const CombinationMatrix& matrix, VectorType vectors, const Body& body) {
+    job.launch(matrix, ownership, vectors, threads, body);
   };
 }
 

@@ -43,6 +43,8 @@ step = { rule = "constant", value = 0.02 }
 # The same where messages are lost: lists over two hops, numbers, sums over the tree.
 LOSSY = MANY.replace("[record]", "[faults]\ndrop = 0.2\n[record]")
 
+SINGLE = MANY.replace("[record]", 'precision = "single"\n[record]')
+
 # Agents at different ends, and rules whose traffic differs.
 ONE_EACH = """\
 name = "one-each"
@@ -99,6 +101,14 @@ class Run(MpiTest):
         for ranks, more in ((2, ["--threads", "2"]), (3, ["--placement", "metis"])):
             with self.subTest(ranks=ranks, more=more):
                 self.run_with(ranks, "lossy.toml", "ranks", "--fresh", *more)
+                self.assert_same_bits("alone", "ranks")
+
+    def test_single_precision_has_the_same_bits_too(self):
+        self.put("single.toml", SINGLE)
+        self.run_alone("single.toml", "alone", "--threads", "1")
+        for ranks, more in ((2, ["--threads", "2"]), (3, ["--placement", "metis"])):
+            with self.subTest(ranks=ranks, more=more):
+                self.run_with(ranks, "single.toml", "ranks", "--fresh", *more)
                 self.assert_same_bits("alone", "ranks")
 
     def test_a_run_that_was_stopped_goes_on_with_another_number_of_ranks(self):

@@ -76,8 +76,8 @@ TEST(EveryAlgorithm, UsesOnlyWhatItWasSentAndIsChargedForIt) {
   for (const test::Pair& pair : test::algorithm_sets()) {
     SCOPED_TRACE(pair.text());
     std::vector<Traffic> copied;
-    const test::Launch isolated = [&](const CombinationMatrix& matrix, Index columns, const Body& body) {
-      copied = test::launch_isolated(matrix, columns, body);
+    const test::Launch isolated = [&](const CombinationMatrix& matrix, VectorType vectors, const Body& body) {
+      copied = test::launch_isolated(matrix, vectors, body);
     };
     const auto path = test::follow(instance, pair.step, iterations, isolated, seed, nullptr, 0, pair.algorithm);
     const auto serial = test::follow(instance, pair.step, iterations, test::serial(), seed, nullptr, 0, pair.algorithm);

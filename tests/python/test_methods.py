@@ -100,6 +100,12 @@ def test_registered_methods_stand_in_files_with_their_options(tmp_path):
     assert set(found.status.values()) == {"done"}
     again = ph.run(experiment, tmp_path / "out", progress=False)
     np.testing.assert_array_equal(again.models["own", 0], found.models["own", 0])
+    single = {**experiment, "problem": {**experiment["problem"], "precision": "single"}}
+    with pytest.raises(ph.InputError, match='written in Python works in double precision; take precision = "double"'):
+        ph.run(single, tmp_path / "single", progress=False)
+    rounded = ph.run({**single, "method": single["method"][1:]}, tmp_path / "built-in", progress=False).models["built in", 0]
+    np.testing.assert_array_equal(rounded, rounded.astype(np.float32))
+    np.testing.assert_allclose(rounded, found.models["built in", 0], atol=1e-4)
     experiment["method"][0]["step"]["d"] = 1
     with pytest.raises(ph.InputError, match=r"method\[0\].step.d: unknown key; .*c"):
         ph.run(experiment, tmp_path / "out", progress=False)

@@ -39,7 +39,7 @@ struct DenseSystem {
     const Evaluation& at_w = oracle->evaluate(models, true);
     j = at_w.values;
     for (std::size_t k = 0; k < w.size(); ++k) {
-      const Real* row = at_w.gradients.row[k];
+      const Real* row = at_w.gradients.at(k);
       g.emplace_back(row, row + problem.dimension());
       for (Real& x : g.back()) x *= at_w.gradients.scale[k];
     }

@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "polyhop/core/block.hpp"
 #include "polyhop/network/runtime.hpp"
 #include "polyhop/network/thread_barrier.hpp"
 #include "polyhop/network/traffic.hpp"
@@ -27,8 +28,8 @@ class IsolatedNetwork final : public Network {
  public:
   using Team = std::vector<std::unique_ptr<IsolatedNetwork>>;
 
-  IsolatedNetwork(const CombinationMatrix& matrix, Index agent, Index columns, const Team& team, ThreadBarrier& barrier)
-      : Network(matrix, {agent, agent + 1}, columns), team_(team), barrier_(barrier) {}
+  IsolatedNetwork(const CombinationMatrix& matrix, Index agent, VectorType vectors, const Team& team, ThreadBarrier& barrier)
+      : Network(matrix, {agent, agent + 1}, vectors), team_(team), barrier_(barrier) {}
 
   /// The rows copied to this agent, and the phases in which that happened.
   [[nodiscard]] const Traffic& copied() const { return copied_; }
@@ -79,7 +80,7 @@ class IsolatedNetwork final : public Network {
     constexpr Real unknown = std::numeric_limits<Real>::quiet_NaN();
     make_room(mail, message);
     const auto fill = [&](Rows& rows) {
-      for (Index row = 0; row < rows.rows(); ++row) std::ranges::fill(rows.row(row), unknown);
+      copy(Rows(rows.rows(), rows.columns(), unknown, rows.element()), rows);
     };
     for (int v = 0; v < message.vectors; ++v) fill(mail.vectors[v]);
     if (message.scalars > 0) fill(mail.scalars);
@@ -88,7 +89,7 @@ class IsolatedNetwork final : public Network {
   // Within an agent: nobody's message.
   static void move_row(const Message& message, const Mail& from, Mail& to, Index row) {
     for (int v = 0; v < message.vectors; ++v) {
-      std::ranges::copy(from.vectors[v].row(row), to.vectors[v].row(row).begin());
+      copy_rows(from.vectors[v], row, to.vectors[v], row);
     }
     for (int s = 0; s < message.scalars; ++s) to.scalars(row, s) = from.scalars(row, s);
   }
@@ -137,12 +138,12 @@ class IsolatedCollective final : public Collective {
 };
 
 /// Runs `body` with one worker an agent, as `launch_threads` does, and returns what was copied to each of them.
-inline std::vector<Traffic> launch_isolated(const CombinationMatrix& matrix, Index columns, const Body& body) {
+inline std::vector<Traffic> launch_isolated(const CombinationMatrix& matrix, VectorType vectors, const Body& body) {
   const Index count = matrix.agents();
   ThreadBarrier barrier(count);
   IsolatedNetwork::Team team;
   for (Index k = 0; k < count; ++k) {
-    team.push_back(std::make_unique<IsolatedNetwork>(matrix, k, columns, team, barrier));
+    team.push_back(std::make_unique<IsolatedNetwork>(matrix, k, vectors, team, barrier));
   }
   std::vector<double> collected;
   std::exception_ptr failure;

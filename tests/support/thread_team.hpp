@@ -17,6 +17,7 @@
 #include <utility>
 #include <vector>
 
+#include "polyhop/core/block.hpp"
 #include "polyhop/core/serial_collective.hpp"
 #include "polyhop/network/team.hpp"
 #include "polyhop/network/thread_barrier.hpp"
@@ -28,9 +29,9 @@ namespace polyhop::test {
 class ProcessNetwork final : public Network {
  public:
   using Networks = std::vector<ProcessNetwork*>;
-  ProcessNetwork(const CombinationMatrix& matrix, const Ownership& ownership, Index rank, Index columns,
+  ProcessNetwork(const CombinationMatrix& matrix, const Ownership& ownership, Index rank, VectorType vectors,
                  const Roster& near, const Networks& others, ThreadBarrier& barrier)
-      : Network(matrix, ownership.block(rank), columns, &near),
+      : Network(matrix, ownership.block(rank), vectors, &near),
         ownership_(ownership),
         near_(near),
         others_(others),
@@ -87,7 +88,7 @@ class ProcessNetwork final : public Network {
     const Index theirs = other.known().slot_at(place);
     const Mail& from = other.mail();
     for (std::size_t v = 0; v < static_cast<std::size_t>(message.vectors); ++v) {
-      std::ranges::copy(from.vectors[v].row(theirs), mail().vectors[v].row(slot).begin());
+      copy_rows(from.vectors[v], theirs, mail().vectors[v], slot);
     }
     for (int s = 0; s < message.scalars; ++s) mail().scalars(slot, s) = from.scalars(theirs, s);
   }
@@ -193,18 +194,18 @@ class ThreadTeam final : public Team {
   [[nodiscard]] Index size() const override { return size_; }
   Collective& collective() override { return collective_; }
 
-  void launch(const CombinationMatrix& matrix, const Ownership& ownership, Index columns, Index /*workers*/,
+  void launch(const CombinationMatrix& matrix, const Ownership& ownership, VectorType vectors, Index /*workers*/,
               const Body& body) override {
     // Whoever is alone may launch several runs at once, which must not share anything.
     if (size_ == 1 && ownership.numbering == nullptr) {
-      Team::launch(matrix, ownership, columns, 1, body);
+      Team::launch(matrix, ownership, vectors, 1, body);
       return;
     }
     if (is_first()) shared_.launch = std::make_shared<Launch>(size_);
     wait();
     const std::shared_ptr<Launch> launch = shared_.launch;
     const Roster near = ProcessNetwork::near(matrix, ownership.block(rank_));
-    ProcessNetwork network(matrix, ownership, rank_, columns, near, launch->networks, launch->shared.barrier);
+    ProcessNetwork network(matrix, ownership, rank_, vectors, near, launch->networks, launch->shared.barrier);
     launch->networks[rank_] = &network;
     ProcessCollective collective(launch->shared, &ownership, rank_, size_);
     wait();

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "polyhop/core/block.hpp"
 #include "polyhop/core/rows.hpp"
 #include "polyhop/core/state.hpp"
 #include "polyhop/method/algorithm_table.hpp"
@@ -108,11 +109,11 @@ struct Solver {
 };
 
 /// A runtime: runs the body on every worker.
-using Launch = std::function<void(const CombinationMatrix&, Index, const Body&)>;
+using Launch = std::function<void(const CombinationMatrix&, VectorType, const Body&)>;
 inline Launch serial() { return launch_serial; }
 inline Launch threads(Index workers) {
-  return [workers](const CombinationMatrix& matrix, Index columns, const Body& body) {
-    launch_threads(matrix, columns, workers, body);
+  return [workers](const CombinationMatrix& matrix, VectorType vectors, const Body& body) {
+    launch_threads(matrix, vectors, workers, body);
   };
 }
 
@@ -127,22 +128,25 @@ inline Path follow(const Instance& instance, const Value& step, Index iterations
                    std::uint64_t seed, const Snapshot* resume = nullptr, Index first = 0,
                    const Value& recursion = "atc") {
   const Index agents = instance.matrix.agents();
-  const Index dimension = instance.problem->dimension();
+  const VectorType vectors = instance.problem->vectors();
+  const auto first_models = [&](const Block& block) {
+    return converted(normal_models(block, vectors.columns, seed), vectors.element);
+  };
   Path path;
   path.traffic.resize(agents);
   {
     // The shape is the same for every block.
-    launch_serial(instance.matrix, dimension, [&](Worker& worker) {
+    launch_serial(instance.matrix, vectors, [&](Worker& worker) {
       const Solver solver(*instance.problem, &instance.reference, step, worker.network,
-                          normal_models(worker.network.block(), dimension, seed), seed, recursion);
+                          first_models(worker.network.block()), seed, recursion);
       path.states.assign(iterations - first + 1, solver.state.shape(agents));
     });
   }
-  launch(instance.matrix, dimension, [&](Worker& worker) {
+  launch(instance.matrix, vectors, [&](Worker& worker) {
     const Block block = worker.network.block();
     // Where a state is taken up, what the run started from must not matter.
-    const Rows start =
-        resume != nullptr ? Rows(block.size(), dimension, std::nan("")) : normal_models(block, dimension, seed);
+    const Rows start = resume != nullptr ? Rows(block.size(), vectors.columns, std::nan(""), vectors.element)
+                                         : first_models(block);
     Solver solver(*instance.problem, &instance.reference, step, worker.network, start, seed, recursion);
     if (resume != nullptr) solver.state.restore(block, *resume);
     solver.state.save(block, path.states[0]);

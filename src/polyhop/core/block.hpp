@@ -3,8 +3,11 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "polyhop/core/gradients.hpp"
@@ -17,120 +20,218 @@
 /// numbers has one for each row.
 namespace polyhop {
 
-/// Which of the compiled versions of the loops under these verbs this machine runs.
-inline const char* instruction_set() { return kernels::instruction_set(); }
-
 /// out = x
-inline void copy(const Rows& x, Rows& out) { std::copy_n(x.data(), x.rows() * x.stride(), out.data()); }
+inline void copy(const Rows& x, Rows& out) {
+  if (out.element() != x.element()) refuse_element(out.element());
+  std::memcpy(out.place(0), x.place(0), static_cast<std::size_t>(x.bytes()));
+}
 /// Row j of out = row i of x; and the rows from these on, `count` of them.
 inline void copy_rows(const Rows& x, Index i, Rows& out, Index j, Index count = 1) {
-  std::copy_n(x.row(i).data(), count * x.stride(), out.row(j).data());
+  if (out.element() != x.element()) refuse_element(out.element());
+  std::memcpy(out.place(j), x.place(i), static_cast<std::size_t>(count * x.stride() * bytes_of(x.element())));
 }
 /// Row j of out = 0
-inline void clear_row(Rows& out, Index j) { std::ranges::fill(out.row(j), Real{0}); }
+inline void clear_row(Rows& out, Index j) {
+  std::memset(out.place(j), 0, static_cast<std::size_t>(out.stride() * bytes_of(out.element())));
+}
+/// out = row i of x, whatever it is made of; and row j of out = x, rounded to what it is made of.
+inline void read_row(const Rows& x, Index i, std::span<double> out) {
+  with_element(x.element(), [&](auto zero) { std::copy_n(x.as<decltype(zero)>(i), x.columns(), out.begin()); });
+}
+inline void write_row(std::span<const double> x, Rows& out, Index j) {
+  with_element(out.element(), [&](auto zero) {
+    using T = decltype(zero);
+    std::ranges::transform(x, out.as<T>(j), [](double number) { return static_cast<T>(number); });
+  });
+}
+/// The same rows in another element.
+inline Rows converted(Rows x, Element element) {
+  if (x.element() == element) return x;
+  Rows out(x.rows(), x.columns(), 0, element);
+  std::vector<double> row(x.columns());
+  for (Index k = 0; k < x.rows(); ++k) {
+    read_row(x, k, row);
+    write_row(row, out, k);
+  }
+  return out;
+}
 
 /// Row j of out = a times row i of x; out may be x.
-inline void scale_row(Real a, const Rows& x, Index i, Rows& out, Index j) {
-  kernels::scale(a, x.row(i).data(), out.row(j).data(), x.columns());
+inline void scale_row(double a, const Rows& x, Index i, Rows& out, Index j) {
+  with_element(x.element(), [&](auto zero) {
+    using T = decltype(zero);
+    kernels::scale(a, x.as<T>(i), out.as<T>(j), x.columns());
+  });
 }
 /// x <- a x
-inline void scale(Real a, Rows& x) {
-  for (Index k = 0; k < x.rows(); ++k) scale_row(a, x, k, x, k);
-}
-
-/// Row j of out += a times row i of x
-inline void add_row(Real a, const Rows& x, Index i, Rows& out, Index j) {
-  kernels::add_scaled(a, x.row(i).data(), out.row(j).data(), out.row(j).data(), x.columns());
-}
-/// sum += row i of x
-inline void add_row(const Rows& x, Index i, std::span<double> sum) {
-  kernels::add_scaled(1, x.row(i).data(), sum.data(), sum.data(), x.columns());
-}
-/// out += a x
-inline void add(Real a, const Rows& x, Rows& out) {
-  for (Index k = 0; k < x.rows(); ++k) add_row(a, x, k, out, k);
+inline void scale(double a, Rows& x) {
+  with_element(x.element(), [&](auto zero) {
+    auto* row = x.as<decltype(zero)>();
+    for (Index k = 0; k < x.rows(); ++k, row += x.stride()) kernels::scale(a, row, row, x.columns());
+  });
 }
 
 /// Row r of out = row j of y + a times row i of x
-inline void add_rows(Real a, const Rows& x, Index i, const Rows& y, Index j, Rows& out, Index r) {
-  kernels::add_scaled(a, x.row(i).data(), y.row(j).data(), out.row(r).data(), x.columns());
+inline void add_rows(double a, const Rows& x, Index i, const Rows& y, Index j, Rows& out, Index r) {
+  with_element(x.element(), [&](auto zero) {
+    using T = decltype(zero);
+    kernels::add_scaled(a, x.as<T>(i), y.as<T>(j), out.as<T>(r), x.columns());
+  });
 }
+/// Row j of out += a times row i of x
+inline void add_row(double a, const Rows& x, Index i, Rows& out, Index j) { add_rows(a, x, i, out, j, out, j); }
+/// sum += row i of x
+inline void add_row(const Rows& x, Index i, std::span<double> sum) {
+  with_element(x.element(), [&](auto zero) {
+    kernels::add_scaled(1, x.as<decltype(zero)>(i), sum.data(), sum.data(), x.columns());
+  });
+}
+/// out += a x; sums of rows of float may be rows of double.
+inline void add(double a, const Rows& x, Rows& out) {
+  with_element(x.element(), [&](auto zero) {
+    const auto* from = x.as<decltype(zero)>();
+    with_element(out.element(), [&](auto wide) {
+      auto* to = out.as<decltype(wide)>();
+      if constexpr (sizeof wide >= sizeof zero) {
+        for (Index k = 0; k < x.rows(); ++k, from += x.stride(), to += out.stride()) {
+          kernels::add_scaled(a, from, to, to, x.columns());
+        }
+      } else {
+        refuse_element(x.element());
+      }
+    });
+  });
+}
+
 /// Row r of out += a times (row i of x - row j of y)
-inline void add_difference(Real a, const Rows& x, Index i, const Rows& y, Index j, Rows& out, Index r) {
-  kernels::add_difference(a, x.row(i).data(), y.row(j).data(), out.row(r).data(), x.columns());
+inline void add_difference(double a, const Rows& x, Index i, const Rows& y, Index j, Rows& out, Index r) {
+  with_element(x.element(), [&](auto zero) {
+    using T = decltype(zero);
+    kernels::add_difference(a, x.as<T>(i), y.as<T>(j), out.as<T>(r), x.columns());
+  });
 }
 /// x <- x + share (y - x): a lazy combination from an ordinary one, y = A x.
-inline void mix(Real share, const Rows& y, Rows& x) {
-  for (Index k = 0; k < x.rows(); ++k) add_difference(share, y, k, x, k, x, k);
+inline void mix(double share, const Rows& y, Rows& x) {
+  with_element(x.element(), [&](auto zero) {
+    const auto* from = y.as<decltype(zero)>();
+    auto* to = x.as<decltype(zero)>();
+    for (Index k = 0; k < x.rows(); ++k, from += y.stride(), to += x.stride()) {
+      kernels::add_difference(share, from, to, to, x.columns());
+    }
+  });
 }
 /// out <- (1 - share) out + share x
-inline void blend(Real share, const Rows& x, Rows& out) {
-  for (Index k = 0; k < x.rows(); ++k) {
-    scale_row(1 - share, out, k, out, k);
-    add_row(share, x, k, out, k);
-  }
+inline void blend(double share, const Rows& x, Rows& out) {
+  scale(1 - share, out);
+  add(share, x, out);
 }
 
 /// x_i . y_j of two rows
 inline double dot(const Rows& x, Index i, const Rows& y, Index j) {
-  return kernels::dot(x.row(i).data(), y.row(j).data(), x.columns());
+  return with_element(x.element(), [&](auto zero) {
+    using T = decltype(zero);
+    return kernels::dot(x.as<T>(i), y.as<T>(j), x.columns());
+  });
 }
-/// ||x_i - y_j||^2 of two rows
+/// ||x_i - y_j||^2 of two rows, of whatever elements
 inline double squared_distance(const Rows& x, Index i, const Rows& y, Index j) {
-  return kernels::squared_distance(x.row(i).data(), y.row(j).data(), x.columns());
+  if (x.element() != y.element()) {
+    Rows wide(2, x.columns());
+    read_row(x, i, wide.row(0));
+    read_row(y, j, wide.row(1));
+    return squared_distance(wide, 0, wide, 1);
+  }
+  return with_element(x.element(), [&](auto zero) {
+    using T = decltype(zero);
+    return kernels::squared_distance(x.as<T>(i), y.as<T>(j), x.columns());
+  });
 }
 
-/// out = x - diag(mu) y; out may be x.
-inline void descend(const Rows& x, std::span<const Real> mu, const Gradients& y, Rows& out) {
-  for (Index k = 0; k < x.rows(); ++k) y.add_to(k, -mu[k], x, k, out, k);
+/// out = x - diag(mu) y, out the rows from `first` on; it may be x.
+inline void descend(const Rows& x, std::span<const double> mu, const Gradients& y, Rows& out, Index first = 0) {
+  with_element(x.element(), [&](auto zero) {
+    using T = decltype(zero);
+    const T* from = x.as<T>();
+    T* to = out.as<T>(first);
+    for (Index k = 0; k < x.rows(); ++k, from += x.stride(), to += out.stride()) {
+      kernels::add_scaled(-mu[k] * y.scale[k], y.at<T>(k), from, to, y.columns);
+    }
+  });
 }
 /// out += a y
-inline void add(Real a, const Gradients& y, Rows& out) {
-  for (Index k = 0; k < out.rows(); ++k) y.add_to(k, a, out, k, out, k);
+inline void add(double a, const Gradients& y, Rows& out) {
+  with_element(out.element(), [&](auto zero) {
+    using T = decltype(zero);
+    T* to = out.as<T>();
+    for (Index k = 0; k < out.rows(); ++k, to += out.stride()) {
+      kernels::add_scaled(a * y.scale[k], y.at<T>(k), to, to, y.columns);
+    }
+  });
 }
-/// out = y, written out
-inline void write_out(const Gradients& y, Rows& out) {
-  for (Index k = 0; k < out.rows(); ++k) y.write(k, out, k);
+/// out = y, written out, or diag(c) y; out the rows from `first` on
+inline void write_out(const Gradients& y, Rows& out, Index first = 0, std::span<const double> c = {}) {
+  with_element(out.element(), [&](auto zero) {
+    using T = decltype(zero);
+    T* to = out.as<T>(first);
+    for (Index k = 0; k < y.size(); ++k, to += out.stride()) {
+      kernels::scale((c.empty() ? 1 : c[k]) * y.scale[k], y.at<T>(k), to, y.columns);
+    }
+  });
 }
 /// The rows as directions to step along; valid while the rows stay where they are.
 inline Gradients along(const Rows& x) {
   Gradients y;
   y.columns = x.columns();
+  y.element = x.element();
   y.scale.assign(x.rows(), 1.0);
-  for (Index k = 0; k < x.rows(); ++k) y.row.push_back(x.row(k).data());
+  for (Index k = 0; k < x.rows(); ++k) y.row.push_back(x.place(k));
   return y;
 }
 
 /// Moments of gradients: m <- b1 m + (1 - b1) g, v <- b2 v + (1 - b2) g^2, element by element.
-inline void update_moments(Real b1, Real b2, const Gradients& g, Rows& m, Rows& v) {
-  for (Index k = 0; k < m.rows(); ++k) {
-    kernels::moments(b1, b2, g.scale[k], g.row[k], m.row(k).data(), v.row(k).data(), m.columns());
-  }
+inline void update_moments(double b1, double b2, const Gradients& g, Rows& m, Rows& v) {
+  with_element(m.element(), [&](auto zero) {
+    using T = decltype(zero);
+    for (Index k = 0; k < m.rows(); ++k) {
+      kernels::moments(b1, b2, g.scale[k], g.at<T>(k), m.as<T>(k), v.as<T>(k), m.columns());
+    }
+  });
 }
 /// u <- b u + (1 - b) max(u, v), element by element
-inline void raise_rows(Real b, const Rows& v, Rows& u) {
-  for (Index k = 0; k < u.rows(); ++k) kernels::raise(b, v.row(k).data(), u.row(k).data(), u.columns());
+inline void raise_rows(double b, const Rows& v, Rows& u) {
+  with_element(u.element(), [&](auto zero) {
+    using T = decltype(zero);
+    for (Index k = 0; k < u.rows(); ++k) kernels::raise(b, v.as<T>(k), u.as<T>(k), u.columns());
+  });
 }
 /// w <- w - diag(mu) m / (sqrt(max(u, floor)) + shift), element by element
-inline void scaled_step(std::span<const Real> mu, const Rows& m, const Rows& u, Real floor, Real shift, Rows& w) {
-  for (Index k = 0; k < w.rows(); ++k) {
-    kernels::scaled_step(mu[k], m.row(k).data(), u.row(k).data(), floor, shift, w.row(k).data(), w.row(k).data(),
-                         w.columns());
-  }
+inline void scaled_step(std::span<const double> mu, const Rows& m, const Rows& u, double floor, double shift, Rows& w) {
+  with_element(w.element(), [&](auto zero) {
+    using T = decltype(zero);
+    for (Index k = 0; k < w.rows(); ++k) {
+      kernels::scaled_step(mu[k], m.as<T>(k), u.as<T>(k), floor, shift, w.as<T>(k), w.as<T>(k), w.columns());
+    }
+  });
 }
 
 /// Row k of out = the sum over its links of weight * x row slot, for each k among `which`.
 inline void combine(const SparseView& links, std::span<const std::int32_t> which, const Rows& x, Rows& out) {
-  kernels::combine(links, which.data(), static_cast<Index>(which.size()), x.data(), x.stride(), x.columns(), out.data(),
-                   out.stride());
+  with_element(x.element(), [&](auto zero) {
+    using T = decltype(zero);
+    kernels::combine(links, which.data(), static_cast<Index>(which.size()), x.as<T>(), x.stride(), x.columns(),
+                     out.as<T>(), out.stride());
+  });
 }
 /// out[e] = x_k . x_l over the entries of a reach, x_k the rows from `own` on. `mirror`, where it is not null, names
 /// entries with the same value; `places` is room for the rows' places, kept from one call to the next.
-inline void pairwise(const Reach& x, Index own, const Index* mirror, std::vector<const Real*>& places,
-                     std::span<Real> out) {
-  places.resize(x.agents);
-  for (Index k = 0; k < x.agents; ++k) places[k] = x.rows + (own + k) * x.stride;
-  kernels::pairwise(x.pattern, x.agents, places.data(), x.rows, x.stride, x.columns, mirror, out.data());
+inline void pairwise(const Reach& x, Index own, const Index* mirror, std::vector<const void*>& places,
+                     std::span<double> out) {
+  with_element(x.element, [&](auto zero) {
+    using T = decltype(zero);
+    places.resize(x.agents);
+    for (Index k = 0; k < x.agents; ++k) places[k] = x.all<T>() + (own + k) * x.stride;
+    kernels::pairwise(x.pattern, x.agents, places.data(), x.all<T>(), x.stride, x.columns, mirror, out.data());
+  });
 }
 
 }  // namespace polyhop

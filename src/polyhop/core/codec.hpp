@@ -86,12 +86,12 @@ class MessageReader {
       for (auto left = take<std::uint64_t>(); left > 0; --left) texts.push_back(take<std::string>());
       return texts;
     } else {
-      using Element = typename T::value_type;
-      expect(MessageWriter::kind_of<Element>());
+      using Member = typename T::value_type;
+      expect(MessageWriter::kind_of<Member>());
       const auto count = take<std::uint64_t>();
-      if (count > left() / sizeof(Element)) refuse("it ends too early");
-      T list(count, Element{});
-      if (count > 0) std::memcpy(list.data(), next(count * sizeof(Element)), count * sizeof(Element));
+      if (count > left() / sizeof(Member)) refuse("it ends too early");
+      T list(count, Member{});
+      if (count > 0) std::memcpy(list.data(), next(count * sizeof(Member)), count * sizeof(Member));
       return list;
     }
   }

@@ -14,24 +14,45 @@ namespace polyhop {
 /// linear model on one sample is a number times that sample's features, and is never written out. The rows are rows
 /// of Rows, with zeros behind them. Agents are those of the block, from 0.
 struct Gradients {
-  std::vector<const Real*> row;
-  std::vector<Real> scale;
+  std::vector<const void*> row;
+  std::vector<double> scale;
   Index columns = 0;
+  Element element = Element::float64;
 
   [[nodiscard]] Index size() const { return static_cast<Index>(row.size()); }
+  /// The numbers of row[k]
+  template <class T = double>
+  [[nodiscard]] const T* at(Index k) const {
+    if (element != element_of<T>) refuse_element(element);
+    return static_cast<const T*>(row[k]);
+  }
   /// ||g_k||^2
-  [[nodiscard]] Real squared_norm(Index k) const { return scale[k] * scale[k] * kernels::dot(row[k], row[k], columns); }
+  [[nodiscard]] double squared_norm(Index k) const {
+    return with_element(element, [&](auto zero) {
+      using T = decltype(zero);
+      return scale[k] * scale[k] * kernels::dot(at<T>(k), at<T>(k), columns);
+    });
+  }
   /// g_k . x_i, the i-th row of x
-  [[nodiscard]] Real dot(Index k, const Rows& x, Index i) const {
-    return scale[k] * kernels::dot(row[k], x.row(i).data(), columns);
+  [[nodiscard]] double dot(Index k, const Rows& x, Index i) const {
+    return with_element(element, [&](auto zero) {
+      using T = decltype(zero);
+      return scale[k] * kernels::dot(at<T>(k), x.as<T>(i), columns);
+    });
   }
   /// Row j of out = a g_k, written out
-  void write(Index k, Rows& out, Index j, Real a = 1) const {
-    kernels::scale(a * scale[k], row[k], out.row(j).data(), columns);
+  void write(Index k, Rows& out, Index j, double a = 1) const {
+    with_element(element, [&](auto zero) {
+      using T = decltype(zero);
+      kernels::scale(a * scale[k], at<T>(k), out.as<T>(j), columns);
+    });
   }
   /// Row j of out = row i of x + a g_k; out may be x.
-  void add_to(Index k, Real a, const Rows& x, Index i, Rows& out, Index j) const {
-    kernels::add_scaled(a * scale[k], row[k], x.row(i).data(), out.row(j).data(), columns);
+  void add_to(Index k, double a, const Rows& x, Index i, Rows& out, Index j) const {
+    with_element(element, [&](auto zero) {
+      using T = decltype(zero);
+      kernels::add_scaled(a * scale[k], at<T>(k), x.as<T>(i), out.as<T>(j), columns);
+    });
   }
 };
 

@@ -13,75 +13,99 @@ namespace polyhop {
 struct SparseView {
   const Index* offset = nullptr;
   const std::int32_t* slot = nullptr;
-  const Real* weight = nullptr;
+  const double* weight = nullptr;
 };
 
 }  // namespace polyhop
 
-/// The element loops of polyhop, all in one place. Their bits are a promise:
+/// The element loops of polyhop, all in one place, for rows of double and of float. Their bits are a promise:
 ///  - a reduction along a row runs in `lanes` partial sums of fused multiply-adds, coordinate j in lane
 ///    j mod lanes, in order of j; the lanes are then added pairwise, lane l with lane l + lanes/2, and so on;
-///  - every other output element is one chain of fused multiply-adds in the order of the formula.
+///  - of rows of float the lanes are float over `float_run` columns at most, and are then added to lanes of double;
+///  - every other output element is one chain of fused multiply-adds in the order of the formula, in the element of
+///    the output, to which factors are rounded first.
 /// So nothing depends on alignment, block, tile or CPU. tests/unit/core/plain_kernels.hpp holds the plain twins.
 ///
-/// A row is a row of Rows: n numbers, then zeros up to a multiple of Rows::line. `dot`, `squared_distance`, `pairwise`
+/// A row is a row of Rows: n numbers, then zeros up to the end of a cache line. `dot`, `squared_distance`, `pairwise`
 /// and `combine` run over the zeros too (which changes no sum and spares them every ragged end); the others touch
 /// exactly n numbers and take any array.
 namespace polyhop::kernels {
 
 inline constexpr int lanes = 16;
+inline constexpr Index float_run = 256;
 
 /// Which of the compiled versions of these loops this machine runs: "x86-64-v4", "x86-64-v3" or "default".
 const char* instruction_set();
 
 /// x . y of two rows
-double dot(const Real* x, const Real* y, Index n);
+double dot(const double* x, const double* y, Index n);
+double dot(const float* x, const float* y, Index n);
 
 /// ||x - y||^2 of two rows
-double squared_distance(const Real* x, const Real* y, Index n);
+double squared_distance(const double* x, const double* y, Index n);
+double squared_distance(const float* x, const float* y, Index n);
 
 /// out = a x
-void scale(Real a, const Real* x, Real* out, Index n);
+void scale(double a, const double* x, double* out, Index n);
+void scale(double a, const float* x, float* out, Index n);
 
 /// out = y + a x; out may be y.
-void add_scaled(Real a, const Real* x, const Real* y, Real* out, Index n);
+void add_scaled(double a, const double* x, const double* y, double* out, Index n);
+void add_scaled(double a, const float* x, const float* y, float* out, Index n);
+void add_scaled(double a, const float* x, const double* y, double* out, Index n);
 
 /// out += a (x - y)
-void add_difference(Real a, const Real* x, const Real* y, Real* out, Index n);
+void add_difference(double a, const double* x, const double* y, double* out, Index n);
+void add_difference(double a, const float* x, const float* y, float* out, Index n);
 
-/// Moments of a gradient g = s h: m <- b1 m + (1 - b1) g, v <- b2 v + (1 - b2) g^2, element by element.
-void moments(Real b1, Real b2, Real s, const Real* h, Real* m, Real* v, Index n);
+/// Element by element what stands below, in double for either element, and rounded once: squares of small numbers and
+/// sums over many iterations do not bear more.
+/// Moments of a gradient g = s h: m <- b1 m + (1 - b1) g, v <- b2 v + (1 - b2) g^2.
+void moments(double b1, double b2, double s, const double* h, double* m, double* v, Index n);
+void moments(double b1, double b2, double s, const float* h, float* m, float* v, Index n);
 
-/// u <- b u + (1 - b) max(u, v), element by element
-void raise(Real b, const Real* v, Real* u, Index n);
+/// u <- b u + (1 - b) max(u, v)
+void raise(double b, const double* v, double* u, Index n);
+void raise(double b, const float* v, float* u, Index n);
 
-/// out = x - a m / (sqrt(max(u, floor)) + shift), element by element; out may be x.
-void scaled_step(Real a, const Real* m, const Real* u, Real floor, Real shift, const Real* x, Real* out, Index n);
+/// out = x - a m / (sqrt(max(u, floor)) + shift); out may be x.
+void scaled_step(double a, const double* m, const double* u, double floor, double shift, const double* x, double* out,
+                 Index n);
+void scaled_step(double a, const float* m, const float* u, double floor, double shift, const float* x, float* out,
+                 Index n);
 
 /// Row r of out, for each r in rows[0 .. count): sum over its entries of weight * x row slot.
-void combine(const SparseView& a, const std::int32_t* rows, Index count, const Real* x, Index x_stride, Index columns,
-             Real* out, Index out_stride);
+void combine(const SparseView& a, const std::int32_t* rows, Index count, const double* x, Index x_stride, Index columns,
+             double* out, Index out_stride);
+void combine(const SparseView& a, const std::int32_t* rows, Index count, const float* x, Index x_stride, Index columns,
+             float* out, Index out_stride);
 
 /// out[e] = x[r] . y row slot[e] for every entry e of each row r in [0, rows): dot products over a sparse pattern.
 /// Where `mirror` is given, mirror[e] >= 0 names an earlier entry with the same value (where x is y the product
 /// is symmetric to the bit), which is copied instead.
-void pairwise(const SparseView& pattern, Index rows, const Real* const* x, const Real* y, Index y_stride, Index columns,
-              const Index* mirror, Real* out);
+void pairwise(const SparseView& pattern, Index rows, const void* const* x, const double* y, Index y_stride,
+              Index columns, const Index* mirror, double* out);
+void pairwise(const SparseView& pattern, Index rows, const void* const* x, const float* y, Index y_stride,
+              Index columns, const Index* mirror, double* out);
 
 /// How many points `products` works on at once; `points` is a multiple of it.
 inline constexpr Index product_tile = 16;
 
-/// out(r, p) = sum_j h(r, j) wt(j, p), one chain of fused multiply-adds in order of j for each element.
+/// out(r, p) = sum_j h(r, j) wt(j, p), one chain of fused multiply-adds in order of j for each element, in double.
 /// wt is columns x points, points a multiple of product_tile.
-void products(const Real* h, Index h_stride, Index rows, const Real* wt, Index wt_stride, Index points, Index columns,
-              Real* out, Index out_stride);
+void products(const double* h, Index h_stride, Index rows, const double* wt, Index wt_stride, Index points,
+              Index columns, double* out, Index out_stride);
+void products(const float* h, Index h_stride, Index rows, const double* wt, Index wt_stride, Index points,
+              Index columns, double* out, Index out_stride);
 
 /// out[r * blocks + c] = x[r] . (block c of y), for `rows` rows and the `blocks` blocks of n numbers that stand one
 /// behind the other in y, with no zeros between them: the whole lines of a block as in `dot`, the rest after them in
-/// order. Several rows at a time, which share what is loaded of y.
-void block_dots(const Real* const* x, Index rows, const Real* y, Index blocks, Index n, Real* out);
+/// order, in double. Several rows at a time, which share what is loaded of y.
+void block_dots(const double* const* x, Index rows, const double* y, Index blocks, Index n, double* out);
+void block_dots(const float* const* x, Index rows, const float* y, Index blocks, Index n, double* out);
 
 /// Block c of out += sum_r a[r * blocks + c] x[r], rows in order: the other way round.
-void add_blocks(const Real* a, const Real* const* x, Index rows, Index blocks, Index n, Real* out);
+void add_blocks(const double* a, const double* const* x, Index rows, Index blocks, Index n, double* out);
+void add_blocks(const double* a, const float* const* x, Index rows, Index blocks, Index n, float* out);
 
 }  // namespace polyhop::kernels

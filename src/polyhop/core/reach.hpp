@@ -4,6 +4,7 @@
 
 #include "polyhop/core/kernels.hpp"
 #include "polyhop/core/real.hpp"
+#include "polyhop/core/rows.hpp"
 
 namespace polyhop {
 
@@ -14,11 +15,21 @@ struct Reach {
   SparseView pattern;
   Index agents = 0;   // of the block
   Index entries = 0;  // pattern.offset[agents]
-  const Real* rows = nullptr;
+  const void* rows = nullptr;
   Index stride = 0;
   Index columns = 0;
+  Element element = Element::float64;
 
-  [[nodiscard]] const Real* row(Index entry) const { return rows + pattern.slot[entry] * stride; }
+  /// All rows, of T
+  template <class T = double>
+  [[nodiscard]] const T* all() const {
+    if (element != element_of<T>) refuse_element(element);
+    return static_cast<const T*>(rows);
+  }
+  template <class T = double>
+  [[nodiscard]] const T* row(Index entry) const {
+    return all<T>() + pattern.slot[entry] * stride;
+  }
 };
 
 }  // namespace polyhop

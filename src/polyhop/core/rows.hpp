@@ -2,67 +2,115 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "polyhop/core/real.hpp"
 
 namespace polyhop {
 
+/// What a row is made of. Only what fills rows has a choice: models, gradients, mail, features. Steps, losses, sums and
+/// decisions are double.
+enum class Element : std::uint8_t { float64, float32 };
+template <class T>
+inline constexpr Element element_of = std::is_same_v<T, float> ? Element::float32 : Element::float64;
+constexpr Index bytes_of(Element element) { return element == Element::float32 ? 4 : 8; }
+
+/// work(x), x a zero of the element's type: the one place where a type is chosen at run time.
+template <class Work>
+decltype(auto) with_element(Element element, Work&& work) {
+  return element == Element::float32 ? work(float{}) : work(double{});
+}
+
+/// What vectors are: so many numbers, made of what.
+struct VectorType {
+  VectorType(Index numbers, Element of = Element::float64) : columns(numbers), element(of) {}  // NOLINT: a length alone
+  Index columns;
+  Element element;
+};
+
+/// Throws Error: rows are of another element than whoever reads them takes them for.
+[[noreturn]] void refuse_element(Element found);
+
 /// A row-major matrix with one agent (or one sample) per row: the shape of all state in polyhop.
 /// Every row starts on a cache line and is followed by zeros up to the next one, which kernels read and leave zero.
 /// Its memory counts against `memory_limit()`: making one may throw OverMemoryLimit.
+/// `row`, `data` and `()` are for rows of double, and throw for others; the verbs of block.hpp are for all.
 class Rows {
  public:
+  static constexpr Index line_bytes = 64;
   /// Numbers in a cache line: what rows are padded to a multiple of.
-  static constexpr Index line = 8;
-  static constexpr Index padded(Index columns) { return (columns + line - 1) / line * line; }
+  static constexpr Index line_of(Element element) { return line_bytes / bytes_of(element); }
+  static constexpr Index line = line_bytes / bytes_of(Element::float64);
+  static constexpr Index padded(Index columns, Element element = Element::float64) {
+    return (columns + line_of(element) - 1) / line_of(element) * line_of(element);
+  }
 
   Rows() = default;
-  Rows(Index rows, Index columns, Real fill = 0)
-      : rows_(rows), columns_(columns), stride_(padded(columns)), data_(allocate(rows, stride_)) {
-    std::fill_n(data_, rows_ * stride_, Real{0});
-    if (fill != 0) {
-      for (Index r = 0; r < rows_; ++r) std::ranges::fill(row(r), fill);
-    }
-  }
-  Rows(const Rows& other) : Rows(other.rows_, other.columns_) { std::copy_n(other.data_, rows_ * stride_, data_); }
+  Rows(Index rows, Index columns, double fill = 0, Element element = Element::float64);
+  Rows(const Rows& other);
   Rows(Rows&& other) noexcept { swap(*this, other); }
   Rows& operator=(Rows other) noexcept {
     swap(*this, other);
     return *this;
   }
-  ~Rows() { release(data_, rows_ * stride_); }
+  ~Rows() { release(data_, bytes()); }
+
+  /// As many rows of zeros, as long and of the same element.
+  [[nodiscard]] Rows zeros(Index rows) const { return {rows, columns_, 0, element_}; }
 
   [[nodiscard]] Index rows() const { return rows_; }
   [[nodiscard]] Index columns() const { return columns_; }
   [[nodiscard]] Index stride() const { return stride_; }
-  [[nodiscard]] Real* data() { return data_; }
-  [[nodiscard]] const Real* data() const { return data_; }
-  [[nodiscard]] std::span<Real> row(Index r) { return {data_ + r * stride_, static_cast<std::size_t>(columns_)}; }
-  [[nodiscard]] std::span<const Real> row(Index r) const {
-    return {data_ + r * stride_, static_cast<std::size_t>(columns_)};
+  [[nodiscard]] Element element() const { return element_; }
+  [[nodiscard]] Index bytes() const { return rows_ * stride_ * bytes_of(element_); }
+
+  [[nodiscard]] double* data() { return as<double>(); }
+  [[nodiscard]] const double* data() const { return as<double>(); }
+  [[nodiscard]] std::span<double> row(Index r) { return {as<double>(r), static_cast<std::size_t>(columns_)}; }
+  [[nodiscard]] std::span<const double> row(Index r) const {
+    return {as<double>(r), static_cast<std::size_t>(columns_)};
   }
-  Real& operator()(Index r, Index c) { return data_[r * stride_ + c]; }
-  Real operator()(Index r, Index c) const { return data_[r * stride_ + c]; }
+  double& operator()(Index r, Index c) { return as<double>(r)[c]; }
+  double operator()(Index r, Index c) const { return as<double>(r)[c]; }
+
+  /// Where row r begins, of rows of T.
+  template <class T>
+  [[nodiscard]] T* as(Index r = 0) {
+    if (element_ != element_of<T>) refuse_element(element_);
+    return static_cast<T*>(data_) + r * stride_;
+  }
+  template <class T>
+  [[nodiscard]] const T* as(Index r = 0) const {
+    if (element_ != element_of<T>) refuse_element(element_);
+    return static_cast<const T*>(data_) + r * stride_;
+  }
+  /// The same of whatever they are made of.
+  [[nodiscard]] void* place(Index r) { return static_cast<std::byte*>(data_) + r * stride_ * bytes_of(element_); }
+  [[nodiscard]] const void* place(Index r) const {
+    return static_cast<const std::byte*>(data_) + r * stride_ * bytes_of(element_);
+  }
 
   friend void swap(Rows& a, Rows& b) noexcept {
     std::swap(a.rows_, b.rows_);
     std::swap(a.columns_, b.columns_);
     std::swap(a.stride_, b.stride_);
+    std::swap(a.element_, b.element_);
     std::swap(a.data_, b.data_);
   }
 
  private:
-  static Real* allocate(Index rows, Index stride);
-  static void release(Real* data, Index count) noexcept;
+  static void* allocate(double bytes);
+  static void release(void* data, Index bytes) noexcept;
 
   Index rows_ = 0;
   Index columns_ = 0;
   Index stride_ = 0;
-  Real* data_ = nullptr;
+  Element element_ = Element::float64;
+  void* data_ = nullptr;
 };
 
 }  // namespace polyhop

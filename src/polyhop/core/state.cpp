@@ -6,6 +6,7 @@
 #include <bit>
 #include <cstddef>
 
+#include "polyhop/core/block.hpp"
 #include "polyhop/core/error.hpp"
 
 namespace polyhop {
@@ -40,7 +41,7 @@ void StateRegistry::copy_out(std::size_t n, Index k, std::span<Real> out) const 
   const Item& item = items_[n];
   switch (item.kind) {
     case Kind::rows:
-      std::ranges::copy(static_cast<const Rows*>(item.place)->row(k), out.begin());
+      read_row(*static_cast<const Rows*>(item.place), k, out);
       break;
     case Kind::scalars:
       out[0] = (*static_cast<const std::vector<Real>*>(item.place))[k];
@@ -58,7 +59,7 @@ void StateRegistry::copy_in(std::size_t n, Index k, std::span<const Real> in) {
   const Item& item = items_[n];
   switch (item.kind) {
     case Kind::rows:
-      std::ranges::copy(in, static_cast<Rows*>(item.place)->row(k).begin());
+      write_row(in, *static_cast<Rows*>(item.place), k);
       break;
     case Kind::scalars:
       (*static_cast<std::vector<Real>*>(item.place))[k] = in[0];

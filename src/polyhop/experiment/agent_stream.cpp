@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "polyhop/core/block.hpp"
 #include "polyhop/core/codec.hpp"
 #include "polyhop/core/error.hpp"
 
@@ -129,7 +130,7 @@ void send_state(Worker& worker, const StateRegistry& state, const StateSink& sin
 void send_rows(Worker& worker, const std::string& name, const Rows& rows, const StateSink& sink) {
   Members members(worker);
   send(worker, members, name, rows.columns(), sink,
-       [&](Index k, std::span<Real> out) { std::ranges::copy(rows.row(k), out.begin()); });
+       [&](Index k, std::span<Real> out) { read_row(rows, k, out); });
 }
 
 void receive_state(Worker& worker, StateRegistry& state, const StateStream& stream) {

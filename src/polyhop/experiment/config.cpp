@@ -360,8 +360,12 @@ Value identity(const ExperimentOptions& options) {
   if (!options.problem.own && root["problem"].find("delta") == nullptr) problem.emplace_back("delta", Value(1.0));
   std::ranges::stable_sort(problem, {},
                            [](const auto& entry) { return std::ranges::find(first, entry.first) - first.begin(); });
-  // Without faults a run is the one that version 0.2 stored.
-  if (!options.faults.any()) std::erase_if(*root.as<Value::Table>(), [](const auto& e) { return e.first == "faults"; });
+  // Without faults, in double precision, a run is the one that version 0.2 stored.
+  const auto leave_out = [](Value::Table& table, const char* key) {
+    std::erase_if(table, [&](const auto& entry) { return entry.first == key; });
+  };
+  if (options.problem.precision == Element::float64) leave_out(problem, "precision");
+  if (!options.faults.any()) leave_out(*root.as<Value::Table>(), "faults");
   return root;
 }
 

@@ -41,7 +41,8 @@ void add_real_problem(const ProblemOptions& options, std::uint64_t seed, Team& t
                        .batch = model.batch,
                        .sampling = model.sampling,
                        .intercept = model.intercept,
-                       .share = read.share};
+                       .share = read.share,
+                       .element = options.precision};
   team.together([&] {
     instance.problem =
         model.loss.build(std::move(read.dealt.data), static_cast<Index>(read.dealt.classes.size()), std::move(linear));
@@ -59,7 +60,11 @@ void add_made_problem(const ProblemOptions& options, std::uint64_t seed, Team& t
   const Block block = instance.ownership.block(team.rank());
   team.together([&] {
     if (options.own) {
-      instance.problem = options.own->build({block, agents, data_seed(options, seed), batch, options.model.sampling});
+      instance.problem = options.own->build(
+          {block, agents, data_seed(options, seed), batch, options.model.sampling, options.precision});
+      if (instance.problem->element() != options.precision) {
+        throw InputError("problem.precision", "source = " + in_quotes(options.source) + " makes models of double only");
+      }
     } else {
       instance.problem = make_problem(options, block, agents, seed);
     }

@@ -121,7 +121,7 @@ void Recorder::gather_points(Index first, Index count, const Rows& models, const
       const Rows& rows = p < watched ? models : *averaged;
       const Index agent = watched_[p < watched ? p : p - watched - 1];
       if (!block.holds(agent)) continue;
-      std::ranges::copy(rows.row(block.place(agent) - block.first), flat.begin() + (p - first) * m);
+      read_row(rows, block.place(agent) - block.first, flat.subspan((p - first) * m, m));
     }
   });
   for (Index p = 0; p < count; ++p) {

@@ -248,7 +248,7 @@ Cell run_cell(const ExperimentOptions& options, const Method& method, const Stag
   Cell cell = std::move(begun);
   cell.method = method.name;
   cell.seed = seed;
-  team.launch(stage.matrix, stage.ownership != nullptr ? *stage.ownership : Ownership{}, stage.problem.dimension(),
+  team.launch(stage.matrix, stage.ownership != nullptr ? *stage.ownership : Ownership{}, stage.problem.vectors(),
               workers, [&](Worker& worker) {
                 with_enough_memory("method." + method.name,
                                    [&] { WorkerRun(options, method, stage, seed, control, worker, cell).run(); });
@@ -259,7 +259,7 @@ Cell run_cell(const ExperimentOptions& options, const Method& method, const Stag
 
 void check_methods(const Config& config, const Instance& instance, std::uint64_t seed, Team& team) {
   const Problem& problem = *instance.problem;
-  team.launch(instance.network.matrix, instance.ownership, problem.dimension(), 1, [&](Worker& worker) {
+  team.launch(instance.network.matrix, instance.ownership, problem.vectors(), 1, [&](Worker& worker) {
     const Rows start =
         first_models(config.options, worker.network.block(), problem.dimension(), problem.agents(), seed);
     for (const Method& method : config.methods) {

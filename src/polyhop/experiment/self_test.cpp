@@ -15,6 +15,7 @@
 #include "polyhop/core/block.hpp"
 #include "polyhop/core/elementary.hpp"
 #include "polyhop/core/fingerprint.hpp"
+#include "polyhop/core/machine.hpp"
 #include "polyhop/core/random.hpp"
 #include "polyhop/core/rows.hpp"
 #include "polyhop/experiment/run.hpp"
@@ -110,7 +111,7 @@ std::vector<SelfTest> self_test() {
   constexpr std::uint64_t kernel = 0x153d373fc68f77f6U;
   return {compared("exp and log give the pinned bits", elementary, elementary_bits),
           compared("random numbers give the pinned bits", random, random_bits),
-          compared(std::string("kernels (") + instruction_set() + ") give the pinned bits", kernel, kernel_bits),
+          compared("kernels (" + this_machine().instruction_set + ") give the pinned bits", kernel, kernel_bits),
           threads_agree()};
 }
 

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "polyhop/core/block.hpp"
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/machine.hpp"
 #include "polyhop/experiment/instance.hpp"
@@ -95,7 +96,7 @@ const char* risk_name(const Summary& summary) { return summary.reference_known ?
 
 Run::Run(const Problem& problem, const CombinationMatrix& network, const SolveOptions& options,
          const Registry& registry)
-    : own_((check_sizes(problem, network), serial_network(network, problem.dimension()))),
+    : own_((check_sizes(problem, network), serial_network(network, problem.vectors()))),
       solved_(std::make_unique<Reference>(make_reference(options.reference, problem))),
       network_(own_.get()) {
   build(problem, method_of(options, registry), *solved_, start_of(options, problem, network_->block()), options.seed,
@@ -111,6 +112,7 @@ Run::Run(const Problem& problem, Network& network, const Method& method, const R
 void Run::build(const Problem& problem, const Method& method, const Reference& reference, Rows start,
                 std::uint64_t seed, const FaultOptions& faults) {
   const Setting setting = {*network_, &reference, method.algorithm.recursion, seed};
+  start = converted(std::move(start), problem.element());
   oracle_ = problem.oracle(network_->block(), seed);
   if (method.average) average_.emplace(start);
   try {

@@ -450,8 +450,28 @@ Store::~Store() {
   }
 }
 
+namespace {
+
+std::string precision_in(const Value& config) {
+  const Value* problem = config.find("problem");
+  const Value* precision = problem == nullptr ? nullptr : problem->find("precision");
+  return precision == nullptr ? "double" : *precision->as<std::string>();  // the only one there was
+}
+
+}  // namespace
+
 void Store::set_experiment(const Record& head, const std::vector<CellKey>& cells) {
   auto& s = *implementation_;
+  // Runs of both in one folder would be taken for runs of the same thing.
+  s.guarded([&] {
+    auto before = s.statement("SELECT value FROM about WHERE key = 'config'");
+    if (!before.executeStep()) return;
+    const std::string kept = precision_in(s.config_in(before.getColumn(0).getString()));
+    if (kept == precision_in(head.config)) return;
+    throw InputError("problem.precision", "found " + in_quotes(precision_in(head.config)) + ", but " + s.file +
+                                              " holds runs of " + in_quotes(kept) +
+                                              "; choose another folder with -o, or forget what is there with --fresh");
+  });
   s.transaction([&] {
     s.database->exec(
         "DELETE FROM about; DELETE FROM provenance; DELETE FROM layout; DELETE FROM networks; DELETE FROM tunings");
@@ -508,7 +528,8 @@ void Store::clear() {
   auto& s = *implementation_;
   s.transaction([&] {
     s.database->exec(
-        "DELETE FROM cells; DELETE FROM points; DELETE FROM steps; DELETE FROM arrays; DELETE FROM searches");
+        "DELETE FROM about; DELETE FROM cells; DELETE FROM points; DELETE FROM steps; DELETE FROM arrays; "
+        "DELETE FROM searches");
   });
 }
 

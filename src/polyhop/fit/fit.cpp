@@ -226,7 +226,7 @@ class Fitter {
   FitEnd by_exact_diffusion() {
     constexpr Index between_checks = 20;
     Best best(w_, 1e-4);
-    CorrectedDescent descent(w_.rows(), w_.columns());
+    CorrectedDescent descent(w_.zeros(w_.rows()));
     std::vector<Real> mu(numbers_.size());
     const auto ended = [&](FitEnd end) {
       if (held_out_ && end != FitEnd::diverged) keep(best);

@@ -23,7 +23,7 @@ const FieldTable<AdgdOptions>& AdgdOptions::fields() {
 }
 
 AdgdStep::AdgdStep(const AdgdOptions& options, const Setting& setting)
-    : options_(options), differences_(setting.network.block().size(), setting.network.columns()) {
+    : options_(options), differences_(setting.network.zeros(setting.network.block().size())) {
   const auto agents = static_cast<std::size_t>(setting.network.block().size());
   own_.assign(agents, options.first);
   theta_.assign(agents, theta_at_start);

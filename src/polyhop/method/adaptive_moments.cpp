@@ -57,7 +57,7 @@ Damsgrad::Damsgrad(Rows start, const DamsgradOptions& options)
       options_(options),
       m_(zeros()),
       v_(zeros()),
-      vhat_(w_.rows(), w_.columns(), options.epsilon),
+      vhat_(w_.rows(), w_.columns(), options.epsilon, w_.element()),
       t_(vhat_) {}
 
 void Damsgrad::register_more(StateRegistry& state) {

@@ -45,7 +45,7 @@ class Algorithm {
     return {i, w, oracle.evaluate(w, with_values), oracle};
   }
   /// Rows of zeros, as many and as long as the models.
-  [[nodiscard]] Rows zeros() const { return {w_.rows(), w_.columns()}; }
+  [[nodiscard]] Rows zeros() const { return w_.zeros(w_.rows()); }
 
   Rows w_;
   std::vector<Real> mu_;

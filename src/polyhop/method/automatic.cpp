@@ -83,7 +83,7 @@ Automatic::Automatic(Rows start, const NoOptions&, const Setting& setting)
     : Algorithm(std::move(start)),
       gap_(graph_aware_options(), on_diffusion(setting)),
       progress_(w_.rows(), setting.network.agents()),
-      descent_(w_.rows(), w_.columns()),
+      descent_(zeros()),
       before_(zeros()),
       energy_(mu_.size()) {
   gap_.allow_unknown_smoothness();

@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <utility>
-
 #include "polyhop/core/block.hpp"
 #include "polyhop/core/rows.hpp"
 #include "polyhop/core/state.hpp"
@@ -11,10 +9,10 @@
 namespace polyhop {
 
 /// wbar <- wbar + 4/(i+4) (w - wbar) after iteration i = 0, 1, ...: an average that forgets the start, for any
-/// algorithm and rule. No communication.
+/// algorithm and rule. In double, whatever the models are made of. No communication.
 class AveragedIterate {
  public:
-  explicit AveragedIterate(Rows start) : average_(std::move(start)) {}
+  explicit AveragedIterate(const Rows& start) : average_(converted(start, Element::float64)) {}
   void update(Index i, const Rows& w) { blend(4.0 / static_cast<Real>(i + 4), w, average_); }
   [[nodiscard]] const Rows& models() const { return average_; }
   void register_state(StateRegistry& state) { state.rows("averaged", average_); }

@@ -26,7 +26,7 @@ void BarzilaiBorweinOptions::check(const std::string& path, int line) const {
 }
 
 BarzilaiBorweinStep::BarzilaiBorweinStep(const BarzilaiBorweinOptions& options, const Setting& setting)
-    : options_(options), differences_(setting.network.block().size(), setting.network.columns()) {
+    : options_(options), differences_(setting.network.zeros(setting.network.block().size())) {
   options.check("step");
   own_.assign(setting.network.block().size(), std::clamp(options.first, options.min, options.max));
 }

@@ -86,11 +86,11 @@ void CurvatureWatch::update(const Iterate& at) {
   ++age_;
 }
 
-CorrectedDescent::CorrectedDescent(Index agents, Index columns)
-    : correction_(agents, columns, 0.5),
-      along_gradients_(agents),
-      differences_(agents, columns),
-      along_moves_(agents) {}
+CorrectedDescent::CorrectedDescent(const Rows& zeros)
+    : correction_(zeros, 0.5),
+      along_gradients_(zeros.rows()),
+      differences_(zeros),
+      along_moves_(zeros.rows()) {}
 
 void CorrectedDescent::register_state(StateRegistry& state) {
   correction_.register_state(state);

@@ -40,7 +40,8 @@ class CurvatureWatch {
 /// at all takes steps of `share`: with 0 it would be cut off. 1 vector and 1 scalar an iteration.
 class CorrectedDescent {
  public:
-  CorrectedDescent(Index agents, Index columns);
+  /// `zeros`: rows like the models'.
+  explicit CorrectedDescent(const Rows& zeros);
   /// G + D, along which the next move goes.
   const Gradients& direction(const Gradients& g) { return correction_.direction(g); }
   /// Moves w, which is where the iterate stands, along the last direction, and writes the steps to mu.

@@ -6,9 +6,9 @@
 
 namespace polyhop {
 
-Differences::Differences(Index agents, Index columns)
-    : points_(agents, columns), gradients_(agents, columns), s_(1, columns), z_(1, columns) {
-  for (auto* products : {&ss_, &sz_, &zz_}) products->resize(agents);
+Differences::Differences(const Rows& zeros)
+    : points_(zeros), gradients_(zeros), s_(zeros.zeros(1)), z_(zeros.zeros(1)) {
+  for (auto* products : {&ss_, &sz_, &zz_}) products->resize(zeros.rows());
 }
 
 void Differences::register_state(StateRegistry& state, const std::string& prefix) {

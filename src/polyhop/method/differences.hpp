@@ -19,7 +19,8 @@ namespace polyhop {
 /// iteration, so that the noise of two samples does not pass for curvature. No communication.
 class Differences {
  public:
-  Differences(Index agents, Index columns);
+  /// `zeros`: rows like the models'.
+  explicit Differences(const Rows& zeros);
   /// Takes in the iterate; false where there is none before it, at iteration 0. To be called once an iteration.
   bool update(const Iterate& at);
   /// s.s, s.z and z.z of the block's agents, once `update` was true.

@@ -19,11 +19,11 @@ const FieldTable<ExactDiffusionOptions>& ExactDiffusionOptions::fields() {
   return table;
 }
 
-DualCorrection::DualCorrection(Index agents, Index columns, Real mixing)
+DualCorrection::DualCorrection(const Rows& zeros, Real mixing)
     : mixing_(mixing),
-      dual_(agents, columns),
-      direction_(agents, columns),
-      push_(agents, columns),
+      dual_(zeros),
+      direction_(zeros),
+      push_(zeros),
       along_direction_(along(direction_)) {}
 
 const Gradients& DualCorrection::direction(const Gradients& g) {
@@ -43,7 +43,7 @@ void DualCorrection::apply(Rows& w, std::span<const Real> mu, bool common, Netwo
 }
 
 ExactDiffusion::ExactDiffusion(Rows start, const ExactDiffusionOptions& options)
-    : Algorithm(std::move(start)), correction_(w_.rows(), w_.columns(), options.mixing) {}
+    : Algorithm(std::move(start)), correction_(zeros(), options.mixing) {}
 
 void ExactDiffusion::step(Index i, Oracle& oracle, StepSize& rule, Network& network) {
   const Iterate at = sample(i, w_, oracle, rule);

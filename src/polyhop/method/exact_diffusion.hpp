@@ -27,7 +27,8 @@ struct ExactDiffusionOptions {
 /// What exact diffusion carries along besides the models, and its iteration from the steps on.
 class DualCorrection {
  public:
-  DualCorrection(Index agents, Index columns, Real mixing);
+  /// `zeros`: rows like the models'.
+  DualCorrection(const Rows& zeros, Real mixing);
   /// G + D, to choose a step for.
   const Gradients& direction(const Gradients& g);
   /// W <- X+, D <- D+, along the last direction. 1 vector, and 1 scalar unless the steps are common.

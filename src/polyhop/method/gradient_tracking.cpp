@@ -25,7 +25,7 @@ const FieldTable<TrackingOptions>& TrackingOptions::fields() {
 }
 
 GradientTracking::GradientTracking(Rows start, const TrackingOptions& options)
-    : Algorithm(std::move(start)), rounds_(options.rounds), tracker_(w_.rows(), w_.columns()) {}
+    : Algorithm(std::move(start)), rounds_(options.rounds), tracker_(zeros()) {}
 
 void GradientTracking::step(Index i, Oracle& oracle, StepSize& rule, Network& network) {
   const Iterate at = sample(i, w_, oracle, rule);
@@ -36,7 +36,7 @@ void GradientTracking::step(Index i, Oracle& oracle, StepSize& rule, Network& ne
 }
 
 Diging::Diging(Rows start, const NoOptions&)
-    : Algorithm(std::move(start)), tracker_(w_.rows(), w_.columns()), mixed_(zeros()) {}
+    : Algorithm(std::move(start)), tracker_(zeros()), mixed_(zeros()) {}
 
 void Diging::step(Index i, Oracle& oracle, StepSize& rule, Network& network) {
   const Iterate at = sample(i, w_, oracle, rule);
@@ -55,7 +55,7 @@ const FieldTable<NextOptions>& NextOptions::fields() {
 }
 
 Next::Next(Rows start, const NextOptions& options)
-    : Algorithm(std::move(start)), options_(options), gamma_(options.gamma), tracker_(w_.rows(), w_.columns()) {}
+    : Algorithm(std::move(start)), options_(options), gamma_(options.gamma), tracker_(zeros()) {}
 
 void Next::register_more(StateRegistry& state) {
   tracker_.register_state(state);

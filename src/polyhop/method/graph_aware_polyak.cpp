@@ -175,29 +175,31 @@ void GraphAwarePolyak::prepare_metric(Network& network) {
 
 void GraphAwarePolyak::prepare_memory(const Setting& setting) {
   const Index agents = setting.network.block().size();
-  const Index columns = setting.network.columns();
+  const Rows zeros = setting.network.zeros(agents);
   z_.resize(holds_gradients() ? b_.size() : 0);
   values_.resize(holds_points() ? b_.size() : 0);
   for (auto* scalars : {&squared_norms_, &alpha_, &cbar_, &coupling_, &scratch_}) scalars->resize(agents);
   const bool relays = !holds_points() || !holds_gradients() || options_.exchange == StepsOverTwoHops::relay;
-  if (relays) mixed_ = Rows(agents, columns);
-  if (relays && recursion_.mixing > 0 && recursion_.mixing < 1) relayed_ = Rows(agents, columns);
+  if (relays) mixed_ = zeros;
+  if (relays && recursion_.mixing > 0 && recursion_.mixing < 1) relayed_ = zeros;
   if (holds_sketches()) {
-    signs_ = Rows(options_.sketch_size, columns);
+    signs_ = zeros.zeros(options_.sketch_size);
+    std::vector<Real> signs(signs_.columns());
     const Real entry = 1 / std::sqrt(static_cast<Real>(options_.sketch_size));
     for (Index r = 0; r < signs_.rows(); ++r) {
       Stream stream(setting.seed, Purpose::sketch, r);
-      for (Real& sign : signs_.row(r)) sign = stream.below(2) == 0 ? entry : -entry;
+      for (Real& sign : signs) sign = stream.below(2) == 0 ? entry : -entry;
+      write_row(signs, signs_, r);
     }
     projections_.resize(agents * options_.sketch_size);
   }
   if (options_.cap.kind == Cap::Kind::distance) {
     sum_.resize(agents);
     radius_.resize(agents);
-    start_ = Rows(agents, columns);
+    start_ = zeros;
   }
   if (options_.cap.kind == Cap::Kind::curvature) {
-    differences_.emplace(agents, columns);
+    differences_.emplace(zeros);
     cap_.assign(agents, 1e-2);
   }
 }

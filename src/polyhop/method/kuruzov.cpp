@@ -31,7 +31,7 @@ Kuruzov::Kuruzov(Rows start, const KuruzovOptions& options)
       dual_(zeros()),
       mixed_(zeros()),
       direction_(zeros()),
-      move_(1, w_.columns()),
+      move_(w_.zeros(1)),
       along_direction_(along(direction_)),
       values_(mu_.size()) {
   searching_.reserve(mu_.size());

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "polyhop/core/block.hpp"
 #include "polyhop/core/number_file.hpp"
 
 namespace polyhop {
@@ -122,8 +123,8 @@ Rows known_minimiser(const Setting& setting, const std::string& path) {
                      "needs a known minimiser w^o, and there is none here (problem.reference = \"solve\" finds one "
                      "where the cost has a minimum)");
   }
-  Rows row(1, setting.network.columns());
-  std::ranges::copy(*setting.reference->minimiser, row.row(0).begin());
+  Rows row = setting.network.zeros(1);
+  write_row(*setting.reference->minimiser, row, 0);
   return row;
 }
 

@@ -9,8 +9,8 @@
 
 namespace polyhop {
 
-Tracker::Tracker(Index agents, Index columns)
-    : y_(agents, columns), before_(agents, columns), f_(agents), values_before_(agents), direction_(along(y_)) {}
+Tracker::Tracker(const Rows& zeros)
+    : y_(zeros), before_(zeros), f_(zeros.rows()), values_before_(zeros.rows()), direction_(along(y_)) {}
 
 void Tracker::register_state(StateRegistry& state) {
   state.rows("tracker.y", y_);

@@ -15,7 +15,8 @@ namespace polyhop {
 /// Dynamic consensus on the agents' gradients: rows Y whose mean is the mean of the last gradients, from Y_0 = G_0.
 class Tracker {
  public:
-  Tracker(Index agents, Index columns);
+  /// `zeros`: rows like the models'.
+  explicit Tracker(const Rows& zeros);
   /// Y <- A^rounds (Y + G - G_before): what an agent adds is mixed at once. 1 vector a round.
   void add_then_combine(Index i, const Gradients& g, Network& network, Index rounds = 1);
   /// Y <- A Y + G - G_before. 1 vector.

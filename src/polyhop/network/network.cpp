@@ -37,8 +37,8 @@ void Heard::max(int column, std::span<Real> out) const {
        [](Real, Real x, const Real* best) { return best != nullptr && !(x > *best) && !std::isnan(x) ? *best : x; });
 }
 
-Network::Network(const CombinationMatrix& matrix, Block block, Index columns, const Roster* roster)
-    : matrix_(matrix), block_(block), columns_(columns), roster_(roster) {
+Network::Network(const CombinationMatrix& matrix, Block block, VectorType vectors, const Roster* roster)
+    : matrix_(matrix), block_(block), vectors_(vectors), roster_(roster) {
   const SparseRows& a = matrix.rows();
   // The diagonal entry is always there and is nobody's message.
   const auto degree = [&](Index agent) { return static_cast<Index>(a.columns_of(agent).size()) - 1; };
@@ -79,7 +79,7 @@ void Network::make_room(Mail& mail, const Message& message) const {
   const Index count = roster_ == nullptr ? agents() : roster_->size();
   for (int v = 0; v < message.vectors; ++v) {
     Rows& rows = mail.vectors[v];
-    if (rows.rows() == 0) rows = Rows(count, columns_);
+    if (rows.rows() == 0) rows = zeros(count);
   }
   // A line is paid for in any case.
   if (message.scalars > mail.scalars.columns()) {
@@ -126,10 +126,6 @@ void Network::charge_again(const Message& message, const Door::Edges& edges) {
 
 void Network::copy_block(const Rows& x, Rows& mail) const { copy_rows(x, 0, mail, own(0), block_.size()); }
 
-void Network::write_block(const Gradients& g, Rows& mail) const {
-  for (Index k = 0; k < block_.size(); ++k) g.write(k, mail, own(k));
-}
-
 // Interior agents are combined while the rows of the others are on their way, unless these come through a door.
 void Network::combine_mail(const Message& message, Rows& out) {
   const auto part = [&](const std::vector<std::int32_t>& rows, const Delivery& delivery) {
@@ -157,19 +153,14 @@ void Network::combine(const Rows& x, Rows& out) {
 void Network::combine(std::span<const Real> c, const Gradients& g, Rows& out) {
   const Message message{.hops = 1, .vectors = 1};
   Rows& mail = outbox(message).vectors[0];
-  for (Index k = 0; k < block_.size(); ++k) {
-    g.write(k, mail, own(k), c[k]);
-  }
+  write_out(g, mail, own(0), c);
   combine_mail(message, out);
 }
 
 void Network::adapt_combine(Rows& w, std::span<const Real> mu, const Gradients& g) {
   const Message message{.hops = 1, .vectors = 1};
   Rows& mail = outbox(message).vectors[0];
-  for (Index k = 0; k < block_.size(); ++k) {
-    // psi_k = w_k - mu_k g_k, [eq:atc-opt]
-    g.add_to(k, -mu[k], w, k, mail, own(k));
-  }
+  descend(w, mu, g, mail, own(0));  // psi_k = w_k - mu_k g_k, [eq:atc-opt]
   combine_mail(message, w);
 }
 
@@ -310,15 +301,15 @@ void Network::prepare_two_hop() {
 }
 
 Reach Network::view(const Delivery& delivery, const Rows& rows, Index columns) const {
-  return {delivery.links, block_.size(), two_hop_.entries(), rows.data(), rows.stride(), columns};
+  return {delivery.links, block_.size(), two_hop_.entries(), rows.place(0), rows.stride(), columns, rows.element()};
 }
 
 Reach Network::reach(const Gradients& g) {
   prepare_two_hop();
   const Message message{.hops = 2, .vectors = 1};
-  write_block(g, outbox(message).vectors[0]);
+  write_out(g, outbox(message).vectors[0], own(0));
   const Delivery received = exchange(message);
-  return view(received, received.mail->vectors[0], columns_);
+  return view(received, received.mail->vectors[0], vectors_.columns);
 }
 
 Reach Network::reach(const Rows& w) {
@@ -326,7 +317,7 @@ Reach Network::reach(const Rows& w) {
   const Message message{.hops = 2, .vectors = 1};
   copy_block(w, outbox(message).vectors[0]);
   const Delivery received = exchange(message);
-  return view(received, received.mail->vectors[0], columns_);
+  return view(received, received.mail->vectors[0], vectors_.columns);
 }
 
 Network::PointsAndGradients Network::reach(const Rows& w, const Gradients& g) {
@@ -334,9 +325,10 @@ Network::PointsAndGradients Network::reach(const Rows& w, const Gradients& g) {
   const Message message{.hops = 2, .vectors = 2};
   Mail& mail = outbox(message);
   copy_block(w, mail.vectors[0]);
-  write_block(g, mail.vectors[1]);
+  write_out(g, mail.vectors[1], own(0));
   const Delivery received = exchange(message);
-  return {view(received, received.mail->vectors[0], columns_), view(received, received.mail->vectors[1], columns_)};
+  return {view(received, received.mail->vectors[0], vectors_.columns),
+          view(received, received.mail->vectors[1], vectors_.columns)};
 }
 
 Reach Network::reach(std::span<const Real> x, Index width) {

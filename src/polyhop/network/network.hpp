@@ -48,16 +48,19 @@ class Heard {
 /// numbers. Traffic is counted where rows are handed over, also of what a door loses: it was sent.
 class Network {
  public:
-  /// Vectors have `columns` numbers. `roster`: the agents that there are rows for in mail, the block's own and all
+  /// Vectors are rows of this type. `roster`: the agents that there are rows for in mail, the block's own and all
   /// their neighbours among them; none: everybody, by number.
-  Network(const CombinationMatrix& matrix, Block block, Index columns, const Roster* roster = nullptr);
+  Network(const CombinationMatrix& matrix, Block block, VectorType vectors, const Roster* roster = nullptr);
   virtual ~Network() = default;
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
 
   [[nodiscard]] const Block& block() const { return block_; }
   [[nodiscard]] Index agents() const { return matrix_.agents(); }
-  [[nodiscard]] Index columns() const { return columns_; }
+  [[nodiscard]] Index columns() const { return vectors_.columns; }
+  [[nodiscard]] Element element() const { return vectors_.element; }
+  /// So many rows of zeros that can be sent as vectors.
+  [[nodiscard]] Rows zeros(Index rows) const { return {rows, vectors_.columns, 0, vectors_.element}; }
   [[nodiscard]] const CombinationMatrix& matrix() const { return matrix_; }
 
   /// out row k = sum_l a_kl x_l; out may be x. 1 round, 1 vector an edge.
@@ -162,7 +165,6 @@ class Network {
   /// The row of the block's k-th agent in mail.
   [[nodiscard]] Index own(Index k) const { return first_ + k; }
   void copy_block(const Rows& x, Rows& mail) const;
-  void write_block(const Gradients& g, Rows& mail) const;
   void combine_mail(const Message& message, Rows& out);
   template <class Send, class Add, class Take>
   void up_and_down(Message message, Send send, Add add, Take take);
@@ -171,7 +173,7 @@ class Network {
 
   const CombinationMatrix& matrix_;
   Block block_;
-  Index columns_;
+  VectorType vectors_;
   const Roster* roster_;
   Index first_ = 0;                     // where the block's rows begin in mail
   SparseRows gathered_;                 // the block's rows of the matrix, where a roster says which rows they are
@@ -182,7 +184,7 @@ class Network {
   Index forwarded_ = 0;
   SparseRows two_hop_;
   MeteredVector<Index> mirror_;  // where the same product stands already, or -1
-  std::vector<const Real*> own_rows_;
+  std::vector<const void*> own_rows_;
   Index diameter_ = -1;
   std::array<Traffic, 2> traffic_;  // by account
   Account account_ = Account::models;

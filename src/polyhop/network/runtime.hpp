@@ -24,16 +24,16 @@ struct Worker {
 using Body = std::function<void(Worker&)>;
 
 /// The network of one block that holds everybody: what is written is received.
-std::unique_ptr<Network> serial_network(const CombinationMatrix& matrix, Index columns);
+std::unique_ptr<Network> serial_network(const CombinationMatrix& matrix, VectorType vectors);
 
 /// Runs `body` once, on all agents, in the calling thread.
-void launch_serial(const CombinationMatrix& matrix, Index columns, const Body& body);
+void launch_serial(const CombinationMatrix& matrix, VectorType vectors, const Body& body);
 
 /// Runs `body` on `workers` threads, each with a contiguous block of agents (at most one worker an agent). The first
 /// exception of any worker ends all of them and is thrown again here.
-void launch_threads(const CombinationMatrix& matrix, Index columns, Index workers, const Body& body);
+void launch_threads(const CombinationMatrix& matrix, VectorType vectors, Index workers, const Body& body);
 
 /// Serial for one worker, threads for more.
-void launch(const CombinationMatrix& matrix, Index columns, Index workers, const Body& body);
+void launch(const CombinationMatrix& matrix, VectorType vectors, Index workers, const Body& body);
 
 }  // namespace polyhop

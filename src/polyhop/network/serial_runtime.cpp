@@ -8,7 +8,7 @@ namespace {
 
 class SerialNetwork final : public Network {
  public:
-  SerialNetwork(const CombinationMatrix& matrix, Index columns) : Network(matrix, {0, matrix.agents()}, columns) {}
+  SerialNetwork(const CombinationMatrix& matrix, VectorType vectors) : Network(matrix, {0, matrix.agents()}, vectors) {}
 
  private:
   Mail& outbox(const Message& message) override {
@@ -23,12 +23,12 @@ class SerialNetwork final : public Network {
 
 }  // namespace
 
-std::unique_ptr<Network> serial_network(const CombinationMatrix& matrix, Index columns) {
-  return std::make_unique<SerialNetwork>(matrix, columns);
+std::unique_ptr<Network> serial_network(const CombinationMatrix& matrix, VectorType vectors) {
+  return std::make_unique<SerialNetwork>(matrix, vectors);
 }
 
-void launch_serial(const CombinationMatrix& matrix, Index columns, const Body& body) {
-  const auto network = serial_network(matrix, columns);
+void launch_serial(const CombinationMatrix& matrix, VectorType vectors, const Body& body) {
+  const auto network = serial_network(matrix, vectors);
   SerialCollective collective;
   Worker worker{*network, collective, 0, 1};
   body(worker);

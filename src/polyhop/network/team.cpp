@@ -30,8 +30,9 @@ Ownership balanced_ownership(std::span<const double> cost, Index processes) {
   return out;
 }
 
-void Team::launch(const CombinationMatrix& matrix, const Ownership&, Index columns, Index workers, const Body& body) {
-  polyhop::launch(matrix, columns, workers, body);
+void Team::launch(const CombinationMatrix& matrix, const Ownership&, VectorType vectors, Index workers,
+                  const Body& body) {
+  polyhop::launch(matrix, vectors, workers, body);
 }
 
 Collective& Team::collective() {

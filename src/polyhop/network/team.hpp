@@ -53,7 +53,7 @@ class Team {
   /// Runs `body` on all agents: in every process on those it owns, dealt to `workers` threads. The first failure, in
   /// whatever process, ends all of them and is thrown in each. Several threads of a process that is alone may launch at
   /// once, as long as the ownership has no numbering of its own.
-  virtual void launch(const CombinationMatrix& matrix, const Ownership& ownership, Index columns, Index workers,
+  virtual void launch(const CombinationMatrix& matrix, const Ownership& ownership, VectorType vectors, Index workers,
                       const Body& body);
   /// What each process says, in order of the ranks, to all of them.
   virtual std::vector<std::string> tell(const std::string& text) { return {text}; }

@@ -31,8 +31,8 @@ struct Shared {
 class ThreadNetwork final : public Network {
  public:
   using SharedMail = Shared<Mail>;
-  ThreadNetwork(const CombinationMatrix& matrix, Block block, Index columns, SharedMail& shared)
-      : Network(matrix, block, columns), shared_(shared) {}
+  ThreadNetwork(const CombinationMatrix& matrix, Block block, VectorType vectors, SharedMail& shared)
+      : Network(matrix, block, vectors), shared_(shared) {}
 
  private:
   Mail& outbox(const Message& message) override {
@@ -98,13 +98,13 @@ class ThreadCollective final : public Collective {
 
 }  // namespace
 
-void launch_threads(const CombinationMatrix& matrix, Index columns, Index workers, const Body& body) {
+void launch_threads(const CombinationMatrix& matrix, VectorType vectors, Index workers, const Body& body) {
   workers = std::clamp<Index>(workers, 1, matrix.agents());
   ThreadNetwork::SharedMail shared(workers);
   std::exception_ptr failure;
   const auto work = [&](Index number) {
     try {
-      ThreadNetwork network(matrix, block_of(matrix.agents(), workers, number), columns, shared);
+      ThreadNetwork network(matrix, block_of(matrix.agents(), workers, number), vectors, shared);
       ThreadCollective collective(shared, number, workers);
       Worker worker{network, collective, number, workers};
       body(worker);
@@ -130,11 +130,11 @@ void launch_threads(const CombinationMatrix& matrix, Index columns, Index worker
   if (failure) std::rethrow_exception(failure);
 }
 
-void launch(const CombinationMatrix& matrix, Index columns, Index workers, const Body& body) {
+void launch(const CombinationMatrix& matrix, VectorType vectors, Index workers, const Body& body) {
   if (workers <= 1) {
-    launch_serial(matrix, columns, body);
+    launch_serial(matrix, vectors, body);
   } else {
-    launch_threads(matrix, columns, workers, body);
+    launch_threads(matrix, vectors, workers, body);
   }
 }
 

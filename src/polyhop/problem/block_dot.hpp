@@ -12,10 +12,12 @@ namespace polyhop {
 
 /// x . y over exactly n numbers: for blocks inside a row, which have no zeros behind them. The whole lines by
 /// kernels::dot, the rest after them in order.
-inline double block_dot(const Real* x, const Real* y, Index n) {
-  const Index whole = n / Rows::line * Rows::line;
+template <class T>
+double block_dot(const T* x, const T* y, Index n) {
+  constexpr Index line = Rows::line_of(element_of<T>);
+  const Index whole = n / line * line;
   double sum = kernels::dot(x, y, whole);
-  for (Index j = whole; j < n; ++j) sum = std::fma(x[j], y[j], sum);
+  for (Index j = whole; j < n; ++j) sum = std::fma(static_cast<double>(x[j]), static_cast<double>(y[j]), sum);
   return sum;
 }
 

@@ -38,13 +38,12 @@ void DataOracle::prepare(Evaluation& out, bool written) const {
   const auto agents = static_cast<std::size_t>(block_.size());
   out.values.resize(agents);
   out.gradients.columns = problem_.dimension();
+  out.gradients.element = problem_.element();
   out.gradients.row.resize(agents);
   out.gradients.scale.assign(agents, 1.0);
   if (!written) return;
-  out.written = Rows(block_.size(), out.gradients.columns);
-  for (Index k = 0; k < block_.size(); ++k) {
-    out.gradients.row[k] = out.written.row(k).data();
-  }
+  out.written = Rows(block_.size(), out.gradients.columns, 0, problem_.element());
+  for (Index k = 0; k < block_.size(); ++k) out.gradients.row[k] = out.written.place(k);
 }
 
 }  // namespace polyhop

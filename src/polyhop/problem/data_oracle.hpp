@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
+#include <type_traits>
 #include <vector>
 
+#include "polyhop/core/kernels.hpp"
 #include "polyhop/problem/data_problem.hpp"
 #include "polyhop/problem/oracle.hpp"
 #include "polyhop/problem/sampler.hpp"
@@ -39,10 +41,26 @@ class DataOracle : public Oracle {
   /// What a sample of agent k's batch counts in its cost; 0 where it has none.
   [[nodiscard]] Real share(Index k) const { return weight(k) / static_cast<Real>(std::max<Index>(1, batch_size(k))); }
   /// Jhat_k at w, from the losses of its batch.
-  [[nodiscard]] Real value(Index k, std::span<const Real> losses, const Real* w) const {
+  template <class T>
+  [[nodiscard]] double value(Index k, std::span<const Real> losses, const T* w) const {
     double sum = 0;
     for (const Real x : losses) sum += x;
     return weight(k) * (sum / static_cast<double>(std::max<std::size_t>(1, losses.size()))) + problem_.penalty(w);
+  }
+  /// g += what `add(first, last)` adds to it of the samples `first` to `last` of agent k's batch. In single precision,
+  /// where g is a chain of sums, at most kernels::float_run samples at a time, whose sums are added up in double.
+  template <class T, class Add>
+  void sum_batch(Index k, T* g, Add add) {
+    const auto count = batch(k).size();
+    constexpr auto run = static_cast<std::size_t>(kernels::float_run);
+    if (std::is_same_v<T, double> || count <= run) return add(0, count);
+    sums_.assign(g, g + problem_.dimension());
+    for (std::size_t first = 0; first < count; first += run) {
+      std::fill_n(g, sums_.size(), T{0});
+      add(first, std::min(count, first + run));
+      for (std::size_t j = 0; j < sums_.size(); ++j) sums_[j] += static_cast<double>(g[j]);
+    }
+    std::ranges::transform(sums_, g, [](double sum) { return static_cast<T>(sum); });
   }
   /// Makes room for the block's values and gradients; `written`: dense ones.
   void prepare(Evaluation& out, bool written) const;
@@ -51,6 +69,9 @@ class DataOracle : public Oracle {
   Block block_;
   Sampler sampler_;
   std::vector<Real> targets_;  // one entry per chosen sample
+
+ private:
+  std::vector<double> sums_;  // see sum_batch
 };
 
 }  // namespace polyhop

@@ -9,6 +9,7 @@
 
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/kernels.hpp"
+#include "polyhop/core/value.hpp"
 #include "polyhop/problem/block_dot.hpp"
 #include "polyhop/problem/reference_optimum.hpp"
 
@@ -49,6 +50,7 @@ DataProblem::DataProblem(Dataset data, LinearOptions options, Index predictions)
   }
   squared_norms_.reserve(data_.targets.size());
   for (Index n = 0; n < data_.features.rows(); ++n) squared_norms_.push_back(data_.features.squared_norm(n));
+  if (options_.element == Element::float32) round_features();
 }
 
 Sampler DataProblem::sampler(Block block, std::uint64_t seed) const {
@@ -65,7 +67,8 @@ double DataProblem::gradient_work() const {
     double numbers = static_cast<double>(h.columns());
     if (h.is_sparse()) {
       numbers = 0;
-      for (Index n = data_.first(k); n < data_.first(k + 1); ++n) numbers += static_cast<double>(h.values_of(n).size());
+      for (Index n = data_.first(k); n < data_.first(k + 1); ++n)
+        numbers += static_cast<double>(h.columns_of(n).size());
       numbers /= static_cast<double>(std::max<Index>(1, data_.samples(k)));
     }
     const Index samples = data_.samples(k);
@@ -75,30 +78,56 @@ double DataProblem::gradient_work() const {
   return work;
 }
 
-double DataProblem::penalised_square(const Real* w) const {
+// Into the range of single precision, or not at all: the squares of numbers beyond these bounds leave it.
+void DataProblem::round_features() {
+  constexpr double most = 1e18;
+  for (std::size_t n = 0; n < squared_norms_.size(); ++n) {
+    const double norm = std::sqrt(squared_norms_[n]);
+    if (norm == 0 || (norm >= 1 / most && norm <= most)) continue;
+    throw InputError("problem.precision", "the features of sample " + std::to_string(n) + " have the norm " + shortest(norm) +
+                                      ", single precision is for 1e-18 to 1e18; rescale them (standardise = true), or "
+                                      "take precision = \"double\"");
+  }
+  data_.features = data_.features.rounded();
+}
+
+template <class T>
+double DataProblem::penalised_square(const T* w) const {
   if (!options_.penalties.empty()) {
     double sum = 0;
-    for (Index j = 0; j < dimension(); ++j) sum += penalty_factor(j) * w[j] * w[j];
+    for (Index j = 0; j < dimension(); ++j) {
+      const auto number = static_cast<double>(w[j]);
+      sum += penalty_factor(j) * number * number;
+    }
     return sum;
   }
   if (!intercept()) return kernels::dot(w, w, dimension());
   double sum = 0;
   for (Index c = 0; c < predictions_; ++c) {
-    const Real* block = w + c * features();
+    const T* block = w + c * features();
     sum += block_dot(block, block, features() - 1);
   }
   return sum;
 }
 
-void DataProblem::penalty_gradient(const Real* w, Real* g) const {
+template double DataProblem::penalised_square(const double* w) const;
+template double DataProblem::penalised_square(const float* w) const;
+
+template <class T>
+void DataProblem::penalty_gradient(const T* w, T* g) const {
   if (!options_.penalties.empty()) {
-    for (Index j = 0; j < dimension(); ++j) g[j] = l2() * penalty_factor(j) * w[j];
+    for (Index j = 0; j < dimension(); ++j) {
+      g[j] = static_cast<T>(l2() * penalty_factor(j) * static_cast<double>(w[j]));
+    }
     return;
   }
   kernels::scale(l2(), w, g, dimension());
   if (!intercept()) return;
   for (Index c = 1; c <= predictions_; ++c) g[c * features() - 1] = 0;
 }
+
+template void DataProblem::penalty_gradient(const double* w, double* g) const;
+template void DataProblem::penalty_gradient(const float* w, float* g) const;
 
 // wt(j, c * points + p) = number j of block c at point p; zeros behind them up to whole tiles
 Rows DataProblem::transposed(const Rows& points) const {
@@ -117,18 +146,22 @@ Rows DataProblem::transposed(const Rows& points) const {
 void DataProblem::predict(Index first, Index count, const Rows& wt, Rows& z) const {
   const Features& h = data_.features;
   if (!h.is_sparse()) {
-    kernels::products(h.dense().row(first).data(), h.dense().stride(), count, wt.data(), wt.stride(), wt.columns(),
-                      h.columns(), z.data(), z.stride());
+    with_element(h.element(), [&](auto zero) {
+      kernels::products(h.dense().as<decltype(zero)>(first), h.dense().stride(), count, wt.data(), wt.stride(),
+                        wt.columns(), h.columns(), z.data(), z.stride());
+    });
     return;
   }
   for (Index n = 0; n < count; ++n) {
     Real* out = z.row(n).data();
     std::fill_n(out, wt.columns(), Real{0});
     const auto columns = h.columns_of(first + n);
-    const auto values = h.values_of(first + n);
-    for (std::size_t e = 0; e < columns.size(); ++e) {
-      kernels::add_scaled(values[e], wt.row(columns[e]).data(), out, out, wt.columns());
-    }
+    with_element(h.element(), [&](auto zero) {
+      const auto values = h.values_of<decltype(zero)>(first + n);
+      for (std::size_t e = 0; e < columns.size(); ++e) {
+        kernels::add_scaled(static_cast<double>(values[e]), wt.row(columns[e]).data(), out, out, wt.columns());
+      }
+    });
   }
 }
 

@@ -36,6 +36,8 @@ struct LinearOptions {
   /// penalty of the data as they were with 1/t^2.
   std::vector<Real> penalties = {};
   DataShare share = {};
+  /// What features, models and gradients are made of; data are given in double.
+  Element element = Element::float64;
 };
 
 /// Linear models on data, agent k's share of which costs
@@ -49,6 +51,7 @@ class DataProblem : public Problem {
   [[nodiscard]] Index agents() const override { return options_.share.agents; }
   [[nodiscard]] Index dimension() const override { return predictions_ * features(); }
   [[nodiscard]] Index samples() const override { return options_.share.samples; }
+  [[nodiscard]] Element element() const override { return options_.element; }
   [[nodiscard]] double gradient_work() const override;
   void costs(Block block, const Rows& points, Rows& out) const override;
   [[nodiscard]] Reference minimise(Collective& collective, const Block& here) const override;
@@ -76,8 +79,12 @@ class DataProblem : public Problem {
   [[nodiscard]] Real squared_norm(Index sample) const { return squared_norms_[sample]; }
 
   /// (l2/2) ||w||^2 of a row of Rows, and its gradient, which overwrites g.
-  [[nodiscard]] Real penalty(const Real* w) const { return l2() == 0 ? 0 : 0.5 * l2() * penalised_square(w); }
-  void penalty_gradient(const Real* w, Real* g) const;
+  template <class T>
+  [[nodiscard]] double penalty(const T* w) const {
+    return l2() == 0 ? 0 : 0.5 * l2() * penalised_square(w);
+  }
+  template <class T>
+  void penalty_gradient(const T* w, T* g) const;
 
   /// The largest curvature of the penalty.
   [[nodiscard]] Real penalty_curvature() const { return l2() * largest_penalty_; }
@@ -95,7 +102,9 @@ class DataProblem : public Problem {
                                 std::span<Real> losses) const = 0;
 
  private:
-  [[nodiscard]] double penalised_square(const Real* w) const;
+  void round_features();
+  template <class T>
+  [[nodiscard]] double penalised_square(const T* w) const;
   [[nodiscard]] Rows transposed(const Rows& points) const;
   void predict(Index first, Index count, const Rows& wt, Rows& z) const;
 

@@ -6,20 +6,21 @@
 #include <cmath>
 #include <cstddef>
 
+#include "polyhop/core/block.hpp"
 #include "polyhop/core/kernels.hpp"
 
 namespace polyhop {
 
-int extreme_exponent(std::span<const Real> x) {
-  Real largest = 0;
-  for (const Real number : x) largest = std::max(largest, std::abs(number));
-  constexpr Real high = 0x1p400;
+int extreme_exponent(std::span<const double> x) {
+  double largest = 0;
+  for (const double number : x) largest = std::max(largest, std::abs(number));
+  constexpr double high = 0x1p400;
   if (largest == 0 || !std::isfinite(largest) || (largest < high && largest > 1 / high)) return 0;
   return std::ilogb(largest);
 }
 
 Features Features::sparse(Index columns, MeteredVector<Index> offset, MeteredVector<std::int32_t> column,
-                          MeteredVector<Real> value) {
+                          MeteredVector<double> value) {
   Features out;
   out.columns_ = columns;
   out.offset_ = std::move(offset);
@@ -32,59 +33,110 @@ std::span<const std::int32_t> Features::columns_of(Index row) const {
   return {column_.data() + offset_[row], column_.data() + offset_[row + 1]};
 }
 
-std::span<const Real> Features::values_of(Index row) const {
-  return {value_.data() + offset_[row], value_.data() + offset_[row + 1]};
-}
+namespace {
 
-Real Features::dot(Index row, const Real* w) const {
-  if (!is_sparse()) return kernels::dot(dense_.row(row).data(), w, dense_.columns());
-  const auto columns = columns_of(row);
-  const auto values = values_of(row);
-  // Partial sums, so that no addition waits for the one before it, and no fused multiply-add, which is a call where the
-  // processor is not known to have it.
+// Partial sums, so that no addition waits for the one before it, and no fused multiply-add, which is a call where the
+// processor is not known to have it.
+template <class H, class W>
+double sparse_dot(std::span<const std::int32_t> columns, std::span<const H> values, const W* w) {
   double sum[4] = {};
-  for (std::size_t e = 0; e < columns.size(); ++e) sum[e % 4] += values[e] * w[columns[e]];
+  for (std::size_t e = 0; e < columns.size(); ++e) {
+    sum[e % 4] += static_cast<double>(values[e]) * static_cast<double>(w[columns[e]]);
+  }
   return (sum[0] + sum[2]) + (sum[1] + sum[3]);
 }
 
-void Features::add_scaled(Real a, Index row, Real* out) const {
-  if (!is_sparse()) {
-    kernels::add_scaled(a, dense_.row(row).data(), out, out, dense_.columns());
-    return;
-  }
-  const auto columns = columns_of(row);
-  const auto values = values_of(row);
-  for (std::size_t e = 0; e < columns.size(); ++e) out[columns[e]] += a * values[e];
+template <class T>
+void sparse_add(double a, std::span<const std::int32_t> columns, std::span<const T> values, T* out) {
+  const auto factor = static_cast<T>(a);
+  for (std::size_t e = 0; e < columns.size(); ++e) out[columns[e]] += factor * values[e];
 }
 
-Real Features::squared_norm(Index row) const {
+}  // namespace
+
+double Features::dot(Index row, const double* w) const {
+  if (is_sparse()) {
+    return with_element(element(),
+                        [&](auto zero) { return sparse_dot(columns_of(row), values_of<decltype(zero)>(row), w); });
+  }
+  if (element() == Element::float64) return kernels::dot(dense_.as<double>(row), w, dense_.columns());
+  const float* h = dense_.as<float>(row);
+  double sum = 0;
+  for (Index j = 0; j < dense_.columns(); ++j) sum = std::fma(static_cast<double>(h[j]), w[j], sum);
+  return sum;
+}
+
+double Features::dot(Index row, const float* w) const {
+  if (is_sparse()) return sparse_dot(columns_of(row), values_of<float>(row), w);
+  return kernels::dot(dense_.as<float>(row), w, dense_.columns());
+}
+
+void Features::add_scaled(double a, Index row, double* out) const {
+  if (is_sparse()) return sparse_add(a, columns_of(row), values_of<double>(row), out);
+  kernels::add_scaled(a, dense_.as<double>(row), out, out, dense_.columns());
+}
+
+void Features::add_scaled(double a, Index row, float* out) const {
+  if (is_sparse()) return sparse_add(a, columns_of(row), values_of<float>(row), out);
+  kernels::add_scaled(a, dense_.as<float>(row), out, out, dense_.columns());
+}
+
+double Features::squared_norm(Index row) const {
   if (!is_sparse()) {
-    const Real* h = dense_.row(row).data();
+    const double* h = dense_.row(row).data();
     return kernels::dot(h, h, dense_.columns());
   }
   double sum = 0;
-  for (const Real x : values_of(row)) sum = std::fma(x, x, sum);
+  for (const double x : values_of(row)) sum = std::fma(x, x, sum);
   return sum;
+}
+
+Features Features::rounded() const {
+  if (!is_sparse()) return converted(dense_, Element::float32);
+  Features out;
+  out.columns_ = columns_;
+  out.offset_ = offset_;
+  out.column_ = column_;
+  out.sparse_element_ = Element::float32;
+  out.single_.assign(value_.begin(), value_.end());
+  return out;
+}
+
+Features Features::widened(Index first, Index last) const {
+  if (!is_sparse()) {
+    Rows out(last - first, dense_.columns());
+    for (Index r = first; r < last; ++r) read_row(dense_, r, out.row(r - first));
+    return out;
+  }
+  MeteredVector<Index> offset;
+  for (Index r = first; r <= last; ++r) offset.push_back(offset_[r] - offset_[first]);
+  MeteredVector<std::int32_t> column(column_.begin() + offset_[first], column_.begin() + offset_[last]);
+  MeteredVector<double> value;
+  with_element(element(), [&](auto zero) {
+    const auto* from = values<decltype(zero)>();
+    value.assign(from + offset_[first], from + offset_[last]);
+  });
+  return sparse(columns_, std::move(offset), std::move(column), std::move(value));
 }
 
 void Features::normalise_rows() {
   for (Index r = 0; r < rows(); ++r) {
-    const std::span<Real> row = is_sparse() ? own_values(r) : dense_.row(r);
+    const std::span<double> row = is_sparse() ? own_values(r) : dense_.row(r);
     if (const int exponent = extreme_exponent(row); exponent != 0) {
-      for (Real& x : row) x = std::ldexp(x, -exponent);
+      for (double& x : row) x = std::ldexp(x, -exponent);
     }
-    const Real norm = std::sqrt(squared_norm(r));
+    const double norm = std::sqrt(squared_norm(r));
     if (norm == 0) continue;
-    const Real by = 1 / norm;
-    for (Real& x : row) x *= by;
+    const double by = 1 / norm;
+    for (double& x : row) x *= by;
   }
 }
 
-std::span<Real> Features::own_values(Index row) {
+std::span<double> Features::own_values(Index row) {
   return {value_.data() + offset_[row], value_.data() + offset_[row + 1]};
 }
 
-void Features::transform_columns(std::span<const Real> shift, std::span<const Real> factor) {
+void Features::transform_columns(std::span<const double> shift, std::span<const double> factor) {
   for (Index r = 0; r < rows(); ++r) {
     if (is_sparse()) {
       const auto columns = columns_of(r);
@@ -108,7 +160,7 @@ Features Features::with_ones() const {
   }
   MeteredVector<Index> offset = {0};
   MeteredVector<std::int32_t> column;
-  MeteredVector<Real> value;
+  MeteredVector<double> value;
   column.reserve(column_.size() + offset_.size());
   value.reserve(value_.size() + offset_.size());
   for (Index r = 0; r < rows(); ++r) {
@@ -131,7 +183,7 @@ Features Features::select(std::span<const Index> rows) const {
   }
   MeteredVector<Index> offset = {0};
   MeteredVector<std::int32_t> column;
-  MeteredVector<Real> value;
+  MeteredVector<double> value;
   for (const Index row : rows) {
     column.insert(column.end(), columns_of(row).begin(), columns_of(row).end());
     value.insert(value.end(), values_of(row).begin(), values_of(row).end());

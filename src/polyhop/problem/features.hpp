@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -15,7 +16,7 @@ namespace polyhop {
 
 /// The power of two next to the largest of some numbers, by which they can be divided without rounding before they are
 /// squared; 0 where they are fit to be squared as they are, or all 0.
-int extreme_exponent(std::span<const Real> x);
+int extreme_exponent(std::span<const double> x);
 
 /// The features of samples, one sample a row: dense, or sparse, where only what is not 0 is held. Sums along a row run
 /// in a fixed order, so that no bit depends on who asks.
@@ -25,7 +26,7 @@ class Features {
   Features(Rows rows) : dense_(std::move(rows)) {}  // NOLINT: rows are features
   /// Row r holds value[e] in column[e] for offset[r] <= e < offset[r+1], columns rising.
   static Features sparse(Index columns, MeteredVector<Index> offset, MeteredVector<std::int32_t> column,
-                         MeteredVector<Real> value);
+                         MeteredVector<double> value);
 
   [[nodiscard]] bool is_sparse() const { return !offset_.empty(); }
   [[nodiscard]] Index rows() const { return is_sparse() ? static_cast<Index>(offset_.size()) - 1 : dense_.rows(); }
@@ -35,30 +36,53 @@ class Features {
   [[nodiscard]] Rows& dense() { return dense_; }
   /// A sparse row's columns and values; only where they are sparse.
   [[nodiscard]] std::span<const std::int32_t> columns_of(Index row) const;
-  [[nodiscard]] std::span<const Real> values_of(Index row) const;
+  template <class T = double>
+  [[nodiscard]] std::span<const T> values_of(Index row) const {
+    return {values<T>() + offset_[row], values<T>() + offset_[row + 1]};
+  }
 
-  /// h . w, w a row of Rows as long as h
-  [[nodiscard]] Real dot(Index row, const Real* w) const;
-  /// out += a h
-  void add_scaled(Real a, Index row, Real* out) const;
-  [[nodiscard]] Real squared_norm(Index row) const;
+  /// What they are made of. Features are read and prepared in double, and rounded afterwards.
+  [[nodiscard]] Element element() const { return is_sparse() ? sparse_element_ : dense_.element(); }
+  /// The same in single precision.
+  [[nodiscard]] Features rounded() const;
+  /// The rows from `first` to `last`, in double precision.
+  [[nodiscard]] Features widened(Index first, Index last) const;
+
+  /// h . w, w a row of Rows as long as h; in double where w is.
+  [[nodiscard]] double dot(Index row, const double* w) const;
+  [[nodiscard]] double dot(Index row, const float* w) const;
+  /// out += a h, made of the same as the features
+  void add_scaled(double a, Index row, double* out) const;
+  void add_scaled(double a, Index row, float* out) const;
+  [[nodiscard]] double squared_norm(Index row) const;
   /// Every row divided by its norm, however large or small it is; rows of zeros stay.
   void normalise_rows();
   /// Column j becomes (x - shift[j]) * factor[j]; sparse features are not shifted, which would make them dense.
-  void transform_columns(std::span<const Real> shift, std::span<const Real> factor);
+  void transform_columns(std::span<const double> shift, std::span<const double> factor);
   /// The same with a last column of ones.
   [[nodiscard]] Features with_ones() const;
   /// These rows, in this order.
   [[nodiscard]] Features select(std::span<const Index> rows) const;
 
  private:
-  [[nodiscard]] std::span<Real> own_values(Index row);
+  [[nodiscard]] std::span<double> own_values(Index row);
+  template <class T>
+  [[nodiscard]] const T* values() const {
+    if (sparse_element_ != element_of<T>) refuse_element(sparse_element_);
+    if constexpr (std::is_same_v<T, float>) {
+      return single_.data();
+    } else {
+      return value_.data();
+    }
+  }
 
   Rows dense_;
   Index columns_ = 0;
   MeteredVector<Index> offset_;
   MeteredVector<std::int32_t> column_;
-  MeteredVector<Real> value_;
+  Element sparse_element_ = Element::float64;
+  MeteredVector<double> value_;  // or, of single precision,
+  MeteredVector<float> single_;
 };
 
 }  // namespace polyhop

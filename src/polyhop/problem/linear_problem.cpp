@@ -17,31 +17,37 @@
 namespace polyhop {
 namespace {
 
+// T: what features and models are made of.
+template <class T>
 class LinearOracle final : public DataOracle {
  public:
   LinearOracle(const LinearProblem& problem, Block block, Sampler sampler)
       : DataOracle(problem, block, std::move(sampler)), loss_(problem.loss()) {
     const auto total = static_cast<std::size_t>(sampler_.total());
     for (auto* buffer : {&z_, &slopes_, &losses_}) buffer->resize(total);
-    if (!features().is_sparse()) dense_ = &features().dense();
+    if (!features().is_sparse()) {
+      dense_ = features().dense().template as<T>();
+      stride_ = features().dense().stride();
+      columns_ = features().columns();
+    }
     // One sample and no penalty: the gradient is slope * h, never written out.
     one_row_ = problem.l2() == 0 && dense_ != nullptr;
     for (Index k = 0; k < block.size(); ++k) one_row_ = one_row_ && batch_size(k) == 1;
-    if (!one_row_) trial_ = Rows(1, problem.dimension());
-    zeros_ = Rows(1, problem.dimension());
+    if (!one_row_) trial_ = Rows(1, problem.dimension(), 0, problem.element());
+    zeros_ = Rows(1, problem.dimension(), 0, problem.element());
   }
 
   void values_at_point(const Rows& w, std::span<Real> out) override {
-    predict([&](Index) { return w.data(); });
-    batch_values([&](Index) { return w.data(); }, out);
+    predict([&](Index) { return w.as<T>(); });
+    batch_values([&](Index) { return w.as<T>(); }, out);
   }
 
  private:
   // Sample n of agent k; only where features are dense.
-  [[nodiscard]] const Real* row(Index k, Index n) const { return dense_->row(sample(k, n)).data(); }
+  [[nodiscard]] const T* row(Index k, Index n) const { return dense_ + sample(k, n) * stride_; }
   // h.w of that sample
-  [[nodiscard]] Real prediction(Index k, Index n, const Real* w) const {
-    return dense_ != nullptr ? kernels::dot(row(k, n), w, dense_->columns()) : features().dot(sample(k, n), w);
+  [[nodiscard]] double prediction(Index k, Index n, const T* w) const {
+    return dense_ != nullptr ? kernels::dot(row(k, n), w, columns_) : features().dot(sample(k, n), w);
   }
   [[nodiscard]] std::span<Real> of_agent(std::vector<Real>& numbers, Index k) const {
     return {numbers.data() + sampler_.offset(k), batch(k).size()};
@@ -52,7 +58,7 @@ class LinearOracle final : public DataOracle {
   void predict(Point point) {
     for (Index k = 0; k < block_.size(); ++k) {
       Real* z = z_.data() + sampler_.offset(k);
-      const Real* w = point(k);
+      const T* w = point(k);
       for (const Index n : batch(k)) *z++ = prediction(k, n, w);
     }
   }
@@ -68,24 +74,26 @@ class LinearOracle final : public DataOracle {
 
   void do_evaluate(const Rows& w, bool with_values, Evaluation& out) override {
     if (out.gradients.row.empty()) prepare(out, !one_row_);
-    const auto point = [&](Index k) { return w.row(k).data(); };
+    const auto point = [first = w.as<T>(), stride = w.stride()](Index k) { return first + k * stride; };
     predict(point);
     loss_.slopes(z_, targets_, slopes_);
     if (with_values) batch_values(point, out.values);
     for (Index k = 0; k < block_.size(); ++k) gradient(k, point(k), out);
   }
 
-  void gradient(Index k, const Real* w, Evaluation& out) {
+  void gradient(Index k, const T* w, Evaluation& out) {
     const Real* slopes = slopes_.data() + sampler_.offset(k);
     if (one_row_) {
       out.gradients.row[k] = row(k, batch(k)[0]);
       out.gradients.scale[k] = weight(k) * slopes[0];
       return;
     }
-    Real* g = out.written.row(k).data();
+    T* g = out.written.as<T>(k);
     problem_.penalty_gradient(w, g);
     const Real by = share(k);
-    for (const Index n : batch(k)) features().add_scaled(by * *slopes++, sample(k, n), g);
+    sum_batch(k, g, [&](std::size_t first, std::size_t last) {
+      for (std::size_t j = first; j < last; ++j) features().add_scaled(by * slopes[j], sample(k, batch(k)[j]), g);
+    });
   }
 
   void do_values_at(const Reach& reach, std::span<Real> out) override {
@@ -104,11 +112,11 @@ class LinearOracle final : public DataOracle {
         }
       }
     }
+    const T* points = reach.all<T>();
     for (Index k = 0; k < block_.size(); ++k) {
       const Real by = share(k);
       for (Index e = reach.pattern.offset[k]; e < reach.pattern.offset[k + 1]; ++e) {
-        Real& sum = out[e];
-        sum = by * sum + problem_.penalty(reach.row(e));
+        out[e] = by * out[e] + problem_.penalty(points + reach.pattern.slot[e] * reach.stride);
       }
     }
   }
@@ -117,26 +125,26 @@ class LinearOracle final : public DataOracle {
                        std::span<Real> out) override {
     for (const Index k : agents) {
       const Real a = steps[k] * g.scale[k];
-      const Real* at = one_row_ ? shift_prediction(k, w, a, g.row[k]) : predict_along(k, w, a, g.row[k]);
+      const T* at = one_row_ ? shift_prediction(k, w, a, g.at<T>(k)) : predict_along(k, w, a, g.at<T>(k));
       loss_.values(of_agent(z_, k), targets(k), of_agent(losses_, k));
       out[k] = value(k, of_agent(losses_, k), at);
     }
   }
 
   // The prediction h.(w - a d) = h.w - a h.d, without the point, which only a penalty would ask for.
-  const Real* shift_prediction(Index k, const Rows& w, Real a, const Real* d) {
+  const T* shift_prediction(Index k, const Rows& w, Real a, const T* d) {
     const Index n = batch(k)[0];
-    const Real* at = w.row(k).data();
+    const T* at = w.as<T>(k);
     of_agent(z_, k)[0] = prediction(k, n, at) - a * prediction(k, n, d);
     return at;
   }
 
   // The same for a batch, by way of the point.
-  const Real* predict_along(Index k, const Rows& w, Real a, const Real* d) {
-    kernels::add_scaled(-a, d, w.row(k).data(), trial_.data(), trial_.columns());
+  const T* predict_along(Index k, const Rows& w, Real a, const T* d) {
+    kernels::add_scaled(-a, d, w.as<T>(k), trial_.as<T>(), trial_.columns());
     Real* z = z_.data() + sampler_.offset(k);
-    for (const Index n : batch(k)) *z++ = prediction(k, n, trial_.data());
-    return trial_.data();
+    for (const Index n : batch(k)) *z++ = prediction(k, n, trial_.as<T>());
+    return trial_.as<T>();
   }
 
   // losses[e] = loss of the j-th sample (the last one, where there are fewer) of agent k at point l, e = (k, l). Of an
@@ -144,7 +152,7 @@ class LinearOracle final : public DataOracle {
   void losses_at(const Reach& reach, Index j, std::span<Real> losses) {
     for (Index k = 0; k < block_.size(); ++k) {
       if (batch_size(k) == 0) {
-        rows_[k] = zeros_.data();
+        rows_[k] = zeros_.as<T>();
         for (auto* numbers : {&reach_z_, &reach_targets_}) {
           std::fill(numbers->begin() + reach.pattern.offset[k], numbers->begin() + reach.pattern.offset[k + 1],
                     Real{0});
@@ -157,27 +165,29 @@ class LinearOracle final : public DataOracle {
         rows_[k] = row(k, n);
       } else {
         for (Index e = reach.pattern.offset[k]; e < reach.pattern.offset[k + 1]; ++e) {
-          reach_z_[e] = features().dot(sample(k, n), reach.row(e));
+          reach_z_[e] = features().dot(sample(k, n), reach.row<T>(e));
         }
       }
       std::fill(reach_targets_.begin() + reach.pattern.offset[k], reach_targets_.begin() + reach.pattern.offset[k + 1],
                 targets(k)[chosen]);
     }
     if (dense_ != nullptr) {
-      kernels::pairwise(reach.pattern, reach.agents, rows_.data(), reach.rows, reach.stride, reach.columns, nullptr,
+      kernels::pairwise(reach.pattern, reach.agents, rows_.data(), reach.all<T>(), reach.stride, reach.columns, nullptr,
                         reach_z_.data());
     }
     loss_.values(reach_z_, reach_targets_, losses);
   }
 
   const Loss& loss_;
-  const Rows* dense_ = nullptr;  // the features, where they are dense
+  const T* dense_ = nullptr;  // the features, where they are dense
+  Index stride_ = 0;
+  Index columns_ = 0;
   bool one_row_ = false;
   Rows trial_;  // one row: a point on its way to being evaluated; none where gradients are one row
   Rows zeros_;  // one row
   std::vector<Real> z_, slopes_, losses_;                     // one entry per chosen sample
   std::vector<Real> reach_z_, reach_targets_, reach_losses_;  // one entry per two-hop pair
-  std::vector<const Real*> rows_;
+  std::vector<const void*> rows_;
 };
 
 void expect_targets(const Dataset& data, const Loss& loss) {
@@ -202,7 +212,9 @@ LinearProblem::LinearProblem(Dataset data, std::shared_ptr<const Loss> loss, Rea
     : LinearProblem(std::move(data), std::move(loss), LinearOptions{l2, batch, sampling, false, {}}) {}
 
 std::unique_ptr<Oracle> LinearProblem::oracle(Block block, std::uint64_t seed) const {
-  return std::make_unique<LinearOracle>(*this, block, sampler(block, seed));
+  return with_element(element(), [&](auto zero) -> std::unique_ptr<Oracle> {
+    return std::make_unique<LinearOracle<decltype(zero)>>(*this, block, sampler(block, seed));
+  });
 }
 
 Index LinearProblem::misclassified(Block block, const Real* w) const {

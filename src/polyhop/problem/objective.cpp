@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "polyhop/core/block.hpp"
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/kernels.hpp"
 #include "polyhop/problem/reference_optimum.hpp"
@@ -85,8 +86,8 @@ class Gathering {
     outs_[count_] = &out;
     return points_.row(static_cast<Index>(count_++));
   }
-  void add(Index owner, std::span<const Index> batch, std::span<const Real> point, Real& out) {
-    std::ranges::copy(point, add(owner, batch, out).begin());
+  void add(Index owner, std::span<const Index> batch, const Rows& points, Index p, Real& out) {
+    read_row(points, p, add(owner, batch, out));
   }
 
   void finish() {
@@ -109,8 +110,12 @@ class Gathering {
 
 class ObjectiveOracle final : public Oracle {
  public:
-  ObjectiveOracle(std::shared_ptr<const Costs> costs, std::vector<Index> owners, Sampler sampler)
-      : costs_(std::move(costs)), owners_(std::move(owners)), sampler_(std::move(sampler)), gathering_(*costs_) {
+  ObjectiveOracle(std::shared_ptr<const Costs> costs, std::vector<Index> owners, Sampler sampler, Element element)
+      : costs_(std::move(costs)),
+        owners_(std::move(owners)),
+        sampler_(std::move(sampler)),
+        element_(element),
+        gathering_(*costs_) {
     for (Index k = 0; k < agents(); ++k) batches_.push_back(sampler_.indices(k));
   }
 
@@ -120,7 +125,7 @@ class ObjectiveOracle final : public Oracle {
 
   void values_at_point(const Rows& w, std::span<Real> out) override {
     gathering_.reserve(agents());
-    for (std::size_t k = 0; k < owners_.size(); ++k) gathering_.add(owners_[k], batches_[k], w.row(0), out[k]);
+    for (std::size_t k = 0; k < owners_.size(); ++k) gathering_.add(owners_[k], batches_[k], w, 0, out[k]);
     gathering_.finish();
   }
 
@@ -129,23 +134,29 @@ class ObjectiveOracle final : public Oracle {
 
   void do_evaluate(const Rows& w, bool, Evaluation& out) override {
     if (out.gradients.row.empty()) prepare(out);
-    costs_->evaluate(w, owners_, batches_, out.values, &out.written);
+    if (element_ == Element::float64) {
+      costs_->evaluate(w, owners_, batches_, out.values, &out.written);
+      return;
+    }
+    for (Index k = 0; k < agents(); ++k) read_row(w, k, wide_points_.row(k));
+    costs_->evaluate(wide_points_, owners_, batches_, out.values, &wide_gradients_);
+    for (Index k = 0; k < agents(); ++k) write_row(wide_gradients_.row(k), out.written, k);
   }
 
-  void prepare(Evaluation& out) const {
+  void prepare(Evaluation& out) {
     out.values.resize(owners_.size());
-    out.written = Rows(agents(), costs_->dimension());
-    out.gradients.columns = costs_->dimension();
-    out.gradients.scale.assign(owners_.size(), 1.0);
-    for (Index k = 0; k < agents(); ++k) out.gradients.row.push_back(out.written.row(k).data());
+    if (element_ != Element::float64) wide_points_ = wide_gradients_ = Rows(agents(), costs_->dimension());
+    out.written = Rows(agents(), costs_->dimension(), 0, element_);
+    out.gradients = along(out.written);
   }
 
   void do_values_at(const Reach& reach, std::span<Real> out) override {
     gathering_.reserve(reach.entries);
     for (Index k = 0; k < reach.agents; ++k) {
       for (Index e = reach.pattern.offset[k]; e < reach.pattern.offset[k + 1]; ++e) {
-        const std::span<const Real> point(reach.row(e), static_cast<std::size_t>(reach.columns));
-        gathering_.add(owners_[k], batches_[k], point, out[e]);
+        const std::span<Real> point = gathering_.add(owners_[k], batches_[k], out[e]);
+        with_element(element_,
+                     [&](auto zero) { std::copy_n(reach.row<decltype(zero)>(e), reach.columns, point.begin()); });
       }
     }
     gathering_.finish();
@@ -156,8 +167,11 @@ class ObjectiveOracle final : public Oracle {
     // Room for all, because the next call may ask for more of them.
     gathering_.reserve(agents());
     for (const Index k : agents_asked) {
-      Real* trial = gathering_.add(owners_[k], batches_[k], out[k]).data();
-      kernels::add_scaled(-steps[k] * g.scale[k], g.row[k], w.row(k).data(), trial, g.columns);
+      const std::span<Real> trial = gathering_.add(owners_[k], batches_[k], out[k]);
+      read_row(w, k, trial);
+      with_element(element_, [&](auto zero) {
+        kernels::add_scaled(-steps[k] * g.scale[k], g.at<decltype(zero)>(k), trial.data(), trial.data(), g.columns);
+      });
     }
     gathering_.finish();
   }
@@ -165,6 +179,8 @@ class ObjectiveOracle final : public Oracle {
   std::shared_ptr<const Costs> costs_;
   std::vector<Index> owners_;  // the block's agents
   Sampler sampler_;
+  Element element_;
+  Rows wide_points_, wide_gradients_;            // on their way from and to single precision
   std::vector<std::span<const Index>> batches_;  // where the sampler writes those of each agent
   Gathering gathering_;
 };
@@ -192,9 +208,9 @@ GradientCheck check_gradient(const Costs& costs, Index agent, std::span<const Re
   for (std::size_t j = 0; j < dimension; ++j) {
     const auto column = static_cast<Index>(j);
     point(0, column) = w[j] + width(j);
-    gathering.add(agent, all.batch(0), point.row(0), up[j]);
+    gathering.add(agent, all.batch(0), point, 0, up[j]);
     point(0, column) = w[j] - width(j);
-    gathering.add(agent, all.batch(0), point.row(0), down[j]);
+    gathering.add(agent, all.batch(0), point, 0, down[j]);
     point(0, column) = w[j];
   }
   gathering.finish();
@@ -218,14 +234,14 @@ GradientCheck check_gradient(const Objective& objective, std::span<const Real> w
   return check_gradient(SeparateCosts({borrowed}), 0, w);
 }
 
-ObjectiveProblem::ObjectiveProblem(std::shared_ptr<const Costs> costs, Batch batch, Sampling sampling)
-    : costs_(std::move(costs)), batch_(batch), sampling_(sampling) {
+ObjectiveProblem::ObjectiveProblem(std::shared_ptr<const Costs> costs, Batch batch, Sampling sampling, Element element)
+    : costs_(std::move(costs)), batch_(batch), sampling_(sampling), element_(element) {
   if (agents() < 1) throw InputError("costs", "found no agents, expected at least one");
   if (dimension() < 1) throw InputError("costs", "found dimension " + std::to_string(dimension()) + ", expected >= 1");
 }
 
-ObjectiveProblem::ObjectiveProblem(Objectives objectives, Batch batch, Sampling sampling)
-    : ObjectiveProblem(std::make_shared<SeparateCosts>(std::move(objectives)), batch, sampling) {}
+ObjectiveProblem::ObjectiveProblem(Objectives objectives, Batch batch, Sampling sampling, Element element)
+    : ObjectiveProblem(std::make_shared<SeparateCosts>(std::move(objectives)), batch, sampling, element) {}
 
 std::unique_ptr<Oracle> ObjectiveProblem::oracle(Block block, std::uint64_t seed) const {
   std::vector<Index> owners = agents_of(block);
@@ -235,7 +251,7 @@ std::unique_ptr<Oracle> ObjectiveProblem::oracle(Block block, std::uint64_t seed
     if (samples.back() < 1) throw InputError("costs", "agent " + std::to_string(agent) + " has no samples");
   }
   return std::make_unique<ObjectiveOracle>(costs_, std::move(owners),
-                                           Sampler(block, std::move(samples), batch_, sampling_, seed));
+                                           Sampler(block, std::move(samples), batch_, sampling_, seed), element_);
 }
 
 void ObjectiveProblem::costs(Block block, const Rows& points, Rows& out) const {
@@ -245,7 +261,7 @@ void ObjectiveProblem::costs(Block block, const Rows& points, Rows& out) const {
   gathering.reserve(block.size() * points.rows());
   for (Index k = 0; k < block.size(); ++k) {
     const Index owner = owners[k];
-    for (Index p = 0; p < points.rows(); ++p) gathering.add(owner, all.batch(k), points.row(p), out(k, p));
+    for (Index p = 0; p < points.rows(); ++p) gathering.add(owner, all.batch(k), points, p, out(k, p));
   }
   gathering.finish();
 }

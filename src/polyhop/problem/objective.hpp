@@ -43,17 +43,19 @@ GradientCheck check_gradient(const Objective& objective, std::span<const Real> w
 GradientCheck check_gradient(const Costs& costs, Index agent, std::span<const Real> w);
 
 /// A problem made of the user's costs. A block's points are evaluated in one call, the block's own models without a
-/// copy. Other points, such as those within two hops, are gathered first, at most 32 MB of them per call.
+/// copy. Other points, such as those within two hops, are gathered first, at most 32 MB of them per call. Costs are
+/// asked in double; where models are of single precision, points and gradients are converted on their way.
 class ObjectiveProblem final : public Problem {
  public:
-  explicit ObjectiveProblem(std::shared_ptr<const Costs> costs, Batch batch = {},
-                            Sampling sampling = Sampling::uniform);
+  explicit ObjectiveProblem(std::shared_ptr<const Costs> costs, Batch batch = {}, Sampling sampling = Sampling::uniform,
+                            Element element = Element::float64);
   /// One objective per agent, evaluated one after the other. Where several processes share the agents, those of the
   /// others are null.
   ObjectiveProblem(std::vector<std::shared_ptr<const Objective>> objectives, Batch batch = {},
-                   Sampling sampling = Sampling::uniform);
+                   Sampling sampling = Sampling::uniform, Element element = Element::float64);
   [[nodiscard]] Index agents() const override { return costs_->agents(); }
   [[nodiscard]] Index dimension() const override { return costs_->dimension(); }
+  [[nodiscard]] Element element() const override { return element_; }
   [[nodiscard]] std::unique_ptr<Oracle> oracle(Block block, std::uint64_t seed) const override;
   void costs(Block block, const Rows& points, Rows& out) const override;
   [[nodiscard]] Reference minimise(Collective& collective, const Block& here) const override;
@@ -62,6 +64,7 @@ class ObjectiveProblem final : public Problem {
   std::shared_ptr<const Costs> costs_;
   Batch batch_;
   Sampling sampling_;
+  Element element_;
 };
 
 }  // namespace polyhop

@@ -34,6 +34,9 @@ class Problem {
   virtual ~Problem() = default;
   [[nodiscard]] virtual Index agents() const = 0;
   [[nodiscard]] virtual Index dimension() const = 0;
+  /// What models, gradients and messages are made of.
+  [[nodiscard]] virtual Element element() const { return Element::float64; }
+  [[nodiscard]] VectorType vectors() const { return {dimension(), element()}; }
   /// How many samples all agents have together; 1 an agent where costs are no sums.
   [[nodiscard]] virtual Index samples() const { return agents(); }
   /// About how many multiply-adds one gradient of every agent that is here takes, on a batch each.
@@ -42,7 +45,7 @@ class Problem {
   }
   /// The view of one block; `seed` is that of the sampling.
   [[nodiscard]] virtual std::unique_ptr<Oracle> oracle(Block block, std::uint64_t seed) const = 0;
-  /// out(k, p) = J_k(point p), k over the block's agents: the whole cost, not a batch. One matrix product for linear
+  /// out(k, p) = J_k(point p), points in double, k over the block's agents: the whole cost, not a batch. One matrix product for linear
   /// models.
   virtual void costs(Block block, const Rows& points, Rows& out) const = 0;
   /// Minimises J = (1/K) sum_k J_k, with the same bits for any number of processes; `here`: the agents whose costs this

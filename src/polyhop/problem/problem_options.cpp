@@ -49,6 +49,7 @@ const FieldTable<ProblemOptions>& ProblemOptions::fields() {
                "file: the columns that are features, by name or number: \"age,3-7\"; default: all but the target")
           .add("drop", &O::drop, "file: columns that are left out, in the same way")
           .add("reference", &O::reference, "how J(w^o) is known")
+          .add("precision", &O::precision, "what features, models, gradients and messages are made of")
           .add("seed", &O::seed, "fixes the data, whatever the experiment's seed", count_from(0));
   return table;
 }
@@ -56,7 +57,7 @@ const FieldTable<ProblemOptions>& ProblemOptions::fields() {
 namespace {
 
 // What any problem has, beside its own options.
-constexpr std::array of_any_problem = {"source", "batch", "sampling", "reference", "seed"};
+constexpr std::array of_any_problem = {"source", "batch", "sampling", "reference", "precision", "seed"};
 
 [[noreturn]] void refuse_key(const std::string& key, const std::string& message) {
   throw InputError("problem." + key, message);
@@ -146,7 +147,7 @@ std::unique_ptr<DataProblem> make_problem(const ProblemOptions& options, const B
   const SyntheticData synthetic = {options.dimension, options.samples, options.noise, options.scale_spread,
                                    options.minimiser_spread};
   Dataset data = synthesise(synthetic, block, model.loss.task == Task::two_classes, data_seed(options, seed));
-  LinearOptions linear{.l2 = model.l2, .batch = model.batch, .sampling = model.sampling};
+  LinearOptions linear{.l2 = model.l2, .batch = model.batch, .sampling = model.sampling, .element = options.precision};
   linear.share = {block.first, agents, agents * options.samples};
   return model.loss.build(std::move(data), 0, std::move(linear));
 }

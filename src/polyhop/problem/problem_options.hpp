@@ -2,18 +2,26 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "polyhop/core/fields.hpp"
 #include "polyhop/problem/model_options.hpp"
 #include "polyhop/problem/problem_table.hpp"
-#include "polyhop/problem/reference_optimum.hpp"
 
 namespace polyhop {
+
+template <>
+struct EnumNames<Element> {
+  static constexpr std::array<std::pair<Element, std::string_view>, 2> names = {
+      {{Element::float64, "double"}, {Element::float32, "single"}}};
+};
 
 /// How J(w^o) is known: solved for, not at all, or given.
 struct ReferenceChoice {
@@ -41,6 +49,7 @@ struct ProblemOptions {
   std::optional<std::string> columns = {};
   std::optional<std::string> drop = {};
   ReferenceChoice reference;
+  Element precision = Element::float64;
   std::optional<Index> seed;
   std::optional<ProblemSpec> own = {};  // the problem of one's own that `source` names
   static const FieldTable<ProblemOptions>& fields();

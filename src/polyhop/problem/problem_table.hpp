@@ -22,6 +22,7 @@ struct ProblemSetting {
   std::uint64_t seed = 0;
   Batch batch = {};
   Sampling sampling = Sampling::uniform;
+  Element element = Element::float64;  // what models are to be made of
 };
 
 /// A problem of one's own, its options read and validated: ready to be made for every block.

@@ -19,10 +19,14 @@
 namespace polyhop {
 namespace {
 
+// T: what features and models are made of.
+template <class T>
 class SoftmaxOracle final : public DataOracle {
  public:
   SoftmaxOracle(const SoftmaxProblem& problem, Block block, Sampler sampler)
-      : DataOracle(problem, block, std::move(sampler)), trial_(1, problem.dimension()), classes_(problem.classes()) {
+      : DataOracle(problem, block, std::move(sampler)),
+        trial_(1, problem.dimension(), 0, problem.element()),
+        classes_(problem.classes()) {
     z_.resize(together * classes_);
     Index most = 0;
     for (Index k = 0; k < block_.size(); ++k) most = std::max(most, batch_size(k));
@@ -30,17 +34,17 @@ class SoftmaxOracle final : public DataOracle {
   }
 
   void values_at_point(const Rows& w, std::span<Real> out) override {
-    for (Index k = 0; k < block_.size(); ++k) out[k] = value_at(k, w.data());
+    for (Index k = 0; k < block_.size(); ++k) out[k] = value_at(k, w.as<T>());
   }
 
  private:
   static constexpr std::size_t together = 12;  // samples that pass through the caches together
 
   // z_c = h.w_c for all classes and the samples `first` to `last` of agent k's batch, sample after sample.
-  void predict(Index k, std::size_t first, std::size_t last, const Real* w) {
+  void predict(Index k, std::size_t first, std::size_t last, const T* w) {
     const Features& h = features();
     if (!h.is_sparse()) {
-      for (std::size_t j = first; j < last; ++j) rows_[j - first] = h.dense().row(sample(k, batch(k)[j])).data();
+      for (std::size_t j = first; j < last; ++j) rows_[j - first] = h.dense().as<T>(sample(k, batch(k)[j]));
       kernels::block_dots(rows_.data(), static_cast<Index>(last - first), w, static_cast<Index>(classes_), h.columns(),
                           z_.data());
       return;
@@ -54,7 +58,7 @@ class SoftmaxOracle final : public DataOracle {
   }
   [[nodiscard]] Real* predictions(std::size_t of) { return z_.data() + of * classes_; }
 
-  [[nodiscard]] Real value_at(Index k, const Real* w) {
+  [[nodiscard]] double value_at(Index k, const T* w) {
     const std::size_t count = batch(k).size();
     for (std::size_t first = 0; first < count; first += together) {
       const std::size_t last = std::min(count, first + together);
@@ -69,22 +73,23 @@ class SoftmaxOracle final : public DataOracle {
   void do_evaluate(const Rows& w, bool with_values, Evaluation& out) override {
     if (out.gradients.row.empty()) prepare(out, true);
     for (Index k = 0; k < block_.size(); ++k) {
-      const Real* at = w.row(k).data();
-      gradient(k, at, out.written.row(k).data());
+      const T* at = w.as<T>(k);
+      gradient(k, at, out.written.as<T>(k));
       if (with_values) out.values[k] = value(k, {losses_.data(), batch(k).size()}, at);
     }
   }
 
   // g_c = sum over the batch of (p_c - [y = c]) h, times the samples' share; leaves the losses behind.
-  void gradient(Index k, const Real* w, Real* g) {
+  void gradient(Index k, const T* w, T* g) {
     problem_.penalty_gradient(w, g);
-    const std::size_t count = batch(k).size();
-    for (std::size_t first = 0; first < count; first += together) {
-      const std::size_t last = std::min(count, first + together);
-      predict(k, first, last, w);
-      for (std::size_t j = first; j < last; ++j) losses_[j] = slopes(k, j, predictions(j - first));
-      add_samples(k, first, last, g);
-    }
+    sum_batch(k, g, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t first = begin; first < end; first += together) {
+        const std::size_t last = std::min(end, first + together);
+        predict(k, first, last, w);
+        for (std::size_t j = first; j < last; ++j) losses_[j] = slopes(k, j, predictions(j - first));
+        add_samples(k, first, last, g);
+      }
+    });
   }
 
   // Sample j's predictions become share * (p_c - [y = c]); returns its loss.
@@ -98,7 +103,7 @@ class SoftmaxOracle final : public DataOracle {
   }
 
   // g_c += the slopes times h, for the samples that were predicted last.
-  void add_samples(Index k, std::size_t first, std::size_t last, Real* g) {
+  void add_samples(Index k, std::size_t first, std::size_t last, T* g) {
     const Features& h = features();
     if (!h.is_sparse()) {
       kernels::add_blocks(z_.data(), rows_.data(), static_cast<Index>(last - first), static_cast<Index>(classes_),
@@ -116,7 +121,7 @@ class SoftmaxOracle final : public DataOracle {
   void do_values_at(const Reach& reach, std::span<Real> out) override {
     for (Index k = 0; k < block_.size(); ++k) {
       for (Index e = reach.pattern.offset[k]; e < reach.pattern.offset[k + 1]; ++e) {
-        out[e] = value_at(k, reach.row(e));
+        out[e] = value_at(k, reach.row<T>(e));
       }
     }
   }
@@ -124,16 +129,16 @@ class SoftmaxOracle final : public DataOracle {
   void do_values_along(const Rows& w, const Gradients& g, std::span<const Index> agents, std::span<const Real> steps,
                        std::span<Real> out) override {
     for (const Index k : agents) {
-      kernels::add_scaled(-steps[k] * g.scale[k], g.row[k], w.row(k).data(), trial_.data(), g.columns);
-      out[k] = value_at(k, trial_.data());
+      kernels::add_scaled(-steps[k] * g.scale[k], g.at<T>(k), w.as<T>(k), trial_.as<T>(), g.columns);
+      out[k] = value_at(k, trial_.as<T>());
     }
   }
 
   Rows trial_;  // one row: a point on its way to being evaluated
   std::size_t classes_;
-  std::array<const Real*, together> rows_{};  // the features of some samples, where they are dense
-  std::vector<Real> z_;                       // their predictions, one for each class
-  std::vector<Real> losses_;                  // of one agent's batch
+  std::array<const T*, together> rows_{};  // the features of some samples, where they are dense
+  std::vector<Real> z_;                    // their predictions, one for each class
+  std::vector<Real> losses_;               // of one agent's batch
 };
 
 }  // namespace
@@ -166,7 +171,9 @@ SoftmaxProblem::SoftmaxProblem(Dataset data, Index classes, LinearOptions option
 }
 
 std::unique_ptr<Oracle> SoftmaxProblem::oracle(Block block, std::uint64_t seed) const {
-  return std::make_unique<SoftmaxOracle>(*this, block, sampler(block, seed));
+  return with_element(element(), [&](auto zero) -> std::unique_ptr<Oracle> {
+    return std::make_unique<SoftmaxOracle<decltype(zero)>>(*this, block, sampler(block, seed));
+  });
 }
 
 Index SoftmaxProblem::misclassified(Block block, const Real* w) const {

@@ -133,7 +133,7 @@ TEST(Block, LinksAreCombinedAndMultiplied) {
     return k == 0 ? 0.25 * x(0, j) + 0.75 * x(2, j) : 0.5 * x(0, j) + 0.25 * x(1, j) + 0.25 * x(2, j);
   });
   const Reach reach = {links, 2, 3, x.data(), x.stride(), columns};  // of the two agents whose rows begin at 1
-  std::vector<const Real*> places;
+  std::vector<const void*> places;
   std::vector<Real> products(3);
   pairwise(reach, 1, nullptr, places, products);
   EXPECT_EQ(products, (std::vector<Real>{dot(x, 1, x, 0), dot(x, 1, x, 2), dot(x, 2, x, 1)}));

@@ -338,7 +338,7 @@ TEST(Kernels, PairwiseEqualsItsPlainTwin) {
     for (const Index gap : {0, 1, 8}) {
       const LooseRows own(4, columns, gap, gap, 8);
       const LooseRows y(5, columns, 1, gap, 9);
-      const std::vector<const Real*> x = {own.row(0), own.row(1), own.row(2), own.row(3)};
+      const std::vector<const void*> x = {own.row(0), own.row(1), own.row(2), own.row(3)};
       std::vector<Real> got(9, untouched);
       std::vector<Real> expected = got;
       kernels::pairwise(pattern.view(), 4, x.data(), y.row(0), y.stride(), columns, nullptr, got.data());
@@ -355,7 +355,7 @@ TEST(Kernels, PairwiseWithAMirrorEqualsPairwiseWithout) {
   const std::vector<Index> mirror = {-1, -1, -1, 1, -1, -1, 2, 5, -1};
   for (const Index columns : sizes()) {
     const LooseRows y(3, columns, 0, 3, 10);
-    const std::vector<const Real*> x = {y.row(0), y.row(1), y.row(2)};
+    const std::vector<const void*> x = {y.row(0), y.row(1), y.row(2)};
     std::vector<Real> got(9, untouched);
     std::vector<Real> expected(9, untouched);
     const SparseView pattern = {offset.data(), slot.data(), nullptr};
@@ -373,7 +373,7 @@ TEST(Kernels, PairwiseCopiesWhatTheMirrorNames) {
   y(0, 0) = 2;
   y(1, 0) = 3;
   const Rows three(1, 1, 3);
-  const Real* x = three.data();
+  const void* x = three.data();
   std::vector<Real> out(2);
   kernels::pairwise({offset.data(), slot.data(), nullptr}, 1, &x, y.data(), y.stride(), 1, mirror.data(), out.data());
   EXPECT_EQ(out, (std::vector<Real>{6, 6})) << "the second entry is a copy of the first, not 9";
@@ -470,7 +470,8 @@ TEST(Kernels, GiveTheSameBitsOnEveryMachine) {
     kernels::combine(a.view(), every.data(), 4, rows.row(0), rows.stride(), n, out.data(), rows.stride());
     fingerprint.add(out);
     std::vector<Real> dots(a.slot.size());
-    kernels::pairwise(a.view(), 4, x.data(), rows.row(0), rows.stride(), n, nullptr, dots.data());
+    const std::vector<const void*> places(x.begin(), x.end());
+    kernels::pairwise(a.view(), 4, places.data(), rows.row(0), rows.stride(), n, nullptr, dots.data());
     fingerprint.add(dots);
 
     std::vector<Real> m = numbers(n, 21);

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "polyhop/core/kernels.hpp"
 #include "polyhop/core/real.hpp"
@@ -26,107 +27,130 @@ inline double add_lanes(const std::array<double, kernels::lanes>& lane) {
   return (four[0] + four[2]) + (four[1] + four[3]);
 }
 
-inline double dot(const Real* x, const Real* y, Index n) {
-  std::array<double, kernels::lanes> lane{};
-  for (Index j = 0; j < n; ++j) {
-    double& sum = lane[j % kernels::lanes];
-    sum = std::fma(x[j], y[j], sum);
+/// Lanes of T over `float_run` columns at a time where T is float, which are then added to lanes of double.
+template <class T, class Term>
+double reduce(Index n, Term term) {
+  std::array<double, kernels::lanes> sum{};
+  const Index run = std::is_same_v<T, float> ? kernels::float_run : n;
+  for (Index first = 0; first < n; first += run) {
+    std::array<T, kernels::lanes> lane{};
+    for (Index j = first; j < std::min(n, first + run); ++j) {
+      T& own = lane[j % kernels::lanes];
+      own = term(j, own);
+    }
+    for (std::size_t l = 0; l < lane.size(); ++l) sum[l] += static_cast<double>(lane[l]);
   }
-  return add_lanes(lane);
+  return add_lanes(sum);
 }
 
-inline double squared_distance(const Real* x, const Real* y, Index n) {
-  std::array<double, kernels::lanes> lane{};
+template <class T>
+double dot(const T* x, const T* y, Index n) {
+  return reduce<T>(n, [&](Index j, T sum) { return std::fma(x[j], y[j], sum); });
+}
+
+template <class T>
+double squared_distance(const T* x, const T* y, Index n) {
+  return reduce<T>(n, [&](Index j, T sum) { return std::fma(x[j] - y[j], x[j] - y[j], sum); });
+}
+
+template <class T>
+void scale(double a, const T* x, T* out, Index n) {
+  for (Index j = 0; j < n; ++j) out[j] = static_cast<T>(a) * x[j];
+}
+
+template <class T, class Out>
+void add_scaled(double a, const T* x, const Out* y, Out* out, Index n) {
+  for (Index j = 0; j < n; ++j) out[j] = std::fma(static_cast<Out>(a), static_cast<Out>(x[j]), y[j]);
+}
+
+template <class T>
+void add_difference(double a, const T* x, const T* y, T* out, Index n) {
+  for (Index j = 0; j < n; ++j) out[j] = std::fma(static_cast<T>(a), x[j] - y[j], out[j]);
+}
+
+template <class T>
+void moments(double b1, double b2, double s, const T* h, T* m, T* v, Index n) {
   for (Index j = 0; j < n; ++j) {
-    double& sum = lane[j % kernels::lanes];
-    sum = std::fma(x[j] - y[j], x[j] - y[j], sum);
+    const double g = s * double{h[j]};
+    m[j] = static_cast<T>(std::fma(1 - b1, g, b1 * double{m[j]}));
+    v[j] = static_cast<T>(std::fma((1 - b2) * g, g, b2 * double{v[j]}));
   }
-  return add_lanes(lane);
 }
 
-inline void scale(Real a, const Real* x, Real* out, Index n) {
-  for (Index j = 0; j < n; ++j) out[j] = a * x[j];
-}
-
-inline void add_scaled(Real a, const Real* x, const Real* y, Real* out, Index n) {
-  for (Index j = 0; j < n; ++j) out[j] = std::fma(a, x[j], y[j]);
-}
-
-inline void add_difference(Real a, const Real* x, const Real* y, Real* out, Index n) {
-  for (Index j = 0; j < n; ++j) out[j] = std::fma(a, x[j] - y[j], out[j]);
-}
-
-inline void moments(Real b1, Real b2, Real s, const Real* h, Real* m, Real* v, Index n) {
+template <class T>
+void raise(double b, const T* v, T* u, Index n) {
   for (Index j = 0; j < n; ++j) {
-    const Real g = s * h[j];
-    m[j] = std::fma(1 - b1, g, b1 * m[j]);
-    v[j] = std::fma((1 - b2) * g, g, b2 * v[j]);
+    u[j] = static_cast<T>(std::fma(1 - b, double{std::max(u[j], v[j])}, b * double{u[j]}));
   }
 }
 
-inline void raise(Real b, const Real* v, Real* u, Index n) {
-  for (Index j = 0; j < n; ++j) u[j] = std::fma(1 - b, std::max(u[j], v[j]), b * u[j]);
-}
-
-inline void scaled_step(Real a, const Real* m, const Real* u, Real floor, Real shift, const Real* x, Real* out,
-                        Index n) {
+template <class T>
+void scaled_step(double a, const T* m, const T* u, double floor, double shift, const T* x, T* out, Index n) {
   for (Index j = 0; j < n; ++j) {
-    const Real divisor = std::sqrt(std::max(u[j], floor)) + shift;
-    out[j] = x[j] - a * m[j] / divisor;
+    const double divisor = std::sqrt(std::max(double{u[j]}, floor)) + shift;
+    out[j] = static_cast<T>(double{x[j]} - a * double{m[j]} / divisor);
   }
 }
 
 /// A row of out is a row again, with zeros up to its line's end.
-inline void combine(const SparseView& a, const std::int32_t* rows, Index count, const Real* x, Index x_stride,
-                    Index columns, Real* out, Index out_stride) {
+template <class T>
+void combine(const SparseView& a, const std::int32_t* rows, Index count, const T* x, Index x_stride, Index columns,
+             T* out, Index out_stride) {
   for (Index n = 0; n < count; ++n) {
     for (Index j = 0; j < columns; ++j) {
-      Real sum = 0;
+      T sum = 0;
       for (Index e = a.offset[rows[n]]; e < a.offset[rows[n] + 1]; ++e) {
-        sum = std::fma(a.weight[e], x[a.slot[e] * x_stride + j], sum);
+        sum = std::fma(static_cast<T>(a.weight[e]), x[a.slot[e] * x_stride + j], sum);
       }
       out[rows[n] * out_stride + j] = sum;
     }
-    for (Index j = columns; j < Rows::padded(columns); ++j) out[rows[n] * out_stride + j] = 0;
+    for (Index j = columns; j < Rows::padded(columns, element_of<T>); ++j) out[rows[n] * out_stride + j] = 0;
   }
 }
 
 /// Without any mirror: every product is formed.
-inline void pairwise(const SparseView& pattern, Index rows, const Real* const* x, const Real* y, Index y_stride,
-                     Index columns, Real* out) {
+template <class T>
+void pairwise(const SparseView& pattern, Index rows, const void* const* x, const T* y, Index y_stride, Index columns,
+              double* out) {
   for (Index r = 0; r < rows; ++r) {
     for (Index e = pattern.offset[r]; e < pattern.offset[r + 1]; ++e) {
-      out[e] = dot(x[r], y + pattern.slot[e] * y_stride, columns);
+      out[e] = dot(static_cast<const T*>(x[r]), y + pattern.slot[e] * y_stride, columns);
     }
   }
 }
 
-inline void products(const Real* h, Index h_stride, Index rows, const Real* wt, Index wt_stride, Index points,
-                     Index columns, Real* out, Index out_stride) {
+template <class T>
+void products(const T* h, Index h_stride, Index rows, const double* wt, Index wt_stride, Index points, Index columns,
+              double* out, Index out_stride) {
   for (Index r = 0; r < rows; ++r) {
     for (Index p = 0; p < points; ++p) {
-      Real sum = 0;
-      for (Index j = 0; j < columns; ++j) sum = std::fma(h[r * h_stride + j], wt[j * wt_stride + p], sum);
+      double sum = 0;
+      for (Index j = 0; j < columns; ++j) sum = std::fma(double{h[r * h_stride + j]}, wt[j * wt_stride + p], sum);
       out[r * out_stride + p] = sum;
     }
   }
 }
 
-inline void block_dots(const Real* const* x, Index rows, const Real* y, Index blocks, Index n, Real* out) {
-  const Index whole = n / Rows::line * Rows::line;
+template <class T>
+void block_dots(const T* const* x, Index rows, const T* y, Index blocks, Index n, double* out) {
+  const Index line = Rows::line_of(element_of<T>);
+  const Index whole = n / line * line;
   for (Index r = 0; r < rows; ++r) {
     for (Index c = 0; c < blocks; ++c) {
-      Real sum = dot(x[r], y + c * n, whole);
-      for (Index j = whole; j < n; ++j) sum = std::fma(x[r][j], y[c * n + j], sum);
+      double sum = dot(x[r], y + c * n, whole);
+      for (Index j = whole; j < n; ++j) sum = std::fma(double{x[r][j]}, double{y[c * n + j]}, sum);
       *out++ = sum;
     }
   }
 }
 
-inline void add_blocks(const Real* a, const Real* const* x, Index rows, Index blocks, Index n, Real* out) {
+template <class T>
+void add_blocks(const double* a, const T* const* x, Index rows, Index blocks, Index n, T* out) {
   for (Index r = 0; r < rows; ++r) {
     for (Index c = 0; c < blocks; ++c) {
-      for (Index j = 0; j < n; ++j) out[c * n + j] = std::fma(a[r * blocks + c], x[r][j], out[c * n + j]);
+      for (Index j = 0; j < n; ++j) {
+        out[c * n + j] = std::fma(static_cast<T>(a[r * blocks + c]), x[r][j], out[c * n + j]);
+      }
     }
   }
 }

@@ -156,9 +156,9 @@ class Wrapped : public Team {
   explicit Wrapped(Team& team) : team_(team) {}
   [[nodiscard]] Index rank() const override { return team_.rank(); }
   [[nodiscard]] Index size() const override { return team_.size(); }
-  void launch(const CombinationMatrix& matrix, const Ownership& ownership, Index columns, Index workers,
+  void launch(const CombinationMatrix& matrix, const Ownership& ownership, VectorType vectors, Index workers,
               const Body& body) override {
-    team_.launch(matrix, ownership, columns, workers, body);
+    team_.launch(matrix, ownership, vectors, workers, body);
   }
   std::vector<std::string> tell(const std::string& text) override { return team_.tell(text); }
   Collective& collective() override { return team_.collective(); }
@@ -334,10 +334,10 @@ TEST_F(TeamRun, OutOfTimeByTheFirstProcessesClock) {
 class Failing final : public Wrapped {
  public:
   Failing(Team& team, Index rank, const std::atomic<int>& finished) : Wrapped(team), rank_(rank), finished_(finished) {}
-  void launch(const CombinationMatrix& matrix, const Ownership& ownership, Index columns, Index workers,
+  void launch(const CombinationMatrix& matrix, const Ownership& ownership, VectorType vectors, Index workers,
               const Body& body) override {
     const bool fails = finished_ == 1 && rank() == rank_;
-    team_.launch(matrix, ownership, columns, workers, [&](Worker& worker) {
+    team_.launch(matrix, ownership, vectors, workers, [&](Worker& worker) {
       if (fails) throw Error("out of memory on one machine");
       body(worker);
     });

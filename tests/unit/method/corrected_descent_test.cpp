@@ -134,7 +134,7 @@ std::unique_ptr<CorrectedDescent> restored(CorrectedDescent& descent, const Bloc
   descent.register_state(before);
   Snapshot saved = before.shape(block.size());
   before.save(block, saved);
-  auto out = std::make_unique<CorrectedDescent>(block.size(), columns);
+  auto out = std::make_unique<CorrectedDescent>(Rows(block.size(), columns));
   StateRegistry after;
   out->register_state(after);
   after.restore(block, saved);
@@ -148,7 +148,7 @@ Rows descend_by(const CombinationMatrix& matrix, const Problem& problem, Index i
   Rows w(problem.agents(), problem.dimension());
   launch_serial(matrix, problem.dimension(), [&](Worker& worker) {
     const auto oracle = problem.oracle(worker.network.block(), 0);
-    auto descent = std::make_unique<CorrectedDescent>(w.rows(), w.columns());
+    auto descent = std::make_unique<CorrectedDescent>(Rows(w.rows(), w.columns()));
     std::vector<Real> mu(w.rows());
     Rows gradients = w;
     for (Index i = 0; i < iterations; ++i) {

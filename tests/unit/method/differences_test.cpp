@@ -36,7 +36,7 @@ Seen see(const Problem& problem, const std::vector<Rows>& points) {
   const auto oracle = problem.oracle({0, problem.agents()}, 0);
   const Rows elsewhere(problem.agents(), problem.dimension(), 99);
   const Gradients y = along(elsewhere);
-  Differences differences(problem.agents(), problem.dimension());
+  Differences differences(Rows(problem.agents(), problem.dimension()));
   Seen out;
   for (std::size_t i = 0; i < points.size(); ++i) {
     oracle->draw(static_cast<Index>(i));

@@ -41,7 +41,7 @@ TEST(IsolatedNetwork, LeavesRowsBeyondOneOrTwoHopsUnknown) {
     const Rows own(1, 1, static_cast<Real>(self));
     const Reach reach = network.reach(own);
     for (Index row = 0; row < 4; ++row) {
-      const Real held = reach.rows[row * reach.stride];
+      const Real held = reach.all()[row * reach.stride];
       if (std::abs(row - self) <= 2) {
         EXPECT_EQ(held, static_cast<Real>(row));
       } else {
@@ -49,13 +49,13 @@ TEST(IsolatedNetwork, LeavesRowsBeyondOneOrTwoHopsUnknown) {
       }
     }
     // A table that was read once is unknown again as soon as the next exchange begins.
-    const Real* before = reach.rows + self * reach.stride;
+    const Real* before = reach.all() + self * reach.stride;
     Rows out(1, 1);
     network.combine(own, out);
     EXPECT_TRUE(std::isfinite(out(0, 0)));
     EXPECT_EQ(*before, static_cast<Real>(self));
     const Index far = (self + 2) % 4;
-    EXPECT_TRUE(std::isnan(reach.rows[far * reach.stride])) << "a row of two hops outlived an exchange of one";
+    EXPECT_TRUE(std::isnan(reach.all()[far * reach.stride])) << "a row of two hops outlived an exchange of one";
   });
 }
 
@@ -81,8 +81,8 @@ TEST_P(Isolated, EveryRuleUsesOnlyWhatItWasSentAndIsChargedForIt) {
     // An exact solve takes hundreds of sweeps an iteration, sometimes many thousands.
     const Index iterations = test::is_exact(step) ? 3 : 60;
     std::vector<Traffic> copied;
-    const auto isolated = [&](const CombinationMatrix& matrix, Index columns, const Body& body) {
-      copied = launch_isolated(matrix, columns, body);
+    const auto isolated = [&](const CombinationMatrix& matrix, VectorType vectors, const Body& body) {
+      copied = launch_isolated(matrix, vectors, body);
     };
     const test::Path alone = test::follow(instance, step, iterations, isolated, 3);
     const test::Path together = test::follow(instance, step, iterations, test::serial(), 3);

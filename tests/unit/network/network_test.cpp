@@ -260,8 +260,8 @@ TEST(Network, SpreadSumGivesEverybodyTheSameSumUpATreeAndDown) {
                                                                      {network_of(Topology::ring, 6), 3},
                                                                      {network_of(Topology::complete, 6), 1},
                                                                      {network_of(star, 1), 0}};
-  const test::Launch isolated = [](const CombinationMatrix& matrix, Index columns, const Body& body) {
-    (void)test::launch_isolated(matrix, columns, body);
+  const test::Launch isolated = [](const CombinationMatrix& matrix, VectorType vectors, const Body& body) {
+    (void)test::launch_isolated(matrix, vectors, body);
   };
   for (const auto& [matrix, height] : networks) {
     SCOPED_TRACE(std::to_string(matrix.agents()) + " agents, height " + std::to_string(height));

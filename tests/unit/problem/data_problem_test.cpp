@@ -65,7 +65,7 @@ struct Drawn {
 std::vector<Real> gradient_of(const Evaluation& evaluation, Index k) {
   std::vector<Real> out;
   for (Index j = 0; j < evaluation.gradients.columns; ++j) {
-    out.push_back(evaluation.gradients.scale[k] * evaluation.gradients.row[k][j]);
+    out.push_back(evaluation.gradients.scale[k] * evaluation.gradients.at(k)[j]);
   }
   return out;
 }

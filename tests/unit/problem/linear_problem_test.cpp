@@ -55,7 +55,7 @@ void for_each_case(const std::function<void(const Case&, const LinearProblem&, O
 std::vector<Real> gradient_of(const Evaluation& evaluation, Index k) {
   std::vector<Real> out;
   for (Index j = 0; j < evaluation.gradients.columns; ++j) {
-    out.push_back(evaluation.gradients.scale[k] * evaluation.gradients.row[k][j]);
+    out.push_back(evaluation.gradients.scale[k] * evaluation.gradients.at(k)[j]);
   }
   return out;
 }

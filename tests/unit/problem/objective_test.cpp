@@ -167,7 +167,7 @@ TEST(ObjectiveProblem, EqualsALinearProblemWithTheSameCosts) {
         for (std::size_t k = 0; k < 3; ++k) {
           EXPECT_NEAR(g.values[k], e.values[k], 1e-13);
           for (Index j = 0; j < 3; ++j) {
-            EXPECT_NEAR(g.gradients.scale[k] * g.gradients.row[k][j], e.gradients.scale[k] * e.gradients.row[k][j],
+            EXPECT_NEAR(g.gradients.scale[k] * g.gradients.at(k)[j], e.gradients.scale[k] * e.gradients.at(k)[j],
                         1e-13);
           }
         }

@@ -70,6 +70,7 @@ TEST(ProblemOptions, ReadEveryKeyAndWriteItBack) {
   table["scale_spread"] = 0.2;
   table["minimiser_spread"] = 0.3;
   table["reference"] = 0.75;
+  table["precision"] = "single";
   table["seed"] = 9;
   const ProblemOptions options = read(table);
   EXPECT_EQ(options.model.loss.name, "huber");
@@ -82,6 +83,7 @@ TEST(ProblemOptions, ReadEveryKeyAndWriteItBack) {
   EXPECT_EQ(options.model.sampling, Sampling::shuffle);
   EXPECT_FALSE(options.reference.solve);
   EXPECT_EQ(options.reference.value, 0.75);
+  EXPECT_EQ(options.precision, Element::float32);
   EXPECT_EQ(options.seed, 9);
   EXPECT_EQ(ProblemOptions::fields().write(options).text(), table.text());
 }

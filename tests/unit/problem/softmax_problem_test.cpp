@@ -119,7 +119,7 @@ TEST(SoftmaxProblem, GradientsAreThoseOfTheFormula) {
         const Real up = value(model, k, sampler.indices(k), moved.row(k));
         moved(k, j) -= 2 * h;
         const Real down = value(model, k, sampler.indices(k), moved.row(k));
-        EXPECT_NEAR(at_w.gradients.scale[k] * at_w.gradients.row[k][j], (up - down) / (2 * h), 1e-8) << k << ", " << j;
+        EXPECT_NEAR(at_w.gradients.scale[k] * at_w.gradients.at(k)[j], (up - down) / (2 * h), 1e-8) << k << ", " << j;
       }
     }
   });
@@ -149,7 +149,7 @@ TEST(SoftmaxProblem, ValuesElsewhereAreThoseOfTheAgentsOwnSample) {
       EXPECT_NEAR(at_point[k], value(model, k, sampler.indices(k), w.row(1)), 1e-13);
       if (k == 1) continue;
       std::vector<Real> moved(w.row(k).begin(), w.row(k).end());
-      for (std::size_t j = 0; j < moved.size(); ++j) moved[j] -= steps[k] * at_w.gradients.row[k][j];
+      for (std::size_t j = 0; j < moved.size(); ++j) moved[j] -= steps[k] * at_w.gradients.at(k)[j];
       EXPECT_NEAR(along[k], value(model, k, sampler.indices(k), moved), 1e-13);
     }
   });
@@ -185,7 +185,7 @@ TEST(SoftmaxProblem, ABlockAnswersToTheBitWhatTheWholeAnswers) {
   const Evaluation& all = whole->evaluate(w, true);
   const Evaluation& some = block->evaluate(part, true);
   EXPECT_EQ(some.values[0], all.values[2]);
-  for (Index j = 0; j < dimension; ++j) EXPECT_EQ(some.gradients.row[0][j], all.gradients.row[2][j]);
+  for (Index j = 0; j < dimension; ++j) EXPECT_EQ(some.gradients.at(0)[j], all.gradients.at(2)[j]);
 }
 
 TEST(SoftmaxProblem, SmoothnessBoundsHowFarTheCostLeavesItsTangent) {

@@ -22,8 +22,8 @@ class CrewNetwork final : public Network {
   // Mail for those that this process hears of along one hop; and, once messages of two hops are sent, along two.
   using MailBox = std::array<Mail, 2>;
 
-  CrewNetwork(Crew& crew, Index worker, Index columns, MailBox& mail)
-      : Network(crew.matrix, crew.block(worker), columns, &crew.plan(1).roster),
+  CrewNetwork(Crew& crew, Index worker, VectorType vectors, MailBox& mail)
+      : Network(crew.matrix, crew.block(worker), vectors, &crew.plan(1).roster),
         crew_(crew),
         mail_(mail),
         leads_(worker == 0) {}
@@ -320,14 +320,14 @@ std::vector<std::string> JobCollective::to_first(const std::string& bytes) {
   return out;
 }
 
-void run_crew(Crew& crew, Index columns, const Body& body) {
+void run_crew(Crew& crew, VectorType vectors, const Body& body) {
   const auto mail = std::make_shared<CrewNetwork::MailBox>();
   crew.mail = mail;
   std::exception_ptr failure;
   bool abandoned = false;
   const auto work = [&](Index worker) {
     try {
-      CrewNetwork network(crew, worker, columns, *mail);
+      CrewNetwork network(crew, worker, vectors, *mail);
       JobCollective collective(crew, worker);
       Worker self{network, collective, crew.first_worker + worker, crew.all_workers};
       body(self);

@@ -110,6 +110,6 @@ class JobCollective final : public Collective {
 
 /// Runs `body` on all workers of the crew; throws what the first of them threw that failed, Abandoned where only
 /// another process did.
-void run_crew(Crew& crew, Index columns, const Body& body);
+void run_crew(Crew& crew, VectorType vectors, const Body& body);
 
 }  // namespace polyhop::mpi

@@ -311,7 +311,7 @@ void Job::together(const std::function<void()>& work) {
   implementation_->agree(failure);
 }
 
-void Job::launch(const CombinationMatrix& matrix, const Ownership& ownership, Index columns, Index workers,
+void Job::launch(const CombinationMatrix& matrix, const Ownership& ownership, VectorType vectors, Index workers,
                  const Body& body) {
   Link& link = implementation_->link;
   if (matrix.agents() < size()) {
@@ -320,13 +320,13 @@ void Job::launch(const CombinationMatrix& matrix, const Ownership& ownership, In
   }
   // Experiments of one rank launch runs side by side, but a link serves one thread.
   if (size() == 1 && ownership.numbering == nullptr) {
-    Team::launch(matrix, ownership, columns, workers, body);
+    Team::launch(matrix, ownership, vectors, workers, body);
     return;
   }
   Crew crew(link, link.world(), matrix, ownership, workers);
   implementation_->number_workers(crew);
   try {
-    together([&] { run_crew(crew, columns, body); });
+    together([&] { run_crew(crew, vectors, body); });
   } catch (...) {
     crew.leave_behind();
     throw;
@@ -337,10 +337,10 @@ bool Job::all_leave_within(double seconds) { return implementation_->link.all_le
 
 void Job::abort(int code) { implementation_->link.abort(code); }
 
-void launch(Job& job, const CombinationMatrix& matrix, Index columns, const Body& body, Index threads) {
+void launch(Job& job, const CombinationMatrix& matrix, VectorType vectors, const Body& body, Index threads) {
   std::vector<double> cost;
   for (Index k = 0; k < matrix.agents(); ++k) cost.push_back(static_cast<double>(matrix.rows().columns_of(k).size()));
-  job.launch(matrix, balanced_ownership(cost, std::min(job.size(), matrix.agents())), columns, threads, body);
+  job.launch(matrix, balanced_ownership(cost, std::min(job.size(), matrix.agents())), vectors, threads, body);
 }
 
 }  // namespace polyhop::mpi

@@ -66,7 +66,7 @@ class Job final : public Team {
   /// The words for the MPI library.
   [[nodiscard]] static std::string library();
 
-  void launch(const CombinationMatrix& matrix, const Ownership& ownership, Index columns, Index workers,
+  void launch(const CombinationMatrix& matrix, const Ownership& ownership, VectorType vectors, Index workers,
               const Body& body) override;
   std::vector<std::string> tell(const std::string& text) override;
   Collective& collective() override;
@@ -86,6 +86,6 @@ class Job final : public Team {
 
 /// Runs `body` over all processes of the job: agents in contiguous shares of equal cost, by degree, in each of them
 /// `threads` workers. For programs of one's own (examples/cluster.cpp).
-void launch(Job& job, const CombinationMatrix& matrix, Index columns, const Body& body, Index threads = 1);
+void launch(Job& job, const CombinationMatrix& matrix, VectorType vectors, const Body& body, Index threads = 1);
 
 }  // namespace polyhop::mpi

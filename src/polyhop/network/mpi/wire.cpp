@@ -3,6 +3,7 @@
 #include "polyhop/network/mpi/wire.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "polyhop/core/error.hpp"
 
@@ -31,17 +32,20 @@ Wire::Wire(Link& link, MPI_Comm comm, const std::vector<Correspondence>& peers, 
 }
 
 void Wire::add_peer(const Correspondence& peer, Rows& rows, Index width, bool stays, int tag) {
+  const MPI_Datatype type = rows.element() == Element::float32 ? MPI_FLOAT : MPI_DOUBLE;
   const auto add = [&](const std::vector<std::int32_t>& slots, bool alone, std::vector<Part>& parts,
-                       std::vector<Packed>& packed, std::vector<double>& buffer) {
+                       std::vector<Packed>& packed, std::vector<std::byte>& buffer) {
     if (slots.empty()) return;
     const auto count = slots.size() * static_cast<std::size_t>(width);
+    const auto number = static_cast<std::size_t>(bytes_of(rows.element()));
     if (stays && alone && follow_each_other(slots)) {
-      parts.push_back({peer.rank, tag, rows.row(slots.front()).data(), 0, count});
+      parts.push_back({peer.rank, tag, rows.place(slots.front()), 0, count, type});
       return;
     }
-    parts.push_back({peer.rank, tag, nullptr, buffer.size(), count});
-    packed.push_back({&slots, &rows, width, buffer.size()});
-    buffer.resize(buffer.size() + count);
+    parts.push_back({peer.rank, tag, nullptr, buffer.size(), count, type});
+    packed.push_back({&slots, &rows, static_cast<std::size_t>(width) * number, buffer.size()});
+    constexpr std::size_t line = 64;  // so that every part is aligned
+    buffer.resize(buffer.size() + (count * number + line - 1) / line * line);
   };
   add(peer.received, peer.owns_received, in_parts_, in_packed_, in_);
   add(peer.sent, true, out_parts_, out_packed_, out_);
@@ -50,12 +54,12 @@ void Wire::add_peer(const Correspondence& peer, Rows& rows, Index width, bool st
 void Wire::open_requests() {
   for (const Part& part : in_parts_) {
     ranks_.push_back(part.rank);
-    MPI_Recv_init(part.place != nullptr ? part.place : in_.data() + part.begin, as_count(part.count), MPI_DOUBLE,
+    MPI_Recv_init(part.place != nullptr ? part.place : in_.data() + part.begin, as_count(part.count), part.type,
                   part.rank, part.tag, comm_, &requests_.emplace_back());
   }
   for (const Part& part : out_parts_) {
     ranks_.push_back(part.rank);
-    MPI_Send_init(part.place != nullptr ? part.place : out_.data() + part.begin, as_count(part.count), MPI_DOUBLE,
+    MPI_Send_init(part.place != nullptr ? part.place : out_.data() + part.begin, as_count(part.count), part.type,
                   part.rank, part.tag, comm_, &requests_.emplace_back());
   }
 }
@@ -66,8 +70,11 @@ Wire::~Wire() {
 
 void Wire::start() {
   for (const Packed& packed : out_packed_) {
-    double* out = out_.data() + packed.begin;
-    for (const Index slot : *packed.slots) out = std::copy_n(packed.rows->row(slot).data(), packed.width, out);
+    std::byte* out = out_.data() + packed.begin;
+    for (const Index slot : *packed.slots) {
+      std::memcpy(out, packed.rows->place(slot), packed.bytes);
+      out += packed.bytes;
+    }
   }
   if (!requests_.empty()) MPI_Startall(static_cast<int>(requests_.size()), requests_.data());
 }
@@ -75,10 +82,10 @@ void Wire::start() {
 void Wire::finish() {
   link_.wait(requests_, ranks_);
   for (const Packed& packed : in_packed_) {
-    const double* in = in_.data() + packed.begin;
+    const std::byte* in = in_.data() + packed.begin;
     for (const Index slot : *packed.slots) {
-      std::copy_n(in, packed.width, packed.rows->row(slot).data());
-      in += packed.width;
+      std::memcpy(packed.rows->place(slot), in, packed.bytes);
+      in += packed.bytes;
     }
   }
 }

@@ -4,8 +4,8 @@
 
 #include <mpi.h>
 
+#include <cstddef>
 #include <span>
-#include <type_traits>
 #include <vector>
 
 #include "polyhop/core/rows.hpp"
@@ -15,8 +15,6 @@
 #include "polyhop/network/traffic.hpp"
 
 namespace polyhop::mpi {
-
-static_assert(std::is_same_v<Real, double>, "rows travel as MPI_DOUBLE");
 
 /// Rows on their way between this process and those around it, in one phase of a plan, for messages of one shape. Each
 /// vector and the scalars go as a message of their own to every peer. Rows that stand one after the other, and that no
@@ -43,11 +41,11 @@ class Wire {
   [[nodiscard]] Traffic received() const { return received_; }
 
  private:
-  // The rows of one peer in one list of the mail, packed: `width` numbers of each.
+  // The rows of one peer in one list of the mail, packed: the first bytes of each.
   struct Packed {
     const std::vector<std::int32_t>* slots;
     Rows* rows;
-    Index width;
+    std::size_t bytes;  // of a row
     std::size_t begin;  // in the buffer
   };
   void add_peer(const Correspondence& peer, Rows& rows, Index width, bool stays, int tag);
@@ -56,9 +54,10 @@ class Wire {
   struct Part {
     int rank;
     int tag;
-    Real* place;        // in the mail; null: packed
+    void* place;        // in the mail; null: packed
     std::size_t begin;  // in the buffer, where it is packed
     std::size_t count;
+    MPI_Datatype type;
   };
 
   Link& link_;
@@ -66,7 +65,7 @@ class Wire {
   Traffic received_;
   std::vector<Part> in_parts_, out_parts_;
   std::vector<Packed> in_packed_, out_packed_;
-  std::vector<double> out_, in_;
+  std::vector<std::byte> out_, in_;
   std::vector<int> ranks_;  // whom the requests depend on, one by one
   std::vector<MPI_Request> requests_;
 };

@@ -10,6 +10,12 @@
 
 namespace polyhop::optimum {
 
+Design::Design(const Features& h, Index first, Index last)
+    : wide_(h.element() == Element::float64 ? nullptr : std::make_shared<const Features>(h.widened(first, last))),
+      h_(wide_ == nullptr ? h : *wide_),
+      first_(wide_ == nullptr ? first : 0),
+      rows_(last - first) {}
+
 // Some dense rows after the others: what(their places, the first one's number, how many).
 template <class F>
 void Design::in_groups(F what) const {
@@ -41,7 +47,7 @@ DenseFeatures Design::dense() const {
 double Design::size() const {
   if (!is_sparse()) return static_cast<double>(rows()) * static_cast<double>(cols());
   double sum = 0;
-  for (Index n = 0; n < rows(); ++n) sum += static_cast<double>(h_.values_of(first_ + n).size());
+  for (Index n = 0; n < rows(); ++n) sum += static_cast<double>(h_.columns_of(first_ + n).size());
   return sum;
 }
 

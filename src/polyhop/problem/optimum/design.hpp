@@ -3,6 +3,7 @@
 #pragma once
 
 #include <Eigen/Core>
+#include <memory>
 
 #include "polyhop/core/real.hpp"
 #include "polyhop/problem/features.hpp"
@@ -14,10 +15,11 @@ using Matrix = Eigen::MatrixXd;
 using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using DenseFeatures = Eigen::Map<const RowMatrix, Eigen::Unaligned, Eigen::OuterStride<>>;
 
-/// The features H of some samples that follow each other as a matrix, dense or sparse.
+/// The features H of some samples that follow each other as a matrix, dense or sparse; a copy of them in double, where
+/// they are of single precision.
 class Design {
  public:
-  Design(const Features& h, Index first, Index last) : h_(h), first_(first), rows_(last - first) {}
+  Design(const Features& h, Index first, Index last);
   [[nodiscard]] Index rows() const { return rows_; }
   [[nodiscard]] Index cols() const { return h_.columns(); }
   [[nodiscard]] bool is_sparse() const { return h_.is_sparse(); }
@@ -38,6 +40,7 @@ class Design {
   void in_groups(F what) const;
   void add_square(Index n, double weight, Matrix& gram) const;
 
+  std::shared_ptr<const Features> wide_;  // the copy
   const Features& h_;
   Index first_;
   Index rows_;

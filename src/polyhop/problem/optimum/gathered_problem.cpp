@@ -30,12 +30,12 @@ struct AgentData {
 // The data of the agents here, for the first process.
 std::string told_data(const DataProblem& problem, const Block& here) {
   const Dataset& data = problem.data();
-  const Features& h = data.features;
   MessageWriter out;
   out.add(here.size());
   for (Index k = 0; k < here.size(); ++k) {
     AgentData own;
-    for (Index n = data.first(k); n < data.first(k + 1); ++n) {
+    const Features h = data.features.widened(data.first(k), data.first(k + 1));
+    for (Index n = 0; n < h.rows(); ++n) {
       const std::span<const Real> values = h.is_sparse() ? h.values_of(n) : h.dense().row(n);
       own.values.insert(own.values.end(), values.begin(), values.end());
       if (!h.is_sparse()) continue;
