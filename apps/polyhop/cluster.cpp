@@ -116,6 +116,7 @@ extern "C" void on_hangup(int signal) {
     raise(signal);
     return;
   }
+  if (stop_signal() == 0) sleep(1);  // what it asks may still be on its way
   if (stop_signal() == 0) (void)!write(STDERR_FILENO, watcher_gone.data(), watcher_gone.size());
   _exit(lost_peer);
 }
