@@ -31,9 +31,8 @@ void print_results(const Record& record, std::size_t seeds) {
   const std::string runs = finished == static_cast<Index>(record.cells.size())
                                ? fmt::format("{} run{}", finished, finished == 1 ? "" : "s")
                                : fmt::format("{} of {} runs", finished, record.cells.size());
-  fmt::print("{}: {}, {}; iterations, vectors, evaluations and seconds are those to reach {}\n",
-             inked(printable(record.name), Ink::bold), runs,
-             seeds == 1 ? "one seed" : fmt::format("medians over {} seeds", seeds), significant(record.target, 3));
+  fmt::print("{}: {}, {}\n", inked(printable(record.name), Ink::bold), runs,
+             seeds == 1 ? "one seed" : fmt::format("medians over {} seeds", seeds));
   const Index width = terminal_width();
   fmt::print("{}", ranking_text(record, width));
   constexpr Index usual_width = 80;

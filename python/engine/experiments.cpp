@@ -120,6 +120,9 @@ py::list ranking(const Record& record) {
     row["evaluations"] = of_spread(s.evaluations);
     row["seconds"] = of_spread(s.seconds);
     row["final_risk"] = of_spread(s.final_risk);
+    row["final_risk_averaged"] = of_spread(s.final_risk_averaged);
+    row["averaged_better"] = s.averaged_better;
+    row["recommended"] = name_of(s.recommended);
     const Tuning* tuning = tuning_of(record, s.method);
     row["tuning_vectors"] = tuning == nullptr ? 0 : tuning->vectors;
     row["tuning_trials"] = tuning == nullptr ? 0 : tuning->trials;

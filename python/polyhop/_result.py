@@ -4,7 +4,6 @@
 
 import collections.abc
 import html
-import re
 import shutil
 import sys
 import textwrap
@@ -209,31 +208,6 @@ class _Models(collections.abc.Mapping):
         return f"<models of {list(self)}>"
 
 
-def _fitted(text, width):
-    """A ranking with the columns that a terminal has room for, the most important first; no number is cut. Where names
-    have characters that may be wider than a letter, it stays as it is."""
-    lines = text.splitlines()
-    rule = next((n for n, line in enumerate(lines) if re.fullmatch("[- ]*-", line)), None)
-    if rule is None or not text.isascii():
-        return text
-    end = next((n for n in range(rule, len(lines)) if not lines[n]), len(lines))
-    columns = [match.span() for match in re.finditer("-+", lines[rule])]
-    names = [lines[rule - 1][a:b].strip() for a, b in columns]
-    first = [names.index(name) for name in ("method", "iterations", "vectors", "final risk") if name in names]
-    # The column without a name says what went wrong.
-    rest = [n for n in range(1, len(names)) if n not in first]
-    order = [0, *first, *sorted(rest, key=lambda n: names[n] != "")]
-    kept, used = [], 0
-    for n in order:
-        used += columns[n][1] - columns[n][0] + (2 if kept else 0)
-        if used > width and len(kept) > len(first):
-            break
-        kept.append(n)
-    table = ["  ".join(line[a:b].ljust(b - a) for a, b in (columns[n] for n in kept)).rstrip() for line in lines[rule - 1:end]]
-    told = [textwrap.fill(line, width, break_on_hyphens=False) for line in lines]
-    return "\n".join([*told[: rule - 1], *table, *told[end:]])
-
-
 class Experiment:
     """What methods did on a problem, over seeds."""
 
@@ -265,11 +239,11 @@ class Experiment:
 
             rows = []
             for row in self._record.ranking():
-                spreads = {f"{name}{end}": row[name][key] for name in ("iterations", "vectors", "evaluations", "seconds", "final_risk")
+                spreads = {f"{name}{end}": row[name][key] for name in ("iterations", "vectors", "evaluations", "seconds", "final_risk", "final_risk_averaged")
                            for key, end in (("median", ""), ("low", "_low"), ("high", "_high"))}
                 rows.append({**{k: v for k, v in row.items() if not isinstance(v, dict)}, **spreads})
             frame = pandas.DataFrame(rows).set_index("method")
-            first = ["iterations", "vectors", "final_risk", "reached", "runs"]
+            first = ["iterations", "vectors", "final_risk", "final_risk_averaged", "recommended", "reached", "runs"]
             self._frames["ranking"] = frame[[*first, *(c for c in frame.columns if c not in first)]]
         return self._frames["ranking"]
 
@@ -361,7 +335,7 @@ class Experiment:
         return folder
 
     def __str__(self):
-        return _fitted(self._record.ranking_text(0).rstrip(), shutil.get_terminal_size().columns)
+        return self._record.ranking_text(shutil.get_terminal_size().columns).rstrip()
 
     def __reduce__(self):
         return Experiment, (self._record, self.folder)

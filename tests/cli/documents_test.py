@@ -95,8 +95,8 @@ class DocumentsTest(unittest.TestCase):
                 self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_the_readme_shows_the_columns_of_the_table(self):
-        shown = re.search(r"^ +method +iterations.*$", (ROOT / "README.md").read_text(), re.MULTILINE).group().split()
-        more = f"target = 1.0\n{BASE}\n[tuning]\nbudget = 2\n[[method]]\nstep = \"tuned\"\n"
+        shown = re.search(r"^ +# +method +iterations.*$", (ROOT / "README.md").read_text(), re.MULTILINE).group().split()
+        more = f"target = 1e-9\n{BASE}\n[tuning]\nbudget = 2\n[[method]]\nstep = \"tuned\"\n"
         printed = run(more).stdout
         self.assertIn(" ".join(shown), " ".join(printed.split()))
 

@@ -22,7 +22,7 @@ class Report(CommandTest):
     def test_shows_the_ranking_and_the_curves_again(self):
         printed = self.done("report", "out", "--plain").stdout
         self.assertIn("tiny: 4 of 4 runs ended", printed)
-        self.assertIn("final risk", printed)
+        self.assertIn("Excess risk at the end", printed)
         self.assertIn("a GAP", printed)
         self.assertTrue(printed.isascii())
 
@@ -83,7 +83,7 @@ class Report(CommandTest):
         (self.folder / "out/report.html").mkdir()
         result = self.polyhop("report", "out")
         self.assertEqual(result.returncode, 3)
-        self.assertIn("final risk", result.stdout)
+        self.assertIn("Excess risk at the end", result.stdout)
         self.assertRegex(result.stderr, "^polyhop: .*out/report.html.*; -o FILE writes the page elsewhere\n$")
         self.done("report", "out", "-o", "page.html")
 

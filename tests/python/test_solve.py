@@ -250,16 +250,15 @@ def test_what_a_loop_prints(squares, net):
 def test_a_comparison_is_as_wide_as_the_terminal(squares, net, monkeypatch):
     found = ph.compare(squares, net, ["gap", "polyak"], seeds=2, iterations=20, target=1e-2)
     widths = {}
-    for columns in (60, 200):
+    for columns in (80, 200):
         monkeypatch.setenv("COLUMNS", str(columns))
-        widths[columns] = max(map(len, str(found).splitlines()[2:]))
-        header, rule, *rows = str(found).split("\n\n")[1].splitlines()
-        assert header.split()[:5] == ["method", "iterations", "vectors", "final", "risk"] and len(rows) == 2
-        assert "…" not in str(found)
-    assert widths[60] <= 60 < widths[200] <= 200 and "seconds" in str(found)
-    wide = ph.compare(squares, net, {"\u6f22\u5b57": "gap"}, iterations=20, target=1e-2)
-    assert str(wide) == wide._record.ranking_text(0).rstrip()
-    assert list(found.ranking.columns[:3]) == ["iterations", "vectors", "final_risk"]
+        widths[columns] = max(map(len, str(found).splitlines()))
+        to_target, at_end = (part.splitlines()[0].split() for part in str(found).split("\n\n")[2:5:2])
+        assert to_target[:4] == ["#", "method", "iterations", "vectors"] and at_end[:2] == ["method", "last"]
+        assert "averaged" in at_end and "…" not in str(found)
+    assert widths[80] <= 80 < widths[200] <= 200 and "seconds" in str(found)
+    assert list(found.ranking.columns[:4]) == ["iterations", "vectors", "final_risk", "final_risk_averaged"]
+    assert set(found.ranking.recommended) <= {"last", "averaged"}
     assert {"reached", "seconds_high", "tuning_trials"} < set(found.ranking.columns)
     with pytest.raises(ph.InputError, match="y: there is no column 'risk'.*excess_risk"):
         found.plot(y="risk")

@@ -118,22 +118,29 @@ class Small(Page):
     def test_the_table_says_what_the_data_say(self):
         with open(self.work / "small" / "curves.csv", newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
-        shown = {}
+        shown, taken = {}, {}
         for line in self.all("#ranking-table tbody tr"):
             cells = line.find_elements(By.CSS_SELECTOR, "td")
-            shown[cells[1].text] = [float(c.get_attribute("data-value").replace("Infinity", "inf")) for c in cells[2:7]]
+            shown[cells[1].text] = [float(c.get_attribute("data-value").replace("Infinity", "inf")) for c in cells[2:8]]
+            taken[cells[1].text] = cells[8].text.split("\n")
         for method in ("GAP", "plain", "slow"):
-            reached, final = [], []
+            reached, final, averaged = [], [], []
             for seed in range(5):
                 run = [r for r in rows if r["method"] == method and r["seed"] == str(seed)]
                 final.append(float(run[-1]["excess_risk"]))
+                averaged.append(float(run[-1]["excess_risk_averaged"]))
                 first = next((r for r in run if float(r["excess_risk"]) <= 1e-6), None)
                 costs = [np.inf] * 4 if first is None else [
                     float(first["iteration"]), float(first["vectors"]),
                     float(first["values"]) + float(first["gradients"]), float(first["seconds"])]
                 reached.append(costs)
-            expected = [*np.median(reached, axis=0), np.median(final)]
+            expected = [*np.median(reached, axis=0), np.median(final), np.median(averaged)]
             np.testing.assert_allclose(shown[method], expected, rtol=1e-12)
+            better = np.less(averaged, final)
+            self.assertEqual(taken[method], ["averaged", f"on {better.sum()} of 5"] if np.median(averaged) < np.median(final)
+                             else ["last", f"on {(~better).sum()} of 5"])
+        self.assertEqual(taken["far"], ["\u2013"])
+        self.assertIn("Take the last iterate of", self.one("#recommendation").text)
 
     def test_the_table_is_sorted_by_mouse_and_by_key(self):
         methods = lambda: self.texts("#ranking-table td.text")

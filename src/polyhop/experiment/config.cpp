@@ -257,7 +257,9 @@ const FieldTable<TuningOptions>& TuningOptions::fields() {
   static const auto table =
       FieldTable<O>()
           .add("seeds", &O::seeds, "what is tuned on, none of the reported; default: the next ones, at most 5")
-          .add("goal", &O::goal, "fewest iterations to the target (median over seeds), or smallest final excess risk")
+          .add("goal", &O::goal,
+               "fewest iterations to the target, or smallest final excess risk, of the last or of the averaged "
+               "iterates; medians over seeds")
           .add("resolution", &O::resolution, "how near, as a ratio, the step is to the best", {above(0)})
           .add("budget", &O::budget, "most steps that are tried", {count_from(1)});
   return table;

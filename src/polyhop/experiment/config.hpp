@@ -58,14 +58,6 @@ struct RecordOptions {
   static const FieldTable<RecordOptions>& fields();
 };
 
-/// What the best constant step is best at.
-enum class TuningGoal { iterations_to_target, final_risk };
-template <>
-struct EnumNames<TuningGoal> {
-  static constexpr std::array<std::pair<TuningGoal, std::string_view>, 2> names = {
-      {{TuningGoal::iterations_to_target, "iterations-to-target"}, {TuningGoal::final_risk, "final-risk"}}};
-};
-
 /// The [tuning] table.
 struct TuningOptions {
   std::optional<Seeds> seeds;

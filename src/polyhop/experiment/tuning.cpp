@@ -99,7 +99,7 @@ class Trials {
         seeds_(tuning_seeds(options)) {
     control_.stop = control.stop;
     control_.models = false;
-    method_.average = false;
+    method_.average = options.tuning.goal == TuningGoal::final_risk_averaged;
     options_.record.steps = RecordedSteps::summary;
     options_.time_limit.reset();  // a clock must not decide what is found
     options_.stop_at_target = options.tuning.goal == TuningGoal::iterations_to_target;
@@ -131,19 +131,14 @@ class Trials {
       for (std::size_t s = 0; s < seeds_.size(); ++s) runs.push_back({step, s});
     }
     const Index limit = iterations_that_decide(to_beat);
-    run_all(runs, limit);
+    // More than half of the seeds can settle that a median is lost: the others run only if these have not.
+    const std::size_t majority = seeds_.size() / 2 + 1;
+    run_where(runs, limit, [&](std::size_t n) { return runs[n].seed < majority; });
+    run_where(runs, limit, [&](std::size_t n) { return runs[n].seed >= majority && may_win(runs, n, to_beat); });
     if (limit < options_.iterations) {
-      // Who may win after all must still be shown not to diverge.
-      std::vector<Run> open;
-      std::vector<std::size_t> places;
-      for (std::size_t n = 0; n < runs.size(); ++n) {
-        const TrialScore so_far = score(runs, n / seeds_.size());
-        if (runs[n].status != Status::done || so_far.diverged || so_far.iterations > to_beat->iterations) continue;
-        open.push_back({runs[n].step, runs[n].seed});
-        places.push_back(n);
-      }
-      run_all(open, options_.iterations);
-      for (std::size_t n = 0; n < open.size(); ++n) runs[places[n]] = open[n];
+      // What may win after all must still be shown not to diverge.
+      run_where(runs, options_.iterations,
+                [&](std::size_t n) { return runs[n].status == Status::done && may_win(runs, n, to_beat); });
     }
     std::vector<TrialScore> scores;
     for (std::size_t n = 0; n < steps.size(); ++n) scores.push_back(score(runs, n));
@@ -155,8 +150,8 @@ class Trials {
  private:
   struct Run {
     Real step;
-    std::size_t seed;  // its place in the list
-    Status status = Status::done;
+    std::size_t seed;                    // its place in the list
+    Status status = Status::unfinished;  // not run yet
     Point last = {};
   };
 
@@ -171,10 +166,15 @@ class Trials {
   // How many runs of so many workers go side by side.
   [[nodiscard]] Index beside(Index workers) const { return team_.size() > 1 ? 1 : threads_ / workers; }
 
-  void run_all(std::vector<Run>& runs, Index iterations) {
+  // Runs those that `chosen` picks by their places, from the start.
+  void run_where(std::vector<Run>& runs, Index iterations, const std::function<bool(std::size_t)>& chosen) {
+    std::vector<std::size_t> places;
+    for (std::size_t n = 0; n < runs.size(); ++n) {
+      if (chosen(n)) places.push_back(n);
+    }
     ExperimentOptions options = options_;
     options.iterations = iterations;
-    const auto one = [&](Index n, Index workers) {
+    const auto one = [&](std::size_t n, Index workers) {
       Run& run = runs[n];
       const Cell cell = run_cell(options, with_constant(method_, run.step), *instances_[run.seed], seeds_[run.seed],
                                  workers, control_, {}, team_);
@@ -184,8 +184,8 @@ class Trials {
     };
     const double work = iteration_work(instances_[0]->network.matrix, *instances_[0]->problem);
     const Index workers = team_.size() > 1 ? threads_ : paying_threads(work, threads_);
-    run_tasks(static_cast<Index>(runs.size()), beside(workers), [&](Index n) { one(n, workers); });
-    for (const Run& run : runs) charge(run.last);
+    run_tasks(static_cast<Index>(places.size()), beside(workers), [&](Index n) { one(places[n], workers); });
+    for (const std::size_t n : places) charge(runs[n].last);
   }
 
   void charge(const Point& last) {
@@ -198,16 +198,31 @@ class Trials {
     cost_.seconds += last.seconds;
   }
 
-  // Of the n-th step.
-  [[nodiscard]] TrialScore score(const std::vector<Run>& runs, std::size_t n) const {
+  // Whether the step of the n-th run is still in the race: it has not diverged, and would win if everything that is not
+  // known of its runs were as good as can be.
+  [[nodiscard]] bool may_win(const std::vector<Run>& runs, std::size_t n, const TrialScore* to_beat) const {
+    const TrialScore at_best = score(runs, n / seeds_.size(), 0, -never);
+    return !at_best.diverged && (to_beat == nullptr || is_better(at_best, *to_beat, options_.tuning.goal));
+  }
+
+  // Of the n-th step, with these for the iterations of a run that was not made, and for the final risk of one that was
+  // not made or was cut short. The latter counts as one that never reaches the target: it was cut where that makes no
+  // difference.
+  [[nodiscard]] TrialScore score(const std::vector<Run>& runs, std::size_t n, double iterations_unknown = never,
+                                 double risk_unknown = never) const {
     TrialScore out;
     std::vector<double> iterations;
     std::vector<double> risks;
     for (std::size_t s = 0; s < seeds_.size(); ++s) {
       const Run& run = runs[n * seeds_.size() + s];
+      const bool made = run.status != Status::unfinished;
+      const bool whole = made && (run.status != Status::done || run.last.iteration == options_.iterations);
       out.diverged = out.diverged || run.status == Status::diverged;
-      iterations.push_back(run.status == Status::target ? static_cast<double>(run.last.iteration) : never);
-      risks.push_back(std::isnan(run.last.excess_risk) ? never : run.last.excess_risk);
+      iterations.push_back(!made                          ? iterations_unknown
+                           : run.status == Status::target ? static_cast<double>(run.last.iteration)
+                                                          : never);
+      const double risk = method_.average ? run.last.excess_risk_averaged : run.last.excess_risk;
+      risks.push_back(!whole ? risk_unknown : std::isnan(risk) ? never : risk);
     }
     out.iterations = median(iterations);
     out.final_risk = median(risks);
@@ -277,8 +292,14 @@ std::vector<std::uint64_t> tuning_seeds(const ExperimentOptions& options) {
   return seeds;
 }
 
-std::optional<Tuning> tune_constant(const ExperimentOptions& options, const Method& method,
+TuningGoal goal_of(const ExperimentOptions& options, const Method& method) {
+  return method.tuned ? method.tuned->options.goal.value_or(options.tuning.goal) : options.tuning.goal;
+}
+
+std::optional<Tuning> tune_constant(const ExperimentOptions& experiment, const Method& method,
                                     const TuningControl& control) try {
+  ExperimentOptions options = experiment;
+  options.tuning.goal = goal_of(experiment, method);
   Trials trials(options, method, control);
   const Index budget = options.tuning.budget;
   Index tried = 0;
@@ -307,6 +328,7 @@ std::string tuning_settings(const ExperimentOptions& options, const Method& meth
   ExperimentOptions searched = options;
   searched.seeds.list = tuning_seeds(options);
   searched.tuning.seeds = searched.seeds;
+  searched.tuning.goal = goal_of(options, method);
   Value settings = identity(searched);
   std::erase_if(*settings.as<Value::Table>(), [](const auto& entry) {
     return entry.first == "name" || entry.first == "seeds" || entry.first == "stop_at_target" ||

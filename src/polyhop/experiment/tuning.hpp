@@ -21,11 +21,11 @@ namespace polyhop {
 struct TrialScore {
   bool diverged = false;                                        // on any seed
   double iterations = std::numeric_limits<double>::infinity();  // median to the target; infinite: not reached
-  double final_risk = std::numeric_limits<double>::infinity();  // median of the last excess risk
+  double final_risk = std::numeric_limits<double>::infinity();  // median at the end, of the iterate that the goal names
 };
 
 /// A step that diverges loses. Otherwise fewer iterations win, and where they are equal (none reached the target) the
-/// smaller final excess risk; with the goal `final_risk` that alone.
+/// smaller final excess risk; with the goals of a final risk that alone.
 bool is_better(const TrialScore& a, const TrialScore& b, TuningGoal goal);
 
 /// Tries several steps and says how they did, in order. Where `to_beat` is given, a step that cannot be better than
@@ -65,9 +65,17 @@ struct TuningControl {
   Placement placement = Placement::contiguous;
 };
 
+/// What a method is tuned for: its own goal, or else the experiment's.
+TuningGoal goal_of(const ExperimentOptions& options, const Method& method);
+
 /// Searches the best constant step of a method, whatever its own rule is; nothing when it was stopped. The result's
-/// factor is 1, its costs are those of all trial runs. Deterministic but for the seconds.
-std::optional<Tuning> tune_constant(const ExperimentOptions& options, const Method& method,
+/// factor is 1, its costs are those of all trial runs, as far as they went. Deterministic but for the seconds.
+///
+/// A trial that can no longer win ends early, which never changes what is found. More than half of the seeds run first:
+/// when one of them diverges, or when they settle that the median is no better than the best one so far, the others do
+/// not run. Where iterations to the target count, a run also ends beyond those of the best. A final risk has no such
+/// bound: a run may still fall below any level at its end.
+std::optional<Tuning> tune_constant(const ExperimentOptions& experiment, const Method& method,
                                     const TuningControl& control = {});
 
 /// The settings that determine what a search finds, and nothing else.

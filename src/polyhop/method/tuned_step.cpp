@@ -12,7 +12,8 @@ const FieldTable<TunedStep>& TunedStep::fields() {
   static const auto table =
       FieldTable<O>()
           .add("factor", &O::factor, "the constant is this times the best one", {above(0)})
-          .add("of", &O::of, "the rule whose constant is searched: \"decay\", or { rule = \"decay\", power = 1 }");
+          .add("of", &O::of, "the rule whose constant is searched: \"decay\", or { rule = \"decay\", power = 1 }")
+          .add("goal", &O::goal, "what the constant is best at; default: that of [tuning]");
   return table;
 }
 

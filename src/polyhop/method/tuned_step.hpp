@@ -2,19 +2,35 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "polyhop/core/fields.hpp"
 #include "polyhop/method/rule_table.hpp"
 
 namespace polyhop {
 
+/// What the best constant step is best at: iterations until the last iterates are at the target, or the excess risk at
+/// the end of a run, of the last iterates or of the averaged ones.
+enum class TuningGoal { iterations_to_target, final_risk, final_risk_averaged };
+template <>
+struct EnumNames<TuningGoal> {
+  static constexpr std::array<std::pair<TuningGoal, std::string_view>, 3> names = {
+      {{TuningGoal::iterations_to_target, "iterations-to-target"},
+       {TuningGoal::final_risk, "final-risk"},
+       {TuningGoal::final_risk_averaged, "final-risk-averaged"}}};
+};
+
 /// A rule whose constant is `factor` times the best one, found by a search over whole runs. A name for an experiment's
 /// file: the experiment puts the rule that it tunes in its place before anything runs, so there is no rule to build.
 struct TunedStep {
   Real factor = 1;
   Value of = Value("constant");
+  std::optional<TuningGoal> goal = {};  // none: the experiment's
   static const FieldTable<TunedStep>& fields();
 };
 

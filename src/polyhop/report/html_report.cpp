@@ -56,7 +56,10 @@ std::string standing_json(const Standing& s) {
                  {"vectors", spread_json(s.vectors)},
                  {"evaluations", spread_json(s.evaluations)},
                  {"seconds", spread_json(s.seconds)},
-                 {"final_risk", spread_json(s.final_risk)}});
+                 {"final_risk", spread_json(s.final_risk)},
+                 {"final_risk_averaged", spread_json(s.final_risk_averaged)},
+                 {"averaged_better", json(s.averaged_better)},
+                 {"recommended", json(name_of(s.recommended))}});
 }
 
 std::string costs_json(const MedianCurve& curve, Index most) {
@@ -217,12 +220,14 @@ std::string record_json(const Record& record, const Budget& budget) {
   }
   std::ranges::sort(seeds);
   const auto distinct = std::unique(seeds.begin(), seeds.end()) - seeds.begin();
+  const auto standings = rank(record);
   return object({{"name", json(record.name)},
                  {"headline", json(headline_of(record))},
                  {"target", json(record.target)},
                  {"seeds", json(static_cast<Index>(distinct))},
                  {"points", json(points)},
-                 {"ranking", list_of(rank(record), standing_json)},
+                 {"ranking", list_of(standings, standing_json)},
+                 {"recommendation", json(recommendation(record, standings))},
                  {"methods", methods_json(record, budget)},
                  {"network", network_json(record)},
                  {"tunings", list_of(record.tunings, tuning_json)},

@@ -29,6 +29,10 @@ std::string_view label_of(Score score) {
       return "\u03c4, times the smallest final excess risk of any method";
     case Score::final_risk_averaged:
       return "\u03c4, times the smallest final excess risk of any method, averaged";
+    case Score::equal_vectors:
+      return "\u03c4, times the smallest excess risk of any method at equal vectors";
+    case Score::equal_vectors_averaged:
+      return "\u03c4, times the smallest excess risk of any method at equal vectors, averaged";
   }
   return "";
 }

@@ -2,11 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "polyhop/report/ranking.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "polyhop/report/text_table.hpp"
@@ -37,12 +41,6 @@ std::string remark(const Standing& s) {
     if (count > 0) text += (text.empty() ? "" : ", ") + (count == all ? std::string(word + 1) : of(count, all) + word);
   }
   return text;
-}
-
-std::string tuning_text(const Tuning* tuning) {
-  if (tuning == nullptr) return "none";
-  return std::to_string(tuning->trials) + (tuning->trials == 1 ? " run, " : " runs, ") +
-         amount(static_cast<double>(tuning->iterations)) + " iterations";
 }
 
 // A name in a sentence: it may be words that read as part of it.
@@ -82,8 +80,10 @@ std::string headline(const Record& record, const std::vector<Standing>& standing
   if (best.runs == 0) return "No run has ended.";
   if (!std::isfinite(best.iterations.median)) {
     const std::string text = "No method reached an excess risk of " + goal + " in most runs";
-    if (!std::isfinite(best.final_risk.median)) return text + ".";
-    return text + "; " + quoted(best.method) + " came closest, at " + significant(best.final_risk.median, 3) + ".";
+    const double risk = best.recommended_risk().median;
+    if (!std::isfinite(risk)) return text + ".";
+    return text + "; " + quoted(best.method) + " came closest, at " + significant(risk, 3) +
+           (best.recommended == Taken::averaged ? ", averaged." : ".");
   }
   std::string text = quoted(best.method) + " reached an excess risk of " + goal + " first, in " +
                      amount(best.iterations.median) + " iterations";
@@ -94,8 +94,91 @@ std::string headline(const Record& record, const std::vector<Standing>& standing
   return text + ".";
 }
 
+std::size_t distinct_seeds(const Record& record) {
+  std::set<std::uint64_t> seeds;
+  for (const Cell& cell : record.cells) seeds.insert(cell.seed);
+  return seeds.size();
+}
+
+std::string over_seeds(const Record& record) {
+  const std::size_t seeds = distinct_seeds(record);
+  return seeds > 1 ? fmt::format(", medians over {} seeds", seeds) : "";
+}
+
+using Align = TextTable::Align;
+
+// What each method took to reach the target, best first.
+TextTable target_table(const std::vector<Standing>& standings) {
+  std::vector<TextTable::Column> columns = {{"#", Align::right},           {"method", Align::left},
+                                            {"iterations", Align::right},  {"vectors", Align::right},
+                                            {"evaluations", Align::right}, {"seconds", Align::right}};
+  const bool remarks = std::ranges::any_of(standings, [](const Standing& s) { return !remark(s).empty(); });
+  if (remarks) columns.push_back({"remark", Align::left});
+  TextTable table(std::move(columns));
+  Index place = 0;
+  for (const Standing& s : standings) {
+    std::vector<std::string> row = {
+        std::to_string(++place),      s.method,
+        amount(s.iterations.median),  amount(s.vectors.median),
+        amount(s.evaluations.median), std::isfinite(s.seconds.median) ? significant(s.seconds.median, 3) : "-"};
+    if (remarks) row.push_back(remark(s));
+    table.add(std::move(row));
+  }
+  return table;
+}
+
+// Last and averaged iterates side by side, where there are averaged ones; with quantiles where there are several seeds.
+TextTable risk_table(const std::vector<Standing>& standings, bool quantiles) {
+  const auto has_average = [](const Standing& s) { return !std::isnan(s.final_risk_averaged.median); };
+  const bool averages = std::ranges::any_of(standings, has_average);
+  std::vector<TextTable::Column> columns = {{"method", Align::left}};
+  const auto add_columns = [&](const char* header) {
+    columns.push_back({header, Align::right});
+    if (quantiles) columns.insert(columns.end(), {{"10%", Align::right}, {"90%", Align::right}});
+  };
+  add_columns("last");
+  if (averages) {
+    add_columns("averaged");
+    columns.push_back({"take", Align::left});
+  }
+  TextTable table(std::move(columns));
+  for (const Standing& s : standings) {
+    std::vector<std::string> row = {s.method};
+    const auto add_cells = [&](const Spread& risk, bool known) {
+      row.push_back(known ? significant(risk.median, 3) : "-");
+      if (!quantiles) return;
+      for (const double x : {risk.low, risk.high}) row.push_back(known ? significant(x, 2) : "-");
+    };
+    add_cells(s.final_risk, s.runs > 0);
+    if (averages) {
+      add_cells(s.final_risk_averaged, s.runs > 0 && has_average(s));
+      row.push_back(s.runs > 0 && std::isfinite(s.recommended_risk().median) ? name_of(s.recommended) : "-");
+    }
+    table.add(std::move(row));
+  }
+  return table;
+}
+
+// What the searches for constants took.
+TextTable tuning_table(const Record& record, const std::vector<Standing>& standings) {
+  TextTable table({{"method", Align::left},
+                   {"constant", Align::right},
+                   {"runs", Align::right},
+                   {"iterations", Align::right},
+                   {"vectors", Align::right},
+                   {"evaluations", Align::right}});
+  for (const Standing& s : standings) {
+    const Tuning* t = tuning_of(record, s.method);
+    if (t == nullptr) continue;
+    table.add({s.method, significant(t->factor * t->value, 3), amount(static_cast<double>(t->trials)),
+               amount(static_cast<double>(t->iterations)), amount(static_cast<double>(t->vectors)),
+               amount(static_cast<double>(t->values + t->gradients))});
+  }
+  return table;
+}
+
 // What to do about the methods that diverged or stalled, each told once.
-std::string advice_text(const Record& record) {
+std::string advice_text(const Record& record, Index width) {
   std::map<std::string, std::vector<std::string>> methods;
   for (const Cell& cell : record.cells) {
     if (cell.message.empty() || (cell.status != Status::diverged && cell.status != Status::stalled)) continue;
@@ -104,16 +187,26 @@ std::string advice_text(const Record& record) {
   }
   std::string text;
   for (const auto& [message, names] : methods) {
-    for (const std::string& name : names) text += (&name == &names.front() ? "\n" : ", ") + printable(name);
-    text += " " + message + ".\n";
+    std::string sentence;
+    for (const std::string& name : names) sentence += (sentence.empty() ? "" : ", ") + printable(name);
+    for (const auto& line : wrapped(sentence + " " + message + ".", width)) text += "\n" + line;
+    text += "\n";
   }
   return text;
 }
 
-Standing standing_of(const std::string& method, const std::vector<const Cell*>& cells, double target) {
+// The excess risk at the end of a run; infinite where it diverged, NaN where it was not recorded.
+double final_risk_of(const Cell& cell, Taken taken) {
+  if (cell.status == Status::diverged || cell.points.empty()) return never;
+  const Point& last = cell.points.back();
+  return taken == Taken::averaged ? last.excess_risk_averaged : last.excess_risk;
+}
+
+Standing standing_of(const std::string& method, const std::vector<const Cell*>& cells, double target, double floor) {
   Standing s;
   s.method = method;
-  std::vector<double> iterations, vectors, evaluations, seconds, final_risk;
+  std::vector<double> iterations, vectors, evaluations, seconds, final_risk, averaged_risk;
+  bool averaged = false;
   for (const Cell* cell : cells) {
     ++s.runs;
     if (cell->status == Status::diverged) ++s.diverged;
@@ -123,14 +216,21 @@ Standing standing_of(const std::string& method, const std::vector<const Cell*>& 
     vectors.push_back(at != nullptr ? static_cast<double>(at->vectors) : never);
     evaluations.push_back(at != nullptr ? static_cast<double>(at->values + at->gradients) : never);
     seconds.push_back(at != nullptr ? at->seconds : never);
-    const bool lost = cell->status == Status::diverged || cell->points.empty();
-    final_risk.push_back(lost ? never : cell->points.back().excess_risk);
+    final_risk.push_back(final_risk_of(*cell, Taken::last));
+    averaged_risk.push_back(final_risk_of(*cell, Taken::averaged));
+    averaged = averaged || (!cell->points.empty() && !std::isnan(cell->points.back().excess_risk_averaged));
+    if (std::max(averaged_risk.back(), floor) < std::max(final_risk.back(), floor)) ++s.averaged_better;
   }
   s.iterations = spread(iterations);
   s.vectors = spread(vectors);
   s.evaluations = spread(evaluations);
   s.seconds = spread(seconds);
   s.final_risk = spread(final_risk);
+  constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+  s.final_risk_averaged = averaged ? spread(averaged_risk) : Spread{unknown, unknown, unknown};
+  if (std::max(s.final_risk_averaged.median, floor) < std::max(s.final_risk.median, floor)) {
+    s.recommended = Taken::averaged;
+  }
   return s;
 }
 
@@ -172,8 +272,9 @@ const Tuning* tuning_of(const Record& record, const std::string& method) {
 
 std::vector<Standing> rank(const Record& record) {
   std::vector<Standing> standings;
+  const double floor = risk_floor(record);
   for (const auto& [method, cells] : ended_by_method(record)) {
-    Standing s = standing_of(method, cells, record.target);
+    Standing s = standing_of(method, cells, record.target, floor);
     for (const Cell& cell : record.cells) {
       if (cell.method != method) continue;
       if (cell.status == Status::unfinished) ++s.unfinished;
@@ -182,36 +283,110 @@ std::vector<Standing> rank(const Record& record) {
     standings.push_back(std::move(s));
   }
   std::ranges::stable_sort(standings, [](const Standing& a, const Standing& b) {
-    return std::tuple(a.iterations.median, a.final_risk.median) < std::tuple(b.iterations.median, b.final_risk.median);
+    return std::tuple(a.iterations.median, a.recommended_risk().median) <
+           std::tuple(b.iterations.median, b.recommended_risk().median);
   });
   return standings;
 }
 
+double risk_floor(const Record& record) {
+  constexpr double round_off = 1e-13;
+  double floor = 0;
+  for (const Cell& cell : record.cells) {
+    if (cell.points.empty()) continue;
+    const double reference = std::isfinite(cell.reference_value) ? std::abs(cell.reference_value) : 0;
+    const double start = cell.points.front().excess_risk + reference;
+    if (std::isfinite(start)) floor = std::max(floor, round_off * start);
+    if (std::isfinite(cell.reference_accuracy)) floor = std::max(floor, cell.reference_accuracy);
+  }
+  return floor;
+}
+
+double sign_test(Index lower, Index higher) {
+  const auto n = static_cast<double>(lower + higher);
+  double p = 0;
+  for (Index k = 0; k <= std::min(lower, higher); ++k) {
+    const auto x = static_cast<double>(k);
+    p += std::exp(std::lgamma(n + 1) - std::lgamma(x + 1) - std::lgamma(n - x + 1) - n * std::log(2.0));
+  }
+  return std::min(1.0, 2 * p);
+}
+
+std::optional<Comparison> compare_lowest(const Record& record, const std::vector<Standing>& standings) {
+  std::vector<const Standing*> order;
+  for (const Standing& s : standings) {
+    if (s.runs > 0 && std::isfinite(s.recommended_risk().median)) order.push_back(&s);
+  }
+  if (order.size() < 2) return {};
+  std::ranges::stable_sort(order, {}, [](const Standing* s) { return s->recommended_risk().median; });
+  const Standing& first = *order[0];
+  const Standing& second = *order[1];
+  Comparison out{first.method, first.recommended, second.method, second.recommended};
+  const double floor = risk_floor(record);
+  std::map<std::uint64_t, double> of_first;
+  const auto by_method = ended_by_method(record);
+  const auto each = [&](const Standing& s, auto action) {
+    for (const auto& [method, cells] : by_method) {
+      if (method != s.method) continue;
+      for (const Cell* cell : cells) {
+        const double risk = final_risk_of(*cell, s.recommended);
+        action(cell->seed, std::isnan(risk) ? never : std::max(risk, floor));
+      }
+    }
+  };
+  each(first, [&](std::uint64_t seed, double risk) { of_first[seed] = risk; });
+  each(second, [&](std::uint64_t seed, double risk) {
+    const auto found = of_first.find(seed);
+    if (found == of_first.end()) return;
+    ++out.seeds;
+    out.lower += found->second < risk ? 1 : 0;
+    out.higher += found->second > risk ? 1 : 0;
+  });
+  out.p = sign_test(out.lower, out.higher);
+  return out;
+}
+
+std::string recommendation(const Record& record, const std::vector<Standing>& standings) {
+  const auto model = [](const std::string& method, Taken taken) {
+    return "the " + name_of(taken) + " iterate of " + quoted(method);
+  };
+  const auto found = compare_lowest(record, standings);
+  if (!found) {
+    const auto only = std::ranges::find_if(
+        standings, [](const Standing& s) { return s.runs > 0 && std::isfinite(s.recommended_risk().median); });
+    return only == standings.end() ? "" : "Take " + model(only->method, only->recommended) + ".";
+  }
+  std::string text = "Take " + model(found->first, found->first_taken) + ": its median excess risk is ";
+  const std::string second = model(found->second, found->second_taken);
+  if (found->lower + found->higher == 0) return text + "as low as any, up to round-off.";
+  text += "the lowest, below that of " + second + " on " + of(found->lower, found->seeds) +
+          (found->seeds == 1 ? " seed; one seed cannot tell how sure that is." : " seeds");
+  if (found->seeds == 1) return text;
+  const Index equal = found->seeds - found->lower - found->higher;
+  if (equal > 0) text += " and as low, up to round-off, on " + std::to_string(equal);
+  text += " (sign test: p = ";
+  constexpr double convincing = 0.05;
+  return text + significant(found->p, 2) + (found->p > convincing ? "; it may be chance)." : ").");
+}
+
 std::string ranking_text(const Record& record, Index width) {
   const auto standings = rank(record);
-  const bool tuned = !record.tunings.empty();
-  using Align = TextTable::Align;
-  std::vector<TextTable::Column> columns = {
-      {"", Align::right},           {"method", Align::left},       {"iterations", Align::right},
-      {"vectors", Align::right},    {"evaluations", Align::right}, {"seconds", Align::right},
-      {"final risk", Align::right}, {"10%", Align::right},         {"90%", Align::right}};
-  if (tuned) columns.push_back({"tuning", Align::left});
-  columns.push_back({"", Align::left});
-  TextTable table(std::move(columns));
-  Index place = 0;
-  for (const Standing& s : standings) {
-    const auto risk = [&](double x) { return s.runs > 0 ? significant(x, 3) : "-"; };
-    std::vector<std::string> row = {
-        std::to_string(++place),      s.method,
-        amount(s.iterations.median),  amount(s.vectors.median),
-        amount(s.evaluations.median), std::isfinite(s.seconds.median) ? significant(s.seconds.median, 3) : "-",
-        risk(s.final_risk.median),    risk(s.final_risk.low),
-        risk(s.final_risk.high)};
-    if (tuned) row.push_back(tuning_text(tuning_of(record, s.method)));
-    row.push_back(remark(s));
-    table.add(std::move(row));
+  const auto paragraph = [&](const std::string& text) {
+    return text.empty() ? "" : fmt::format("{}\n", fmt::join(wrapped(text, width), "\n"));
+  };
+  std::string out = paragraph(headline(record, standings)) + "\n";
+  const std::string over = over_seeds(record);
+  out += paragraph("To reach an excess risk of " + significant(record.target, 3) + over + ":") + "\n" +
+         target_table(standings).text(width);
+  const bool many = distinct_seeds(record) > 1;
+  out += "\n" + paragraph("Excess risk at the end" + over + (many ? ", with 10% and 90% quantiles:" : ":")) + "\n" +
+         risk_table(standings, many).text(width);
+  if (const std::string text = recommendation(record, standings); !text.empty()) out += "\n" + paragraph(text);
+  if (!record.tunings.empty()) {
+    out +=
+        "\n" + paragraph("Tuning, which no number above counts:") + "\n" + tuning_table(record, standings).text(width);
   }
-  return headline(record, standings) + "\n\n" + table.text(width) + advice_text(record);
+  return out + advice_text(record, width);
 }
 
 }  // namespace polyhop

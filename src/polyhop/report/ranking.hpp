@@ -2,11 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <limits>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "polyhop/core/fields.hpp"
 #include "polyhop/experiment/record.hpp"
 
 namespace polyhop {
@@ -21,6 +25,14 @@ struct Spread {
   double high = 0;  // 90%
 };
 
+/// Which of a method's two models a user should take.
+enum class Taken { last, averaged };
+template <>
+struct EnumNames<Taken> {
+  static constexpr std::array<std::pair<Taken, std::string_view>, 2> names = {
+      {{Taken::last, "last"}, {Taken::averaged, "averaged"}}};
+};
+
 /// How one method did over all seeds. Runs that are unfinished or failed count nowhere else.
 struct Standing {
   std::string method;
@@ -33,14 +45,45 @@ struct Standing {
   Spread vectors;
   Spread evaluations;  // of costs and gradients
   Spread seconds;
-  Spread final_risk;
+  Spread final_risk;           // of the last iterates
+  Spread final_risk_averaged;  // of the averaged ones; NaN where no run recorded them
+  Index averaged_better = 0;   // runs at whose end the averaged iterates have the lower risk
+  /// Whichever has the lower median; the last iterates where both are at round-off or nothing else is known.
+  Taken recommended = Taken::last;
+
+  [[nodiscard]] const Spread& recommended_risk() const {
+    return recommended == Taken::averaged ? final_risk_averaged : final_risk;
+  }
 };
 
-/// The methods of a record, best first: by the median of iterations to the target, then by the final excess risk.
+/// The methods of a record, best first: by the median of iterations to the target, then by the recommended final risk.
 std::vector<Standing> rank(const Record& record);
 
-/// The ranking as a table for a terminal, with a headline above it. Where methods were tuned, the headline compares the
-/// best that was not with the best that was, and a column says what the search took.
+/// Excess risks below it are round-off: 1e-13 of the risk at the start, or the accuracy of the reference where that is
+/// worse.
+double risk_floor(const Record& record);
+
+/// The two lowest final excess risks of a record, each method's recommended one, compared seed by seed.
+struct Comparison {
+  std::string first;  // the method whose median is the lowest
+  Taken first_taken = Taken::last;
+  std::string second;
+  Taken second_taken = Taken::last;
+  Index seeds = 0;  // on which both methods have a run that ended
+  Index lower = 0;  // of them, where the first is below the second; both are raised to the floor
+  Index higher = 0;
+  double p = 1;  // of a two-sided sign test
+};
+
+/// Nothing unless two methods have a finite median.
+std::optional<Comparison> compare_lowest(const Record& record, const std::vector<Standing>& standings);
+
+/// The two-sided sign test: how likely at least so uneven a split is, were either outcome as likely as the other.
+double sign_test(Index lower, Index higher);
+
+/// The ranking for a terminal: a headline; a table of what it took to reach the target; one of the excess risks at the
+/// end, of last and averaged iterates; which to take; and where methods were tuned, what that took. The headline then
+/// compares the best that was not tuned with the best that was. Texts and tables are wrapped to the width; 0: none.
 std::string ranking_text(const Record& record, Index width = 0);
 
 /// The quantile of a list by linear interpolation between order statistics; infinities stay infinite.
@@ -51,6 +94,9 @@ Spread spread(const std::vector<double>& x);
 
 /// The runs of each method that ended, whichever way, in the order of the record; a method may have none.
 std::vector<std::pair<std::string, std::vector<const Cell*>>> ended_by_method(const Record& record);
+
+/// One sentence: which model of which method to take, and how sure that is; "" where nothing is known.
+std::string recommendation(const Record& record, const std::vector<Standing>& standings);
 
 /// What the search for a method's constant took; nullptr when it was not tuned.
 const Tuning* tuning_of(const Record& record, const std::string& method);

@@ -17,9 +17,15 @@ namespace polyhop {
 namespace {
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
-constexpr double round_off = 1e-13;
 
-bool is_risk(Score score) { return score == Score::final_risk || score == Score::final_risk_averaged; }
+bool is_risk(Score score) { return score != Score::iterations && score != Score::vectors; }
+
+// What a constant is tuned for that is compared by this score.
+std::string_view goal_for(Score score) {
+  if (!is_risk(score)) return "iterations-to-target";
+  const bool averaged = score == Score::final_risk_averaged || score == Score::equal_vectors_averaged;
+  return averaged ? "final-risk-averaged" : "final-risk";
+}
 
 // An entry of the resolved configuration as text; "" where there is none.
 std::string setting(const Value& config, std::string_view table, std::string_view key) {
@@ -38,31 +44,7 @@ Index agents_of(const Record& record) {
   return count != nullptr ? *count : 0;
 }
 
-double floor_of(const Record& record) {
-  double floor = 0;
-  for (const Cell& cell : record.cells) {
-    if (cell.points.empty()) continue;
-    const double reference = std::isfinite(cell.reference_value) ? std::abs(cell.reference_value) : 0;
-    const double start = cell.points.front().excess_risk + reference;
-    if (std::isfinite(start)) floor = std::max(floor, round_off * start);
-    if (std::isfinite(cell.reference_accuracy)) floor = std::max(floor, cell.reference_accuracy);
-  }
-  return floor;
-}
-
-// The median of the last averaged excess risk; NaN where no run recorded it.
-double final_averaged(const std::vector<const Cell*>& cells) {
-  std::vector<double> risks;
-  bool recorded = false;
-  for (const Cell* cell : cells) {
-    const double risk = cell->points.empty() ? unknown : cell->points.back().excess_risk_averaged;
-    recorded = recorded || !std::isnan(risk);
-    risks.push_back(cell->status == Status::diverged || std::isnan(risk) ? never : risk);
-  }
-  return recorded ? spread(risks).median : unknown;
-}
-
-MethodScore score_of(const Standing& standing, const std::vector<const Cell*>& cells, const Tuning* tuning) {
+MethodScore score_of(const Standing& standing, const Tuning* tuning) {
   MethodScore out;
   if (tuning != nullptr) {
     out.trials = tuning->trials;
@@ -77,8 +59,11 @@ MethodScore score_of(const Standing& standing, const std::vector<const Cell*>& c
   out.value[Score::iterations] = any ? standing.iterations.median : unknown;
   out.value[Score::vectors] = any ? standing.vectors.median : unknown;
   out.value[Score::final_risk] = any ? standing.final_risk.median : unknown;
-  out.value[Score::final_risk_averaged] = final_averaged(cells);
+  out.value[Score::final_risk_averaged] = standing.final_risk_averaged.median;
+  out.value[Score::equal_vectors] = unknown;
+  out.value[Score::equal_vectors_averaged] = unknown;
   out.ratio.list.fill(unknown);
+  out.best_ratio.list.fill(unknown);
   return out;
 }
 
@@ -111,22 +96,105 @@ ScoreInstance instance_of(const Record& record) {
   std::set<std::uint64_t> seeds;
   for (const Cell& cell : record.cells) seeds.insert(cell.seed);
   out.seeds.assign(seeds.begin(), seeds.end());
-  out.floor = floor_of(record);
+  out.floor = risk_floor(record);
   const auto standings = rank(record);
   for (const auto& [method, cells] : ended_by_method(record)) {
     const auto standing = std::ranges::find(standings, method, &Standing::method);
-    out.methods.push_back(score_of(*standing, cells, tuning_of(record, method)));
+    out.methods.push_back(score_of(*standing, tuning_of(record, method)));
   }
   return out;
 }
 
-void compare(ScoreInstance& instance, const std::vector<std::string>& methods, const Tuning& baseline) {
+// A method of the resolved configuration, but for what its search was for: those of one baseline are alike.
+struct Searched {
+  std::string alike;
+  std::string goal;
+};
+
+Searched searched(const Record& record, const std::string& method) {
+  const Value* list = record.config.find("method");
+  const auto* methods = list != nullptr ? list->as<Value::Array>() : nullptr;
+  Searched out{"", setting(record.config, "tuning", "goal")};
+  if (out.goal.empty()) out.goal = "iterations-to-target";
+  if (methods == nullptr) return out;
+  for (const Value& entry : *methods) {
+    const Value* name = entry.find("name");
+    if (name == nullptr || name->as<std::string>() == nullptr || *name->as<std::string>() != method) continue;
+    for (const char* key : {"algorithm", "faults"}) {
+      if (const Value* found = entry.find(key)) out.alike += found->text() + "\n";
+    }
+    const Value* step = entry.find("step");
+    const Value* of = step != nullptr ? step->find("of") : nullptr;
+    if (of != nullptr) out.alike += of->text();
+    if (const std::string goal = setting(entry, "step", "goal"); !goal.empty()) out.goal = goal;
+  }
+  return out;
+}
+
+// Which method is the baseline of each score.
+void choose_baselines(ScoreInstance& instance, const Record& record, const std::vector<std::string>& methods,
+                      const Tuning& baseline) {
   instance.has_baseline = true;
   instance.baseline = baseline;
-  const auto base = static_cast<std::size_t>(std::ranges::find(methods, baseline.method) - methods.begin());
-  for (std::size_t m = 0; m < methods.size(); ++m) {
-    for (const auto& [score, name] : EnumNames<Score>::names) {
+  const std::string alike = searched(record, baseline.method).alike;
+  for (const auto& [score, name] : EnumNames<Score>::names) {
+    instance.baselines[score] = baseline.method;
+    for (const std::string& method : methods) {
+      const Tuning* tuning = tuning_of(record, method);
+      if (tuning == nullptr || tuning->factor != 1 || instance.fitting[score]) continue;
+      const Searched search = searched(record, method);
+      if (search.alike != alike || search.goal != goal_for(score)) continue;
+      instance.baselines[score] = method;
+      instance.fitting[score] = true;
+    }
+  }
+}
+
+// The medians of all methods' risks at the vectors that the baseline sent in all, on each seed. Where it diverged, the
+// most that it sent on any.
+void measure_at_equal_vectors(ScoreInstance& instance, const Record& record) {
+  const auto by_method = ended_by_method(record);
+  for (const auto& [score, member] : {std::pair(Score::equal_vectors, &Point::excess_risk),
+                                      std::pair(Score::equal_vectors_averaged, &Point::excess_risk_averaged)}) {
+    std::map<std::uint64_t, Index> sent;
+    Index most = -1;
+    for (const auto& [method, cells] : by_method) {
+      if (method != instance.baselines[score]) continue;
+      for (const Cell* cell : cells) {
+        if (cell->points.empty()) continue;
+        most = std::max(most, cell->points.back().vectors);
+        if (cell->status != Status::diverged) sent[cell->seed] = cell->points.back().vectors;
+      }
+    }
+    if (most < 0) continue;
+    for (std::size_t m = 0; m < by_method.size(); ++m) {
+      std::vector<double> risks;
+      bool recorded = false;
+      for (const Cell* cell : by_method[m].second) {
+        const Index vectors = sent.contains(cell->seed) ? sent[cell->seed] : most;
+        double risk = unknown;
+        for (const Point& point : cell->points) {
+          if (point.vectors <= vectors) risk = point.*member;
+        }
+        recorded = recorded || !std::isnan(risk);
+        risks.push_back(cell->status == Status::diverged ? never : risk);
+      }
+      instance.methods[m].value[score] = recorded ? spread(risks).median : unknown;
+    }
+  }
+}
+
+void compare(ScoreInstance& instance, const std::vector<std::string>& methods) {
+  for (const auto& [score, name] : EnumNames<Score>::names) {
+    const auto base = static_cast<std::size_t>(std::ranges::find(methods, instance.baselines[score]) - methods.begin());
+    double best = never;
+    for (std::size_t m = 0; m < methods.size(); ++m) {
+      const double cost = instance.cost(m, score);
+      if (instance.methods[m].trials > 0 && cost < best) best = cost;
+    }
+    for (std::size_t m = 0; m < methods.size(); ++m) {
       instance.methods[m].ratio[score] = ratio(instance.cost(m, score), instance.cost(base, score));
+      instance.methods[m].best_ratio[score] = ratio(instance.cost(m, score), best);
     }
   }
 }
@@ -136,15 +204,17 @@ MethodScore absent() {
   MethodScore out;
   out.value.list.fill(unknown);
   out.ratio.list.fill(unknown);
+  out.best_ratio.list.fill(unknown);
   return out;
 }
 
-ScoreSummary summary_of(const std::vector<ScoreInstance>& instances, std::size_t method, Score score) {
+ScoreSummary summary_of(const std::vector<ScoreInstance>& instances, std::size_t method, Score score,
+                        PerScore<double> MethodScore::*ratios) {
   ScoreSummary out;
   out.worst = unknown;
   double logs = 0;
   for (const ScoreInstance& instance : instances) {
-    const double ratio = instance.methods[method].ratio[score];
+    const double ratio = (instance.methods[method].*ratios)[score];
     if (std::isnan(ratio)) continue;
     ++out.comparable;
     for (std::size_t b = 0; b < out.within.size(); ++b) out.within[b] += ratio <= ScoreSummary::bounds[b] ? 1 : 0;
@@ -174,7 +244,8 @@ MethodSummary summary_of(const Scoreboard& board, std::size_t method) {
     out.trial_vectors += score.trial_vectors;
   }
   for (const auto& [score, name] : EnumNames<Score>::names) {
-    out.scores[score] = summary_of(board.instances, method, score);
+    out.scores[score] = summary_of(board.instances, method, score, &MethodScore::ratio);
+    out.best[score] = summary_of(board.instances, method, score, &MethodScore::best_ratio);
   }
   return out;
 }
@@ -211,7 +282,11 @@ void ScoreboardMaker::add(const Record& record) {
     if (std::ranges::count(board_.methods, method) == 0) board_.methods.push_back(method);
   }
   board_.instances.push_back(instance_of(record));
-  if (const Tuning* baseline = baseline_of(record)) compare(board_.instances.back(), methods, *baseline);
+  if (const Tuning* baseline = baseline_of(record)) {
+    choose_baselines(board_.instances.back(), record, methods, *baseline);
+    measure_at_equal_vectors(board_.instances.back(), record);
+    compare(board_.instances.back(), methods);
+  }
   methods_.push_back(std::move(methods));
   board_.seconds += seconds_of(record);
   for (const auto& [name, text] : record.provenance) {

@@ -15,15 +15,18 @@
 namespace polyhop {
 
 /// What methods are compared by: iterations and vectors (the step size's among them) to the target, and the excess
-/// risk at the end, of the last iterates and of the averaged ones.
-enum class Score { iterations, vectors, final_risk, final_risk_averaged };
+/// risk of the last iterates and of the averaged ones, at the end and at equal vectors: when a run has sent as many as
+/// the baseline's whole run on that seed, or at its end if it sends fewer.
+enum class Score { iterations, vectors, final_risk, final_risk_averaged, equal_vectors, equal_vectors_averaged };
 template <>
 struct EnumNames<Score> {
-  static constexpr std::array<std::pair<Score, std::string_view>, 4> names = {
+  static constexpr std::array<std::pair<Score, std::string_view>, 6> names = {
       {{Score::iterations, "iterations"},
        {Score::vectors, "vectors"},
        {Score::final_risk, "final-risk"},
-       {Score::final_risk_averaged, "final-risk-averaged"}}};
+       {Score::final_risk_averaged, "final-risk-averaged"},
+       {Score::equal_vectors, "equal-vectors"},
+       {Score::equal_vectors_averaged, "equal-vectors-averaged"}}};
 };
 inline constexpr std::size_t scores = EnumNames<Score>::names.size();
 
@@ -49,6 +52,8 @@ struct MethodScore {
   /// Of the values, to those of the baseline: 0 where it alone never got there, infinite where the method alone never
   /// did, NaN where neither did or something is not known.
   PerScore<double> ratio;
+  /// The same, to the best of all tuned methods of the instance, whatever their algorithms and goals.
+  PerScore<double> best_ratio;
 };
 
 /// One experiment, as an instance among many.
@@ -64,7 +69,11 @@ struct ScoreInstance {
   /// is worse. Both sides of a ratio are raised to it.
   double floor = 0;
   bool has_baseline = false;
-  Tuning baseline;                   // the first method that was tuned and runs with all of the step found
+  Tuning baseline;  // the first method that was tuned and runs with all of the step found
+  /// The baseline of each score: the baseline, or the variant of it, of the same algorithm and rule, that was tuned for
+  /// that score.
+  PerScore<std::string> baselines;
+  PerScore<bool> fitting = {};       // whether it was tuned for that score
   std::vector<MethodScore> methods;  // in the order of the scoreboard
 
   /// A method's value with excess risks raised to the floor.
@@ -92,6 +101,7 @@ struct MethodSummary {
   Index trial_iterations = 0;
   Index trial_vectors = 0;
   PerScore<ScoreSummary> scores;
+  PerScore<ScoreSummary> best;  // relative to the best of all tuned methods
 };
 
 /// Many experiments, and how each method did on them relative to the best constant step of each.

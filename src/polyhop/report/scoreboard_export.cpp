@@ -3,6 +3,7 @@
 #include "polyhop/report/scoreboard_export.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string_view>
 
@@ -37,7 +38,10 @@ Value search_json(const Score& s) {
 Value json(const MethodSummary& s) {
   Value out = Value::Table{{"method", s.method}, {"instances", s.instances}, {"solved", s.solved},
                            {"runs", s.runs},     {"diverged", s.diverged},   {"search", search_json(s)}};
-  for (const auto& [score, name] : EnumNames<Score>::names) out[key(name)] = json(s.scores[score]);
+  for (const auto& [score, name] : EnumNames<Score>::names) {
+    out[key(name)] = json(s.scores[score]);
+    out[key(name)]["best"] = json(s.best[score]);
+  }
   return out;
 }
 
@@ -45,7 +49,8 @@ Value json(const std::string& method, const MethodScore& s) {
   Value out = Value::Table{{"method", method},       {"runs", s.runs},       {"reached", s.reached},
                            {"diverged", s.diverged}, {"missing", s.missing}, {"search", search_json(s)}};
   for (const auto& [score, name] : EnumNames<Score>::names) {
-    out[key(name)] = Value::Table{{"value", s.value[score]}, {"ratio", s.ratio[score]}};
+    out[key(name)] =
+        Value::Table{{"value", s.value[score]}, {"ratio", s.ratio[score]}, {"best_ratio", s.best_ratio[score]}};
   }
   return out;
 }
@@ -82,6 +87,20 @@ std::string cell(double x) {
 
 std::string cell(Index n) { return std::to_string(n); }
 
+// The columns of a method's numbers, in their order: new ones come last.
+template <class Action>
+void for_each_number(const Action& action) {
+  constexpr std::array first = {Score::iterations, Score::vectors, Score::final_risk, Score::final_risk_averaged};
+  constexpr std::array later = {Score::equal_vectors, Score::equal_vectors_averaged};
+  for (const char* suffix : {"", "_ratio"}) {
+    for (const Score score : first) action(score, suffix);
+  }
+  for (const char* suffix : {"", "_ratio"}) {
+    for (const Score score : later) action(score, suffix);
+  }
+  for (const auto& [score, name] : EnumNames<Score>::names) action(score, "_best_ratio");
+}
+
 std::string csv_line(const ScoreInstance& i, const std::string& method, const MethodScore& s) {
   std::vector<std::string> cells = {cell(i.name),
                                     cell(method),
@@ -101,8 +120,10 @@ std::string csv_line(const ScoreInstance& i, const std::string& method, const Me
                                     cell(s.reached),
                                     cell(s.diverged),
                                     cell(s.missing)};
-  for (const double x : s.value.list) cells.push_back(cell(x));
-  for (const double x : s.ratio.list) cells.push_back(cell(x));
+  for_each_number([&](Score score, std::string_view suffix) {
+    const auto& numbers = suffix.empty() ? s.value : suffix == "_ratio" ? s.ratio : s.best_ratio;
+    cells.push_back(cell(numbers[score]));
+  });
   std::string out;
   for (const auto& text : cells) out += (out.empty() ? "" : ",") + text;
   return out + "\n";
@@ -130,8 +151,8 @@ std::string scoreboard_csv(const Scoreboard& board) {
   std::string out =
       "instance,method,agents,topology,loss,batch,target,seeds,floor,baseline,baseline_step,trials,"
       "trial_iterations,trial_vectors,runs,reached,diverged,missing";
-  for (const auto& [score, name] : EnumNames<Score>::names) out += "," + key(name);
-  for (const auto& [score, name] : EnumNames<Score>::names) out += "," + key(name) + "_ratio";
+  for_each_number(
+      [&](Score score, std::string_view suffix) { out += "," + key(name_of(score)) + std::string(suffix); });
   out += "\n";
   for (const ScoreInstance& instance : board.instances) {
     for (std::size_t m = 0; m < board.methods.size(); ++m) {

@@ -130,6 +130,37 @@ Grid summary_grid(const Scoreboard& board) {
   return grid;
 }
 
+// On how many instances a method is at most 1.05 times the best of all tuned methods.
+Grid best_grid(const Scoreboard& board) {
+  Grid grid{{{"method", left},
+             {"iterations", right},
+             {"vectors", right},
+             {"final risk", right},
+             {"averaged", right},
+             {"equal vectors", right},
+             {"averaged", right}},
+            {}};
+  for (const std::size_t m : ranked(board)) {
+    std::vector<std::string> row = {board.summaries[m].method};
+    for (const auto& [score, name] : EnumNames<Score>::names) {
+      row.push_back(within_text(board.summaries[m].best[score], 0));
+    }
+    grid.rows.push_back(std::move(row));
+  }
+  return grid;
+}
+
+// Where a score has no baseline that was tuned for it.
+std::string goal_note(const Scoreboard& board, Score score) {
+  std::vector<std::string> others;
+  for (const ScoreInstance& instance : board.instances) {
+    if (instance.has_baseline && !instance.fitting[score]) others.push_back(in_markdown(instance.name));
+  }
+  if (others.empty()) return " Baselines were tuned for exactly this.";
+  if (others.size() == board.instances.size()) return " No baseline was tuned for this.";
+  return fmt::format(" The baseline was tuned for something else on {}.", fmt::join(others, ", "));
+}
+
 std::vector<TextTable::Column> instance_columns(const Scoreboard& board) {
   std::vector<TextTable::Column> columns = {{"instance", left}};
   for (const auto& method : board.methods) columns.push_back({method, right});
@@ -208,7 +239,10 @@ constexpr std::array<Title, scores> titles = {
       "not: the table of instances has it."},
      {Score::final_risk, "Final excess risk", "Of the last iterates."},
      {Score::final_risk_averaged, "Final excess risk, averaged iterates",
-      "Of the averages over all iterations, a method's against the baseline's."}}};
+      "Of the averages over all iterations, a method's against the baseline's."},
+     {Score::equal_vectors, "Excess risk at equal vectors",
+      "Of the last iterates, when a method has sent as many vectors as the baseline in its whole run."},
+     {Score::equal_vectors_averaged, "Excess risk at equal vectors, averaged iterates", "The same of the averages."}}};
 
 // Where round-off decides and ratios are of floors.
 std::string floor_note(const Scoreboard& board, Score score) {
@@ -287,6 +321,12 @@ std::string scoreboard_markdown(const Scoreboard& board, const MarkdownOptions& 
       "times the baseline's iterations; instances where most runs reached the target; runs that diverged; runs that "
       "the "
       "searches for constants took, which no ratio counts; the largest ratio of iterations. Most solved first.\n\n";
+  out += "## Against the best of all tuned methods\n\n" + markdown(best_grid(board));
+  out +=
+      "Instances on which a method is at most 1.05 times the best of all methods that were tuned there, whatever their "
+      "algorithms: by iterations and vectors to the target, by the final excess risk of last and averaged iterates, "
+      "and "
+      "by the same at equal vectors.\n\n";
   out += missing_note(board);
   if (options.figures) {
     out += figure_link(Score::iterations, "iterations") + figure_link(Score::vectors, "vectors sent") +
@@ -301,8 +341,9 @@ std::string scoreboard_markdown(const Scoreboard& board, const MarkdownOptions& 
       "else.\n\n";
   for (const Title& title : titles) {
     out += fmt::format("## {}\n\n", title.text) + markdown(ratio_grid(board, title.score));
-    const bool risk = title.score == Score::final_risk || title.score == Score::final_risk_averaged;
-    out += std::string(title.note) + (risk ? floor_note(board, title.score) : "") + "\n\n";
+    const bool risk = title.score != Score::iterations && title.score != Score::vectors;
+    out +=
+        std::string(title.note) + goal_note(board, title.score) + (risk ? floor_note(board, title.score) : "") + "\n\n";
   }
   Index diverged = 0;
   for (const MethodSummary& s : board.summaries) diverged += s.diverged;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "polyhop/report/summary_json.hpp"
 
+#include <optional>
 #include <set>
 
 #include "polyhop/core/json.hpp"
@@ -26,7 +27,18 @@ Value json(const Standing& s) {
                       {"vectors", json(s.vectors)},
                       {"evaluations", json(s.evaluations)},
                       {"seconds", json(s.seconds)},
-                      {"final_risk", json(s.final_risk)}};
+                      {"final_risk", json(s.final_risk)},
+                      {"final_risk_averaged", json(s.final_risk_averaged)},
+                      {"averaged_better", s.averaged_better},
+                      {"recommended", name_of(s.recommended)}};
+}
+
+Value json(const std::optional<Comparison>& c) {
+  if (!c) return {};
+  return Value::Table{{"method", c->first},  {"recommended", name_of(c->first_taken)},
+                      {"next", c->second},   {"next_recommended", name_of(c->second_taken)},
+                      {"seeds", c->seeds},   {"lower", c->lower},
+                      {"higher", c->higher}, {"p", c->p}};
 }
 
 Value json(const Tuning& t) {
@@ -43,6 +55,7 @@ Value json(const Cell& cell) {
   const Point* last = cell.points.empty() ? nullptr : &cell.points.back();
   out["iterations"] = last != nullptr ? Value(last->iteration) : Value();
   out["excess_risk"] = last != nullptr ? Value(last->excess_risk) : Value();
+  out["excess_risk_averaged"] = last != nullptr ? Value(last->excess_risk_averaged) : Value();
   out["reference"] =
       Value::Table{{"value", cell.reference_value}, {"accuracy", cell.reference_accuracy}, {"how", cell.reference_how}};
   out["recorded_agents"] = cell.recorded_agents;
@@ -61,10 +74,12 @@ Value list(const List& entries) {
 std::string summary_json(const Record& record) {
   std::set<std::int64_t> seeds;
   for (const Cell& cell : record.cells) seeds.insert(static_cast<std::int64_t>(cell.seed));
+  const auto standings = rank(record);
   const Value out = Value::Table{{"name", record.name},
                                  {"target", record.target},
                                  {"seeds", Value::Array(seeds.begin(), seeds.end())},
-                                 {"methods", list(rank(record))},
+                                 {"methods", list(standings)},
+                                 {"lowest", json(compare_lowest(record, standings))},
                                  {"tunings", list(record.tunings)},
                                  {"runs", list(record.cells)},
                                  {"config", record.config},

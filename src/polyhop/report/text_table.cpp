@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <iterator>
 #include <numeric>
+#include <ranges>
 #include <span>
 #include <utility>
 
@@ -19,6 +20,7 @@ namespace polyhop {
 namespace {
 
 constexpr Index gap = 2;          // blanks between columns
+constexpr Index least_text = 9;   // of a column of texts, while numbers are whole
 constexpr Index least_width = 4;  // of a column that is cut
 constexpr std::string_view ellipsis = "\u2026";
 
@@ -138,6 +140,28 @@ std::string shortened(std::string_view text, Index width) {
   return std::string(text.substr(0, end)).append(ellipsis);
 }
 
+std::vector<std::string> wrapped(std::string_view text, Index width) {
+  std::vector<std::string> out;
+  while (width > 0 && display_width(text) > width) {
+    Index used = 0;
+    std::size_t end = 0;
+    std::size_t blank = std::string_view::npos;
+    while (end < text.size()) {
+      const Character c = character_at(text, end);
+      if (c.code == ' ' && end > 0) blank = end;
+      if (used + width_of(c.code) > width && end > 0) break;
+      used += width_of(c.code);
+      end += c.bytes;
+    }
+    if (blank == std::string_view::npos) blank = end;
+    out.emplace_back(text.substr(0, blank));
+    text.remove_prefix(blank);
+    text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
+  }
+  if (!text.empty() || out.empty()) out.emplace_back(text);
+  return out;
+}
+
 std::string significant(double x, int digits) {
   if (std::isnan(x)) return "nan";
   if (std::isinf(x)) return x > 0 ? "inf" : "-inf";
@@ -181,6 +205,16 @@ void TextTable::add(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
+Index TextTable::longest_word(std::size_t column) const {
+  Index out = display_width(headers_[column]);
+  for (const auto& row : rows_) {
+    for (const auto word : std::views::split(row[column], ' ')) {
+      out = std::max(out, display_width(std::string_view(word.begin(), word.end())));
+    }
+  }
+  return out;
+}
+
 std::vector<Index> TextTable::widths(Index total) const {
   std::vector<Index> out;
   for (std::size_t j = 0; j < headers_.size(); ++j) {
@@ -190,10 +224,33 @@ std::vector<Index> TextTable::widths(Index total) const {
   }
   if (total <= 0 || out.empty()) return out;
   const Index room = total - gap * (static_cast<Index>(out.size()) - 1);
-  while (std::accumulate(out.begin(), out.end(), Index{0}) > room) {
-    const auto widest = std::max_element(out.begin(), out.end());
-    if (*widest <= least_width) break;
-    --*widest;
+  const auto narrow = [&](auto least) {
+    while (std::accumulate(out.begin(), out.end(), Index{0}) > room) {
+      Index* widest = nullptr;
+      for (std::size_t j = 0; j < out.size(); ++j) {
+        if (out[j] > least(j) && (widest == nullptr || out[j] > *widest)) widest = &out[j];
+      }
+      if (widest == nullptr) return;
+      --*widest;
+    }
+  };
+  const auto texts = [&](auto least) {
+    narrow([&, least](std::size_t j) { return aligns_[j] == Align::left ? least(j) : total; });
+  };
+  texts([&](std::size_t j) { return std::max(least_text, longest_word(j)); });
+  texts([](std::size_t) { return least_text; });
+  narrow([](std::size_t) { return least_width; });
+  return out;
+}
+
+// A row as one or more lines: texts on the left are wrapped.
+std::vector<std::vector<std::string>> TextTable::lines_of(const std::vector<std::string>& row,
+                                                          const std::vector<Index>& widths) const {
+  std::vector<std::vector<std::string>> out(1, std::vector<std::string>(row.size()));
+  for (std::size_t j = 0; j < row.size(); ++j) {
+    const auto parts = aligns_[j] == Align::left ? wrapped(row[j], widths[j]) : std::vector{row[j]};
+    if (parts.size() > out.size()) out.resize(parts.size(), std::vector<std::string>(row.size()));
+    for (std::size_t n = 0; n < parts.size(); ++n) out[n][j] = parts[n];
   }
   return out;
 }
@@ -218,9 +275,12 @@ std::string TextTable::text(Index width) const {
     const std::string whole = line(cells, column_widths);
     out += (width > 0 ? shortened(whole, width) : whole) + "\n";
   };
-  put(headers_);
+  const auto put_row = [&](const std::vector<std::string>& row) {
+    for (const auto& cells : lines_of(row, column_widths)) put(cells);
+  };
+  put_row(headers_);
   put(rule);
-  for (const auto& row : rows_) put(row);
+  for (const auto& row : rows_) put_row(row);
   return out;
 }
 

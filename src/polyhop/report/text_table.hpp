@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,10 @@ Index display_width(std::string_view text);
 
 /// The beginning of a printable text, in at most `width` columns, with "…" as its last when something was cut off.
 std::string shortened(std::string_view text, Index width);
+
+/// A printable text in lines of at most `width` columns, broken at blanks, and inside words that are longer than that.
+/// Nothing is lost but the blanks at the breaks; 0 is no limit. At least one line.
+std::vector<std::string> wrapped(std::string_view text, Index width);
 
 /// `x` with at most `digits` significant digits: 1.23e-07, 0.00123, 587, 1.23e+04, inf, nan.
 std::string significant(double x, int digits);
@@ -46,13 +51,16 @@ class TextTable {
   void add(std::vector<std::string> cells);
   [[nodiscard]] Index rows() const { return static_cast<Index>(rows_.size()); }
 
-  /// The table, each line ended by '\n'. With `width` > 0 no line is wider: the widest columns are cut first, and a
-  /// line of too many columns is cut as a whole.
+  /// The table, each line ended by '\n'. With `width` > 0 no line is wider: texts on the left go on in lines below, the
+  /// widest columns first and words whole if possible; numbers on the right are cut only where that is not enough.
   [[nodiscard]] std::string text(Index width = 0) const;
 
  private:
+  [[nodiscard]] Index longest_word(std::size_t column) const;
   [[nodiscard]] std::vector<Index> widths(Index total) const;
   [[nodiscard]] std::string line(const std::vector<std::string>& cells, const std::vector<Index>& widths) const;
+  [[nodiscard]] std::vector<std::vector<std::string>> lines_of(const std::vector<std::string>& row,
+                                                               const std::vector<Index>& widths) const;
 
   std::vector<Align> aligns_;
   std::vector<std::string> headers_;

@@ -189,5 +189,55 @@ TEST(Profiles, AreRatiosToTheBestOfAnyMethod) {
   EXPECT_EQ(profiles.ratios[1], (std::vector<double>{1, 1, 3}));
 }
 
+// An instance with these methods, each with its algorithm and what it was tuned for.
+Record searched_instance(std::vector<Cell> cells, const std::vector<std::array<std::string, 3>>& methods) {
+  Record out = test::instance("i", std::move(cells));
+  out.tunings.clear();
+  Value::Array list;
+  for (const auto& [name, algorithm, goal] : methods) {
+    out.tunings.push_back(test::tuning(name, 1));
+    list.push_back(Value::Table{{"name", Value(name)},
+                                {"algorithm", Value(algorithm)},
+                                {"step", Value::Table{{"rule", Value("tuned")}, {"goal", Value(goal)}}}});
+  }
+  out.config["method"] = list;
+  return out;
+}
+
+TEST(Scoreboard, ComparesWithTheBaselineThatWasTunedForTheScore) {
+  const Scoreboard board = test::make_scoreboard(
+      {searched_instance({test::run("tuned", 0, 20, 8e-4), test::run("tuned for the end", 0, 80, 2e-4),
+                          test::run("auto", 0, 40, 4e-4), test::run("other", 0, 10, 1e-4)},
+                         {{"tuned", "atc", "iterations-to-target"},
+                          {"other", "exact-diffusion", "final-risk"},
+                          {"tuned for the end", "atc", "final-risk"}})});
+  const ScoreInstance& instance = board.instances[0];
+  EXPECT_EQ(instance.baselines[Score::iterations], "tuned");
+  EXPECT_EQ(instance.baselines[Score::final_risk], "tuned for the end");
+  EXPECT_TRUE(instance.fitting[Score::final_risk]);
+  EXPECT_EQ(instance.baselines[Score::final_risk_averaged], "tuned");
+  EXPECT_FALSE(instance.fitting[Score::final_risk_averaged]);
+  const MethodScore& score = instance.methods[2];  // auto
+  EXPECT_DOUBLE_EQ(score.ratio[Score::iterations], 2);
+  EXPECT_DOUBLE_EQ(score.ratio[Score::final_risk], 2);
+  // The best of all that were tuned is of another algorithm.
+  EXPECT_DOUBLE_EQ(score.best_ratio[Score::iterations], 4);
+  EXPECT_DOUBLE_EQ(score.best_ratio[Score::final_risk], 4);
+  EXPECT_EQ(board.summaries[2].best[Score::final_risk].within[0], 0);
+  EXPECT_EQ(board.summaries[3].best[Score::final_risk].within[0], 1);
+}
+
+TEST(Scoreboard, ComparesRisksWhenAsManyVectorsWereSent) {
+  Cell dear = test::run("dear", 0, 50, 1e-5);
+  for (Point& point : dear.points) point.vectors *= 2;
+  const Scoreboard board = test::make_scoreboard({test::instance("i", {test::run("tuned", 0, 20, 8e-4), dear})});
+  const ScoreInstance& instance = board.instances[0];
+  // 300 vectors are the baseline's 100 iterations and 50 of the other, which is just at 1e-3.
+  EXPECT_DOUBLE_EQ(instance.methods[0].value[Score::equal_vectors], 8e-4);
+  EXPECT_DOUBLE_EQ(instance.methods[1].value[Score::equal_vectors], 1e-3);
+  EXPECT_DOUBLE_EQ(instance.methods[1].value[Score::equal_vectors_averaged], 1e-2);
+  EXPECT_DOUBLE_EQ(instance.methods[1].ratio[Score::equal_vectors], 1.25);
+}
+
 }  // namespace
 }  // namespace polyhop::scoreboard_test

@@ -42,11 +42,12 @@ std::vector<std::string> keys(const Json& table) {
 
 TEST(SummaryJson, KeysStandInAFixedOrder) {
   const Json summary = Json::parse(summary_json(record()));
-  EXPECT_EQ(keys(summary), (std::vector<std::string>{"name", "target", "seeds", "methods", "tunings", "runs", "config",
-                                                     "provenance"}));
+  EXPECT_EQ(keys(summary), (std::vector<std::string>{"name", "target", "seeds", "methods", "lowest", "tunings", "runs",
+                                                     "config", "provenance"}));
   EXPECT_EQ(keys(summary["methods"][0]),
             (std::vector<std::string>{"method", "runs", "reached", "diverged", "unfinished", "failed", "iterations",
-                                      "vectors", "evaluations", "seconds", "final_risk"}));
+                                      "vectors", "evaluations", "seconds", "final_risk", "final_risk_averaged",
+                                      "averaged_better", "recommended"}));
   EXPECT_EQ(keys(summary["provenance"]), (std::vector<std::string>{"version", "compiler"}));
   EXPECT_EQ(keys(summary["config"]), (std::vector<std::string>{"graph", "method"}));
   EXPECT_EQ(summary_json(record()), summary_json(record()));
@@ -63,6 +64,21 @@ TEST(SummaryJson, HoldsTheRanking) {
   EXPECT_EQ(summary["methods"][0]["iterations"]["median"], 10);
   EXPECT_EQ(summary["methods"][1]["reached"], 1);
   EXPECT_EQ(summary["methods"][1]["final_risk"]["median"], 3.75);
+}
+
+TEST(SummaryJson, SaysWhichIterateToTakeAndHowSureThatIs) {
+  Record of = record();
+  for (Cell& cell : of.cells) cell.points.back().excess_risk_averaged = cell.method == "slow" ? 0.125 : 0.5;
+  const Json summary = Json::parse(summary_json(of));
+  EXPECT_EQ(summary["methods"][0]["recommended"], "last");
+  EXPECT_EQ(summary["methods"][0]["averaged_better"], 0);
+  EXPECT_EQ(summary["methods"][1]["recommended"], "averaged");
+  EXPECT_EQ(summary["methods"][1]["averaged_better"], 2);
+  EXPECT_EQ(summary["methods"][1]["final_risk_averaged"]["median"], 0.125);
+  EXPECT_EQ(summary["runs"][0]["excess_risk_averaged"], 0.125);
+  EXPECT_EQ(summary["lowest"], Json::parse(R"({"method": "slow", "recommended": "averaged", "next": "fast",
+      "next_recommended": "last", "seeds": 2, "lower": 2, "higher": 0, "p": 0.5})"));
+  EXPECT_TRUE(Json::parse(summary_json(test::record({cell("m", 0, {9, 1})}, 1)))["lowest"].is_null());
 }
 
 TEST(SummaryJson, NumbersThatAreNoneAreNull) {

@@ -7,6 +7,7 @@
 #include <limits>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "polyhop/core/error.hpp"
 
@@ -56,12 +57,36 @@ TEST(TextTable, ShowsControlCharactersAsEscapes) {
   EXPECT_EQ(table.text(), "na\\x1b[31mme\n--------------------\na\\nb\\t\\x7f\\u009b\\xff\n");
 }
 
-TEST(TextTable, CutsTheWidestColumnsToFitTheTerminal) {
-  EXPECT_EQ(example().text(25),
-            "method       risk  status\n"
-            "--------  -------  ------\n"
-            "GAP       1.2e-07  done\n"
-            "constan…        3\n");
+TEST(TextTable, WrapsTextsSoThatNumbersStayWhole) {
+  TextTable table({{"method"}, {"final excess risk", Align::right}, {"remark"}});
+  table.add({"exact diffusion tuned", "1.23e-05", "2 of 3 reached the target"});
+  table.add({"gradient-tracking", "3", ""});
+  EXPECT_EQ(table.text(48),
+            "method             final excess risk  remark\n"
+            "-----------------  -----------------  ----------\n"
+            "exact diffusion             1.23e-05  2 of 3\n"
+            "tuned                                 reached\n"
+            "                                      the target\n"
+            "gradient-tracking                  3\n");
+  EXPECT_EQ(table.text(40),
+            "method      final excess risk  remark\n"
+            "----------  -----------------  ---------\n"
+            "exact                1.23e-05  2 of 3\n"
+            "diffusion                      reached\n"
+            "tuned                          the\n"
+            "                               target\n"
+            "gradient-t                  3\n"
+            "racking\n");
+}
+
+TEST(TextTable, CutsNumbersOnlyWhereWrappingIsNotEnough) {
+  EXPECT_EQ(example().text(26),
+            "method        risk  status\n"
+            "---------  -------  ------\n"
+            "GAP        1.2e-07  done\n"
+            "constant         3\n"
+            "0.1\n");
+  EXPECT_NE(example().text(20).find("…"), std::string::npos);
   for (Index width = 1; width < 40; ++width) {
     std::istringstream lines(example().text(width));
     for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), width) << line;
@@ -77,6 +102,18 @@ TEST(Printable, KeepsWhatIsHarmlessAndEscapesTheRest) {
   EXPECT_EQ(printable("\u202e\u2066\u200b\ufeff"), "\\u202e\\u2066\\u200b\\ufeff");
   EXPECT_EQ(printable("\xe2\x82 \xed\xa0\x80 \xc0\xaf"), "\\xe2\\x82 \\xed\\xa0\\x80 \\xc0\\xaf");
   EXPECT_EQ(printable("\xf5\x80\x80\x80\xf4\x90\x80\x80"), "\\xf5\\x80\\x80\\x80\\xf4\\x90\\x80\\x80");
+}
+
+TEST(Wrapped, BreaksAtBlanksAndInsideLongWordsAlone) {
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(wrapped("one two three", 0), (Lines{"one two three"}));
+  EXPECT_EQ(wrapped("one two three", 13), (Lines{"one two three"}));
+  EXPECT_EQ(wrapped("one two three", 7), (Lines{"one two", "three"}));
+  EXPECT_EQ(wrapped("one two three", 6), (Lines{"one", "two", "three"}));
+  EXPECT_EQ(wrapped("abcdefg hi", 3), (Lines{"abc", "def", "g", "hi"}));
+  EXPECT_EQ(wrapped("漢字漢字", 5), (Lines{"漢字", "漢字"}));
+  EXPECT_EQ(wrapped("漢字", 1), (Lines{"漢", "字"}));
+  EXPECT_EQ(wrapped("", 5), (Lines{""}));
 }
 
 TEST(Shortened, CutsBetweenCharacters) {

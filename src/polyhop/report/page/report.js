@@ -79,7 +79,8 @@ function choose(n) {
 
 const SPREADS = [
   ["iterations", "Iterations", amount], ["vectors", "Vectors", amount], ["evaluations", "Evaluations", amount],
-  ["seconds", "Seconds", (x) => (isKnown(x) ? significant(x) : "\u2013")], ["final_risk", "Final risk", significant]
+  ["seconds", "Seconds", (x) => (isKnown(x) ? significant(x) : "\u2013")], ["final_risk", "Final risk", significant],
+  ["final_risk_averaged", "Averaged", (x) => (isKnown(x) ? significant(x) : "\u2013")]
 ];
 
 // The same words as the terminal's table.
@@ -98,11 +99,23 @@ function remark(s) {
   return words.join(", ");
 }
 
+const hasAverage = (s) => s.runs > 0 && s.final_risk_averaged[1] !== null && isKnown(s.final_risk_averaged[1]);
+
+// Which of its two models to take, and in how many runs that one was the better.
+function takeCell(s) {
+  if (!hasAverage(s)) return element("td", {class: "take"}, "\u2013");
+  const cell = element("td", {class: "take"}, s.recommended);
+  const better = s.recommended === "averaged" ? s.averaged_better : s.runs - s.averaged_better;
+  if (s.runs > 1) cell.append(element("small", {}, `on ${better} of ${s.runs}`));
+  return cell;
+}
+
 function rankingRows() {
   return experiment().ranking.map((s, n) => ({
                                     place: n + 1,
                                     method: s.method,
                                     remark: remark(s),
+                                    take: hasAverage(s) ? s.recommended : "",
                                     standing: s,
                                     index: experiment().methods.findIndex((m) => m.name === s.method),
                                     ...Object.fromEntries(SPREADS.map(([key]) => [key, s.runs > 0 ? s[key][1] : null])),
@@ -145,19 +158,22 @@ function headerCell(key, title, isText) {
 function showRanking() {
   const head = element(
       "tr", {}, headerCell("place", "#"), headerCell("method", "Method", true),
-      ...SPREADS.map(([key, title]) => headerCell(key, title)), headerCell("remark", "Remark", true));
+      ...SPREADS.map(([key, title]) => headerCell(key, title)), headerCell("take", "Take", true),
+      headerCell("remark", "Remark", true));
   const body = sorted(rankingRows())
                    .map(
                        (row) => element(
                            "tr", {}, element("td", {}, String(row.place)),
                            element("td", {class: "text"}, keyOf(row.index), row.method),
                            ...SPREADS.map(([key, , format]) => spreadCell(key, format, row.standing)),
-                           element("td", {class: "remark"}, row.remark)));
+                           takeCell(row.standing), element("td", {class: "remark"}, row.remark)));
   byId("ranking-table").replaceChildren(element("thead", {}, head), element("tbody", {}, ...body));
   byId("ranking-note").textContent =
       `Medians over ${plural(experiment().seeds, "seed")}, 10% and 90% quantiles below them. ` +
       "Iterations, vectors, evaluations and seconds are " +
-      `those to reach an excess risk of ${significant(experiment().target)}. Click a heading to sort.`;
+      `those to reach an excess risk of ${significant(experiment().target)}; final risks are excess risks at the end, ` +
+      "of the last iterates and of their averages; take the one with the lower median, which is as low or lower on so many of the runs. Click a heading to sort.";
+  byId("recommendation").textContent = experiment().recommendation;
 }
 
 // ------------------------------------------------------------------------------------------------------ the curves
@@ -602,12 +618,15 @@ const TABLES = {
   ranking() {
     const shares = ["10%", "median", "90%"];
     const head = [
-      "place", "method", "runs", "reached", "diverged", ...SPREADS.flatMap(([key]) => shares.map((s) => `${key} ${s}`))
+      "place", "method", "runs", "reached", "diverged", ...SPREADS.flatMap(([key]) => shares.map((s) => `${key} ${s}`)),
+      "averaged better", "take"
     ];
     return [
       head,
       ...experiment().ranking.map(
-          (s, n) => [n + 1, s.method, s.runs, s.reached, s.diverged, ...SPREADS.flatMap(([key]) => s[key])])
+          (s, n) =>
+              [n + 1, s.method, s.runs, s.reached, s.diverged, ...SPREADS.flatMap(([key]) => s[key]), s.averaged_better,
+               s.recommended])
     ];
   },
   curves() {
