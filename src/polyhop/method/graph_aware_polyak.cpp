@@ -23,43 +23,6 @@ Sweeps Codec<Sweeps>::read(const Value& v) {
   throw_mismatch(v, "an integer from 1 to 1000000, or \"exact\"");
 }
 
-Cap Codec<Cap>::read(const Value& v) {
-  if (const auto* text = v.as<std::string>()) {
-    if (*text == "none") return {};
-    if (*text == "distance") return {Cap::Kind::distance, 1};
-    if (*text == "curvature") return {Cap::Kind::curvature, 0};
-    // "0.5/sqrt(i+1)" or "2*distance"
-    Real factor = 0;
-    const char* end = text->data() + text->size();
-    const auto number = std::from_chars(text->data(), end, factor);
-    if (number.ec == std::errc{} && factor > 0 && std::isfinite(factor)) {
-      const std::string_view rest(number.ptr, end);
-      if (rest == "/sqrt(i+1)") return {Cap::Kind::decaying, factor};
-      if (rest == "*distance") return {Cap::Kind::distance, factor};
-    }
-  } else if (v.as<double>() != nullptr || v.as<std::int64_t>() != nullptr) {
-    const Real x = Codec<Real>::read(v);
-    if (x > 0 && std::isfinite(x)) return {Cap::Kind::constant, x};
-  }
-  throw_mismatch(v, type());
-}
-
-Value Codec<Cap>::write(const Cap& cap) {
-  switch (cap.kind) {
-    case Cap::Kind::none:
-      return "none";
-    case Cap::Kind::constant:
-      return cap.value;
-    case Cap::Kind::decaying:
-      return shortest(cap.value) + "/sqrt(i+1)";
-    case Cap::Kind::distance:
-      return cap.value == 1 ? "distance" : shortest(cap.value) + "*distance";
-    case Cap::Kind::curvature:
-      return "curvature";
-  }
-  return {};
-}
-
 const FieldTable<GapOptions>& GapOptions::fields() {
   using O = GapOptions;
   static const auto table =
@@ -193,28 +156,12 @@ void GraphAwarePolyak::prepare_memory(const Setting& setting) {
     }
     projections_.resize(agents * options_.sketch_size);
   }
-  if (options_.cap.kind == Cap::Kind::distance) {
-    sum_.resize(agents);
-    radius_.resize(agents);
-    start_ = zeros;
-  }
-  if (options_.cap.kind == Cap::Kind::curvature) {
-    differences_.emplace(zeros);
-    cap_.assign(agents, 1e-2);
-  }
+  cap_.emplace(options_.cap, options_.sums, zeros);
 }
 
 void GraphAwarePolyak::register_state(StateRegistry& state) {
   optimal_.register_state(state);
-  if (options_.cap.kind == Cap::Kind::distance) {
-    state.scalars("gap.sum", sum_);
-    state.scalars("gap.radius", radius_);
-    state.rows("gap.start", start_);
-  }
-  if (options_.cap.kind == Cap::Kind::curvature) {
-    differences_->register_state(state, "gap");
-    state.scalars("gap.cap", cap_);
-  }
+  cap_->register_state(state);
 }
 
 void GraphAwarePolyak::do_choose(const Iterate& at, Network& network, std::span<Real> mu) {
@@ -223,7 +170,7 @@ void GraphAwarePolyak::do_choose(const Iterate& at, Network& network, std::span<
   bound(at, network);      // cbar_k        [eq:upperbound]
   sweep(at, network, mu);  // mu_k^(T)      [eq:step-size-rule]
   for (Real& m : mu) m = options_.relaxation * std::max(m, 0.0);
-  limit(at, network, mu);
+  cap_->limit(at, cap_->needs_energy() ? energy(at, network) : std::span<const Real>{}, network, mu);
   reconcile(options_.agree, network, mu);
 }
 
@@ -461,33 +408,12 @@ void GraphAwarePolyak::sweep_until_exact(const Iterate& at, Network& network, st
   }
 }
 
-void GraphAwarePolyak::limit(const Iterate& at, Network& network, std::span<Real> mu) {
-  switch (options_.cap.kind) {
-    case Cap::Kind::none:
-      return;
-    case Cap::Kind::constant:
-      for (Real& m : mu) m = std::min(m, options_.cap.value);
-      return;
-    case Cap::Kind::decaying:
-      for (Real& m : mu) m = std::min(m, options_.cap.value / std::sqrt(static_cast<Real>(at.i() + 1)));
-      return;
-    case Cap::Kind::distance:
-      limit_by_distance(at, network, mu);
-      return;
-    case Cap::Kind::curvature:
-      limit_by_curvature(at, network, mu);
-  }
-}
-
-// Distance over gradients (after DoG, Ivgi et al. 2023), graph-aware: cap_k = r_k / sqrt(S_k), with S_k the gradient
-// energy g_k.(B G)_k that survives the averaging, and r_k the farthest that anyone near has moved.
-void GraphAwarePolyak::limit_by_distance(const Iterate& at, Network& network, std::span<Real> mu) {
-  constexpr Index first_limited = 50;
-  if (at.i() == 0) copy(at.w(), start_);
+// g_k.(B G)_k, what survives the averaging of an agent's gradient.
+std::span<const Real> GraphAwarePolyak::energy(const Iterate& at, Network& network) {
   if (is_diagonal()) {
     std::ranges::copy(squared_norms_, coupling_.begin());
   } else if (holds_gradients()) {
-    for (std::size_t k = 0; k < mu.size(); ++k) {
+    for (std::size_t k = 0; k < coupling_.size(); ++k) {
       Real sum = 0;
       for (Index e = near_->offset[k]; e < near_->offset[k + 1]; ++e) sum += z_[e];
       coupling_[k] = sum;
@@ -496,38 +422,7 @@ void GraphAwarePolyak::limit_by_distance(const Iterate& at, Network& network, st
     std::ranges::fill(scratch_, 1.0);
     couple(at, network, scratch_);
   }
-  for (std::size_t k = 0; k < mu.size(); ++k) {
-    sum_[k] += std::max(coupling_[k], 0.0);
-    const auto agent = static_cast<Index>(k);
-    radius_[k] = std::max(radius_[k], std::sqrt(squared_distance(at.w(), agent, start_, agent)));
-  }
-  if (options_.sums == Sums::mixed) {
-    const Heard heard = network.hear({sum_, radius_});
-    heard.combine(0, sum_);
-    heard.max(1, radius_);
-  } else {
-    network.hear({radius_}).max(0, radius_);
-  }
-  if (at.i() < first_limited) return;
-  for (std::size_t k = 0; k < mu.size(); ++k) {
-    if (sum_[k] > 0) mu[k] = std::min(mu[k], options_.cap.value * radius_[k] / std::sqrt(sum_[k]));
-  }
-}
-
-// What the own curvature between two points allows, growing by at most a half an iteration; then the smallest of the
-// network. With a purely local cap gradient tracking stalls on rings with unlike scales.
-void GraphAwarePolyak::limit_by_curvature(const Iterate& at, Network& network, std::span<Real> mu) {
-  constexpr Real most = 1e100;  // where nobody moves, nothing stops it
-  if (differences_->update(at)) {
-    for (std::size_t k = 0; k < mu.size(); ++k) {
-      cap_[k] = std::min(1.5 * cap_[k], most);
-      const Real moved = differences_->ss()[k];
-      const Real turned = differences_->zz()[k];
-      if (moved > 0 && turned > 0) cap_[k] = std::min(cap_[k], 0.5 * std::sqrt(moved / turned));
-    }
-  }
-  spread_min(cap_, network);
-  for (std::size_t k = 0; k < mu.size(); ++k) mu[k] = std::min(mu[k], cap_[k]);
+  return coupling_;
 }
 
 }  // namespace polyhop

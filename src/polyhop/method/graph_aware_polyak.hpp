@@ -12,15 +12,14 @@
 
 #include "polyhop/core/fields.hpp"
 #include "polyhop/method/agreement.hpp"
-#include "polyhop/method/differences.hpp"
 #include "polyhop/method/optimum.hpp"
+#include "polyhop/method/step_cap.hpp"
 #include "polyhop/method/step_size.hpp"
 
 namespace polyhop {
 
 enum class Bound { paper, linear, tight, oracle };
 enum class Damping { paper, rows, norms, graph, sketch };
-enum class Sums { mixed, own };
 enum class StepsOverTwoHops { lists, relay };
 
 template <>
@@ -35,11 +34,6 @@ struct EnumNames<Damping> {
                                                                                  {Damping::norms, "norms"},
                                                                                  {Damping::graph, "graph"},
                                                                                  {Damping::sketch, "sketch"}}};
-};
-template <>
-struct EnumNames<Sums> {
-  static constexpr std::array<std::pair<Sums, std::string_view>, 2> names = {
-      {{Sums::mixed, "mixed"}, {Sums::own, "own"}}};
 };
 template <>
 struct EnumNames<StepsOverTwoHops> {
@@ -58,21 +52,6 @@ struct Codec<Sweeps> {
   static std::string type() { return "1 <= integer <= 1000000 | \"exact\""; }
   static Sweeps read(const Value& v);
   static Value write(const Sweeps& s) { return s.exact ? Value("exact") : Value(s.count); }
-};
-
-/// An upper limit on the steps: none, a constant, gamma/sqrt(i+1), the distance rule, or what curvature allows.
-struct Cap {
-  enum class Kind { none, constant, decaying, distance, curvature };
-  Kind kind = Kind::none;
-  Real value = 0;  // the constant, or gamma, or what multiplies the distance rule's
-};
-template <>
-struct Codec<Cap> {
-  static std::string type() {
-    return "\"none\" | number > 0 | \"GAMMA/sqrt(i+1)\" | \"distance\" | \"FACTOR*distance\" | \"curvature\"";
-  }
-  static Cap read(const Value& v);
-  static Value write(const Cap& cap);
 };
 
 /// The options of GAP; without any it is the paper's algorithm, T = 2.
@@ -115,7 +94,7 @@ class GraphAwarePolyak final : public StepSize {
   [[nodiscard]] std::span<const Real> levels() const override { return optimal_.levels(); }
   void register_state(StateRegistry& state) override;
   /// What multiplies the distance rule's cap from now on.
-  void loosen_cap(Real factor) { options_.cap.value = factor; }
+  void loosen_cap(Real factor) { cap_->loosen(factor); }
   /// Lets bound = "tight" be "linear" where no smoothness is known, instead of an error.
   void allow_unknown_smoothness() { allows_unknown_smoothness_ = true; }
   /// lambda_B of `damping = "graph"`; 0 for others.
@@ -138,9 +117,7 @@ class GraphAwarePolyak final : public StepSize {
   void sweep_once(const Iterate& at, Network& network, std::span<Real> mu, bool first);
   void sweep_until_exact(const Iterate& at, Network& network, std::span<Real> mu);
   void couple(const Iterate& at, Network& network, std::span<const Real> mu);
-  void limit(const Iterate& at, Network& network, std::span<Real> mu);
-  void limit_by_distance(const Iterate& at, Network& network, std::span<Real> mu);
-  void limit_by_curvature(const Iterate& at, Network& network, std::span<Real> mu);
+  std::span<const Real> energy(const Iterate& at, Network& network);
   /// P = I: every agent is on its own.
   [[nodiscard]] bool is_diagonal() const { return recursion_.mixing == 0; }
   [[nodiscard]] bool holds_gradients() const {
@@ -168,12 +145,7 @@ class GraphAwarePolyak final : public StepSize {
   // damping = "sketch": the signs, and the projections of the block's agents.
   Rows signs_;
   std::vector<Real> projections_;
-  // What cap = "distance" remembers.
-  std::vector<Real> sum_, radius_;
-  Rows start_;
-  // What cap = "curvature" remembers.
-  std::optional<Differences> differences_;
-  std::vector<Real> cap_;
+  std::optional<StepCap> cap_;
 };
 
 }  // namespace polyhop
