@@ -117,12 +117,13 @@ double memory(const std::string& name) {
 
 double kept(const DataTable& table) {
   const Features& features = table.features;
-  double bytes = static_cast<double>(table.targets.size() * sizeof(Real));
+  double bytes = static_cast<double>(table.targets.size() * sizeof(double));
   if (!features.is_sparse()) {
-    return bytes + static_cast<double>(features.rows() * features.dense().stride()) * sizeof(Real);
+    return bytes + static_cast<double>(features.rows() * features.dense().stride()) * sizeof(double);
   }
   for (Index n = 0; n < features.rows(); ++n) {
-    bytes += sizeof(Index) + static_cast<double>(features.columns_of(n).size()) * (sizeof(std::int32_t) + sizeof(Real));
+    bytes +=
+        sizeof(Index) + static_cast<double>(features.columns_of(n).size()) * (sizeof(std::int32_t) + sizeof(double));
   }
   return bytes;
 }

@@ -16,7 +16,7 @@ constexpr Index agents = 20;
 constexpr Index dimension = 4;
 
 // Where the target is at instant n: it circles in each pair of coordinates.
-Real target(Index n, Index j) { return std::cos(0.002 * static_cast<Real>(n) + static_cast<Real>(j)); }
+double target(Index n, Index j) { return std::cos(0.002 * static_cast<double>(n) + static_cast<double>(j)); }
 
 // One agent's cost: at instant n it measures y = h.target + noise, both new, and pays (h.w - y)^2 / 2. Nothing is kept.
 class Sensor final : public Objective {
@@ -24,24 +24,24 @@ class Sensor final : public Objective {
   explicit Sensor(Index agent) : agent_(agent) {}
   [[nodiscard]] Index dimension() const override { return ::dimension; }
   [[nodiscard]] Index samples() const override { return endless_samples; }
-  [[nodiscard]] Real value(std::span<const Real> w, std::span<const Index> batch) const override {
-    std::vector<Real> h(w.size());
-    const Real miss = measure(batch[0], w, h);
+  [[nodiscard]] double value(std::span<const double> w, std::span<const Index> batch) const override {
+    std::vector<double> h(w.size());
+    const double miss = measure(batch[0], w, h);
     return miss * miss / 2;
   }
-  Real value_and_gradient(std::span<const Real> w, std::span<const Index> batch,
-                          std::span<Real> gradient) const override {
-    const Real miss = measure(batch[0], w, gradient);
-    for (Real& x : gradient) x *= miss;
+  double value_and_gradient(std::span<const double> w, std::span<const Index> batch,
+                            std::span<double> gradient) const override {
+    const double miss = measure(batch[0], w, gradient);
+    for (double& x : gradient) x *= miss;
     return miss * miss / 2;
   }
 
  private:
   // Draws h and returns h.w - y.
-  [[nodiscard]] Real measure(Index n, std::span<const Real> w, std::span<Real> h) const {
+  [[nodiscard]] double measure(Index n, std::span<const double> w, std::span<double> h) const {
     Stream random(1, Purpose::features, agent_, n);
     random.normals(h);
-    Real miss = -random.normal();
+    double miss = -random.normal();
     for (std::size_t j = 0; j < h.size(); ++j) miss += h[j] * (w[j] - target(n, static_cast<Index>(j)));
     return miss;
   }

@@ -16,8 +16,8 @@ using namespace polyhop;
 
 // The quantile (pinball) loss of r = y - z, tau r above 0 and (tau - 1) r below, with a parabola between -h and h.
 struct QuantileOptions {
-  Real tau = 0.5;
-  Real width = 0.1;
+  double tau = 0.5;
+  double width = 0.1;
   static const FieldTable<QuantileOptions>& fields() {
     using O = QuantileOptions;
     static const auto table = FieldTable<O>()
@@ -31,31 +31,31 @@ class Quantile final : public Loss {
  public:
   explicit Quantile(const QuantileOptions& options) : tau_(options.tau), h_(options.width) {}
 
-  void values(std::span<const Real> z, std::span<const Real> y, std::span<Real> value) const override {
+  void values(std::span<const double> z, std::span<const double> y, std::span<double> value) const override {
     for (std::size_t n = 0; n < z.size(); ++n) {
-      const Real r = y[n] - z[n];
-      const Real rounded = std::abs(r) < h_ ? r * r / (4 * h_) + h_ / 4 : std::abs(r) / 2;  // |r| / 2 without corner
+      const double r = y[n] - z[n];
+      const double rounded = std::abs(r) < h_ ? r * r / (4 * h_) + h_ / 4 : std::abs(r) / 2;  // |r| / 2 without corner
       value[n] = rounded + (tau_ - 0.5) * r;
     }
   }
-  void slopes(std::span<const Real> z, std::span<const Real> y, std::span<Real> slope) const override {
+  void slopes(std::span<const double> z, std::span<const double> y, std::span<double> slope) const override {
     for (std::size_t n = 0; n < z.size(); ++n) {
       slope[n] = -std::clamp((y[n] - z[n]) / (2 * h_), -0.5, 0.5) - (tau_ - 0.5);
     }
   }
-  void curvatures(std::span<const Real> z, std::span<const Real> y, std::span<Real> curvature) const override {
+  void curvatures(std::span<const double> z, std::span<const double> y, std::span<double> curvature) const override {
     for (std::size_t n = 0; n < z.size(); ++n) curvature[n] = std::abs(y[n] - z[n]) < h_ ? 1 / (2 * h_) : 0;
   }
-  [[nodiscard]] Real max_curvature() const override { return 1 / (2 * h_); }
+  [[nodiscard]] double max_curvature() const override { return 1 / (2 * h_); }
 
  private:
-  Real tau_;
-  Real h_;
+  double tau_;
+  double h_;
 };
 
 // mu_k = value / (1 + ||g_k||): short where the gradient is long. No communication.
 struct ShyOptions {
-  Real value = 0.1;
+  double value = 0.1;
   static const FieldTable<ShyOptions>& fields() {
     static const auto table =
         FieldTable<ShyOptions>().add("value", &ShyOptions::value, "the step where there is no gradient", {above(0)});
@@ -68,7 +68,7 @@ class ShyStep final : public StepSize {
   ShyStep(const ShyOptions& options, const Setting&) : options_(options) {}
 
  private:
-  void do_choose(const Iterate& at, Network&, std::span<Real> mu) override {
+  void do_choose(const Iterate& at, Network&, std::span<double> mu) override {
     for (Index k = 0; k < at.agents(); ++k) {
       mu[k] = options_.value / (1 + std::sqrt(at.y().squared_norm(k)));
     }
@@ -80,29 +80,29 @@ class ShyStep final : public StepSize {
 // J_k(w) = sqrt(1 + (max(||w - p_k|| - d_k, 0))^2) - 1, convex: the source is not farther away than it seems.
 class Distance final : public Objective {
  public:
-  Distance(Real x, Real y, Real d) : place_{x, y}, d_(d) {}
+  Distance(double x, double y, double d) : place_{x, y}, d_(d) {}
   [[nodiscard]] Index dimension() const override { return 2; }
-  [[nodiscard]] Real value(std::span<const Real> w, std::span<const Index>) const override {
+  [[nodiscard]] double value(std::span<const double> w, std::span<const Index>) const override {
     return std::sqrt(1 + excess(w) * excess(w)) - 1;
   }
-  Real value_and_gradient(std::span<const Real> w, std::span<const Index> batch,
-                          std::span<Real> gradient) const override {
-    const Real e = excess(w);
-    const Real by = e > 0 ? e / std::sqrt(1 + e * e) / (e + d_) : 0;
+  double value_and_gradient(std::span<const double> w, std::span<const Index> batch,
+                            std::span<double> gradient) const override {
+    const double e = excess(w);
+    const double by = e > 0 ? e / std::sqrt(1 + e * e) / (e + d_) : 0;
     for (std::size_t j = 0; j < 2; ++j) gradient[j] = by * (w[j] - place_[j]);
     return value(w, batch);
   }
 
  private:
-  [[nodiscard]] Real excess(std::span<const Real> w) const {
+  [[nodiscard]] double excess(std::span<const double> w) const {
     return std::max(std::hypot(w[0] - place_[0], w[1] - place_[1]) - d_, 0.0);
   }
-  Real place_[2];
-  Real d_;
+  double place_[2];
+  double d_;
 };
 
 struct SourceOptions {
-  Real deviation = 0.1;
+  double deviation = 0.1;
   static const FieldTable<SourceOptions>& fields() {
     static const auto table = FieldTable<SourceOptions>().add("deviation", &SourceOptions::deviation,
                                                               "deviation of what is measured", {at_least(0)});
@@ -116,9 +116,9 @@ std::unique_ptr<Problem> locate(const SourceOptions& options, const ProblemSetti
   for (Index k = 0; k < setting.block.size(); ++k) {
     const Index agent = setting.block.agent(k);
     Stream random(setting.seed, Purpose::features, agent);
-    const Real x = 3 * random.normal();
-    const Real y = 3 * random.normal();
-    const Real d = std::abs(std::hypot(x - 1, y + 2) + options.deviation * random.normal());  // it is at (1, -2)
+    const double x = 3 * random.normal();
+    const double y = 3 * random.normal();
+    const double d = std::abs(std::hypot(x - 1, y + 2) + options.deviation * random.normal());  // it is at (1, -2)
     all[agent] = std::make_shared<Distance>(x, y, d);
   }
   return std::make_unique<ObjectiveProblem>(std::move(all), setting.batch, setting.sampling);

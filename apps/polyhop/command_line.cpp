@@ -69,9 +69,9 @@ std::string usage_message(const CLI::App& app, const std::string& otherwise) {
 }
 
 // Refuses other values, in words of ours: CLI11's name the bounds with all their digits, and the same for no number.
-void expect(CLI::Option& option, const std::string& what, const std::function<bool(Real)>& good) {
+void expect(CLI::Option& option, const std::string& what, const std::function<bool(double)>& good) {
   option.check([what, good](const std::string& text) {
-    Real x = 0;
+    double x = 0;
     const bool is_number = CLI::detail::lexical_cast(text, x);
     return is_number && good(x) ? "" : "found '" + text + "', expected " + what;
   });
@@ -86,23 +86,23 @@ Argument& Argument::required() {
 
 Argument& Argument::within(int lowest, int highest) {
   expect(*option_, "an integer from " + std::to_string(lowest) + " to " + std::to_string(highest),
-         [=](Real x) { return x == std::floor(x) && x >= lowest && x <= highest; });
+         [=](double x) { return x == std::floor(x) && x >= lowest && x <= highest; });
   return *this;
 }
 
-Argument& Argument::within(Real lowest, Real highest) {
+Argument& Argument::within(double lowest, double highest) {
   expect(*option_, "a number from " + shortest(lowest) + " to " + shortest(highest),
-         [=](Real x) { return x >= lowest && x <= highest; });
+         [=](double x) { return x >= lowest && x <= highest; });
   return *this;
 }
 
 Argument& Argument::positive() {
-  expect(*option_, "a number > 0", [](Real x) { return x > 0; });
+  expect(*option_, "a number > 0", [](double x) { return x > 0; });
   return *this;
 }
 
 Argument& Argument::non_negative() {
-  expect(*option_, "a number >= 0", [](Real x) { return x >= 0; });
+  expect(*option_, "a number >= 0", [](double x) { return x >= 0; });
   return *this;
 }
 
@@ -146,11 +146,11 @@ Argument Command::option(const std::string& names, std::optional<Index>& value, 
   return Argument(*app_->add_option(names, value, help));
 }
 
-Argument Command::option(const std::string& names, Real& value, const std::string& help) {
+Argument Command::option(const std::string& names, double& value, const std::string& help) {
   return Argument(*app_->add_option(names, value, help));
 }
 
-Argument Command::option(const std::string& names, std::optional<Real>& value, const std::string& help) {
+Argument Command::option(const std::string& names, std::optional<double>& value, const std::string& help) {
   return Argument(*app_->add_option(names, value, help));
 }
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "polyhop/core/error.hpp"
-#include "polyhop/core/real.hpp"
+#include "polyhop/core/index.hpp"
 
 namespace CLI {
 class App;
@@ -38,7 +38,7 @@ class Argument {
 
   Argument& required();
   Argument& within(int lowest, int highest);
-  Argument& within(Real lowest, Real highest);
+  Argument& within(double lowest, double highest);
   Argument& positive();
   Argument& non_negative();
   Argument& one_of(const std::vector<std::string>& names);
@@ -63,8 +63,8 @@ class Command {
   Argument option(const std::string& names, std::optional<std::string>& value, const std::string& help);
   Argument option(const std::string& names, Index& value, const std::string& help);
   Argument option(const std::string& names, std::optional<Index>& value, const std::string& help);
-  Argument option(const std::string& names, Real& value, const std::string& help);
-  Argument option(const std::string& names, std::optional<Real>& value, const std::string& help);
+  Argument option(const std::string& names, double& value, const std::string& help);
+  Argument option(const std::string& names, std::optional<double>& value, const std::string& help);
   /// A flag may be given again, with one value each time; a positional argument takes many.
   Argument option(const std::string& names, std::vector<std::string>& values, const std::string& help);
   /// Calls `take` with the value; an InputError that it throws is told as an error of usage.

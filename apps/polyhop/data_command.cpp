@@ -69,8 +69,8 @@ void write_table(const DataTable& data, CsvOutput& out) {
   std::string line;
   for (Index n = 0; n < data.features.rows(); ++n) {
     line.clear();
-    for (const Real x : data.features.dense().row(n)) line += shortest(x) + ",";
-    const Real target = data.targets[n];
+    for (const double x : data.features.dense().row(n)) line += shortest(x) + ",";
+    const double target = data.targets[n];
     line += data.labels.empty() ? shortest(target) : csv_cell(data.labels[static_cast<std::size_t>(target)]);
     out.write(line + "\n");
   }

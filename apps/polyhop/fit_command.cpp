@@ -76,7 +76,7 @@ GraphOptions graph_of(const FitArguments& arguments, Sources& sources) {
   const auto* count = agents != nullptr ? agents->as<std::int64_t>() : nullptr;
   const bool random = root["graph"]["topology"].text() == "\"erdos-renyi\"";
   if (random && count != nullptr && root["graph"].find("probability") == nullptr) {
-    const auto k = static_cast<Real>(std::max<Index>(*count, 2));
+    const auto k = static_cast<double>(std::max<Index>(*count, 2));
     root["graph"]["probability"] = Value(std::min(1.0, 2 * std::log(k) / k));
   }
   return GraphOptions::fields().read(root["graph"], "graph");

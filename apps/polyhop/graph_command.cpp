@@ -105,8 +105,8 @@ struct ListMemory {
   double one_process = 0;
 };
 ListMemory list_memory(const TwoHopSizes& sizes, Index dimension) {
-  constexpr double row_number = sizeof(Real);
-  constexpr double a_pair = 2 * sizeof(Real) + sizeof(Index) + sizeof(std::int32_t);
+  constexpr double row_number = sizeof(double);
+  constexpr double a_pair = 2 * sizeof(double) + sizeof(Index) + sizeof(std::int32_t);
   return {static_cast<double>(sizes.most) * static_cast<double>(Rows::padded(dimension)) * row_number,
           static_cast<double>(sizes.total) * a_pair};
 }

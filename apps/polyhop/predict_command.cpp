@@ -33,7 +33,7 @@ struct PredictArguments {
 };
 
 struct Predictions {
-  std::vector<Real> values;    // or
+  std::vector<double> values;  // or
   std::vector<Index> classes;  // as places in the model's
   Rows probabilities;          // a row for each class, where they are asked for
   Index samples = 0;

@@ -219,7 +219,7 @@ Record from_state(const py::dict& state) {
   }
   for (const auto& item : state["tunings"]) {
     const auto t = item.cast<py::tuple>();
-    out.tunings.push_back({t[0].cast<std::string>(), t[1].cast<Real>(), t[2].cast<Real>(), t[3].cast<Index>(),
+    out.tunings.push_back({t[0].cast<std::string>(), t[1].cast<double>(), t[2].cast<double>(), t[3].cast<Index>(),
                            t[4].cast<Index>(), t[5].cast<Index>(), t[6].cast<Index>(), t[7].cast<Index>(),
                            t[8].cast<Index>(), t[9].cast<double>()});
   }

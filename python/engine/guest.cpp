@@ -155,9 +155,9 @@ Shown::Shown(const Rows& rows, Index count, bool writable, std::string what)
   // The array holds what will own the memory if somebody keeps it.
   const py::capsule base(new std::shared_ptr<Rows>(left_),
                          [](void* p) { delete static_cast<std::shared_ptr<Rows>*>(p); });
-  array_ = py::array(py::dtype::of<Real>(), {count, rows.columns()},
-                     {rows.stride() * static_cast<Index>(sizeof(Real)), static_cast<Index>(sizeof(Real))}, rows.data(),
-                     base);
+  array_ = py::array(py::dtype::of<double>(), {count, rows.columns()},
+                     {rows.stride() * static_cast<Index>(sizeof(double)), static_cast<Index>(sizeof(double))},
+                     rows.data(), base);
   if (!writable) py::detail::array_proxy(array_.ptr())->flags &= ~py::detail::npy_api::NPY_ARRAY_WRITEABLE_;
 }
 
@@ -182,10 +182,10 @@ Shown::~Shown() { leave(); }
 py::array shared_view(const std::shared_ptr<Rows>& rows, Index columns) {
   const py::capsule base(new std::shared_ptr<Rows>(rows),
                          [](void* p) { delete static_cast<std::shared_ptr<Rows>*>(p); });
-  const auto number = static_cast<Index>(sizeof(Real));
+  const auto number = static_cast<Index>(sizeof(double));
   const Index row = rows->stride() * number;
-  if (columns == 0) return {py::dtype::of<Real>(), {rows->rows()}, {row}, rows->data(), base};
-  return {py::dtype::of<Real>(), {rows->rows(), columns}, {row, number}, rows->data(), base};
+  if (columns == 0) return {py::dtype::of<double>(), {rows->rows()}, {row}, rows->data(), base};
+  return {py::dtype::of<double>(), {rows->rows(), columns}, {row, number}, rows->data(), base};
 }
 
 Value to_value(const py::handle& object, const std::string& path, int depth) {
@@ -250,7 +250,7 @@ py::array copied(const Rows& rows) {
   return out;
 }
 
-py::array copied(std::span<const Real> numbers) {
+py::array copied(std::span<const double> numbers) {
   Array out(static_cast<py::ssize_t>(numbers.size()));
   std::ranges::copy(numbers, out.mutable_data());
   return out;

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "polyhop/core/real.hpp"
+#include "polyhop/core/index.hpp"
 #include "polyhop/core/rows.hpp"
 #include "polyhop/core/value.hpp"
 
@@ -25,7 +25,7 @@ namespace polyhop::python {
 
 namespace py = pybind11;
 
-using Array = py::array_t<Real, py::array::c_style | py::array::forcecast>;
+using Array = py::array_t<double, py::array::c_style | py::array::forcecast>;
 using IndexArray = py::array_t<Index, py::array::c_style | py::array::forcecast>;
 using IntArray = py::array_t<std::int32_t, py::array::c_style | py::array::forcecast>;
 
@@ -94,7 +94,7 @@ py::object to_python(const Value& value);
 
 /// A new array with the rows' numbers.
 py::array copied(const Rows& rows);
-py::array copied(std::span<const Real> numbers);
+py::array copied(std::span<const double> numbers);
 /// An array of numbers, whatever it was made from. Throws InputError for what is none: texts, complex numbers, objects.
 Array numbers(const py::handle& object, const std::string& path);
 /// Rows with an array's numbers: of two dimensions, or one for a single row.

@@ -71,7 +71,7 @@ class NetworkView : public Lent, public std::enable_shared_from_this<NetworkView
     Reach out;
     if (given.ndim() == 1) {
       const Array list = checked(given, {get().block().size()}, "reach");
-      const std::span<const Real> one(list.data(), static_cast<std::size_t>(list.size()));
+      const std::span<const double> one(list.data(), static_cast<std::size_t>(list.size()));
       without_lock([&](Network& network) { out = network.reach(one); });
     } else {
       const Rows rows = vectors(given);
@@ -81,15 +81,15 @@ class NetworkView : public Lent, public std::enable_shared_from_this<NetworkView
   }
 
   py::array pairwise(const ReachView& x) {
-    std::vector<Real> out(x.get().entries);
+    std::vector<double> out(x.get().entries);
     get().pairwise(x.get(), out);
     return copied(out);
   }
 
   py::tuple hear(const py::object& x) {
     const Array list = checked(x, {get().block().size()}, "hear");
-    const std::span<const Real> one(list.data(), static_cast<std::size_t>(list.size()));
-    std::vector<Real> mean(one.size()), least(one.size()), most(one.size());
+    const std::span<const double> one(list.data(), static_cast<std::size_t>(list.size()));
+    std::vector<double> mean(one.size()), least(one.size()), most(one.size());
     without_lock([&](Network& network) {
       const Heard heard = network.hear({one});
       heard.combine(0, mean);
@@ -100,10 +100,10 @@ class NetworkView : public Lent, public std::enable_shared_from_this<NetworkView
   }
 
   py::array spread_max(const py::object& x) {
-    return spread(x, [](Network& network, std::span<Real> list) { network.spread_max(list); });
+    return spread(x, [](Network& network, std::span<double> list) { network.spread_max(list); });
   }
   py::array spread_sum(const py::object& x) {
-    return spread(x, [](Network& network, std::span<Real> list) { network.spread_sum({list}); });
+    return spread(x, [](Network& network, std::span<double> list) { network.spread_sum({list}); });
   }
 
   [[nodiscard]] py::tuple two_hop() {
@@ -127,7 +127,7 @@ class NetworkView : public Lent, public std::enable_shared_from_this<NetworkView
   template <class F>
   py::array spread(const py::object& x, F f) {
     const Array list = checked(x, {get().block().size()}, "network");
-    std::vector<Real> out(list.data(), list.data() + list.size());
+    std::vector<double> out(list.data(), list.data() + list.size());
     without_lock([&](Network& network) { f(network, out); });
     return copied(out);
   }
@@ -163,7 +163,7 @@ class IterateView : public Lent {
     return copied(rows);
   }
   [[nodiscard]] py::array squared_norms() const {
-    std::vector<Real> out(get().agents());
+    std::vector<double> out(get().agents());
     for (std::size_t k = 0; k < out.size(); ++k) out[k] = at_.y().squared_norm(static_cast<Index>(k));
     return copied(out);
   }
@@ -173,7 +173,7 @@ class IterateView : public Lent {
     }
     Rows w(1, static_cast<Index>(reference_->minimiser->size()));
     std::ranges::copy(*reference_->minimiser, w.row(0).begin());
-    std::vector<Real> out(get().agents());
+    std::vector<double> out(get().agents());
     {
       const py::gil_scoped_release unlocked;
       at_.oracle().values_at_point(w, out);
@@ -201,7 +201,7 @@ class Attributes {
       const py::object given = owner.attr(name);
       const Array numbers = polyhop::python::numbers(given, item.name);
       if (numbers.ndim() == 0) {
-        item.number = std::make_shared<Real>(*numbers.data());
+        item.number = std::make_shared<double>(*numbers.data());
       } else if (numbers.ndim() <= 2 && numbers.shape(0) == agents) {
         item.columns = numbers.ndim() == 1 ? 0 : numbers.shape(1);
         const Index columns = std::max<Index>(item.columns, 1);
@@ -233,7 +233,7 @@ class Attributes {
     for (const Item& item : items_) {
       const py::object now = owner.attr(item.name.c_str());
       if (!item.rows) {
-        *item.number = now.cast<Real>();
+        *item.number = now.cast<double>();
       } else if (const py::array shown = shared_view(item.rows, item.columns); !is_same(now, shown)) {
         shown[py::ellipsis()] = now;
       }
@@ -244,7 +244,7 @@ class Attributes {
   struct Item {
     std::string name;
     std::shared_ptr<Rows> rows;
-    std::shared_ptr<Real> number;
+    std::shared_ptr<double> number;
     Index columns = 0;  // 0: one number an agent
   };
   static bool is_same(const py::object& now, const py::array& shown) {
@@ -258,8 +258,8 @@ class Attributes {
 // What Python sees of rows are arrays of float64, without a copy.
 void require_double(const Setting& setting, const char* what) {
   if (setting.network.element() == Element::float64) return;
-  throw InputError("problem.precision", std::string(what) +
-                                            " written in Python works in double precision; take precision = \"double\"");
+  throw InputError("problem.precision",
+                   std::string(what) + " written in Python works in double precision; take precision = \"double\"");
 }
 
 class PythonStep final : public StepSize {
@@ -281,7 +281,7 @@ class PythonStep final : public StepSize {
   void register_state(StateRegistry& state) override { state_.enter(state, name_); }
 
  private:
-  void do_choose(const Iterate& at, Network& network, std::span<Real> mu) override {
+  void do_choose(const Iterate& at, Network& network, std::span<double> mu) override {
     const Callback lock;
     const auto iterate = std::make_shared<IterateView>(at, reference_);
     const auto view = std::make_shared<NetworkView>(network);
@@ -470,7 +470,7 @@ void add_algorithm(const std::string& name, const py::object& type, const std::s
   for (const auto& [key, value] : recursion) {
     const auto field = key.cast<std::string>();
     if (field == "mixing") {
-      form.mixing = value.cast<Real>();
+      form.mixing = value.cast<double>();
     } else if (field == "rounds") {
       form.rounds = value.cast<Index>();
     } else if (field == "shifted") {
@@ -595,7 +595,7 @@ void add_methods(py::module_& module) {
   py::class_<RuleView, std::shared_ptr<RuleView>>(module, "Rule")
       .def("choose", [](const RuleView& r, const IterateView& at, const NetworkView& network) {
         r.use();
-        std::vector<Real> mu(at.get().agents());
+        std::vector<double> mu(at.get().agents());
         Network& own = network.get();
         {
           const py::gil_scoped_release unlocked;

@@ -66,7 +66,7 @@ NetworkGraph weighted(const Graph& graph, const std::string& rule) {
 
 // Weights >= 0 keep every eigenvalue within [-1, 1]; negative ones need not.
 void refuse_divergence(const CombinationMatrix& matrix, const std::string& argument) {
-  if (std::ranges::all_of(matrix.rows().weight, [](Real a) { return a >= 0; })) return;
+  if (std::ranges::all_of(matrix.rows().weight, [](double a) { return a >= 0; })) return;
   const Estimate gap = [&] {
     const py::gil_scoped_release unlocked;
     return spectral_gap(matrix);

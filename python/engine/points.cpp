@@ -31,7 +31,7 @@ py::dict columns_of(std::span<const Point> points) {
   return out;
 }
 
-py::object steps_of(const std::vector<MeteredVector<Real>>& steps) {
+py::object steps_of(const std::vector<MeteredVector<double>>& steps) {
   if (steps.empty()) return py::none();
   Array out({steps.size(), steps.front().size()});
   for (std::size_t p = 0; p < steps.size(); ++p) {

@@ -33,7 +33,7 @@ class FunctionCosts final : public Costs {
   [[nodiscard]] Index samples(Index agent) const override { return samples_[agent]; }
 
   void evaluate(const Rows& points, std::span<const Index> owners, std::span<const std::span<const Index>> batches,
-                std::span<Real> values, Rows* gradients) const override {
+                std::span<double> values, Rows* gradients) const override {
     const Callback lock;
     const auto n = static_cast<Index>(owners.size());
     const bool values_alone = gradients == nullptr && !values_only_.get().is_none();
@@ -128,7 +128,7 @@ Features in_order(const py::object& x, std::span<const Index> order) {
     for (const Index r : order) require(r >= 0 && r + 1 < start.size(), "the order of its samples");
     MeteredVector<Index> offset = {0};
     MeteredVector<std::int32_t> column;
-    MeteredVector<Real> value;
+    MeteredVector<double> value;
     for (const Index r : order) {
       column.insert(column.end(), indices.data() + start.at(r), indices.data() + start.at(r + 1));
       value.insert(value.end(), data.data() + start.at(r), data.data() + start.at(r + 1));
@@ -136,7 +136,7 @@ Features in_order(const py::object& x, std::span<const Index> order) {
     }
     return Features::sparse(parts[3].cast<Index>(), std::move(offset), std::move(column), std::move(value));
   }
-  const auto dense = py::array_t<Real>::ensure(x);  // of any strides
+  const auto dense = py::array_t<double>::ensure(x);  // of any strides
   require(dense && dense.ndim() == 2, "its dimensions");
   for (const Index r : order) require(r >= 0 && r < dense.shape(0), "the order of its samples");
   const auto at = dense.unchecked<2>();
@@ -235,7 +235,7 @@ py::object data_of(const std::shared_ptr<HeldProblem>& held) {
   if (data.features.is_sparse()) {
     std::vector<Index> offset = {0};
     std::vector<std::int32_t> column;
-    std::vector<Real> value;
+    std::vector<double> value;
     for (Index r = 0; r < data.features.rows(); ++r) {
       const auto columns = data.features.columns_of(r);
       const auto values = data.features.values_of(r);
@@ -248,9 +248,9 @@ py::object data_of(const std::shared_ptr<HeldProblem>& held) {
         py::array_t<Index>(static_cast<py::ssize_t>(offset.size()), offset.data()), data.features.columns());
   } else {
     const Rows& rows = data.features.dense();
-    py::array view(py::dtype::of<Real>(), {rows.rows(), rows.columns()},
-                   {rows.stride() * static_cast<Index>(sizeof(Real)), static_cast<Index>(sizeof(Real))}, rows.data(),
-                   py::cast(held));
+    py::array view(py::dtype::of<double>(), {rows.rows(), rows.columns()},
+                   {rows.stride() * static_cast<Index>(sizeof(double)), static_cast<Index>(sizeof(double))},
+                   rows.data(), py::cast(held));
     view.attr("setflags")(py::arg("write") = false);
     features = view;
   }

@@ -150,11 +150,11 @@ TEST(Crossings, AreTheAgentsTrafficWithOneAgentARank) {
     mpi::launch(*job, matrix, 5, [&](Worker& worker) {
       Network& network = worker.network;
       Rows x(1, 5);
-      std::vector<Real> number = {1};
+      std::vector<double> number = {1};
       network.combine(x, x);
       (void)network.hear({number, number});
       (void)network.reach(x);
-      (void)network.reach(std::vector<Real>{1, 2, 3}, 3);
+      (void)network.reach(std::vector<double>{1, 2, 3}, 3);
       network.differ(x, number, false, x);
       network.spread_sum({number});
       network.spread_sum(x, {number, number});
@@ -184,9 +184,9 @@ TEST(Crossings, OfASumBringTheHubsNumberOnceToEachProcess) {
   const Ownership own = uneven(agents);
   job->launch(test::network_of(Topology::star, agents), own, 1, 1, [&](Worker& worker) {
     const Block block = worker.network.block();
-    std::vector<Real> x(block.size(), 1.0);
+    std::vector<double> x(block.size(), 1.0);
     worker.network.spread_sum({x});
-    for (const Real sum : x) EXPECT_EQ(sum, agents);
+    for (const double sum : x) EXPECT_EQ(sum, agents);
     // Up, the hub hears of every leaf of another process; down, each other process hears of the hub.
     EXPECT_EQ(worker.network.crossings().scalars, block.holds(0) ? agents - block.size() : 1);
   });

@@ -62,7 +62,7 @@ TEST(Automatic, GivesTheBitsOfAnUnbrokenRunInEveryStage) {
   };
   const test::Path whole = path(1, nullptr, 0);
   const auto& entries = whole.states.back().entries;
-  const Real stage = std::ranges::find(entries, "auto.stage", &Snapshot::Entry::name)->data[0];
+  const double stage = std::ranges::find(entries, "auto.stage", &Snapshot::Entry::name)->data[0];
   EXPECT_EQ(std::bit_cast<Index>(stage), 2);
   for (const Index stop : {0, 50, 127, 128, 129, 180, 256, 257, 384, 385, 640, 641}) {
     const test::Path rest = path(3, &whole.states[stop], stop);

@@ -18,7 +18,7 @@ struct Case {
   Topology topology;
   Index agents;
   std::string loss;
-  Real scale_spread;
+  double scale_spread;
 };
 
 const std::vector<Case> cases = {

@@ -22,13 +22,13 @@ namespace {
 
 using test::DenseSystem;
 using test::gap;
-using Numbers = std::vector<Real>;
+using Numbers = std::vector<double>;
 
 std::uint64_t any_seed() { return static_cast<std::uint64_t>(*rc::gen::inRange<int>(0, 1 << 30)); }
 Index any_index(Index low, Index high) {
   return static_cast<Index>(*rc::gen::inRange<int>(static_cast<int>(low), static_cast<int>(high) + 1));
 }
-Real any_real(Real low, Real high) { return low + (high - low) * *rc::gen::inRange<int>(0, 1001) / 1000; }
+double any_real(double low, double high) { return low + (high - low) * *rc::gen::inRange<int>(0, 1001) / 1000; }
 std::string any_of(const std::vector<const char*>& words) {
   return *rc::gen::elementOf(std::vector<std::string>(words.begin(), words.end()));
 }
@@ -53,7 +53,7 @@ std::unique_ptr<LinearProblem> any_problem(Index agents, const std::vector<const
   const auto made = make_problem(options, agents, any_seed());
   Dataset data = made->data();
   if (fitted) std::ranges::fill(data.targets, 0.0);
-  const Real l2 = any_index(0, 1) == 0 ? 0 : any_real(0, 1);
+  const double l2 = any_index(0, 1) == 0 ? 0 : any_real(0, 1);
   const Batch batch{any_index(1, 4), any_index(0, 3) == 0};
   const auto sampling = *rc::gen::element(Sampling::uniform, Sampling::shuffle, Sampling::cyclic);
   return std::make_unique<LinearProblem>(std::move(data), options.model.loss.loss, l2, batch, sampling);
@@ -67,15 +67,15 @@ RC_GTEST_PROP(GapGuarantee, FiniteDifferencesOfPhiAreTwiceCPlusZu, ()) {
   const DenseSystem system(matrix, *problem, models);
   Numbers u = normal_vector(matrix.agents(), any_seed());
   const Numbers half = system.residual(system.c(minimiser), u);
-  const Real scale = std::max(1.0, system.phi(minimiser, u));
+  const double scale = std::max(1.0, system.phi(minimiser, u));
   for (std::size_t k = 0; k < u.size(); ++k) {
     // phi is quadratic: its central difference has no error but rounding.
-    const Real at = u[k];
-    const Real h = 0.01;
+    const double at = u[k];
+    const double h = 0.01;
     u[k] = at + h;
-    const Real up = system.phi(minimiser, u);
+    const double up = system.phi(minimiser, u);
     u[k] = at - h;
-    const Real down = system.phi(minimiser, u);
+    const double down = system.phi(minimiser, u);
     u[k] = at;
     RC_ASSERT(std::abs((up - down) / (2 * h) - 2 * half[k]) <= 1e-10 * scale);
   }
@@ -92,7 +92,7 @@ RC_GTEST_PROP(GapGuarantee, PhiIsTheSquaredDistanceAfterTheStep, ()) {
                           {"optimum", "per-sample"},
                           {"sweeps", any_index(1, 4)}});
   const auto after = test::one_step(matrix, *problem, step, models, &reference);
-  const Real expected = DenseSystem(matrix, *problem, models).phi(minimiser, after.mu);
+  const double expected = DenseSystem(matrix, *problem, models).phi(minimiser, after.mu);
   RC_ASSERT(std::abs(test::squared_distance_to(minimiser, after.w) - expected) <= 1e-10 * std::max(1.0, expected));
 }
 
@@ -111,10 +111,10 @@ RC_GTEST_PROP(GapGuarantee, DampingKeepsTheSweepsConvergent, ()) {
   // Erratum: the paper's damping may exceed 1, by a bound that grows with the two-hop neighbourhoods.
   Index largest = 0;
   for (const auto& row : system.b) {
-    largest = std::max(largest, static_cast<Index>(std::ranges::count_if(row, [](Real x) { return x > 0; })));
+    largest = std::max(largest, static_cast<Index>(std::ranges::count_if(row, [](double x) { return x > 0; })));
   }
   RC_ASSERT(system.damped_norm(test::damping_factors("paper", matrix, *problem, shared, system)) <=
-            (1 + std::sqrt(static_cast<Real>(largest))) / 2 + 1e-9);
+            (1 + std::sqrt(static_cast<double>(largest))) / 2 + 1e-9);
 }
 
 // Runs 20 iterations from normal models and asserts that the distance to w^o never grows.
@@ -125,10 +125,10 @@ void assert_never_farther(const CombinationMatrix& matrix, const LinearProblem& 
   launch_serial(matrix, problem.dimension(), [&](Worker& worker) {
     test::Solver solver(problem, &reference, step, worker.network,
                         test::normal_models({0, matrix.agents()}, problem.dimension(), seed), seed);
-    Real before = std::sqrt(test::squared_distance_to(minimiser, solver.algorithm->models()));
+    double before = std::sqrt(test::squared_distance_to(minimiser, solver.algorithm->models()));
     for (Index i = 0; i < 20; ++i) {
       solver.iterate(i, worker.network);
-      const Real after = std::sqrt(test::squared_distance_to(minimiser, solver.algorithm->models()));
+      const double after = std::sqrt(test::squared_distance_to(minimiser, solver.algorithm->models()));
       RC_ASSERT(after <= before * (1 + 1e-12));
       before = after;
     }

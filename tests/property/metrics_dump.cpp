@@ -18,7 +18,6 @@
 namespace {
 
 using polyhop::Index;
-using polyhop::Real;
 namespace metrics = polyhop::metrics;
 
 template <class T>
@@ -36,8 +35,8 @@ void print(const std::vector<double>& numbers) {
 void numbers() {
   Index n = 0;
   std::cin >> n;
-  const auto truth = list<Real>(n);
-  const auto predicted = list<Real>(n);
+  const auto truth = list<double>(n);
+  const auto predicted = list<double>(n);
   print({metrics::root_mean_squared_error(truth, predicted), metrics::mean_absolute_error(truth, predicted),
          metrics::r2(truth, predicted)});
 }
@@ -45,8 +44,8 @@ void numbers() {
 void counts() {
   Index n = 0;
   std::cin >> n;
-  const auto truth = list<Real>(n);
-  print({metrics::mean_poisson_deviance(truth, list<Real>(n))});
+  const auto truth = list<double>(n);
+  print({metrics::mean_poisson_deviance(truth, list<double>(n))});
 }
 
 void classes() {
@@ -56,7 +55,7 @@ void classes() {
   const auto truth = list<Index>(n);
   polyhop::Rows scores(c == 2 ? 1 : c, n);
   for (Index r = 0; r < scores.rows(); ++r) {
-    for (Real& x : scores.row(r)) std::cin >> x;
+    for (double& x : scores.row(r)) std::cin >> x;
   }
   polyhop::Model model;
   model.options.loss = polyhop::builtin_loss(c == 2 ? "logistic" : "softmax");

@@ -25,7 +25,7 @@ Case any_case() {
   const Index agents = *rc::gen::inRange<int>(1, 30);
   const Index columns = *rc::gen::inRange<int>(1, 40);
   const auto seed = static_cast<std::uint64_t>(*rc::gen::inRange<int>(0, 1 << 30));
-  const Real probability = *rc::gen::inRange<int>(0, 101) / 100.0;
+  const double probability = *rc::gen::inRange<int>(0, 101) / 100.0;
   return {test::random_network(agents, probability, seed), columns, test::normal_models({0, agents}, columns, seed)};
 }
 
@@ -50,13 +50,13 @@ RC_GTEST_PROP(NetworkMean, IsKeptByCombine, ()) {
   const Case c = any_case();
   const Rows out = combined(c, test::serial(), 10);
   for (Index j = 0; j < c.columns; ++j) {
-    Real before = 0;
-    Real after = 0;
+    double before = 0;
+    double after = 0;
     for (Index k = 0; k < out.rows(); ++k) {
       before += c.models(k, j);
       after += out(k, j);
     }
-    RC_ASSERT(std::abs(after - before) <= 1e-13 * static_cast<Real>(out.rows()));
+    RC_ASSERT(std::abs(after - before) <= 1e-13 * static_cast<double>(out.rows()));
   }
 }
 

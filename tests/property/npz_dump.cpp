@@ -14,15 +14,14 @@
 namespace {
 
 using polyhop::Index;
-using polyhop::Real;
 
 // Multiples of 1/1024 from a linear congruence: exact in both languages.
-std::vector<Real> numbers(Index count, std::uint64_t seed) {
-  std::vector<Real> out;
+std::vector<double> numbers(Index count, std::uint64_t seed) {
+  std::vector<double> out;
   std::uint64_t state = seed;
   for (Index i = 0; i < count; ++i) {
     state = (state * 1103515245U + 12345U) % 2147483648U;
-    out.push_back(static_cast<Real>(state) / 1024.0 - 1e6);
+    out.push_back(static_cast<double>(state) / 1024.0 - 1e6);
   }
   return out;
 }
@@ -38,9 +37,9 @@ void dump(const std::string& path, std::uint64_t seed) {
     out.add("GAP tight/" + std::to_string(k), numbers(count, seed + k), shape);
     ++k;
   }
-  using Limits = std::numeric_limits<Real>;
-  const std::vector<Real> special = {0.0,           -0.0,          Limits::infinity(),   -Limits::infinity(),
-                                     Limits::max(), Limits::min(), Limits::denorm_min(), Limits::quiet_NaN()};
+  using Limits = std::numeric_limits<double>;
+  const std::vector<double> special = {0.0,           -0.0,          Limits::infinity(),   -Limits::infinity(),
+                                       Limits::max(), Limits::min(), Limits::denorm_min(), Limits::quiet_NaN()};
   out.add("GAP tight/0/averaged", special, {8});
   out.add("Größe 漢字 µ=0.5/3", special, {2, 4});
   out.close();

@@ -32,22 +32,22 @@ const std::vector<Index> samples = {30, 12, 25};
 
 struct Setting {
   const LossEntry& loss;
-  Real l2;
+  double l2;
   bool intercept;
   bool sparse;
   bool pooled;  // weights that make the mean of the agents' costs the mean of all samples'
 };
 
 // A target that h.w explains in part.
-Real target_of(const LossEntry& loss, Real z, Stream& stream) {
-  const Real noisy = z + stream.normal();
+double target_of(const LossEntry& loss, double z, Stream& stream) {
+  const double noisy = z + stream.normal();
   switch (loss.task) {
     case Task::two_classes:
       return noisy < 0 ? -1 : 1;
     case Task::counts:
       return std::floor(std::exp(0.5 * noisy));
     case Task::classes:
-      return static_cast<Real>(noisy < -1 ? 0 : (noisy < 0 ? 1 : (noisy < 1 ? 2 : 3)));
+      return static_cast<double>(noisy < -1 ? 0 : (noisy < 0 ? 1 : (noisy < 1 ? 2 : 3)));
     case Task::regression:
       break;
   }
@@ -60,10 +60,10 @@ Dataset random_data(const Setting& setting, std::uint64_t seed) {
   for (const Index n : samples) data.offset.push_back(data.offset.back() + n);
   Rows h(data.offset.back(), features);
   Stream stream(seed, Purpose::features);
-  std::vector<Real> w(features);
+  std::vector<double> w(features);
   stream.normals(w, 0.6);
   for (Index n = 0; n < h.rows(); ++n) {
-    for (Real& x : h.row(n)) x = stream.uniform() < 0.4 ? 0 : stream.normal();
+    for (double& x : h.row(n)) x = stream.uniform() < 0.4 ? 0 : stream.normal();
     if (setting.intercept) h(n, features - 1) = 1;
     data.targets.push_back(target_of(setting.loss, naive::product(h.row(n), w), stream));
   }
@@ -75,14 +75,14 @@ void dump(NpzWriter& out, Index number, const Setting& setting) {
   const Dataset data = random_data(setting, static_cast<std::uint64_t>(number));
   const Index n = data.features.rows();
   LinearOptions options = {.l2 = setting.l2, .intercept = setting.intercept};
-  std::vector<Real> agent;
+  std::vector<double> agent;
   for (Index k = 0; k < data.agents(); ++k) {
-    const auto share = static_cast<Real>(data.agents() * data.samples(k)) / static_cast<Real>(n);
-    options.weights.push_back(setting.pooled ? share : 1.0 / static_cast<Real>(1 + k));
-    agent.insert(agent.end(), static_cast<std::size_t>(data.samples(k)), static_cast<Real>(k));
+    const auto share = static_cast<double>(data.agents() * data.samples(k)) / static_cast<double>(n);
+    options.weights.push_back(setting.pooled ? share : 1.0 / static_cast<double>(1 + k));
+    agent.insert(agent.end(), static_cast<std::size_t>(data.samples(k)), static_cast<double>(k));
   }
-  const std::vector<Real> weights = options.weights;
-  std::vector<Real> h;
+  const std::vector<double> weights = options.weights;
+  std::vector<double> h;
   for (Index r = 0; r < n; ++r) {
     h.insert(h.end(), data.features.dense().row(r).begin(), data.features.dense().row(r).end());
   }
@@ -93,24 +93,24 @@ void dump(NpzWriter& out, Index number, const Setting& setting) {
   const auto problem = loss.build(used, classes, options);
   const Reference reference = solve_reference(*problem);
   const std::string at = std::to_string(number) + "/";
-  const std::vector<Real> said = {static_cast<Real>(&setting.loss - losses().data()), setting.l2,
-                                  setting.intercept ? 1.0 : 0.0, static_cast<Real>(problem->predictions()),
-                                  setting.sparse ? 1.0 : 0.0};
+  const std::vector<double> said = {static_cast<double>(&setting.loss - losses().data()), setting.l2,
+                                    setting.intercept ? 1.0 : 0.0, static_cast<double>(problem->predictions()),
+                                    setting.sparse ? 1.0 : 0.0};
   out.add(at + "setting", said, {static_cast<Index>(said.size())});
   out.add(at + "H", h, {n, features});
   out.add(at + "y", data.targets, {n});
   out.add(at + "agent", agent, {n});
   out.add(at + "weight", weights, {data.agents()});
   out.add(at + "w", reference.minimiser.value(), {problem->dimension()});
-  out.add(at + "value", std::vector<Real>{reference.value}, {});
-  out.add(at + "accuracy", std::vector<Real>{reference.accuracy}, {});
+  out.add(at + "value", std::vector<double>{reference.value}, {});
+  out.add(at + "accuracy", std::vector<double>{reference.accuracy}, {});
 }
 
 void dump_all(const std::string& path) {
   NpzWriter out(path);
   Index number = 0;
   for (const LossEntry& loss : losses()) {
-    for (const Real l2 : {0.01, 0.5}) {
+    for (const double l2 : {0.01, 0.5}) {
       for (const bool intercept : {false, true}) {
         for (const bool sparse : {false, true}) {
           for (const bool pooled : {false, true}) dump(out, number++, {loss, l2, intercept, sparse, pooled});

@@ -56,7 +56,7 @@ Cell cell_of(const Shape& shape, std::uint64_t seed) {
     p.vectors = 24 * p.iteration;
     p.values = 8 * p.iteration;
     p.gradients = 8 * p.iteration;
-    MeteredVector<Real> steps;
+    MeteredVector<double> steps;
     for (Index k = 0; k < shape.agents; ++k) {
       const double step = 0.01 * static_cast<double>(k + 1) * (1 + 0.5 * std::sin(0.01 * i + static_cast<double>(k)));
       steps.push_back(n > 0 ? step : unknown);
@@ -256,7 +256,7 @@ std::string fit_page(const std::string& name) {
     result.end = FitEnd::diverged;
     result.history.resize(3);
     result.history.back().gradient = std::numeric_limits<double>::infinity();
-    for (Real& w : result.model.weights.row(0)) w = unknown;
+    for (double& w : result.model.weights.row(0)) w = unknown;
   }
   return html_fit(options, result, "It ended " + name + ".");
 }

@@ -17,7 +17,7 @@ namespace polyhop::test {
 class CountedCosts final : public Costs {
  public:
   struct Call {
-    const Real* points = nullptr;
+    const double* points = nullptr;
     std::vector<Index> owners;
     bool with_gradients = false;
   };
@@ -27,7 +27,7 @@ class CountedCosts final : public Costs {
   [[nodiscard]] Index dimension() const override { return all_.front()->dimension(); }
   [[nodiscard]] Index samples(Index agent) const override { return all_[agent]->samples(); }
   void evaluate(const Rows& points, std::span<const Index> owners, std::span<const std::span<const Index>> batches,
-                std::span<Real> values, Rows* gradients) const override {
+                std::span<double> values, Rows* gradients) const override {
     for (std::size_t n = 0; n < owners.size(); ++n) {
       const Objective& own = *all_[owners[n]];
       const auto row = static_cast<Index>(n);

@@ -61,13 +61,13 @@ class DataFiles : public TemporaryFolder {
     return "not refused";
   }
 
-  static std::vector<Real> row(const DataTable& table, Index n) {
+  static std::vector<double> row(const DataTable& table, Index n) {
     const auto values = table.features.dense().row(n);
     return {values.begin(), values.end()};
   }
 };
 
-using Numbers = std::vector<Real>;
+using Numbers = std::vector<double>;
 using Words = std::vector<std::string>;
 
 }  // namespace polyhop::test

@@ -31,9 +31,9 @@ struct RunCase {
   Index samples = 5;
   Index iterations = 80;
   std::string loss = "least-squares";
-  Real l2 = 0;
-  Real noise = 0;
-  Real minimiser_spread = 0;
+  double l2 = 0;
+  double noise = 0;
+  double minimiser_spread = 0;
   Value batch = 1;
   std::string start = "zero";
   Value step = {};  // { rule = ..., ... }; empty where the algorithm has its own
@@ -56,11 +56,11 @@ void write_npy(const std::filesystem::path& file, const char* type, const std::v
 }
 
 inline void write_numbers(const std::filesystem::path& file, const std::vector<Index>& shape,
-                          const std::vector<Real>& data) {
+                          const std::vector<double>& data) {
   write_npy(file, "<f8", shape, data);
 }
 
-inline void append(std::vector<Real>& out, const Rows& rows) {
+inline void append(std::vector<double>& out, const Rows& rows) {
   for (Index r = 0; r < rows.rows(); ++r) out.insert(out.end(), rows.row(r).begin(), rows.row(r).end());
 }
 
@@ -102,7 +102,7 @@ inline ProblemOptions problem_options(const RunCase& c) {
 
 /// The run's algorithm and rule with all their options, and lambda_B where there is one.
 inline void write_options(const std::filesystem::path& file, const RunCase& c, const AlgorithmSpec& algorithm,
-                          const RuleSpec& rule, Real lambda_b) {
+                          const RuleSpec& rule, double lambda_b) {
   Value all;
   all["loss"] = Value(c.loss);
   all["l2"] = c.l2;
@@ -120,14 +120,14 @@ inline void write_options(const std::filesystem::path& file, const RunCase& c, c
 inline void write_problem(const std::filesystem::path& folder, const RunCase& c, const NetworkGraph& network,
                           const DataProblem& problem, const Reference& reference) {
   const Index K = c.agents;
-  std::vector<Real> dense(K * K);
+  std::vector<double> dense(K * K);
   for (Index k = 0; k < K; ++k) {
     const auto columns = network.matrix.rows().columns_of(k);
     const auto weights = network.matrix.rows().weights_of(k);
     for (std::size_t e = 0; e < columns.size(); ++e) dense[k * K + columns[e]] = weights[e];
   }
   write_numbers(folder / "A.npy", {K, K}, dense);
-  std::vector<Real> features;
+  std::vector<double> features;
   append(features, problem.data().features.dense());
   write_numbers(folder / "H.npy", {K, c.samples, c.dimension}, features);
   write_numbers(folder / "y.npy", {K, c.samples}, problem.data().targets);
@@ -140,8 +140,8 @@ inline void write_sketch(const std::filesystem::path& file, const RunCase& c, co
   const Value* damping = rule.options.find("damping");
   if (damping == nullptr || *damping->as<std::string>() != "sketch") return;
   const Index size = *rule.options.find("sketch_size")->as<std::int64_t>();
-  const Real entry = 1 / std::sqrt(static_cast<Real>(size));
-  std::vector<Real> signs;
+  const double entry = 1 / std::sqrt(static_cast<double>(size));
+  std::vector<double> signs;
   for (Index r = 0; r < size; ++r) {
     Stream stream(seed, Purpose::sketch, r);
     for (Index m = 0; m < c.dimension; ++m) signs.push_back(stream.below(2) == 0 ? entry : -entry);
@@ -152,9 +152,10 @@ inline void write_sketch(const std::filesystem::path& file, const RunCase& c, co
 /// What the iterations of a run left behind, one after the other.
 struct RunLog {
   std::vector<std::int64_t> index;  // of the samples that each agent drew
-  std::vector<Real> path;           // from the start on
-  std::vector<Real> steps;
-  std::vector<Real> traffic = std::vector<Real>(7, 0.0);  // rounds, vectors, scalars, the step's two, values, gradients
+  std::vector<double> path;         // from the start on
+  std::vector<double> steps;
+  std::vector<double> traffic =
+      std::vector<double>(7, 0.0);  // rounds, vectors, scalars, the step's two, values, gradients
 };
 
 inline void log_iteration(const Algorithm& algorithm, const Network& network, const Oracle& oracle, RunLog& log) {
@@ -164,7 +165,7 @@ inline void log_iteration(const Algorithm& algorithm, const Network& network, co
   const Traffic& share = network.step_traffic();
   for (const Index n : {own.rounds + share.rounds, own.vectors + share.vectors, own.scalars + share.scalars,
                         share.vectors, share.scalars, oracle.evaluations().values, oracle.evaluations().gradients}) {
-    log.traffic.push_back(static_cast<Real>(n));
+    log.traffic.push_back(static_cast<double>(n));
   }
 }
 

@@ -28,7 +28,8 @@ class IsolatedNetwork final : public Network {
  public:
   using Team = std::vector<std::unique_ptr<IsolatedNetwork>>;
 
-  IsolatedNetwork(const CombinationMatrix& matrix, Index agent, VectorType vectors, const Team& team, ThreadBarrier& barrier)
+  IsolatedNetwork(const CombinationMatrix& matrix, Index agent, VectorType vectors, const Team& team,
+                  ThreadBarrier& barrier)
       : Network(matrix, {agent, agent + 1}, vectors), team_(team), barrier_(barrier) {}
 
   /// The rows copied to this agent, and the phases in which that happened.
@@ -77,11 +78,9 @@ class IsolatedNetwork final : public Network {
   }
 
   void forget(Mail& mail, const Message& message) const {
-    constexpr Real unknown = std::numeric_limits<Real>::quiet_NaN();
+    constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
     make_room(mail, message);
-    const auto fill = [&](Rows& rows) {
-      copy(Rows(rows.rows(), rows.columns(), unknown, rows.element()), rows);
-    };
+    const auto fill = [&](Rows& rows) { copy(Rows(rows.rows(), rows.columns(), unknown, rows.element()), rows); };
     for (int v = 0; v < message.vectors; ++v) fill(mail.vectors[v]);
     if (message.scalars > 0) fill(mail.scalars);
   }

@@ -10,7 +10,7 @@
 namespace polyhop {
 
 /// A built-in loss of one prediction; `delta` is Huber's.
-inline std::shared_ptr<const Loss> make_loss(const std::string& name, Real delta = 1) {
+inline std::shared_ptr<const Loss> make_loss(const std::string& name, double delta = 1) {
   return builtin_loss(name, name == "huber" ? Value(Value::Table{{"delta", delta}}) : Value(Value::Table{})).loss;
 }
 

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "polyhop/core/index.hpp"
 #include "polyhop/core/random.hpp"
-#include "polyhop/core/real.hpp"
 #include "polyhop/graph/combination_matrix.hpp"
 #include "polyhop/graph/generators.hpp"
 #include "polyhop/graph/topology.hpp"
@@ -17,10 +17,10 @@
 
 namespace polyhop::test {
 
-using Dense = std::vector<std::vector<Real>>;
+using Dense = std::vector<std::vector<double>>;
 
 inline Dense zeros(Index rows, Index columns) {
-  return Dense(static_cast<std::size_t>(rows), std::vector<Real>(columns));
+  return Dense(static_cast<std::size_t>(rows), std::vector<double>(columns));
 }
 
 /// The combination matrix with these entries.
@@ -45,7 +45,7 @@ inline CombinationMatrix network_of(Topology topology, Index agents) {
 }
 
 /// A connected random graph of any density, with Metropolis weights.
-inline CombinationMatrix random_network(Index agents, Real probability, std::uint64_t seed) {
+inline CombinationMatrix random_network(Index agents, double probability, std::uint64_t seed) {
   if (agents == 1) return matrix_of({{1.0}});
   // A path keeps it connected, however few links are drawn.
   auto edges = generate::path(agents);
@@ -89,28 +89,28 @@ inline Dense transposed(const Dense& x) {
 inline Dense two_hop_weights(const CombinationMatrix& a) { return product(transposed(dense(a)), dense(a)); }
 
 /// The largest eigenvalue of a symmetric matrix, by Jacobi's rotations.
-inline Real largest_eigenvalue(Dense s) {
+inline double largest_eigenvalue(Dense s) {
   const std::size_t n = s.size();
   for (int sweep = 0; sweep < 60; ++sweep) {
     for (std::size_t p = 0; p < n; ++p) {
       for (std::size_t q = p + 1; q < n; ++q) {
-        const Real angle = 0.5 * std::atan2(2 * s[p][q], s[q][q] - s[p][p]);
-        const Real c = std::cos(angle);
-        const Real d = std::sin(angle);
+        const double angle = 0.5 * std::atan2(2 * s[p][q], s[q][q] - s[p][p]);
+        const double c = std::cos(angle);
+        const double d = std::sin(angle);
         for (std::size_t j = 0; j < n; ++j) {
-          const Real x = s[p][j];
+          const double x = s[p][j];
           s[p][j] = c * x - d * s[q][j];
           s[q][j] = d * x + c * s[q][j];
         }
         for (std::size_t j = 0; j < n; ++j) {
-          const Real x = s[j][p];
+          const double x = s[j][p];
           s[j][p] = c * x - d * s[j][q];
           s[j][q] = d * x + c * s[j][q];
         }
       }
     }
   }
-  Real largest = s[0][0];
+  double largest = s[0][0];
   for (std::size_t j = 1; j < n; ++j) largest = std::fmax(largest, s[j][j]);
   return largest;
 }

@@ -12,15 +12,15 @@ namespace polyhop::test {
 
 /// What a rule chose in every iteration of a run on one worker, and what it took.
 struct RuleRun {
-  std::vector<std::vector<Real>> mu;
-  std::vector<std::vector<Real>> levels;
+  std::vector<std::vector<double>> mu;
+  std::vector<std::vector<double>> levels;
   Rows w;
   Snapshot state;
   Evaluations evaluations;
   Traffic step;
 
   /// A registered state, by its name.
-  [[nodiscard]] std::vector<Real> named(const std::string& name) const {
+  [[nodiscard]] std::vector<double> named(const std::string& name) const {
     for (const auto& entry : state.entries) {
       if (entry.name == name) return entry.data;
     }

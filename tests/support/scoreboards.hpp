@@ -31,7 +31,7 @@ inline Cell run(const std::string& method, std::uint64_t seed, Index reached, do
   return out;
 }
 
-inline Tuning tuning(const std::string& method, Real factor) {
+inline Tuning tuning(const std::string& method, double factor) {
   Tuning out;
   out.method = method;
   out.value = 0.125;

@@ -58,7 +58,7 @@ inline Dataset data_of(const std::vector<Dense>& samples) {
 }
 
 inline std::unique_ptr<LinearProblem> problem_of(const std::vector<Dense>& samples,
-                                                 const std::string& loss = "least-squares", Real l2 = 0,
+                                                 const std::string& loss = "least-squares", double l2 = 0,
                                                  Batch batch = {}, Sampling sampling = Sampling::cyclic) {
   return std::make_unique<LinearProblem>(data_of(samples), builtin_loss(loss).loss, l2, batch, sampling);
 }
@@ -145,8 +145,8 @@ inline Path follow(const Instance& instance, const Value& step, Index iterations
   launch(instance.matrix, vectors, [&](Worker& worker) {
     const Block block = worker.network.block();
     // Where a state is taken up, what the run started from must not matter.
-    const Rows start = resume != nullptr ? Rows(block.size(), vectors.columns, std::nan(""), vectors.element)
-                                         : first_models(block);
+    const Rows start =
+        resume != nullptr ? Rows(block.size(), vectors.columns, std::nan(""), vectors.element) : first_models(block);
     Solver solver(*instance.problem, &instance.reference, step, worker.network, start, seed, recursion);
     if (resume != nullptr) solver.state.restore(block, *resume);
     solver.state.save(block, path.states[0]);
@@ -161,7 +161,7 @@ inline Path follow(const Instance& instance, const Value& step, Index iterations
   return path;
 }
 
-inline bool same_bits(std::span<const Real> x, std::span<const Real> y) {
+inline bool same_bits(std::span<const double> x, std::span<const double> y) {
   if (x.size() != y.size()) return false;
   for (std::size_t n = 0; n < x.size(); ++n) {
     if (std::bit_cast<std::uint64_t>(x[n]) != std::bit_cast<std::uint64_t>(y[n])) return false;
@@ -187,7 +187,7 @@ inline bool same_bits(const Rows& x, const Rows& y) {
 
 inline bool is_finite(const Snapshot& state) {
   for (const auto& entry : state.entries) {
-    for (const Real x : entry.data) {
+    for (const double x : entry.data) {
       if (!std::isfinite(x)) return false;
     }
   }
@@ -196,7 +196,7 @@ inline bool is_finite(const Snapshot& state) {
 
 /// What one iteration did.
 struct OneStep {
-  std::vector<Real> mu;
+  std::vector<double> mu;
   Rows w;
   Traffic algorithm;
   Traffic step;
@@ -218,7 +218,7 @@ inline OneStep one_step(const CombinationMatrix& matrix, const Problem& problem,
 }
 
 /// A reference that says: this is w^o.
-inline Reference known(std::vector<Real> minimiser) {
+inline Reference known(std::vector<double> minimiser) {
   Reference reference;
   reference.minimiser = std::move(minimiser);
   return reference;

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "polyhop/core/error.hpp"
-#include "polyhop/core/real.hpp"
+#include "polyhop/core/index.hpp"
 #include "polyhop/core/value.hpp"
 
 namespace polyhop {
@@ -65,14 +65,14 @@ struct Codec<Index> {
 };
 
 template <>
-struct Codec<Real> {
+struct Codec<double> {
   static std::string type() { return "number"; }
-  static Real read(const Value& v) {
+  static double read(const Value& v) {
     if (const auto* x = v.as<double>()) return *x;
-    if (const auto* n = v.as<std::int64_t>()) return static_cast<Real>(*n);
+    if (const auto* n = v.as<std::int64_t>()) return static_cast<double>(*n);
     throw_mismatch(v, "a number");
   }
-  static Value write(Real x) { return x; }
+  static Value write(double x) { return x; }
 };
 
 template <>
@@ -166,17 +166,17 @@ struct Constraint {
   std::function<bool(const T&)> holds;
 };
 
-inline Constraint<Real> above(Real low) {
-  return {"> " + shortest(low), [low](const Real& x) { return x > low && std::isfinite(x); }};
+inline Constraint<double> above(double low) {
+  return {"> " + shortest(low), [low](const double& x) { return x > low && std::isfinite(x); }};
 }
-inline Constraint<Real> at_least(Real low) {
-  return {">= " + shortest(low), [low](const Real& x) { return x >= low && std::isfinite(x); }};
+inline Constraint<double> at_least(double low) {
+  return {">= " + shortest(low), [low](const double& x) { return x >= low && std::isfinite(x); }};
 }
-inline Constraint<Real> within(Real low, Real high) {
-  return {"in [" + shortest(low) + ", " + shortest(high) + "]", [=](const Real& x) { return x >= low && x <= high; }};
+inline Constraint<double> within(double low, double high) {
+  return {"in [" + shortest(low) + ", " + shortest(high) + "]", [=](const double& x) { return x >= low && x <= high; }};
 }
-inline Constraint<Real> strictly_within(Real low, Real high) {
-  return {"in (" + shortest(low) + ", " + shortest(high) + ")", [=](const Real& x) { return x > low && x < high; }};
+inline Constraint<double> strictly_within(double low, double high) {
+  return {"in (" + shortest(low) + ", " + shortest(high) + ")", [=](const double& x) { return x > low && x < high; }};
 }
 inline Constraint<Index> count_from(Index low) {
   return {">= " + std::to_string(low), [low](const Index& n) { return n >= low; }};

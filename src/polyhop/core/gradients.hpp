@@ -4,8 +4,8 @@
 
 #include <vector>
 
+#include "polyhop/core/index.hpp"
 #include "polyhop/core/kernels.hpp"
-#include "polyhop/core/real.hpp"
 #include "polyhop/core/rows.hpp"
 
 namespace polyhop {

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "polyhop/core/real.hpp"
+#include "polyhop/core/index.hpp"
 
 namespace polyhop {
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "polyhop/core/error.hpp"
-#include "polyhop/core/real.hpp"
+#include "polyhop/core/index.hpp"
 
 namespace polyhop {
 

@@ -66,7 +66,7 @@ class Scanner {
 };
 
 template <class T>
-void decode(const char* bytes, bool swapped, std::span<Real> out) {
+void decode(const char* bytes, bool swapped, std::span<double> out) {
   for (std::size_t i = 0; i < out.size(); ++i) {
     std::array<char, sizeof(T)> raw{};
     std::memcpy(raw.data(), bytes + i * sizeof(T), sizeof(T));
@@ -74,12 +74,12 @@ void decode(const char* bytes, bool swapped, std::span<Real> out) {
     if constexpr (std::is_same_v<T, bool>) {
       out[i] = raw[0] != 0 ? 1 : 0;
     } else {
-      out[i] = static_cast<Real>(std::bit_cast<T>(raw));
+      out[i] = static_cast<double>(std::bit_cast<T>(raw));
     }
   }
 }
 
-using Decoder = void (*)(const char*, bool, std::span<Real>);
+using Decoder = void (*)(const char*, bool, std::span<double>);
 
 /// nullptr for a type that is no number of ours.
 Decoder decoder(char kind, std::size_t width) {
@@ -188,7 +188,7 @@ void NpyInput::parse_type(const std::string& descr) {
   }
 }
 
-void NpyInput::read(std::span<Real> out) {
+void NpyInput::read(std::span<double> out) {
   const Decoder decode_numbers = decoder(kind_, width_);
   if (buffer_.empty()) buffer_.resize(chunk_size);
   while (!out.empty()) {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "polyhop/core/real.hpp"
+#include "polyhop/core/index.hpp"
 
 namespace polyhop {
 
@@ -34,7 +34,7 @@ class NpyInput {
   /// All the numbers.
   [[nodiscard]] Index count() const { return count_; }
   /// The next numbers, in the file's order.
-  void read(std::span<Real> out);
+  void read(std::span<double> out);
 
  private:
   std::string header();

@@ -137,14 +137,14 @@ NpzReader::Array NpzReader::array(const std::string& name) const {
     NpyInput in = stream(name);
     // Twice where it is turned.
     const bool turned = in.fortran_order() && in.shape().size() > 1;
-    const HeldMemory held(static_cast<double>(in.count()) * sizeof(Real) * (turned ? 2 : 1));
-    Array out{in.shape(), std::vector<Real>(in.count())};
+    const HeldMemory held(static_cast<double>(in.count()) * sizeof(double) * (turned ? 2 : 1));
+    Array out{in.shape(), std::vector<double>(in.count())};
     in.read(out.data);
     if (!turned) return out;
     // The file's numbers run along the first axis fastest: place each where C order has it.
-    std::vector<Real> moved(out.data.size());
+    std::vector<double> moved(out.data.size());
     std::vector<Index> at(out.shape.size(), 0);
-    for (const Real x : out.data) {
+    for (const double x : out.data) {
       Index place = 0;
       for (std::size_t d = 0; d < at.size(); ++d) place = place * out.shape[d] + at[d];
       moved[place] = x;

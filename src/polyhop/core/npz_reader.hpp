@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "polyhop/core/index.hpp"
 #include "polyhop/core/npy_input.hpp"
-#include "polyhop/core/real.hpp"
 
 namespace polyhop {
 
@@ -18,7 +18,7 @@ class NpzReader {
  public:
   struct Array {
     std::vector<Index> shape;
-    std::vector<Real> data;  // C order
+    std::vector<double> data;  // C order
   };
 
   explicit NpzReader(std::string path);

@@ -72,12 +72,12 @@ std::string npy_header(const std::vector<Index>& shape) {
   return out + header;
 }
 
-std::string npy_bytes(std::span<const Real> data, const std::vector<Index>& shape) {
+std::string npy_bytes(std::span<const double> data, const std::vector<Index>& shape) {
   static_assert(std::endian::native == std::endian::little, "numbers are written as they stand in memory");
   std::string bytes = npy_header(shape);
   std::size_t at = bytes.size();
   bytes.resize(at + data.size() * sizeof(double));
-  for (const Real value : data) {
+  for (const double value : data) {
     const double x = value;
     std::memcpy(bytes.data() + at, &x, sizeof x);
     at += sizeof x;
@@ -134,7 +134,7 @@ std::string kept_inside(std::string name) {
 
 NpzWriter::NpzWriter(std::string path) : file_(std::move(path)) {}
 
-void NpzWriter::add(const std::string& name, std::span<const Real> data, const std::vector<Index>& shape) {
+void NpzWriter::add(const std::string& name, std::span<const double> data, const std::vector<Index>& shape) {
   check_shape(name, data.size(), shape);
   const std::string member = kept_inside(name) + ".npy";
   take_name(name, member);

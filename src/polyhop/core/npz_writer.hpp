@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "polyhop/core/atomic_file.hpp"
-#include "polyhop/core/real.hpp"
+#include "polyhop/core/index.hpp"
 
 namespace polyhop {
 
@@ -23,7 +23,7 @@ class NpzWriter {
   explicit NpzWriter(std::string path);
 
   /// Names may hold slashes: "GAP tight/3" and "GAP tight/3/averaged" are two arrays.
-  void add(const std::string& name, std::span<const Real> data, const std::vector<Index>& shape);
+  void add(const std::string& name, std::span<const double> data, const std::vector<Index>& shape);
   /// A member that holds plain text under just this name, "model.json" say; NpzReader::text gives it back.
   void add_text(const std::string& member, std::string text);
   void close();

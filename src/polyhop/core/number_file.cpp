@@ -18,12 +18,12 @@ bool separates(char c) { return c == ',' || std::isspace(static_cast<unsigned ch
 
 }  // namespace
 
-std::vector<Real> read_numbers(const std::string& path, const std::string& file) {
-  std::vector<Real> numbers;
+std::vector<double> read_numbers(const std::string& path, const std::string& file) {
+  std::vector<double> numbers;
   HeldMemory held;
   try {
-    read_numbers(path, file, [&](Index, Real x) {
-      if (numbers.size() == numbers.capacity()) held.add(static_cast<double>(2 * numbers.size() + 1) * sizeof(Real));
+    read_numbers(path, file, [&](Index, double x) {
+      if (numbers.size() == numbers.capacity()) held.add(static_cast<double>(2 * numbers.size() + 1) * sizeof(double));
       numbers.push_back(x);
     });
   } catch (const OverMemoryLimit& e) {
@@ -32,7 +32,8 @@ std::vector<Real> read_numbers(const std::string& path, const std::string& file)
   return numbers;
 }
 
-Index read_numbers(const std::string& path, const std::string& file, const std::function<void(Index n, Real x)>& take) {
+Index read_numbers(const std::string& path, const std::string& file,
+                   const std::function<void(Index n, double x)>& take) {
   try {
     (void)input_file_size(file, 1'000'000'000);
   } catch (const InputError& e) {
@@ -48,7 +49,7 @@ Index read_numbers(const std::string& path, const std::string& file, const std::
     while (true) {
       while (at != end && separates(*at)) ++at;
       if (at == end) break;
-      Real x = 0;
+      double x = 0;
       const auto read = std::from_chars(at, end, x);
       // "1.2.3" is not 1.2 and then .3.
       const bool ends = read.ptr == end || separates(*read.ptr);

@@ -41,7 +41,7 @@ double Stream::normal() {
   return x * factor;
 }
 
-void Stream::normals(std::span<Real> out, double scale) {
+void Stream::normals(std::span<double> out, double scale) {
   for (auto& x : out) x = scale * normal();
 }
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "polyhop/core/real.hpp"
+#include "polyhop/core/index.hpp"
 
 namespace polyhop {
 
@@ -53,7 +53,7 @@ class Stream {
   /// Standard normal, by Marsaglia's polar method with polyhop's own logarithm.
   double normal();
   /// Fills `out` with standard normals times `scale`.
-  void normals(std::span<Real> out, double scale = 1.0);
+  void normals(std::span<double> out, double scale = 1.0);
 
  private:
   std::array<std::uint64_t, 4> counter_;

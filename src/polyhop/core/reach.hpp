@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "polyhop/core/index.hpp"
 #include "polyhop/core/kernels.hpp"
-#include "polyhop/core/real.hpp"
 #include "polyhop/core/rows.hpp"
 
 namespace polyhop {

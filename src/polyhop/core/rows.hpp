@@ -8,7 +8,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "polyhop/core/real.hpp"
+#include "polyhop/core/index.hpp"
 
 namespace polyhop {
 

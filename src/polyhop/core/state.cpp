@@ -13,7 +13,7 @@ namespace polyhop {
 namespace {
 
 // An iteration count is kept as its bits, so that no integer is ever rounded.
-static_assert(sizeof(Real) == sizeof(Index));
+static_assert(sizeof(double) == sizeof(Index));
 
 }  // namespace
 
@@ -25,10 +25,10 @@ void StateRegistry::insert(const std::string& name, Kind kind, void* place, Inde
 }
 
 void StateRegistry::rows(const std::string& name, Rows& rows) { insert(name, Kind::rows, &rows, rows.columns()); }
-void StateRegistry::scalars(const std::string& name, std::vector<Real>& scalars) {
+void StateRegistry::scalars(const std::string& name, std::vector<double>& scalars) {
   insert(name, Kind::scalars, &scalars, 1);
 }
-void StateRegistry::number(const std::string& name, Real& number) { insert(name, Kind::real, &number, 1); }
+void StateRegistry::number(const std::string& name, double& number) { insert(name, Kind::real, &number, 1); }
 void StateRegistry::number(const std::string& name, Index& number) { insert(name, Kind::index, &number, 1); }
 
 std::vector<StateRegistry::Entry> StateRegistry::entries() const {
@@ -37,35 +37,35 @@ std::vector<StateRegistry::Entry> StateRegistry::entries() const {
   return out;
 }
 
-void StateRegistry::copy_out(std::size_t n, Index k, std::span<Real> out) const {
+void StateRegistry::copy_out(std::size_t n, Index k, std::span<double> out) const {
   const Item& item = items_[n];
   switch (item.kind) {
     case Kind::rows:
       read_row(*static_cast<const Rows*>(item.place), k, out);
       break;
     case Kind::scalars:
-      out[0] = (*static_cast<const std::vector<Real>*>(item.place))[k];
+      out[0] = (*static_cast<const std::vector<double>*>(item.place))[k];
       break;
     case Kind::real:
-      out[0] = *static_cast<const Real*>(item.place);
+      out[0] = *static_cast<const double*>(item.place);
       break;
     case Kind::index:
-      out[0] = std::bit_cast<Real>(*static_cast<const Index*>(item.place));
+      out[0] = std::bit_cast<double>(*static_cast<const Index*>(item.place));
       break;
   }
 }
 
-void StateRegistry::copy_in(std::size_t n, Index k, std::span<const Real> in) {
+void StateRegistry::copy_in(std::size_t n, Index k, std::span<const double> in) {
   const Item& item = items_[n];
   switch (item.kind) {
     case Kind::rows:
       write_row(in, *static_cast<Rows*>(item.place), k);
       break;
     case Kind::scalars:
-      (*static_cast<std::vector<Real>*>(item.place))[k] = in[0];
+      (*static_cast<std::vector<double>*>(item.place))[k] = in[0];
       break;
     case Kind::real:
-      *static_cast<Real*>(item.place) = in[0];
+      *static_cast<double*>(item.place) = in[0];
       break;
     case Kind::index:
       *static_cast<Index*>(item.place) = std::bit_cast<Index>(in[0]);
@@ -77,7 +77,7 @@ Snapshot StateRegistry::shape(Index agents) const {
   Snapshot snapshot;
   for (const Item& item : items_) {
     const Index rows = item.per_agent() ? agents : 1;
-    snapshot.entries.push_back({item.name, rows, item.columns, std::vector<Real>(rows * item.columns)});
+    snapshot.entries.push_back({item.name, rows, item.columns, std::vector<double>(rows * item.columns)});
   }
   return snapshot;
 }
@@ -85,7 +85,7 @@ Snapshot StateRegistry::shape(Index agents) const {
 void StateRegistry::save(const Block& block, Snapshot& snapshot) const {
   for (std::size_t n = 0; n < items_.size(); ++n) {
     const auto columns = static_cast<std::size_t>(items_[n].columns);
-    const std::span<Real> data = snapshot.entries[n].data;
+    const std::span<double> data = snapshot.entries[n].data;
     if (items_[n].per_agent()) {
       for (Index k = 0; k < block.size(); ++k) {
         copy_out(n, k, data.subspan(static_cast<std::size_t>(block.agent(k)) * columns, columns));
@@ -105,7 +105,7 @@ void StateRegistry::restore(const Block& block, const Snapshot& snapshot) {
   matching.end();
   for (std::size_t n = 0; n < items_.size(); ++n) {
     const auto columns = static_cast<std::size_t>(items_[n].columns);
-    const std::span<const Real> data = snapshot.entries[n].data;
+    const std::span<const double> data = snapshot.entries[n].data;
     if (!items_[n].per_agent()) copy_in(n, 0, data);
     for (Index k = 0; items_[n].per_agent() && k < block.size(); ++k) {
       copy_in(n, k, data.subspan(static_cast<std::size_t>(block.agent(k)) * columns, columns));

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "polyhop/core/real.hpp"
+#include "polyhop/core/index.hpp"
 #include "polyhop/core/rows.hpp"
 
 namespace polyhop {
@@ -21,7 +21,7 @@ struct Snapshot {
     std::string name;
     Index rows = 0;  // K for what belongs to agents, 1 for a number that all share
     Index columns = 0;
-    std::vector<Real> data;  // rows x columns, without padding
+    std::vector<double> data;  // rows x columns, without padding
   };
   std::vector<Entry> entries;
 };
@@ -33,7 +33,7 @@ struct StatePart {
   Index first = 0;
   Index rows = 0;
   Index columns = 0;
-  std::span<const Real> data;
+  std::span<const double> data;
 };
 using StateSink = std::function<void(const StatePart& part)>;
 /// Gives all parts of a state to a sink: entry after entry, in each of them the agents in order.
@@ -46,9 +46,9 @@ class StateRegistry {
   /// Per-agent rows of the block.
   void rows(const std::string& name, Rows& rows);
   /// Per-agent numbers of the block.
-  void scalars(const std::string& name, std::vector<Real>& scalars);
+  void scalars(const std::string& name, std::vector<double>& scalars);
   /// A number that every worker holds alike.
-  void number(const std::string& name, Real& number);
+  void number(const std::string& name, double& number);
   void number(const std::string& name, Index& number);
 
   /// What is registered, in order.
@@ -59,8 +59,8 @@ class StateRegistry {
   };
   [[nodiscard]] std::vector<Entry> entries() const;
   /// Copies what the block's k-th agent has in the n-th entry (k = 0 for a number that all share).
-  void copy_out(std::size_t n, Index k, std::span<Real> out) const;
-  void copy_in(std::size_t n, Index k, std::span<const Real> in);
+  void copy_out(std::size_t n, Index k, std::span<double> out) const;
+  void copy_in(std::size_t n, Index k, std::span<const double> in);
 
   /// An empty snapshot of the right shape for `agents` agents.
   [[nodiscard]] Snapshot shape(Index agents) const;

@@ -27,7 +27,7 @@ class Members {
 
   // Rows of the agents first .. first + count to `all`; `copy(k, out)` gives that of the block's k-th.
   template <class F>
-  void gather(Index first, Index count, Index columns, std::span<Real> all, F copy) {
+  void gather(Index first, Index count, Index columns, std::span<double> all, F copy) {
     choose(first, count, columns);
     for (std::size_t n = 0; n < rows_.size(); ++n) copy(chosen_[n].second, part(n, columns));
     worker_.collective.gather(rows_, mine_, all);
@@ -35,7 +35,7 @@ class Members {
 
   // And from there.
   template <class F>
-  void scatter(Index first, Index count, Index columns, std::span<const Real> all, F copy) {
+  void scatter(Index first, Index count, Index columns, std::span<const double> all, F copy) {
     choose(first, count, columns);
     worker_.collective.scatter(rows_, mine_, all);
     for (std::size_t n = 0; n < rows_.size(); ++n) copy(chosen_[n].second, part(n, columns));
@@ -52,13 +52,13 @@ class Members {
     for (const Member& member : chosen_) rows_.push_back(member.first - first);
     mine_.resize(rows_.size() * columns);
   }
-  std::span<Real> part(std::size_t n, Index columns) { return std::span(mine_).subspan(n * columns, columns); }
+  std::span<double> part(std::size_t n, Index columns) { return std::span(mine_).subspan(n * columns, columns); }
 
   Worker& worker_;
   std::vector<Member> agents_;
   std::span<const Member> chosen_;
   std::vector<Index> rows_;
-  std::vector<Real> mine_;
+  std::vector<double> mine_;
 };
 
 template <class F>
@@ -66,7 +66,7 @@ void send(Worker& worker, Members& members, const std::string& name, Index colum
   const bool is_first = worker.number == 0;
   const Index agents = worker.network.agents();
   const Index at_once = std::min(agents, rows_at_once(columns));
-  std::vector<Real> all(is_first ? static_cast<std::size_t>(at_once * columns) : 0);
+  std::vector<double> all(is_first ? static_cast<std::size_t>(at_once * columns) : 0);
   for (Index first = 0; first < agents; first += at_once) {
     const Index count = std::min(at_once, agents - first);
     const auto chunk = std::span(all).first(is_first ? static_cast<std::size_t>(count * columns) : 0);
@@ -78,9 +78,9 @@ void send(Worker& worker, Members& members, const std::string& name, Index colum
 // What the first worker says about the part that comes next.
 struct Announcement {
   std::size_t entry = 0;
-  Index first = 0;  // of its agents
-  Index count = 0;  // of these
-  Real number = 0;  // what all agents share
+  Index first = 0;    // of its agents
+  Index count = 0;    // of these
+  double number = 0;  // what all agents share
 };
 
 // None: there is no more.
@@ -92,7 +92,7 @@ std::optional<Announcement> announce(Worker& worker, const std::optional<Announc
   out.entry = in.take<std::size_t>();
   out.first = in.take<Index>();
   out.count = in.take<Index>();
-  out.number = in.take<Real>();
+  out.number = in.take<double>();
   in.end();
   if (!is_there) return {};
   return out;
@@ -100,14 +100,14 @@ std::optional<Announcement> announce(Worker& worker, const std::optional<Announc
 
 // Does what was announced, on every worker alike.
 void receive(Members& members, StateRegistry& state, const std::vector<StateRegistry::Entry>& entries,
-             const Announcement& next, std::span<const Real> all) {
+             const Announcement& next, std::span<const double> all) {
   const std::size_t n = next.entry;
   if (!entries[n].per_agent) {
     state.copy_in(n, 0, std::span(&next.number, 1));
     return;
   }
   members.scatter(next.first, next.count, entries[n].columns, all,
-                  [&](Index k, std::span<const Real> row) { state.copy_in(n, k, row); });
+                  [&](Index k, std::span<const double> row) { state.copy_in(n, k, row); });
 }
 
 }  // namespace
@@ -118,9 +118,9 @@ void send_state(Worker& worker, const StateRegistry& state, const StateSink& sin
   for (std::size_t n = 0; n < entries.size(); ++n) {
     if (entries[n].per_agent) {
       send(worker, members, entries[n].name, entries[n].columns, sink,
-           [&](Index k, std::span<Real> out) { state.copy_out(n, k, out); });
+           [&](Index k, std::span<double> out) { state.copy_out(n, k, out); });
     } else if (worker.number == 0) {
-      std::array<Real, 1> number{};
+      std::array<double, 1> number{};
       state.copy_out(n, 0, number);
       sink({entries[n].name, 0, 1, 1, number});
     }
@@ -129,8 +129,7 @@ void send_state(Worker& worker, const StateRegistry& state, const StateSink& sin
 
 void send_rows(Worker& worker, const std::string& name, const Rows& rows, const StateSink& sink) {
   Members members(worker);
-  send(worker, members, name, rows.columns(), sink,
-       [&](Index k, std::span<Real> out) { read_row(rows, k, out); });
+  send(worker, members, name, rows.columns(), sink, [&](Index k, std::span<double> out) { read_row(rows, k, out); });
 }
 
 void receive_state(Worker& worker, StateRegistry& state, const StateStream& stream) {

@@ -18,7 +18,7 @@ inline constexpr Index most_bytes_at_once = Index{16} << 20;
 
 /// How many rows of so many numbers these are.
 constexpr Index rows_at_once(Index columns) {
-  const Index bytes = columns * Index{sizeof(Real)};
+  const Index bytes = columns * Index{sizeof(double)};
   return bytes < most_bytes_at_once ? most_bytes_at_once / (bytes > 0 ? bytes : 1) : 1;
 }
 

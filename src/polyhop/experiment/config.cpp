@@ -305,7 +305,7 @@ Method read_method(const Value& table, const std::string& path, const Registry& 
   if (method.rule.name == "tuned") {
     const TunedStep tuned = TunedStep::fields().read(method.rule.options, prefix + "step");
     const std::vector<RuleEntry> rules(registry.rules().begin(), registry.rules().end());
-    method.tuned = {tuned, [tuned, rules](Real constant) { return with_constant(tuned, constant, "step", rules); }};
+    method.tuned = {tuned, [tuned, rules](double constant) { return with_constant(tuned, constant, "step", rules); }};
   }
   return method;
 }

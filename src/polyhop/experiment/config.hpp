@@ -62,7 +62,7 @@ struct RecordOptions {
 struct TuningOptions {
   std::optional<Seeds> seeds;
   TuningGoal goal = TuningGoal::iterations_to_target;
-  Real resolution = 0.05;
+  double resolution = 0.05;
   Index budget = 40;
   static const FieldTable<TuningOptions>& fields();
 };
@@ -73,11 +73,11 @@ struct ExperimentOptions {
   Seeds seeds;
   Index iterations = 1000;
   Index record_every = 10;
-  Real target = 1e-6;
+  double target = 1e-6;
   bool stop_at_target = false;
   std::string start = "zero";
-  std::optional<Real> time_limit;
-  Real checkpoint_every = 5;
+  std::optional<double> time_limit;
+  double checkpoint_every = 5;
   GraphOptions graph;
   ProblemOptions problem;
   FaultOptions faults;
@@ -89,7 +89,7 @@ struct ExperimentOptions {
 /// A rule whose constant is still to be found.
 struct TunedRule {
   TunedStep options;
-  std::function<RuleSpec(Real constant)> with;  // the rule that is tuned, with this for its constant
+  std::function<RuleSpec(double constant)> with;  // the rule that is tuned, with this for its constant
 };
 
 /// One [[method]], its algorithm and rule read.

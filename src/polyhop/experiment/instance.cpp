@@ -120,7 +120,7 @@ Rows first_models(const ExperimentOptions& options, Block block, Index dimension
     return start;
   }
   Rows common(1, dimension);
-  const Index found = read_numbers("start", options.start, [&](Index n, Real x) {
+  const Index found = read_numbers("start", options.start, [&](Index n, double x) {
     const Index agent = n / dimension;
     if (agent == 0) common(0, n) = x;
     if (agent < agents && block.holds(agent)) start(block.place(agent) - block.first, n % dimension) = x;

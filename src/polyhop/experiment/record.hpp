@@ -159,8 +159,8 @@ inline double number_in(const PointColumn& column, const Point& point) {
 /// What a search for the best constant took, over all its trial runs, and what it found.
 struct Tuning {
   std::string method;
-  Real value = 0;        // the constant found
-  Real factor = 1;       // the share of it that the method runs with
+  double value = 0;      // the constant found
+  double factor = 1;     // the share of it that the method runs with
   Index trials = 0;      // runs
   Index iterations = 0;  // totals over all trials
   Index vectors = 0;
@@ -185,10 +185,10 @@ struct Cell {
   std::string message;     // why a run failed, or what to do about one that diverged or stalled
   bool bad_input = false;  // it failed because of what it was given
   MeteredVector<Point> points;
-  std::vector<MeteredVector<Real>> steps;  // per point, where every agent's step is recorded; else empty
-  Rows models;                             // K x M, the last iterate
-  Rows averaged;                           // K x M, or empty
-  double reference_value = 0;              // J(w^o)
+  std::vector<MeteredVector<double>> steps;  // per point, where every agent's step is recorded; else empty
+  Rows models;                               // K x M, the last iterate
+  Rows averaged;                             // K x M, or empty
+  double reference_value = 0;                // J(w^o)
   double reference_accuracy = 0;
   double reference_error_rate = std::numeric_limits<double>::quiet_NaN();  // of w^o; NaN: no classes, or no w^o
   std::string reference_how;

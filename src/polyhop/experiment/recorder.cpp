@@ -102,7 +102,7 @@ bool Recorder::due(Index iteration) const {
 void Recorder::gather_mean(const Rows& models) {
   worker_.collective.by_agent(mean_.row(0), models.rows(),
                               [&](std::span<double> mean, Index k) { add_row(models, k, mean); });
-  scale(1 / static_cast<Real>(problem_.agents()), mean_);
+  scale(1 / static_cast<double>(problem_.agents()), mean_);
 }
 
 // Brings `count` of the models to evaluate to every worker: those of the watched agents, the mean, the averaged ones.
@@ -125,7 +125,7 @@ void Recorder::gather_points(Index first, Index count, const Rows& models, const
     }
   });
   for (Index p = 0; p < count; ++p) {
-    const Real* from = first + p == watched ? mean_.data() : flat_.data() + p * m;
+    const double* from = first + p == watched ? mean_.data() : flat_.data() + p * m;
     std::copy_n(from, m, points_.row(p).begin());
   }
 }
@@ -150,7 +150,7 @@ void Recorder::gather_risks(const Rows& models, const Rows* averaged) {
 
 // Adds up distances and levels in agent order; and what is counted, for which no order matters.
 void Recorder::gather_sums(const Algorithm& algorithm, const Oracle& oracle, double seconds,
-                           std::span<const Real> levels) {
+                           std::span<const double> levels) {
   const Block& block = worker_.network.block();
   worker_.collective.by_agent(sums_, block.size(), [&](std::span<double> sums, Index k) {
     const Rows& w = algorithm.models();
@@ -232,7 +232,7 @@ void Recorder::fill_steps(Point& point) const {
 
 std::optional<Status> Recorder::observe(Index iteration, double seconds, const Algorithm& algorithm,
                                         const AveragedIterate* average, const Oracle& oracle,
-                                        std::span<const Real> levels) {
+                                        std::span<const double> levels) {
   risks_.resize(watched_.size() * (average != nullptr ? 2 : 1) + 1);
   gather_mean(algorithm.models());
   gather_risks(algorithm.models(), average != nullptr ? &average->models() : nullptr);

@@ -34,7 +34,7 @@ class Recorder {
   /// Records a point and says whether the run must end, alike on every worker. `levels`: as StepSize tells them.
   std::optional<Status> observe(Index iteration, double seconds, const Algorithm& algorithm,
                                 const AveragedIterate* average, const Oracle& oracle,
-                                std::span<const Real> levels = {});
+                                std::span<const double> levels = {});
   /// Where the run stands before `iteration`, for the first worker to save.
   Checkpoint standing(Index iteration, double seconds, const Oracle& oracle);
   /// Brings the last models of all agents to the first worker's `sink`: "models" and, where there are any, "averaged".
@@ -46,7 +46,7 @@ class Recorder {
   void gather_mean(const Rows& models);
   void gather_risks(const Rows& models, const Rows* averaged);
   void gather_points(Index first, Index count, const Rows& models, const Rows* averaged);
-  void gather_sums(const Algorithm& algorithm, const Oracle& oracle, double seconds, std::span<const Real> levels);
+  void gather_sums(const Algorithm& algorithm, const Oracle& oracle, double seconds, std::span<const double> levels);
   void gather_steps(const Algorithm& algorithm);
   [[nodiscard]] Point own_counts(const Oracle& oracle) const;
   [[nodiscard]] Point point(Index iteration, bool averaged) const;
@@ -67,7 +67,7 @@ class Recorder {
   std::vector<double> risks_;   // J at the watched models, the mean model, the watched averaged models
   std::vector<double> sums_;    // see gather_sums
   std::vector<Index> agents_;   // the numbers of the block's agents
-  std::vector<Real> steps_;     // of all agents, at the first worker
+  std::vector<double> steps_;   // of all agents, at the first worker
   double first_risk_ = 0;
   double wrong_at_optimum_ = -1;  // samples here that w^o takes for another class; -1: no classes, or no w^o
   bool every_step_;               // record every agent's step

@@ -69,7 +69,7 @@ std::uint64_t kernel_bits() {
   }
   const std::array<Index, 3> offset = {0, 3, 5};
   const std::array<std::int32_t, 5> slot = {0, 2, 4, 1, 3};
-  const std::array<Real, 5> weight = {0.3, 0.3, 0.4, 0.7, 0.3};
+  const std::array<double, 5> weight = {0.3, 0.3, 0.4, 0.7, 0.3};
   const std::array<std::int32_t, 2> both = {0, 1};
   combine({offset.data(), slot.data(), weight.data()}, both, x, out);
   add_row(0.1, x, 0, out, 0);

@@ -55,7 +55,7 @@ ExperimentOptions experiment_of(const SolveOptions& options, const Reference& re
   require(options.iterations >= 0, "iterations", "integer >= 0");
   require(options.record_every >= 1, "record_every", "integer >= 1");
   (void)FaultOptions::fields().read(FaultOptions::fields().write(options.faults), "faults");
-  const Real target = options.target.value_or(1e-6);
+  const double target = options.target.value_or(1e-6);
   require(std::isfinite(target) && (target > 0 || !reference.known), "target", "number > 0");
   ExperimentOptions out;
   out.iterations = options.iterations;
@@ -174,10 +174,10 @@ Summary solve(const Problem& problem, const CombinationMatrix& network, const So
   return out;
 }
 
-std::vector<Real> Summary::mean_model() const {
-  std::vector<Real> mean(models.columns());
+std::vector<double> Summary::mean_model() const {
+  std::vector<double> mean(models.columns());
   for (Index k = 0; k < models.rows(); ++k) {
-    for (std::size_t j = 0; j < mean.size(); ++j) mean[j] += models.row(k)[j] / static_cast<Real>(models.rows());
+    for (std::size_t j = 0; j < mean.size(); ++j) mean[j] += models.row(k)[j] / static_cast<double>(models.rows());
   }
   return mean;
 }

@@ -29,14 +29,14 @@ struct SolveOptions {
   Index record_every = 10;  // the iterations between two points of the curves
   /// The excess risk that counts as solved: 1e-6 where nothing is said. Where J(w^o) is not known, a level of the risk
   /// itself, and where nothing is said there is none.
-  std::optional<Real> target = {};
-  bool stop_at_target = true;           // the first recorded point that is solved is the last
-  std::optional<Real> time_limit = {};  // seconds
-  Rows start = {};                      // one model for all, or a row for each agent; zeros where there is none
-  bool average = true;                  // keep averaged models too
-  ReferenceChoice reference = {};       // how J(w^o) is known: solved for beforehand, given, or not at all
-  std::uint64_t seed = 0;               // of the samples that are drawn
-  Index threads = 0;                    // 0: as many as pay. No result depends on it.
+  std::optional<double> target = {};
+  bool stop_at_target = true;             // the first recorded point that is solved is the last
+  std::optional<double> time_limit = {};  // seconds
+  Rows start = {};                        // one model for all, or a row for each agent; zeros where there is none
+  bool average = true;                    // keep averaged models too
+  ReferenceChoice reference = {};         // how J(w^o) is known: solved for beforehand, given, or not at all
+  std::uint64_t seed = 0;                 // of the samples that are drawn
+  Index threads = 0;                      // 0: as many as pay. No result depends on it.
   /// Told of every recorded point; true ends the run.
   std::function<bool(const Point& point)> callback = {};
   /// Asked a few times a second: true ends the run.
@@ -48,22 +48,22 @@ struct SolveOptions {
 
 /// What solve() found, and why it stopped.
 struct Summary {
-  Rows models;                             // K x M: the last iterate
-  Rows averaged;                           // K x M: the averaged iterates, or empty
-  Status status = Status::done;            // `unfinished` where the callback or `stop` ended it
-  std::string message;                     // what to do about a run that diverged or stalled; else empty
-  MeteredVector<Point> curves;             // the recorded points
-  std::vector<MeteredVector<Real>> steps;  // every agent's at each of them, where asked for; else empty
-  Index vectors = 0, scalars = 0;          // sent in all, over all edges and directions
-  Index values = 0, gradients = 0;         // evaluations of agents' costs and gradients
-  double seconds = 0;                      // inside iterations
-  double reference = 0;                    // J(w^o)
-  std::string reference_how;               // how that is known
-  bool reference_known = true;             // else excess risk is the risk itself
-  std::string method;                      // the algorithm and the rule
+  Rows models;                               // K x M: the last iterate
+  Rows averaged;                             // K x M: the averaged iterates, or empty
+  Status status = Status::done;              // `unfinished` where the callback or `stop` ended it
+  std::string message;                       // what to do about a run that diverged or stalled; else empty
+  MeteredVector<Point> curves;               // the recorded points
+  std::vector<MeteredVector<double>> steps;  // every agent's at each of them, where asked for; else empty
+  Index vectors = 0, scalars = 0;            // sent in all, over all edges and directions
+  Index values = 0, gradients = 0;           // evaluations of agents' costs and gradients
+  double seconds = 0;                        // inside iterations
+  double reference = 0;                      // J(w^o)
+  std::string reference_how;                 // how that is known
+  bool reference_known = true;               // else excess risk is the risk itself
+  std::string method;                        // the algorithm and the rule
 
   /// The models' mean: the answer of the network as a whole.
-  [[nodiscard]] std::vector<Real> mean_model() const;
+  [[nodiscard]] std::vector<double> mean_model() const;
   /// One line: how it ended, how far it got, what it took.
   [[nodiscard]] std::string brief() const;
   /// All of it but the models, in lines.
@@ -98,7 +98,7 @@ class Run {
   /// Their averages so far; only where the method averages.
   [[nodiscard]] const Rows& averaged() const { return average_->models(); }
   /// The step sizes of the last iteration.
-  [[nodiscard]] std::span<const Real> steps() const { return algorithm_->steps(); }
+  [[nodiscard]] std::span<const double> steps() const { return algorithm_->steps(); }
   /// Counts what was sent, and how often costs were evaluated.
   [[nodiscard]] const Network& network() const { return *network_; }
   [[nodiscard]] const Oracle& oracle() const { return *oracle_; }

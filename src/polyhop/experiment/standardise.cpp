@@ -14,13 +14,13 @@ namespace {
 // What is summed over samples, of x - mean.
 enum class Moment { itself, size, square };
 
-Real moment_of(Real x, Moment moment) {
+double moment_of(double x, Moment moment) {
   return moment == Moment::itself ? x : moment == Moment::size ? std::abs(x) : x * x;
 }
 
 // sums row k = sum over agent k's samples of a moment of x / 2^exponent - mean, column by column. What a sparse row
 // does not hold is 0.
-Rows own_sums(const Dataset& data, std::span<const Real> mean, std::span<const int> exponent, Moment moment) {
+Rows own_sums(const Dataset& data, std::span<const double> mean, std::span<const int> exponent, Moment moment) {
   Rows sums(data.agents(), data.features.columns());
   for (Index k = 0; k < data.agents(); ++k) {
     const auto sum = sums.row(k);
@@ -44,11 +44,11 @@ Rows own_sums(const Dataset& data, std::span<const Real> mean, std::span<const i
 }
 
 // Whether an agent has features whose squares overflow or vanish: 1, or 0.
-Real is_extreme(const Dataset& data, Index agent) {
+double is_extreme(const Dataset& data, Index agent) {
   for (Index n = data.first(agent); n < data.first(agent + 1); ++n) {
     const Features& h = data.features;
-    const std::span<const Real> row = h.is_sparse() ? h.values_of(n) : h.dense().row(n);
-    for (const Real& x : row) {
+    const std::span<const double> row = h.is_sparse() ? h.values_of(n) : h.dense().row(n);
+    for (const double& x : row) {
       if (extreme_exponent({&x, 1}) != 0) return 1;
     }
   }
@@ -73,10 +73,10 @@ ColumnMoments column_moments(const Dataset& data, bool centred, const Combinatio
   out.mean.assign(columns, 0);
   out.spread.assign(columns, 0);
   team.launch(matrix, ownership, data.features.columns(), 1, [&](Worker& worker) {
-    std::vector<Real> count;
-    std::vector<Real> extremes;
+    std::vector<double> count;
+    std::vector<double> extremes;
     for (Index k = 0; k < data.agents(); ++k) {
-      count.push_back(static_cast<Real>(data.samples(k)));
+      count.push_back(static_cast<double>(data.samples(k)));
       extremes.push_back(is_extreme(data, k));
     }
     worker.network.spread_sum({count, extremes});
@@ -85,10 +85,10 @@ ColumnMoments column_moments(const Dataset& data, bool centred, const Combinatio
     if (extremes[0] > 0) {
       Rows sizes = own_sums(data, out.mean, {}, Moment::size);
       for (Index k = 0; k < sizes.rows(); ++k) {
-        for (Real& size : sizes.row(k)) size /= count[0];
+        for (double& size : sizes.row(k)) size /= count[0];
       }
       worker.network.spread_sum(sizes);
-      for (const Real size : sizes.row(0)) exponent.push_back(size > 0 && std::isfinite(size) ? std::ilogb(size) : 0);
+      for (const double size : sizes.row(0)) exponent.push_back(size > 0 && std::isfinite(size) ? std::ilogb(size) : 0);
     }
     if (centred && !data.features.is_sparse()) {
       Rows sums = own_sums(data, out.mean, exponent, Moment::itself);
@@ -98,7 +98,7 @@ ColumnMoments column_moments(const Dataset& data, bool centred, const Combinatio
     Rows squares = own_sums(data, out.mean, exponent, Moment::square);
     worker.network.spread_sum(squares);
     for (std::size_t j = 0; j < columns; ++j) {
-      const Real spread = std::sqrt(squares(0, static_cast<Index>(j)) / count[0]);
+      const double spread = std::sqrt(squares(0, static_cast<Index>(j)) / count[0]);
       out.spread[j] = spread > 1e-12 * std::abs(out.mean[j]) ? spread : 0;
       if (exponent.empty()) continue;
       out.mean[j] = std::ldexp(out.mean[j], exponent[j]);
@@ -112,9 +112,9 @@ ColumnMoments column_moments(const Dataset& data, bool centred, const Combinatio
 Standardised standardise(Dataset& data, const CombinationMatrix& matrix, const Ownership& ownership, Team& team) {
   ColumnMoments moments = column_moments(data, true, matrix, ownership, team);
   Standardised out{std::move(moments.mean), std::move(moments.spread), moments.traffic};
-  for (Real& scale : out.scale) scale = scale > 0 ? scale : 1;
-  std::vector<Real> factor;
-  for (const Real scale : out.scale) factor.push_back(1 / scale);
+  for (double& scale : out.scale) scale = scale > 0 ? scale : 1;
+  std::vector<double> factor;
+  for (const double scale : out.scale) factor.push_back(1 / scale);
   data.features.transform_columns(out.mean, factor);
   return out;
 }

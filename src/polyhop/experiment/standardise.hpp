@@ -13,17 +13,17 @@ namespace polyhop {
 
 /// What standardising did to each column, x -> (x - mean) / scale, and what agreeing on it took.
 struct Standardised {
-  std::vector<Real> mean;   // 0 for sparse features, which are not shifted
-  std::vector<Real> scale;  // 1 for a column that does not vary
+  std::vector<double> mean;   // 0 for sparse features, which are not shifted
+  std::vector<double> scale;  // 1 for a column that does not vary
   Traffic traffic;
 };
 
 /// The mean and the spread of every column over the samples of all agents.
 struct ColumnMoments {
-  std::vector<Real> mean;    // 0 where columns are not centred
-  std::vector<Real> spread;  // the standard deviation, or the root of the mean square of what is not centred; 0 where
-                             // a column varies by no more than rounding
-  Traffic traffic;           // of all processes
+  std::vector<double> mean;    // 0 where columns are not centred
+  std::vector<double> spread;  // the standard deviation, or the root of the mean square of what is not centred; 0 where
+                               // a column varies by no more than rounding
+  Traffic traffic;             // of all processes
 };
 
 /// Agents send sums over their own samples along the links of the network and nothing else; nobody sees another's data.

@@ -235,19 +235,19 @@ class Store::Implementation {
   }
 
   // A blob that should hold so many numbers, or any where `count` is below 0.
-  [[nodiscard]] std::vector<Real> numbers_in(const SQLite::Column& blob, Index count, const std::string& what) const {
+  [[nodiscard]] std::vector<double> numbers_in(const SQLite::Column& blob, Index count, const std::string& what) const {
     const auto bytes = static_cast<std::size_t>(blob.getBytes());
-    if (bytes % sizeof(Real) != 0 || (count >= 0 && bytes / sizeof(Real) != static_cast<std::size_t>(count))) {
+    if (bytes % sizeof(double) != 0 || (count >= 0 && bytes / sizeof(double) != static_cast<std::size_t>(count))) {
       damaged(what + " has " + std::to_string(bytes) + " bytes" +
               (count >= 0 ? ", expected " + std::to_string(count) + " numbers" : ""));
     }
-    std::vector<Real> out(bytes / sizeof(Real));
+    std::vector<double> out(bytes / sizeof(double));
     if (bytes > 0) std::memcpy(out.data(), blob.getBlob(), bytes);
     return out;
   }
 
   // The next part of an array, from the columns name, rows, columns, data, checksum, part. `data` holds its numbers.
-  void read_part(SQLite::Statement& select, StatePart& part, std::vector<Real>& data) const {
+  void read_part(SQLite::Statement& select, StatePart& part, std::vector<double>& data) const {
     part.name = select.getColumn(0).getString();
     part.rows = select.getColumn(1).getInt64();
     part.columns = select.getColumn(2).getInt64();
@@ -286,7 +286,7 @@ class Store::Implementation {
       insert_steps.reset();
       insert_steps.bind(1, id);
       insert_steps.bind(2, static_cast<std::int64_t>(cell.points[p].iteration));
-      insert_steps.bind(3, cell.steps[p].data(), static_cast<int>(cell.steps[p].size() * sizeof(Real)));
+      insert_steps.bind(3, cell.steps[p].data(), static_cast<int>(cell.steps[p].size() * sizeof(double)));
       insert_steps.exec();
     }
   }
@@ -347,9 +347,9 @@ class Store::Implementation {
     auto select = statement(selected_parts() + "name = ? ORDER BY part");
     select.bind(1, id);
     select.bind(2, name);
-    std::vector<std::vector<Real>> rows;
+    std::vector<std::vector<double>> rows;
     StatePart part;
-    std::vector<Real> data;
+    std::vector<double> data;
     while (select.executeStep()) {
       read_part(select, part, data);
       for (Index r = 0; r < part.rows; ++r) {
@@ -581,7 +581,7 @@ void Store::read_state(const std::string& id, const StateSink& sink) const {
     auto select = s.statement(s.selected_parts() + "name LIKE 'state/%' ORDER BY position, part");
     select.bind(1, id);
     StatePart part;
-    std::vector<Real> data;
+    std::vector<double> data;
     std::string before;
     Index first = 0;
     while (select.executeStep()) {
@@ -623,7 +623,7 @@ Cell Store::load_cell(const std::string& id, const std::string& method, std::uin
     auto steps = s.statement("SELECT data FROM steps WHERE cell = ? ORDER BY iteration");
     steps.bind(1, id);
     while (steps.executeStep()) {
-      const std::vector<Real> found = s.numbers_in(steps.getColumn(0), -1, "the steps of a run");
+      const std::vector<double> found = s.numbers_in(steps.getColumn(0), -1, "the steps of a run");
       cell.steps.emplace_back(found.begin(), found.end());
       if (found.empty() || found.size() != cell.steps.front().size()) s.damaged("the steps of a run");
     }

@@ -23,7 +23,7 @@ namespace {
 constexpr double never = std::numeric_limits<double>::infinity();
 
 // The method with this for the constant of its rule; one that is not tuned is given a constant step.
-Method with_constant(Method method, Real constant) {
+Method with_constant(Method method, double constant) {
   method.rule = method.tuned ? method.tuned->with(constant) : with_constant(TunedStep{}, constant, "step");
   method.tuned.reset();
   return method;
@@ -34,7 +34,7 @@ class Search {
  public:
   Search(const TuningOptions& options, const TrySteps& try_steps) : options_(options), try_steps_(try_steps) {}
 
-  FoundStep from(Real start) {
+  FoundStep from(double start) {
     best_.step = start;
     best_.score = attempt({start}, nullptr)[0];
     const bool larger_diverges = best_.score.diverged;
@@ -48,7 +48,7 @@ class Search {
     }
     while (!grew && move({0.5})) {
     }
-    for (Real ratio = 2; ratio > 1 + options_.resolution && best_.tried < options_.budget;) {
+    for (double ratio = 2; ratio > 1 + options_.resolution && best_.tried < options_.budget;) {
       ratio = std::sqrt(ratio);
       move({1 / ratio, ratio});
     }
@@ -56,18 +56,18 @@ class Search {
   }
 
  private:
-  std::vector<TrialScore> attempt(const std::vector<Real>& steps, const TrialScore* to_beat) {
+  std::vector<TrialScore> attempt(const std::vector<double>& steps, const TrialScore* to_beat) {
     best_.tried += static_cast<Index>(steps.size());
     return try_steps_(steps, to_beat);
   }
 
   // Tries the best step times each factor, as far as the budget goes; false when none of them is better.
-  bool move(std::vector<Real> factors) {
+  bool move(std::vector<double> factors) {
     const auto left = static_cast<std::size_t>(options_.budget - best_.tried);
     if (factors.size() > left) factors.resize(left);
     if (factors.empty()) return false;
-    std::vector<Real> steps;
-    for (const Real factor : factors) steps.push_back(best_.step * factor);
+    std::vector<double> steps;
+    for (const double factor : factors) steps.push_back(best_.step * factor);
     const TrialScore to_beat = best_.score;
     const auto scores = attempt(steps, &to_beat);
     bool moved = false;
@@ -110,24 +110,24 @@ class Trials {
   }
 
   // 1 over the largest smoothness of the first samples: where a search can begin.
-  [[nodiscard]] Real safe_step() const {
-    Real largest = 0;
+  [[nodiscard]] double safe_step() const {
+    double largest = 0;
     for (std::size_t s = 0; s < seeds_.size(); ++s) {
       const Block own = instances_[s]->ownership.block(team_.rank());
       const auto oracle = instances_[s]->problem->oracle(own, seeds_[s]);
-      std::vector<Real> smoothness(own.size());
+      std::vector<double> smoothness(own.size());
       oracle->draw(0);
       if (oracle->smoothness(smoothness)) largest = std::max(largest, *std::ranges::max_element(smoothness));
     }
-    const Real here = largest;
+    const double here = largest;
     team_.collective().in_order(std::span(&largest, 1),
                                 [&](std::span<double> shared) { shared[0] = std::max(shared[0], here); });
     return largest > 0 && std::isfinite(1 / largest) ? 1 / largest : 1;
   }
 
-  std::vector<TrialScore> attempt(std::span<const Real> steps, const TrialScore* to_beat) {
+  std::vector<TrialScore> attempt(std::span<const double> steps, const TrialScore* to_beat) {
     std::vector<Run> runs;
-    for (const Real step : steps) {
+    for (const double step : steps) {
       for (std::size_t s = 0; s < seeds_.size(); ++s) runs.push_back({step, s});
     }
     const Index limit = iterations_that_decide(to_beat);
@@ -149,7 +149,7 @@ class Trials {
 
  private:
   struct Run {
-    Real step;
+    double step;
     std::size_t seed;                    // its place in the list
     Status status = Status::unfinished;  // not run yet
     Point last = {};
@@ -255,7 +255,7 @@ std::optional<Tuning> find_earlier(const TuningControl& control, const std::stri
   for (const auto count : totals) out.add(tuning.*count);
   MessageReader in(control.team->collective().from_first(out.bytes()));
   const bool is_known = in.take<bool>();
-  for (const auto real : reals) tuning.*real = in.take<Real>();
+  for (const auto real : reals) tuning.*real = in.take<double>();
   for (const auto count : totals) tuning.*count = in.take<Index>();
   in.end();
   if (!is_known) return {};
@@ -271,7 +271,7 @@ bool is_better(const TrialScore& a, const TrialScore& b, TuningGoal goal) {
   return a.final_risk < b.final_risk;
 }
 
-FoundStep search_step(Real start, const TuningOptions& options, const TrySteps& try_steps) {
+FoundStep search_step(double start, const TuningOptions& options, const TrySteps& try_steps) {
   return Search(options, try_steps).from(start);
 }
 
@@ -303,13 +303,13 @@ std::optional<Tuning> tune_constant(const ExperimentOptions& experiment, const M
   Trials trials(options, method, control);
   const Index budget = options.tuning.budget;
   Index tried = 0;
-  const TrySteps try_steps = [&](std::span<const Real> steps, const TrialScore* to_beat) {
+  const TrySteps try_steps = [&](std::span<const double> steps, const TrialScore* to_beat) {
     auto scores = trials.attempt(steps, to_beat);
     tried += static_cast<Index>(steps.size());
     if (control.team->is_first() && control.on_trial) control.on_trial(method.name, tried, budget);
     return scores;
   };
-  const Real start = trials.safe_step();
+  const double start = trials.safe_step();
   const FoundStep found = search_step(start, options.tuning, try_steps);
   if (found.score.diverged) {
     throw InputError("method." + in_quotes(method.name) + ".step",

@@ -30,11 +30,11 @@ bool is_better(const TrialScore& a, const TrialScore& b, TuningGoal goal);
 
 /// Tries several steps and says how they did, in order. Where `to_beat` is given, a step that cannot be better than
 /// that may be given up early and then scores no better than it.
-using TrySteps = std::function<std::vector<TrialScore>(std::span<const Real> steps, const TrialScore* to_beat)>;
+using TrySteps = std::function<std::vector<TrialScore>(std::span<const double> steps, const TrialScore* to_beat)>;
 
 /// What a search ended with.
 struct FoundStep {
-  Real step = 0;
+  double step = 0;
   TrialScore score;
   Index tried = 0;
 };
@@ -42,7 +42,7 @@ struct FoundStep {
 /// The best constant step: halves `start` until it does not diverge, doubles or halves while that is better, then
 /// tries both sides of the best at smaller and smaller ratios, down to 1 + resolution. At most `options.budget` steps.
 /// The found step still diverges when all of them did.
-FoundStep search_step(Real start, const TuningOptions& options, const TrySteps& try_steps);
+FoundStep search_step(double start, const TuningOptions& options, const TrySteps& try_steps);
 
 /// The seeds that a search runs on, which are none of those reported: as given, or the first min(5, reported) beyond
 /// the largest reported. Throws InputError when a given one is reported.

@@ -15,13 +15,13 @@
 namespace polyhop {
 namespace {
 
-double mean_loss(const Model& model, std::span<const Real> z, std::span<const Real> y) {
-  std::vector<Real> values(z.size());
+double mean_loss(const Model& model, std::span<const double> z, std::span<const double> y) {
+  std::vector<double> values(z.size());
   model.options.loss.loss->values(z, y, values);
   return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
 }
 
-void require_counts(std::span<const Real> targets) {
+void require_counts(std::span<const double> targets) {
   for (std::size_t n = 0; n < targets.size(); ++n) {
     if (targets[n] >= 0) continue;
     throw InputError("sample " + std::to_string(n + 1),
@@ -29,8 +29,8 @@ void require_counts(std::span<const Real> targets) {
   }
 }
 
-ModelEvaluation evaluate_numbers(const Model& model, std::span<const Real> targets, const Rows& z) {
-  const std::vector<Real> predicted = predicted_values(model, z);
+ModelEvaluation evaluate_numbers(const Model& model, std::span<const double> targets, const Rows& z) {
+  const std::vector<double> predicted = predicted_values(model, z);
   ModelEvaluation out;
   out.samples = z.columns();
   out.metrics = {{"rmse", metrics::root_mean_squared_error(targets, predicted)},
@@ -46,7 +46,7 @@ ModelEvaluation evaluate_numbers(const Model& model, std::span<const Real> targe
 // Of logistic and softmax the mean loss is the log-loss.
 double mean_loss_of_classes(const Model& model, std::span<const Index> truth, const Rows& z) {
   if (has_probabilities(model)) return metrics::log_loss(truth, z);
-  std::vector<Real> signs(truth.size());
+  std::vector<double> signs(truth.size());
   std::ranges::transform(truth, signs.begin(), [](Index c) { return c == 1 ? 1.0 : -1.0; });
   return mean_loss(model, z.row(0), signs);
 }
@@ -78,11 +78,11 @@ ModelEvaluation evaluate(const Model& model, const DataTable& data) {
   return evaluate_numbers(model, data.targets, z);
 }
 
-ModelEvaluation evaluate_scores(const Model& model, const Rows& scores, std::span<const Real> targets) {
+ModelEvaluation evaluate_scores(const Model& model, const Rows& scores, std::span<const double> targets) {
   if (!predicts_classes(model)) return evaluate_numbers(model, targets, scores);
   const bool two = model.options.loss.task == Task::two_classes;
   std::vector<Index> truth(targets.size());
-  std::ranges::transform(targets, truth.begin(), [&](Real y) { return static_cast<Index>(two ? y > 0 : y); });
+  std::ranges::transform(targets, truth.begin(), [&](double y) { return static_cast<Index>(two ? y > 0 : y); });
   return evaluate_classes(model, truth, scores);
 }
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "polyhop/core/real.hpp"
+#include "polyhop/core/index.hpp"
 #include "polyhop/fit/metrics.hpp"
 #include "polyhop/fit/model_file.hpp"
 #include "polyhop/problem/data_table.hpp"
@@ -38,7 +38,7 @@ ModelEvaluation evaluate(const Model& model, const DataTable& data);
 
 /// The same from scores, as model_scores gives them, and targets as a loss takes them: numbers, -1 and 1 for two
 /// classes, 0, 1, ... for softmax.
-ModelEvaluation evaluate_scores(const Model& model, const Rows& scores, std::span<const Real> targets);
+ModelEvaluation evaluate_scores(const Model& model, const Rows& scores, std::span<const double> targets);
 
 /// How good a model is on each class, from counts.
 std::vector<ClassEvaluation> class_evaluations(const Model& model, const metrics::Confusion& confusion);

@@ -40,19 +40,19 @@ std::uint64_t seed_of(const FitOptions& options) { return static_cast<std::uint6
 
 // A share of every agent's samples, drawn at random because they may be sorted, one at least; and before them the rest.
 // An agent's only sample is in both.
-std::pair<Dataset, Dataset> split(const Dataset& data, Real share, const Block& block, std::uint64_t seed) {
+std::pair<Dataset, Dataset> split(const Dataset& data, double share, const Block& block, std::uint64_t seed) {
   std::vector<Index> kept, held;
   Dataset rest{{}, {}, {0}};
   Dataset out{{}, {}, {0}};
   for (Index k = 0; k < data.agents(); ++k) {
     const Index count = data.samples(k);
-    const auto wanted = static_cast<Index>(std::ceil(share * static_cast<Real>(count)));
+    const auto wanted = static_cast<Index>(std::ceil(share * static_cast<double>(count)));
     Index to_hold = std::clamp<Index>(wanted, 1, std::max<Index>(1, count - 1));
     Stream stream(seed, Purpose::held_out, block.agent(k));
     for (Index n = data.first(k); n < data.first(k + 1); ++n) {
       // Each of those that are left is as likely as the others.
       const bool is_held = stream.below(data.first(k + 1) - n) < to_hold;
-      const Real target = data.targets[n];
+      const double target = data.targets[n];
       if (!is_held || count == 1) {
         kept.push_back(n);
         rest.targets.push_back(target);
@@ -75,9 +75,9 @@ std::pair<Dataset, Dataset> split(const Dataset& data, Real share, const Block& 
 // as long as the loss falls by a share that is `worth_it`, now and then.
 class Best {
  public:
-  Best(const Rows& models, Real worth_it) : models_(models), worth_it_(worth_it) {}
+  Best(const Rows& models, double worth_it) : models_(models), worth_it_(worth_it) {}
 
-  void show(Index iteration, Real loss, const Rows& models) {
+  void show(Index iteration, double loss, const Rows& models) {
     if (loss < loss_) {
       loss_ = loss;
       iteration_ = iteration;
@@ -92,14 +92,14 @@ class Best {
   // The iteration of the last progress.
   [[nodiscard]] Index reached() const { return reached_; }
   [[nodiscard]] const Rows& models() const { return models_; }
-  [[nodiscard]] Real loss() const { return loss_; }
+  [[nodiscard]] double loss() const { return loss_; }
   [[nodiscard]] Index iteration() const { return iteration_; }
 
  private:
   Rows models_;
-  Real worth_it_;
-  Real loss_ = std::numeric_limits<Real>::infinity();
-  Real milestone_ = std::numeric_limits<Real>::infinity();
+  double worth_it_;
+  double loss_ = std::numeric_limits<double>::infinity();
+  double milestone_ = std::numeric_limits<double>::infinity();
   Index iteration_ = 0;
   Index reached_ = 0;
 };
@@ -140,7 +140,7 @@ class Fitter {
   void agree() {
     if (options_.chosen_method() == FitMethod::tree) return;
     network_.spread_sum(w_);
-    scale(1 / static_cast<Real>(network_.agents()), w_);
+    scale(1 / static_cast<double>(network_.agents()), w_);
   }
 
   [[nodiscard]] const Rows& models() const { return w_; }
@@ -149,10 +149,10 @@ class Fitter {
   [[nodiscard]] Index gradients() const { return oracle_->evaluations().gradients; }
 
  private:
-  static Real norm(const Gradients& y, Index k) { return std::sqrt(y.squared_norm(k)); }
+  static double norm(const Gradients& y, Index k) { return std::sqrt(y.squared_norm(k)); }
 
   // Everybody's model.
-  void place(std::span<const Real> model) {
+  void place(std::span<const double> model) {
     for (Index k = 0; k < w_.rows(); ++k) std::ranges::copy(model, w_.row(k).begin());
   }
 
@@ -165,12 +165,12 @@ class Fitter {
     Best best(w_, 1e-4);
     GridSums sums(start_.slope, w_.rows());
     oracle_->draw(0);
-    Real first = 0;
+    double first = 0;
     while (true) {
       place(descent.trial());
       const Evaluation& here = oracle_->evaluate(w_, true);
-      const Real share = 1 / static_cast<Real>(network_.agents());
-      const Real value = share * sums.of(here, scratch_, network_);
+      const double share = 1 / static_cast<double>(network_.agents());
+      const double value = share * sums.of(here, scratch_, network_);
       scale_row(share, scratch_, 0, scratch_, 0);
       const auto outcome = descent.take(value, scratch_.row(0));
       ++state_.evaluations;
@@ -192,7 +192,7 @@ class Fitter {
     }
   }
 
-  std::optional<FitEnd> end_of(const QuasiNewton& descent, QuasiNewton::Outcome outcome, Real first) {
+  std::optional<FitEnd> end_of(const QuasiNewton& descent, QuasiNewton::Outcome outcome, double first) {
     if (!std::isfinite(descent.value()) || !std::isfinite(state_.gradient)) return FitEnd::diverged;
     if (state_.gradient <= options_.tolerance) return FitEnd::converged;
     // Next to nothing of the cost is left, and no sample on the wrong side.
@@ -210,9 +210,9 @@ class Fitter {
     return options_.model.l2 == 0 && (loss_.loss ? loss_.loss->has_tail() : loss_.task == Task::classes);
   }
 
-  Real mistakes(std::span<const Real> model) {
+  double mistakes(std::span<const double> model) {
     numbers_.assign(numbers_.size(), 0);
-    numbers_[0] = static_cast<Real>(problem_.misclassified(network_.block(), model.data()));
+    numbers_[0] = static_cast<double>(problem_.misclassified(network_.block(), model.data()));
     network_.spread_sum({numbers_});
     return numbers_[0];
   }
@@ -227,7 +227,7 @@ class Fitter {
     constexpr Index between_checks = 20;
     Best best(w_, 1e-4);
     CorrectedDescent descent(w_.zeros(w_.rows()));
-    std::vector<Real> mu(numbers_.size());
+    std::vector<double> mu(numbers_.size());
     const auto ended = [&](FitEnd end) {
       if (held_out_ && end != FitEnd::diverged) keep(best);
       return end;
@@ -238,7 +238,7 @@ class Fitter {
       const Gradients& y = descent.direction(at_w.gradients);
       if (i % between_checks == 0 || i == options_.iterations) {
         state_.iteration = i;
-        const Real gradient = largest([&](Index k) { return norm(y, k); });
+        const double gradient = largest([&](Index k) { return norm(y, k); });
         state_.gradient = gradient / start_.slope;
         state_.disagreement = disagreement();
         if (held_out_) {
@@ -261,7 +261,7 @@ class Fitter {
     Automatic algorithm(w_, {}, setting);
     AveragedIterate average(w_);
     const auto own = own_steps().build(setting);
-    Real epoch = static_cast<Real>(std::max<Index>(50, oracle_->epoch()));
+    double epoch = static_cast<double>(std::max<Index>(50, oracle_->epoch()));
     numbers_.assign(numbers_.size(), epoch);
     network_.spread_max(numbers_);
     const auto length = static_cast<Index>(numbers_.empty() ? epoch : numbers_[0]);
@@ -288,28 +288,28 @@ class Fitter {
 
   // The largest over the whole network of a number of each agent; a NaN is the largest of all.
   template <class F>
-  Real largest(F number) {
+  double largest(F number) {
     for (std::size_t k = 0; k < numbers_.size(); ++k) {
-      const Real x = number(static_cast<Index>(k));
-      numbers_[k] = std::isnan(x) ? std::numeric_limits<Real>::infinity() : x;
+      const double x = number(static_cast<Index>(k));
+      numbers_[k] = std::isnan(x) ? std::numeric_limits<double>::infinity() : x;
     }
     network_.spread_max(numbers_);
     return numbers_[0];
   }
 
-  Real disagreement() {
+  double disagreement() {
     network_.combine(w_, scratch_);
-    const Real size = largest([&](Index k) { return std::sqrt(dot(w_, k, w_, k)); });
-    const Real off = largest([&](Index k) { return std::sqrt(squared_distance(w_, k, scratch_, k)); });
+    const double size = largest([&](Index k) { return std::sqrt(dot(w_, k, w_, k)); });
+    const double off = largest([&](Index k) { return std::sqrt(squared_distance(w_, k, scratch_, k)); });
     return off / std::max(size, start_.slope);
   }
 
-  Real held_out_loss() {
+  double held_out_loss() {
     held_out_->draw(0);
     const auto& values = held_out_->evaluate(w_, true).values;
     std::ranges::copy(values, numbers_.begin());
     network_.spread_sum({numbers_});
-    return numbers_[0] / static_cast<Real>(network_.agents());
+    return numbers_[0] / static_cast<double>(network_.agents());
   }
 
   // Tells whoever watches; the first worker asks whether to go on, for all of them.
@@ -338,7 +338,7 @@ class Fitter {
   std::unique_ptr<Oracle> held_out_;
   Rows w_;
   Rows scratch_;
-  std::vector<Real> numbers_;
+  std::vector<double> numbers_;
   FitState state_;
   std::vector<FitState> history_;
 };
@@ -354,12 +354,12 @@ void write_weights(const Rows& w, const InnerScale& inner, const Standardised& s
   model.intercept.assign(blocks, 0);
   for (Index c = 0; c < blocks; ++c) {
     const auto row = w.row(0).subspan(c * width, width);
-    Real& intercept = model.intercept[c];
+    double& intercept = model.intercept[c];
     if (has_intercept) intercept = row.back();
     for (Index j = 0; j < features; ++j) {
-      Real& weight = model.weights(c, j);
+      double& weight = model.weights(c, j);
       weight = row[j];
-      const auto undo = [&](const std::vector<Real>& mean, const std::vector<Real>& scale) {
+      const auto undo = [&](const std::vector<double>& mean, const std::vector<double>& scale) {
         if (scale.empty()) return;
         weight /= scale[j];
         intercept -= weight * mean[j];
@@ -374,12 +374,13 @@ void write_weights(const Rows& w, const InnerScale& inner, const Standardised& s
 
 // n_k K / n of each agent here: weights with which the mean of the agents' mean losses is that of all n samples. n is
 // agreed on along the links.
-std::vector<Real> pooled_weights(const Dataset& data, const Shares& shares, Traffic& traffic) {
+std::vector<double> pooled_weights(const Dataset& data, const Shares& shares, Traffic& traffic) {
   Rows counts(data.agents(), 1);
-  for (Index k = 0; k < data.agents(); ++k) counts(k, 0) = static_cast<Real>(data.samples(k));
-  const Real all = shares.sum(counts, traffic)[0];
-  std::vector<Real> weights;
-  for (Index k = 0; k < data.agents(); ++k) weights.push_back(counts(k, 0) * static_cast<Real>(shares.agents()) / all);
+  for (Index k = 0; k < data.agents(); ++k) counts(k, 0) = static_cast<double>(data.samples(k));
+  const double all = shares.sum(counts, traffic)[0];
+  std::vector<double> weights;
+  for (Index k = 0; k < data.agents(); ++k)
+    weights.push_back(counts(k, 0) * static_cast<double>(shares.agents()) / all);
   return weights;
 }
 

@@ -45,12 +45,12 @@ struct FitOptions {
   Index iterations = 50000;  // at most
   /// Full gradients: where to stop. Relative to the slope of the loss at the model without features, and with features
   /// scaled to about 1, so that it means the same whatever the data's units.
-  Real tolerance = 1e-8;
+  double tolerance = 1e-8;
   /// The share of every agent's samples that is not fitted to, drawn at random. Of all models on the way, the one with
   /// the lowest loss on them is kept, and the fit ends when it has not become lower for long. `auto` needs one,
   /// `held_out_by_default` where none is given.
-  static constexpr Real held_out_by_default = 0.05;
-  std::optional<Real> held_out = {};
+  static constexpr double held_out_by_default = 0.05;
+  std::optional<double> held_out = {};
   Index seed = 0;
   Index threads = 0;
   /// All that decides the model but the data: the command's flags, a page's settings and messages come from this list.

@@ -14,36 +14,36 @@ namespace {
 constexpr int raised = 16;  // by so many bits, where numbers do not fit
 constexpr int lowered = 2;  // and by so many where all are smaller than that and a bit
 
-Real largest(std::span<const Real> x) {
-  Real out = 0;
-  for (const Real number : x)
-    out = std::max(out, std::isnan(number) ? std::numeric_limits<Real>::infinity() : std::abs(number));
+double largest(std::span<const double> x) {
+  double out = 0;
+  for (const double number : x)
+    out = std::max(out, std::isnan(number) ? std::numeric_limits<double>::infinity() : std::abs(number));
   return out;
 }
 
 // x to a multiple of 2^(exponent + bits - 50): what is added has that as its last digit. |x| <= 2^exponent.
-void snap(std::span<Real> x, int exponent, int bits) {
-  const Real shift = std::ldexp(1.5, exponent + bits + 2);
-  for (Real& number : x) number = (number + shift) - shift;
+void snap(std::span<double> x, int exponent, int bits) {
+  const double shift = std::ldexp(1.5, exponent + bits + 2);
+  for (double& number : x) number = (number + shift) - shift;
 }
 
 }  // namespace
 
-GridSums::GridSums(Real slope, Index agents)
+GridSums::GridSums(double slope, Index agents)
     : value_(2 * std::ilogb(slope) + 10), gradient_(std::ilogb(slope) + 6), values_(agents) {
   for (auto* list : {&unlike_, &large_, &small_values_, &small_gradients_}) *list = values_;
 }
 
-Real GridSums::of(const Evaluation& evaluation, Rows& gradient, Network& network) {
-  const auto agents = static_cast<Real>(network.agents());
+double GridSums::of(const Evaluation& evaluation, Rows& gradient, Network& network) {
+  const auto agents = static_cast<double>(network.agents());
   const int bits = std::ilogb(agents) + 1;  // the sum of so many is at most so much longer
   while (true) {
     for (std::size_t k = 0; k < values_.size(); ++k) {
       const auto row = gradient.row(static_cast<Index>(k));
       evaluation.gradients.write(static_cast<Index>(k), gradient, static_cast<Index>(k));
       values_[k] = evaluation.values[k];
-      const Real value_size = largest({&values_[k], 1});
-      const Real gradient_size = largest(row);
+      const double value_size = largest({&values_[k], 1});
+      const double gradient_size = largest(row);
       const bool is_finite = std::isfinite(value_size) && std::isfinite(gradient_size);
       unlike_[k] = is_finite ? 0 : 1;
       large_[k] = is_finite && (value_size > std::ldexp(1, value_) || gradient_size > std::ldexp(1, gradient_)) ? 1 : 0;
@@ -51,13 +51,13 @@ Real GridSums::of(const Evaluation& evaluation, Rows& gradient, Network& network
       small_gradients_[k] = gradient_size < std::ldexp(1, gradient_ - lowered - 1) ? 1 : 0;
       if (!is_finite || large_[k] != 0) {
         values_[k] = 0;
-        std::ranges::fill(row, Real{0});
+        std::ranges::fill(row, double{0});
       }
       snap({&values_[k], 1}, value_, bits);
       snap(row, gradient_, bits);
     }
     network.spread_sum(gradient, {values_, unlike_, large_, small_values_, small_gradients_});
-    if (unlike_[0] > 0) return std::numeric_limits<Real>::infinity();
+    if (unlike_[0] > 0) return std::numeric_limits<double>::infinity();
     if (large_[0] == 0) break;
     value_ += raised;
     gradient_ += raised;

@@ -17,16 +17,16 @@ namespace polyhop {
 class GridSums {
  public:
   /// `slope`: about how large a gradient is. `agents`: of the block.
-  GridSums(Real slope, Index agents);
+  GridSums(double slope, Index agents);
 
   /// Row 0 of `gradient`, which has a row for each agent of the block, becomes the sum of all gradients, and the sum of
   /// all values is returned: infinity where any of them is not finite.
-  Real of(const Evaluation& evaluation, Rows& gradient, Network& network);
+  double of(const Evaluation& evaluation, Rows& gradient, Network& network);
 
  private:
   int value_;  // the exponents: no number is larger than 2 to their power
   int gradient_;
-  std::vector<Real> values_, unlike_, large_, small_values_, small_gradients_;
+  std::vector<double> values_, unlike_, large_, small_values_, small_gradients_;
 };
 
 }  // namespace polyhop

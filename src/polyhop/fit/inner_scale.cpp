@@ -12,9 +12,9 @@ namespace polyhop {
 namespace {
 
 // About how much a sample's loss curves: its bound where there is one.
-Real curvature_of(const LossSpec& loss) {
+double curvature_of(const LossSpec& loss) {
   if (!loss.loss) return 0.5;  // softmax
-  const Real bound = loss.loss->max_curvature();
+  const double bound = loss.loss->max_curvature();
   return std::isfinite(bound) && bound > 0 ? bound : 1;
 }
 
@@ -26,16 +26,16 @@ InnerScale scale_inside(Dataset& data, const ModelOptions& model, const Combinat
   InnerScale out{std::move(moments.mean), std::move(moments.spread), {}, moments.traffic};
   // Along a coefficient the cost curves by about c spread^2 + l2; without the second, a column that hardly varies would
   // be blown up until its penalty is all there is.
-  const Real least = std::sqrt(model.l2 / curvature_of(model.loss));
-  std::vector<Real> factor;
+  const double least = std::sqrt(model.l2 / curvature_of(model.loss));
+  std::vector<double> factor;
   for (std::size_t j = 0; j < out.scale.size(); ++j) {
     const bool is_intercept = model.intercept && j + 1 == out.scale.size();
-    Real& scale = out.scale[j];
+    double& scale = out.scale[j];
     // A column that does not vary, beside an intercept, is one of zeros and not of rounding.
     const bool is_constant = scale == 0 && !is_intercept;
     scale = is_intercept ? 1 : coarse(std::hypot(scale, least), 10);
     if (scale == 0) scale = 1;
-    const Real step = scale / 256;
+    const double step = scale / 256;
     out.mean[j] = is_intercept ? 0 : step * std::round(out.mean[j] / step);
     factor.push_back(is_constant ? 0 : 1 / scale);
     if (model.l2 > 0) out.penalties.push_back(1 / (scale * scale));

@@ -12,10 +12,10 @@ namespace polyhop {
 /// has: the curvature of the cost along each is about 1. With the penalty's factors the cost stays the one of the
 /// table's own coefficients.
 struct InnerScale {
-  std::vector<Real> mean;       // 0 for sparse columns, and without an intercept that could take it up
-  std::vector<Real> scale;      // the intercept's column of ones has 0 and 1
-  std::vector<Real> penalties;  // 1 / scale^2; none where there is no penalty
-  Traffic traffic;              // what agreeing on them took, of all processes
+  std::vector<double> mean;       // 0 for sparse columns, and without an intercept that could take it up
+  std::vector<double> scale;      // the intercept's column of ones has 0 and 1
+  std::vector<double> penalties;  // 1 / scale^2; none where there is no penalty
+  Traffic traffic;                // what agreeing on them took, of all processes
 };
 
 /// Scales the features, whose last column is the intercept's if the model has one.

@@ -41,23 +41,23 @@ double log_one_plus_exp_minus(double margin) {
 
 }  // namespace
 
-double root_mean_squared_error(std::span<const Real> truth, std::span<const Real> predicted) {
-  return std::sqrt(mean_of(truth, predicted, [](Real t, Real p) { return (t - p) * (t - p); }));
+double root_mean_squared_error(std::span<const double> truth, std::span<const double> predicted) {
+  return std::sqrt(mean_of(truth, predicted, [](double t, double p) { return (t - p) * (t - p); }));
 }
 
-double mean_absolute_error(std::span<const Real> truth, std::span<const Real> predicted) {
-  return mean_of(truth, predicted, [](Real t, Real p) { return std::abs(t - p); });
+double mean_absolute_error(std::span<const double> truth, std::span<const double> predicted) {
+  return mean_of(truth, predicted, [](double t, double p) { return std::abs(t - p); });
 }
 
-double r2(std::span<const Real> truth, std::span<const Real> predicted) {
-  const double mean = mean_of(truth, truth, [](Real t, Real) { return t; });
-  const double left = mean_of(truth, predicted, [](Real t, Real p) { return (t - p) * (t - p); });
-  const double all = mean_of(truth, truth, [mean](Real t, Real) { return (t - mean) * (t - mean); });
+double r2(std::span<const double> truth, std::span<const double> predicted) {
+  const double mean = mean_of(truth, truth, [](double t, double) { return t; });
+  const double left = mean_of(truth, predicted, [](double t, double p) { return (t - p) * (t - p); });
+  const double all = mean_of(truth, truth, [mean](double t, double) { return (t - mean) * (t - mean); });
   return 1 - ratio(left, all);
 }
 
-double mean_poisson_deviance(std::span<const Real> truth, std::span<const Real> predicted) {
-  return 2 * mean_of(truth, predicted, [](Real t, Real p) {
+double mean_poisson_deviance(std::span<const double> truth, std::span<const double> predicted) {
+  return 2 * mean_of(truth, predicted, [](double t, double p) {
            return (t == 0 ? 0 : t * (elementary::log(t) - elementary::log(p))) - t + p;
          });
 }
@@ -76,8 +76,8 @@ double log_loss(std::span<const Index> truth, const Rows& scores) {
   return ratio(sum, static_cast<double>(truth.size()));
 }
 
-double area_under_curve(std::span<const Index> truth, std::span<const Real> score) {
-  if (std::ranges::any_of(score, [](Real z) { return std::isnan(z); })) return undefined;  // no order
+double area_under_curve(std::span<const Index> truth, std::span<const double> score) {
+  if (std::ranges::any_of(score, [](double z) { return std::isnan(z); })) return undefined;  // no order
   std::vector<std::size_t> order(truth.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::sort(order, [&](std::size_t a, std::size_t b) { return score[a] < score[b]; });

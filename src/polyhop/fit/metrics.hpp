@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "polyhop/core/real.hpp"
+#include "polyhop/core/index.hpp"
 #include "polyhop/core/rows.hpp"
 
 /// How good predictions are, as scikit-learn's functions of these names say it. What is not defined (nothing to
@@ -14,13 +14,13 @@
 namespace polyhop::metrics {
 
 /// sqrt of the mean of (truth - predicted)^2
-double root_mean_squared_error(std::span<const Real> truth, std::span<const Real> predicted);
+double root_mean_squared_error(std::span<const double> truth, std::span<const double> predicted);
 /// mean of |truth - predicted|
-double mean_absolute_error(std::span<const Real> truth, std::span<const Real> predicted);
+double mean_absolute_error(std::span<const double> truth, std::span<const double> predicted);
 /// 1 - sum (truth - predicted)^2 / sum (truth - mean)^2
-double r2(std::span<const Real> truth, std::span<const Real> predicted);
+double r2(std::span<const double> truth, std::span<const double> predicted);
 /// 2 mean of truth ln(truth / predicted) - truth + predicted, for truth >= 0 and predicted > 0
-double mean_poisson_deviance(std::span<const Real> truth, std::span<const Real> predicted);
+double mean_poisson_deviance(std::span<const double> truth, std::span<const double> predicted);
 
 /// The share of samples whose class is predicted.
 double accuracy(std::span<const Index> truth, std::span<const Index> predicted);
@@ -28,7 +28,7 @@ double accuracy(std::span<const Index> truth, std::span<const Index> predicted);
 /// under softmax; one row is the score of class 1 against class 0.
 double log_loss(std::span<const Index> truth, const Rows& scores);
 /// The probability that a sample of class 1 has a larger score than one of class 0, ties counted as a half.
-double area_under_curve(std::span<const Index> truth, std::span<const Real> score);
+double area_under_curve(std::span<const Index> truth, std::span<const double> score);
 /// The same from bins of the score, in rising order: how many samples of class 0 and of class 1 tie in each.
 double area_under_curve(std::span<const std::array<double, 2>> bins);
 

@@ -60,8 +60,8 @@ std::string counted(std::size_t n, const std::string& what) {
   return std::to_string(n) + " " + what + (n == 1 ? "" : "s");
 }
 
-void require_finite(std::span<const Real> numbers, const std::string& path) {
-  require(std::ranges::all_of(numbers, [](Real x) { return std::isfinite(x); }), path,
+void require_finite(std::span<const double> numbers, const std::string& path) {
+  require(std::ranges::all_of(numbers, [](double x) { return std::isfinite(x); }), path,
           "holds a number that is not finite");
 }
 
@@ -127,7 +127,7 @@ void check_numbers(const Model& model) {
   require_finite(model.intercept, "intercept");
   require_finite(model.mean, "mean");
   require_finite(model.scale, "scale");
-  require(std::ranges::all_of(model.scale, [](Real x) { return x > 0; }), "scale", "holds a number that is not > 0");
+  require(std::ranges::all_of(model.scale, [](double x) { return x > 0; }), "scale", "holds a number that is not > 0");
   (void)ModelOptions::fields().read(ModelOptions::fields().write(model.options), "");
 }
 
@@ -198,7 +198,7 @@ Metadata metadata_of(const NpzReader& in) {
   return Metadata::fields().read(*number == 1 ? modernised(json) : json, "");
 }
 
-std::vector<Real> vector_of(const NpzReader& in, const std::string& name) {
+std::vector<double> vector_of(const NpzReader& in, const std::string& name) {
   auto array = in.array(name);
   require(array.shape.size() == 1, name, "has " + counted(array.shape.size(), "dimension") + " instead of 1");
   return std::move(array.data);
@@ -264,7 +264,7 @@ void save_model(const Model& model, const std::string& path) {
 
 void save_model(const Model& model, NpzWriter& out) {
   check(model);
-  std::vector<Real> weights;
+  std::vector<double> weights;
   for (Index r = 0; r < model.weights.rows(); ++r) {
     const auto row = model.weights.row(r);
     weights.insert(weights.end(), row.begin(), row.end());

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "polyhop/core/index.hpp"
 #include "polyhop/core/npz_writer.hpp"
-#include "polyhop/core/real.hpp"
 #include "polyhop/core/rows.hpp"
 #include "polyhop/problem/column_choice.hpp"
 #include "polyhop/problem/data_file.hpp"
@@ -28,10 +28,10 @@ struct Model {
   /// Names, or numbers as text; in the order of the rows of weights, or of two classes the class -1, then +1; empty
   /// where numbers are predicted.
   std::vector<std::string> classes;
-  Rows weights;                 // a row for each class with softmax, else one row; M columns
-  std::vector<Real> intercept;  // one for each row of weights, 0 where there is none
-  std::vector<Real> mean;       // what standardising subtracted and divided by, M numbers each, or empty
-  std::vector<Real> scale;
+  Rows weights;                   // a row for each class with softmax, else one row; M columns
+  std::vector<double> intercept;  // one for each row of weights, 0 where there is none
+  std::vector<double> mean;       // what standardising subtracted and divided by, M numbers each, or empty
+  std::vector<double> scale;
   std::vector<std::pair<std::string, std::string>>
       provenance;  // how it came about: version, data, graph, algorithm, ...
 };

@@ -20,7 +20,7 @@ constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
 
 // Numbers whose order is that of the scores; scores that are equal have the same.
 using Key = std::uint64_t;
-Key key_of(Real score) {
+Key key_of(double score) {
   const auto bits = std::bit_cast<Key>(score + 0.0);  // -0 is 0
   constexpr Key sign = Key{1} << 63;
   return (bits & sign) != 0 ? ~bits : bits | sign;
@@ -78,7 +78,7 @@ double pooled_auc(std::span<const ScoredSamples> agents, double samples, Collect
   double without_order = 0;
   for (const ScoredSamples& of_agent : agents) {
     for (std::size_t n = 0; n < of_agent.targets.size(); ++n) {
-      const Real score = of_agent.scores(0, static_cast<Index>(n));
+      const double score = of_agent.scores(0, static_cast<Index>(n));
       if (std::isnan(score)) ++without_order;
       keys[of_agent.targets[n] > 0 ? 1 : 0].push_back(key_of(score));
     }
@@ -118,7 +118,7 @@ PooledSums pooled_sums(std::span<const ModelEvaluation> each, std::span<const Sc
   collective.by_agent(numbers, static_cast<Index>(agents.size()), [&](std::span<double> shared, Index k) {
     double& samples = shared[0];
     double& mean = shared[1];
-    for (const Real target : agents[k].targets) {
+    for (const double target : agents[k].targets) {
       const double off = target - mean;
       mean += off / ++samples;
       shared[2] += off * (target - mean);

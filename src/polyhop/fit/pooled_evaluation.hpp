@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "polyhop/core/collective.hpp"
-#include "polyhop/core/real.hpp"
+#include "polyhop/core/index.hpp"
 #include "polyhop/core/rows.hpp"
 #include "polyhop/fit/evaluation.hpp"
 
@@ -15,7 +15,7 @@ namespace polyhop {
 /// Samples of one agent: what a model says of them, as model_scores gives it, and their targets as a loss takes them.
 struct ScoredSamples {
   Rows scores;
-  std::vector<Real> targets;
+  std::vector<double> targets;
 };
 
 /// How good a model is on the samples of all agents. Every worker evaluates those of its own agents, in order of its

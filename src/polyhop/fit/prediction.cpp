@@ -65,28 +65,28 @@ Rows weights_at(const std::vector<Index>& places, const Model& model, const Data
 }
 
 // What a sample is divided by: the norm of the features that the model knows, 1 where that is 0 or nothing is divided.
-Real divisor(const std::vector<Index>& places, const Model& model, const Features& h, Index n) {
+double divisor(const std::vector<Index>& places, const Model& model, const Features& h, Index n) {
   if (!model.options.unit_rows) return 1;
-  std::vector<Real> known;
+  std::vector<double> known;
   for (const Index place : places) known.push_back(h.dense()(n, place));
-  const std::span<const Real> x = !places.empty() ? known : h.is_sparse() ? h.values_of(n) : h.dense().row(n);
+  const std::span<const double> x = !places.empty() ? known : h.is_sparse() ? h.values_of(n) : h.dense().row(n);
   const int exponent = extreme_exponent(x);
-  Real squared = 0;
-  for (const Real number : x) squared += std::ldexp(number, -exponent) * std::ldexp(number, -exponent);
+  double squared = 0;
+  for (const double number : x) squared += std::ldexp(number, -exponent) * std::ldexp(number, -exponent);
   return squared > 0 ? std::ldexp(std::sqrt(squared), exponent) : 1;
 }
 
 // 1 / (1 + e^-z), without overflow.
-Real logistic(Real z) {
-  const Real e = elementary::exp(-std::abs(z));
+double logistic(double z) {
+  const double e = elementary::exp(-std::abs(z));
   return z < 0 ? e / (1 + e) : 1 / (1 + e);
 }
 
 // softmax of column n, without overflow.
 void softmax(const Rows& scores, Index n, Rows& out) {
-  Real largest = scores(0, n);
+  double largest = scores(0, n);
   for (Index c = 1; c < scores.rows(); ++c) largest = std::max(largest, scores(c, n));
-  Real sum = 0;
+  double sum = 0;
   for (Index c = 0; c < scores.rows(); ++c) sum += out(c, n) = elementary::exp(scores(c, n) - largest);
   for (Index c = 0; c < scores.rows(); ++c) out(c, n) /= sum;
 }
@@ -138,7 +138,7 @@ Rows model_scores(const Model& model, const DataTable& data) {
   const Index samples = data.features.rows();
   Rows out(weights.rows(), samples);
   for (Index n = 0; n < samples; ++n) {
-    const Real by = divisor(places, model, data.features, n);
+    const double by = divisor(places, model, data.features, n);
     for (Index c = 0; c < weights.rows(); ++c) {
       out(c, n) = data.features.dot(n, weights.row(c).data()) / by + model.intercept[c];
     }
@@ -146,9 +146,9 @@ Rows model_scores(const Model& model, const DataTable& data) {
   return out;
 }
 
-std::vector<Real> predicted_values(const Model& model, const Rows& scores) {
+std::vector<double> predicted_values(const Model& model, const Rows& scores) {
   const auto z = scores.row(0);
-  std::vector<Real> out(z.begin(), z.end());
+  std::vector<double> out(z.begin(), z.end());
   if (model.options.loss.task == Task::counts) std::ranges::transform(out, out.begin(), elementary::exp);
   return out;
 }
@@ -190,7 +190,7 @@ std::vector<Index> true_classes(const Model& model, const DataTable& data) {
   for (const std::string& label : data.labels) of_label.push_back(places.of(label));
   std::vector<Index> out;
   for (std::size_t n = 0; n < data.targets.size(); ++n) {
-    const Real target = data.targets[n];
+    const double target = data.targets[n];
     const bool named = !data.labels.empty();
     const Index place = named ? of_label.at(static_cast<std::size_t>(target)) : places.of(target);
     if (place < 0) {

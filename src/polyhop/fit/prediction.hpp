@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "polyhop/core/real.hpp"
+#include "polyhop/core/index.hpp"
 #include "polyhop/core/rows.hpp"
 #include "polyhop/fit/model_file.hpp"
 #include "polyhop/problem/data_table.hpp"
@@ -19,7 +19,7 @@ namespace polyhop {
 Rows model_scores(const Model& model, const DataTable& data);
 
 /// The predicted numbers of a model that predicts numbers or counts, from its scores.
-std::vector<Real> predicted_values(const Model& model, const Rows& scores);
+std::vector<double> predicted_values(const Model& model, const Rows& scores);
 
 /// The predicted classes, as places in model.classes: the largest score, the first of equal ones; of two classes the
 /// second where the score is positive.

@@ -11,15 +11,15 @@
 namespace polyhop {
 namespace {
 
-constexpr Real infinite = std::numeric_limits<Real>::infinity();
-constexpr Real enough_decrease = 1e-4;  // Armijo's and Wolfe's constants, as everybody has them
-constexpr Real enough_turn = 0.9;
-constexpr Real rounding = 1e-12;  // how much a value may rise, relative to its size, and count as the same
+constexpr double infinite = std::numeric_limits<double>::infinity();
+constexpr double enough_decrease = 1e-4;  // Armijo's and Wolfe's constants, as everybody has them
+constexpr double enough_turn = 0.9;
+constexpr double rounding = 1e-12;  // how much a value may rise, relative to its size, and count as the same
 constexpr int most_tries = 40;
 
 }  // namespace
 
-QuasiNewton::QuasiNewton(std::span<const Real> start, Index memory)
+QuasiNewton::QuasiNewton(std::span<const double> start, Index memory)
     : columns_(static_cast<Index>(start.size())),
       point_(1, columns_),
       trial_(1, columns_),
@@ -34,16 +34,16 @@ QuasiNewton::QuasiNewton(std::span<const Real> start, Index memory)
   std::ranges::copy(start, trial_.row(0).begin());
 }
 
-Real QuasiNewton::gradient_norm() const { return std::sqrt(dot(gradient_, 0, gradient_, 0)); }
+double QuasiNewton::gradient_norm() const { return std::sqrt(dot(gradient_, 0, gradient_, 0)); }
 
-QuasiNewton::Outcome QuasiNewton::take(Real value, std::span<const Real> gradient) {
+QuasiNewton::Outcome QuasiNewton::take(double value, std::span<const double> gradient) {
   std::ranges::copy(gradient, at_trial_.row(0).begin());
   if (!started_) {
     started_ = true;
     accept(value, gradient);
     return Outcome::moved;
   }
-  const Real slope = dot(at_trial_, 0, direction_, 0);
+  const double slope = dot(at_trial_, 0, direction_, 0);
   const bool is_finite = std::isfinite(value) && std::isfinite(slope);
   const bool falls = value <= value_ + enough_decrease * step_ * slope_;
   // Hager and Zhang (2005): a slope that says the same where the values' last digits cannot.
@@ -56,14 +56,14 @@ QuasiNewton::Outcome QuasiNewton::take(Real value, std::span<const Real> gradien
   }
   // The slope of a convex cost rises along the direction: a line through two slopes says where it vanishes.
   const bool rises = is_finite && slope > low_slope_;
-  const Real guess = rises ? step_ - slope * (step_ - low_) / (slope - low_slope_) : infinite;
+  const double guess = rises ? step_ - slope * (step_ - low_) / (slope - low_slope_) : infinite;
   if (is_lower) {
     low_ = step_;  // and still steep
     low_slope_ = slope;
   } else {
     high_ = step_;
   }
-  const Real width = high_ - low_;
+  const double width = high_ - low_;
   if (std::isinf(width)) {
     step_ = std::clamp(guess, 2 * step_, 20 * step_);
   } else {
@@ -80,14 +80,14 @@ QuasiNewton::Outcome QuasiNewton::take(Real value, std::span<const Real> gradien
   return Outcome::searching;
 }
 
-void QuasiNewton::accept(Real value, std::span<const Real> gradient) {
+void QuasiNewton::accept(double value, std::span<const double> gradient) {
   if (!std::isinf(value_)) {
     const Index slot = next_;
     for (Index j = 0; j < columns_; ++j) {
       moves_(slot, j) = trial_(0, j) - point_(0, j);
       turns_(slot, j) = at_trial_(0, j) - gradient_(0, j);
     }
-    const Real product = dot(moves_, slot, turns_, slot);
+    const double product = dot(moves_, slot, turns_, slot);
     // Without curvature along it, a step tells nothing.
     if (product > 1e-16 * std::sqrt(dot(moves_, slot, moves_, slot) * dot(turns_, slot, turns_, slot))) {
       products_[slot] = product;
@@ -105,10 +105,10 @@ void QuasiNewton::accept(Real value, std::span<const Real> gradient) {
 void QuasiNewton::choose_direction() {
   scale_row(-1, gradient_, 0, direction_, 0);
   const Index memory = moves_.rows();
-  std::vector<Real> weights(memory);
+  std::vector<double> weights(memory);
   for (Index n = 1; n <= remembered_; ++n) {
     const Index slot = (next_ + memory - n) % memory;
-    const Real weight = dot(moves_, slot, direction_, 0) / products_[slot];
+    const double weight = dot(moves_, slot, direction_, 0) / products_[slot];
     weights[slot] = weight;
     add_row(-weight, turns_, slot, direction_, 0);
   }
@@ -118,11 +118,11 @@ void QuasiNewton::choose_direction() {
   }
   for (Index n = remembered_; n >= 1; --n) {
     const Index slot = (next_ + memory - n) % memory;
-    const Real weight = dot(turns_, slot, direction_, 0) / products_[slot];
+    const double weight = dot(turns_, slot, direction_, 0) / products_[slot];
     add_row(weights[slot] - weight, moves_, slot, direction_, 0);
   }
   slope_ = dot(gradient_, 0, direction_, 0);
-  step_ = remembered_ > 0 ? 1 : 1 / std::max(Real{1}, gradient_norm());
+  step_ = remembered_ > 0 ? 1 : 1 / std::max(double{1}, gradient_norm());
   low_ = 0;
   low_slope_ = slope_;
   high_ = infinite;

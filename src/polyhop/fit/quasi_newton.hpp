@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "polyhop/core/real.hpp"
+#include "polyhop/core/index.hpp"
 #include "polyhop/core/rows.hpp"
 
 namespace polyhop {
@@ -17,10 +17,10 @@ namespace polyhop {
 class QuasiNewton {
  public:
   /// `memory`: how many steps it remembers, two vectors each.
-  QuasiNewton(std::span<const Real> start, Index memory);
+  QuasiNewton(std::span<const double> start, Index memory);
 
   /// Where to evaluate next.
-  [[nodiscard]] std::span<const Real> trial() const { return trial_.row(0); }
+  [[nodiscard]] std::span<const double> trial() const { return trial_.row(0); }
 
   enum class Outcome {
     searching,  // the step along the present direction is not found yet
@@ -28,32 +28,32 @@ class QuasiNewton {
     stuck,      // no step along the direction lowers the cost: as far as rounding allows, this is the minimum
   };
   /// The value and the gradient at `trial()`; neither has to be finite.
-  Outcome take(Real value, std::span<const Real> gradient);
+  Outcome take(double value, std::span<const double> gradient);
 
   /// The last point accepted, its value and its gradient's norm. Before the first: the start, infinity.
-  [[nodiscard]] std::span<const Real> point() const { return point_.row(0); }
-  [[nodiscard]] Real value() const { return value_; }
-  [[nodiscard]] Real gradient_norm() const;
+  [[nodiscard]] std::span<const double> point() const { return point_.row(0); }
+  [[nodiscard]] double value() const { return value_; }
+  [[nodiscard]] double gradient_norm() const;
   /// What the last step was expected to gain at most: half of the slope along its direction.
-  [[nodiscard]] Real expected_gain() const { return -slope_ / 2; }
+  [[nodiscard]] double expected_gain() const { return -slope_ / 2; }
 
  private:
-  void accept(Real value, std::span<const Real> gradient);
+  void accept(double value, std::span<const double> gradient);
   void choose_direction();
   void place_trial();
 
   Index columns_;
   Rows point_, trial_, direction_;
-  Rows gradient_, at_trial_;    // the gradients at the point and at the trial
-  Rows moves_, turns_;          // the last steps, and how the gradient changed along them, in a ring
-  std::vector<Real> products_;  // of the two
+  Rows gradient_, at_trial_;      // the gradients at the point and at the trial
+  Rows moves_, turns_;            // the last steps, and how the gradient changed along them, in a ring
+  std::vector<double> products_;  // of the two
   Index remembered_ = 0;
   Index next_ = 0;  // where in the ring the next one goes
-  Real value_;
-  Real slope_ = 0;  // along the direction, at the point
+  double value_;
+  double slope_ = 0;  // along the direction, at the point
   bool started_ = false;
   // The search along the direction: the step tried, an interval around the one to find, the slope at its lower end.
-  Real step_ = 0, low_ = 0, high_ = 0, low_slope_ = 0;
+  double step_ = 0, low_ = 0, high_ = 0, low_slope_ = 0;
   int tries_ = 0;
 };
 

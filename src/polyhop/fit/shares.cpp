@@ -17,7 +17,7 @@ Rows own_targets(const Dataset& data, Index classes) {
   Rows out(data.agents(), std::max<Index>(3, classes));
   for (Index k = 0; k < data.agents(); ++k) {
     for (Index n = data.first(k); n < data.first(k + 1); ++n) {
-      const Real y = data.targets[n];
+      const double y = data.targets[n];
       if (classes > 2) {
         out(k, static_cast<Index>(y)) += 1;
       } else {
@@ -31,40 +31,40 @@ Rows own_targets(const Dataset& data, Index classes) {
 }
 
 // One score for all samples, or one for each class, at which the loss is least, or nearly so.
-std::vector<Real> scores_of(std::span<const Real> sums, Task task, Index classes) {
+std::vector<double> scores_of(std::span<const double> sums, Task task, Index classes) {
   if (task == Task::classes) {
-    std::vector<Real> out;
+    std::vector<double> out;
     for (Index c = 0; c < classes; ++c) {
       // A class of two is counted like one of two signs; one that nobody has stays possible.
-      const Real count = classes > 2 ? sums[c] : c == 1 ? sums[1] : sums[0] - sums[1];
-      out.push_back(std::log(std::max(count, Real{0.5})));
+      const double count = classes > 2 ? sums[c] : c == 1 ? sums[1] : sums[0] - sums[1];
+      out.push_back(std::log(std::max(count, double{0.5})));
     }
-    const Real mean = std::accumulate(out.begin(), out.end(), Real{0}) / static_cast<Real>(classes);
-    for (Real& score : out) score -= mean;
+    const double mean = std::accumulate(out.begin(), out.end(), double{0}) / static_cast<double>(classes);
+    for (double& score : out) score -= mean;
     return out;
   }
-  const Real mean = sums[1] / sums[0];
+  const double mean = sums[1] / sums[0];
   if (task == Task::regression) return {mean};
   if (task == Task::counts) return {mean > 0 ? std::log(mean) : 0};
-  const Real few = 0.5 / sums[0];  // where all samples are of one class
+  const double few = 0.5 / sums[0];  // where all samples are of one class
   return {std::log(std::max(1 + mean, few) / std::max(1 - mean, few))};
 }
 
 // The sum of the sizes of a sample's slopes, over each agent's samples.
-Rows own_slopes(const Dataset& data, const LossSpec& loss, std::span<const Real> scores) {
+Rows own_slopes(const Dataset& data, const LossSpec& loss, std::span<const double> scores) {
   Rows out(data.agents(), 1);
-  Real total = 0;
-  std::vector<Real> p;
-  for (const Real score : scores) total += p.emplace_back(std::exp(score));
-  for (Real& x : p) x /= total;
+  double total = 0;
+  std::vector<double> p;
+  for (const double score : scores) total += p.emplace_back(std::exp(score));
+  for (double& x : p) x /= total;
   for (Index k = 0; k < data.agents(); ++k) {
     for (Index n = data.first(k); n < data.first(k + 1); ++n) {
-      const Real y = data.targets[n];
+      const double y = data.targets[n];
       if (loss.task == Task::classes) {
         out(k, 0) += 2 * (1 - p[static_cast<std::size_t>(y)]);
         continue;
       }
-      std::array<Real, 1> slope{};
+      std::array<double, 1> slope{};
       loss.loss->slopes(scores.first(1), std::span(&y, 1), slope);
       out(k, 0) += std::abs(slope[0]);
     }
@@ -74,9 +74,9 @@ Rows own_slopes(const Dataset& data, const LossSpec& loss, std::span<const Real>
 
 }  // namespace
 
-Real coarse(Real x, int bits) {
+double coarse(double x, int bits) {
   int exponent = 0;
-  const Real mantissa = std::frexp(x, &exponent);
+  const double mantissa = std::frexp(x, &exponent);
   return std::ldexp(std::round(std::ldexp(mantissa, bits)), exponent - bits);
 }
 
@@ -87,7 +87,7 @@ DataShare Shares::of(const Dataset& data) const {
   return {own().first, agents(), static_cast<Index>(samples[0])};
 }
 
-std::vector<Real> Shares::sum(Rows rows, Traffic& traffic) const {
+std::vector<double> Shares::sum(Rows rows, Traffic& traffic) const {
   team.launch(matrix, ownership, rows.columns(), 1, [&](Worker& worker) {
     worker.network.spread_sum(rows);
     const Traffic sent = of_all(worker.network.algorithm_traffic(), worker.collective);
@@ -100,17 +100,17 @@ Start start_of(const Dataset& data, const ModelOptions& model, Index classes, co
   const Task task = model.loss.task;
   const Index blocks = task == Task::classes ? classes : 1;
   const Index width = data.features.columns();
-  const std::vector<Real> sums = shares.sum(own_targets(data, task == Task::classes ? classes : 0), traffic);
+  const std::vector<double> sums = shares.sum(own_targets(data, task == Task::classes ? classes : 0), traffic);
   Start out{Rows(1, blocks * width)};
-  std::vector<Real> scores(blocks, 0);
+  std::vector<double> scores(blocks, 0);
   if (model.intercept) scores = scores_of(sums, task, classes);
-  const Real samples = static_cast<Real>(shares.of(data).samples);
-  const Real slope = shares.sum(own_slopes(data, model.loss, scores), traffic)[0] / samples;
+  const double samples = static_cast<double>(shares.of(data).samples);
+  const double slope = shares.sum(own_slopes(data, model.loss, scores), traffic)[0] / samples;
   // Where all targets are alike, slopes are rounding.
-  const Real rounding = task == Task::regression ? 1e-12 * sums[2] / samples : 0;
-  const Real unit = std::max(slope, rounding);
+  const double rounding = task == Task::regression ? 1e-12 * sums[2] / samples : 0;
+  const double unit = std::max(slope, rounding);
   if (unit > 0 && std::isfinite(unit)) out.slope = coarse(unit, 10);
-  const Real step = std::ldexp(out.slope, -26);
+  const double step = std::ldexp(out.slope, -26);
   for (Index c = 0; model.intercept && c < blocks; ++c) {
     out.model(0, (c + 1) * width - 1) = step * std::round(scores[c] / step);
   }

@@ -10,7 +10,7 @@ namespace polyhop {
 
 /// x to so many bits. What sums along different trees do not agree on is left out, so that fits on different networks
 /// start alike; only for what need not be exact.
-Real coarse(Real x, int bits);
+double coarse(double x, int bits);
 
 /// The network of a fit, and which of its agents this process has.
 struct Shares {
@@ -23,14 +23,14 @@ struct Shares {
   /// Which part of all agents' data is here.
   [[nodiscard]] DataShare of(const Dataset& data) const;
   /// The sum over all agents of a row of each, `rows` those of the agents here, along the tree; charged as scalars.
-  [[nodiscard]] std::vector<Real> sum(Rows rows, Traffic& traffic) const;
+  [[nodiscard]] std::vector<double> sum(Rows rows, Traffic& traffic) const;
 };
 
 /// Where a fit starts: the model without features, the mean of the targets or the frequencies of the classes where
 /// there is an intercept to hold them; and how steep a sample's loss is there, the unit of gradients.
 struct Start {
   Rows model;
-  Real slope = 1;
+  double slope = 1;
 };
 
 /// `classes`: how many the targets number, where they are classes.

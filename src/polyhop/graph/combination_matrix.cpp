@@ -16,9 +16,9 @@ namespace polyhop {
 namespace {
 
 constexpr double tolerance = 1e-9;
-constexpr double bytes_an_entry = sizeof(Real) + sizeof(std::int32_t);
+constexpr double bytes_an_entry = sizeof(double) + sizeof(std::int32_t);
 
-std::string entry_text(Index row, Index column, Real value) {
+std::string entry_text(Index row, Index column, double value) {
   return "row " + std::to_string(row) + ", column " + std::to_string(column) + " (counted from 0) is " +
          shortest(value);
 }
@@ -43,7 +43,7 @@ std::optional<MatrixFlaw> shape_flaw(const SparseRows& a) {
 std::optional<MatrixFlaw> finite_flaw(const SparseRows& a) {
   for (Index k = 0; k < a.rows(); ++k) {
     for (std::size_t e = 0; e < a.columns_of(k).size(); ++e) {
-      const Real value = a.weights_of(k)[e];
+      const double value = a.weights_of(k)[e];
       if (std::isfinite(value)) continue;
       const Index l = a.columns_of(k)[e];
       return MatrixFlaw{k, l, entry_text(k, l, value) + ", expected a finite number"};
@@ -52,7 +52,7 @@ std::optional<MatrixFlaw> finite_flaw(const SparseRows& a) {
   return std::nullopt;
 }
 
-Real value_at(const SparseRows& a, Index row, Index column) {
+double value_at(const SparseRows& a, Index row, Index column) {
   const auto columns = a.columns_of(row);
   const auto place = std::lower_bound(columns.begin(), columns.end(), column);
   if (place == columns.end() || *place != column) return 0;
@@ -63,8 +63,8 @@ std::optional<MatrixFlaw> symmetry_flaw(const SparseRows& a) {
   for (Index k = 0; k < a.rows(); ++k) {
     for (std::size_t e = 0; e < a.columns_of(k).size(); ++e) {
       const Index l = a.columns_of(k)[e];
-      const Real here = a.weights_of(k)[e];
-      const Real there = value_at(a, l, k);
+      const double here = a.weights_of(k)[e];
+      const double there = value_at(a, l, k);
       if (std::abs(here - there) <= tolerance) continue;
       return MatrixFlaw{k, l, "not symmetric: " + entry_text(k, l, here) + ", but " + entry_text(l, k, there)};
     }
@@ -74,8 +74,8 @@ std::optional<MatrixFlaw> symmetry_flaw(const SparseRows& a) {
 
 std::optional<MatrixFlaw> sum_flaw(const SparseRows& a) {
   for (Index k = 0; k < a.rows(); ++k) {
-    Real sum = 0;
-    for (const Real value : a.weights_of(k)) sum += value;
+    double sum = 0;
+    for (const double value : a.weights_of(k)) sum += value;
     if (std::abs(sum - 1) <= tolerance) continue;
     return MatrixFlaw{
         k, k, "row " + std::to_string(k) + " (counted from 0) sums to " + shortest(sum) + ", expected 1 to 1e-9"};
@@ -86,7 +86,7 @@ std::optional<MatrixFlaw> sum_flaw(const SparseRows& a) {
 std::optional<MatrixFlaw> sign_flaw(const SparseRows& a) {
   for (Index k = 0; k < a.rows(); ++k) {
     for (std::size_t e = 0; e < a.columns_of(k).size(); ++e) {
-      const Real value = a.weights_of(k)[e];
+      const double value = a.weights_of(k)[e];
       if (value >= 0) continue;
       const Index l = a.columns_of(k)[e];
       return MatrixFlaw{k, l, entry_text(k, l, value) + ", expected no negative weight"};
@@ -123,7 +123,7 @@ SparseRows symmetrised(const SparseRows& a) {
     for (std::size_t e = 0; e < a.columns_of(k).size(); ++e) {
       const std::int32_t l = a.columns_of(k)[e];
       if (l >= k && !diagonal_done) own();
-      const Real value = 0.5 * (a.weights_of(k)[e] + value_at(a, l, k));
+      const double value = 0.5 * (a.weights_of(k)[e] + value_at(a, l, k));
       if (l != k && value != 0) out.add(l, value);
     }
     if (!diagonal_done) own();
@@ -205,7 +205,7 @@ CombinationMatrix::CombinationMatrix(SparseRows rows, Sign sign)
     : rows_(std::move(rows)), tree_(std::make_shared<Tree>()) {
   if (const auto flaw = first_flaw(rows_, sign)) throw InputError("graph.weights", flaw->message);
   rows_ = symmetrised(rows_);
-  non_negative_ = std::all_of(rows_.weight.begin(), rows_.weight.end(), [](Real w) { return w >= 0; });
+  non_negative_ = std::all_of(rows_.weight.begin(), rows_.weight.end(), [](double w) { return w >= 0; });
 }
 
 const SpanningTree& CombinationMatrix::tree() const {
@@ -233,7 +233,7 @@ SparseRows two_hop(const CombinationMatrix& matrix, const Block& block, double m
   b.offset.reserve(block.size() + 1);
   b.column.reserve(entries);
   b.weight.reserve(entries);
-  std::vector<Real> sum(a.rows(), 0);
+  std::vector<double> sum(a.rows(), 0);
   std::vector<std::int32_t> mark(a.rows(), -1);
   std::vector<std::int32_t> reached;
   for (Index place = 0; place < block.size(); ++place) {
@@ -241,7 +241,7 @@ SparseRows two_hop(const CombinationMatrix& matrix, const Block& block, double m
     reached.clear();
     for (std::size_t e = 0; e < a.columns_of(k).size(); ++e) {
       const std::int32_t m = a.columns_of(k)[e];
-      const Real a_mk = a.weights_of(k)[e];
+      const double a_mk = a.weights_of(k)[e];
       for (std::size_t f = 0; f < a.columns_of(m).size(); ++f) {
         const std::int32_t l = a.columns_of(m)[f];
         if (mark[l] != k) {

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "polyhop/core/index.hpp"
 #include "polyhop/core/memory_limit.hpp"
-#include "polyhop/core/real.hpp"
 #include "polyhop/graph/graph.hpp"
 #include "polyhop/graph/spanning_tree.hpp"
 #include "polyhop/graph/sparse_rows.hpp"

@@ -13,7 +13,7 @@ namespace {
 
 struct Link {
   std::int32_t k, l;
-  Real weight;
+  double weight;
 };
 
 std::vector<Link> links_of(const SparseRows& a) {
@@ -54,21 +54,21 @@ double mixing_rate(Index agents, const std::vector<Link>& links, std::vector<dou
 /// Agent by agent: where the weights sum to more than 1, the nearest non-negative weights that sum to 1.
 void project(Index agents, const std::vector<std::vector<std::size_t>>& at, std::vector<Link>& links) {
   for (Link& e : links) e.weight = std::max(e.weight, 0.0);
-  std::vector<Real> sorted;
+  std::vector<double> sorted;
   for (Index k = 0; k < agents; ++k) {
     sorted.clear();
-    Real sum = 0;
+    double sum = 0;
     for (const std::size_t e : at[k]) {
       sorted.push_back(links[e].weight);
       sum += links[e].weight;
     }
     if (sum <= 1) continue;
     std::sort(sorted.begin(), sorted.end(), std::greater<>());
-    Real taken = 0;
-    Real shift = 0;
+    double taken = 0;
+    double shift = 0;
     for (std::size_t i = 0; i < sorted.size(); ++i) {
       taken += sorted[i];
-      const Real candidate = (taken - 1) / static_cast<Real>(i + 1);
+      const double candidate = (taken - 1) / static_cast<double>(i + 1);
       if (candidate < sorted[i]) shift = candidate;
     }
     for (const std::size_t e : at[k]) links[e].weight = std::max(links[e].weight - shift, 0.0);
@@ -79,9 +79,9 @@ SparseRows rows_of(Index agents, const std::vector<std::vector<std::size_t>>& at
   SparseRows a;
   for (Index k = 0; k < agents; ++k) {
     // Links are sorted by (k, l), so an agent's links come with ascending far ends.
-    Real sum = 0;
+    double sum = 0;
     for (const std::size_t e : at[k]) sum += links[e].weight;
-    const Real own = std::max(1 - sum, 0.0);
+    const double own = std::max(1 - sum, 0.0);
     bool diagonal_done = false;
     for (const std::size_t e : at[k]) {
       const std::int32_t l = links[e].k == k ? links[e].l : links[e].k;

@@ -18,7 +18,7 @@ Edge link(Index k, Index l) { return {static_cast<std::int32_t>(k), static_cast<
 /// Visits each pair k < l < agents with the given probability: the gaps between the pairs visited are
 /// geometric, so the work is in proportion to the pairs visited, not to all of them.
 template <class Visit>
-void random_pairs(Index agents, Real probability, Stream& random, Visit visit) {
+void random_pairs(Index agents, double probability, Stream& random, Visit visit) {
   if (probability <= 0) return;
   const double log_miss = elementary::log(1.0 - probability);
   if (log_miss == 0) return;  // below 1e-16: no pair would be met in any draw of this size
@@ -60,7 +60,7 @@ struct Point {
 /// Agents sorted into square cells no smaller than the radius: whoever is near is in one of nine cells.
 class Cells {
  public:
-  Cells(const std::vector<Point>& points, Real radius)
+  Cells(const std::vector<Point>& points, double radius)
       : side_(std::clamp<Index>(static_cast<Index>(std::min(1.0 / radius, 1e6)), 1,
                                 std::max<Index>(1, static_cast<Index>(std::sqrt(static_cast<double>(points.size())))))),
         start_(side_ * side_ + 1, 0),
@@ -225,13 +225,13 @@ Edges exponential(Index agents) {
   return edges;
 }
 
-Edges erdos_renyi(Index agents, Real probability, Stream& random) {
+Edges erdos_renyi(Index agents, double probability, Stream& random) {
   Edges edges;
   random_pairs(agents, probability, random, [&](Index k, Index l) { edges.push_back(link(k, l)); });
   return edges;
 }
 
-Edges random_geometric(Index agents, Real radius, Stream& random) {
+Edges random_geometric(Index agents, double radius, Stream& random) {
   std::vector<Point> points(agents);
   for (Point& p : points) {
     p.x = random.uniform();
@@ -249,7 +249,7 @@ Edges random_geometric(Index agents, Real radius, Stream& random) {
   return edges;
 }
 
-Edges watts_strogatz(Index agents, Index degree, Real rewire, Stream& random) {
+Edges watts_strogatz(Index agents, Index degree, double rewire, Stream& random) {
   Edges edges;
   LinkSet links;
   std::vector<Index> degree_of(agents, degree);
@@ -310,7 +310,7 @@ Edges random_regular(Index agents, Index degree, Stream& random) {
   return edges;
 }
 
-Edges stochastic_block(Index agents, Index blocks, Real within, Real between, Stream& random) {
+Edges stochastic_block(Index agents, Index blocks, double within, double between, Stream& random) {
   Edges edges;
   std::vector<Index> block(agents);
   for (Index b = 0; b < blocks; ++b) {

@@ -4,8 +4,8 @@
 
 #include <vector>
 
+#include "polyhop/core/index.hpp"
 #include "polyhop/core/random.hpp"
-#include "polyhop/core/real.hpp"
 #include "polyhop/graph/graph.hpp"
 
 /// The links of each topology. Arguments are taken to be sensible (topology.cpp checks them); links may
@@ -32,12 +32,12 @@ Edges binary_tree(Index agents);
 Edges exponential(Index agents);
 
 /// Every pair is linked with the given probability. O(agents + edges): skips from link to link.
-Edges erdos_renyi(Index agents, Real probability, Stream& random);
+Edges erdos_renyi(Index agents, double probability, Stream& random);
 /// Agents uniform on the unit square, linked up to a distance of `radius`. O(agents + edges): cells.
-Edges random_geometric(Index agents, Real radius, Stream& random);
+Edges random_geometric(Index agents, double radius, Stream& random);
 /// A ring of `degree` nearest neighbours (even), each link's far end moved with probability `rewire` to an
 /// agent that is not linked yet (Watts and Strogatz 1998).
-Edges watts_strogatz(Index agents, Index degree, Real rewire, Stream& random);
+Edges watts_strogatz(Index agents, Index degree, double rewire, Stream& random);
 /// A star of attach + 1 agents grows by agents with `attach` links each, to distinct agents chosen
 /// in proportion to their degree (Barabasi and Albert 1999). Always connected.
 Edges barabasi_albert(Index agents, Index attach, Stream& random);
@@ -46,6 +46,6 @@ Edges barabasi_albert(Index agents, Index attach, Stream& random);
 /// it is the complement of a sparse draw.
 Edges random_regular(Index agents, Index degree, Stream& random);
 /// `blocks` contiguous groups as equal as possible; linked with probability `within` a group, `between` groups.
-Edges stochastic_block(Index agents, Index blocks, Real within, Real between, Stream& random);
+Edges stochastic_block(Index agents, Index blocks, double within, double between, Stream& random);
 
 }  // namespace polyhop::generate

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "polyhop/core/index.hpp"
 #include "polyhop/core/memory_limit.hpp"
-#include "polyhop/core/real.hpp"
 
 namespace polyhop {
 

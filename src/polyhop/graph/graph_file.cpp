@@ -103,8 +103,8 @@ void check_repetition(const Entry& first, const Entry& second, bool matrix) {
 }
 
 /// 1 minus the weights of the row, 0 when it is that to rounding.
-Real remainder_of(const SparseRows& a, Index first) {
-  Real sum = 0;
+double remainder_of(const SparseRows& a, Index first) {
+  double sum = 0;
   for (Index e = first; e < a.entries(); ++e) sum += a.weight[e];
   return std::abs(1 - sum) < 1e-12 ? 0 : 1 - sum;
 }
@@ -128,7 +128,7 @@ SparseRows assemble(const GraphText& graph) {
       if (e.column < k) place = a.entries();
     }
     if (own < 0 && !graph.matrix) {
-      const Real rest = remainder_of(a, first);
+      const double rest = remainder_of(a, first);
       a.column.insert(a.column.begin() + place, static_cast<std::int32_t>(k));
       a.weight.insert(a.weight.begin() + place, rest);
     }

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "polyhop/core/real.hpp"
+#include "polyhop/core/index.hpp"
 #include "polyhop/graph/weights.hpp"
 
 namespace polyhop {

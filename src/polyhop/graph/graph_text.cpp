@@ -50,8 +50,8 @@ std::optional<Index> to_integer(std::string_view word) {
   return n;
 }
 
-Real to_number(std::string_view word, Index line, const std::string& what) {
-  Real x = 0;
+double to_number(std::string_view word, Index line, const std::string& what) {
+  double x = 0;
   const std::string_view digits = !word.empty() && word.front() == '+' ? word.substr(1) : word;
   const auto [end, error] = fast_float::from_chars(digits.data(), digits.data() + digits.size(), x);
   if (error != std::errc{} || end != digits.data() + digits.size() || !std::isfinite(x)) {
@@ -114,7 +114,7 @@ class Lines {
   Index number_ = 0;
 };
 
-GraphText::Entry entry(Index row, Index column, Index line, Real value) {
+GraphText::Entry entry(Index row, Index column, Index line, double value) {
   return {static_cast<std::int32_t>(row), static_cast<std::int32_t>(column),
           static_cast<std::int32_t>(std::min(line, most_agents)), value};
 }
@@ -175,7 +175,7 @@ WeightKey weight_key(const pugi::xml_node& graphml) {
   return {};
 }
 
-Real edge_weight(const pugi::xml_node& edge, const WeightKey& key, Index line) {
+double edge_weight(const pugi::xml_node& edge, const WeightKey& key, Index line) {
   std::string word = edge.attribute("weight").value();
   if (word.empty()) word = key.fallback;
   for (const pugi::xml_node& data : edge.children("data")) {
@@ -228,7 +228,7 @@ GraphText parse_edge_list(std::string_view text, bool header) {
     }
     const std::int32_t k = to_agent(words[0], lines.number(), 0, most_agents - 1);
     const std::int32_t l = to_agent(words[1], lines.number(), 0, most_agents - 1);
-    const Real value = words.size() == 3 ? to_number(words[2], lines.number(), "a weight") : GraphText::no_value;
+    const double value = words.size() == 3 ? to_number(words[2], lines.number(), "a weight") : GraphText::no_value;
     out.entries.push_back(entry(k, l, lines.number(), value));
     out.agents = std::max<Index>(out.agents, std::max(k, l) + Index{1});
   }
@@ -303,7 +303,7 @@ GraphText parse_matrix_market(std::string_view text) {
     }
     const std::int32_t k = to_agent(words[0], lines.number(), 1, size[0]);
     const std::int32_t l = to_agent(words[1], lines.number(), 1, size[0]);
-    const Real value = header.pattern ? GraphText::no_value : to_number(words[2], lines.number(), "a value");
+    const double value = header.pattern ? GraphText::no_value : to_number(words[2], lines.number(), "a value");
     out.entries.push_back(entry(k, l, lines.number(), value));
     if (header.symmetric && k != l) out.entries.push_back(entry(l, k, lines.number(), value));
   }
@@ -330,7 +330,7 @@ GraphText parse_dense(std::string_view text) {
       refuse_line(lines.number(),
                   "more rows than the " + std::to_string(columns) + " columns, expected a square matrix");
     for (Index l = 0; l < columns; ++l) {
-      const Real value = to_number(words[l], lines.number(), "a value");
+      const double value = to_number(words[l], lines.number(), "a value");
       if (value != 0 || l == row) out.entries.push_back(entry(row, l, lines.number(), value));
     }
   }

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "polyhop/core/index.hpp"
 #include "polyhop/core/memory_limit.hpp"
-#include "polyhop/core/real.hpp"
 
 namespace polyhop {
 
@@ -19,9 +19,9 @@ struct GraphText {
     std::int32_t row = 0;
     std::int32_t column = 0;
     std::int32_t line = 0;
-    Real value = no_value;
+    double value = no_value;
   };
-  static constexpr Real no_value = std::numeric_limits<Real>::quiet_NaN();
+  static constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
 
   Index agents = 0;
   bool counted = true;  // the file says how many agents there are; otherwise it is the largest number plus 1

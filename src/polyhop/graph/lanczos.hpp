@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "polyhop/core/real.hpp"
+#include "polyhop/core/index.hpp"
 
 namespace polyhop {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "polyhop/core/real.hpp"
+#include "polyhop/core/index.hpp"
 #include "polyhop/graph/graph.hpp"
 #include "polyhop/graph/spectrum.hpp"
 #include "polyhop/graph/topology.hpp"

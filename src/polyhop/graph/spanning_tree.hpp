@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "polyhop/core/real.hpp"
+#include "polyhop/core/index.hpp"
 #include "polyhop/graph/sparse_rows.hpp"
 
 namespace polyhop {

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "polyhop/core/index.hpp"
 #include "polyhop/core/memory_limit.hpp"
-#include "polyhop/core/real.hpp"
 
 namespace polyhop {
 
@@ -17,18 +17,18 @@ namespace polyhop {
 struct SparseRows {
   std::vector<Index> offset = {0};
   MeteredVector<std::int32_t> column;
-  MeteredVector<Real> weight;
+  MeteredVector<double> weight;
 
   [[nodiscard]] Index rows() const { return static_cast<Index>(offset.size()) - 1; }
   [[nodiscard]] Index entries() const { return static_cast<Index>(column.size()); }
   [[nodiscard]] std::span<const std::int32_t> columns_of(Index row) const {
     return {column.data() + offset[row], static_cast<std::size_t>(offset[row + 1] - offset[row])};
   }
-  [[nodiscard]] std::span<const Real> weights_of(Index row) const {
+  [[nodiscard]] std::span<const double> weights_of(Index row) const {
     return {weight.data() + offset[row], static_cast<std::size_t>(offset[row + 1] - offset[row])};
   }
   /// Appends an entry to the row in the making; `end_row` completes it.
-  void add(std::int32_t at, Real value) {
+  void add(std::int32_t at, double value) {
     column.push_back(at);
     weight.push_back(value);
   }

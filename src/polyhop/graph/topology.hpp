@@ -11,7 +11,7 @@
 #include <utility>
 
 #include "polyhop/core/fields.hpp"
-#include "polyhop/core/real.hpp"
+#include "polyhop/core/index.hpp"
 #include "polyhop/graph/weights.hpp"
 
 namespace polyhop {
@@ -61,16 +61,16 @@ struct EnumNames<Topology> {
 struct GraphOptions {
   Topology topology = Topology::ring;
   std::optional<Index> agents;  // may be left out where other keys or the file determine it
-  std::optional<Real> probability;
-  std::optional<Real> radius;
+  std::optional<double> probability;
+  std::optional<double> radius;
   std::optional<Index> degree;
-  std::optional<Real> rewire;
+  std::optional<double> rewire;
   std::optional<Index> attach;
   std::optional<Index> rows;
   std::optional<Index> columns;
   std::optional<Index> blocks;
-  std::optional<Real> within;
-  std::optional<Real> between;
+  std::optional<double> within;
+  std::optional<double> between;
   std::string file;
   Weights weights = Weights::metropolis;
   std::optional<Index> seed;

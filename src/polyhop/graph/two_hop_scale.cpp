@@ -21,7 +21,7 @@ class ScaledTwoHop {
   explicit ScaledTwoHop(const SparseRows& a) : a_(a), root_(a.rows()), scaled_(root_.size()), middle_(root_.size()) {
     for (Index k = 0; k < a.rows(); ++k) {
       double b_kk = 0;
-      for (const Real a_kl : a.weights_of(k)) b_kk += a_kl * a_kl;
+      for (const double a_kl : a.weights_of(k)) b_kk += a_kl * a_kl;
       if (!(b_kk > 0) || !std::isfinite(b_kk)) throw Error("row " + std::to_string(k) + " of A is zero or not finite");
       root_[k] = std::sqrt(b_kk);
     }

@@ -23,10 +23,10 @@ SparseRows from_links(const Graph& graph, Weight weight) {
     const auto own =
         static_cast<Index>(a.column.size()) +
         (std::lower_bound(graph.neighbours(k).begin(), graph.neighbours(k).end(), k) - graph.neighbours(k).begin());
-    Real sum = 0;
+    double sum = 0;
     for (const std::int32_t l : graph.neighbours(k)) {
       if (static_cast<Index>(a.column.size()) == own) a.add(static_cast<std::int32_t>(k), 0);
-      const Real a_kl = weight(k, l);
+      const double a_kl = weight(k, l);
       a.add(l, a_kl);
       sum += a_kl;
     }
@@ -38,11 +38,12 @@ SparseRows from_links(const Graph& graph, Weight weight) {
 }
 
 SparseRows metropolis(const Graph& graph) {
-  return from_links(
-      graph, [&](Index k, Index l) { return 1 / (1 + static_cast<Real>(std::max(graph.degree(k), graph.degree(l)))); });
+  return from_links(graph, [&](Index k, Index l) {
+    return 1 / (1 + static_cast<double>(std::max(graph.degree(k), graph.degree(l))));
+  });
 }
 
-SparseRows constant(const Graph& graph, Real alpha) {
+SparseRows constant(const Graph& graph, double alpha) {
   return from_links(graph, [alpha](Index, Index) { return alpha; });
 }
 
@@ -56,7 +57,7 @@ SparseRows lazy(const Graph& graph) {
   return a;
 }
 
-Real best_constant(const Graph& graph) {
+double best_constant(const Graph& graph) {
   if (graph.agents() == 1) return 0;
   const LaplacianRange range = laplacian_range(graph);
   return 2 / (range.largest + range.second);
@@ -69,8 +70,8 @@ SparseRows uniform(const Graph& graph) {
                                           std::to_string(agents * (agents - 1) / 2) + " links, found " +
                                           std::to_string(graph.edges()) + "; \"metropolis\" suits any connected graph");
   }
-  SparseRows a = constant(graph, 1 / static_cast<Real>(agents));
-  std::fill(a.weight.begin(), a.weight.end(), 1 / static_cast<Real>(agents));
+  SparseRows a = constant(graph, 1 / static_cast<double>(agents));
+  std::fill(a.weight.begin(), a.weight.end(), 1 / static_cast<double>(agents));
   return a;
 }
 
@@ -88,7 +89,7 @@ CombinationMatrix matrix_of(const Graph& graph, Weights rule) {
     case Weights::metropolis:
       return CombinationMatrix(metropolis(graph));
     case Weights::max_degree:
-      return CombinationMatrix(constant(graph, 1 / (1 + static_cast<Real>(graph.max_degree()))));
+      return CombinationMatrix(constant(graph, 1 / (1 + static_cast<double>(graph.max_degree()))));
     case Weights::best_constant:
       return CombinationMatrix(constant(graph, best_constant(graph)), Sign::any);
     case Weights::lazy:

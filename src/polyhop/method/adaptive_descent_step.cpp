@@ -9,9 +9,9 @@
 namespace polyhop {
 namespace {
 
-constexpr Real theta_at_start = 1e9;
+constexpr double theta_at_start = 1e9;
 // A cost without curvature lets its step grow for ever: infinity times a gradient of 0 would be no number.
-constexpr Real largest = 1e100;
+constexpr double largest = 1e100;
 
 }  // namespace
 
@@ -35,10 +35,10 @@ void AdgdStep::register_state(StateRegistry& state) {
   differences_.register_state(state, "adgd");
 }
 
-void AdgdStep::do_choose(const Iterate& at, Network& network, std::span<Real> mu) {
+void AdgdStep::do_choose(const Iterate& at, Network& network, std::span<double> mu) {
   if (differences_.update(at)) {
     for (std::size_t k = 0; k < own_.size(); ++k) {
-      const Real next = std::min(std::sqrt(1 + theta_[k]) * own_[k], allowed(k));
+      const double next = std::min(std::sqrt(1 + theta_[k]) * own_[k], allowed(k));
       theta_[k] = next / own_[k];
       own_[k] = next;
     }
@@ -47,9 +47,9 @@ void AdgdStep::do_choose(const Iterate& at, Network& network, std::span<Real> mu
   reconcile(options_.agree, network, mu);
 }
 
-Real AdgdStep::allowed(std::size_t k) const {
-  const Real moved = differences_.ss()[k];
-  const Real turned = differences_.zz()[k];
+double AdgdStep::allowed(std::size_t k) const {
+  const double moved = differences_.ss()[k];
+  const double turned = differences_.zz()[k];
   if (moved == 0 || turned == 0) return largest;
   return std::min(std::sqrt(moved) / (2 * std::sqrt(turned)), largest);
 }

@@ -20,7 +20,7 @@ namespace polyhop {
 /// agent's own, before any agreement. Costs 1 more gradient unless every sample is taken, and 1 scalar where agents
 /// agree.
 struct AdgdOptions {
-  Real first = 1e-6;
+  double first = 1e-6;
   Agree agree = Agree::none;
   static const FieldTable<AdgdOptions>& fields();
 };
@@ -31,14 +31,14 @@ class AdgdStep final : public StepSize {
   void register_state(StateRegistry& state) override;
 
  private:
-  void do_choose(const Iterate& at, Network& network, std::span<Real> mu) override;
+  void do_choose(const Iterate& at, Network& network, std::span<double> mu) override;
   /// What curvature allows: ||dw|| / (2 ||dg||), or next to anything.
-  [[nodiscard]] Real allowed(std::size_t k) const;
+  [[nodiscard]] double allowed(std::size_t k) const;
 
   AdgdOptions options_;
   Differences differences_;
-  std::vector<Real> own_;    // each agent's mu_{i-1}
-  std::vector<Real> theta_;  // theta_{i-1}
+  std::vector<double> own_;    // each agent's mu_{i-1}
+  std::vector<double> theta_;  // theta_{i-1}
 };
 
 }  // namespace polyhop

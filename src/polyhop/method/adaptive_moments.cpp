@@ -9,8 +9,8 @@
 namespace polyhop {
 namespace {
 
-Constraint<Real> a_share() {
-  return {"in [0, 1)", [](const Real& x) { return x >= 0 && x < 1; }};
+Constraint<double> a_share() {
+  return {"in [0, 1)", [](const double& x) { return x >= 0 && x < 1; }};
 }
 
 template <class Options>

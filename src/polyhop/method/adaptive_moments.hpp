@@ -8,10 +8,10 @@
 namespace polyhop {
 
 struct DadamOptions {
-  Real beta1 = 0.9;
-  Real beta2 = 0.999;
-  Real beta3 = 0.9;
-  Real epsilon = 1e-4;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double beta3 = 0.9;
+  double epsilon = 1e-4;
   static const FieldTable<DadamOptions>& fields();
 };
 
@@ -32,9 +32,9 @@ class Dadam final : public Algorithm {
 };
 
 struct DamsgradOptions {
-  Real beta1 = 0.9;
-  Real beta2 = 0.999;
-  Real epsilon = 1e-4;
+  double beta1 = 0.9;
+  double beta2 = 0.999;
+  double epsilon = 1e-4;
   static const FieldTable<DamsgradOptions>& fields();
 };
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "polyhop/core/fields.hpp"
-#include "polyhop/core/real.hpp"
+#include "polyhop/core/index.hpp"
 #include "polyhop/network/network.hpp"
 
 namespace polyhop {
@@ -25,7 +25,7 @@ inline constexpr const char* agree_help =
     "replace mu_k by the minimum, or the a_kl-weighted mean, over the neighbourhood";
 
 /// Replaces the block's steps by what was agreed on. 1 scalar, unless `none`.
-inline void reconcile(Agree how, Network& network, std::span<Real> mu) {
+inline void reconcile(Agree how, Network& network, std::span<double> mu) {
   if (how == Agree::min) network.hear({mu}).min(0, mu);
   if (how == Agree::mean) network.hear({mu}).combine(0, mu);
 }

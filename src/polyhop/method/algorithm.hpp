@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "polyhop/core/real.hpp"
+#include "polyhop/core/index.hpp"
 #include "polyhop/core/rows.hpp"
 #include "polyhop/core/state.hpp"
 #include "polyhop/method/step_size.hpp"
@@ -24,7 +24,7 @@ class Algorithm {
   /// The current models, one agent a row.
   [[nodiscard]] const Rows& models() const { return w_; }
   /// The step sizes of the last iteration.
-  [[nodiscard]] std::span<const Real> steps() const { return mu_; }
+  [[nodiscard]] std::span<const double> steps() const { return mu_; }
   /// Registers what survives an iteration.
   void register_state(StateRegistry& state) {
     state.rows("w", w_);
@@ -48,7 +48,7 @@ class Algorithm {
   [[nodiscard]] Rows zeros() const { return w_.zeros(w_.rows()); }
 
   Rows w_;
-  std::vector<Real> mu_;
+  std::vector<double> mu_;
 };
 
 }  // namespace polyhop

@@ -14,8 +14,8 @@ namespace polyhop {
 namespace {
 
 // A window whose late half is above this share of its early half: no progress. Below the other: certain progress.
-constexpr Real stalled = 0.8;
-constexpr Real falls = 0.7;
+constexpr double stalled = 0.8;
+constexpr double falls = 0.7;
 
 GapOptions graph_aware_options() {
   GapOptions options;
@@ -52,14 +52,14 @@ void ProgressWatch::restart() {
   std::ranges::fill(late_, 0.0);
 }
 
-bool ProgressWatch::observe(std::span<const Real> numbers, Network& network) {
+bool ProgressWatch::observe(std::span<const double> numbers, Network& network) {
   const Index n = seen_++;
   const bool verdict = n == end_;
   if (verdict) {
     network.spread_sum({early_, late_});
     // Costs below 0 (a loss without its constant) refute the optimum 0 that GAP supposes: as good as stalled.
     const bool below = !(early_[0] >= 0 && late_[0] >= 0);
-    ratio_ = below ? std::numeric_limits<Real>::infinity() : early_[0] > 0 ? late_[0] / early_[0] : 0;
+    ratio_ = below ? std::numeric_limits<double>::infinity() : early_[0] > 0 ? late_[0] / early_[0] : 0;
     begin_ = end_;
     end_ *= 2;
     std::ranges::fill(early_, 0.0);
@@ -124,9 +124,9 @@ void Automatic::graph_aware_step(const Iterate& at, Network& network) {
 }
 
 void Automatic::corrected_step(const Iterate& at, Network& network) {
-  constexpr Real knee = 200;  // iterations after which falling steps have fallen by the root of 2
+  constexpr double knee = 200;  // iterations after which falling steps have fallen by the root of 2
   if (stage_ == 2) ++falling_;
-  const Real share = 1 / std::sqrt(1 + static_cast<Real>(falling_) / knee);
+  const double share = 1 / std::sqrt(1 + static_cast<double>(falling_) / knee);
   copy(w_, before_);
   descent_.direction(at.gradients());
   descent_.move(w_, at, share, mu_, network);

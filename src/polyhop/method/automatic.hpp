@@ -20,9 +20,9 @@ class ProgressWatch {
   void restart();
   /// Adds the block's numbers; true when the verdict on a window is there. Costs 2 scalars a round of
   /// Network::spread_sum then, and nothing otherwise.
-  bool observe(std::span<const Real> numbers, Network& network);
+  bool observe(std::span<const double> numbers, Network& network);
   /// Late over early of the last window; 0 where early was 0.
-  [[nodiscard]] Real ratio() const { return ratio_; }
+  [[nodiscard]] double ratio() const { return ratio_; }
   void register_state(StateRegistry& state);
 
  private:
@@ -30,8 +30,8 @@ class ProgressWatch {
   Index seen_ = 0;
   Index begin_ = 0;
   Index end_ = 0;
-  Real ratio_ = 0;
-  std::vector<Real> early_, late_;
+  double ratio_ = 0;
+  std::vector<double> early_, late_;
 };
 
 /// What a user gets who knows neither a step nor an optimum (docs/auto-rule.md): two algorithms, each without a rival
@@ -56,12 +56,12 @@ class Automatic final : public Algorithm {
 
   Index stage_ = 0;
   Index falling_ = 0;  // iterations of stage 2
-  Real cap_factor_ = 2;
+  double cap_factor_ = 2;
   GraphAwarePolyak gap_;
   ProgressWatch progress_;
   CorrectedDescent descent_;
   Rows before_;
-  std::vector<Real> energy_;
+  std::vector<double> energy_;
 };
 
 }  // namespace polyhop

@@ -13,7 +13,7 @@ namespace polyhop {
 class AveragedIterate {
  public:
   explicit AveragedIterate(const Rows& start) : average_(converted(start, Element::float64)) {}
-  void update(Index i, const Rows& w) { blend(4.0 / static_cast<Real>(i + 4), w, average_); }
+  void update(Index i, const Rows& w) { blend(4.0 / static_cast<double>(i + 4), w, average_); }
   [[nodiscard]] const Rows& models() const { return average_; }
   void register_state(StateRegistry& state) { state.rows("averaged", average_); }
 

@@ -31,7 +31,7 @@ BacktrackingStep::BacktrackingStep(const BacktrackingOptions& options, const Set
   searching_.reserve(agents);
 }
 
-void BacktrackingStep::do_choose(const Iterate& at, Network& network, std::span<Real> mu) {
+void BacktrackingStep::do_choose(const Iterate& at, Network& network, std::span<double> mu) {
   grow(at);
   shrink_until_accepted(at);
   agree(network, mu);
@@ -40,7 +40,7 @@ void BacktrackingStep::do_choose(const Iterate& at, Network& network, std::span<
 void BacktrackingStep::grow(const Iterate& at) {
   for (std::size_t k = 0; k < accepted_.size(); ++k) {
     energy_[k] = at.gradients().squared_norm(static_cast<Index>(k));
-    const Real a = options_.growth * accepted_[k];
+    const double a = options_.growth * accepted_[k];
     if (may_grow(a, energy_[k], at.own_values()[k])) accepted_[k] = a;
   }
 }
@@ -51,8 +51,8 @@ void BacktrackingStep::shrink_until_accepted(const Iterate& at) {
   for (int n = 0; n < most_shrinks && !searching_.empty(); ++n) {
     at.oracle().values_along(at.w(), at.gradients(), searching_, accepted_, values_);
     std::erase_if(searching_, [&](Index agent) {
-      const Real before = at.own_values()[agent];
-      const Real enough = before - (1 - options_.delta / 2) * accepted_[agent] * energy_[agent] + rounding_of(before);
+      const double before = at.own_values()[agent];
+      const double enough = before - (1 - options_.delta / 2) * accepted_[agent] * energy_[agent] + rounding_of(before);
       if (values_[agent] <= enough) return true;  // never of a NaN
       accepted_[agent] *= options_.shrink;
       return false;
@@ -60,7 +60,7 @@ void BacktrackingStep::shrink_until_accepted(const Iterate& at) {
   }
 }
 
-void BacktrackingStep::agree(Network& network, std::span<Real> mu) const {
+void BacktrackingStep::agree(Network& network, std::span<double> mu) const {
   if (options_.reach == AgreementReach::neighbours) {
     network.hear({accepted_}).min(0, mu);
     return;

@@ -29,10 +29,10 @@ struct EnumNames<AgreementReach> {
 /// For least squares on one sample a is accepted iff a <= delta/||h||^2. Costs 1 scalar (or as many as the diameter)
 /// and 2 or more values: at w_k, and for each a that is tried.
 struct BacktrackingOptions {
-  Real growth = 2;
-  Real delta = 1;
-  Real shrink = 0.5;
-  Real first = 1;
+  double growth = 2;
+  double delta = 1;
+  double shrink = 0.5;
+  double first = 1;
   AgreementReach reach = AgreementReach::neighbours;
   static const FieldTable<BacktrackingOptions>& fields();
 };
@@ -45,15 +45,15 @@ class BacktrackingStep final : public StepSize {
   void register_state(StateRegistry& state) override { state.scalars("backtracking.accepted", accepted_); }
 
  private:
-  void do_choose(const Iterate& at, Network& network, std::span<Real> mu) override;
+  void do_choose(const Iterate& at, Network& network, std::span<double> mu) override;
   void grow(const Iterate& at);
   void shrink_until_accepted(const Iterate& at);
-  void agree(Network& network, std::span<Real> mu) const;
+  void agree(Network& network, std::span<double> mu) const;
 
   BacktrackingOptions options_;
-  std::vector<Real> accepted_;    // each agent's own last a, before any agreement
-  std::vector<Real> energy_;      // ||g_k||^2
-  std::vector<Real> values_;      // Jhat_k at the points tried
+  std::vector<double> accepted_;  // each agent's own last a, before any agreement
+  std::vector<double> energy_;    // ||g_k||^2
+  std::vector<double> values_;    // Jhat_k at the points tried
   std::vector<Index> searching_;  // the agents that have not accepted yet
 };
 

@@ -36,7 +36,7 @@ void BarzilaiBorweinStep::register_state(StateRegistry& state) {
   differences_.register_state(state, "barzilai-borwein");
 }
 
-void BarzilaiBorweinStep::do_choose(const Iterate& at, Network& network, std::span<Real> mu) {
+void BarzilaiBorweinStep::do_choose(const Iterate& at, Network& network, std::span<double> mu) {
   if (differences_.update(at)) {
     for (std::size_t k = 0; k < own_.size(); ++k) {
       // Never of a NaN.
@@ -48,7 +48,7 @@ void BarzilaiBorweinStep::do_choose(const Iterate& at, Network& network, std::sp
   reconcile(options_.agree, network, mu);
 }
 
-Real BarzilaiBorweinStep::quotient(std::size_t k) const {
+double BarzilaiBorweinStep::quotient(std::size_t k) const {
   return options_.kind == Quotient::long_step ? differences_.ss()[k] / differences_.sz()[k]
                                               : differences_.sz()[k] / differences_.zz()[k];
 }

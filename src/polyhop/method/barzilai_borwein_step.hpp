@@ -33,9 +33,9 @@ struct EnumNames<Quotient> {
 /// Costs 1 more gradient unless every sample is taken, and 1 scalar where agents agree.
 struct BarzilaiBorweinOptions {
   Quotient kind = Quotient::long_step;
-  Real first = 1e-3;
-  Real min = 1e-6;
-  Real max = 10;
+  double first = 1e-3;
+  double min = 1e-6;
+  double max = 10;
   Agree agree = Agree::none;
   static const FieldTable<BarzilaiBorweinOptions>& fields();
   /// Throws InputError where min > max.
@@ -48,12 +48,12 @@ class BarzilaiBorweinStep final : public StepSize {
   void register_state(StateRegistry& state) override;
 
  private:
-  void do_choose(const Iterate& at, Network& network, std::span<Real> mu) override;
-  [[nodiscard]] Real quotient(std::size_t k) const;
+  void do_choose(const Iterate& at, Network& network, std::span<double> mu) override;
+  [[nodiscard]] double quotient(std::size_t k) const;
 
   BarzilaiBorweinOptions options_;
   Differences differences_;
-  std::vector<Real> own_;  // each agent's step, before any agreement
+  std::vector<double> own_;  // each agent's step, before any agreement
 };
 
 }  // namespace polyhop

@@ -17,7 +17,7 @@ const FieldTable<ConstantOptions>& ConstantOptions::fields() {
   return table;
 }
 
-void ConstantStep::do_choose(const Iterate&, Network&, std::span<Real> mu) { std::ranges::fill(mu, options_.value); }
+void ConstantStep::do_choose(const Iterate&, Network&, std::span<double> mu) { std::ranges::fill(mu, options_.value); }
 
 const FieldTable<DecayOptions>& DecayOptions::fields() {
   static const auto table =
@@ -27,8 +27,8 @@ const FieldTable<DecayOptions>& DecayOptions::fields() {
   return table;
 }
 
-void DecayingStep::do_choose(const Iterate& at, Network&, std::span<Real> mu) {
-  const Real n = static_cast<Real>(at.i() + 1);
+void DecayingStep::do_choose(const Iterate& at, Network&, std::span<double> mu) {
+  const double n = static_cast<double>(at.i() + 1);
   std::ranges::fill(mu, options_.value * elementary::exp(-options_.power * elementary::log(n)));
 }
 
@@ -65,8 +65,8 @@ ScheduledStep::ScheduledStep(const ScheduleOptions& options, const Setting&) : o
 
 namespace {
 
-Real power(Real x, Index n) {
-  Real product = 1;
+double power(double x, Index n) {
+  double product = 1;
   for (; n > 0; n /= 2, x *= x) {
     if (n % 2 == 1) product *= x;
   }
@@ -75,13 +75,13 @@ Real power(Real x, Index n) {
 
 }  // namespace
 
-Real ScheduledStep::stairs(Index i) const {
-  const Real rise = std::min(1.0, static_cast<Real>(i + 1) / (static_cast<Real>(options_.warmup) + 1));
+double ScheduledStep::stairs(Index i) const {
+  const double rise = std::min(1.0, static_cast<double>(i + 1) / (static_cast<double>(options_.warmup) + 1));
   const Index fallen = options_.every > 0 ? i / options_.every : 0;
   return *options_.value * rise * power(options_.factor, fallen);
 }
 
-void ScheduledStep::do_choose(const Iterate& at, Network&, std::span<Real> mu) {
+void ScheduledStep::do_choose(const Iterate& at, Network&, std::span<double> mu) {
   const auto last = static_cast<Index>(listed_.size()) - 1;
   std::ranges::fill(mu, last < 0 ? stairs(at.i()) : listed_[std::min(at.i(), last)]);
 }

@@ -14,7 +14,7 @@ namespace polyhop {
 
 /// mu_k = value, for every agent and iteration. No communication.
 struct ConstantOptions {
-  Real value = 0;
+  double value = 0;
   static const FieldTable<ConstantOptions>& fields();
 };
 
@@ -24,14 +24,14 @@ class ConstantStep final : public StepSize {
   [[nodiscard]] bool is_common() const override { return true; }
 
  private:
-  void do_choose(const Iterate& at, Network& network, std::span<Real> mu) override;
+  void do_choose(const Iterate& at, Network& network, std::span<double> mu) override;
   ConstantOptions options_;
 };
 
 /// mu_k = value / (i+1)^power at iteration i = 0, 1, ... No communication.
 struct DecayOptions {
-  Real value = 0;
-  Real power = 0.5;
+  double value = 0;
+  double power = 0.5;
   static const FieldTable<DecayOptions>& fields();
 };
 
@@ -41,17 +41,17 @@ class DecayingStep final : public StepSize {
   [[nodiscard]] bool is_common() const override { return true; }
 
  private:
-  void do_choose(const Iterate& at, Network& network, std::span<Real> mu) override;
+  void do_choose(const Iterate& at, Network& network, std::span<double> mu) override;
   DecayOptions options_;
 };
 
 /// mu_k = value min(1, (i+1)/(warmup+1)) factor^floor(i/every) at iteration i = 0, 1, ...: a rise at the start, then
 /// stairs; every = 0: none. Or the i-th number of `file`, its last one for ever. No communication.
 struct ScheduleOptions {
-  std::optional<Real> value;
+  std::optional<double> value;
   Index warmup = 0;
   Index every = 0;
-  Real factor = 0.5;
+  double factor = 0.5;
   std::optional<std::string> file;
   static const FieldTable<ScheduleOptions>& fields();
   /// Throws InputError unless there is a value or a file, and not both.
@@ -65,10 +65,10 @@ class ScheduledStep final : public StepSize {
   [[nodiscard]] bool is_common() const override { return true; }
 
  private:
-  void do_choose(const Iterate& at, Network& network, std::span<Real> mu) override;
-  [[nodiscard]] Real stairs(Index i) const;
+  void do_choose(const Iterate& at, Network& network, std::span<double> mu) override;
+  [[nodiscard]] double stairs(Index i) const;
   ScheduleOptions options_;
-  std::vector<Real> listed_;  // the file's
+  std::vector<double> listed_;  // the file's
 };
 
 }  // namespace polyhop

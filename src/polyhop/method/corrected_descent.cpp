@@ -16,9 +16,9 @@ namespace {
 
 // Iterations in which what was met may fall, and by how much in each.
 constexpr Index settles = 100;
-constexpr Real fall = 0.97;
+constexpr double fall = 0.97;
 // A curvature that is larger than the trial's own by more than this is that of another place.
-constexpr Real far_off = 16;
+constexpr double far_off = 16;
 
 }  // namespace
 
@@ -32,15 +32,15 @@ void CurvatureWatch::register_state(StateRegistry& state) {
 }
 
 // 2 (J(w - a g) - J(w) + a ||g||^2) / (a^2 ||g||^2); infinity where the trial is not finite.
-Real CurvatureWatch::curvature(std::size_t k, const Iterate& at) const {
-  const Real a = trial_[k];
-  const Real g2 = at.gradients().squared_norm(static_cast<Index>(k));
-  const Real value = at.own_values()[k];
+double CurvatureWatch::curvature(std::size_t k, const Iterate& at) const {
+  const double a = trial_[k];
+  const double g2 = at.gradients().squared_norm(static_cast<Index>(k));
+  const double value = at.own_values()[k];
   if (!std::isfinite(g2) || !std::isfinite(value) || !may_grow(a, g2, value)) {
-    return std::numeric_limits<Real>::quiet_NaN();
+    return std::numeric_limits<double>::quiet_NaN();
   }
-  const Real found = 2 * (values_[k] - value + a * g2) / (a * a * g2);
-  return std::isfinite(found) ? found : std::numeric_limits<Real>::infinity();
+  const double found = 2 * (values_[k] - value + a * g2) / (a * a * g2);
+  return std::isfinite(found) ? found : std::numeric_limits<double>::infinity();
 }
 
 // At a = 1/L_k, L_k raised until the trial is not far off.
@@ -58,16 +58,16 @@ void CurvatureWatch::measure(const Iterate& at) {
       return false;
     });
   }
-  for (const Index k : agents_) measured_[k] = std::numeric_limits<Real>::quiet_NaN();
+  for (const Index k : agents_) measured_[k] = std::numeric_limits<double>::quiet_NaN();
 }
 
 void CurvatureWatch::begin(const Iterate& at) {
   if (at.oracle().smoothness(largest_)) return;
   // Of a quadratic the first measurement is exact; of another cost the others come near, unless 1 was far too small.
   std::ranges::fill(largest_, 1.0);
-  std::vector<Real> least(largest_.size());
+  std::vector<double> least(largest_.size());
   for (int n = 0; n < 3; ++n) {
-    const std::vector<Real> before = largest_;
+    const std::vector<double> before = largest_;
     measure(at);
     for (std::size_t k = 0; k < largest_.size(); ++k) {
       if (largest_[k] > before[k]) least[k] = largest_[k];
@@ -87,10 +87,7 @@ void CurvatureWatch::update(const Iterate& at) {
 }
 
 CorrectedDescent::CorrectedDescent(const Rows& zeros)
-    : correction_(zeros, 0.5),
-      along_gradients_(zeros.rows()),
-      differences_(zeros),
-      along_moves_(zeros.rows()) {}
+    : correction_(zeros, 0.5), along_gradients_(zeros.rows()), differences_(zeros), along_moves_(zeros.rows()) {}
 
 void CorrectedDescent::register_state(StateRegistry& state) {
   correction_.register_state(state);
@@ -106,18 +103,18 @@ void CorrectedDescent::watch_secants(const Iterate& at) {
   if (!differences_.update(at.as_iteration(n))) return;
   for (std::size_t k = 0; k < along_moves_.size(); ++k) {
     // Not where rounding has a say in the difference of the gradients.
-    const Real lost = 1e-16 * at.gradients().squared_norm(static_cast<Index>(k));
+    const double lost = 1e-16 * at.gradients().squared_norm(static_cast<Index>(k));
     if (!(differences_.ss()[k] > 0 && differences_.zz()[k] > lost)) continue;
-    const Real secant = std::sqrt(differences_.zz()[k] / differences_.ss()[k]);
+    const double secant = std::sqrt(differences_.zz()[k] / differences_.ss()[k]);
     along_moves_[k] = std::max((n < settles ? fall : 1) * along_moves_[k], secant);
   }
 }
 
-void CorrectedDescent::move(Rows& w, const Iterate& at, Real share, std::span<Real> mu, Network& network) {
+void CorrectedDescent::move(Rows& w, const Iterate& at, double share, std::span<double> mu, Network& network) {
   along_gradients_.update(at);
   watch_secants(at);
   for (std::size_t k = 0; k < mu.size(); ++k) {
-    const Real largest = std::max(along_gradients_.largest()[k], along_moves_[k]);
+    const double largest = std::max(along_gradients_.largest()[k], along_moves_[k]);
     mu[k] = largest > 0 ? share / largest : share;
   }
   correction_.apply(w, mu, false, network);

@@ -17,18 +17,18 @@ class CurvatureWatch {
  public:
   explicit CurvatureWatch(Index agents);
   void update(const Iterate& at);
-  [[nodiscard]] std::span<const Real> largest() const { return largest_; }
+  [[nodiscard]] std::span<const double> largest() const { return largest_; }
   void register_state(StateRegistry& state);
 
  private:
   void begin(const Iterate& at);
   void measure(const Iterate& at);
-  [[nodiscard]] Real curvature(std::size_t k, const Iterate& at) const;
+  [[nodiscard]] double curvature(std::size_t k, const Iterate& at) const;
 
   Index age_ = 0;
-  std::vector<Real> largest_;
-  std::vector<Real> measured_;  // NaN where rounding would decide
-  std::vector<Real> trial_, values_;
+  std::vector<double> largest_;
+  std::vector<double> measured_;  // NaN where rounding would decide
+  std::vector<double> trial_, values_;
   std::vector<Index> agents_;  // whose trials are too long
 };
 
@@ -45,7 +45,7 @@ class CorrectedDescent {
   /// G + D, along which the next move goes.
   const Gradients& direction(const Gradients& g) { return correction_.direction(g); }
   /// Moves w, which is where the iterate stands, along the last direction, and writes the steps to mu.
-  void move(Rows& w, const Iterate& at, Real share, std::span<Real> mu, Network& network);
+  void move(Rows& w, const Iterate& at, double share, std::span<double> mu, Network& network);
   void register_state(StateRegistry& state);
 
  private:
@@ -55,7 +55,7 @@ class CorrectedDescent {
   CurvatureWatch along_gradients_;
   Differences differences_;
   Index age_ = 0;  // moves whose secants were asked for
-  std::vector<Real> along_moves_;
+  std::vector<double> along_moves_;
 };
 
 }  // namespace polyhop

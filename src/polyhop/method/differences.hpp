@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "polyhop/core/real.hpp"
+#include "polyhop/core/index.hpp"
 #include "polyhop/core/rows.hpp"
 #include "polyhop/core/state.hpp"
 #include "polyhop/method/step_size.hpp"
@@ -24,9 +24,9 @@ class Differences {
   /// Takes in the iterate; false where there is none before it, at iteration 0. To be called once an iteration.
   bool update(const Iterate& at);
   /// s.s, s.z and z.z of the block's agents, once `update` was true.
-  [[nodiscard]] std::span<const Real> ss() const { return ss_; }
-  [[nodiscard]] std::span<const Real> sz() const { return sz_; }
-  [[nodiscard]] std::span<const Real> zz() const { return zz_; }
+  [[nodiscard]] std::span<const double> ss() const { return ss_; }
+  [[nodiscard]] std::span<const double> sz() const { return sz_; }
+  [[nodiscard]] std::span<const double> zz() const { return zz_; }
   void register_state(StateRegistry& state, const std::string& prefix);
 
  private:
@@ -35,7 +35,7 @@ class Differences {
   Rows points_;     // w_{i-1}
   Rows gradients_;  // there: of all samples, or of the current one
   Rows s_, z_;      // one row each: of the agent at work
-  std::vector<Real> ss_, sz_, zz_;
+  std::vector<double> ss_, sz_, zz_;
 };
 
 }  // namespace polyhop

@@ -10,7 +10,7 @@ namespace polyhop {
 
 const FieldTable<ExactDiffusionOptions>& ExactDiffusionOptions::fields() {
   using O = ExactDiffusionOptions;
-  static const Constraint<Real> lazy = {"in (0, 0.5]", [](const Real& c) { return c > 0 && c <= 0.5; }};
+  static const Constraint<double> lazy = {"in (0, 0.5]", [](const double& c) { return c > 0 && c <= 0.5; }};
   static const auto table =
       FieldTable<O>()
           .add("form", &O::form,
@@ -19,12 +19,8 @@ const FieldTable<ExactDiffusionOptions>& ExactDiffusionOptions::fields() {
   return table;
 }
 
-DualCorrection::DualCorrection(const Rows& zeros, Real mixing)
-    : mixing_(mixing),
-      dual_(zeros),
-      direction_(zeros),
-      push_(zeros),
-      along_direction_(along(direction_)) {}
+DualCorrection::DualCorrection(const Rows& zeros, double mixing)
+    : mixing_(mixing), dual_(zeros), direction_(zeros), push_(zeros), along_direction_(along(direction_)) {}
 
 const Gradients& DualCorrection::direction(const Gradients& g) {
   copy(dual_, direction_);
@@ -32,12 +28,12 @@ const Gradients& DualCorrection::direction(const Gradients& g) {
   return along_direction_;
 }
 
-void DualCorrection::apply(Rows& w, std::span<const Real> mu, bool common, Network& network) {
+void DualCorrection::apply(Rows& w, std::span<const double> mu, bool common, Network& network) {
   descend(w, mu, along_direction_, w);   // Psi
   network.differ(w, mu, common, push_);  // (I - A) Psi / mu
   add(mixing_, push_, dual_);            // D+
   for (Index k = 0; k < w.rows(); ++k) {
-    const Real share = mixing_ * mu[k];  // X+ = Psi - mu (D+ - D)
+    const double share = mixing_ * mu[k];  // X+ = Psi - mu (D+ - D)
     add_row(-share, push_, k, w, k);
   }
 }

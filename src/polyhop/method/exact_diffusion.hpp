@@ -20,7 +20,7 @@ struct EnumNames<DiffusionForm> {
 
 struct ExactDiffusionOptions {
   DiffusionForm form = DiffusionForm::dual;
-  Real mixing = 0.5;
+  double mixing = 0.5;
   static const FieldTable<ExactDiffusionOptions>& fields();
 };
 
@@ -28,15 +28,15 @@ struct ExactDiffusionOptions {
 class DualCorrection {
  public:
   /// `zeros`: rows like the models'.
-  DualCorrection(const Rows& zeros, Real mixing);
+  DualCorrection(const Rows& zeros, double mixing);
   /// G + D, to choose a step for.
   const Gradients& direction(const Gradients& g);
   /// W <- X+, D <- D+, along the last direction. 1 vector, and 1 scalar unless the steps are common.
-  void apply(Rows& w, std::span<const Real> mu, bool common, Network& network);
+  void apply(Rows& w, std::span<const double> mu, bool common, Network& network);
   void register_state(StateRegistry& state) { state.rows("exact_diffusion.dual", dual_); }
 
  private:
-  Real mixing_;
+  double mixing_;
   Rows dual_;       // D
   Rows direction_;  // G + D
   Rows push_;       // sum_l a_kl (psi_k - psi_l) / max(mu_k, mu_l)
@@ -78,7 +78,7 @@ class PrimalExactDiffusion final : public Algorithm {
  private:
   void register_more(StateRegistry& state) override { state.rows("exact_diffusion.psi", psi_); }
 
-  Real mixing_;
+  double mixing_;
   Rows psi_;
   Rows ahead_;  // 2 W_{i-1} - psi_{i-1}
 };

@@ -35,8 +35,7 @@ void GradientTracking::step(Index i, Oracle& oracle, StepSize& rule, Network& ne
   for (Index r = 1; r < rounds_; ++r) network.combine(w_, w_);
 }
 
-Diging::Diging(Rows start, const NoOptions&)
-    : Algorithm(std::move(start)), tracker_(zeros()), mixed_(zeros()) {}
+Diging::Diging(Rows start, const NoOptions&) : Algorithm(std::move(start)), tracker_(zeros()), mixed_(zeros()) {}
 
 void Diging::step(Index i, Oracle& oracle, StepSize& rule, Network& network) {
   const Iterate at = sample(i, w_, oracle, rule);
@@ -67,7 +66,7 @@ void Next::step(Index i, Oracle& oracle, StepSize& rule, Network& network) {
   tracker_.combine_then_add(i, at.gradients(), network);
   if (i > 0) gamma_ *= 1 - options_.theta * gamma_;
   rule.choose(tracked(at, rule, tracker_, network), network, mu_);  // 1/tau
-  for (Real& mu : mu_) mu *= gamma_;
+  for (double& mu : mu_) mu *= gamma_;
   network.adapt_combine(w_, mu_, tracker_.direction());
 }
 

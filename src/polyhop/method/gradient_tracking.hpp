@@ -45,8 +45,8 @@ class Diging final : public Algorithm {
 };
 
 struct NextOptions {
-  Real gamma = 1;
-  Real theta = 0.01;
+  double gamma = 1;
+  double theta = 0.01;
   static const FieldTable<NextOptions>& fields();
 };
 
@@ -62,7 +62,7 @@ class Next final : public Algorithm {
  private:
   void register_more(StateRegistry& state) override;
   NextOptions options_;
-  Real gamma_;
+  double gamma_;
   Tracker tracker_;
 };
 

@@ -95,7 +95,7 @@ void GraphAwarePolyak::refuse(const Setting& setting) const {
 
 // B = P^T P, P = (1 - c) I + c A, on the pattern of A^T A; b_kk; lambda_B.
 void GraphAwarePolyak::prepare_metric(Network& network) {
-  const Real c = recursion_.mixing;
+  const double c = recursion_.mixing;
   const SparseRows& a = network.matrix().rows();
   const Block block = network.block();
   const auto own_weight = [&](Index agent) {
@@ -103,15 +103,15 @@ void GraphAwarePolyak::prepare_metric(Network& network) {
     return a.weights_of(agent)[std::ranges::lower_bound(columns, agent) - columns.begin()];
   };
   for (Index k = 0; k < block.size(); ++k) {
-    Real sum = 0;  // sum_m a_mk^2, A being symmetric
-    for (const Real weight : a.weights_of(block.agent(k))) sum += weight * weight;
+    double sum = 0;  // sum_m a_mk^2, A being symmetric
+    for (const double weight : a.weights_of(block.agent(k))) sum += weight * weight;
     b_kk_.push_back(c == 1 ? sum : (1 - c) * (1 - c) + 2 * c * (1 - c) * own_weight(block.agent(k)) + c * c * sum);
   }
   if (options_.damping == Damping::graph && !is_diagonal()) {
     SparseRows p = a;
     for (Index k = 0; k < a.rows(); ++k) {
       for (Index e = a.offset[k]; e < a.offset[k + 1]; ++e) {
-        Real& weight = p.weight[e];
+        double& weight = p.weight[e];
         weight = c * weight + (a.column[e] == k ? 1 - c : 0.0);
       }
     }
@@ -147,11 +147,11 @@ void GraphAwarePolyak::prepare_memory(const Setting& setting) {
   if (relays && recursion_.mixing > 0 && recursion_.mixing < 1) relayed_ = zeros;
   if (holds_sketches()) {
     signs_ = zeros.zeros(options_.sketch_size);
-    std::vector<Real> signs(signs_.columns());
-    const Real entry = 1 / std::sqrt(static_cast<Real>(options_.sketch_size));
+    std::vector<double> signs(signs_.columns());
+    const double entry = 1 / std::sqrt(static_cast<double>(options_.sketch_size));
     for (Index r = 0; r < signs_.rows(); ++r) {
       Stream stream(setting.seed, Purpose::sketch, r);
-      for (Real& sign : signs) sign = stream.below(2) == 0 ? entry : -entry;
+      for (double& sign : signs) sign = stream.below(2) == 0 ? entry : -entry;
       write_row(signs, signs_, r);
     }
     projections_.resize(agents * options_.sketch_size);
@@ -164,13 +164,13 @@ void GraphAwarePolyak::register_state(StateRegistry& state) {
   cap_->register_state(state);
 }
 
-void GraphAwarePolyak::do_choose(const Iterate& at, Network& network, std::span<Real> mu) {
+void GraphAwarePolyak::do_choose(const Iterate& at, Network& network, std::span<double> mu) {
   gather(at, network);     // z_kl, Jhat_k(w_l)
   damp(network);           // alpha_k       [eq:alpha_k]
   bound(at, network);      // cbar_k        [eq:upperbound]
   sweep(at, network, mu);  // mu_k^(T)      [eq:step-size-rule]
-  for (Real& m : mu) m = options_.relaxation * std::max(m, 0.0);
-  cap_->limit(at, cap_->needs_energy() ? energy(at, network) : std::span<const Real>{}, network, mu);
+  for (double& m : mu) m = options_.relaxation * std::max(m, 0.0);
+  cap_->limit(at, cap_->needs_energy() ? energy(at, network) : std::span<const double>{}, network, mu);
   reconcile(options_.agree, network, mu);
 }
 
@@ -187,7 +187,7 @@ void GraphAwarePolyak::gather(const Iterate& at, Network& network) {
   }
   for (std::size_t k = 0; k < alpha_.size(); ++k) {
     // The lists hold y_k.y_k already.
-    const Real y2 = holds_gradients() ? z_[diagonal_[k]] : at.y().squared_norm(static_cast<Index>(k));
+    const double y2 = holds_gradients() ? z_[diagonal_[k]] : at.y().squared_norm(static_cast<Index>(k));
     squared_norms_[k] = y2 < vanishing_gradient ? 0 : y2;
   }
   for (std::size_t e = 0; e < z_.size(); ++e) z_[e] *= b_[e];
@@ -204,10 +204,10 @@ void GraphAwarePolyak::sketch(const Iterate& at, Network& network) {
   }
   const Reach list = network.reach(projections_, options_.sketch_size);
   for (std::size_t k = 0; k < alpha_.size(); ++k) {
-    const Real* own = projections_.data() + k * size;
+    const double* own = projections_.data() + k * size;
     scratch_[k] = 0;
     for (Index e = near_->offset[k]; e < near_->offset[k + 1]; ++e) {
-      const Real product = std::inner_product(own, own + size, list.row(e), Real{0});
+      const double product = std::inner_product(own, own + size, list.row(e), double{0});
       scratch_[k] += b_[e] * std::abs(product);
     }
   }
@@ -216,7 +216,7 @@ void GraphAwarePolyak::sketch(const Iterate& at, Network& network) {
 // alpha_k: how far an agent moves along its own row of Z u = -cbar. 0 where there is no gradient.
 void GraphAwarePolyak::damp(Network& network) {
   if (options_.damping == Damping::norms && !is_diagonal()) {
-    const Real c = recursion_.mixing;
+    const double c = recursion_.mixing;
     for (std::size_t k = 0; k < alpha_.size(); ++k) scratch_[k] = std::sqrt(squared_norms_[k]);
     for (int hop = 0; hop < 2; ++hop) {  // (B n)_k
       std::ranges::copy(scratch_, coupling_.begin());
@@ -225,20 +225,20 @@ void GraphAwarePolyak::damp(Network& network) {
     }
   }
   for (std::size_t k = 0; k < alpha_.size(); ++k) {
-    const Real y2 = squared_norms_[k];
+    const double y2 = squared_norms_[k];
     alpha_[k] = y2 == 0 ? 0 : is_diagonal() ? 1 / y2 : damping_of(k);
   }
 }
 
-Real GraphAwarePolyak::damping_of(std::size_t k) const {
-  const Real y2 = squared_norms_[k];
-  const Real per_norm = 1 / std::sqrt(y2);
-  Real sum = 0;
+double GraphAwarePolyak::damping_of(std::size_t k) const {
+  const double y2 = squared_norms_[k];
+  const double per_norm = 1 / std::sqrt(y2);
+  double sum = 0;
   switch (options_.damping) {
     case Damping::paper:
       // b_kk ||y_k||^2 / sum_l (b_kl y_k.y_l)^2, divided through by ||y_k||^2 so that ||y_k||^4 never appears.
       for (Index e = near_->offset[k]; e < near_->offset[k + 1]; ++e) {
-        const Real x = z_[e] * per_norm;
+        const double x = z_[e] * per_norm;
         sum += x * x;
       }
       return b_kk_[k] / sum;
@@ -251,7 +251,7 @@ Real GraphAwarePolyak::damping_of(std::size_t k) const {
       return 1 / (lambda_b_ * b_kk_[k] * y2);
     case Damping::sketch:
       // A projection may show less than there is, hence the margin; or nothing at all of a gradient.
-      sum = (1 + 2 / std::sqrt(static_cast<Real>(options_.sketch_size))) * scratch_[k];
+      sum = (1 + 2 / std::sqrt(static_cast<double>(options_.sketch_size))) * scratch_[k];
       return sum > 0 ? 1 / sum : 0;
   }
   return 0;
@@ -307,12 +307,12 @@ void GraphAwarePolyak::bound(const Iterate& at, Network& network) {
     } else {
       add_rows(-1, mixed_, agent, at.w(), agent, mixed_, agent);
     }
-    const Real slope = at.y().dot(agent, mixed_, agent);
+    const double slope = at.y().dot(agent, mixed_, agent);
     if (known) {
       cbar_[k] = slope;
       continue;
     }
-    const Real gap = optimal[k] - at.values()[k];
+    const double gap = optimal[k] - at.values()[k];
     if (!tight) {
       cbar_[k] = gap + slope;  // inequality (a) of [eq:upperbound]
     } else if (quadratic) {
@@ -324,9 +324,9 @@ void GraphAwarePolyak::bound(const Iterate& at, Network& network) {
 }
 
 // Erratum: [eq:upperbound] drops delta_k ||w_k - w_l||^2, which makes the step larger, not more conservative.
-void GraphAwarePolyak::bound_from_lists(std::span<const Real> optimal) {
+void GraphAwarePolyak::bound_from_lists(std::span<const double> optimal) {
   for (std::size_t k = 0; k < cbar_.size(); ++k) {
-    Real sum = 0;
+    double sum = 0;
     for (Index e = near_->offset[k]; e < near_->offset[k + 1]; ++e) {
       sum += b_[e] * (optimal[k] - values_[e]);
     }
@@ -334,7 +334,7 @@ void GraphAwarePolyak::bound_from_lists(std::span<const Real> optimal) {
   }
 }
 
-void GraphAwarePolyak::sweep(const Iterate& at, Network& network, std::span<Real> mu) {
+void GraphAwarePolyak::sweep(const Iterate& at, Network& network, std::span<double> mu) {
   if (options_.sweeps.exact && !is_diagonal()) {
     sweep_until_exact(at, network, mu);
     return;
@@ -345,11 +345,11 @@ void GraphAwarePolyak::sweep(const Iterate& at, Network& network, std::span<Real
 }
 
 // mu_k <- mu_k - alpha_k (cbar_k + sum_l z_kl mu_l); the first starts from 0 and needs nobody.
-void GraphAwarePolyak::sweep_once(const Iterate& at, Network& network, std::span<Real> mu, bool first) {
+void GraphAwarePolyak::sweep_once(const Iterate& at, Network& network, std::span<double> mu, bool first) {
   if (!first) couple(at, network, mu);
   for (std::size_t k = 0; k < mu.size(); ++k) {
-    const Real before = first ? 0 : mu[k];
-    const Real rest = first ? cbar_[k] : cbar_[k] + coupling_[k];
+    const double before = first ? 0 : mu[k];
+    const double rest = first ? cbar_[k] : cbar_[k] + coupling_[k];
     mu[k] = before - alpha_[k] * rest;
     if (options_.project || options_.sweeps.exact) mu[k] = std::max(mu[k], 0.0);
   }
@@ -357,11 +357,11 @@ void GraphAwarePolyak::sweep_once(const Iterate& at, Network& network, std::span
 
 // sum_l z_kl mu_l: over the lists, from the two-hop step sizes alone; or as printed in [alg:gap], by relaying
 // v_k = sum_l p_kl mu_l y_l, then y_k . sum_l p_kl v_l.
-void GraphAwarePolyak::couple(const Iterate& at, Network& network, std::span<const Real> mu) {
+void GraphAwarePolyak::couple(const Iterate& at, Network& network, std::span<const double> mu) {
   if (holds_gradients() && options_.exchange == StepsOverTwoHops::lists) {
     const Reach steps = network.reach(mu);
     for (std::size_t k = 0; k < mu.size(); ++k) {
-      Real sum = 0;
+      double sum = 0;
       for (Index e = near_->offset[k]; e < near_->offset[k + 1]; ++e) {
         sum += z_[e] * *steps.row(e);
       }
@@ -371,7 +371,7 @@ void GraphAwarePolyak::couple(const Iterate& at, Network& network, std::span<con
   }
   network.combine(mu, at.y(), mixed_);
   if (recursion_.mixing < 1) {
-    const Real c = recursion_.mixing;
+    const double c = recursion_.mixing;
     for (Index k = 0; k < mixed_.rows(); ++k) {
       scale_row(c, mixed_, k, mixed_, k);
       at.y().add_to(k, (1 - c) * mu[k], mixed_, k, mixed_, k);
@@ -386,10 +386,10 @@ void GraphAwarePolyak::couple(const Iterate& at, Network& network, std::span<con
 // Projected sweeps minimise a majoriser of q(u) = u^T Z u + 2 cbar^T u over u >= 0, so they converge; the agents stop
 // together, when the largest move ||dmu_k g_k|| in the network is nothing against the largest step. For studies: every
 // sweep is sent and charged, and where Z is close to singular they give up after `most` of them.
-void GraphAwarePolyak::sweep_until_exact(const Iterate& at, Network& network, std::span<Real> mu) {
+void GraphAwarePolyak::sweep_until_exact(const Iterate& at, Network& network, std::span<double> mu) {
   constexpr int most = 20000;
   constexpr int between_checks = 20;
-  constexpr Real nothing = 1e-13;
+  constexpr double nothing = 1e-13;
   sweep_once(at, network, mu, true);
   for (int t = 1; t < most; ++t) {
     const bool check = t % between_checks == 0;
@@ -397,7 +397,7 @@ void GraphAwarePolyak::sweep_until_exact(const Iterate& at, Network& network, st
     sweep_once(at, network, mu, false);
     if (!check) continue;
     for (std::size_t k = 0; k < mu.size(); ++k) {
-      const Real norm = std::sqrt(squared_norms_[k]);
+      const double norm = std::sqrt(squared_norms_[k]);
       scratch_[k] = std::abs(mu[k] - scratch_[k]) * norm;
       coupling_[k] = mu[k] * norm;
     }
@@ -409,12 +409,12 @@ void GraphAwarePolyak::sweep_until_exact(const Iterate& at, Network& network, st
 }
 
 // g_k.(B G)_k, what survives the averaging of an agent's gradient.
-std::span<const Real> GraphAwarePolyak::energy(const Iterate& at, Network& network) {
+std::span<const double> GraphAwarePolyak::energy(const Iterate& at, Network& network) {
   if (is_diagonal()) {
     std::ranges::copy(squared_norms_, coupling_.begin());
   } else if (holds_gradients()) {
     for (std::size_t k = 0; k < coupling_.size(); ++k) {
-      Real sum = 0;
+      double sum = 0;
       for (Index e = near_->offset[k]; e < near_->offset[k + 1]; ++e) sum += z_[e];
       coupling_[k] = sum;
     }

@@ -61,7 +61,7 @@ struct GapOptions {
   Index sketch_size = 32;
   Sweeps sweeps;
   bool project = false;
-  Real relaxation = 1;
+  double relaxation = 1;
   Optimum optimum;
   Agree agree = Agree::none;
   Cap cap;
@@ -91,33 +91,33 @@ class GraphAwarePolyak final : public StepSize {
   [[nodiscard]] bool needs_values() const override {
     return options_.bound == Bound::linear || options_.bound == Bound::tight || optimal_.needs_values();
   }
-  [[nodiscard]] std::span<const Real> levels() const override { return optimal_.levels(); }
+  [[nodiscard]] std::span<const double> levels() const override { return optimal_.levels(); }
   void register_state(StateRegistry& state) override;
   /// What multiplies the distance rule's cap from now on.
-  void loosen_cap(Real factor) { cap_->loosen(factor); }
+  void loosen_cap(double factor) { cap_->loosen(factor); }
   /// Lets bound = "tight" be "linear" where no smoothness is known, instead of an error.
   void allow_unknown_smoothness() { allows_unknown_smoothness_ = true; }
   /// lambda_B of `damping = "graph"`; 0 for others.
-  [[nodiscard]] Real two_hop_scale() const { return lambda_b_; }
+  [[nodiscard]] double two_hop_scale() const { return lambda_b_; }
 
  private:
-  void do_choose(const Iterate& at, Network& network, std::span<Real> mu) override;
+  void do_choose(const Iterate& at, Network& network, std::span<double> mu) override;
   void refuse(const Setting& setting) const;
   void prepare_metric(Network& network);
   void prepare_memory(const Setting& setting);
   void gather(const Iterate& at, Network& network);
   void sketch(const Iterate& at, Network& network);
   void damp(Network& network);
-  [[nodiscard]] Real damping_of(std::size_t k) const;
+  [[nodiscard]] double damping_of(std::size_t k) const;
   void bound(const Iterate& at, Network& network);
-  void bound_from_lists(std::span<const Real> optimal);
+  void bound_from_lists(std::span<const double> optimal);
   void mix_twice(const Rows& x, Network& network);
   void mix_again(Network& network);
-  void sweep(const Iterate& at, Network& network, std::span<Real> mu);
-  void sweep_once(const Iterate& at, Network& network, std::span<Real> mu, bool first);
-  void sweep_until_exact(const Iterate& at, Network& network, std::span<Real> mu);
-  void couple(const Iterate& at, Network& network, std::span<const Real> mu);
-  std::span<const Real> energy(const Iterate& at, Network& network);
+  void sweep(const Iterate& at, Network& network, std::span<double> mu);
+  void sweep_once(const Iterate& at, Network& network, std::span<double> mu, bool first);
+  void sweep_until_exact(const Iterate& at, Network& network, std::span<double> mu);
+  void couple(const Iterate& at, Network& network, std::span<const double> mu);
+  std::span<const double> energy(const Iterate& at, Network& network);
   /// P = I: every agent is on its own.
   [[nodiscard]] bool is_diagonal() const { return recursion_.mixing == 0; }
   [[nodiscard]] bool holds_gradients() const {
@@ -130,21 +130,21 @@ class GraphAwarePolyak final : public StepSize {
   bool allows_unknown_smoothness_ = false;
   Recursion recursion_;
   OptimalValues optimal_;
-  Rows minimiser_;     // one row; bound = "oracle" only
-  Real lambda_b_ = 0;  // damping = "graph" only
+  Rows minimiser_;       // one row; bound = "oracle" only
+  double lambda_b_ = 0;  // damping = "graph" only
   // Per two-hop entry: b_kl, z_kl, and Jhat_k(w_l).
   const SparseRows* near_ = nullptr;
-  MeteredVector<Real> b_;
-  MeteredVector<Real> z_;
-  MeteredVector<Real> values_;
+  MeteredVector<double> b_;
+  MeteredVector<double> z_;
+  MeteredVector<double> values_;
   // Per agent: where z_kk stands, and numbers.
   std::vector<Index> diagonal_;
-  std::vector<Real> b_kk_, squared_norms_, alpha_, cbar_, coupling_, scratch_;
+  std::vector<double> b_kk_, squared_norms_, alpha_, cbar_, coupling_, scratch_;
   Rows mixed_;    // (B X)_k, then P(P diag(mu) Y): relayed sums
   Rows relayed_;  // on their way, where P is not A itself
   // damping = "sketch": the signs, and the projections of the block's agents.
   Rows signs_;
-  std::vector<Real> projections_;
+  std::vector<double> projections_;
   std::optional<StepCap> cap_;
 };
 

@@ -78,11 +78,11 @@ void Kuruzov::search(const Iterate& at) {
 }
 
 bool Kuruzov::accepts(Index k, const Iterate& at) {
-  const Real a = mu_[k];
+  const double a = mu_[k];
   add_rows(-a, direction_, k, mixed_, k, move_, 0);
   add_row(-1, w_, k, move_, 0);  // x+ - x
-  const Real value = at.own_values()[k];
-  const Real bound = value + at.gradients().dot(k, move_, 0) + options_.delta / (2 * a) * dot(move_, 0, move_, 0);
+  const double value = at.own_values()[k];
+  const double bound = value + at.gradients().dot(k, move_, 0) + options_.delta / (2 * a) * dot(move_, 0, move_, 0);
   return values_[k] <= bound + rounding_of(value);  // never of a NaN
 }
 

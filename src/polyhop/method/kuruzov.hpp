@@ -10,11 +10,11 @@
 namespace polyhop {
 
 struct KuruzovOptions {
-  Real delta = 0.9;
-  Real growth = 1;
-  Real shrink = 0.5;
-  Real first = 1;
-  Real mixing = 0.45;
+  double delta = 0.9;
+  double growth = 1;
+  double shrink = 0.5;
+  double first = 1;
+  double mixing = 0.45;
   static const FieldTable<KuruzovOptions>& fields();
 };
 
@@ -41,7 +41,7 @@ class Kuruzov final : public Algorithm {
   Rows direction_;  // Dh
   Rows move_;       // one row
   Gradients along_direction_;
-  std::vector<Real> values_;
+  std::vector<double> values_;
   std::vector<Index> searching_;
 };
 

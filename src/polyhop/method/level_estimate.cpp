@@ -9,10 +9,10 @@ namespace polyhop {
 namespace {
 
 constexpr Index shortest_epoch = 50;
-constexpr Real progress_below = 0.99;
-constexpr Real harm_above = 1.05;
+constexpr double progress_below = 0.99;
+constexpr double harm_above = 1.05;
 // Stands for infinity where nothing has happened yet, and is a number that a state may hold.
-constexpr Real never = std::numeric_limits<Real>::max();
+constexpr double never = std::numeric_limits<double>::max();
 
 }  // namespace
 
@@ -38,7 +38,7 @@ void LevelEstimate::observe(const Iterate& at, Network& network) {
     begin(at, network);
   } else {
     for (std::size_t k = 0; k < level_.size(); ++k) {
-      average_[k] += (at.values()[k] - average_[k]) / static_cast<Real>(epoch_);
+      average_[k] += (at.values()[k] - average_[k]) / static_cast<double>(epoch_);
     }
   }
   if ((at.i() + 1) % epoch_ == 0) end_epoch(network);
@@ -47,7 +47,7 @@ void LevelEstimate::observe(const Iterate& at, Network& network) {
 // Everyone ends an epoch together, when the slowest does.
 void LevelEstimate::begin(const Iterate& at, Network& network) {
   std::ranges::copy(at.values(), average_.begin());
-  std::ranges::fill(mean_, static_cast<Real>(std::max(shortest_epoch, at.oracle().epoch())));
+  std::ranges::fill(mean_, static_cast<double>(std::max(shortest_epoch, at.oracle().epoch())));
   network.spread_max(mean_);
   epoch_ = static_cast<Index>(mean_[0]);
 }

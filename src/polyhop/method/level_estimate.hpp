@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "polyhop/core/real.hpp"
+#include "polyhop/core/index.hpp"
 #include "polyhop/core/state.hpp"
 #include "polyhop/method/step_size.hpp"
 #include "polyhop/network/network.hpp"
@@ -28,7 +28,7 @@ class LevelEstimate {
   explicit LevelEstimate(Index agents);
   /// Takes in the values of one iteration; to be called in each.
   void observe(const Iterate& at, Network& network);
-  [[nodiscard]] std::span<const Real> levels() const { return level_; }
+  [[nodiscard]] std::span<const double> levels() const { return level_; }
   void register_state(StateRegistry& state);
 
  private:
@@ -37,10 +37,10 @@ class LevelEstimate {
   void move(std::size_t k, bool progress);
 
   Index epoch_ = 0;  // iterations; 0: not agreed on yet
-  std::vector<Real> level_, share_;
-  std::vector<Real> average_, epoch_before_;        // e_k now, and at the end of the last epoch
-  std::vector<Real> before_raise_, mean_at_raise_;  // the level and ebar_k at the raise that may be taken back
-  std::vector<Real> mean_, progress_;               // ebar_k, and 1 where somebody near made progress
+  std::vector<double> level_, share_;
+  std::vector<double> average_, epoch_before_;        // e_k now, and at the end of the last epoch
+  std::vector<double> before_raise_, mean_at_raise_;  // the level and ebar_k at the raise that may be taken back
+  std::vector<double> mean_, progress_;               // ebar_k, and 1 where somebody near made progress
 };
 
 }  // namespace polyhop

@@ -8,7 +8,7 @@
 #include <limits>
 #include <span>
 
-#include "polyhop/core/real.hpp"
+#include "polyhop/core/index.hpp"
 #include "polyhop/network/network.hpp"
 
 /// What line searches have in common.
@@ -17,16 +17,16 @@ namespace polyhop {
 inline constexpr int most_shrinks = 50;
 
 /// What rounding may do to a difference of values near this one.
-inline Real rounding_of(Real value) { return 1e-12 * std::max(1.0, std::abs(value)); }
+inline double rounding_of(double value) { return 1e-12 * std::max(1.0, std::abs(value)); }
 
 /// Whether a trial may grow to `a`: where rounding decides, every trial passes the test, and would grow without end.
-inline bool may_grow(Real a, Real squared_norm, Real value) {
-  constexpr Real lost = 1e4 * std::numeric_limits<Real>::epsilon();
+inline bool may_grow(double a, double squared_norm, double value) {
+  constexpr double lost = 1e4 * std::numeric_limits<double>::epsilon();
   return a * squared_norm >= lost * std::max(1.0, std::abs(value));
 }
 
 /// x[k] <- min over the whole network. As many scalars as the diameter, charged to the step size.
-inline void spread_min(std::span<Real> x, Network& network) {
+inline void spread_min(std::span<double> x, Network& network) {
   const Network::StepAccount account(network);
   std::ranges::transform(x, x.begin(), std::negate());
   network.spread_max(x);

@@ -24,11 +24,11 @@ Optimum Codec<Optimum>::read(const Value& v) {
       return optimum;
     }
   } else if (v.as<double>() != nullptr || v.as<std::int64_t>() != nullptr) {
-    optimum.number = Codec<Real>::read(v);
+    optimum.number = Codec<double>::read(v);
     if (std::isfinite(optimum.number)) return optimum;
   } else if (v.as<Value::Array>() != nullptr) {
     optimum.kind = Optimum::Kind::list;
-    optimum.list = Codec<std::vector<Real>>::read(v);
+    optimum.list = Codec<std::vector<double>>::read(v);
     return optimum;
   } else if (const Value* file = v.find("file"); file != nullptr && v.as<Value::Table>()->size() == 1) {
     optimum.kind = Optimum::Kind::file;
@@ -43,7 +43,7 @@ Value Codec<Optimum>::write(const Optimum& optimum) {
     case Optimum::Kind::number:
       return optimum.number == 0 ? Value("zero") : Value(optimum.number);
     case Optimum::Kind::list:
-      return Codec<std::vector<Real>>::write(optimum.list);
+      return Codec<std::vector<double>>::write(optimum.list);
     case Optimum::Kind::file:
       return Value::Table{{"file", optimum.file}};
     case Optimum::Kind::per_sample:
@@ -97,10 +97,10 @@ void OptimalValues::know_average(const Optimum& optimum, const Setting& setting)
         "optimum = \"per-sample\"",
         "is J(w^o) with " + algorithm + ", and nobody knows it here (problem.reference = \"solve\" finds it)");
   }
-  std::ranges::fill(values_, static_cast<Real>(setting.reference->value));
+  std::ranges::fill(values_, static_cast<double>(setting.reference->value));
 }
 
-std::span<const Real> OptimalValues::on_sample(const Iterate& at, Network& network) {
+std::span<const double> OptimalValues::on_sample(const Iterate& at, Network& network) {
   if (minimiser_.rows() > 0) at.oracle().values_at_point(minimiser_, values_);
   if (estimate_) {
     std::ranges::copy(estimate_->levels(), values_.begin());
@@ -109,8 +109,8 @@ std::span<const Real> OptimalValues::on_sample(const Iterate& at, Network& netwo
   return values_;
 }
 
-std::span<const Real> OptimalValues::levels() const {
-  return estimate_ ? estimate_->levels() : std::span<const Real>{};
+std::span<const double> OptimalValues::levels() const {
+  return estimate_ ? estimate_->levels() : std::span<const double>{};
 }
 
 void OptimalValues::register_state(StateRegistry& state) {

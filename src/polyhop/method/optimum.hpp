@@ -20,8 +20,8 @@ namespace polyhop {
 struct Optimum {
   enum class Kind { number, list, file, per_sample, estimate };
   Kind kind = Kind::number;
-  Real number = 0;
-  std::vector<Real> list;
+  double number = 0;
+  std::vector<double> list;
   std::string file;
 };
 
@@ -39,18 +39,18 @@ class OptimalValues {
   OptimalValues(const Optimum& optimum, const Setting& setting);
   /// The values for the current sample; valid until the next call. To be called once an iteration: an estimate
   /// learns from `at.values()`, for the iterations to come.
-  std::span<const Real> on_sample(const Iterate& at, Network& network);
+  std::span<const double> on_sample(const Iterate& at, Network& network);
   /// True when `at.values()` must be there.
   [[nodiscard]] bool needs_values() const { return estimate_.has_value(); }
   /// The levels that an estimate has come to; empty unless there is one.
-  [[nodiscard]] std::span<const Real> levels() const;
+  [[nodiscard]] std::span<const double> levels() const;
   /// Registers what an estimate remembers.
   void register_state(StateRegistry& state);
 
  private:
   void know_average(const Optimum& optimum, const Setting& setting);
 
-  std::vector<Real> values_;
+  std::vector<double> values_;
   Rows minimiser_;  // one row; empty unless per-sample
   std::optional<LevelEstimate> estimate_;
 };

@@ -13,9 +13,9 @@ namespace {
 template <class Options>
 FieldTable<Options> polyak_fields() {
   FieldTable<Options> table;
-  table.add("c", static_cast<Real Options::*>(&Options::c), "divides the step: (Jhat - Jhat(w^o)) / (c ||g||^2)",
+  table.add("c", static_cast<double Options::*>(&Options::c), "divides the step: (Jhat - Jhat(w^o)) / (c ||g||^2)",
             {above(0)});
-  table.add("max", static_cast<std::optional<Real> Options::*>(&Options::max), "upper limit on the step", above(0));
+  table.add("max", static_cast<std::optional<double> Options::*>(&Options::max), "upper limit on the step", above(0));
   table.add("optimum", static_cast<Optimum Options::*>(&Options::optimum), "what is taken for Jhat_k(w^o)");
   return table;
 }
@@ -32,7 +32,7 @@ const FieldTable<SpsOptions>& SpsOptions::fields() {
   return table;
 }
 
-void PolyakStep::do_choose(const Iterate& at, Network& network, std::span<Real> mu) {
+void PolyakStep::do_choose(const Iterate& at, Network& network, std::span<double> mu) {
   const auto optimal = optimal_.on_sample(at, network);
   for (std::size_t k = 0; k < mu.size(); ++k) {
     mu[k] = polyak_ratio(at, optimal, static_cast<Index>(k)) / options_.c;
@@ -50,7 +50,7 @@ const FieldTable<DecSpsOptions>& DecSpsOptions::fields() {
 
 DecSpsStep::DecSpsStep(const DecSpsOptions& options, const Setting& setting)
     : options_(options), optimal_(options.optimum, setting) {
-  ratchet_.assign(setting.network.block().size(), std::numeric_limits<Real>::max());
+  ratchet_.assign(setting.network.block().size(), std::numeric_limits<double>::max());
 }
 
 void DecSpsStep::register_state(StateRegistry& state) {
@@ -58,18 +58,18 @@ void DecSpsStep::register_state(StateRegistry& state) {
   state.scalars("decsps.ratchet", ratchet_);
 }
 
-void DecSpsStep::do_choose(const Iterate& at, Network& network, std::span<Real> mu) {
+void DecSpsStep::do_choose(const Iterate& at, Network& network, std::span<double> mu) {
   const auto optimal = optimal_.on_sample(at, network);
-  const Real c = options_.c0 * std::sqrt(static_cast<Real>(at.i() + 1));
+  const double c = options_.c0 * std::sqrt(static_cast<double>(at.i() + 1));
   for (std::size_t k = 0; k < mu.size(); ++k) {
-    const Real lower = std::min(polyak_ratio(at, optimal, static_cast<Index>(k)), ratchet_[k]);
+    const double lower = std::min(polyak_ratio(at, optimal, static_cast<Index>(k)), ratchet_[k]);
     if (lower > 0) ratchet_[k] = lower;
     mu[k] = lower / c;
   }
 }
 
-Real polyak_ratio(const Iterate& at, std::span<const Real> optimal, Index k) {
-  const Real y2 = at.y().squared_norm(k);
+double polyak_ratio(const Iterate& at, std::span<const double> optimal, Index k) {
+  const double y2 = at.y().squared_norm(k);
   return y2 >= vanishing_gradient ? std::max((at.values()[k] - optimal[k]) / y2, 0.0) : 0.0;
 }
 

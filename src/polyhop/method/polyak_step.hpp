@@ -16,8 +16,8 @@ namespace polyhop {
 /// and at most `max`; 0 where the gradient is. With c = 1/2 and a maximum it is SPS_max (Loizou et al. 2021).
 /// No communication; 1 value.
 struct PolyakOptions {
-  Real c = 1;
-  std::optional<Real> max;
+  double c = 1;
+  std::optional<double> max;
   Optimum optimum;
   static const FieldTable<PolyakOptions>& fields();
 };
@@ -33,11 +33,11 @@ class PolyakStep final : public StepSize {
   PolyakStep(const PolyakOptions& options, const Setting& setting)
       : options_(options), optimal_(options.optimum, setting) {}
   [[nodiscard]] bool needs_values() const override { return true; }
-  [[nodiscard]] std::span<const Real> levels() const override { return optimal_.levels(); }
+  [[nodiscard]] std::span<const double> levels() const override { return optimal_.levels(); }
   void register_state(StateRegistry& state) override { optimal_.register_state(state); }
 
  private:
-  void do_choose(const Iterate& at, Network& network, std::span<Real> mu) override;
+  void do_choose(const Iterate& at, Network& network, std::span<double> mu) override;
   PolyakOptions options_;
   OptimalValues optimal_;
 };
@@ -47,7 +47,7 @@ class PolyakStep final : public StepSize {
 /// the first term alone at i = 0. A step of 0, where an agent's sample is fitted, does not stay: the second term keeps
 /// its last positive value. No communication; 1 value.
 struct DecSpsOptions {
-  Real c0 = 1;
+  double c0 = 1;
   Optimum optimum;
   static const FieldTable<DecSpsOptions>& fields();
 };
@@ -56,20 +56,20 @@ class DecSpsStep final : public StepSize {
  public:
   DecSpsStep(const DecSpsOptions& options, const Setting& setting);
   [[nodiscard]] bool needs_values() const override { return true; }
-  [[nodiscard]] std::span<const Real> levels() const override { return optimal_.levels(); }
+  [[nodiscard]] std::span<const double> levels() const override { return optimal_.levels(); }
   void register_state(StateRegistry& state) override;
 
  private:
-  void do_choose(const Iterate& at, Network& network, std::span<Real> mu) override;
+  void do_choose(const Iterate& at, Network& network, std::span<double> mu) override;
   DecSpsOptions options_;
   OptimalValues optimal_;
-  std::vector<Real> ratchet_;  // c_{i-1} mu_{i-1}
+  std::vector<double> ratchet_;  // c_{i-1} mu_{i-1}
 };
 
 /// A squared norm below this counts as no gradient at all: the step is 0.
-inline constexpr Real vanishing_gradient = 1e-280;
+inline constexpr double vanishing_gradient = 1e-280;
 
 /// (the value - its optimum) / ||y_k||^2 of the block's k-th agent, at least 0; 0 where there is no gradient.
-Real polyak_ratio(const Iterate& at, std::span<const Real> optimal, Index k);
+double polyak_ratio(const Iterate& at, std::span<const double> optimal, Index k);
 
 }  // namespace polyhop

@@ -37,7 +37,7 @@ RuleEntry tuned_entry() {
 
 // What an algorithm that chooses its own steps is given for a rule.
 class OwnSteps final : public StepSize {
-  void do_choose(const Iterate&, Network&, std::span<Real>) override {
+  void do_choose(const Iterate&, Network&, std::span<double>) override {
     throw Error("an algorithm that chooses its own steps asked for others");
   }
 };

@@ -19,7 +19,7 @@ Cap Codec<Cap>::read(const Value& v) {
     if (*text == "distance") return {Cap::Kind::distance, 1};
     if (*text == "curvature") return {Cap::Kind::curvature, 0};
     // "0.5/sqrt(i+1)" or "2*distance"
-    Real factor = 0;
+    double factor = 0;
     const char* end = text->data() + text->size();
     const auto number = std::from_chars(text->data(), end, factor);
     if (number.ec == std::errc{} && factor > 0 && std::isfinite(factor)) {
@@ -28,7 +28,7 @@ Cap Codec<Cap>::read(const Value& v) {
       if (rest == "*distance") return {Cap::Kind::distance, factor};
     }
   } else if (v.as<double>() != nullptr || v.as<std::int64_t>() != nullptr) {
-    const Real x = Codec<Real>::read(v);
+    const double x = Codec<double>::read(v);
     if (x > 0 && std::isfinite(x)) return {Cap::Kind::constant, x};
   }
   throw_mismatch(v, type());
@@ -74,15 +74,15 @@ void StepCap::register_state(StateRegistry& state) {
   }
 }
 
-void StepCap::limit(const Iterate& at, std::span<const Real> energy, Network& network, std::span<Real> mu) {
+void StepCap::limit(const Iterate& at, std::span<const double> energy, Network& network, std::span<double> mu) {
   switch (cap_.kind) {
     case Cap::Kind::none:
       return;
     case Cap::Kind::constant:
-      for (Real& m : mu) m = std::min(m, cap_.value);
+      for (double& m : mu) m = std::min(m, cap_.value);
       return;
     case Cap::Kind::decaying:
-      for (Real& m : mu) m = std::min(m, cap_.value / std::sqrt(static_cast<Real>(at.i() + 1)));
+      for (double& m : mu) m = std::min(m, cap_.value / std::sqrt(static_cast<double>(at.i() + 1)));
       return;
     case Cap::Kind::distance:
       limit_by_distance(at, energy, network, mu);
@@ -94,7 +94,8 @@ void StepCap::limit(const Iterate& at, std::span<const Real> energy, Network& ne
 
 // Distance over gradients (after DoG, Ivgi et al. 2023), graph-aware: cap_k = r_k / sqrt(S_k), with S_k the gradient
 // energy g_k.(B G)_k that survives the averaging, and r_k the farthest that anyone near has moved.
-void StepCap::limit_by_distance(const Iterate& at, std::span<const Real> energy, Network& network, std::span<Real> mu) {
+void StepCap::limit_by_distance(const Iterate& at, std::span<const double> energy, Network& network,
+                                std::span<double> mu) {
   constexpr Index first_limited = 50;
   if (at.i() == 0) copy(at.w(), start_);
   for (std::size_t k = 0; k < mu.size(); ++k) {
@@ -117,13 +118,13 @@ void StepCap::limit_by_distance(const Iterate& at, std::span<const Real> energy,
 
 // What the own curvature between two points allows, growing by at most a half an iteration; then the smallest of the
 // network. With a purely local cap gradient tracking stalls on rings with unlike scales.
-void StepCap::limit_by_curvature(const Iterate& at, Network& network, std::span<Real> mu) {
-  constexpr Real most = 1e100;  // where nobody moves, nothing stops it
+void StepCap::limit_by_curvature(const Iterate& at, Network& network, std::span<double> mu) {
+  constexpr double most = 1e100;  // where nobody moves, nothing stops it
   if (differences_->update(at)) {
     for (std::size_t k = 0; k < mu.size(); ++k) {
       allowed_[k] = std::min(1.5 * allowed_[k], most);
-      const Real moved = differences_->ss()[k];
-      const Real turned = differences_->zz()[k];
+      const double moved = differences_->ss()[k];
+      const double turned = differences_->zz()[k];
       if (moved > 0 && turned > 0) allowed_[k] = std::min(allowed_[k], 0.5 * std::sqrt(moved / turned));
     }
   }

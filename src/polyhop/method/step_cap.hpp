@@ -22,7 +22,7 @@ namespace polyhop {
 struct Cap {
   enum class Kind { none, constant, decaying, distance, curvature };
   Kind kind = Kind::none;
-  Real value = 0;  // the constant, or gamma, or what multiplies the distance rule's
+  double value = 0;  // the constant, or gamma, or what multiplies the distance rule's
 };
 template <>
 struct Codec<Cap> {
@@ -47,25 +47,25 @@ class StepCap {
   /// `zeros`: rows like the models'.
   StepCap(const Cap& cap, Sums sums, const Rows& zeros);
   /// What multiplies the distance rule's cap from now on.
-  void loosen(Real factor) { cap_.value = factor; }
+  void loosen(double factor) { cap_.value = factor; }
   /// Whether `limit` looks at the agents' energies.
   [[nodiscard]] bool needs_energy() const { return cap_.kind == Cap::Kind::distance; }
   /// `energy`: g_k.(B G)_k, what survives the averaging of an agent's gradient.
-  void limit(const Iterate& at, std::span<const Real> energy, Network& network, std::span<Real> mu);
+  void limit(const Iterate& at, std::span<const double> energy, Network& network, std::span<double> mu);
   void register_state(StateRegistry& state);
 
  private:
-  void limit_by_distance(const Iterate& at, std::span<const Real> energy, Network& network, std::span<Real> mu);
-  void limit_by_curvature(const Iterate& at, Network& network, std::span<Real> mu);
+  void limit_by_distance(const Iterate& at, std::span<const double> energy, Network& network, std::span<double> mu);
+  void limit_by_curvature(const Iterate& at, Network& network, std::span<double> mu);
 
   Cap cap_;
   Sums sums_;
   // What "distance" remembers.
-  std::vector<Real> sum_, radius_;
+  std::vector<double> sum_, radius_;
   Rows start_;
   // What "curvature" remembers.
   std::optional<Differences> differences_;
-  std::vector<Real> allowed_;
+  std::vector<double> allowed_;
 };
 
 }  // namespace polyhop

@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "polyhop/core/fields.hpp"
-#include "polyhop/core/real.hpp"
+#include "polyhop/core/index.hpp"
 #include "polyhop/core/rows.hpp"
 #include "polyhop/core/state.hpp"
 #include "polyhop/network/network.hpp"
@@ -34,7 +34,7 @@ struct EnumNames<Steps> {
 /// ||P (X~ + diag(mu) Y)||^2 as its squared distance to w^o, so GAP applies with B = P^T P and Y in place of G.
 struct Recursion {
   std::string name = "atc";
-  Real mixing = 1;
+  double mixing = 1;
   Index rounds = 1;      // P is its `rounds`-th power
   bool shifted = false;  // X is not W
   bool tracked = false;  // Y and the values follow the network's averages, not the agent's own
@@ -63,7 +63,7 @@ class Iterate {
     return out;
   }
   /// The same, but Y is the gradient of what has these values.
-  [[nodiscard]] Iterate with_values(std::span<const Real> values) const {
+  [[nodiscard]] Iterate with_values(std::span<const double> values) const {
     Iterate out = *this;
     out.values_ = values;
     return out;
@@ -85,7 +85,7 @@ class Iterate {
   /// Every agent's own gradient at w.
   [[nodiscard]] const Gradients& gradients() const { return at_w_->gradients; }
   /// Every agent's own Jhat_k(w_k), if the rule `needs_values()`.
-  [[nodiscard]] std::span<const Real> own_values() const { return at_w_->values; }
+  [[nodiscard]] std::span<const double> own_values() const { return at_w_->values; }
   /// For more on the same sample.
   [[nodiscard]] Oracle& oracle() const { return *oracle_; }
   /// X, what the step is taken from.
@@ -93,7 +93,7 @@ class Iterate {
   /// Y, along which it is taken.
   [[nodiscard]] const Gradients& y() const { return *y_; }
   /// Of what Y is the gradient of: Jhat_k(w_k), or a tracked average.
-  [[nodiscard]] std::span<const Real> values() const { return values_; }
+  [[nodiscard]] std::span<const double> values() const { return values_; }
 
  private:
   Index i_;
@@ -102,7 +102,7 @@ class Iterate {
   Oracle* oracle_;
   const Rows* x_;
   const Gradients* y_;
-  std::span<const Real> values_;
+  std::span<const double> values_;
 };
 
 /// A rule that chooses every agent's step size, seen from one block.
@@ -110,7 +110,7 @@ class StepSize {
  public:
   virtual ~StepSize() = default;
   /// Fills the block's step sizes; what it sends is charged to the step size, apart from the algorithm.
-  void choose(const Iterate& at, Network& network, std::span<Real> mu) {
+  void choose(const Iterate& at, Network& network, std::span<double> mu) {
     const Network::StepAccount account(network);
     do_choose(at, network, mu);
   }
@@ -121,12 +121,12 @@ class StepSize {
   /// True when all agents have the same step without telling each other.
   [[nodiscard]] virtual bool is_common() const { return false; }
   /// What the rule takes for each agent's Jhat_k(w^o) by an estimate of its own; empty where it estimates nothing.
-  [[nodiscard]] virtual std::span<const Real> levels() const { return {}; }
+  [[nodiscard]] virtual std::span<const double> levels() const { return {}; }
   /// Registers what survives an iteration.
   virtual void register_state(StateRegistry& /*state*/) {}
 
  protected:
-  virtual void do_choose(const Iterate& at, Network& network, std::span<Real> mu) = 0;
+  virtual void do_choose(const Iterate& at, Network& network, std::span<double> mu) = 0;
 };
 
 /// What a rule may know when it is built for a block.

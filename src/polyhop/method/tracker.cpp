@@ -36,7 +36,7 @@ void Tracker::combine_then_add(Index i, const Gradients& g, Network& network) {
   add_change(g);
 }
 
-std::span<const Real> Tracker::follow(Index i, std::span<const Real> values, Network& network) {
+std::span<const double> Tracker::follow(Index i, std::span<const double> values, Network& network) {
   const Network::StepAccount account(network);
   for (std::size_t k = 0; k < f_.size(); ++k) f_[k] += values[k] - values_before_[k];
   std::ranges::copy(values, values_before_.begin());

@@ -22,7 +22,7 @@ class Tracker {
   /// Y <- A Y + G - G_before. 1 vector.
   void combine_then_add(Index i, const Gradients& g, Network& network);
   /// The same for values, f <- A (f + J - J_before), charged to the step size that asks for them. 1 scalar.
-  std::span<const Real> follow(Index i, std::span<const Real> values, Network& network);
+  std::span<const double> follow(Index i, std::span<const double> values, Network& network);
 
   /// Y, to step along.
   [[nodiscard]] const Gradients& direction() const { return direction_; }
@@ -33,8 +33,8 @@ class Tracker {
 
   Rows y_;
   Rows before_;  // the gradients that Y has counted
-  std::vector<Real> f_;
-  std::vector<Real> values_before_;
+  std::vector<double> f_;
+  std::vector<double> values_before_;
   Gradients direction_;
 };
 

@@ -17,7 +17,7 @@ const FieldTable<TunedStep>& TunedStep::fields() {
   return table;
 }
 
-RuleSpec with_constant(const TunedStep& tuned, Real constant, const std::string& path,
+RuleSpec with_constant(const TunedStep& tuned, double constant, const std::string& path,
                        std::span<const RuleEntry> among) {
   const std::string where = path + ".of";
   Value rule = tuned.of;

@@ -28,7 +28,7 @@ struct EnumNames<TuningGoal> {
 /// A rule whose constant is `factor` times the best one, found by a search over whole runs. A name for an experiment's
 /// file: the experiment puts the rule that it tunes in its place before anything runs, so there is no rule to build.
 struct TunedStep {
-  Real factor = 1;
+  double factor = 1;
   Value of = Value("constant");
   std::optional<TuningGoal> goal = {};  // none: the experiment's
   static const FieldTable<TunedStep>& fields();
@@ -36,7 +36,7 @@ struct TunedStep {
 
 /// The rule that is tuned, with this for its constant; its other options as given. Throws InputError where `of` is no
 /// rule of the list that has a constant.
-RuleSpec with_constant(const TunedStep& tuned, Real constant, const std::string& path,
+RuleSpec with_constant(const TunedStep& tuned, double constant, const std::string& path,
                        std::span<const RuleEntry> among = rules());
 
 }  // namespace polyhop

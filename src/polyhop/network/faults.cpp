@@ -97,7 +97,7 @@ class LossyDoor final : public Door {
     return first_[a_.offset[to] + (std::ranges::lower_bound(row, from) - row.begin())] != 0;
   }
 
-  Real drop_;
+  double drop_;
   std::uint64_t seed_;
   const SparseRows& a_;
   Block block_;
@@ -121,7 +121,7 @@ const FieldTable<FaultOptions>& FaultOptions::fields() {
   using O = FaultOptions;
   static const auto table = FieldTable<O>()
                                 .add("drop", &O::drop, "probability that a message between two agents is lost",
-                                     {Constraint<Real>{"in [0, 1)", [](Real x) { return x >= 0 && x < 1; }}})
+                                     {Constraint<double>{"in [0, 1)", [](double x) { return x >= 0 && x < 1; }}})
                                 .add("exchange", &O::exchange,
                                      "which messages may be: the algorithm's, those that choose the steps, or both");
   return table;

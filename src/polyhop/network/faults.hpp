@@ -23,7 +23,7 @@ struct EnumNames<Account> {
 
 /// The [faults] table: what happens to messages between agents.
 struct FaultOptions {
-  Real drop = 0;
+  double drop = 0;
   std::vector<Account> exchange = {Account::models, Account::steps};
   static const FieldTable<FaultOptions>& fields();
 

@@ -14,27 +14,29 @@
 namespace polyhop {
 
 template <class F>
-void Heard::fold(int column, std::span<Real> out, F f) const {
+void Heard::fold(int column, std::span<double> out, F f) const {
   const auto& a = delivery_.links;
   for (std::size_t k = 0; k < out.size(); ++k) {
     for (Index e = a.offset[k]; e < a.offset[k + 1]; ++e) {
-      const Real x = delivery_.mail->scalars(a.slot[e], column);
+      const double x = delivery_.mail->scalars(a.slot[e], column);
       out[k] = e == a.offset[k] ? f(a.weight[e], x, nullptr) : f(a.weight[e], x, &out[k]);
     }
   }
 }
 
-void Heard::combine(int column, std::span<Real> out) const {
-  fold(column, out, [](Real a, Real x, const Real* sum) { return a * x + (sum ? *sum : 0.0); });
+void Heard::combine(int column, std::span<double> out) const {
+  fold(column, out, [](double a, double x, const double* sum) { return a * x + (sum ? *sum : 0.0); });
 }
-void Heard::min(int column, std::span<Real> out) const {
+void Heard::min(int column, std::span<double> out) const {
   // A NaN wins from any place, so that all agents end with the same number.
-  fold(column, out,
-       [](Real, Real x, const Real* best) { return best != nullptr && !(x < *best) && !std::isnan(x) ? *best : x; });
+  fold(column, out, [](double, double x, const double* best) {
+    return best != nullptr && !(x < *best) && !std::isnan(x) ? *best : x;
+  });
 }
-void Heard::max(int column, std::span<Real> out) const {
-  fold(column, out,
-       [](Real, Real x, const Real* best) { return best != nullptr && !(x > *best) && !std::isnan(x) ? *best : x; });
+void Heard::max(int column, std::span<double> out) const {
+  fold(column, out, [](double, double x, const double* best) {
+    return best != nullptr && !(x > *best) && !std::isnan(x) ? *best : x;
+  });
 }
 
 Network::Network(const CombinationMatrix& matrix, Block block, VectorType vectors, const Roster* roster)
@@ -150,21 +152,21 @@ void Network::combine(const Rows& x, Rows& out) {
   combine_mail(message, out);
 }
 
-void Network::combine(std::span<const Real> c, const Gradients& g, Rows& out) {
+void Network::combine(std::span<const double> c, const Gradients& g, Rows& out) {
   const Message message{.hops = 1, .vectors = 1};
   Rows& mail = outbox(message).vectors[0];
   write_out(g, mail, own(0), c);
   combine_mail(message, out);
 }
 
-void Network::adapt_combine(Rows& w, std::span<const Real> mu, const Gradients& g) {
+void Network::adapt_combine(Rows& w, std::span<const double> mu, const Gradients& g) {
   const Message message{.hops = 1, .vectors = 1};
   Rows& mail = outbox(message).vectors[0];
   descend(w, mu, g, mail, own(0));  // psi_k = w_k - mu_k g_k, [eq:atc-opt]
   combine_mail(message, w);
 }
 
-void Network::differ(const Rows& x, std::span<const Real> m, bool common, Rows& out) {
+void Network::differ(const Rows& x, std::span<const double> m, bool common, Rows& out) {
   const Message message{.hops = 1, .vectors = 1, .scalars = common ? 0 : 1};
   Mail& mail = outbox(message);
   copy_block(x, mail.vectors[0]);
@@ -174,18 +176,18 @@ void Network::differ(const Rows& x, std::span<const Real> m, bool common, Rows& 
   const Delivery received = exchange(message);
   const auto& a = received.links;
   for (Index k = 0; k < block_.size(); ++k) {
-    const Real own_m = m[k];
+    const double own_m = m[k];
     clear_row(out, k);
     for (Index e = a.offset[k]; e < a.offset[k + 1]; ++e) {
       const Index l = a.slot[e];
-      const Real divisor = common ? own_m : std::max(own_m, received.mail->scalars(l, 0));
+      const double divisor = common ? own_m : std::max(own_m, received.mail->scalars(l, 0));
       if (l == own(k) || divisor == 0) continue;
       add_difference(a.weight[e] / divisor, x, k, received.mail->vectors[0], l, out, k);
     }
   }
 }
 
-Network::Message Network::write_numbers(std::initializer_list<std::span<const Real>> numbers) {
+Network::Message Network::write_numbers(std::initializer_list<std::span<const double>> numbers) {
   const Message message{.hops = 1, .scalars = static_cast<int>(numbers.size())};
   Rows& mail = outbox(message).scalars;
   Index column = 0;
@@ -196,11 +198,11 @@ Network::Message Network::write_numbers(std::initializer_list<std::span<const Re
   return message;
 }
 
-Heard Network::hear(std::initializer_list<std::span<const Real>> numbers) {
+Heard Network::hear(std::initializer_list<std::span<const double>> numbers) {
   return Heard(exchange(write_numbers(numbers)));
 }
 
-void Network::spread_max(std::span<Real> x) {
+void Network::spread_max(std::span<double> x) {
   if (diameter_ < 0) diameter_ = diameter(pattern(matrix_.rows())).high;
   for (Index round = 0; round < diameter_; ++round) Heard(exchange_all(write_numbers({x}))).max(0, x);
 }
@@ -256,7 +258,7 @@ void Network::up_and_down(Message message, Send send, Add add, Take take) {
   }
 }
 
-void Network::sum_up(Rows* x, std::initializer_list<std::span<Real>> lists) {
+void Network::sum_up(Rows* x, std::initializer_list<std::span<double>> lists) {
   const auto each = [&](Index k, auto f) {
     Index column = 0;
     for (const auto& list : lists) f(list[k], column++);
@@ -265,15 +267,15 @@ void Network::sum_up(Rows* x, std::initializer_list<std::span<Real>> lists) {
       Message{.hops = 1, .vectors = x != nullptr ? 1 : 0, .scalars = static_cast<int>(lists.size())},
       [&](Index k, Index row, Mail& mail) {
         if (x != nullptr) copy_rows(*x, k, mail.vectors[0], row);
-        each(k, [&](Real number, Index column) { mail.scalars(row, column) = number; });
+        each(k, [&](double number, Index column) { mail.scalars(row, column) = number; });
       },
       [&](Index k, Index below, const Mail& mail) {
         if (x != nullptr) add_row(1, mail.vectors[0], below, *x, k);
-        each(k, [&](Real& number, Index column) { number += mail.scalars(below, column); });
+        each(k, [&](double& number, Index column) { number += mail.scalars(below, column); });
       },
       [&](Index k, Index above, const Mail& mail) {
         if (x != nullptr) copy_rows(mail.vectors[0], above, *x, k);
-        each(k, [&](Real& number, Index column) { number = mail.scalars(above, column); });
+        each(k, [&](double& number, Index column) { number = mail.scalars(above, column); });
       });
 }
 
@@ -331,7 +333,7 @@ Network::PointsAndGradients Network::reach(const Rows& w, const Gradients& g) {
           view(received, received.mail->vectors[1], vectors_.columns)};
 }
 
-Reach Network::reach(std::span<const Real> x, Index width) {
+Reach Network::reach(std::span<const double> x, Index width) {
   prepare_two_hop();
   const Message message{.hops = 2, .scalars = static_cast<int>(width)};
   Rows& mail = outbox(message).scalars;
@@ -342,7 +344,7 @@ Reach Network::reach(std::span<const Real> x, Index width) {
   return view(received, received.mail->scalars, width);
 }
 
-void Network::pairwise(const Reach& x, std::span<Real> out) {
+void Network::pairwise(const Reach& x, std::span<double> out) {
   // Behind a door agents may have got different rows of each other.
   polyhop::pairwise(x, own(0), door_ == nullptr ? mirror_.data() : nullptr, own_rows_, out);
 }

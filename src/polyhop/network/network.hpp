@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "polyhop/core/gradients.hpp"
+#include "polyhop/core/index.hpp"
 #include "polyhop/core/reach.hpp"
-#include "polyhop/core/real.hpp"
 #include "polyhop/core/rows.hpp"
 #include "polyhop/graph/combination_matrix.hpp"
 #include "polyhop/network/delivery.hpp"
@@ -28,16 +28,16 @@ class Network;
 class Heard {
  public:
   /// out[k] = sum_l a_kl x_l of the `column`-th number sent
-  void combine(int column, std::span<Real> out) const;
+  void combine(int column, std::span<double> out) const;
   /// out[k] = min (max) over k and its neighbours
-  void min(int column, std::span<Real> out) const;
-  void max(int column, std::span<Real> out) const;
+  void min(int column, std::span<double> out) const;
+  void max(int column, std::span<double> out) const;
 
  private:
   friend class Network;
   explicit Heard(const Delivery& delivery) : delivery_(delivery) {}
   template <class F>
-  void fold(int column, std::span<Real> out, F f) const;
+  void fold(int column, std::span<double> out, F f) const;
 
   Delivery delivery_;
 };
@@ -66,24 +66,24 @@ class Network {
   /// out row k = sum_l a_kl x_l; out may be x. 1 round, 1 vector an edge.
   void combine(const Rows& x, Rows& out);
   /// out row k = sum_l a_kl c_l g_l. 1 round, 1 vector.
-  void combine(std::span<const Real> c, const Gradients& g, Rows& out);
+  void combine(std::span<const double> c, const Gradients& g, Rows& out);
   /// w row k <- sum_l a_kl (w_l - mu_l g_l), [eq:atc-network]. 1 round, 1 vector.
-  void adapt_combine(Rows& w, std::span<const Real> mu, const Gradients& g);
+  void adapt_combine(Rows& w, std::span<const double> mu, const Gradients& g);
   /// out row k = sum_l a_kl (x_k - x_l) / max(m_k, m_l), a term whose divisor is 0 left out: antisymmetric along every
   /// edge, so that the rows of out add up to 0. 1 round, 1 vector and, unless m is the same for all (`common`), 1
   /// scalar.
-  void differ(const Rows& x, std::span<const Real> m, bool common, Rows& out);
+  void differ(const Rows& x, std::span<const double> m, bool common, Rows& out);
   /// Each agent sends the given numbers to its neighbours. 1 round, 1 scalar a number.
-  Heard hear(std::initializer_list<std::span<const Real>> numbers);
+  Heard hear(std::initializer_list<std::span<const double>> numbers);
   /// x[k] <- max over the whole network, by as many rounds as the diameter (or its bound). 1 scalar a round. The same
   /// for everyone whatever a door does: agents agree by it, so that what is lost is sent again.
-  void spread_max(std::span<Real> x);
+  void spread_max(std::span<double> x);
   /// Each list x[k] <- its sum over the whole network, the same number for everyone: up the spanning tree to agent 0,
   /// and down again. Every link of the tree carries 1 scalar a list each way; as many rounds as twice its height. What
   /// is lost is sent again.
-  void spread_sum(std::initializer_list<std::span<Real>> lists) { sum_up(nullptr, lists); }
+  void spread_sum(std::initializer_list<std::span<double>> lists) { sum_up(nullptr, lists); }
   /// The same for vectors, every row of x <- the sum of all rows, with numbers beside them. 1 vector each way.
-  void spread_sum(Rows& x, std::initializer_list<std::span<Real>> lists = {}) { sum_up(&x, lists); }
+  void spread_sum(Rows& x, std::initializer_list<std::span<double>> lists = {}) { sum_up(&x, lists); }
 
   /// The gradients (the rows of w and the gradients) of all agents within two hops: each agent sends its own, then
   /// forwards what it got to each other neighbour. 2 rounds; 1 + (deg - 1) vectors for each list.
@@ -95,9 +95,9 @@ class Network {
   PointsAndGradients reach(const Rows& w, const Gradients& g);
   Reach reach(const Rows& w);
   /// The same for one number an agent, or `width` of them. 2 rounds, 1 + (deg - 1) scalars for each.
-  Reach reach(std::span<const Real> x, Index width = 1);
+  Reach reach(std::span<const double> x, Index width = 1);
   /// out[e] = x_k . x_l over the two-hop pattern, x the rows just received.
-  void pairwise(const Reach& x, std::span<Real> out);
+  void pairwise(const Reach& x, std::span<double> out);
   /// Makes the two-hop pattern (b_kl); refuses where it would be too large. Called by `reach` when it is missing.
   void prepare_two_hop();
   /// B = A^T A, the block's rows; empty until prepared.
@@ -160,7 +160,7 @@ class Network {
   void charge(const Traffic& traffic) { traffic_[static_cast<std::size_t>(account_)] += traffic; }
   void charge_again(const Message& message, const Door::Edges& edges);
   void take_places();
-  Message write_numbers(std::initializer_list<std::span<const Real>> numbers);
+  Message write_numbers(std::initializer_list<std::span<const double>> numbers);
   [[nodiscard]] Index slot(Index agent) const { return roster_ == nullptr ? agent : roster_->slot(agent); }
   /// The row of the block's k-th agent in mail.
   [[nodiscard]] Index own(Index k) const { return first_ + k; }
@@ -168,7 +168,7 @@ class Network {
   void combine_mail(const Message& message, Rows& out);
   template <class Send, class Add, class Take>
   void up_and_down(Message message, Send send, Add add, Take take);
-  void sum_up(Rows* x, std::initializer_list<std::span<Real>> lists);
+  void sum_up(Rows* x, std::initializer_list<std::span<double>> lists);
   Reach view(const Delivery& delivery, const Rows& rows, Index columns) const;
 
   const CombinationMatrix& matrix_;

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "polyhop/core/real.hpp"
+#include "polyhop/core/index.hpp"
 
 namespace polyhop {
 

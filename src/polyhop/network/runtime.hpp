@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "polyhop/core/collective.hpp"
-#include "polyhop/core/real.hpp"
+#include "polyhop/core/index.hpp"
 #include "polyhop/graph/combination_matrix.hpp"
 #include "polyhop/network/network.hpp"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "polyhop/core/error.hpp"
-#include "polyhop/core/real.hpp"
+#include "polyhop/core/index.hpp"
 #include "polyhop/graph/combination_matrix.hpp"
 #include "polyhop/network/runtime.hpp"
 

@@ -71,10 +71,10 @@ std::string find_file(const Packaged& packaged, const fs::path& root) {
 }
 
 /// The numbers of a line, separated by commas or blanks.
-void append_numbers(const LineSource& lines, std::string_view line, MeteredVector<Real>& out) {
+void append_numbers(const LineSource& lines, std::string_view line, MeteredVector<double>& out) {
   while (!line.empty()) {
     const std::size_t end = std::min(line.find_first_of(", "), line.size());
-    Real x = 0;
+    double x = 0;
     if (!parse_number(line.substr(0, end), x))
       lines.refuse("found " + shown(line.substr(0, end)) + ", expected a number");
     out.push_back(x);
@@ -88,7 +88,7 @@ DataTable read_sklearn(const Packaged& packaged, const std::string& file, const 
   const BundledSet& set = packaged.set;
   LineSource lines(file);
   std::string_view line;
-  MeteredVector<Real> numbers;
+  MeteredVector<double> numbers;
   DataTable out;
   const std::string counts = std::to_string(set.samples) + "," + std::to_string(set.features) + ",";
   while (lines.next(line)) {

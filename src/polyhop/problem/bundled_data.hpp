@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "polyhop/core/real.hpp"
+#include "polyhop/core/index.hpp"
 #include "polyhop/problem/data_table.hpp"
 
 namespace polyhop {

@@ -199,7 +199,7 @@ std::string shown(std::string_view text) {
   return text.size() <= most ? in_quotes(text) : in_quotes(text.substr(0, most)) + "...";
 }
 
-bool parse_number(std::string_view text, Real& out) {
+bool parse_number(std::string_view text, double& out) {
   if (text.size() > 1 && text[0] == '+' && text[1] != '-') text.remove_prefix(1);
   const char* end = text.data() + text.size();
   const auto [at, error] = fast_float::from_chars(text.data(), end, out);

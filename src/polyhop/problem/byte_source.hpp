@@ -7,8 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "polyhop/core/index.hpp"
 #include "polyhop/core/memory_limit.hpp"
-#include "polyhop/core/real.hpp"
 
 namespace polyhop {
 
@@ -71,7 +71,7 @@ class LineSource {
 std::string shown(std::string_view text);
 
 /// The number that is all of `text`, with a sign or without; false when it is none. May be infinite or NaN.
-bool parse_number(std::string_view text, Real& out);
+bool parse_number(std::string_view text, double& out);
 
 /// All the lines and colons of a text file, in one fast pass: upper bounds for what it holds. Zeros for a gzip file,
 /// which is unpacked only once.

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "polyhop/core/real.hpp"
+#include "polyhop/core/index.hpp"
 #include "polyhop/core/rows.hpp"
 
 namespace polyhop {
@@ -28,7 +28,7 @@ class Costs {
   /// `points`, and row n of `gradients` = the gradient, unless that is null. An agent may own several points. `points`
   /// and `gradients` may have more rows than are asked for.
   virtual void evaluate(const Rows& points, std::span<const Index> owners,
-                        std::span<const std::span<const Index>> batches, std::span<Real> values,
+                        std::span<const std::span<const Index>> batches, std::span<double> values,
                         Rows* gradients) const = 0;
 };
 

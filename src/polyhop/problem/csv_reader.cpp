@@ -30,7 +30,7 @@ std::string_view trimmed(std::string_view text) {
 }
 
 bool is_number(std::string_view text) {
-  Real ignored = 0;
+  double ignored = 0;
   return parse_number(text, ignored);
 }
 
@@ -154,10 +154,10 @@ class Records {
 
 /// 0, 1, 2, ... or 1, 2, 3, ...: names that a program gave to columns without any.
 bool counts_up(const std::vector<std::string>& cells, std::size_t apart_from) {
-  Real previous = 0;
+  double previous = 0;
   bool first = true;
   for (std::size_t c = 0; c < cells.size(); ++c) {
-    Real x = 0;
+    double x = 0;
     if (c == apart_from) continue;
     if (!parse_number(cells[c], x) || (first ? x != 0 && x != 1 : x != previous + 1)) return false;
     previous = x;
@@ -171,7 +171,7 @@ class GrowingRows {
  public:
   GrowingRows(Index expected, Index columns) : rows_(std::max<Index>(expected, 1), columns) {}
 
-  std::span<Real> add() {
+  std::span<double> add() {
     if (count_ == rows_.rows()) resize(2 * count_);
     return rows_.row(count_++);
   }
@@ -206,13 +206,13 @@ class CsvReader {
     const Index expected = expected_samples();
     KeptRows kept(options_);
     GrowingRows rows(kept.count(expected), check_features());
-    std::vector<Real> dropped(first_.size());
+    std::vector<double> dropped(first_.size());
     if (options_.has_targets) targets_.reserve(expected);
     Records records(file_);
     if (has_header_) records.next();
     while (records.next()) {
       require_as_long(records);
-      read_sample(records, kept.next() ? rows.add() : std::span<Real>(dropped));
+      read_sample(records, kept.next() ? rows.add() : std::span<double>(dropped));
     }
     if (kept.passed() == 0 && !options_.may_be_empty) refuse("holds no samples, only a header");
     DataTable out;
@@ -367,7 +367,7 @@ class CsvReader {
     return features;
   }
 
-  void read_sample(const Records& records, std::span<Real> row) {
+  void read_sample(const Records& records, std::span<double> row) {
     std::size_t feature = 0;
     for (std::size_t c = 0; c < records.cells().size(); ++c) {
       const std::string_view cell = records.cells()[c];
@@ -377,7 +377,7 @@ class CsvReader {
         continue;
       }
       if (!is_feature_[c]) continue;
-      Real& x = row[feature++];
+      double& x = row[feature++];
       if (parse_number(cell, x) && std::isfinite(x)) continue;
       if (is_missing(cell)) refuse_missing(records, c, cell);
       records.refuse(column_name(c) + ": found " + shown(cell) +

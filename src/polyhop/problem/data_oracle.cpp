@@ -17,13 +17,13 @@ DataOracle::DataOracle(const DataProblem& problem, Block block, Sampler sampler)
 void DataOracle::draw(Index i) {
   sampler_.draw(i);
   for (Index k = 0; k < block_.size(); ++k) {
-    Real* targets = targets_.data() + sampler_.offset(k);
+    double* targets = targets_.data() + sampler_.offset(k);
     for (const Index n : batch(k)) *targets++ = problem_.data().targets[sample(k, n)];
   }
 }
 
-bool DataOracle::smoothness(std::span<Real> out) {
-  const Real curvature = problem_.max_curvature();
+bool DataOracle::smoothness(std::span<double> out) {
+  const double curvature = problem_.max_curvature();
   if (!std::isfinite(curvature)) return false;
   for (Index k = 0; k < block_.size(); ++k) {
     double sum = 0;

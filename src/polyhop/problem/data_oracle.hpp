@@ -21,7 +21,7 @@ class DataOracle : public Oracle {
   DataOracle(const DataProblem& problem, Block block, Sampler sampler);
 
   void draw(Index i) override;
-  bool smoothness(std::span<Real> out) override;
+  bool smoothness(std::span<double> out) override;
   [[nodiscard]] bool is_exact() const override { return sampler_.takes_all(); }
   [[nodiscard]] Index epoch() const override { return sampler_.epoch(); }
   [[nodiscard]] bool is_quadratic() const override { return problem_.is_quadratic() && problem_.l2() == 0; }
@@ -34,17 +34,19 @@ class DataOracle : public Oracle {
   }
   [[nodiscard]] std::span<const Index> batch(Index k) const { return sampler_.indices(k); }
   [[nodiscard]] Index batch_size(Index k) const { return static_cast<Index>(sampler_.indices(k).size()); }
-  [[nodiscard]] std::span<const Real> targets(Index k) const {
+  [[nodiscard]] std::span<const double> targets(Index k) const {
     return {targets_.data() + sampler_.offset(k), batch(k).size()};
   }
-  [[nodiscard]] Real weight(Index k) const { return problem_.weight(problem_.here(block_.first) + k); }
+  [[nodiscard]] double weight(Index k) const { return problem_.weight(problem_.here(block_.first) + k); }
   /// What a sample of agent k's batch counts in its cost; 0 where it has none.
-  [[nodiscard]] Real share(Index k) const { return weight(k) / static_cast<Real>(std::max<Index>(1, batch_size(k))); }
+  [[nodiscard]] double share(Index k) const {
+    return weight(k) / static_cast<double>(std::max<Index>(1, batch_size(k)));
+  }
   /// Jhat_k at w, from the losses of its batch.
   template <class T>
-  [[nodiscard]] double value(Index k, std::span<const Real> losses, const T* w) const {
+  [[nodiscard]] double value(Index k, std::span<const double> losses, const T* w) const {
     double sum = 0;
-    for (const Real x : losses) sum += x;
+    for (const double x : losses) sum += x;
     return weight(k) * (sum / static_cast<double>(std::max<std::size_t>(1, losses.size()))) + problem_.penalty(w);
   }
   /// g += what `add(first, last)` adds to it of the samples `first` to `last` of agent k's batch. In single precision,
@@ -68,7 +70,7 @@ class DataOracle : public Oracle {
   const DataProblem& problem_;
   Block block_;
   Sampler sampler_;
-  std::vector<Real> targets_;  // one entry per chosen sample
+  std::vector<double> targets_;  // one entry per chosen sample
 
  private:
   std::vector<double> sums_;  // see sum_batch

@@ -39,7 +39,7 @@ DataProblem::DataProblem(Dataset data, LinearOptions options, Index predictions)
                                         std::to_string(features()) + " features");
     }
     largest_penalty_ = std::ranges::max(factors);
-    if (!std::ranges::all_of(factors, [](Real x) { return x >= 0 && std::isfinite(x); })) {
+    if (!std::ranges::all_of(factors, [](double x) { return x >= 0 && std::isfinite(x); })) {
       throw InputError("penalties", "one is not a number from 0 on");
     }
   }
@@ -84,9 +84,10 @@ void DataProblem::round_features() {
   for (std::size_t n = 0; n < squared_norms_.size(); ++n) {
     const double norm = std::sqrt(squared_norms_[n]);
     if (norm == 0 || (norm >= 1 / most && norm <= most)) continue;
-    throw InputError("problem.precision", "the features of sample " + std::to_string(n) + " have the norm " + shortest(norm) +
-                                      ", single precision is for 1e-18 to 1e18; rescale them (standardise = true), or "
-                                      "take precision = \"double\"");
+    throw InputError("problem.precision",
+                     "the features of sample " + std::to_string(n) + " have the norm " + shortest(norm) +
+                         ", single precision is for 1e-18 to 1e18; rescale them (standardise = true), or "
+                         "take precision = \"double\"");
   }
   data_.features = data_.features.rounded();
 }
@@ -134,7 +135,7 @@ Rows DataProblem::transposed(const Rows& points) const {
   const Index used = predictions_ * points.rows();
   Rows wt(features(), (used + kernels::product_tile - 1) / kernels::product_tile * kernels::product_tile);
   for (Index p = 0; p < points.rows(); ++p) {
-    const Real* w = points.row(p).data();
+    const double* w = points.row(p).data();
     for (Index c = 0; c < predictions_; ++c) {
       for (Index j = 0; j < features(); ++j) wt(j, c * points.rows() + p) = *w++;
     }
@@ -153,8 +154,8 @@ void DataProblem::predict(Index first, Index count, const Rows& wt, Rows& z) con
     return;
   }
   for (Index n = 0; n < count; ++n) {
-    Real* out = z.row(n).data();
-    std::fill_n(out, wt.columns(), Real{0});
+    double* out = z.row(n).data();
+    std::fill_n(out, wt.columns(), double{0});
     const auto columns = h.columns_of(first + n);
     with_element(h.element(), [&](auto zero) {
       const auto values = h.values_of<decltype(zero)>(first + n);
@@ -168,10 +169,10 @@ void DataProblem::predict(Index first, Index count, const Rows& wt, Rows& z) con
 void DataProblem::costs(Block block, const Rows& points, Rows& out) const {
   constexpr Index at_once = 256;  // samples, so that the predictions of many points stay small
   const Rows wt = transposed(points);
-  std::vector<Real> penalties;
+  std::vector<double> penalties;
   for (Index p = 0; p < points.rows(); ++p) penalties.push_back(penalty(points.row(p).data()));
-  std::vector<Real> targets(penalties.size());
-  std::vector<Real> losses(penalties.size());
+  std::vector<double> targets(penalties.size());
+  std::vector<double> losses(penalties.size());
   std::vector<double> sums(penalties.size());
   Rows z(at_once, wt.columns());
   for (Index k = 0; k < block.size(); ++k) {

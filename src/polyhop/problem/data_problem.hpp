@@ -23,7 +23,7 @@ struct DataShare {
 
 /// What linear models have beside their data and their loss.
 struct LinearOptions {
-  Real l2 = 0;
+  double l2 = 0;
   Batch batch = {};
   Sampling sampling = Sampling::uniform;
   /// The last feature is a constant 1 that somebody added: its coefficient is not penalised.
@@ -31,10 +31,10 @@ struct LinearOptions {
   /// A factor on the mean loss of each agent that is here, not on its penalty; none: 1 for all. With K n_k / n, n the
   /// samples of all, the mean of the agents' costs is the mean loss of all samples, and the penalty. An agent without
   /// samples has the weight 0, and only it: its cost is the penalty alone.
-  std::vector<Real> weights = {};
+  std::vector<double> weights = {};
   /// A factor on the penalty of each feature's coefficients; none: 1 for all. Columns that were divided by t have the
   /// penalty of the data as they were with 1/t^2.
-  std::vector<Real> penalties = {};
+  std::vector<double> penalties = {};
   DataShare share = {};
   /// What features, models and gradients are made of; data are given in double.
   Element element = Element::float64;
@@ -65,18 +65,18 @@ class DataProblem : public Problem {
   [[nodiscard]] Index features() const { return data_.features.columns(); }
   /// How many numbers the model predicts for a sample: 1, or one for each class.
   [[nodiscard]] Index predictions() const { return predictions_; }
-  [[nodiscard]] Real l2() const { return options_.l2; }
+  [[nodiscard]] double l2() const { return options_.l2; }
   /// The factor on the penalty of the j-th number of a model, 0 for intercepts; times l2 it is its curvature.
-  [[nodiscard]] Real penalty_factor(Index j) const {
+  [[nodiscard]] double penalty_factor(Index j) const {
     const Index feature = j % features();
     if (intercept() && feature == features() - 1) return 0;
     return options_.penalties.empty() ? 1 : options_.penalties[feature];
   }
-  [[nodiscard]] const std::vector<Real>& penalties() const { return options_.penalties; }
+  [[nodiscard]] const std::vector<double>& penalties() const { return options_.penalties; }
   [[nodiscard]] bool intercept() const { return options_.intercept; }
   /// Of the k-th agent here.
-  [[nodiscard]] Real weight(Index k) const { return options_.weights.empty() ? 1 : options_.weights[k]; }
-  [[nodiscard]] Real squared_norm(Index sample) const { return squared_norms_[sample]; }
+  [[nodiscard]] double weight(Index k) const { return options_.weights.empty() ? 1 : options_.weights[k]; }
+  [[nodiscard]] double squared_norm(Index sample) const { return squared_norms_[sample]; }
 
   /// (l2/2) ||w||^2 of a row of Rows, and its gradient, which overwrites g.
   template <class T>
@@ -87,10 +87,10 @@ class DataProblem : public Problem {
   void penalty_gradient(const T* w, T* g) const;
 
   /// The largest curvature of the penalty.
-  [[nodiscard]] Real penalty_curvature() const { return l2() * largest_penalty_; }
+  [[nodiscard]] double penalty_curvature() const { return l2() * largest_penalty_; }
 
   /// A sample's loss has at most this times ||h||^2 as its curvature; infinity where there is no bound.
-  [[nodiscard]] virtual Real max_curvature() const = 0;
+  [[nodiscard]] virtual double max_curvature() const = 0;
   /// True when a sample's loss is (z - y)^2 / 2.
   [[nodiscard]] virtual bool is_quadratic() const { return false; }
 
@@ -98,8 +98,8 @@ class DataProblem : public Problem {
   [[nodiscard]] Sampler sampler(Block block, std::uint64_t seed) const;
   /// losses[p] = loss of one sample at point p, prediction c of which is z[c * stride + p]; `targets` repeats its
   /// target as often as there are points.
-  virtual void losses_at_points(const Real* z, Index stride, std::span<const Real> targets,
-                                std::span<Real> losses) const = 0;
+  virtual void losses_at_points(const double* z, Index stride, std::span<const double> targets,
+                                std::span<double> losses) const = 0;
 
  private:
   void round_features();
@@ -111,8 +111,8 @@ class DataProblem : public Problem {
   Dataset data_;
   LinearOptions options_;
   Index predictions_;
-  Real largest_penalty_ = 1;
-  std::vector<Real> squared_norms_;  // ||h||^2 of every sample, for smoothness
+  double largest_penalty_ = 1;
+  std::vector<double> squared_norms_;  // ||h||^2 of every sample, for smoothness
 };
 
 }  // namespace polyhop

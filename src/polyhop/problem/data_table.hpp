@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "polyhop/core/index.hpp"
 #include "polyhop/core/memory_limit.hpp"
-#include "polyhop/core/real.hpp"
 #include "polyhop/problem/column_choice.hpp"
 #include "polyhop/problem/features.hpp"
 
@@ -15,7 +15,7 @@ namespace polyhop {
 /// Samples as a file holds them, before they are dealt to agents.
 struct DataTable {
   Features features;               // n x M
-  MeteredVector<Real> targets;     // n; the number of its class where classes have names; empty where there are none
+  MeteredVector<double> targets;   // n; the number of its class where classes have names; empty where there are none
   std::vector<std::string> names;  // of the M features, or empty
   std::vector<std::string>
       labels;                   // the classes' names in the order of their numbers, where targets were words; or empty

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "polyhop/core/real.hpp"
+#include "polyhop/core/index.hpp"
 #include "polyhop/problem/features.hpp"
 
 namespace polyhop {
@@ -12,7 +12,7 @@ namespace polyhop {
 /// The samples of all agents, agent after agent: rows offset[k] .. offset[k+1] are agent k's.
 struct Dataset {
   Features features;
-  std::vector<Real> targets;
+  std::vector<double> targets;
   std::vector<Index> offset;
 
   [[nodiscard]] Index agents() const { return static_cast<Index>(offset.size()) - 1; }

@@ -28,7 +28,7 @@ bool takes_two_classes(const LossSpec& loss) { return loss.task == Task::two_cla
 bool takes_classes(const LossSpec& loss) { return takes_two_classes(loss) || loss.task == Task::classes; }
 
 // The classes of the targets, which are words (`labels`) or numbers (`values`); none where the loss takes numbers.
-std::vector<std::string> class_names(const std::vector<std::string>& labels, const std::vector<Real>& values,
+std::vector<std::string> class_names(const std::vector<std::string>& labels, const std::vector<double>& values,
                                      const LossSpec& loss, const std::string& where) {
   if (!takes_classes(loss)) {
     if (!labels.empty()) {
@@ -75,7 +75,7 @@ void refuse_measurements(const LossSpec& loss, const DataTable& table, const std
     if (!takes_classes(loss)) (void)class_names(table.labels, {}, loss, file);
     return;
   }
-  if (!takes_classes(loss) || std::ranges::all_of(table.targets, [](Real y) { return y == std::round(y); })) return;
+  if (!takes_classes(loss) || std::ranges::all_of(table.targets, [](double y) { return y == std::round(y); })) return;
   throw InputError("problem.loss",
                    in_quotes(loss.name) +
                        " takes classes, and a target is not a whole number; in files of the agents' "
@@ -84,12 +84,12 @@ void refuse_measurements(const LossSpec& loss, const DataTable& table, const std
 }
 
 // Nobody is told of other numbers to find out whether they stand for classes, but that there are some.
-bool may_be_class_code(Real y) { return y == std::round(y) && y >= -1 && y <= static_cast<Real>(most_class_codes); }
-constexpr Real measured = 0.5;
+bool may_be_class_code(double y) { return y == std::round(y) && y >= -1 && y <= static_cast<double>(most_class_codes); }
+constexpr double measured = 0.5;
 
 // A sparse file may name a feature so high that the agents' models would fill memory.
 void refuse_too_wide(Index columns, Index agents, const std::string& file) {
-  const double bytes = static_cast<double>(columns) * static_cast<double>(agents) * static_cast<double>(sizeof(Real));
+  const double bytes = static_cast<double>(columns) * static_cast<double>(agents) * static_cast<double>(sizeof(double));
   if (bytes <= memory_left()) return;
   throw InputError("problem.data",
                    "has " + std::to_string(columns) + " features: a model of each of the " + std::to_string(agents) +
@@ -99,9 +99,9 @@ void refuse_too_wide(Index columns, Index agents, const std::string& file) {
 }
 
 // The different ones, rising; when there are more than `most`, no more than one above it.
-std::vector<Real> distinct(std::span<const Real> targets, std::size_t most) {
-  std::set<Real> values;
-  for (const Real y : targets) {
+std::vector<double> distinct(std::span<const double> targets, std::size_t most) {
+  std::set<double> values;
+  for (const double y : targets) {
     values.insert(y);
     if (values.size() > most) break;
   }
@@ -226,7 +226,8 @@ DataTable DealtReader::read_one(bool features, std::vector<Index> keep) const {
   return source_.bundled.empty() ? read_data(source_.file, format) : read_bundled(source_.bundled, "/", format.keep);
 }
 
-void DealtReader::decide_loss(const std::vector<std::string>& labels, const std::vector<Real>& values, Index samples) {
+void DealtReader::decide_loss(const std::vector<std::string>& labels, const std::vector<double>& values,
+                              Index samples) {
   if (!loss_.name.empty()) return;
   LossOfTarget chosen = loss_of_target(labels, values, samples);
   loss_ = std::move(chosen.loss);
@@ -239,24 +240,24 @@ std::size_t DealtReader::most_values() const {
   return takes_classes(loss_) ? std::numeric_limits<std::size_t>::max() : 0;
 }
 
-void DealtReader::take_classes(const std::vector<std::string>& labels, const std::vector<Real>& values) {
+void DealtReader::take_classes(const std::vector<std::string>& labels, const std::vector<double>& values) {
   out_.classes = class_names(labels, values, loss_, source_.file);
   if (!out_.classes.empty() && labels.empty()) values_ = values;
   out_.loss = loss_;
 }
 
 // Classes that are known by their values get numbers from 0 on.
-void DealtReader::number_classes(std::span<Real> targets) const {
+void DealtReader::number_classes(std::span<double> targets) const {
   if (values_.empty()) return;
-  for (Real& target : targets) {
-    target = static_cast<Real>(std::ranges::lower_bound(values_, target) - values_.begin());
+  for (double& target : targets) {
+    target = static_cast<double>(std::ranges::lower_bound(values_, target) - values_.begin());
   }
 }
 
 // Of numbered classes, what the loss takes.
-void DealtReader::to_loss(std::span<Real> targets) const {
+void DealtReader::to_loss(std::span<double> targets) const {
   if (!takes_two_classes(loss_)) return;
-  for (Real& target : targets) target = 2 * target - 1;
+  for (double& target : targets) target = 2 * target - 1;
 }
 
 void DealtReader::open(bool features) {
@@ -264,13 +265,13 @@ void DealtReader::open(bool features) {
   table_ = read_one(features, {});
   has_features_ = features;
   const bool words = !table_.labels.empty();
-  const std::vector<Real> values = words ? std::vector<Real>{} : distinct(table_.targets, most_values());
+  const std::vector<double> values = words ? std::vector<double>{} : distinct(table_.targets, most_values());
   decide_loss(table_.labels, values, static_cast<Index>(table_.targets.size()));
   take_classes(table_.labels, values);
   refuse_too_wide(table_.features.columns() * blocks(loss_, out_.classes), agents_, source_.file);
   number_classes(table_.targets);
   partition_ = deal(options_, table_.targets, static_cast<Index>(out_.classes.size()), agents_, seed_);
-  refuse_negative_counts(loss_, std::ranges::any_of(table_.targets, [](Real y) { return y < 0; }), source_.file);
+  refuse_negative_counts(loss_, std::ranges::any_of(table_.targets, [](double y) { return y < 0; }), source_.file);
 }
 
 std::vector<Index> DealtReader::samples() const {
@@ -345,12 +346,12 @@ std::string DealtReader::summary() const {
   if (!own_files_) {
     // What was dealt must be the same everywhere.
     Fingerprint targets;
-    for (const Real y : table_.targets) targets.add(y);
+    for (const double y : table_.targets) targets.add(y);
     return message(table_.targets.size(), targets.value(), out_.data.features.columns());
   }
   MessageWriter out;
   std::vector<std::string> labels;
-  std::vector<Real> values;
+  std::vector<double> values;
   bool negative = false;
   out.add(static_cast<Index>(tables_.size()));
   for (std::size_t n = 0; n < tables_.size(); ++n) {
@@ -371,11 +372,11 @@ std::string DealtReader::summary() const {
     labels.insert(labels.end(), table.labels.begin(), table.labels.end());
     if (most_values() > 0 && table.labels.empty()) {
       const bool told = !loss_.name.empty() || std::ranges::all_of(table.targets, may_be_class_code);
-      const std::vector<Real> more = told ? distinct(table.targets, most_values()) : std::vector{measured};
+      const std::vector<double> more = told ? distinct(table.targets, most_values()) : std::vector{measured};
       values.insert(values.end(), more.begin(), more.end());
       values = distinct(values, most_values());
     }
-    negative = negative || std::ranges::any_of(table.targets, [](Real y) { return y < 0; });
+    negative = negative || std::ranges::any_of(table.targets, [](double y) { return y < 0; });
   }
   out.add(sorted_union(std::move(labels)));
   out.add(values);
@@ -406,7 +407,7 @@ void DealtReader::finish_dealt(const std::vector<std::string>& summaries) const 
 void DealtReader::finish_own(const std::vector<std::string>& summaries) {
   std::vector<OwnFile> files(agents_);
   std::vector<std::string> labels;
-  std::vector<Real> values;
+  std::vector<double> values;
   bool negative = false;
   for (const std::string& summary : summaries) {
     MessageReader in(summary);
@@ -427,7 +428,7 @@ void DealtReader::finish_own(const std::vector<std::string>& summaries) {
       file.names = names;
     }
     std::ranges::move(in.take<std::vector<std::string>>(), std::back_inserter(labels));
-    std::ranges::copy(in.take<std::vector<Real>>(), std::back_inserter(values));
+    std::ranges::copy(in.take<std::vector<double>>(), std::back_inserter(values));
     negative = in.take<bool>() || negative;
     in.end();
   }
@@ -484,7 +485,7 @@ void DealtReader::join(Index columns, const std::vector<std::string>& labels) {
   Rows dense(sparse ? 0 : rows, sparse ? 0 : columns);
   MeteredVector<Index> offset = {0};
   MeteredVector<std::int32_t> column;
-  MeteredVector<Real> value;
+  MeteredVector<double> value;
   for (DataTable& table : tables_) {
     const Index first = data.offset.back();
     const std::vector<std::size_t> places = places_among(out_.features, table.names);
@@ -499,10 +500,10 @@ void DealtReader::join(Index columns, const std::vector<std::string>& labels) {
         for (std::size_t j = 0; j < to.size(); ++j) to[j] = from[places.empty() ? j : places[j]];
       }
     }
-    for (Real target : table.targets) {
+    for (double target : table.targets) {
       if (!labels.empty()) {
         const std::string& word = table.labels[static_cast<std::size_t>(target)];
-        target = static_cast<Real>(std::ranges::lower_bound(labels, word) - labels.begin());
+        target = static_cast<double>(std::ranges::lower_bound(labels, word) - labels.begin());
       }
       data.targets.push_back(target);
     }

@@ -78,11 +78,11 @@ class DealtReader {
   void refuse_unlike(const std::vector<OwnFile>& files) const;
   [[noreturn]] void refuse_missing(Index agent) const;
   void join(Index columns, const std::vector<std::string>& labels);
-  void decide_loss(const std::vector<std::string>& labels, const std::vector<Real>& values, Index samples);
+  void decide_loss(const std::vector<std::string>& labels, const std::vector<double>& values, Index samples);
   [[nodiscard]] std::size_t most_values() const;
-  void take_classes(const std::vector<std::string>& labels, const std::vector<Real>& values);
-  void number_classes(std::span<Real> targets) const;
-  void to_loss(std::span<Real> targets) const;
+  void take_classes(const std::vector<std::string>& labels, const std::vector<double>& values);
+  void number_classes(std::span<double> targets) const;
+  void to_loss(std::span<double> targets) const;
 
   DataSource source_;
   LossSpec loss_;             // without a name until it is decided
@@ -95,7 +95,7 @@ class DealtReader {
   Partition partition_;
   std::vector<DataTable> tables_;  // of own files, those of the block's agents
   std::vector<Index> owners_;      // and who these are
-  std::vector<Real> values_;       // of classes without names: the targets that stand for them, rising
+  std::vector<double> values_;     // of classes without names: the targets that stand for them, rising
   DealtData out_;
 };
 

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "polyhop/core/index.hpp"
 #include "polyhop/core/memory_limit.hpp"
-#include "polyhop/core/real.hpp"
 #include "polyhop/core/rows.hpp"
 
 namespace polyhop {

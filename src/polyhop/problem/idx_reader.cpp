@@ -101,7 +101,7 @@ void read_labels(const std::string& file, std::size_t samples, const DataFormat&
   TargetColumn targets(options.labels);
   targets.reserve(samples);
   for (std::size_t n = 0; n < samples; ++n) {
-    const std::string wrong = targets.add(static_cast<Real>(bytes[n]));
+    const std::string wrong = targets.add(static_cast<double>(bytes[n]));
     if (!wrong.empty()) refuse(file, "label " + std::to_string(n + 1) + ": " + wrong);
   }
   targets.finish(out);

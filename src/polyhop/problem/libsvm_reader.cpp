@@ -97,7 +97,7 @@ class LibsvmReader {
       const Index index = read_index();
       if (index <= last) refuse_order(begin, index, last);
       last = index;
-      Real value = 0;
+      double value = 0;
       const char* digits = at_ != end_ && *at_ == '+' ? at_ + 1 : at_;
       const auto [after, error] = fast_float::from_chars(digits, end_, value);
       const bool whole = error != std::errc::invalid_argument && (after == end_ || ends_word(*after));
@@ -145,7 +145,7 @@ class LibsvmReader {
   Index columns_;
   MeteredVector<Index> offset_;
   MeteredVector<std::int32_t> column_;
-  MeteredVector<Real> value_;
+  MeteredVector<double> value_;
   const char* at_ = nullptr;  // in the current line
   const char* end_ = nullptr;
 };

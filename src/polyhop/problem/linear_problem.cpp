@@ -37,7 +37,7 @@ class LinearOracle final : public DataOracle {
     zeros_ = Rows(1, problem.dimension(), 0, problem.element());
   }
 
-  void values_at_point(const Rows& w, std::span<Real> out) override {
+  void values_at_point(const Rows& w, std::span<double> out) override {
     predict([&](Index) { return w.as<T>(); });
     batch_values([&](Index) { return w.as<T>(); }, out);
   }
@@ -49,7 +49,7 @@ class LinearOracle final : public DataOracle {
   [[nodiscard]] double prediction(Index k, Index n, const T* w) const {
     return dense_ != nullptr ? kernels::dot(row(k, n), w, columns_) : features().dot(sample(k, n), w);
   }
-  [[nodiscard]] std::span<Real> of_agent(std::vector<Real>& numbers, Index k) const {
+  [[nodiscard]] std::span<double> of_agent(std::vector<double>& numbers, Index k) const {
     return {numbers.data() + sampler_.offset(k), batch(k).size()};
   }
 
@@ -57,7 +57,7 @@ class LinearOracle final : public DataOracle {
   template <class Point>
   void predict(Point point) {
     for (Index k = 0; k < block_.size(); ++k) {
-      Real* z = z_.data() + sampler_.offset(k);
+      double* z = z_.data() + sampler_.offset(k);
       const T* w = point(k);
       for (const Index n : batch(k)) *z++ = prediction(k, n, w);
     }
@@ -65,7 +65,7 @@ class LinearOracle final : public DataOracle {
 
   // Jhat_k from the predictions.
   template <class Point>
-  void batch_values(Point point, std::span<Real> out) {
+  void batch_values(Point point, std::span<double> out) {
     loss_.values(z_, targets_, losses_);
     for (Index k = 0; k < block_.size(); ++k) {
       out[k] = value(k, of_agent(losses_, k), point(k));
@@ -82,7 +82,7 @@ class LinearOracle final : public DataOracle {
   }
 
   void gradient(Index k, const T* w, Evaluation& out) {
-    const Real* slopes = slopes_.data() + sampler_.offset(k);
+    const double* slopes = slopes_.data() + sampler_.offset(k);
     if (one_row_) {
       out.gradients.row[k] = row(k, batch(k)[0]);
       out.gradients.scale[k] = weight(k) * slopes[0];
@@ -90,13 +90,13 @@ class LinearOracle final : public DataOracle {
     }
     T* g = out.written.as<T>(k);
     problem_.penalty_gradient(w, g);
-    const Real by = share(k);
+    const double by = share(k);
     sum_batch(k, g, [&](std::size_t first, std::size_t last) {
       for (std::size_t j = first; j < last; ++j) features().add_scaled(by * slopes[j], sample(k, batch(k)[j]), g);
     });
   }
 
-  void do_values_at(const Reach& reach, std::span<Real> out) override {
+  void do_values_at(const Reach& reach, std::span<double> out) override {
     for (auto* buffer : {&reach_z_, &reach_targets_, &reach_losses_}) buffer->resize(out.size());
     rows_.resize(block_.size());
     Index most = 0;
@@ -114,17 +114,17 @@ class LinearOracle final : public DataOracle {
     }
     const T* points = reach.all<T>();
     for (Index k = 0; k < block_.size(); ++k) {
-      const Real by = share(k);
+      const double by = share(k);
       for (Index e = reach.pattern.offset[k]; e < reach.pattern.offset[k + 1]; ++e) {
         out[e] = by * out[e] + problem_.penalty(points + reach.pattern.slot[e] * reach.stride);
       }
     }
   }
 
-  void do_values_along(const Rows& w, const Gradients& g, std::span<const Index> agents, std::span<const Real> steps,
-                       std::span<Real> out) override {
+  void do_values_along(const Rows& w, const Gradients& g, std::span<const Index> agents, std::span<const double> steps,
+                       std::span<double> out) override {
     for (const Index k : agents) {
-      const Real a = steps[k] * g.scale[k];
+      const double a = steps[k] * g.scale[k];
       const T* at = one_row_ ? shift_prediction(k, w, a, g.at<T>(k)) : predict_along(k, w, a, g.at<T>(k));
       loss_.values(of_agent(z_, k), targets(k), of_agent(losses_, k));
       out[k] = value(k, of_agent(losses_, k), at);
@@ -132,7 +132,7 @@ class LinearOracle final : public DataOracle {
   }
 
   // The prediction h.(w - a d) = h.w - a h.d, without the point, which only a penalty would ask for.
-  const T* shift_prediction(Index k, const Rows& w, Real a, const T* d) {
+  const T* shift_prediction(Index k, const Rows& w, double a, const T* d) {
     const Index n = batch(k)[0];
     const T* at = w.as<T>(k);
     of_agent(z_, k)[0] = prediction(k, n, at) - a * prediction(k, n, d);
@@ -140,22 +140,22 @@ class LinearOracle final : public DataOracle {
   }
 
   // The same for a batch, by way of the point.
-  const T* predict_along(Index k, const Rows& w, Real a, const T* d) {
+  const T* predict_along(Index k, const Rows& w, double a, const T* d) {
     kernels::add_scaled(-a, d, w.as<T>(k), trial_.as<T>(), trial_.columns());
-    Real* z = z_.data() + sampler_.offset(k);
+    double* z = z_.data() + sampler_.offset(k);
     for (const Index n : batch(k)) *z++ = prediction(k, n, trial_.as<T>());
     return trial_.as<T>();
   }
 
   // losses[e] = loss of the j-th sample (the last one, where there are fewer) of agent k at point l, e = (k, l). Of an
   // agent without any they are those of a sample of zeros, whose share is 0.
-  void losses_at(const Reach& reach, Index j, std::span<Real> losses) {
+  void losses_at(const Reach& reach, Index j, std::span<double> losses) {
     for (Index k = 0; k < block_.size(); ++k) {
       if (batch_size(k) == 0) {
         rows_[k] = zeros_.as<T>();
         for (auto* numbers : {&reach_z_, &reach_targets_}) {
           std::fill(numbers->begin() + reach.pattern.offset[k], numbers->begin() + reach.pattern.offset[k + 1],
-                    Real{0});
+                    double{0});
         }
         continue;
       }
@@ -185,13 +185,13 @@ class LinearOracle final : public DataOracle {
   bool one_row_ = false;
   Rows trial_;  // one row: a point on its way to being evaluated; none where gradients are one row
   Rows zeros_;  // one row
-  std::vector<Real> z_, slopes_, losses_;                     // one entry per chosen sample
-  std::vector<Real> reach_z_, reach_targets_, reach_losses_;  // one entry per two-hop pair
+  std::vector<double> z_, slopes_, losses_;                     // one entry per chosen sample
+  std::vector<double> reach_z_, reach_targets_, reach_losses_;  // one entry per two-hop pair
   std::vector<const void*> rows_;
 };
 
 void expect_targets(const Dataset& data, const Loss& loss) {
-  for (const Real y : data.targets) {
+  for (const double y : data.targets) {
     if (loss.task() == Task::two_classes && y != 1 && y != -1) {
       throw InputError("data", "found target " + shortest(y) + "; the classes of this loss are -1 and 1");
     }
@@ -208,7 +208,7 @@ LinearProblem::LinearProblem(Dataset data, std::shared_ptr<const Loss> loss, Lin
   expect_targets(this->data(), *loss_);
 }
 
-LinearProblem::LinearProblem(Dataset data, std::shared_ptr<const Loss> loss, Real l2, Batch batch, Sampling sampling)
+LinearProblem::LinearProblem(Dataset data, std::shared_ptr<const Loss> loss, double l2, Batch batch, Sampling sampling)
     : LinearProblem(std::move(data), std::move(loss), LinearOptions{l2, batch, sampling, false, {}}) {}
 
 std::unique_ptr<Oracle> LinearProblem::oracle(Block block, std::uint64_t seed) const {
@@ -217,7 +217,7 @@ std::unique_ptr<Oracle> LinearProblem::oracle(Block block, std::uint64_t seed) c
   });
 }
 
-Index LinearProblem::misclassified(Block block, const Real* w) const {
+Index LinearProblem::misclassified(Block block, const double* w) const {
   if (loss_->task() != Task::two_classes) return -1;
   Index wrong = 0;
   for (Index n = data().first(here(block.first)); n < data().first(here(block.last)); ++n) {
@@ -227,8 +227,8 @@ Index LinearProblem::misclassified(Block block, const Real* w) const {
   return wrong;
 }
 
-void LinearProblem::losses_at_points(const Real* z, Index /*stride*/, std::span<const Real> targets,
-                                     std::span<Real> losses) const {
+void LinearProblem::losses_at_points(const double* z, Index /*stride*/, std::span<const double> targets,
+                                     std::span<double> losses) const {
   loss_->values({z, losses.size()}, targets, losses);
 }
 

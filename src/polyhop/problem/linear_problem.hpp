@@ -15,18 +15,18 @@ namespace polyhop {
 class LinearProblem final : public DataProblem {
  public:
   LinearProblem(Dataset data, std::shared_ptr<const Loss> loss, LinearOptions options);
-  LinearProblem(Dataset data, std::shared_ptr<const Loss> loss, Real l2 = 0, Batch batch = {},
+  LinearProblem(Dataset data, std::shared_ptr<const Loss> loss, double l2 = 0, Batch batch = {},
                 Sampling sampling = Sampling::uniform);
 
   [[nodiscard]] std::unique_ptr<Oracle> oracle(Block block, std::uint64_t seed) const override;
-  [[nodiscard]] Index misclassified(Block block, const Real* w) const override;
+  [[nodiscard]] Index misclassified(Block block, const double* w) const override;
   [[nodiscard]] const Loss& loss() const { return *loss_; }
-  [[nodiscard]] Real max_curvature() const override { return loss_->max_curvature(); }
+  [[nodiscard]] double max_curvature() const override { return loss_->max_curvature(); }
   [[nodiscard]] bool is_quadratic() const override { return loss_->is_quadratic(); }
 
  private:
-  void losses_at_points(const Real* z, Index stride, std::span<const Real> targets,
-                        std::span<Real> losses) const override;
+  void losses_at_points(const double* z, Index stride, std::span<const double> targets,
+                        std::span<double> losses) const override;
 
   std::shared_ptr<const Loss> loss_;
 };

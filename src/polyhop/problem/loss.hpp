@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "polyhop/core/fields.hpp"
-#include "polyhop/core/real.hpp"
+#include "polyhop/core/index.hpp"
 
 namespace polyhop {
 
@@ -29,14 +29,14 @@ class Loss {
  public:
   virtual ~Loss() = default;
   /// value[n] = loss(z[n], y[n])
-  virtual void values(std::span<const Real> z, std::span<const Real> y, std::span<Real> value) const = 0;
+  virtual void values(std::span<const double> z, std::span<const double> y, std::span<double> value) const = 0;
   /// slope[n] = d loss / dz
-  virtual void slopes(std::span<const Real> z, std::span<const Real> y, std::span<Real> slope) const = 0;
+  virtual void slopes(std::span<const double> z, std::span<const double> y, std::span<double> slope) const = 0;
   /// curvature[n] = d^2 loss / dz^2; only the reference optimum asks for it.
-  virtual void curvatures(std::span<const Real> z, std::span<const Real> y, std::span<Real> curvature) const = 0;
+  virtual void curvatures(std::span<const double> z, std::span<const double> y, std::span<double> curvature) const = 0;
   /// sup over z of d^2 loss / dz^2: the smoothness of a sample's cost is this times ||h||^2. Infinity where there is
   /// no bound.
-  [[nodiscard]] virtual Real max_curvature() const = 0;
+  [[nodiscard]] virtual double max_curvature() const = 0;
   /// True when the loss is (z - y)^2 / 2, for which GAP's `tight` bound is exact.
   [[nodiscard]] virtual bool is_quadratic() const { return false; }
   /// What its targets are: two classes are -1 and +1.

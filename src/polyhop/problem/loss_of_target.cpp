@@ -17,7 +17,7 @@ std::string some_of(const std::vector<std::string>& names) {
   return out + (names.size() > most_class_codes ? ", ..." : "");
 }
 
-bool are_class_codes(const std::vector<Real>& values) {
+bool are_class_codes(const std::vector<double>& values) {
   if (values.size() < 2 || values.size() > most_class_codes) return false;
   if (values.size() == 2 && values[0] == -1 && values[1] == 1) return true;
   if (values[0] != 0 && values[0] != 1) return false;
@@ -34,16 +34,16 @@ LossOfTarget for_classes(const std::vector<std::string>& names, const std::strin
 
 }  // namespace
 
-std::vector<std::string> value_names(const std::vector<Real>& values) {
+std::vector<std::string> value_names(const std::vector<double>& values) {
   std::vector<std::string> names;
-  for (const Real value : values) {
+  for (const double value : values) {
     names.push_back(value == std::round(value) && std::abs(value) < 1e15 ? std::to_string(std::llround(value))
                                                                          : shortest(value));
   }
   return names;
 }
 
-LossOfTarget loss_of_target(const std::vector<std::string>& labels, const std::vector<Real>& values, Index samples) {
+LossOfTarget loss_of_target(const std::vector<std::string>& labels, const std::vector<double>& values, Index samples) {
   if (!labels.empty()) return for_classes(labels, labels.size() == 1 ? "word" : "words");
   const std::vector<std::string> names = value_names(values);
   const bool codes = are_class_codes(values);

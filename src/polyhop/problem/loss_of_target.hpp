@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "polyhop/core/real.hpp"
+#include "polyhop/core/index.hpp"
 #include "polyhop/problem/loss_table.hpp"
 
 namespace polyhop {
@@ -24,9 +24,9 @@ struct LossOfTarget {
 /// C <= most_class_codes, and at least two samples for each: the same. All other numbers: least-squares.
 /// `labels`: the different words, or none where the target is numbers; `values`: the different numbers, rising, of
 /// which no more than most_class_codes + 1 need be given.
-LossOfTarget loss_of_target(const std::vector<std::string>& labels, const std::vector<Real>& values, Index samples);
+LossOfTarget loss_of_target(const std::vector<std::string>& labels, const std::vector<double>& values, Index samples);
 
 /// The names of classes that have none: their values.
-std::vector<std::string> value_names(const std::vector<Real>& values);
+std::vector<std::string> value_names(const std::vector<double>& values);
 
 }  // namespace polyhop

@@ -15,55 +15,55 @@ namespace polyhop {
 namespace {
 
 template <class F>
-void each(std::span<const Real> z, std::span<const Real> y, std::span<Real> out, F f) {
+void each(std::span<const double> z, std::span<const double> y, std::span<double> out, F f) {
   for (std::size_t n = 0; n < z.size(); ++n) out[n] = f(z[n], y[n]);
 }
 
 class LeastSquares final : public Loss {
  public:
-  void values(std::span<const Real> z, std::span<const Real> y, std::span<Real> value) const override {
-    each(z, y, value, [](Real p, Real t) { return 0.5 * (p - t) * (p - t); });
+  void values(std::span<const double> z, std::span<const double> y, std::span<double> value) const override {
+    each(z, y, value, [](double p, double t) { return 0.5 * (p - t) * (p - t); });
   }
-  void slopes(std::span<const Real> z, std::span<const Real> y, std::span<Real> slope) const override {
-    each(z, y, slope, [](Real p, Real t) { return p - t; });
+  void slopes(std::span<const double> z, std::span<const double> y, std::span<double> slope) const override {
+    each(z, y, slope, [](double p, double t) { return p - t; });
   }
-  void curvatures(std::span<const Real>, std::span<const Real>, std::span<Real> curvature) const override {
+  void curvatures(std::span<const double>, std::span<const double>, std::span<double> curvature) const override {
     std::ranges::fill(curvature, 1.0);
   }
-  [[nodiscard]] Real max_curvature() const override { return 1.0; }
+  [[nodiscard]] double max_curvature() const override { return 1.0; }
   [[nodiscard]] bool is_quadratic() const override { return true; }
 };
 
 class Logistic final : public Loss {
  public:
-  void values(std::span<const Real> z, std::span<const Real> y, std::span<Real> value) const override {
+  void values(std::span<const double> z, std::span<const double> y, std::span<double> value) const override {
     // ln(1 + e^-m) = max(-m, 0) + ln(1 + e^-|m|): no overflow for any margin m.
-    each(z, y, value, [](Real p, Real t) {
-      const Real m = p * t;
+    each(z, y, value, [](double p, double t) {
+      const double m = p * t;
       return std::max(-m, 0.0) + elementary::log1p(elementary::exp(-std::abs(m)));
     });
   }
-  void slopes(std::span<const Real> z, std::span<const Real> y, std::span<Real> slope) const override {
-    each(z, y, slope, [](Real p, Real t) { return -t * miss(p * t); });
+  void slopes(std::span<const double> z, std::span<const double> y, std::span<double> slope) const override {
+    each(z, y, slope, [](double p, double t) { return -t * miss(p * t); });
   }
-  void curvatures(std::span<const Real> z, std::span<const Real> y, std::span<Real> curvature) const override {
-    each(z, y, curvature, [](Real p, Real t) { return miss(p * t) * miss(-p * t); });
+  void curvatures(std::span<const double> z, std::span<const double> y, std::span<double> curvature) const override {
+    each(z, y, curvature, [](double p, double t) { return miss(p * t) * miss(-p * t); });
   }
-  [[nodiscard]] Real max_curvature() const override { return 0.25; }
+  [[nodiscard]] double max_curvature() const override { return 0.25; }
   [[nodiscard]] Task task() const override { return Task::two_classes; }
   [[nodiscard]] bool has_probabilities() const override { return true; }
   [[nodiscard]] bool has_tail() const override { return true; }
 
  private:
   // 1 / (1 + e^m), without overflow.
-  static Real miss(Real m) {
-    const Real e = elementary::exp(-std::abs(m));
+  static double miss(double m) {
+    const double e = elementary::exp(-std::abs(m));
     return m > 0 ? e / (1 + e) : 1 / (1 + e);
   }
 };
 
 struct HuberOptions {
-  Real delta = 1;
+  double delta = 1;
   static const FieldTable<HuberOptions>& fields() {
     static const auto table = FieldTable<HuberOptions>().add(
         "delta", &HuberOptions::delta, "where the Huber loss turns from a square into a line", {above(0)});
@@ -74,55 +74,55 @@ struct HuberOptions {
 class Huber final : public Loss {
  public:
   explicit Huber(const HuberOptions& options) : delta_(options.delta) {}
-  void values(std::span<const Real> z, std::span<const Real> y, std::span<Real> value) const override {
-    each(z, y, value, [d = delta_](Real p, Real t) {
-      const Real r = std::abs(p - t);
+  void values(std::span<const double> z, std::span<const double> y, std::span<double> value) const override {
+    each(z, y, value, [d = delta_](double p, double t) {
+      const double r = std::abs(p - t);
       return r <= d ? 0.5 * r * r : d * (r - 0.5 * d);
     });
   }
-  void slopes(std::span<const Real> z, std::span<const Real> y, std::span<Real> slope) const override {
-    each(z, y, slope, [d = delta_](Real p, Real t) { return std::clamp(p - t, -d, d); });
+  void slopes(std::span<const double> z, std::span<const double> y, std::span<double> slope) const override {
+    each(z, y, slope, [d = delta_](double p, double t) { return std::clamp(p - t, -d, d); });
   }
-  void curvatures(std::span<const Real> z, std::span<const Real> y, std::span<Real> curvature) const override {
-    each(z, y, curvature, [d = delta_](Real p, Real t) { return std::abs(p - t) <= d ? 1.0 : 0.0; });
+  void curvatures(std::span<const double> z, std::span<const double> y, std::span<double> curvature) const override {
+    each(z, y, curvature, [d = delta_](double p, double t) { return std::abs(p - t) <= d ? 1.0 : 0.0; });
   }
-  [[nodiscard]] Real max_curvature() const override { return 1.0; }
+  [[nodiscard]] double max_curvature() const override { return 1.0; }
 
  private:
-  Real delta_;
+  double delta_;
 };
 
 class SmoothedHinge final : public Loss {
  public:
-  void values(std::span<const Real> z, std::span<const Real> y, std::span<Real> value) const override {
-    each(z, y, value, [](Real p, Real t) {
-      const Real miss = 1 - p * t;
+  void values(std::span<const double> z, std::span<const double> y, std::span<double> value) const override {
+    each(z, y, value, [](double p, double t) {
+      const double miss = 1 - p * t;
       if (miss >= 1) return miss - 0.5;
       return miss <= 0 ? 0.0 : 0.5 * miss * miss;
     });
   }
-  void slopes(std::span<const Real> z, std::span<const Real> y, std::span<Real> slope) const override {
-    each(z, y, slope, [](Real p, Real t) { return -t * std::clamp(1 - p * t, 0.0, 1.0); });
+  void slopes(std::span<const double> z, std::span<const double> y, std::span<double> slope) const override {
+    each(z, y, slope, [](double p, double t) { return -t * std::clamp(1 - p * t, 0.0, 1.0); });
   }
-  void curvatures(std::span<const Real> z, std::span<const Real> y, std::span<Real> curvature) const override {
-    each(z, y, curvature, [](Real p, Real t) { return p * t > 0 && p * t < 1 ? t * t : 0.0; });
+  void curvatures(std::span<const double> z, std::span<const double> y, std::span<double> curvature) const override {
+    each(z, y, curvature, [](double p, double t) { return p * t > 0 && p * t < 1 ? t * t : 0.0; });
   }
-  [[nodiscard]] Real max_curvature() const override { return 1.0; }
+  [[nodiscard]] double max_curvature() const override { return 1.0; }
   [[nodiscard]] Task task() const override { return Task::two_classes; }
 };
 
 class Poisson final : public Loss {
  public:
-  void values(std::span<const Real> z, std::span<const Real> y, std::span<Real> value) const override {
-    each(z, y, value, [](Real p, Real t) { return elementary::exp(p) - t * p; });
+  void values(std::span<const double> z, std::span<const double> y, std::span<double> value) const override {
+    each(z, y, value, [](double p, double t) { return elementary::exp(p) - t * p; });
   }
-  void slopes(std::span<const Real> z, std::span<const Real> y, std::span<Real> slope) const override {
-    each(z, y, slope, [](Real p, Real t) { return elementary::exp(p) - t; });
+  void slopes(std::span<const double> z, std::span<const double> y, std::span<double> slope) const override {
+    each(z, y, slope, [](double p, double t) { return elementary::exp(p) - t; });
   }
-  void curvatures(std::span<const Real> z, std::span<const Real>, std::span<Real> curvature) const override {
-    each(z, z, curvature, [](Real p, Real) { return elementary::exp(p); });
+  void curvatures(std::span<const double> z, std::span<const double>, std::span<double> curvature) const override {
+    each(z, z, curvature, [](double p, double) { return elementary::exp(p); });
   }
-  [[nodiscard]] Real max_curvature() const override { return std::numeric_limits<Real>::infinity(); }
+  [[nodiscard]] double max_curvature() const override { return std::numeric_limits<double>::infinity(); }
   [[nodiscard]] Task task() const override { return Task::counts; }
 };
 

@@ -18,7 +18,7 @@ namespace polyhop {
 struct ModelOptions {
   LossSpec loss = builtin_loss("least-squares");  // without a name: it follows from the target
   Value loss_options = Value::Table{};            // as they were given beside the others, until they are read
-  Real l2 = 0;
+  double l2 = 0;
   PartitionOptions partition = {};
   bool standardise = false;
   bool unit_rows = false;

@@ -42,11 +42,11 @@ struct MatrixColumns {
 /// A matrix one column of which may be apart: the target. Memory holds it once.
 struct StoredMatrix {
   Rows rows;
-  MeteredVector<Real> apart;
+  MeteredVector<double> apart;
   MatrixColumns columns;
   MeteredVector<Index> place;  // of each sample's features, -1 where they are not kept
 
-  void set(Index r, Index c, Real x) {
+  void set(Index r, Index c, double x) {
     const Index kept = place[r];
     const Index feature = columns.place[c];
     if (c == columns.target) {
@@ -104,7 +104,7 @@ MatrixColumns matrix_columns(Index count, bool may_have_target, const DataFormat
   return out;
 }
 
-void check_finite(Real x, Index row, Index column) {
+void check_finite(double x, Index row, Index column) {
   if (std::isfinite(x)) return;
   refuse_array("row " + std::to_string(row + 1) + ", column " + std::to_string(column + 1) + ": found " + shortest(x) +
                ", expected a finite number");
@@ -122,17 +122,17 @@ StoredMatrix read_matrix(NpyInput& in, const std::string& what, bool may_have_ta
   check_columns(found.features, may_have_target && found.target < 0, options);
   const KeptRows kept(options);
   StoredMatrix out{Rows(kept.count(samples), found.features),
-                   MeteredVector<Real>(found.target < 0 ? 0 : static_cast<std::size_t>(samples)), found,
+                   MeteredVector<double>(found.target < 0 ? 0 : static_cast<std::size_t>(samples)), found,
                    places(kept, samples)};
   // Runs of the file's order: rows, or columns where the first index runs fastest.
   const bool by_columns = in.fortran_order();
-  MeteredVector<Real> run(by_columns ? samples : columns);
+  MeteredVector<double> run(by_columns ? samples : columns);
   for (Index i = 0; i < (by_columns ? columns : samples); ++i) {
     in.read(run);
     for (Index j = 0; j < static_cast<Index>(run.size()); ++j) {
       const Index row = by_columns ? j : i;
       const Index column = by_columns ? i : j;
-      const Real x = run[j];
+      const double x = run[j];
       if (found.counts(column)) check_finite(x, row, column);
       out.set(row, column, x);
     }
@@ -152,7 +152,7 @@ LearnedColumns learned_columns(const MatrixColumns& columns, const DataFormat& o
   return out;
 }
 
-void set_targets(DataTable& table, std::span<const Real> values, const DataFormat& options) {
+void set_targets(DataTable& table, std::span<const double> values, const DataFormat& options) {
   TargetColumn targets(options.labels);
   targets.reserve(values.size());
   for (std::size_t n = 0; n < values.size(); ++n) {
@@ -174,7 +174,7 @@ std::string first_of(const NpzReader& archive, const std::string& what, std::ini
   refuse_array("has no array of " + what + ", " + all + "; its arrays: " + (found.empty() ? "none" : found));
 }
 
-MeteredVector<Real> read_target_array(const NpzReader& archive, Index samples) {
+MeteredVector<double> read_target_array(const NpzReader& archive, Index samples) {
   const std::string name = first_of(archive, "targets", {"targets", "y", "target"});
   NpyInput in = archive.stream(name);
   const auto& shape = in.shape();
@@ -185,7 +185,7 @@ MeteredVector<Real> read_target_array(const NpzReader& archive, Index samples) {
     refuse_array("the array '" + name + "' is " + (text.empty() ? "one number" : text) + ", expected " +
                  std::to_string(samples) + " targets, as there are rows of features");
   }
-  MeteredVector<Real> out(samples);
+  MeteredVector<double> out(samples);
   in.read(out);
   return out;
 }

@@ -42,7 +42,7 @@ class SeparateCosts final : public Costs {
   [[nodiscard]] Index dimension() const override { return dimension_; }
   [[nodiscard]] Index samples(Index agent) const override { return of(agent).samples(); }
   void evaluate(const Rows& points, std::span<const Index> owners, std::span<const std::span<const Index>> batches,
-                std::span<Real> values, Rows* gradients) const override {
+                std::span<double> values, Rows* gradients) const override {
     for (std::size_t n = 0; n < owners.size(); ++n) {
       const Objective& own = of(owners[n]);
       const auto row = static_cast<Index>(n);
@@ -68,7 +68,7 @@ class Gathering {
   void reserve(Index wanted) {
     constexpr Index most_bytes = Index{1} << 25;
     const Index dimension = costs_.dimension();
-    const Index fit = most_bytes / (Rows::padded(dimension) * static_cast<Index>(sizeof(Real)));
+    const Index fit = most_bytes / (Rows::padded(dimension) * static_cast<Index>(sizeof(double)));
     const Index room = std::min(wanted, std::max<Index>(fit, 1));
     if (room <= points_.rows()) return;
     points_ = Rows(room, dimension);
@@ -79,14 +79,14 @@ class Gathering {
   }
 
   // Adds a point, which the caller writes to where this says. `out` gets the value by the next `finish`.
-  std::span<Real> add(Index owner, std::span<const Index> batch, Real& out) {
+  std::span<double> add(Index owner, std::span<const Index> batch, double& out) {
     if (count_ == owners_.size()) finish();
     owners_[count_] = owner;
     batches_[count_] = batch;
     outs_[count_] = &out;
     return points_.row(static_cast<Index>(count_++));
   }
-  void add(Index owner, std::span<const Index> batch, const Rows& points, Index p, Real& out) {
+  void add(Index owner, std::span<const Index> batch, const Rows& points, Index p, double& out) {
     read_row(points, p, add(owner, batch, out));
   }
 
@@ -103,8 +103,8 @@ class Gathering {
   Rows points_;
   std::vector<Index> owners_;
   std::vector<std::span<const Index>> batches_;
-  std::vector<Real> values_;
-  std::vector<Real*> outs_;
+  std::vector<double> values_;
+  std::vector<double*> outs_;
   std::size_t count_ = 0;
 };
 
@@ -123,7 +123,7 @@ class ObjectiveOracle final : public Oracle {
   [[nodiscard]] bool is_exact() const override { return sampler_.takes_all(); }
   [[nodiscard]] Index epoch() const override { return sampler_.epoch(); }
 
-  void values_at_point(const Rows& w, std::span<Real> out) override {
+  void values_at_point(const Rows& w, std::span<double> out) override {
     gathering_.reserve(agents());
     for (std::size_t k = 0; k < owners_.size(); ++k) gathering_.add(owners_[k], batches_[k], w, 0, out[k]);
     gathering_.finish();
@@ -150,11 +150,11 @@ class ObjectiveOracle final : public Oracle {
     out.gradients = along(out.written);
   }
 
-  void do_values_at(const Reach& reach, std::span<Real> out) override {
+  void do_values_at(const Reach& reach, std::span<double> out) override {
     gathering_.reserve(reach.entries);
     for (Index k = 0; k < reach.agents; ++k) {
       for (Index e = reach.pattern.offset[k]; e < reach.pattern.offset[k + 1]; ++e) {
-        const std::span<Real> point = gathering_.add(owners_[k], batches_[k], out[e]);
+        const std::span<double> point = gathering_.add(owners_[k], batches_[k], out[e]);
         with_element(element_,
                      [&](auto zero) { std::copy_n(reach.row<decltype(zero)>(e), reach.columns, point.begin()); });
       }
@@ -163,11 +163,11 @@ class ObjectiveOracle final : public Oracle {
   }
 
   void do_values_along(const Rows& w, const Gradients& g, std::span<const Index> agents_asked,
-                       std::span<const Real> steps, std::span<Real> out) override {
+                       std::span<const double> steps, std::span<double> out) override {
     // Room for all, because the next call may ask for more of them.
     gathering_.reserve(agents());
     for (const Index k : agents_asked) {
-      const std::span<Real> trial = gathering_.add(owners_[k], batches_[k], out[k]);
+      const std::span<double> trial = gathering_.add(owners_[k], batches_[k], out[k]);
       read_row(w, k, trial);
       with_element(element_, [&](auto zero) {
         kernels::add_scaled(-steps[k] * g.scale[k], g.at<decltype(zero)>(k), trial.data(), trial.data(), g.columns);
@@ -187,7 +187,7 @@ class ObjectiveOracle final : public Oracle {
 
 }  // namespace
 
-GradientCheck check_gradient(const Costs& costs, Index agent, std::span<const Real> w) {
+GradientCheck check_gradient(const Costs& costs, Index agent, std::span<const double> w) {
   const auto dimension = static_cast<std::size_t>(costs.dimension());
   if (w.size() != dimension) {
     throw InputError("w", "has " + std::to_string(w.size()) + " numbers, expected " + std::to_string(dimension));
@@ -196,13 +196,13 @@ GradientCheck check_gradient(const Costs& costs, Index agent, std::span<const Re
   Rows point(1, costs.dimension());
   std::ranges::copy(w, point.row(0).begin());
   Rows gradient(1, costs.dimension());
-  Real value = 0;
+  double value = 0;
   costs.evaluate(point, {&agent, 1}, all.batches(), {&value, 1}, &gradient);
 
   // The cube root of the rounding unit balances truncation against cancellation.
   const auto width = [&](std::size_t j) { return 6e-6 * std::max(1.0, std::abs(w[j])); };
-  std::vector<Real> up(dimension);
-  std::vector<Real> down(dimension);
+  std::vector<double> up(dimension);
+  std::vector<double> down(dimension);
   Gathering gathering(costs);
   gathering.reserve(2 * costs.dimension());
   for (std::size_t j = 0; j < dimension; ++j) {
@@ -217,9 +217,9 @@ GradientCheck check_gradient(const Costs& costs, Index agent, std::span<const Re
 
   GradientCheck check;
   for (std::size_t j = 0; j < dimension; ++j) {
-    const Real given = gradient.row(0)[j];
-    const Real expected = (up[j] - down[j]) / (2 * width(j));
-    const Real error = std::abs(given - expected) / std::max(1.0, std::abs(given));
+    const double given = gradient.row(0)[j];
+    const double expected = (up[j] - down[j]) / (2 * width(j));
+    const double error = std::abs(given - expected) / std::max(1.0, std::abs(given));
     // A NaN must not hide behind a comparison.
     if (!(error <= check.worst_error)) {
       check = {std::isnan(error) ? HUGE_VAL : error, static_cast<Index>(j), given, expected};
@@ -228,7 +228,7 @@ GradientCheck check_gradient(const Costs& costs, Index agent, std::span<const Re
   return check;
 }
 
-GradientCheck check_gradient(const Objective& objective, std::span<const Real> w) {
+GradientCheck check_gradient(const Objective& objective, std::span<const double> w) {
   // The objective belongs to the caller, and outlives this.
   const std::shared_ptr<const Objective> borrowed(std::shared_ptr<const Objective>(), &objective);
   return check_gradient(SeparateCosts({borrowed}), 0, w);

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "polyhop/core/real.hpp"
+#include "polyhop/core/index.hpp"
 #include "polyhop/problem/costs.hpp"
 #include "polyhop/problem/problem.hpp"
 #include "polyhop/problem/sampler.hpp"
@@ -22,25 +22,25 @@ class Objective {
   [[nodiscard]] virtual Index dimension() const = 0;
   /// How many samples there are to choose from; 1 for a deterministic cost.
   [[nodiscard]] virtual Index samples() const { return 1; }
-  [[nodiscard]] virtual Real value(std::span<const Real> w, std::span<const Index> batch) const = 0;
+  [[nodiscard]] virtual double value(std::span<const double> w, std::span<const Index> batch) const = 0;
   /// Fills the gradient and returns the value.
-  virtual Real value_and_gradient(std::span<const Real> w, std::span<const Index> batch,
-                                  std::span<Real> gradient) const = 0;
+  virtual double value_and_gradient(std::span<const double> w, std::span<const Index> batch,
+                                    std::span<double> gradient) const = 0;
 };
 
 /// What a gradient check found.
 struct GradientCheck {
-  Real worst_error = 0;  // max over coordinates of |given - finite difference| / max(1, |given|)
-  Index coordinate = 0;  // where it is
-  Real given = 0;
-  Real expected = 0;
-  [[nodiscard]] bool passed(Real tolerance = 1e-6) const { return worst_error <= tolerance; }
+  double worst_error = 0;  // max over coordinates of |given - finite difference| / max(1, |given|)
+  Index coordinate = 0;    // where it is
+  double given = 0;
+  double expected = 0;
+  [[nodiscard]] bool passed(double tolerance = 1e-6) const { return worst_error <= tolerance; }
 };
 
 /// Compares the gradient of an objective at w with central differences of its value on all samples.
-GradientCheck check_gradient(const Objective& objective, std::span<const Real> w);
+GradientCheck check_gradient(const Objective& objective, std::span<const double> w);
 /// The same for one agent of many.
-GradientCheck check_gradient(const Costs& costs, Index agent, std::span<const Real> w);
+GradientCheck check_gradient(const Costs& costs, Index agent, std::span<const double> w);
 
 /// A problem made of the user's costs. A block's points are evaluated in one call, the block's own models without a
 /// copy. Other points, such as those within two hops, are gathered first, at most 32 MB of them per call. Costs are

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "polyhop/core/gradients.hpp"
+#include "polyhop/core/index.hpp"
 #include "polyhop/core/reach.hpp"
-#include "polyhop/core/real.hpp"
 #include "polyhop/core/rows.hpp"
 #include "polyhop/core/state.hpp"
 
@@ -15,7 +15,7 @@ namespace polyhop {
 
 /// What an oracle tells about the current point: Jhat_k(w_k), where asked for, and the gradients.
 struct Evaluation {
-  std::vector<Real> values;
+  std::vector<double> values;
   Gradients gradients;
   Rows written;  // the gradients that are no sample's row
 };
@@ -51,25 +51,25 @@ class Oracle {
   }
 
   /// out[e] = Jhat_k(w_l) for every entry e = (k, l) of the reach: agent k's own sample at the points within two hops.
-  void values_at(const Reach& reach, std::span<Real> out) {
+  void values_at(const Reach& reach, std::span<double> out) {
     evaluations_.values += reach.entries;
     do_values_at(reach, out);
   }
 
   /// out[k] = Jhat_k(w_k - steps[k] g_k) for every k of `agents` (of the block, from 0), g the gradients that
   /// `evaluate` gave at w; the others are not evaluated, not charged, and their out[k] is left alone.
-  void values_along(const Rows& w, const Gradients& g, std::span<const Index> agents, std::span<const Real> steps,
-                    std::span<Real> out) {
+  void values_along(const Rows& w, const Gradients& g, std::span<const Index> agents, std::span<const double> steps,
+                    std::span<double> out) {
     evaluations_.values += static_cast<Index>(agents.size());
     do_values_along(w, g, agents, steps, out);
   }
 
   /// out[k] = Jhat_k(w) at one point for all, the only row of w: for studies with a known optimum, so it is not
   /// charged.
-  virtual void values_at_point(const Rows& w, std::span<Real> out) = 0;
+  virtual void values_at_point(const Rows& w, std::span<double> out) = 0;
 
   /// out[k] = a constant L_k such that Jhat_k of the current sample is L_k-smooth; false when none is known.
-  virtual bool smoothness(std::span<Real> /*out*/) { return false; }
+  virtual bool smoothness(std::span<double> /*out*/) { return false; }
 
   /// True when every draw takes all samples, so that Jhat_k is J_k.
   [[nodiscard]] virtual bool is_exact() const { return false; }
@@ -88,9 +88,9 @@ class Oracle {
  protected:
   /// Fills `out`, which is empty the first time.
   virtual void do_evaluate(const Rows& w, bool with_values, Evaluation& out) = 0;
-  virtual void do_values_at(const Reach& reach, std::span<Real> out) = 0;
+  virtual void do_values_at(const Reach& reach, std::span<double> out) = 0;
   virtual void do_values_along(const Rows& w, const Gradients& g, std::span<const Index> agents,
-                               std::span<const Real> steps, std::span<Real> out) = 0;
+                               std::span<const double> steps, std::span<double> out) = 0;
 
  private:
   Evaluation here_;

@@ -21,35 +21,35 @@ void shuffle(std::span<Index> x, Stream& random) {
 }
 
 // Gamma(alpha, 1) by Marsaglia and Tsang (2000); below 1 through alpha + 1.
-Real gamma_variate(Real alpha, Stream& random) {
+double gamma_variate(double alpha, Stream& random) {
   if (alpha < 1) {
-    const Real u = std::max(random.uniform(), 0x1p-53);
+    const double u = std::max(random.uniform(), 0x1p-53);
     return gamma_variate(alpha + 1, random) * elementary::exp(elementary::log(u) / alpha);
   }
-  const Real d = alpha - 1.0 / 3;
-  const Real c = 1 / std::sqrt(9 * d);
+  const double d = alpha - 1.0 / 3;
+  const double c = 1 / std::sqrt(9 * d);
   for (;;) {
-    const Real x = random.normal();
-    const Real v = (1 + c * x) * (1 + c * x) * (1 + c * x);
+    const double x = random.normal();
+    const double v = (1 + c * x) * (1 + c * x) * (1 + c * x);
     if (v <= 0) continue;
-    const Real u = std::max(random.uniform(), 0x1p-53);
+    const double u = std::max(random.uniform(), 0x1p-53);
     if (elementary::log(u) < 0.5 * x * x + d - d * v + d * elementary::log(v)) return d * v;
   }
 }
 
 // How many of `count` each agent gets, by shares from Dirichlet(alpha): the ends of the shares are rounded.
-std::vector<Index> uneven_shares(Index count, Index agents, Real alpha, Stream& random) {
-  std::vector<Real> share(agents);
-  constexpr Real even = 1e6;  // beyond it nobody could tell the shares apart
-  for (Real& s : share) s = gamma_variate(std::min(alpha, even), random);
-  const Real total = std::accumulate(share.begin(), share.end(), Real{0});
+std::vector<Index> uneven_shares(Index count, Index agents, double alpha, Stream& random) {
+  std::vector<double> share(agents);
+  constexpr double even = 1e6;  // beyond it nobody could tell the shares apart
+  for (double& s : share) s = gamma_variate(std::min(alpha, even), random);
+  const double total = std::accumulate(share.begin(), share.end(), double{0});
   std::vector<Index> out;
-  Real sum = 0;
+  double sum = 0;
   Index before = 0;
-  for (const Real s : share) {
+  for (const double s : share) {
     sum += s;
     // A very small alpha may leave nothing but zeros: then all goes to the last.
-    const Index end = total > 0 ? static_cast<Index>(std::llround(sum / total * static_cast<Real>(count))) : before;
+    const Index end = total > 0 ? static_cast<Index>(std::llround(sum / total * static_cast<double>(count))) : before;
     out.push_back(std::min(end, count) - before);
     before += out.back();
   }
@@ -85,7 +85,7 @@ Partition equal_shares(std::vector<Index> order, Index agents) {
 }
 
 // The class of each sample; without classes, the tenth of the targets that it lies in.
-std::vector<Index> groups(std::span<const Real> targets, Index classes, const std::vector<Index>& sorted) {
+std::vector<Index> groups(std::span<const double> targets, Index classes, const std::vector<Index>& sorted) {
   std::vector<Index> out(targets.size());
   constexpr Index tenths = 10;
   for (std::size_t n = 0; n < sorted.size(); ++n) {
@@ -107,7 +107,7 @@ const FieldTable<PartitionOptions>& PartitionOptions::fields() {
   return table;
 }
 
-Partition deal(const PartitionOptions& options, std::span<const Real> targets, Index classes, Index agents,
+Partition deal(const PartitionOptions& options, std::span<const double> targets, Index classes, Index agents,
                std::uint64_t seed) {
   const auto count = static_cast<Index>(targets.size());
   if (count < agents) {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "polyhop/core/fields.hpp"
-#include "polyhop/core/real.hpp"
+#include "polyhop/core/index.hpp"
 
 namespace polyhop {
 
@@ -31,7 +31,7 @@ struct EnumNames<PartitionKind> {
 
 struct PartitionOptions {
   PartitionKind kind = PartitionKind::iid;
-  Real alpha = 1;
+  double alpha = 1;
   static const FieldTable<PartitionOptions>& fields();
 };
 
@@ -43,7 +43,7 @@ struct Partition {
 
 /// Every agent gets a sample at least: throws InputError where there are fewer samples than agents. `classes`: how many
 /// classes the targets number, from 0 on; 0 where they are no classes.
-Partition deal(const PartitionOptions& options, std::span<const Real> targets, Index classes, Index agents,
+Partition deal(const PartitionOptions& options, std::span<const double> targets, Index classes, Index agents,
                std::uint64_t seed);
 
 }  // namespace polyhop

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "polyhop/core/collective.hpp"
-#include "polyhop/core/real.hpp"
+#include "polyhop/core/index.hpp"
 #include "polyhop/core/rows.hpp"
 #include "polyhop/problem/oracle.hpp"
 
@@ -18,7 +18,7 @@ namespace polyhop {
 
 /// A minimiser w^o of J and its cost, and how well they are known.
 struct Reference {
-  std::optional<std::vector<Real>> minimiser;                  // none where J has no minimum, or nobody solved for it
+  std::optional<std::vector<double>> minimiser;                // none where J has no minimum, or nobody solved for it
   double value = 0;                                            // J(w^o), or the infimum
   double accuracy = std::numeric_limits<double>::quiet_NaN();  // estimate of J(minimiser) - min J
   std::string how;                                             // the words for a report
@@ -45,15 +45,15 @@ class Problem {
   }
   /// The view of one block; `seed` is that of the sampling.
   [[nodiscard]] virtual std::unique_ptr<Oracle> oracle(Block block, std::uint64_t seed) const = 0;
-  /// out(k, p) = J_k(point p), points in double, k over the block's agents: the whole cost, not a batch. One matrix product for linear
-  /// models.
+  /// out(k, p) = J_k(point p), points in double, k over the block's agents: the whole cost, not a batch. One matrix
+  /// product for linear models.
   virtual void costs(Block block, const Rows& points, Rows& out) const = 0;
   /// Minimises J = (1/K) sum_k J_k, with the same bits for any number of processes; `here`: the agents whose costs this
   /// one has. Every process makes the same calls. By default the minimum is unknown.
   [[nodiscard]] virtual Reference minimise(Collective& collective, const Block& here) const;
   /// How many of the block's samples the model w (a row of Rows) takes for another class; -1 where there are no
   /// classes.
-  [[nodiscard]] virtual Index misclassified(Block /*block*/, const Real* /*w*/) const { return -1; }
+  [[nodiscard]] virtual Index misclassified(Block /*block*/, const double* /*w*/) const { return -1; }
 };
 
 }  // namespace polyhop

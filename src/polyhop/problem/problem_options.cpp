@@ -17,7 +17,7 @@ ReferenceChoice Codec<ReferenceChoice>::read(const Value& v) {
     if (*text == "solve") return {};
     if (*text == "none") return {false, {}};
   } else if (v.as<double>() != nullptr || v.as<std::int64_t>() != nullptr) {
-    const Real x = Codec<Real>::read(v);
+    const double x = Codec<double>::read(v);
     if (std::isfinite(x)) return {false, x};
   }
   throw_mismatch(v, type());
@@ -137,7 +137,7 @@ std::uint64_t data_seed(const ProblemOptions& options, std::uint64_t seed) {
 std::unique_ptr<DataProblem> make_problem(const ProblemOptions& options, const Block& block, Index agents,
                                           std::uint64_t seed) {
   const double bytes = static_cast<double>(block.size()) * static_cast<double>(options.samples) *
-                       static_cast<double>(options.dimension) * static_cast<double>(sizeof(Real));
+                       static_cast<double>(options.dimension) * static_cast<double>(sizeof(double));
   if (bytes > memory_left()) {
     throw InputError("problem", std::to_string(block.size()) + " agents x " + std::to_string(options.samples) +
                                     " samples x " + std::to_string(options.dimension) + " features need " +

@@ -26,7 +26,7 @@ struct EnumNames<Element> {
 /// How J(w^o) is known: solved for, not at all, or given.
 struct ReferenceChoice {
   bool solve = true;
-  std::optional<Real> value;
+  std::optional<double> value;
 };
 template <>
 struct Codec<ReferenceChoice> {
@@ -41,9 +41,9 @@ struct ProblemOptions {
   std::string source = "synthetic";  // or "file", or the name of a bundled set or of a problem of one's own
   Index dimension = 0;
   Index samples = 0;
-  Real noise = 0;
-  Real scale_spread = 0;
-  Real minimiser_spread = 0;
+  double noise = 0;
+  double scale_spread = 0;
+  double minimiser_spread = 0;
   std::optional<std::string> data;
   std::optional<std::string> target;
   std::optional<std::string> columns = {};

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "polyhop/core/collective.hpp"
-#include "polyhop/core/real.hpp"
+#include "polyhop/core/index.hpp"
 #include "polyhop/problem/costs.hpp"
 #include "polyhop/problem/data_problem.hpp"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "polyhop/core/fields.hpp"
-#include "polyhop/core/real.hpp"
+#include "polyhop/core/index.hpp"
 
 namespace polyhop {
 

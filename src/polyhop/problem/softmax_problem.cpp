@@ -33,7 +33,7 @@ class SoftmaxOracle final : public DataOracle {
     losses_.resize(most);
   }
 
-  void values_at_point(const Rows& w, std::span<Real> out) override {
+  void values_at_point(const Rows& w, std::span<double> out) override {
     for (Index k = 0; k < block_.size(); ++k) out[k] = value_at(k, w.as<T>());
   }
 
@@ -50,13 +50,13 @@ class SoftmaxOracle final : public DataOracle {
       return;
     }
     for (std::size_t j = first; j < last; ++j) {
-      Real* z = predictions(j - first);
+      double* z = predictions(j - first);
       for (std::size_t c = 0; c < classes_; ++c) {
         z[c] = h.dot(sample(k, batch(k)[j]), w + static_cast<Index>(c) * h.columns());
       }
     }
   }
-  [[nodiscard]] Real* predictions(std::size_t of) { return z_.data() + of * classes_; }
+  [[nodiscard]] double* predictions(std::size_t of) { return z_.data() + of * classes_; }
 
   [[nodiscard]] double value_at(Index k, const T* w) {
     const std::size_t count = batch(k).size();
@@ -93,11 +93,11 @@ class SoftmaxOracle final : public DataOracle {
   }
 
   // Sample j's predictions become share * (p_c - [y = c]); returns its loss.
-  [[nodiscard]] Real slopes(Index k, std::size_t j, Real* z) const {
+  [[nodiscard]] double slopes(Index k, std::size_t j, double* z) const {
     const auto y = static_cast<std::size_t>(targets(k)[j]);
-    const Real loss = softmax_loss({z, classes_}, static_cast<Index>(y), z);
+    const double loss = softmax_loss({z, classes_}, static_cast<Index>(y), z);
     z[y] -= 1;
-    const Real by = share(k);
+    const double by = share(k);
     for (std::size_t c = 0; c < classes_; ++c) z[c] *= by;
     return loss;
   }
@@ -111,14 +111,14 @@ class SoftmaxOracle final : public DataOracle {
       return;
     }
     for (std::size_t j = first; j < last; ++j) {
-      const Real* z = predictions(j - first);
+      const double* z = predictions(j - first);
       for (std::size_t c = 0; c < classes_; ++c) {
         h.add_scaled(z[c], sample(k, batch(k)[j]), g + static_cast<Index>(c) * h.columns());
       }
     }
   }
 
-  void do_values_at(const Reach& reach, std::span<Real> out) override {
+  void do_values_at(const Reach& reach, std::span<double> out) override {
     for (Index k = 0; k < block_.size(); ++k) {
       for (Index e = reach.pattern.offset[k]; e < reach.pattern.offset[k + 1]; ++e) {
         out[e] = value_at(k, reach.row<T>(e));
@@ -126,8 +126,8 @@ class SoftmaxOracle final : public DataOracle {
     }
   }
 
-  void do_values_along(const Rows& w, const Gradients& g, std::span<const Index> agents, std::span<const Real> steps,
-                       std::span<Real> out) override {
+  void do_values_along(const Rows& w, const Gradients& g, std::span<const Index> agents, std::span<const double> steps,
+                       std::span<double> out) override {
     for (const Index k : agents) {
       kernels::add_scaled(-steps[k] * g.scale[k], g.at<T>(k), w.as<T>(k), trial_.as<T>(), g.columns);
       out[k] = value_at(k, trial_.as<T>());
@@ -137,19 +137,19 @@ class SoftmaxOracle final : public DataOracle {
   Rows trial_;  // one row: a point on its way to being evaluated
   std::size_t classes_;
   std::array<const T*, together> rows_{};  // the features of some samples, where they are dense
-  std::vector<Real> z_;                    // their predictions, one for each class
-  std::vector<Real> losses_;               // of one agent's batch
+  std::vector<double> z_;                  // their predictions, one for each class
+  std::vector<double> losses_;             // of one agent's batch
 };
 
 }  // namespace
 
-Real softmax_loss(std::span<const Real> z, Index y, Real* probabilities) {
-  const Real of_target = z[y];
-  const Real largest = *std::ranges::max_element(z);
+double softmax_loss(std::span<const double> z, Index y, double* probabilities) {
+  const double of_target = z[y];
+  const double largest = *std::ranges::max_element(z);
   // Relative to the largest, whose own term is 1: nothing overflows, and the sum is 1 at least.
   double sum = 0;
   for (std::size_t c = 0; c < z.size(); ++c) {
-    const Real e = elementary::exp(z[c] - largest);
+    const double e = elementary::exp(z[c] - largest);
     sum += e;
     if (probabilities != nullptr) probabilities[c] = e;
   }
@@ -162,8 +162,8 @@ Real softmax_loss(std::span<const Real> z, Index y, Real* probabilities) {
 SoftmaxProblem::SoftmaxProblem(Dataset data, Index classes, LinearOptions options)
     : DataProblem(std::move(data), std::move(options), classes) {
   if (classes < 2) throw InputError("classes", "found " + std::to_string(classes) + ", expected at least 2");
-  for (const Real y : this->data().targets) {
-    if (!(y >= 0 && y < static_cast<Real>(classes) && y == std::floor(y))) {
+  for (const double y : this->data().targets) {
+    if (!(y >= 0 && y < static_cast<double>(classes) && y == std::floor(y))) {
       throw InputError("data", "found target " + shortest(y) + "; with " + std::to_string(classes) +
                                    " classes targets are their numbers, 0 to " + std::to_string(classes - 1));
     }
@@ -176,28 +176,28 @@ std::unique_ptr<Oracle> SoftmaxProblem::oracle(Block block, std::uint64_t seed) 
   });
 }
 
-Index SoftmaxProblem::misclassified(Block block, const Real* w) const {
+Index SoftmaxProblem::misclassified(Block block, const double* w) const {
   Rows model(classes(), features());  // blocks of w are not padded, rows are
   for (Index c = 0; c < classes(); ++c) std::copy_n(w + c * features(), features(), model.row(c).data());
   Index wrong = 0;
   for (Index n = data().first(here(block.first)); n < data().first(here(block.last)); ++n) {
     Index best = 0;
-    Real highest = data().features.dot(n, model.row(0).data());
+    double highest = data().features.dot(n, model.row(0).data());
     for (Index c = 1; c < classes(); ++c) {
-      const Real z = data().features.dot(n, model.row(c).data());
+      const double z = data().features.dot(n, model.row(c).data());
       if (z > highest) {
         highest = z;
         best = c;
       }
     }
-    if (static_cast<Real>(best) != data().targets[n]) ++wrong;
+    if (static_cast<double>(best) != data().targets[n]) ++wrong;
   }
   return wrong;
 }
 
-void SoftmaxProblem::losses_at_points(const Real* z, Index stride, std::span<const Real> targets,
-                                      std::span<Real> losses) const {
-  std::vector<Real> own(classes());
+void SoftmaxProblem::losses_at_points(const double* z, Index stride, std::span<const double> targets,
+                                      std::span<double> losses) const {
+  std::vector<double> own(classes());
   for (std::size_t p = 0; p < losses.size(); ++p) {
     for (Index c = 0; c < classes(); ++c) own[c] = z[c * stride + static_cast<Index>(p)];
     losses[p] = softmax_loss(own, static_cast<Index>(targets[p]));

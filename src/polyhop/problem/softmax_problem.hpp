@@ -19,17 +19,17 @@ class SoftmaxProblem final : public DataProblem {
   SoftmaxProblem(Dataset data, Index classes, LinearOptions options = {});
 
   [[nodiscard]] std::unique_ptr<Oracle> oracle(Block block, std::uint64_t seed) const override;
-  [[nodiscard]] Index misclassified(Block block, const Real* w) const override;
+  [[nodiscard]] Index misclassified(Block block, const double* w) const override;
   [[nodiscard]] Index classes() const { return predictions(); }
-  [[nodiscard]] Real max_curvature() const override { return 0.5; }
+  [[nodiscard]] double max_curvature() const override { return 0.5; }
 
  private:
-  void losses_at_points(const Real* z, Index stride, std::span<const Real> targets,
-                        std::span<Real> losses) const override;
+  void losses_at_points(const double* z, Index stride, std::span<const double> targets,
+                        std::span<double> losses) const override;
 };
 
 /// ln sum_c e^{z_c} - z_y, without overflow; where `probabilities` is given, e^{z_c} / sum e^z goes there, which may
 /// be z.
-Real softmax_loss(std::span<const Real> z, Index y, Real* probabilities = nullptr);
+double softmax_loss(std::span<const double> z, Index y, double* probabilities = nullptr);
 
 }  // namespace polyhop

@@ -23,13 +23,13 @@ Dataset synthesise(const SyntheticData& data, const Block& block, bool classes, 
     const Index k = block.agent(n);
     Stream(seed, Purpose::minimiser_shift, k).normals(own.row(0), data.minimiser_spread);
     kernels::add_scaled(1, common.data(), own.data(), own.data(), m);
-    const Real factor = elementary::exp(data.scale_spread * Stream(seed, Purpose::feature_scale, k).normal());
+    const double factor = elementary::exp(data.scale_spread * Stream(seed, Purpose::feature_scale, k).normal());
     Stream values(seed, Purpose::features, k);
     Stream noise(seed, Purpose::noise, k);
     for (Index sample = 0; sample < data.samples; ++sample) {
       auto h = features.row(out.offset.back() + sample);
       values.normals(h, factor);
-      const Real y = kernels::dot(h.data(), own.data(), m) + data.noise * noise.normal();
+      const double y = kernels::dot(h.data(), own.data(), m) + data.noise * noise.normal();
       out.targets.push_back(classes ? (y < 0 ? -1.0 : 1.0) : y);
     }
     out.offset.push_back(out.offset.back() + data.samples);

@@ -15,9 +15,9 @@ namespace polyhop {
 struct SyntheticData {
   Index dimension = 0;
   Index samples = 0;
-  Real noise = 0;
-  Real scale_spread = 0;
-  Real minimiser_spread = 0;
+  double noise = 0;
+  double scale_spread = 0;
+  double minimiser_spread = 0;
 };
 
 /// The data of the block's agents.

@@ -12,9 +12,9 @@ namespace polyhop {
 
 TargetColumn::TargetColumn(const std::vector<std::string>& labels) : labels_(labels) {
   for (const std::string& label : labels_) {
-    const auto number = static_cast<Real>(classes_.size());
+    const auto number = static_cast<double>(classes_.size());
     classes_.emplace(label, number);
-    Real value = 0;
+    double value = 0;
     if (parse_number(label, value)) numbers_.emplace(value, number);
   }
 }
@@ -27,7 +27,7 @@ std::string TargetColumn::unknown(std::string_view text) const {
          (labels_.size() > most ? ", ..." : "");
 }
 
-std::string TargetColumn::add_trained(std::string_view text, bool is_number, Real value) {
+std::string TargetColumn::add_trained(std::string_view text, bool is_number, double value) {
   const auto found = classes_.find(text);
   if (found != classes_.end()) {
     values_.push_back(found->second);
@@ -41,7 +41,7 @@ std::string TargetColumn::add_trained(std::string_view text, bool is_number, Rea
 }
 
 std::string TargetColumn::add(std::string_view text) {
-  Real value = 0;
+  double value = 0;
   const bool is_number = parse_number(text, value);
   if (!labels_.empty()) return add_trained(text, is_number, value);
   if (values_.empty()) words_ = !is_number;
@@ -51,7 +51,7 @@ std::string TargetColumn::add(std::string_view text) {
     if (found == classes_.end()) {
       constexpr std::size_t bytes_a_node = 128;  // of the map, and of the list that is made of it
       words_held_.add(static_cast<double>(bytes_a_node + 2 * text.size()));
-      found = classes_.emplace(std::string(text), static_cast<Real>(classes_.size())).first;
+      found = classes_.emplace(std::string(text), static_cast<double>(classes_.size())).first;
     }
     values_.push_back(found->second);
     return {};
@@ -62,7 +62,7 @@ std::string TargetColumn::add(std::string_view text) {
   return {};
 }
 
-std::string TargetColumn::add(Real value) {
+std::string TargetColumn::add(double value) {
   if (!std::isfinite(value)) return "found " + shortest(value) + " as a target, expected a finite number";
   if (!labels_.empty()) return add_trained(shortest(value), true, value);
   values_.push_back(value);
@@ -73,12 +73,12 @@ void TargetColumn::finish(DataTable& table) {
   if (!labels_.empty()) {
     table.labels = std::move(labels_);
   } else if (words_) {
-    std::vector<Real> sorted(classes_.size());  // by order of appearance
+    std::vector<double> sorted(classes_.size());  // by order of appearance
     for (const auto& [word, number] : classes_) {
-      sorted[static_cast<std::size_t>(number)] = static_cast<Real>(table.labels.size());
+      sorted[static_cast<std::size_t>(number)] = static_cast<double>(table.labels.size());
       table.labels.push_back(word);
     }
-    for (Real& value : values_) value = sorted[static_cast<std::size_t>(value)];
+    for (double& value : values_) value = sorted[static_cast<std::size_t>(value)];
   }
   table.targets = std::move(values_);
 }

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "polyhop/core/index.hpp"
 #include "polyhop/core/memory_limit.hpp"
-#include "polyhop/core/real.hpp"
 #include "polyhop/problem/data_table.hpp"
 
 namespace polyhop {
@@ -23,19 +23,19 @@ class TargetColumn {
   void reserve(std::size_t count) { values_.reserve(count); }
   /// Empty, or what is wrong with it: for an error that says where.
   [[nodiscard]] std::string add(std::string_view text);
-  [[nodiscard]] std::string add(Real value);
+  [[nodiscard]] std::string add(double value);
   /// Moves targets and labels into the table.
   void finish(DataTable& table);
 
  private:
   [[nodiscard]] std::string unknown(std::string_view text) const;
-  [[nodiscard]] std::string add_trained(std::string_view text, bool is_number, Real value);
+  [[nodiscard]] std::string add_trained(std::string_view text, bool is_number, double value);
 
-  MeteredVector<Real> values_;
+  MeteredVector<double> values_;
   HeldMemory words_held_;
-  std::map<std::string, Real, std::less<>> classes_;  // words, with the number of each
-  std::map<Real, Real> numbers_;                      // labels of training that are numbers, with the number of each
-  std::vector<std::string> labels_;                   // of training
+  std::map<std::string, double, std::less<>> classes_;  // words, with the number of each
+  std::map<double, double> numbers_;                    // labels of training that are numbers, with the number of each
+  std::vector<std::string> labels_;                     // of training
   bool words_ = false;
 };
 

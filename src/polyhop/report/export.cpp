@@ -22,7 +22,7 @@ std::string name_of_run(const Cell& cell) { return cell.method + "/" + std::to_s
 
 void add_rows(NpzWriter& out, const std::string& name, const Rows& models) {
   if (models.rows() == 0) return;
-  std::vector<Real> flat;
+  std::vector<double> flat;
   for (Index k = 0; k < models.rows(); ++k) flat.insert(flat.end(), models.row(k).begin(), models.row(k).end());
   out.add(name, flat, {models.rows(), models.columns()});
 }
@@ -41,10 +41,10 @@ void write_steps(const Record& record, NpzWriter& out) {
     std::size_t agents = 0;
     for (const auto& steps : cell.steps) agents = std::max(agents, steps.size());
     if (agents == 0) continue;
-    std::vector<Real> flat;
+    std::vector<double> flat;
     for (const auto& steps : cell.steps) {
       flat.insert(flat.end(), steps.begin(), steps.end());
-      flat.insert(flat.end(), agents - steps.size(), std::numeric_limits<Real>::quiet_NaN());
+      flat.insert(flat.end(), agents - steps.size(), std::numeric_limits<double>::quiet_NaN());
     }
     out.add(name_of_run(cell), flat, {static_cast<Index>(cell.steps.size()), static_cast<Index>(agents)});
   }

@@ -15,8 +15,8 @@ struct FigureOptions {
   CurveX x = CurveX::iterations;
   CurveY y = curve_y(&Point::excess_risk);
   std::vector<std::string> methods;  // all when empty; names as in the record
-  Real width = 8.8;                  // cm
-  Real height = 6.4;                 // a legend that finds no room among the curves stands below and adds to it
+  double width = 8.8;                // cm
+  double height = 6.4;               // a legend that finds no room among the curves stands below and adds to it
   bool band = true;                  // the outer tenths over the seeds, behind each of at most four medians
   static const FieldTable<FigureOptions>& fields();
 };

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "polyhop/core/real.hpp"
+#include "polyhop/core/index.hpp"
 
 /// What figures share: sizes, the looks of lines, legends, and the gnuplot commands for them. Lengths are in cm.
 namespace polyhop::figure {

@@ -81,8 +81,8 @@ std::vector<std::string> outputs_of(const Model& model) {
 }
 
 // The scores of a sample whose features are all at their mean: the intercepts that go with effects of deviations.
-std::vector<Real> intercepts_at_mean(const Model& model) {
-  std::vector<Real> out = model.intercept;
+std::vector<double> intercepts_at_mean(const Model& model) {
+  std::vector<double> out = model.intercept;
   for (std::size_t c = 0; c < out.size(); ++c) {
     for (std::size_t j = 0; j < model.mean.size(); ++j) {
       out[c] += model.weights(static_cast<Index>(c), static_cast<Index>(j)) * model.mean[j];
@@ -98,7 +98,7 @@ std::string coefficients_json(const Model& model) {
   std::vector<Index> rows(model.weights.rows());
   std::iota(rows.begin(), rows.end(), Index{0});
   const auto weights = [&](Index j) { return list_of(rows, [&](Index c) { return json(model.weights(c, j)); }); };
-  const auto plain = [](Real x) { return json(x); };
+  const auto plain = [](double x) { return json(x); };
   const auto scale = [&](Index j) { return json(model.scale[j]); };
   return object({{"outputs", list_of(outputs_of(model), [](const std::string& s) { return json(s); })},
                  {"features", list_of(order, [&](Index j) { return json(feature_name(model, j)); })},

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "polyhop/core/real.hpp"
+#include "polyhop/core/index.hpp"
 
 namespace polyhop {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "polyhop/core/real.hpp"
+#include "polyhop/core/index.hpp"
 #include "polyhop/core/value.hpp"
 
 /// JSON for the data of a page, built as text: an infinite number is written 1e999, which every browser reads as

@@ -254,7 +254,7 @@ MethodSummary summary_of(const Scoreboard& board, std::size_t method) {
 double seconds_of(const Record& record) {
   double seconds = 0;
   for (const Cell& cell : record.cells) seconds += cell.points.empty() ? 0 : cell.points.back().seconds;
-  std::set<std::pair<Real, double>> searches;
+  std::set<std::pair<double, double>> searches;
   for (const Tuning& tuning : record.tunings) searches.emplace(tuning.value, tuning.seconds);
   for (const auto& [value, of_search] : searches) seconds += of_search;
   return seconds;

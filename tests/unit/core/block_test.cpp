@@ -26,10 +26,10 @@ Rows normals(Index seed) {
 const Rows x = normals(1);
 const Rows y = normals(2);
 const Rows z = normals(3);
-const std::vector<Real> mu = {0.5, -2, 3};
+const std::vector<double> mu = {0.5, -2, 3};
 
 // Every element of `got` is what the formula says, to the last bits; nothing is written behind a row.
-void expect_elements(const Rows& got, const std::function<Real(Index k, Index j)>& formula) {
+void expect_elements(const Rows& got, const std::function<double(Index k, Index j)>& formula) {
   for (Index k = 0; k < got.rows(); ++k) {
     for (Index j = 0; j < columns; ++j) EXPECT_NEAR(got(k, j), formula(k, j), 1e-14) << k << ", " << j;
     for (Index j = columns; j < got.stride(); ++j) EXPECT_EQ(got(k, j), 0) << k << ", " << j;
@@ -54,7 +54,7 @@ TEST(Block, VerbsOfWholeBlocksFollowTheirFormulas) {
 }
 
 TEST(Block, VerbsOfSingleRowsTouchTheseAlone) {
-  const auto row_1 = [](const Rows& got, const std::function<Real(Index j)>& formula) {
+  const auto row_1 = [](const Rows& got, const std::function<double(Index j)>& formula) {
     expect_elements(got, [&](Index k, Index j) { return k == 1 ? formula(j) : z(k, j); });
   };
   Rows out = z;
@@ -123,7 +123,7 @@ TEST(Block, MomentsAreKeptRaisedAndDividedBy) {
 TEST(Block, LinksAreCombinedAndMultiplied) {
   const std::array<Index, 4> offset = {0, 2, 3, 6};
   const std::array<std::int32_t, 6> slot = {0, 2, 1, 0, 1, 2};
-  const std::array<Real, 6> weight = {0.25, 0.75, 1, 0.5, 0.25, 0.25};
+  const std::array<double, 6> weight = {0.25, 0.75, 1, 0.5, 0.25, 0.25};
   const SparseView links = {offset.data(), slot.data(), weight.data()};
   const std::array<std::int32_t, 2> which = {0, 2};
   Rows out = z;
@@ -134,9 +134,9 @@ TEST(Block, LinksAreCombinedAndMultiplied) {
   });
   const Reach reach = {links, 2, 3, x.data(), x.stride(), columns};  // of the two agents whose rows begin at 1
   std::vector<const void*> places;
-  std::vector<Real> products(3);
+  std::vector<double> products(3);
   pairwise(reach, 1, nullptr, places, products);
-  EXPECT_EQ(products, (std::vector<Real>{dot(x, 1, x, 0), dot(x, 1, x, 2), dot(x, 2, x, 1)}));
+  EXPECT_EQ(products, (std::vector<double>{dot(x, 1, x, 0), dot(x, 1, x, 2), dot(x, 2, x, 1)}));
 }
 
 }  // namespace

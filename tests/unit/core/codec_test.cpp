@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "polyhop/core/error.hpp"
-#include "polyhop/core/real.hpp"
+#include "polyhop/core/index.hpp"
 
 namespace polyhop::codec_test {
 namespace {

@@ -31,7 +31,7 @@ namespace polyhop::fields_test {
 namespace {
 
 struct Inner {
-  Real size = 0.5;
+  double size = 0.5;
   static const FieldTable<Inner>& fields() {
     static const auto table = FieldTable<Inner>().add("size", &Inner::size, "how large", {above(0)});
     return table;
@@ -40,12 +40,12 @@ struct Inner {
 
 struct Example {
   Index count = 0;
-  Real rate = 0.1;
+  double rate = 0.1;
   bool fast = false;
   std::string title = "none";
   Colour colour = Colour::red;
   std::optional<Index> seed;
-  std::vector<Real> list;
+  std::vector<double> list;
   Inner inner;
   static const FieldTable<Example>& fields() {
     static const auto table = FieldTable<Example>()
@@ -90,7 +90,7 @@ TEST(FieldTable, ReadsEveryField) {
   EXPECT_EQ(e.title, "a \"title\"");
   EXPECT_EQ(e.colour, Colour::dark_green);
   EXPECT_EQ(e.seed, 0);
-  EXPECT_EQ(e.list, (std::vector<Real>{1, 2.5}));
+  EXPECT_EQ(e.list, (std::vector<double>{1, 2.5}));
   EXPECT_EQ(e.inner.size, 2);
 }
 
@@ -231,8 +231,8 @@ TEST(FieldTable, InfoTellsTypesDefaultsAndConstraints) {
 }
 
 TEST(Constraint, HoldsExactlyWhereItSays) {
-  const Real inf = std::numeric_limits<Real>::infinity();
-  const Real nan = std::numeric_limits<Real>::quiet_NaN();
+  const double inf = std::numeric_limits<double>::infinity();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
   EXPECT_FALSE(above(1).holds(1));
   EXPECT_TRUE(above(1).holds(1.5));
   EXPECT_TRUE(at_least(1).holds(1));

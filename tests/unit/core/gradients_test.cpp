@@ -23,7 +23,7 @@ class GradientsTest : public testing::Test {
     x_(0, 1) = 7;
     g_ = {{h_.row(0).data(), h_.row(1).data()}, {-2, 1}, 2};
   }
-  [[nodiscard]] std::vector<Real> out() const { return {out_.row(0).begin(), out_.row(0).end()}; }
+  [[nodiscard]] std::vector<double> out() const { return {out_.row(0).begin(), out_.row(0).end()}; }
 
   Rows h_, x_, out_;
   Gradients g_;
@@ -41,18 +41,18 @@ TEST_F(GradientsTest, AreMultipliedWithARow) {
 
 TEST_F(GradientsTest, AreWrittenOut) {
   g_.write(0, out_, 0);
-  EXPECT_EQ(out(), (std::vector<Real>{-6, -8}));
+  EXPECT_EQ(out(), (std::vector<double>{-6, -8}));
   g_.write(1, out_, 0);
-  EXPECT_EQ(out(), (std::vector<Real>{1, 2}));
+  EXPECT_EQ(out(), (std::vector<double>{1, 2}));
   g_.write(1, out_, 0, -3);
-  EXPECT_EQ(out(), (std::vector<Real>{-3, -6}));
+  EXPECT_EQ(out(), (std::vector<double>{-3, -6}));
 }
 
 TEST_F(GradientsTest, AreAddedToARow) {
   g_.add_to(0, 0.5, x_, 0, out_, 0);
-  EXPECT_EQ(out(), (std::vector<Real>{2, 3}));
+  EXPECT_EQ(out(), (std::vector<double>{2, 3}));
   g_.add_to(1, -1, out_, 0, out_, 0);
-  EXPECT_EQ(out(), (std::vector<Real>{1, 1}));
+  EXPECT_EQ(out(), (std::vector<double>{1, 1}));
 }
 
 }  // namespace

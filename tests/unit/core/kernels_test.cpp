@@ -29,9 +29,9 @@ std::vector<Index> sizes() {
 }
 
 // Numbers of very different size and of both signs, so that another order of summation shows in the bits.
-std::vector<Real> numbers(Index count, Index which) {
+std::vector<double> numbers(Index count, Index which) {
   Stream stream(1, Purpose::features, which);
-  std::vector<Real> out(count);
+  std::vector<double> out(count);
   for (auto& x : out) {
     x = stream.normal();
     x = std::ldexp(x, static_cast<int>(stream.below(41)) - 20);
@@ -39,15 +39,15 @@ std::vector<Real> numbers(Index count, Index which) {
   return out;
 }
 
-std::uint64_t bits(Real x) { return std::bit_cast<std::uint64_t>(x); }
+std::uint64_t bits(double x) { return std::bit_cast<std::uint64_t>(x); }
 
-std::vector<std::uint64_t> bits(const std::vector<Real>& x) {
+std::vector<std::uint64_t> bits(const std::vector<double>& x) {
   std::vector<std::uint64_t> out;
-  for (const Real v : x) out.push_back(bits(v));
+  for (const double v : x) out.push_back(bits(v));
   return out;
 }
 
-constexpr Real untouched = -12345.0;
+constexpr double untouched = -12345.0;
 
 // Rows as kernels expect them, zeros up to the next line after each, but `shift` numbers off a cache line and with
 // `gap` numbers between them that nobody may read.
@@ -56,7 +56,7 @@ class LooseRows {
   LooseRows(Index rows, Index columns, Index shift, Index gap, Index which)
       : stride_(Rows::padded(columns) + gap),
         shift_(shift),
-        data_(shift + rows * stride_, std::numeric_limits<Real>::quiet_NaN()) {
+        data_(shift + rows * stride_, std::numeric_limits<double>::quiet_NaN()) {
     const auto content = numbers(rows * columns, which);
     for (Index r = 0; r < rows; ++r) {
       std::fill_n(row(r), Rows::padded(columns), 0.0);
@@ -64,19 +64,19 @@ class LooseRows {
     }
   }
   [[nodiscard]] Index stride() const { return stride_; }
-  [[nodiscard]] Real* row(Index r) { return data_.data() + shift_ + r * stride_; }
-  [[nodiscard]] const Real* row(Index r) const { return data_.data() + shift_ + r * stride_; }
+  [[nodiscard]] double* row(Index r) { return data_.data() + shift_ + r * stride_; }
+  [[nodiscard]] const double* row(Index r) const { return data_.data() + shift_ + r * stride_; }
 
  private:
   Index stride_;
   Index shift_;
-  std::vector<Real> data_;
+  std::vector<double> data_;
 };
 
 TEST(Kernels, DotAddsCoordinatesOfOneLaneInOrderAndLanesByTheTree) {
-  const Real big = 0x1p53;
-  const std::vector<Real> ones(32, 1.0);
-  std::vector<Real> x(32, 0.0);
+  const double big = 0x1p53;
+  const std::vector<double> ones(32, 1.0);
+  std::vector<double> x(32, 0.0);
   // Coordinates 0 and 16 share a lane and cancel there; from left to right the 1 would be lost.
   x[0] = big;
   x[1] = 1;
@@ -126,9 +126,9 @@ TEST(Kernels, DotIsSymmetricToTheBit) {
 TEST(Kernels, DotPassesOnWhatIsNotFinite) {
   Rows x(1, 20, 1.0);
   const Rows ones(1, 20, 1.0);
-  x(0, 17) = std::numeric_limits<Real>::infinity();
-  EXPECT_EQ(kernels::dot(x.data(), ones.data(), 20), std::numeric_limits<Real>::infinity());
-  x(0, 3) = std::numeric_limits<Real>::quiet_NaN();
+  x(0, 17) = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(kernels::dot(x.data(), ones.data(), 20), std::numeric_limits<double>::infinity());
+  x(0, 3) = std::numeric_limits<double>::quiet_NaN();
   EXPECT_TRUE(std::isnan(kernels::dot(x.data(), ones.data(), 20)));
 }
 
@@ -158,8 +158,8 @@ TEST(Kernels, ScaleEqualsItsPlainTwinAndStopsAtTheEnd) {
   const auto x = numbers(1040, 4);
   for (const Index n : sizes()) {
     for (const Index shift : {0, 1, 3}) {
-      std::vector<Real> got(n + 9, untouched);
-      std::vector<Real> expected = got;
+      std::vector<double> got(n + 9, untouched);
+      std::vector<double> expected = got;
       kernels::scale(-1.0 / 3, x.data() + shift, got.data() + 1, n);
       plain::scale(-1.0 / 3, x.data() + shift, expected.data() + 1, n);
       EXPECT_EQ(bits(got), bits(expected)) << n << " shifted by " << shift;
@@ -172,8 +172,8 @@ TEST(Kernels, AddScaledEqualsItsPlainTwinAndStopsAtTheEnd) {
   const auto y = numbers(1040, 6);
   for (const Index n : sizes()) {
     for (const Index shift : {0, 1, 3}) {
-      std::vector<Real> got(n + 9, untouched);
-      std::vector<Real> expected = got;
+      std::vector<double> got(n + 9, untouched);
+      std::vector<double> expected = got;
       kernels::add_scaled(1.0 / 3, x.data() + shift, y.data() + 2 * shift, got.data() + 1, n);
       plain::add_scaled(1.0 / 3, x.data() + shift, y.data() + 2 * shift, expected.data() + 1, n);
       EXPECT_EQ(bits(got), bits(expected)) << n << " shifted by " << shift;
@@ -185,7 +185,7 @@ TEST(Kernels, AddScaledMayWriteOverItsSecondOperand) {
   const auto x = numbers(1023, 5);
   for (const Index n : sizes()) {
     auto y = numbers(n, 6);
-    std::vector<Real> expected(y.size());
+    std::vector<double> expected(y.size());
     plain::add_scaled(0.7, x.data(), y.data(), expected.data(), n);
     kernels::add_scaled(0.7, x.data(), y.data(), y.data(), n);
     EXPECT_EQ(bits(y), bits(expected)) << n;
@@ -210,8 +210,8 @@ TEST(Kernels, AddDifferenceEqualsItsPlainTwinAndStopsAtTheEnd) {
 TEST(Kernels, AddDifferenceOfExchangedOperandsIsTheOppositeToTheBit) {
   const auto x = numbers(1023, 5);
   const auto y = numbers(1023, 6);
-  std::vector<Real> there(x.size());
-  std::vector<Real> back(x.size());
+  std::vector<double> there(x.size());
+  std::vector<double> back(x.size());
   kernels::add_difference(0.3, x.data(), y.data(), there.data(), 1023);
   kernels::add_difference(0.3, y.data(), x.data(), back.data(), 1023);
   for (std::size_t j = 0; j < x.size(); ++j) EXPECT_EQ(there[j], -back[j]) << j;
@@ -235,9 +235,9 @@ TEST(Kernels, MomentsEqualTheirPlainTwinAndStopAtTheEnd) {
 }
 
 TEST(Kernels, MomentsAverageTheGradientAndItsSquare) {
-  std::vector<Real> m = {4};
-  std::vector<Real> v = {8};
-  const std::vector<Real> h = {3};
+  std::vector<double> m = {4};
+  std::vector<double> v = {8};
+  const std::vector<double> h = {3};
   kernels::moments(0.5, 0.75, -2, h.data(), m.data(), v.data(), 1);  // g = -6
   EXPECT_EQ(m[0], 2 - 3);
   EXPECT_EQ(v[0], 6 + 9);
@@ -258,10 +258,10 @@ TEST(Kernels, RaiseEqualsItsPlainTwinAndStopsAtTheEnd) {
 }
 
 TEST(Kernels, RaiseNeverLowers) {
-  std::vector<Real> u = {4, 4};
-  const std::vector<Real> v = {8, 2};
+  std::vector<double> u = {4, 4};
+  const std::vector<double> v = {8, 2};
   kernels::raise(0.25, v.data(), u.data(), 2);
-  EXPECT_EQ(u, (std::vector<Real>{1 + 6, 4}));
+  EXPECT_EQ(u, (std::vector<double>{1 + 6, 4}));
 }
 
 TEST(Kernels, ScaledStepEqualsItsPlainTwinAndStopsAtTheEnd) {
@@ -270,8 +270,8 @@ TEST(Kernels, ScaledStepEqualsItsPlainTwinAndStopsAtTheEnd) {
   const auto x = numbers(1040, 7);
   for (const Index n : sizes()) {
     for (const Index shift : {0, 1, 3}) {
-      std::vector<Real> got(n + 9, untouched);
-      std::vector<Real> expected = got;
+      std::vector<double> got(n + 9, untouched);
+      std::vector<double> expected = got;
       kernels::scaled_step(0.3, m.data() + shift, u.data() + 2 * shift, 1e-4, 1e-3, x.data() + shift, got.data() + 1,
                            n);
       plain::scaled_step(0.3, m.data() + shift, u.data() + 2 * shift, 1e-4, 1e-3, x.data() + shift, expected.data() + 1,
@@ -282,18 +282,18 @@ TEST(Kernels, ScaledStepEqualsItsPlainTwinAndStopsAtTheEnd) {
 }
 
 TEST(Kernels, ScaledStepDividesByTheRootOfWhatIsAboveTheFloor) {
-  const std::vector<Real> m = {3, 6};
-  const std::vector<Real> u = {4, -1};
-  std::vector<Real> x = {10, 10};
+  const std::vector<double> m = {3, 6};
+  const std::vector<double> u = {4, -1};
+  std::vector<double> x = {10, 10};
   kernels::scaled_step(2, m.data(), u.data(), 1, 1, x.data(), x.data(), 2);  // out may be x
-  EXPECT_EQ(x, (std::vector<Real>{10 - 6.0 / 3, 10 - 12.0 / 2}));
+  EXPECT_EQ(x, (std::vector<double>{10 - 6.0 / 3, 10 - 12.0 / 2}));
 }
 
 // Four rows over five sources: with no entry, one, two and five of them.
 struct SparseExample {
   std::vector<Index> offset = {0, 0, 1, 3, 8};
   std::vector<std::int32_t> slot = {4, 0, 3, 0, 1, 2, 3, 4};
-  std::vector<Real> weight = {1.0 / 3, 0.7, 0.3, 0.2, 1e-3, -0.4, 0.11, 5.0};
+  std::vector<double> weight = {1.0 / 3, 0.7, 0.3, 0.2, 1e-3, -0.4, 0.11, 5.0};
   [[nodiscard]] SparseView view() const { return {offset.data(), slot.data(), weight.data()}; }
 };
 
@@ -306,8 +306,8 @@ TEST(Kernels, CombineEqualsItsPlainTwinAndWritesOnlyTheRowsAskedFor) {
       const LooseRows x(5, columns, gap, gap, 7);
       const Index stride = Rows::padded(columns) + 2 * gap;
       for (const auto* rows : {&every, &some}) {
-        std::vector<Real> got(4 * stride + 1, untouched);
-        std::vector<Real> expected = got;
+        std::vector<double> got(4 * stride + 1, untouched);
+        std::vector<double> expected = got;
         const auto count = static_cast<Index>(rows->size());
         kernels::combine(a.view(), rows->data(), count, x.row(0), x.stride(), columns, got.data() + 1, stride);
         plain::combine(a.view(), rows->data(), count, x.row(0), x.stride(), columns, expected.data() + 1, stride);
@@ -320,16 +320,16 @@ TEST(Kernels, CombineEqualsItsPlainTwinAndWritesOnlyTheRowsAskedFor) {
 TEST(Kernels, CombineOfAnAveragingMatrixIsTheAverage) {
   const std::vector<Index> offset = {0, 2, 4};
   const std::vector<std::int32_t> slot = {0, 1, 0, 1};
-  const std::vector<Real> weight = {0.5, 0.5, 0.25, 0.75};
+  const std::vector<double> weight = {0.5, 0.5, 0.25, 0.75};
   const std::vector<std::int32_t> rows = {0, 1};
   Rows x(2, 3);
-  std::ranges::copy(std::vector<Real>{1, 2, 3}, x.row(0).begin());
-  std::ranges::copy(std::vector<Real>{5, 6, 7}, x.row(1).begin());
+  std::ranges::copy(std::vector<double>{1, 2, 3}, x.row(0).begin());
+  std::ranges::copy(std::vector<double>{5, 6, 7}, x.row(1).begin());
   Rows out(2, 3, untouched);
   kernels::combine({offset.data(), slot.data(), weight.data()}, rows.data(), 2, x.data(), x.stride(), 3, out.data(),
                    out.stride());
-  EXPECT_EQ(std::vector<Real>(out.row(0).begin(), out.row(0).end()), (std::vector<Real>{3, 4, 5}));
-  EXPECT_EQ(std::vector<Real>(out.row(1).begin(), out.row(1).end()), (std::vector<Real>{4, 5, 6}));
+  EXPECT_EQ(std::vector<double>(out.row(0).begin(), out.row(0).end()), (std::vector<double>{3, 4, 5}));
+  EXPECT_EQ(std::vector<double>(out.row(1).begin(), out.row(1).end()), (std::vector<double>{4, 5, 6}));
 }
 
 TEST(Kernels, PairwiseEqualsItsPlainTwin) {
@@ -339,8 +339,8 @@ TEST(Kernels, PairwiseEqualsItsPlainTwin) {
       const LooseRows own(4, columns, gap, gap, 8);
       const LooseRows y(5, columns, 1, gap, 9);
       const std::vector<const void*> x = {own.row(0), own.row(1), own.row(2), own.row(3)};
-      std::vector<Real> got(9, untouched);
-      std::vector<Real> expected = got;
+      std::vector<double> got(9, untouched);
+      std::vector<double> expected = got;
       kernels::pairwise(pattern.view(), 4, x.data(), y.row(0), y.stride(), columns, nullptr, got.data());
       plain::pairwise(pattern.view(), 4, x.data(), y.row(0), y.stride(), columns, expected.data());
       EXPECT_EQ(bits(got), bits(expected)) << columns << " columns, " << gap << " numbers between rows";
@@ -356,8 +356,8 @@ TEST(Kernels, PairwiseWithAMirrorEqualsPairwiseWithout) {
   for (const Index columns : sizes()) {
     const LooseRows y(3, columns, 0, 3, 10);
     const std::vector<const void*> x = {y.row(0), y.row(1), y.row(2)};
-    std::vector<Real> got(9, untouched);
-    std::vector<Real> expected(9, untouched);
+    std::vector<double> got(9, untouched);
+    std::vector<double> expected(9, untouched);
     const SparseView pattern = {offset.data(), slot.data(), nullptr};
     kernels::pairwise(pattern, 3, x.data(), y.row(0), y.stride(), columns, mirror.data(), got.data());
     plain::pairwise(pattern, 3, x.data(), y.row(0), y.stride(), columns, expected.data());
@@ -374,9 +374,9 @@ TEST(Kernels, PairwiseCopiesWhatTheMirrorNames) {
   y(1, 0) = 3;
   const Rows three(1, 1, 3);
   const void* x = three.data();
-  std::vector<Real> out(2);
+  std::vector<double> out(2);
   kernels::pairwise({offset.data(), slot.data(), nullptr}, 1, &x, y.data(), y.stride(), 1, mirror.data(), out.data());
-  EXPECT_EQ(out, (std::vector<Real>{6, 6})) << "the second entry is a copy of the first, not 9";
+  EXPECT_EQ(out, (std::vector<double>{6, 6})) << "the second entry is a copy of the first, not 9";
 }
 
 TEST(Kernels, ProductsEqualTheirPlainTwinForAllTileRemainders) {
@@ -389,8 +389,8 @@ TEST(Kernels, ProductsEqualTheirPlainTwinForAllTileRemainders) {
           const Index out_stride = points + pad;
           const auto h = numbers(rows * h_stride + 1, 11);
           const auto wt = numbers(columns * wt_stride + 1, 12);
-          std::vector<Real> got(rows * out_stride + 1, untouched);
-          std::vector<Real> expected = got;
+          std::vector<double> got(rows * out_stride + 1, untouched);
+          std::vector<double> expected = got;
           kernels::products(h.data() + 1, h_stride, rows, wt.data() + 1, wt_stride, points, columns, got.data() + 1,
                             out_stride);
           plain::products(h.data() + 1, h_stride, rows, wt.data() + 1, wt_stride, points, columns, expected.data() + 1,
@@ -407,16 +407,16 @@ TEST(Kernels, ProductsOfALongRowEqualTheirPlainTwin) {
   const Index points = kernels::product_tile;
   const auto h = numbers(3 * 1023, 13);
   const auto wt = numbers(1023 * points, 14);
-  std::vector<Real> got(3 * points);
-  std::vector<Real> expected = got;
+  std::vector<double> got(3 * points);
+  std::vector<double> expected = got;
   kernels::products(h.data(), 1023, 3, wt.data(), points, points, 1023, got.data(), points);
   plain::products(h.data(), 1023, 3, wt.data(), points, points, 1023, expected.data(), points);
   EXPECT_EQ(bits(got), bits(expected));
 }
 
 // The places of rows that stand one behind the other, one number off a cache line.
-std::vector<const Real*> places(const std::vector<Real>& numbers, Index rows, Index n) {
-  std::vector<const Real*> out;
+std::vector<const double*> places(const std::vector<double>& numbers, Index rows, Index n) {
+  std::vector<const double*> out;
   for (Index r = 0; r < rows; ++r) out.push_back(numbers.data() + 1 + r * n);
   return out;
 }
@@ -428,8 +428,8 @@ TEST(Kernels, BlockDotsEqualTheirPlainTwinForAllTileRemainders) {
         const auto h = numbers(rows * n + 1, 15);
         const auto y = numbers(blocks * n + 1, 16);
         const auto x = places(h, rows, n);
-        std::vector<Real> got(rows * blocks + 1, untouched);
-        std::vector<Real> expected = got;
+        std::vector<double> got(rows * blocks + 1, untouched);
+        std::vector<double> expected = got;
         kernels::block_dots(x.data(), rows, y.data() + 1, blocks, n, got.data());
         plain::block_dots(x.data(), rows, y.data() + 1, blocks, n, expected.data());
         EXPECT_EQ(bits(got), bits(expected)) << rows << " rows, " << blocks << " blocks of " << n;
@@ -445,8 +445,8 @@ TEST(Kernels, AddBlocksEqualsItsPlainTwinForAllTileRemainders) {
         const auto h = numbers(rows * n + 1, 17);
         const auto a = numbers(rows * blocks, 18);
         const auto x = places(h, rows, n);
-        std::vector<Real> got = numbers(blocks * n + 1, 19);
-        std::vector<Real> expected = got;
+        std::vector<double> got = numbers(blocks * n + 1, 19);
+        std::vector<double> expected = got;
         kernels::add_blocks(a.data(), x.data(), rows, blocks, n, got.data());
         plain::add_blocks(a.data(), x.data(), rows, blocks, n, expected.data());
         EXPECT_EQ(bits(got), bits(expected)) << rows << " rows, " << blocks << " blocks of " << n;
@@ -463,19 +463,19 @@ TEST(Kernels, GiveTheSameBitsOnEveryMachine) {
   const std::vector<std::int32_t> every = {0, 1, 2, 3};
   for (const Index n : sizes()) {
     const LooseRows rows(5, n, 1, 3, 20);
-    const std::vector<const Real*> x = {rows.row(0), rows.row(1), rows.row(2), rows.row(3)};
+    const std::vector<const double*> x = {rows.row(0), rows.row(1), rows.row(2), rows.row(3)};
     fingerprint.add(kernels::dot(x[0], x[1], n));
     fingerprint.add(kernels::squared_distance(x[0], x[1], n));
-    std::vector<Real> out(4 * rows.stride());
+    std::vector<double> out(4 * rows.stride());
     kernels::combine(a.view(), every.data(), 4, rows.row(0), rows.stride(), n, out.data(), rows.stride());
     fingerprint.add(out);
-    std::vector<Real> dots(a.slot.size());
+    std::vector<double> dots(a.slot.size());
     const std::vector<const void*> places(x.begin(), x.end());
     kernels::pairwise(a.view(), 4, places.data(), rows.row(0), rows.stride(), n, nullptr, dots.data());
     fingerprint.add(dots);
 
-    std::vector<Real> m = numbers(n, 21);
-    std::vector<Real> v = numbers(n, 22);
+    std::vector<double> m = numbers(n, 21);
+    std::vector<double> v = numbers(n, 22);
     kernels::scale(-1.0 / 3, x[0], out.data(), n);
     kernels::add_scaled(0.7, x[1], out.data(), out.data(), n);
     kernels::add_difference(0.3, x[2], x[3], out.data(), n);
@@ -486,14 +486,14 @@ TEST(Kernels, GiveTheSameBitsOnEveryMachine) {
 
     const Index points = kernels::product_tile;
     const auto wt = numbers(n * points, 23);
-    std::vector<Real> products(4 * points);
+    std::vector<double> products(4 * points);
     kernels::products(rows.row(0), rows.stride(), 4, wt.data(), points, points, n, products.data(), points);
     fingerprint.add(products);
     const auto blocks = numbers(3 * n, 24);
-    std::vector<Real> factors(4 * 3);
+    std::vector<double> factors(4 * 3);
     kernels::block_dots(x.data(), 4, blocks.data(), 3, n, factors.data());
     fingerprint.add(factors);
-    std::vector<Real> sums(3 * n);
+    std::vector<double> sums(3 * n);
     kernels::add_blocks(factors.data(), x.data(), 4, 3, n, sums.data());
     fingerprint.add(sums);
   }

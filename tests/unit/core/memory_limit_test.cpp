@@ -69,14 +69,14 @@ TEST(MemoryLimit, CountsRowsWithTheirPaddingAndWhatVectorsGrowTo) {
   const double before = memory_held();
   {
     Rows rows(10, 3);  // 8 numbers a row
-    EXPECT_EQ(memory_held(), before + 10 * 8 * sizeof(Real));
+    EXPECT_EQ(memory_held(), before + 10 * 8 * sizeof(double));
     const Rows moved = std::move(rows);
     const Rows copied = moved;
-    EXPECT_EQ(memory_held(), before + 2 * 10 * 8 * sizeof(Real));
-    MeteredVector<Real> numbers(100);
-    EXPECT_EQ(memory_held(), before + 2 * 10 * 8 * sizeof(Real) + 100 * sizeof(Real));
+    EXPECT_EQ(memory_held(), before + 2 * 10 * 8 * sizeof(double));
+    MeteredVector<double> numbers(100);
+    EXPECT_EQ(memory_held(), before + 2 * 10 * 8 * sizeof(double) + 100 * sizeof(double));
     numbers.reserve(1000);
-    EXPECT_EQ(memory_held(), before + 2 * 10 * 8 * sizeof(Real) + 1000 * sizeof(Real));
+    EXPECT_EQ(memory_held(), before + 2 * 10 * 8 * sizeof(double) + 1000 * sizeof(double));
   }
   EXPECT_EQ(memory_held(), before);
 }

@@ -16,7 +16,7 @@
 namespace polyhop::npz_reader_test {
 namespace {
 
-using Numbers = std::vector<Real>;
+using Numbers = std::vector<double>;
 
 class NpzReaderTest : public test::TemporaryFolder {
  protected:

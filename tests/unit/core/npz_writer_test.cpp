@@ -24,8 +24,8 @@ class NpzWriterTest : public test::TemporaryFolder {
  protected:
   [[nodiscard]] std::string write(const std::string& name) const {
     NpzWriter out(file(name));
-    out.add("GAP tight/3", std::vector<Real>{1, 2, 3, 4, 5, 6}, {2, 3});
-    out.add("GAP tight/3/averaged", std::vector<Real>{-0.5}, {1});
+    out.add("GAP tight/3", std::vector<double>{1, 2, 3, 4, 5, 6}, {2, 3});
+    out.add("GAP tight/3/averaged", std::vector<double>{-0.5}, {1});
     out.close();
     return content(file(name));
   }
@@ -70,7 +70,7 @@ TEST_F(NpzWriterTest, WritesTheSameBytesAtAnyTimeInAnyTimeZone) {
 TEST_F(NpzWriterTest, AppearsOnCloseAndLeavesNothingBehindWithout) {
   {
     NpzWriter out(file("a.npz"));
-    out.add("x", std::vector<Real>{1}, {1});
+    out.add("x", std::vector<double>{1}, {1});
     EXPECT_FALSE(fs::exists(file("a.npz")));
     EXPECT_EQ(entries(), 1);
   }
@@ -81,7 +81,7 @@ TEST_F(NpzWriterTest, ShowsBadPathsBeforeTheWork) { EXPECT_THROW(NpzWriter(file(
 
 TEST_F(NpzWriterTest, RefusesAShapeThatDoesNotFit) {
   NpzWriter out(file("a.npz"));
-  const std::vector<Real> data(6);
+  const std::vector<double> data(6);
   EXPECT_THROW(out.add("x", data, {2, 2}), Error);
   EXPECT_THROW(out.add("x", data, {-2, -3}), Error);
   EXPECT_THROW(out.add("x", data, {}), Error);
@@ -91,15 +91,15 @@ TEST_F(NpzWriterTest, RefusesAShapeThatDoesNotFit) {
 
 TEST_F(NpzWriterTest, RefusesANameThatIsTaken) {
   NpzWriter out(file("a.npz"));
-  out.add("x", std::vector<Real>{1}, {1});
-  EXPECT_THROW(out.add("x", std::vector<Real>{2}, {1}), Error);
-  EXPECT_THROW(out.add(std::string("y\0z", 3), std::vector<Real>{2}, {1}), Error);
+  out.add("x", std::vector<double>{1}, {1});
+  EXPECT_THROW(out.add("x", std::vector<double>{2}, {1}), Error);
+  EXPECT_THROW(out.add(std::string("y\0z", 3), std::vector<double>{2}, {1}), Error);
 }
 
 TEST_F(NpzWriterTest, LetsNoNameLeadOutOfTheFolder) {
   NpzWriter out(file("a.npz"));
   for (const char* name : {"../up", "a/../../b", "..", "/etc/x", "a\\..\\b", "a..b"}) {
-    out.add(name, std::vector<Real>{1}, {1});
+    out.add(name, std::vector<double>{1}, {1});
   }
   out.close();
   for (const char* name : {"__/up.npy", "a/__/__/b.npy", "__.npy", "_etc/x.npy", "a\\__\\b.npy", "a..b.npy"}) {
@@ -109,7 +109,7 @@ TEST_F(NpzWriterTest, LetsNoNameLeadOutOfTheFolder) {
 
 TEST_F(NpzWriterTest, WritesTextUnderItsOwnName) {
   NpzWriter out(file("a.npz"));
-  out.add("x", std::vector<Real>{1}, {1});
+  out.add("x", std::vector<double>{1}, {1});
   out.add_text("model.json", "{}\n");
   EXPECT_THROW(out.add_text("model.json", ""), Error);
   EXPECT_THROW(out.add_text("x.npy", ""), Error);
@@ -120,7 +120,7 @@ TEST_F(NpzWriterTest, WritesTextUnderItsOwnName) {
 TEST_F(NpzWriterTest, RefusesANameThatIsNotUtf8AndLeavesNothingBehind) {
   {
     NpzWriter out(file("a.npz"));
-    out.add("\xff", std::vector<Real>{1}, {1});
+    out.add("\xff", std::vector<double>{1}, {1});
     EXPECT_THROW(out.close(), Error);
   }
   EXPECT_EQ(entries(), 0);

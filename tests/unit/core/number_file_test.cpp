@@ -26,7 +26,7 @@ class NumberFile : public testing::Test {
   ~NumberFile() override { fs::remove_all(folder_); }
 
   [[nodiscard]] std::string file() const { return (folder_ / "numbers.txt").string(); }
-  [[nodiscard]] std::vector<Real> read(const std::string& text) const {
+  [[nodiscard]] std::vector<double> read(const std::string& text) const {
     std::ofstream(file(), std::ios::binary) << text;
     return read_numbers("start", file());
   }
@@ -38,12 +38,12 @@ class NumberFile : public testing::Test {
 };
 
 TEST_F(NumberFile, ReadsNumbersBetweenSpacesAndCommas) {
-  EXPECT_EQ(read("1 2.5\n-3e2, 4,5\t6\n"), (std::vector<Real>{1, 2.5, -300, 4, 5, 6}));
-  EXPECT_EQ(read("\n\n  7  \r\n8"), (std::vector<Real>{7, 8}));
+  EXPECT_EQ(read("1 2.5\n-3e2, 4,5\t6\n"), (std::vector<double>{1, 2.5, -300, 4, 5, 6}));
+  EXPECT_EQ(read("\n\n  7  \r\n8"), (std::vector<double>{7, 8}));
 }
 
 TEST_F(NumberFile, ReadsAllDigits) {
-  EXPECT_EQ(read("0.1 0.3333333333333333 5e-324"), (std::vector<Real>{0.1, 1.0 / 3, 5e-324}));
+  EXPECT_EQ(read("0.1 0.3333333333333333 5e-324"), (std::vector<double>{0.1, 1.0 / 3, 5e-324}));
 }
 
 TEST_F(NumberFile, AnEmptyFileHasNoNumbers) {

@@ -9,8 +9,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "polyhop/core/index.hpp"
 #include "polyhop/core/kernels.hpp"
-#include "polyhop/core/real.hpp"
 #include "polyhop/core/rows.hpp"
 
 /// The kernels once more, written straight from the contract in polyhop/core/kernels.hpp: no tiles, no unrolling, and

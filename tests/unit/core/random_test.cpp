@@ -163,9 +163,9 @@ TEST(Stream, NormalsHaveTheirTails) {
 TEST(Stream, NormalsAreNormalTimesScale) {
   Stream one(3, Purpose::features);
   Stream many(3, Purpose::features);
-  std::vector<Real> out(7);
+  std::vector<double> out(7);
   many.normals(out, 2.5);
-  for (const Real x : out) EXPECT_EQ(x, 2.5 * one.normal());
+  for (const double x : out) EXPECT_EQ(x, 2.5 * one.normal());
   EXPECT_EQ(many.normal(), one.normal()) << "the second of a pair is kept for the next call";
 }
 

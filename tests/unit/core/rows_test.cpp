@@ -13,7 +13,7 @@ namespace {
 Rows counted(Index rows, Index columns) {
   Rows out(rows, columns);
   for (Index r = 0; r < rows; ++r) {
-    for (Index c = 0; c < columns; ++c) out(r, c) = static_cast<Real>(100 * r + c);
+    for (Index c = 0; c < columns; ++c) out(r, c) = static_cast<double>(100 * r + c);
   }
   return out;
 }
@@ -22,7 +22,7 @@ void expect_counted(const Rows& rows, Index count, Index columns) {
   ASSERT_EQ(rows.rows(), count);
   ASSERT_EQ(rows.columns(), columns);
   for (Index r = 0; r < count; ++r) {
-    for (Index c = 0; c < columns; ++c) EXPECT_EQ(rows(r, c), static_cast<Real>(100 * r + c)) << r << ", " << c;
+    for (Index c = 0; c < columns; ++c) EXPECT_EQ(rows(r, c), static_cast<double>(100 * r + c)) << r << ", " << c;
   }
 }
 
@@ -77,7 +77,7 @@ TEST(Rows, ACopyIsEqualAndIndependent) {
 
 TEST(Rows, AMoveTakesTheMemoryAlong) {
   Rows first = counted(2, 3);
-  const Real* const memory = first.data();
+  const double* const memory = first.data();
   const Rows second = std::move(first);
   EXPECT_EQ(second.data(), memory);
   expect_counted(second, 2, 3);

@@ -30,8 +30,8 @@ struct Worker {
   // Numbers that tell agent and coordinate.
   void fill() {
     for (Index k = 0; k < block.size(); ++k) {
-      for (Index j = 0; j < 3; ++j) w(k, j) = 10.0 * static_cast<Real>(block.first + k) + static_cast<Real>(j);
-      mu[k] = -static_cast<Real>(block.first + k);
+      for (Index j = 0; j < 3; ++j) w(k, j) = 10.0 * static_cast<double>(block.first + k) + static_cast<double>(j);
+      mu[k] = -static_cast<double>(block.first + k);
     }
     average = 0.1;
     count = 123456789012345;
@@ -39,8 +39,8 @@ struct Worker {
 
   Block block;
   Rows w;
-  std::vector<Real> mu;
-  Real average = 0;
+  std::vector<double> mu;
+  double average = 0;
   Index count = 0;
   StateRegistry registry;
 };
@@ -71,9 +71,9 @@ TEST(StateRegistry, HasTheShapeOfAllAgents) {
 
 TEST(StateRegistry, SavesRowsWithoutPadding) {
   const Snapshot snapshot = saved_by(3, 1);
-  EXPECT_EQ(snapshot.entries[0].data, (std::vector<Real>{0, 1, 2, 10, 11, 12, 20, 21, 22}));
-  EXPECT_EQ(snapshot.entries[1].data, (std::vector<Real>{0, -1, -2}));
-  EXPECT_EQ(snapshot.entries[2].data, (std::vector<Real>{0.1}));
+  EXPECT_EQ(snapshot.entries[0].data, (std::vector<double>{0, 1, 2, 10, 11, 12, 20, 21, 22}));
+  EXPECT_EQ(snapshot.entries[1].data, (std::vector<double>{0, -1, -2}));
+  EXPECT_EQ(snapshot.entries[2].data, (std::vector<double>{0.1}));
 }
 
 TEST(StateRegistry, SavesTheSameHoweverAgentsAreSplit) {
@@ -105,15 +105,16 @@ TEST(StateRegistry, RestoresToAnyOtherSplit) {
 }
 
 TEST(StateRegistry, KeepsEveryBitOfDoublesAndIntegers) {
-  Real number = 0;
+  double number = 0;
   Index count = 0;
-  std::vector<Real> scalars(1);
+  std::vector<double> scalars(1);
   StateRegistry registry;
   registry.number("number", number);
   registry.number("count", count);
   registry.scalars("scalars", scalars);
-  using Limits = std::numeric_limits<Real>;
-  for (const Real x : {-0.0, 1.0 / 3, Limits::denorm_min(), Limits::max(), -Limits::infinity(), Limits::quiet_NaN()}) {
+  using Limits = std::numeric_limits<double>;
+  for (const double x :
+       {-0.0, 1.0 / 3, Limits::denorm_min(), Limits::max(), -Limits::infinity(), Limits::quiet_NaN()}) {
     // 2^53 + 1 is no double; -1 and 1 have the bits of a NaN and of a subnormal.
     for (const Index n : {Index{0}, Index{1}, Index{-1}, (Index{1} << 53) + 1, std::numeric_limits<Index>::max()}) {
       number = x;
@@ -145,7 +146,7 @@ TEST(StateRegistry, ListsItsEntriesAndCopiesOneAgentsPart) {
   EXPECT_FALSE(entries[3].per_agent);
   Worker other({7, 9});
   for (std::size_t n = 0; n < entries.size(); ++n) {
-    std::vector<Real> part(entries[n].columns);
+    std::vector<double> part(entries[n].columns);
     worker.registry.copy_out(n, entries[n].per_agent ? 2 : 0, part);
     other.registry.copy_in(n, entries[n].per_agent ? 1 : 0, part);
   }
@@ -161,19 +162,19 @@ TEST(StateRegistry, RowsStandByTheAgentsNumbers) {
   Snapshot snapshot;
   for (const Index place : {0, 1, 2}) {
     Worker worker({place, place + 1, &numbering});
-    worker.mu[0] = static_cast<Real>(10 * worker.block.agent(0));
+    worker.mu[0] = static_cast<double>(10 * worker.block.agent(0));
     if (place == 0) snapshot = worker.registry.shape(3);
     worker.registry.save(worker.block, snapshot);
   }
-  EXPECT_EQ(snapshot.entries[1].data, (std::vector<Real>{0, 10, 20}));
+  EXPECT_EQ(snapshot.entries[1].data, (std::vector<double>{0, 10, 20}));
   Worker first({0, 2, &numbering});
   first.registry.restore(first.block, snapshot);
-  EXPECT_EQ(first.mu, (std::vector<Real>{20, 0}));
+  EXPECT_EQ(first.mu, (std::vector<double>{20, 0}));
 }
 
 TEST(StateRegistry, RefusesTheSameNameTwice) {
   Worker worker({0, 1});
-  Real other = 0;
+  double other = 0;
   EXPECT_STREQ(refusal<Error>([&] { return worker.registry.number("mu", other), 0; }).what(),
                "state 'mu' is registered twice");
 }

@@ -36,23 +36,23 @@ struct Own {
     registry.rows("w", w);
     registry.scalars("mu", mu);
   }
-  static Real expected(Index agent, Index j) { return 1000.0 * static_cast<Real>(agent) + static_cast<Real>(j); }
+  static double expected(Index agent, Index j) { return 1000.0 * static_cast<double>(agent) + static_cast<double>(j); }
   void fill(const Block& block) {
     for (Index k = 0; k < block.size(); ++k) {
       for (Index j = 0; j < w.columns(); ++j) w(k, j) = expected(block.agent(k), j);
-      mu[k] = -static_cast<Real>(block.agent(k));
+      mu[k] = -static_cast<double>(block.agent(k));
     }
     count = (Index{1} << 53) + 1;
   }
   void expect_filled(const Block& block) const {
     EXPECT_EQ(count, (Index{1} << 53) + 1);
     for (Index k = 0; k < block.size(); ++k) {
-      EXPECT_EQ(mu[k], -static_cast<Real>(block.agent(k)));
+      EXPECT_EQ(mu[k], -static_cast<double>(block.agent(k)));
       for (Index j = 0; j < w.columns(); ++j) ASSERT_EQ(w(k, j), expected(block.agent(k), j)) << k << ", " << j;
     }
   }
   Rows w;
-  std::vector<Real> mu;
+  std::vector<double> mu;
   Index count = 0;
   StateRegistry registry;
 };
@@ -62,7 +62,7 @@ struct Saved {
   struct Part {
     std::string name;
     Index first, rows, columns;
-    std::vector<Real> data;
+    std::vector<double> data;
     bool operator==(const Part&) const = default;
   };
   std::vector<Part> parts;
@@ -176,7 +176,7 @@ TEST(AgentStream, CutsAStateThatIsLargerThanAChunk) {
   Index next = 0;
   for (std::size_t n = 1; n < 4; ++n) {
     EXPECT_EQ(saved.parts[n].first, next);
-    EXPECT_LE(saved.parts[n].data.size() * sizeof(Real), static_cast<std::size_t>(most_bytes_at_once));
+    EXPECT_LE(saved.parts[n].data.size() * sizeof(double), static_cast<std::size_t>(most_bytes_at_once));
     next += saved.parts[n].rows;
   }
   EXPECT_EQ(next, agents);

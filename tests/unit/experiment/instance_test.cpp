@@ -30,8 +30,8 @@ ExperimentOptions on_ring(Index agents) {
 }
 
 // A dataset's row as numbers.
-std::vector<Real> features(const Dataset& data, Index row) {
-  std::vector<Real> out(data.features.columns());
+std::vector<double> features(const Dataset& data, Index row) {
+  std::vector<double> out(data.features.columns());
   if (!data.features.is_sparse()) {
     const auto values = data.features.dense().row(row);
     return {values.begin(), values.end()};

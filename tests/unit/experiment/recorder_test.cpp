@@ -20,9 +20,9 @@
 namespace polyhop::recorder_test {
 namespace {
 
-using Numbers = std::vector<Real>;
+using Numbers = std::vector<double>;
 
-Rows rows(std::initializer_list<std::initializer_list<Real>> values) {
+Rows rows(std::initializer_list<std::initializer_list<double>> values) {
   Rows out(static_cast<Index>(values.size()), static_cast<Index>(values.begin()->size()));
   Index k = 0;
   for (const auto& row : values) std::ranges::copy(row, out.row(k++).begin());
@@ -37,15 +37,15 @@ LinearProblem problem_of(Index agents) {
   for (Index k = 0; k < agents; ++k) {
     data.features.dense()(2 * k, 0) = 1;
     data.features.dense()(2 * k + 1, 1) = 1;
-    data.targets.push_back(static_cast<Real>(k));
-    data.targets.push_back(2 * static_cast<Real>(k));
+    data.targets.push_back(static_cast<double>(k));
+    data.targets.push_back(2 * static_cast<double>(k));
     data.offset.push_back(2 * k + 2);
   }
   return {std::move(data), make_loss("least-squares"), 0, {1, true}};
 }
 
 // J(w) of `problem_of`, term by term.
-double risk(std::span<const Real> w, Index agents) {
+double risk(std::span<const double> w, Index agents) {
   double sum = 0;
   for (Index k = 0; k < agents; ++k) {
     const auto x = static_cast<double>(k);
@@ -210,14 +210,14 @@ TEST(Recorder, HasNoStepsBeforeTheFirstIteration) {
   EXPECT_TRUE(std::isnan(seen.point().step_median));
   EXPECT_TRUE(std::isnan(seen.point().step_max));
   ASSERT_EQ(seen.cell.steps.size(), 1U);
-  for (const Real mu : seen.cell.steps[0]) EXPECT_TRUE(std::isnan(mu));
+  for (const double mu : seen.cell.steps[0]) EXPECT_TRUE(std::isnan(mu));
 }
 
 TEST(Recorder, ListsTheStepsOfAllAgentsWhenAsked) {
   Observation what = three_agents();
   EXPECT_TRUE(observe(what).cell.steps.empty());
   what.options.record.steps = RecordedSteps::agents;
-  EXPECT_EQ(observe(what).cell.steps, (std::vector<MeteredVector<Real>>{{0.5, 0.25, 2}}));
+  EXPECT_EQ(observe(what).cell.steps, (std::vector<MeteredVector<double>>{{0.5, 0.25, 2}}));
 }
 
 TEST(Recorder, DoesNotKnowADistanceWithoutAMinimiser) {
@@ -357,7 +357,7 @@ TEST(Recorder, EvaluatesAllAgentsWhileTheWorkIsAtMostTwoBillion) {
   // K K N M = 20 * 20 * N * 2 = 800 N.
   Observation what = three_agents();
   what.models = Rows(20, 2);
-  for (Index k = 0; k < 20; ++k) what.models(k, 0) = static_cast<Real>(k);
+  for (Index k = 0; k < 20; ++k) what.models(k, 0) = static_cast<double>(k);
   what.steps.assign(20, 1.0);
   what.samples = 2'500'000;
   EXPECT_EQ(observe(what).cell.recorded_agents, 20);
@@ -443,7 +443,8 @@ TEST(Recorder, CallsNumbersBeyondAllBoundsDiverged) {
   Observation what = three_agents();
   what.models(1, 0) = 1e4;  // a risk of about 1e7
   EXPECT_EQ(observe(what).end, std::nullopt);
-  for (const Real far : {1e6, -1e200, std::numeric_limits<Real>::infinity(), std::numeric_limits<Real>::quiet_NaN()}) {
+  for (const double far :
+       {1e6, -1e200, std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
     what.models(1, 0) = far;
     const Observed seen = observe(what);
     EXPECT_EQ(seen.end, Status::diverged) << far;
@@ -456,7 +457,7 @@ TEST(Recorder, CallsNumbersBeyondAllBoundsDiverged) {
 TEST(Recorder, JudgesDivergenceByTheRiskAtTheStart) {
   Observation what = three_agents();
   what.first_models = what.models;
-  for (Real& w : what.first_models->row(0)) w = 1e4;  // a risk of about 2e7, so that the limit is about 2e16
+  for (double& w : what.first_models->row(0)) w = 1e4;  // a risk of about 2e7, so that the limit is about 2e16
   what.models(1, 0) = 1e7;
   EXPECT_EQ(observe(what).end, std::nullopt);
   what.models(1, 0) = 1e9;
@@ -484,7 +485,7 @@ TEST(Recorder, AReferenceFarBelowTheRiskDoesNotExcuseDivergence) {
 TEST(Recorder, SeesAnAgentThatIsNotWatchedDiverge) {
   Observation what = three_agents();
   what.options.record.agents = {RecordedAgents::Kind::some, 1};
-  what.models(2, 0) = std::numeric_limits<Real>::quiet_NaN();
+  what.models(2, 0) = std::numeric_limits<double>::quiet_NaN();
   EXPECT_EQ(observe(what).end, Status::diverged);
 }
 

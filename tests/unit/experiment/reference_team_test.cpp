@@ -35,25 +35,25 @@ constexpr double spread = 0;  // no data are pooled
 // One problem by any block of its agents. Agent k has 2 + k samples.
 struct Given {
   std::string loss = "least-squares";
-  Real l2 = 0.1;
+  double l2 = 0.1;
   bool sparse = false;
   bool intercept = false;
   bool separable = false;
   bool is_private = false;
-  Real orders = 0;          // of magnitude between one column and the next
+  double orders = 0;        // of magnitude between one column and the next
   bool lacks_rank = false;  // a column is the sum of two others
 
   [[nodiscard]] std::unique_ptr<DataProblem> problem(const Block& block) const {
     Dataset data;
     data.offset = {0};
-    std::vector<Real> weights;
-    std::vector<Real> values;
+    std::vector<double> weights;
+    std::vector<double> values;
     for (Index k = 0; k < block.size(); ++k) {
       const Index agent = block.agent(k);
       Stream random(7, Purpose::features, agent);
       for (Index n = 0; n < 2 + agent; ++n) add_sample(random, values, data.targets);
       data.offset.push_back(data.offset.back() + 2 + agent);
-      weights.push_back(1 + 0.1 * static_cast<Real>(agent));
+      weights.push_back(1 + 0.1 * static_cast<double>(agent));
     }
     data.features = as_features(values);
     LinearOptions options{.l2 = l2, .intercept = intercept, .weights = weights};
@@ -62,29 +62,29 @@ struct Given {
   }
 
  private:
-  void add_sample(Stream& random, std::vector<Real>& values, std::vector<Real>& targets) const {
-    std::vector<Real> h(features);
+  void add_sample(Stream& random, std::vector<double>& values, std::vector<double>& targets) const {
+    std::vector<double> h(features);
     random.normals(h);
     if (intercept) h.back() = 1;
-    Real y = h[0] - 2 * h[1] + (separable ? 0 : random.normal());
+    double y = h[0] - 2 * h[1] + (separable ? 0 : random.normal());
     if (sparse) h[2] = 0;
     if (lacks_rank) h[2] = h[0] + h[1];
-    for (std::size_t j = 0; j < h.size(); ++j) h[j] *= std::pow(10, orders * (static_cast<Real>(j) - 1));
+    for (std::size_t j = 0; j < h.size(); ++j) h[j] *= std::pow(10, orders * (static_cast<double>(j) - 1));
     if (loss == "logistic" || loss == "smoothed-hinge") y = y < 0 ? -1 : 1;
     if (loss == "softmax") y = y < -1 ? 0 : y < 1 ? 1 : 2;
     if (loss == "poisson") y = std::floor(std::abs(y));
     values.insert(values.end(), h.begin(), h.end());
     targets.push_back(y);
   }
-  [[nodiscard]] Features as_features(const std::vector<Real>& values) const {
+  [[nodiscard]] Features as_features(const std::vector<double>& values) const {
     const auto count = static_cast<Index>(values.size()) / features;
     Rows rows(count, features);
     MeteredVector<Index> offset = {0};
     MeteredVector<std::int32_t> column;
-    MeteredVector<Real> value;
+    MeteredVector<double> value;
     for (Index n = 0; n < count; ++n) {
       for (Index j = 0; j < features; ++j) {
-        const Real x = values[n * features + j];
+        const double x = values[n * features + j];
         rows(n, j) = x;
         if (x == 0) continue;
         column.push_back(static_cast<std::int32_t>(j));
@@ -184,7 +184,7 @@ TEST(ReferenceTeam, UnitsOfTheDataDoNotMatter) {
 
 TEST(ReferenceTeam, WithoutFullRankWhatIsSpreadHasTheLeastNorm) {
   for (const bool sparse : {false, true}) {
-    for (const Real orders : {0, 2}) {
+    for (const double orders : {0, 2}) {
       const Given given{.l2 = 0, .sparse = sparse, .orders = orders, .lacks_rank = true};
       const Reference pooled = solved(given, pooled_features, alone(), Placement::contiguous);
       const Reference found = solved(given, spread, alone(), Placement::contiguous);
@@ -305,9 +305,9 @@ TEST(ReferenceTeam, PrivateDataAreSolvedForAlikeByOneProcessAndByMany) {
 ObjectiveProblem bowls_of(const Block& block) {
   std::vector<std::shared_ptr<const Objective>> objectives(agents);
   for (Index k = 0; k < block.size(); ++k) {
-    const auto x = static_cast<Real>(block.agent(k));
+    const auto x = static_cast<double>(block.agent(k));
     objectives[block.agent(k)] =
-        std::make_shared<test::Bowl>(std::vector<Real>{0.1 + x, 3.7}, std::vector<Real>{1 / (1 + x), 0.3 * x}, x);
+        std::make_shared<test::Bowl>(std::vector<double>{0.1 + x, 3.7}, std::vector<double>{1 / (1 + x), 0.3 * x}, x);
   }
   return ObjectiveProblem(std::move(objectives));
 }

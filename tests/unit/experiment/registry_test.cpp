@@ -20,7 +20,7 @@ namespace {
 
 // c (z - y)^2 / 2: least squares, c times.
 struct ScaledOptions {
-  Real factor = 1;
+  double factor = 1;
   static const FieldTable<ScaledOptions>& fields() {
     static const auto table =
         FieldTable<ScaledOptions>().add("factor", &ScaledOptions::factor, "of the square", {above(0)});
@@ -31,24 +31,24 @@ struct ScaledOptions {
 class Scaled final : public Loss {
  public:
   explicit Scaled(const ScaledOptions& options) : c_(options.factor) {}
-  void values(std::span<const Real> z, std::span<const Real> y, std::span<Real> value) const override {
+  void values(std::span<const double> z, std::span<const double> y, std::span<double> value) const override {
     for (std::size_t n = 0; n < z.size(); ++n) value[n] = c_ * (0.5 * (z[n] - y[n]) * (z[n] - y[n]));
   }
-  void slopes(std::span<const Real> z, std::span<const Real> y, std::span<Real> slope) const override {
+  void slopes(std::span<const double> z, std::span<const double> y, std::span<double> slope) const override {
     for (std::size_t n = 0; n < z.size(); ++n) slope[n] = c_ * (z[n] - y[n]);
   }
-  void curvatures(std::span<const Real>, std::span<const Real>, std::span<Real> curvature) const override {
-    for (Real& x : curvature) x = c_;
+  void curvatures(std::span<const double>, std::span<const double>, std::span<double> curvature) const override {
+    for (double& x : curvature) x = c_;
   }
-  [[nodiscard]] Real max_curvature() const override { return c_; }
+  [[nodiscard]] double max_curvature() const override { return c_; }
 
  private:
-  Real c_;
+  double c_;
 };
 
 // The same step for everyone; like `constant`, under another name.
 struct SteadyOptions {
-  Real size = 0.01;
+  double size = 0.01;
   static const FieldTable<SteadyOptions>& fields() {
     static const auto table = FieldTable<SteadyOptions>().add("size", &SteadyOptions::size, "of the step", {above(0)});
     return table;
@@ -60,10 +60,10 @@ class Steady final : public StepSize {
   Steady(const SteadyOptions& options, const Setting&) : size_(options.size) {}
 
  private:
-  void do_choose(const Iterate&, Network&, std::span<Real> mu) override {
-    for (Real& x : mu) x = size_;
+  void do_choose(const Iterate&, Network&, std::span<double> mu) override {
+    for (double& x : mu) x = size_;
   }
-  Real size_;
+  double size_;
 };
 
 // ATC under another name, which counts its iterations where a checkpoint sees them.
@@ -86,7 +86,7 @@ class Counting final : public Algorithm {
 
 // (w - target)^2 / 2 for every agent, the target its number times `apart`.
 struct BowlOptions {
-  Real apart = 1;
+  double apart = 1;
   static const FieldTable<BowlOptions>& fields() {
     static const auto table = FieldTable<BowlOptions>().add("apart", &BowlOptions::apart, "how far targets differ");
     return table;
@@ -95,25 +95,26 @@ struct BowlOptions {
 
 class Bowl final : public Objective {
  public:
-  explicit Bowl(Real target) : target_(target) {}
+  explicit Bowl(double target) : target_(target) {}
   [[nodiscard]] Index dimension() const override { return 1; }
-  [[nodiscard]] Real value(std::span<const Real> w, std::span<const Index>) const override {
+  [[nodiscard]] double value(std::span<const double> w, std::span<const Index>) const override {
     return 0.5 * (w[0] - target_) * (w[0] - target_);
   }
-  Real value_and_gradient(std::span<const Real> w, std::span<const Index> batch, std::span<Real> g) const override {
+  double value_and_gradient(std::span<const double> w, std::span<const Index> batch,
+                            std::span<double> g) const override {
     g[0] = w[0] - target_;
     return value(w, batch);
   }
 
  private:
-  Real target_;
+  double target_;
 };
 
 std::unique_ptr<Problem> bowls(const BowlOptions& options, const ProblemSetting& setting) {
   std::vector<std::shared_ptr<const Objective>> all(setting.agents);
   for (Index k = 0; k < setting.block.size(); ++k) {
     const Index agent = setting.block.agent(k);
-    all[agent] = std::make_shared<Bowl>(options.apart * static_cast<Real>(agent));
+    all[agent] = std::make_shared<Bowl>(options.apart * static_cast<double>(agent));
   }
   return std::make_unique<ObjectiveProblem>(std::move(all), setting.batch, setting.sampling);
 }

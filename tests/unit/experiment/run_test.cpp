@@ -56,8 +56,8 @@ std::vector<Index> iterations(const Cell& cell) {
   return out;
 }
 
-std::vector<std::vector<Real>> numbers(const Rows& rows) {
-  std::vector<std::vector<Real>> out;
+std::vector<std::vector<double>> numbers(const Rows& rows) {
+  std::vector<std::vector<double>> out;
   for (Index k = 0; k < rows.rows(); ++k) out.emplace_back(rows.row(k).begin(), rows.row(k).end());
   return out;
 }
@@ -65,7 +65,7 @@ std::vector<std::vector<Real>> numbers(const Rows& rows) {
 std::vector<std::uint64_t> bits(const Rows& rows) {
   std::vector<std::uint64_t> out;
   for (const auto& row : numbers(rows)) {
-    for (const Real x : row) out.push_back(std::bit_cast<std::uint64_t>(x));
+    for (const double x : row) out.push_back(std::bit_cast<std::uint64_t>(x));
   }
   return out;
 }
@@ -224,7 +224,7 @@ TEST(Run, CountsSecondsOnFromItsCheckpoint) {
   const Instance instance = make_instance(config.options, 0);
   struct Part {
     StatePart part;
-    std::vector<Real> data;
+    std::vector<double> data;
   };
   std::vector<Part> parts;
   Checkpoint saved;
@@ -270,7 +270,7 @@ TEST(Run, EndsARunWhoseExponentialsOverflow) {
   const Config config = tiny("iterations = 100\n", "{ rule = \"constant\", value = 1e3 }");
   Instance instance = make_instance(config.options, 0);
   Dataset data = test::data_of(instance);
-  for (Real& y : data.targets) y = std::round(std::abs(y));
+  for (double& y : data.targets) y = std::round(std::abs(y));
   instance.problem = std::make_unique<LinearProblem>(std::move(data), make_loss("poisson"));
   const Cell cell = run_cell(config.options, config.methods[0], instance, 0, 2);
   EXPECT_EQ(cell.status, Status::diverged);
@@ -281,7 +281,7 @@ TEST(Run, RefusesATightBoundOnACostWithoutSmoothness) {
   const Config config = tiny("iterations = 100\n");
   Instance instance = make_instance(config.options, 0);
   Dataset data = test::data_of(instance);
-  for (Real& y : data.targets) y = std::round(std::abs(y));
+  for (double& y : data.targets) y = std::round(std::abs(y));
   instance.problem = std::make_unique<LinearProblem>(std::move(data), make_loss("poisson"));
   EXPECT_THROW((void)run_cell(config.options, config.methods[0], instance, 0, 1), InputError);
 }
@@ -405,7 +405,7 @@ TEST(Run, RecordsTheStepsOfEveryAgentOfTheFirstSeedAndOthersWhenAsked) {
   for (const Cell& cell : cells) EXPECT_EQ(cell.steps.size(), cell.seed == 3 ? cell.points.size() : 0U);
   const Cell cell = run(tiny("iterations = 8\nrecord.steps = \"agents\"\n")).cells[0];
   ASSERT_EQ(cell.steps.size(), 3U);
-  for (const Real mu : cell.steps[0]) EXPECT_TRUE(std::isnan(mu));
+  for (const double mu : cell.steps[0]) EXPECT_TRUE(std::isnan(mu));
   for (std::size_t n = 1; n < 3; ++n) {
     ASSERT_EQ(cell.steps[n].size(), 4U);
     EXPECT_EQ(*std::ranges::min_element(cell.steps[n]), cell.points[n].step_min);
@@ -519,14 +519,14 @@ TEST(Run, TheSeedChangesANormalStart) {
 
 TEST(Run, StartsAtZeroUnlessToldOtherwise) {
   ExperimentOptions options;
-  EXPECT_EQ(numbers(first_models(options, {0, 2}, 3, 2, 1)), (std::vector<std::vector<Real>>{{0, 0, 0}, {0, 0, 0}}));
+  EXPECT_EQ(numbers(first_models(options, {0, 2}, 3, 2, 1)), (std::vector<std::vector<double>>{{0, 0, 0}, {0, 0, 0}}));
 }
 
 TEST(Run, ANormalStartDependsOnSeedAndAgentNotOnTheBlock) {
   ExperimentOptions options;
   options.start = "normal";
   const auto all = numbers(first_models(options, {0, 3}, 2, 3, 1));
-  EXPECT_EQ(numbers(first_models(options, {1, 3}, 2, 3, 1)), (std::vector<std::vector<Real>>{all[1], all[2]}));
+  EXPECT_EQ(numbers(first_models(options, {1, 3}, 2, 3, 1)), (std::vector<std::vector<double>>{all[1], all[2]}));
   EXPECT_NE(all[0], all[1]);
   EXPECT_NE(numbers(first_models(options, {0, 3}, 2, 3, 2)), all);
 }
@@ -540,7 +540,7 @@ class RunFromFile : public testing::Test {
   }
   ~RunFromFile() override { fs::remove_all(folder_); }
   void put(const std::string& text) const { std::ofstream(options_.start) << text; }
-  [[nodiscard]] std::vector<std::vector<Real>> start(Block block) const {
+  [[nodiscard]] std::vector<std::vector<double>> start(Block block) const {
     return numbers(first_models(options_, block, 2, 3, 1));
   }
   [[nodiscard]] InputError refusal() const {
@@ -559,14 +559,14 @@ class RunFromFile : public testing::Test {
 
 TEST_F(RunFromFile, StartsEverybodyAtTheOneModelOfAFile) {
   put("1.5 -2\n");
-  EXPECT_EQ(start({0, 3}), (std::vector<std::vector<Real>>{{1.5, -2}, {1.5, -2}, {1.5, -2}}));
-  EXPECT_EQ(start({2, 3}), (std::vector<std::vector<Real>>{{1.5, -2}}));
+  EXPECT_EQ(start({0, 3}), (std::vector<std::vector<double>>{{1.5, -2}, {1.5, -2}, {1.5, -2}}));
+  EXPECT_EQ(start({2, 3}), (std::vector<std::vector<double>>{{1.5, -2}}));
 }
 
 TEST_F(RunFromFile, StartsEachAgentAtItsOwnModelOfAFile) {
   put("1, 2\n3, 4\n5, 6\n");
-  EXPECT_EQ(start({0, 3}), (std::vector<std::vector<Real>>{{1, 2}, {3, 4}, {5, 6}}));
-  EXPECT_EQ(start({1, 3}), (std::vector<std::vector<Real>>{{3, 4}, {5, 6}}));
+  EXPECT_EQ(start({0, 3}), (std::vector<std::vector<double>>{{1, 2}, {3, 4}, {5, 6}}));
+  EXPECT_EQ(start({1, 3}), (std::vector<std::vector<double>>{{3, 4}, {5, 6}}));
 }
 
 TEST_F(RunFromFile, RefusesAStartOfTheWrongSize) {
@@ -599,7 +599,7 @@ TEST_F(RunFromFile, RefusesAStartOfManyGigabytesWithoutReadingIt) {
 TEST_F(RunFromFile, RunsFromTheStartOfAFile) {
   put("1 2 3 4 5 6 7 8\n");
   const Cell cell = run(tiny("iterations = 0\nstart = \"" + options_.start + "\"\n")).cells[0];
-  EXPECT_EQ(numbers(cell.models), (std::vector<std::vector<Real>>{{1, 2}, {3, 4}, {5, 6}, {7, 8}}));
+  EXPECT_EQ(numbers(cell.models), (std::vector<std::vector<double>>{{1, 2}, {3, 4}, {5, 6}, {7, 8}}));
   EXPECT_NEAR(cell.points[0].consensus_error, 10, 1e-13);  // (9 + 1 + 1 + 9) / 4 in each coordinate
 }
 

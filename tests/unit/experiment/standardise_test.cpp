@@ -62,7 +62,7 @@ TEST(Standardise, GivesMeanZeroAndDeviationOneHoweverSamplesAreDealt) {
 TEST(Standardise, AColumnThatDoesNotVaryIsOnlyShifted) {
   // Of 0.1 the mean of so many samples is another number, by rounding.
   for (const std::vector<Index>& samples : {std::vector<Index>{2, 2, 3}, {4, 3, 3}, {10, 7, 12}}) {
-    for (const Real constant : {0.0, 7.0, 1e9, 0.1}) {
+    for (const double constant : {0.0, 7.0, 1e9, 0.1}) {
       Dataset data = uneven_data(samples);
       Rows& h = data.features.dense();
       for (Index n = 0; n < h.rows(); ++n) h(n, 1) = constant;

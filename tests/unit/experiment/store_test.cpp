@@ -312,12 +312,12 @@ class SavedCell : public StoreTest {
     sink({"models", 2, 1, 2, std::span(numbers).last(2)});
     sink({"count", 0, 1, 1, std::span(numbers).first(1)});
   }
-  static constexpr std::array<Real, 6> numbers = {1, 2, 3, 4, 5, 6};
+  static constexpr std::array<double, 6> numbers = {1, 2, 3, 4, 5, 6};
 
   struct Read {
     std::string name;
     Index first;
-    std::vector<Real> data;
+    std::vector<double> data;
     bool operator==(const Read&) const = default;
   };
   [[nodiscard]] std::vector<Read> state() const {

@@ -115,7 +115,7 @@ std::vector<std::uint64_t> bits(const Point& point) { return test::point_bits(po
 std::vector<std::uint64_t> bits(const Rows& rows) {
   std::vector<std::uint64_t> out;
   for (Index k = 0; k < rows.rows(); ++k) {
-    for (const Real x : rows.row(k)) out.push_back(std::bit_cast<std::uint64_t>(x));
+    for (const double x : rows.row(k)) out.push_back(std::bit_cast<std::uint64_t>(x));
   }
   return out;
 }
@@ -260,7 +260,7 @@ TEST_F(TeamRun, IsStoppedAndTakenUpByAnyOtherNumberOfProcesses) {
 }
 
 // What a store has saved of one method's run, stopped before iteration 10: name, and all rows in order.
-using SavedState = std::map<std::string, std::vector<Real>>;
+using SavedState = std::map<std::string, std::vector<double>>;
 
 TEST_F(TeamRun, WritesTheSameCheckpoint) {
   Config config = small();
@@ -278,7 +278,7 @@ TEST_F(TeamRun, WritesTheSameCheckpoint) {
     const Checkpoint at = store.checkpoint(id).value();
     EXPECT_EQ(at.iteration, 10);
     SavedState out;
-    out["totals"] = {static_cast<Real>(at.totals.vectors), static_cast<Real>(at.totals.gradients), at.first_risk};
+    out["totals"] = {static_cast<double>(at.totals.vectors), static_cast<double>(at.totals.gradients), at.first_risk};
     store.read_state(id, [&](const StatePart& part) {
       auto& rows = out[part.name];
       rows.insert(rows.end(), part.data.begin(), part.data.end());
@@ -448,7 +448,7 @@ TEST_F(TeamRun, NobodyHoldsTheModelsOfAllAgents) {
     step = { rule = "constant", value = 1e-6 }
     average = false
   )"));
-  constexpr std::size_t all = agents * dimension * sizeof(Real);
+  constexpr std::size_t all = agents * dimension * sizeof(double);
   std::filesystem::create_directories(folder_ / "large");
   largest_piece = 0;
   ThreadTeam::run(4, [&](Team& team) {

@@ -27,14 +27,14 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 
 // Scores by a formula; steps above `limit` diverge. Keeps what was tried.
 struct Formula {
-  std::function<TrialScore(Real step)> score;
-  std::vector<Real> tried = {};
+  std::function<TrialScore(double step)> score;
+  std::vector<double> tried = {};
 
-  FoundStep search(Real start, const TuningOptions& options = {}) {
+  FoundStep search(double start, const TuningOptions& options = {}) {
     tried.clear();
-    return search_step(start, options, [&](std::span<const Real> steps, const TrialScore*) {
+    return search_step(start, options, [&](std::span<const double> steps, const TrialScore*) {
       std::vector<TrialScore> scores;
-      for (const Real step : steps) {
+      for (const double step : steps) {
         tried.push_back(step);
         scores.push_back(score(step));
       }
@@ -43,24 +43,24 @@ struct Formula {
   }
 };
 
-Formula cliff(Real limit) {
-  return {[limit](Real step) { return TrialScore{step > limit, 100 / step, 1}; }};
+Formula cliff(double limit) {
+  return {[limit](double step) { return TrialScore{step > limit, 100 / step, 1}; }};
 }
 
 // Smooth around the best step.
-Formula valley(Real best) {
-  return {[best](Real step) { return TrialScore{false, 10 + std::abs(std::log(step / best)), 1}; }};
+Formula valley(double best) {
+  return {[best](double step) { return TrialScore{false, 10 + std::abs(std::log(step / best)), 1}; }};
 }
 
-void expect_within(Real found, Real best, Real ratio) {
+void expect_within(double found, double best, double ratio) {
   EXPECT_LE(found, best * ratio);
   EXPECT_GE(found, best / ratio);
 }
 
 TEST(TuningSearch, FindsTheBestStepFromAnyStart) {
-  for (const Real start : {1e-3, 0.3, 1.0, 7.0, 1e3}) {
+  for (const double start : {1e-3, 0.3, 1.0, 7.0, 1e3}) {
     expect_within(valley(1).search(start).step, 1, 1.05);
-    const Real before_the_cliff = cliff(1).search(start).step;
+    const double before_the_cliff = cliff(1).search(start).step;
     EXPECT_LE(before_the_cliff, 1);
     EXPECT_GE(before_the_cliff, 1 / 1.05);
   }
@@ -68,7 +68,7 @@ TEST(TuningSearch, FindsTheBestStepFromAnyStart) {
 
 TEST(TuningSearch, IsAsFineAsAskedFor) {
   TuningOptions options;
-  for (const Real resolution : {0.5, 0.1, 0.001}) {
+  for (const double resolution : {0.5, 0.1, 0.001}) {
     options.resolution = resolution;
     Formula formula = valley(1);
     expect_within(formula.search(0.3, options).step, 1, 1 + resolution);
@@ -79,15 +79,15 @@ TEST(TuningSearch, HalvesAStartThatDiverges) {
   Formula formula = cliff(1);
   const FoundStep found = formula.search(100);
   EXPECT_FALSE(found.score.diverged);
-  EXPECT_EQ((std::vector<Real>(formula.tried.begin(), formula.tried.begin() + 8)),
-            (std::vector<Real>{100, 50, 25, 12.5, 6.25, 3.125, 1.5625, 0.78125}));
+  EXPECT_EQ((std::vector<double>(formula.tried.begin(), formula.tried.begin() + 8)),
+            (std::vector<double>{100, 50, 25, 12.5, 6.25, 3.125, 1.5625, 0.78125}));
 }
 
 TEST(TuningSearch, TriesNoStepTwice) {
-  for (const Real start : {1e-3, 0.3, 1.0, 7.0, 1e3}) {
+  for (const double start : {1e-3, 0.3, 1.0, 7.0, 1e3}) {
     for (Formula formula : {valley(1), cliff(1)}) {
       const FoundStep found = formula.search(start);
-      const std::set<Real> different(formula.tried.begin(), formula.tried.end());
+      const std::set<double> different(formula.tried.begin(), formula.tried.end());
       EXPECT_EQ(different.size(), formula.tried.size()) << start;
       EXPECT_EQ(found.tried, static_cast<Index>(formula.tried.size()));
     }
@@ -98,11 +98,11 @@ TEST(TuningSearch, KeepsToItsBudgetAndGivesTheBestSoFar) {
   TuningOptions options;
   for (Index budget = 1; budget <= 20; ++budget) {
     options.budget = budget;
-    for (const Real start : {0.1, 1.0, 20.0}) {
+    for (const double start : {0.1, 1.0, 20.0}) {
       Formula formula = valley(1);
       const FoundStep found = formula.search(start, options);
       EXPECT_LE(found.tried, budget);
-      for (const Real step : formula.tried) EXPECT_LE(found.score.iterations, formula.score(step).iterations);
+      for (const double step : formula.tried) EXPECT_LE(found.score.iterations, formula.score(step).iterations);
     }
   }
   options.budget = 5;
@@ -112,12 +112,12 @@ TEST(TuningSearch, KeepsToItsBudgetAndGivesTheBestSoFar) {
 }
 
 TEST(TuningSearch, TakesTheSmallestFinalRiskWhereNobodyReachesTheTarget) {
-  Formula formula{[](Real step) { return TrialScore{step > 4, infinite, 1 + std::abs(std::log(step))}; }};
+  Formula formula{[](double step) { return TrialScore{step > 4, infinite, 1 + std::abs(std::log(step))}; }};
   expect_within(formula.search(0.01).step, 1, 1.05);
 }
 
 TEST(TuningSearch, StaysWhereNothingIsBetter) {
-  EXPECT_EQ((Formula{[](Real) { return TrialScore{false, 0, 0}; }}.search(3).step), 3);
+  EXPECT_EQ((Formula{[](double) { return TrialScore{false, 0, 0}; }}.search(3).step), 3);
 }
 
 TEST(TuningScore, IsBetterWithFewerIterationsAndWorstWhenDiverged) {
@@ -182,7 +182,7 @@ TEST(TuningSeeds, RefuseWhatIsReported) {
 
 // ---- the search on runs ----
 
-Method constant(Real step) {
+Method constant(double step) {
   Value rule;
   rule["rule"] = "constant";
   rule["value"] = step;
@@ -203,8 +203,8 @@ class WholeRuns {
     for (const std::uint64_t seed : seeds_) instances_.push_back(make_instance(options_, seed));
   }
   // Of the run on the s-th seed.
-  Cell run(Real step, std::size_t s) const { return run_cell(options_, constant(step), instances_[s], seeds_[s], 1); }
-  TrialScore score(Real step) const {
+  Cell run(double step, std::size_t s) const { return run_cell(options_, constant(step), instances_[s], seeds_[s], 1); }
+  TrialScore score(double step) const {
     TrialScore out;
     std::vector<double> iterations;
     std::vector<double> risks;
@@ -235,8 +235,8 @@ class WholeRuns {
 };
 
 // 200 steps from an eighth of the one found to eight times it.
-std::vector<Real> grid_around(Real step) {
-  std::vector<Real> grid;
+std::vector<double> grid_around(double step) {
+  std::vector<double> grid;
   for (int n = 0; n < 200; ++n) grid.push_back(step / 8 * std::pow(64.0, n / 199.0));
   return grid;
 }
@@ -246,11 +246,11 @@ TEST(TuneConstant, IsWithinFivePercentOfTheBestOfAFineGrid) {
     SCOPED_TRACE(top);
     const Config config = small(top);
     const WholeRuns whole(config.options);
-    const Real found = tune_constant(config.options, config.methods[0])->value;
+    const double found = tune_constant(config.options, config.methods[0])->value;
     const TrialScore score = whole.score(found);
     EXPECT_FALSE(score.diverged);
     double best = infinite;
-    for (const Real step : grid_around(found)) {
+    for (const double step : grid_around(found)) {
       const TrialScore other = whole.score(step);
       if (!other.diverged) best = std::min(best, other.iterations);
     }
@@ -260,7 +260,7 @@ TEST(TuneConstant, IsWithinFivePercentOfTheBestOfAFineGrid) {
 }
 
 // With one step to try, that is where the search begins.
-Real start_of(Config config) {
+double start_of(Config config) {
   config.options.tuning.budget = 1;
   return tune_constant(config.options, config.methods[0])->value;
 }
@@ -274,7 +274,7 @@ TEST(TuneConstant, GivesUpOnlyWhatCouldNotWin) {
       const Config config = small("tuning.goal = \"" + std::string(name) + "\"\ntuning.seeds = " + std::string(seeds) +
                                   "\n" + (to_target ? "" : "iterations = 100\n"));
       const WholeRuns whole(config.options);
-      Formula formula{[&](Real step) { return whole.score(step); }};
+      Formula formula{[&](double step) { return whole.score(step); }};
       const Tuning found = *tune_constant(config.options, config.methods[0]);
       EXPECT_EQ(found.value, formula.search(start_of(config), config.options.tuning).step);
       // A final risk on one seed is known at the end of the run.
@@ -291,7 +291,7 @@ TEST(TuneConstant, ChargesATrialThatIsLostForTheRunsThatItMade) {
   // Two of the three seeds settle that a step has lost.
   const auto wanted = search_step(start_of(config), config.options.tuning, [&](auto steps, const TrialScore* to_beat) {
     std::vector<TrialScore> scores;
-    for (const Real step : steps) {
+    for (const double step : steps) {
       bool diverged = false;
       bool behind = to_beat != nullptr;
       for (std::size_t s = 0; s < 3 && !(s == 2 && (diverged || behind)); ++s) {
@@ -337,7 +337,7 @@ Config steep(Index budget) {
 
 TEST(TuneConstant, HalvesAStartThatDiverges) {
   const Config config = steep(40);
-  const Real found = tune_constant(config.options, config.methods[0])->value;
+  const double found = tune_constant(config.options, config.methods[0])->value;
   EXPECT_FALSE(WholeRuns(config.options).score(found).diverged);
   EXPECT_LT(found, 10);
 }
@@ -410,9 +410,9 @@ TEST(TuneConstant, TakesTheSmallestFinalRiskWhenThatIsTheGoalOrNobodyReachesTheT
     SCOPED_TRACE(top);
     const Config config = small(top);
     const WholeRuns whole(config.options);
-    const Real found = tune_constant(config.options, config.methods[0])->value;
+    const double found = tune_constant(config.options, config.methods[0])->value;
     double best = infinite;
-    for (const Real step : grid_around(found)) {
+    for (const double step : grid_around(found)) {
       const TrialScore score = whole.score(step);
       if (!score.diverged) best = std::min(best, score.final_risk);
     }
@@ -431,13 +431,13 @@ TEST(TuneConstant, TakesTheStepThatIsBestForTheIterateThatTheGoalNames) {
     config.options.tuning.goal = goal;
     return tune_constant(config.options, config.methods[0])->value;
   };
-  const Real for_last = found(TuningGoal::final_risk);
-  const Real for_average = found(TuningGoal::final_risk_averaged);
+  const double for_last = found(TuningGoal::final_risk);
+  const double for_average = found(TuningGoal::final_risk_averaged);
   EXPECT_GT(for_average, 1.5 * for_last);
   const WholeRuns averages(config.options);
   const double best = averages.score(for_average).final_risk;
   EXPECT_LT(best, averages.score(for_last).final_risk);
-  for (const Real step : grid_around(for_average)) {
+  for (const double step : grid_around(for_average)) {
     const TrialScore other = averages.score(step);
     EXPECT_TRUE(other.diverged || other.final_risk >= 0.95 * best) << step;
   }
@@ -488,7 +488,7 @@ step = "gap"
   EXPECT_EQ(tuned->tunings[1].method, "half");
   EXPECT_EQ(tuned->tunings[1].factor, 0.5);
   expect_same(tuned->tunings[0], tuned->tunings[1]);
-  const Real value = tuned->tunings[0].value;
+  const double value = tuned->tunings[0].value;
   ASSERT_EQ(tuned->config.methods.size(), 3U);
   EXPECT_EQ(tuned->config.methods[0].rule.options.find("value")->text(), Value(value).text());
   EXPECT_EQ(tuned->config.methods[1].rule.options.find("value")->text(), Value(0.5 * value).text());

@@ -31,7 +31,7 @@ void expect_same_model(const FitResult& a, const FitResult& b) {
   for (Index c = 0; c < a.model.weights.rows(); ++c) {
     const auto row = a.model.weights.row(c);
     const auto other = b.model.weights.row(c);
-    EXPECT_EQ(std::vector<Real>(row.begin(), row.end()), std::vector<Real>(other.begin(), other.end()));
+    EXPECT_EQ(std::vector<double>(row.begin(), row.end()), std::vector<double>(other.begin(), other.end()));
   }
   EXPECT_EQ(a.model.intercept, b.model.intercept);
   EXPECT_EQ(a.model.mean, b.model.mean);
@@ -67,11 +67,11 @@ class FitTeam : public test::DataFiles {
   [[nodiscard]] static std::string table(Index samples, std::uint64_t seed, bool words) {
     Stream random(seed, Purpose::features);
     std::string text = "a,b,c,y\n";
-    std::vector<Real> h(3);
+    std::vector<double> h(3);
     for (Index n = 0; n < samples; ++n) {
       random.normals(h);
-      const Real y = 2 * h[0] - h[1] + 3 + random.normal();
-      for (const Real x : h) text += shortest(x) + ",";
+      const double y = 2 * h[0] - h[1] + 3 + random.normal();
+      for (const double x : h) text += shortest(x) + ",";
       text += (words ? (y > 4 ? "high" : y > 2 ? "middle" : "low") : shortest(y)) + "\n";
     }
     return text;

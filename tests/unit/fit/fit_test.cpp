@@ -22,7 +22,7 @@ namespace {
 
 constexpr Index samples = 60;
 constexpr Index features = 3;
-constexpr Real l2 = 0.1;
+constexpr double l2 = 0.1;
 
 class Fit : public test::DataFiles {
  protected:
@@ -34,10 +34,10 @@ class Fit : public test::DataFiles {
     for (Index n = 0; n < samples; ++n) {
       random.normals(h_.row(n));
       h_(n, 2) = 4 + 3 * h_(n, 2);
-      const Real y = 2 * h_(n, 0) - h_(n, 1) + 0.5 * h_(n, 2) + 3 + random.normal();
+      const double y = 2 * h_(n, 0) - h_(n, 1) + 0.5 * h_(n, 2) + 3 + random.normal();
       y_.push_back(y);
       std::string cells;
-      for (const Real x : h_.row(n)) cells += shortest(x) + ",";
+      for (const double x : h_.row(n)) cells += shortest(x) + ",";
       numbers += cells + shortest(y) + "\n";
       signs += cells + (y > 5 ? "high" : "low") + "\n";
     }
@@ -58,7 +58,7 @@ class Fit : public test::DataFiles {
   }
 
   // argmin of the mean of (h.w + b - y)^2 / 2 over all samples, + (l2/2) ||w||^2: w, then b.
-  [[nodiscard]] std::vector<Real> normal_equations() const {
+  [[nodiscard]] std::vector<double> normal_equations() const {
     Eigen::MatrixXd x(samples, features + 1);
     Eigen::VectorXd y(samples);
     for (Index n = 0; n < samples; ++n) {
@@ -72,14 +72,14 @@ class Fit : public test::DataFiles {
     return {w.begin(), w.end()};
   }
 
-  static std::vector<Real> coefficients(const FitResult& result) {
-    std::vector<Real> out(result.model.weights.row(0).begin(), result.model.weights.row(0).end());
+  static std::vector<double> coefficients(const FitResult& result) {
+    std::vector<double> out(result.model.weights.row(0).begin(), result.model.weights.row(0).end());
     out.push_back(result.model.intercept.at(0));
     return out;
   }
 
   // The mean of (h.w + b - y)^2 / 2 over all samples, + (l2/2) ||w||^2.
-  [[nodiscard]] double cost(const std::vector<Real>& w) const {
+  [[nodiscard]] double cost(const std::vector<double>& w) const {
     double sum = 0;
     for (Index n = 0; n < samples; ++n) {
       double off = w[features] - y_[n];
@@ -92,11 +92,11 @@ class Fit : public test::DataFiles {
   }
 
   Rows h_{samples, features};
-  std::vector<Real> y_;
+  std::vector<double> y_;
 };
 
 TEST_F(Fit, IsTheMinimumOfThePooledMeanHoweverSamplesAreDealt) {
-  const std::vector<Real> expected = normal_equations();
+  const std::vector<double> expected = normal_equations();
   for (const auto& [kind, name] : EnumNames<PartitionKind>::names) {
     SCOPED_TRACE(name);
     const FitResult result = fit(options(kind));
@@ -106,19 +106,19 @@ TEST_F(Fit, IsTheMinimumOfThePooledMeanHoweverSamplesAreDealt) {
     EXPECT_GT(result.traffic.vectors, 0);
     EXPECT_GT(result.gradients, 0);
     EXPECT_NEAR(result.cost, cost(expected), 1e-9);
-    const std::vector<Real> got = coefficients(result);
+    const std::vector<double> got = coefficients(result);
     for (std::size_t j = 0; j < expected.size(); ++j) EXPECT_NEAR(got[j], expected[j], 1e-6) << "coefficient " << j;
   }
 }
 
 TEST_F(Fit, EveryMethodFindsTheSameModel) {
-  const std::vector<Real> expected = normal_equations();
+  const std::vector<double> expected = normal_equations();
   for (const FitMethod method : {FitMethod::tree, FitMethod::exact_diffusion}) {
     FitOptions how = options(PartitionKind::label);
     how.method = method;
     const FitResult result = fit(how);
     EXPECT_EQ(result.end, FitEnd::converged) << name_of(method);
-    const std::vector<Real> got = coefficients(result);
+    const std::vector<double> got = coefficients(result);
     for (std::size_t j = 0; j < expected.size(); ++j) EXPECT_NEAR(got[j], expected[j], 1e-7) << name_of(method);
   }
 }
@@ -149,7 +149,7 @@ TEST_F(Fit, TheTreesModelDoesNotDependOnTheNetwork) {
 
 // Columns in other units: the same table, but for powers of ten.
 TEST_F(Fit, TheModelIsTheSameInAnyUnits) {
-  const std::vector<Real> factor = {1e7, 1e-5, 300};
+  const std::vector<double> factor = {1e7, 1e-5, 300};
   std::string table = "a,b,c,y\n";
   for (Index n = 0; n < samples; ++n) {
     for (Index j = 0; j < features; ++j) {
@@ -216,12 +216,12 @@ TEST_F(Fit, ThePenaltyActsOnTheCoefficientsOfTheTable) {
   for (const bool intercept : {true, false}) {
     how.model.intercept = intercept;
     const FitResult result = fit(how);
-    std::vector<Real> w = coefficients(result);
+    std::vector<double> w = coefficients(result);
     // In no direction does the cost fall, of coefficients as they stand in the model.
     for (std::size_t j = 0; j < w.size() - (intercept ? 0 : 1); ++j) {
       const double best = cost(w);
       EXPECT_NEAR(best, result.cost, 1e-12);
-      for (const Real step : {1e-4, -1e-4}) {
+      for (const double step : {1e-4, -1e-4}) {
         w[j] += step;
         EXPECT_GT(cost(w), best) << j;
         w[j] -= step;
@@ -247,7 +247,7 @@ TEST_F(Fit, ConvergesWhereTheBestModelIsZero) {
       how.tolerance = 1e-8;
       const FitResult result = fit(how);
       EXPECT_EQ(result.end, FitEnd::converged) << name_of(method);
-      for (const Real w : coefficients(result)) EXPECT_NEAR(w, 0, 1e-8);
+      for (const double w : coefficients(result)) EXPECT_NEAR(w, 0, 1e-8);
     }
   }
 }
@@ -288,10 +288,10 @@ TEST_F(Fit, KeepsTheModelThatPredictsSamplesHeldOutBest) {
   for (int j = 0; j < 30; ++j) table += ",x" + std::to_string(j);
   table += "\n";
   for (int n = 0; n < 48; ++n) {
-    std::vector<Real> x(30);
+    std::vector<double> x(30);
     random.normals(x);
     table += x[0] + 2 * random.normal() > 0 ? "yes" : "no";
-    for (const Real value : x) table += "," + shortest(value);
+    for (const double value : x) table += "," + shortest(value);
     table += "\n";
   }
   write("noise.csv", table);
@@ -364,8 +364,8 @@ TEST_F(Fit, GoesOnWhileSmallGainsAddUp) {
   Stream random(6, Purpose::features);
   std::string table = "a,b,y\n";
   for (int n = 0; n < 80; ++n) {
-    const Real a = random.normal();
-    const Real off = random.normal();
+    const double a = random.normal();
+    const double off = random.normal();
     table += shortest(a) + "," + shortest(a + 2e-3 * off) + "," + shortest(a + off) + "\n";
   }
   write("slow.csv", table);
@@ -446,7 +446,7 @@ TEST_F(Fit, StartsFromTheModelWithoutFeatures) {
   FitOptions how = options();
   how.model.l2 = 0;
   double mean = 0;
-  for (const Real y : y_) mean += y / samples;
+  for (const double y : y_) mean += y / samples;
   EXPECT_NEAR(fit(how).null_cost, cost({0, 0, 0, mean}), 1e-12);
   how.data.file = file("signs.csv");
   how.model.loss = builtin_loss("logistic");
@@ -466,7 +466,7 @@ TEST_F(Fit, SitesWithoutSamplesOrWithOneChangeNothing) {
   write("site-3.csv", header);
   FitOptions sites = options();
   sites.data.file = file("site-{agent}.csv");
-  const std::vector<Real> expected = normal_equations();
+  const std::vector<double> expected = normal_equations();
   for (const bool standardise : {false, true}) {
     sites.model.standardise = standardise;
     sites.model.l2 = standardise ? 0 : l2;
@@ -514,7 +514,7 @@ TEST_F(Fit, OneAgentFitsAlone) {
   const FitResult result = fit(alone);
   EXPECT_EQ(result.end, FitEnd::converged);
   EXPECT_EQ(result.traffic.vectors, 0);
-  const std::vector<Real> expected = normal_equations();
+  const std::vector<double> expected = normal_equations();
   for (std::size_t j = 0; j < expected.size(); ++j) EXPECT_NEAR(coefficients(result)[j], expected[j], 1e-6);
 }
 
@@ -523,7 +523,7 @@ TEST_F(Fit, WithoutInterceptThereIsNone) {
   through_zero.model.intercept = false;
   const FitResult result = fit(through_zero);
   EXPECT_EQ(result.model.weights.columns(), features);
-  EXPECT_EQ(result.model.intercept, (std::vector<Real>{0}));
+  EXPECT_EQ(result.model.intercept, (std::vector<double>{0}));
   EXPECT_GT(result.cost, cost(normal_equations()) + 1e-3);
 }
 
@@ -653,9 +653,9 @@ TEST_F(Fit, UnitRowsAreScaledBeforeTheyAreStandardised) {
   const FitResult result = fit(how);
   EXPECT_EQ(result.end, FitEnd::converged);
   EXPECT_TRUE(result.model.options.unit_rows);
-  std::vector<Real> mean(features);
+  std::vector<double> mean(features);
   for (Index n = 0; n < samples; ++n) {
-    const Real norm = std::hypot(h_(n, 0), h_(n, 1), h_(n, 2));
+    const double norm = std::hypot(h_(n, 0), h_(n, 1), h_(n, 2));
     for (std::size_t j = 0; j < features; ++j) mean[j] += h_(n, static_cast<Index>(j)) / norm / samples;
   }
   for (std::size_t j = 0; j < features; ++j) EXPECT_NEAR(result.model.mean.at(j), mean[j], 1e-12);
@@ -663,7 +663,7 @@ TEST_F(Fit, UnitRowsAreScaledBeforeTheyAreStandardised) {
   const DataTable table = read_data(file("numbers.csv"));
   Rows rows = table.features.dense();
   for (Index n = 0; n < samples; ++n) {
-    for (Real& x : rows.row(n)) x *= static_cast<Real>(n + 2);
+    for (double& x : rows.row(n)) x *= static_cast<double>(n + 2);
   }
   DataTable longer = table;
   longer.features = rows;

@@ -19,16 +19,16 @@ constexpr Index agents = 12;
 constexpr Index columns = 5;
 
 // What the agents of a block have: normal numbers, each agent's of another size.
-Evaluation evaluation_of(const Block& block, Real size) {
+Evaluation evaluation_of(const Block& block, double size) {
   Evaluation out;
   out.written = Rows(block.size(), columns);
   out.gradients.columns = columns;
   for (Index k = 0; k < block.size(); ++k) {
     Stream random(4, Purpose::start, block.agent(k));
-    const Real own = size * std::pow(3.0, static_cast<Real>(block.agent(k) % 5 - 2));
+    const double own = size * std::pow(3.0, static_cast<double>(block.agent(k) % 5 - 2));
     out.values.push_back(own * random.normal());
     random.normals(out.written.row(k));
-    for (Real& x : out.written.row(k)) x *= own;
+    for (double& x : out.written.row(k)) x *= own;
     out.gradients.row.push_back(out.written.row(k).data());
     out.gradients.scale.push_back(1);
   }
@@ -36,18 +36,18 @@ Evaluation evaluation_of(const Block& block, Real size) {
 }
 
 struct Sums {
-  Real value = 0;
-  std::vector<Real> gradient;
+  double value = 0;
+  std::vector<double> gradient;
   Index vectors = 0;
 };
 
-Sums summed(Topology topology, Index workers, Real size, int times = 1, Real slope = 1) {
+Sums summed(Topology topology, Index workers, double size, int times = 1, double slope = 1) {
   Sums out;
   launch(test::network_of(topology, agents), columns, workers, [&](Worker& worker) {
     const Evaluation evaluation = evaluation_of(worker.network.block(), size);
     GridSums sums(slope, worker.network.block().size());
     Rows gradient(worker.network.block().size(), columns);
-    Real value = 0;
+    double value = 0;
     for (int n = 0; n < times; ++n) value = sums.of(evaluation, gradient, worker.network);
     if (worker.number != 0) return;
     out = {value, {gradient.row(0).begin(), gradient.row(0).end()}, worker.network.algorithm_traffic().vectors};
@@ -55,9 +55,9 @@ Sums summed(Topology topology, Index workers, Real size, int times = 1, Real slo
   return out;
 }
 
-Sums plain(Real size) {
+Sums plain(double size) {
   const Evaluation all = evaluation_of({0, agents}, size);
-  Sums out{0, std::vector<Real>(columns), 0};
+  Sums out{0, std::vector<double>(columns), 0};
   for (Index k = 0; k < agents; ++k) {
     out.value += all.values[k];
     for (std::size_t j = 0; j < columns; ++j) out.gradient[j] += all.written(k, static_cast<Index>(j));
@@ -66,7 +66,7 @@ Sums plain(Real size) {
 }
 
 TEST(GridSums, AreTheSameBitsAlongAnyTree) {
-  for (const Real size : {1.0, 1e-7, 3e11}) {
+  for (const double size : {1.0, 1e-7, 3e11}) {
     const Sums expected = summed(Topology::path, 1, size);
     for (const Topology topology : {Topology::ring, Topology::star, Topology::complete}) {
       for (const Index workers : {1, 2, 3}) {
@@ -82,7 +82,7 @@ TEST(GridSums, AreTheSameBitsAlsoWhereManyAgentsHaveNumbersAsLargeAsTheGridAllow
   constexpr Index many = 64;
   // With a slope of 1, values below 2^10 and gradients below 2^6 are summed without a second try.
   const auto sum = [](Topology topology) {
-    std::vector<Real> out(2);
+    std::vector<double> out(2);
     launch(test::network_of(topology, many), 1, 1, [&](Worker& worker) {
       Evaluation all;
       all.written = Rows(many, 1);
@@ -106,7 +106,7 @@ TEST(GridSums, AreTheSameBitsAlsoWhereManyAgentsHaveNumbersAsLargeAsTheGridAllow
 }
 
 TEST(GridSums, AreNearlyExactOnceTheGridHasFollowed) {
-  for (const Real size : {1.0, 1e-7, 3e11}) {
+  for (const double size : {1.0, 1e-7, 3e11}) {
     const Sums expected = plain(size);
     const Sums found = summed(Topology::ring, 1, size, 40);
     EXPECT_NEAR(found.value, expected.value, 1e-11 * size);
@@ -121,7 +121,7 @@ TEST(GridSums, AreSentAgainWhereNumbersAreTooLarge) {
 }
 
 TEST(GridSums, AreInfiniteWhereAnyNumberIsNotFinite) {
-  for (const Real bad : {std::numeric_limits<Real>::infinity(), std::numeric_limits<Real>::quiet_NaN()}) {
+  for (const double bad : {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
     for (const bool in_value : {true, false}) {
       launch(test::network_of(Topology::ring, agents), columns, 1, [&](Worker& worker) {
         Evaluation evaluation = evaluation_of(worker.network.block(), 1);

@@ -11,7 +11,7 @@
 namespace polyhop::metrics_test {
 namespace {
 
-using Numbers = std::vector<Real>;
+using Numbers = std::vector<double>;
 using Classes = std::vector<Index>;
 
 TEST(Metrics, ErrorsOfThreeNumbers) {
@@ -36,7 +36,7 @@ TEST(Metrics, AreaCountsTiesAsAHalf) {
 TEST(Metrics, WhatIsNotDefinedIsNotANumber) {
   EXPECT_TRUE(std::isnan(metrics::r2(Numbers{2, 2}, Numbers{1, 3})));
   EXPECT_TRUE(std::isnan(metrics::area_under_curve(Classes{1, 1}, Numbers{1, 2})));
-  constexpr Real nan = std::numeric_limits<Real>::quiet_NaN();
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   EXPECT_TRUE(std::isnan(metrics::area_under_curve(Classes{0, 1}, Numbers{1, nan})));
   EXPECT_TRUE(std::isnan(metrics::accuracy(Classes{}, Classes{})));
   const auto count = metrics::confusion_matrix(Classes{0}, Classes{0}, 2);

@@ -30,8 +30,8 @@ Model softmax_model() {
   model.classes = {"a", "b", "10"};
   model.weights = Rows(3, 2);
   for (Index r = 0; r < 3; ++r) {
-    model.weights(r, 0) = 1.0 / static_cast<Real>(r + 3);
-    model.weights(r, 1) = -1e-300 * static_cast<Real>(r);
+    model.weights(r, 0) = 1.0 / static_cast<double>(r + 3);
+    model.weights(r, 1) = -1e-300 * static_cast<double>(r);
   }
   model.intercept = {0, -2, 0.1};
   model.mean = {1, -3};
@@ -68,11 +68,11 @@ class ModelFile : public test::TemporaryFolder {
     write("bad.npz", text.replace(at, from.size(), to), {1, 2}, {0}, {1});
   }
   void write(const std::string& name, const std::string& text, const std::vector<Index>& shape,
-             const std::vector<Real>& intercept, const std::vector<Index>& intercept_shape) const {
+             const std::vector<double>& intercept, const std::vector<Index>& intercept_shape) const {
     Index count = 1;
     for (const Index n : shape) count *= n;
     NpzWriter out(file(name));
-    out.add("weights", std::vector<Real>(count, 1.5), shape);
+    out.add("weights", std::vector<double>(count, 1.5), shape);
     out.add("intercept", intercept, intercept_shape);
     out.add_text("metadata.json", text);
     out.close();
@@ -142,7 +142,7 @@ TEST_F(ModelFile, TheSameModelIsTheSameBytes) {
 }
 
 TEST_F(ModelFile, RefusesToSaveWhatDoesNotFitTogetherAndLeavesNothing) {
-  constexpr Real nan = std::numeric_limits<Real>::quiet_NaN();
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   const std::vector<std::pair<std::string, std::function<void(Model&)>>> faults = {
       {"classes", [](Model& m) { m.classes = {"a"}; }},
       {"classes",
@@ -181,7 +181,7 @@ TEST_F(ModelFile, RefusesFilesThatAreNoModels) {
   std::ofstream(file("text.npz")) << "weights 1 2 3\n";
   expect_refused("text.npz", "archive");
   NpzWriter run(file("models.npz"));
-  run.add("GAP/0", std::vector<Real>{1}, {1, 1});
+  run.add("GAP/0", std::vector<double>{1}, {1, 1});
   run.close();
   expect_refused("models.npz", "polyhop fit");
 }

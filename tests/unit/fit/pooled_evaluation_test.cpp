@@ -27,7 +27,7 @@ Model model_of(const std::string& loss, Index classes) {
 
 // Samples of agents that have more the higher their numbers, around `center`, with scores that often tie; targets as
 // the loss takes them.
-std::vector<ScoredSamples> samples_of(const Model& model, Index agents, Index of_first, Real center = 0) {
+std::vector<ScoredSamples> samples_of(const Model& model, Index agents, Index of_first, double center = 0) {
   const Task task = model.options.loss.task;
   const auto classes = static_cast<Index>(model.classes.size());
   const Index rows = task == Task::classes ? classes : 1;
@@ -37,10 +37,10 @@ std::vector<ScoredSamples> samples_of(const Model& model, Index agents, Index of
     auto& [scores, targets] = out.emplace_back(ScoredSamples{Rows(rows, of_first * (k + 1)), {}});
     for (Index n = 0; n < scores.columns(); ++n) {
       for (Index c = 0; c < rows; ++c) scores(c, n) = center + std::round(20 * stream.normal()) / 16;
-      const Real first = scores(0, n) - center;
-      const Real noisy = first + stream.normal();
+      const double first = scores(0, n) - center;
+      const double noisy = first + stream.normal();
       targets.push_back(task == Task::two_classes ? (noisy > 0 ? 1 : -1)
-                        : task == Task::classes   ? static_cast<Real>(stream.below(classes))
+                        : task == Task::classes   ? static_cast<double>(stream.below(classes))
                         : task == Task::counts    ? std::floor(std::exp(std::abs(noisy)))
                                                   : 1000 + noisy);
     }
@@ -58,7 +58,7 @@ ModelEvaluation of_pooled_samples(const Model& model, const std::vector<ScoredSa
   Index count = 0;
   for (const auto& of_agent : agents) count += of_agent.scores.columns();
   Rows scores(agents.front().scores.rows(), count);
-  std::vector<Real> targets;
+  std::vector<double> targets;
   for (const auto& of_agent : agents) {
     for (Index n = 0; n < of_agent.scores.columns(); ++n) {
       const auto sample = static_cast<Index>(targets.size());
@@ -119,8 +119,8 @@ TEST(PooledEvaluation, HasTheSameBitsOnSeveralWorkers) {
 TEST(PooledEvaluation, TheAreaUnderTheCurveIsExactForFewSamplesAndCloseForMany) {
   const Model model = model_of("logistic", 2);
   // Scores that differ in their last bits alone, of both signs, and zeros of both signs.
-  const Real far = 1e9;
-  for (const Real center : {0.0, far, -far}) {
+  const double far = 1e9;
+  for (const double center : {0.0, far, -far}) {
     const auto few = samples_of(model, 4, 100, center);
     EXPECT_EQ(auc(by_one(model, few)), auc(of_pooled_samples(model, few)));
     const auto many = samples_of(model, 4, 5000, center);
@@ -135,7 +135,7 @@ TEST(PooledEvaluation, TheAreaUnderTheCurveIsExactForFewSamplesAndCloseForMany) 
 TEST(PooledEvaluation, WhatIsNotDefinedIsNotANumber) {
   const Model classes = model_of("logistic", 2);
   auto agents = samples_of(classes, 2, 5);
-  agents[1].scores(0, 0) = std::numeric_limits<Real>::quiet_NaN();
+  agents[1].scores(0, 0) = std::numeric_limits<double>::quiet_NaN();
   EXPECT_TRUE(std::isnan(auc(by_one(classes, agents))));
   agents = samples_of(classes, 2, 5);
   for (auto& of_agent : agents) of_agent.targets.assign(of_agent.targets.size(), 1);

@@ -16,7 +16,7 @@
 namespace polyhop::prediction_test {
 namespace {
 
-Rows rows(std::initializer_list<std::initializer_list<Real>> lines) {
+Rows rows(std::initializer_list<std::initializer_list<double>> lines) {
   Rows out(static_cast<Index>(lines.size()), static_cast<Index>(lines.begin()->size()));
   Index r = 0;
   for (const auto& line : lines) std::ranges::copy(line, out.row(r++).begin());
@@ -60,7 +60,7 @@ double metric(const ModelEvaluation& evaluation, const std::string& name) {
 
 TEST(Prediction, ScoresAreWeightsTimesFeaturesPlusIntercept) {
   const Rows z = model_scores(model_of("least-squares"), table({}, rows({{1, 0}, {0, 1}, {4, 5}})));
-  EXPECT_EQ(std::vector<Real>(z.row(0).begin(), z.row(0).end()), (std::vector<Real>{5, 2, 6}));
+  EXPECT_EQ(std::vector<double>(z.row(0).begin(), z.row(0).end()), (std::vector<double>{5, 2, 6}));
 }
 
 TEST(Prediction, FeaturesAreFoundByTheirNamesInAnyOrder) {

@@ -80,10 +80,10 @@ TEST(QuasiNewton, FindsTheMinimumOfAnIllConditionedQuadratic) {
 
 TEST(QuasiNewton, DoesNotStopAtAStepBehindWhichTheCostIsAsSteepAsBefore) {
   // (w - 100)^2 / 2 from 0: the first step has length 1, and two slopes say where the minimum is.
-  const std::vector<Real> start = {0};
+  const std::vector<double> start = {0};
   QuasiNewton descent(start, 5);
   const auto take = [&] {
-    const Real off = descent.trial()[0] - 100;
+    const double off = descent.trial()[0] - 100;
     return descent.take(off * off / 2, std::span(&off, 1));
   };
   EXPECT_EQ(take(), Outcome::moved);

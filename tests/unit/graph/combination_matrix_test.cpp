@@ -15,7 +15,7 @@
 namespace polyhop::combination_matrix_test {
 namespace {
 
-using Dense = std::vector<std::vector<Real>>;
+using Dense = std::vector<std::vector<double>>;
 
 /// Zeros included, so that what is to be left out can be seen to be.
 SparseRows rows_of(const Dense& dense) {
@@ -36,7 +36,7 @@ std::string flaw(const Dense& dense) { return flaw_of(rows_of(dense)); }
 TEST(CombinationMatrix, LeavesOutZerosButNotTheDiagonal) {
   const CombinationMatrix a(rows_of({{0, 0.5, 0.5}, {0.5, 0.5, 0}, {0.5, 0, 0.5}}));
   EXPECT_EQ(a.rows().column, (std::vector<std::int32_t>{0, 1, 2, 0, 1, 0, 2}));
-  EXPECT_EQ(a.rows().weight, (std::vector<Real>{0, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5}));
+  EXPECT_EQ(a.rows().weight, (std::vector<double>{0, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5}));
   EXPECT_EQ(a.rows().offset, (std::vector<Index>{0, 3, 5, 7}));
 }
 
@@ -58,7 +58,7 @@ TEST(CombinationMatrix, SymmetrisesWhatIsSymmetricToRounding) {
 }
 
 TEST(CombinationMatrix, NamesTheFirstFlaw) {
-  const Real nan = std::numeric_limits<Real>::quiet_NaN();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
   EXPECT_EQ(flaw({}), "the matrix is empty, expected at least one agent");
   EXPECT_EQ(flaw({{1, 0}}),
             "row 0 has an entry in column 1, expected ascending columns of a square matrix with 1 rows");
@@ -91,7 +91,7 @@ NetworkGraph network(Topology topology, Index agents) {
 TEST(TwoHop, OfThePathOfThreeIsCheckedByHand) {
   // A = 1/3 [2 1 0; 1 1 1; 0 1 2], A A = 1/9 [5 3 1; 3 3 3; 1 3 5].
   const SparseRows b = two_hop(network(Topology::path, 3).matrix, {0, 3});
-  const std::vector<Real> expected = {5, 3, 1, 3, 3, 3, 1, 3, 5};
+  const std::vector<double> expected = {5, 3, 1, 3, 3, 3, 1, 3, 5};
   ASSERT_EQ(b.weight.size(), expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(9 * b.weight[i], expected[i], 1e-14);
 }
@@ -102,7 +102,7 @@ TEST(TwoHop, EqualsTheDenseProduct) {
   options.agents = 40;
   options.probability = 0.12;
   const CombinationMatrix a = make_network(options, 7).matrix;
-  Dense dense(40, std::vector<Real>(40, 0));
+  Dense dense(40, std::vector<double>(40, 0));
   for (Index k = 0; k < 40; ++k) {
     for (Index e = a.rows().offset[k]; e < a.rows().offset[k + 1]; ++e)
       dense[k][a.rows().column[e]] = a.rows().weight[e];
@@ -110,10 +110,10 @@ TEST(TwoHop, EqualsTheDenseProduct) {
   const SparseRows b = two_hop(a, {0, 40});
   Index non_zero = 0;
   for (Index k = 0; k < 40; ++k) {
-    std::vector<Real> row(40, 0);
+    std::vector<double> row(40, 0);
     for (Index e = b.offset[k]; e < b.offset[k + 1]; ++e) row[b.column[e]] = b.weight[e];
     for (Index l = 0; l < 40; ++l) {
-      Real sum = 0;
+      double sum = 0;
       for (Index m = 0; m < 40; ++m) sum += dense[m][k] * dense[m][l];
       EXPECT_EQ(row[l], sum);  // bit by bit: the order of the sum is part of the promise
       non_zero += sum != 0;

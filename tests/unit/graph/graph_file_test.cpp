@@ -59,8 +59,8 @@ class GraphFile : public ::testing::Test {
   std::filesystem::path folder_;
 };
 
-std::vector<Real> dense(const CombinationMatrix& a) {
-  std::vector<Real> out(a.agents() * a.agents(), 0);
+std::vector<double> dense(const CombinationMatrix& a) {
+  std::vector<double> out(a.agents() * a.agents(), 0);
   for (Index k = 0; k < a.agents(); ++k) {
     for (Index e = a.rows().offset[k]; e < a.rows().offset[k + 1]; ++e) {
       out[k * a.agents() + a.rows().column[e]] = a.rows().weight[e];
@@ -69,14 +69,14 @@ std::vector<Real> dense(const CombinationMatrix& a) {
   return out;
 }
 
-void expect_matrix(const NetworkGraph& network, const std::vector<Real>& expected) {
+void expect_matrix(const NetworkGraph& network, const std::vector<double>& expected) {
   const auto found = dense(network.matrix);
   ASSERT_EQ(found.size(), expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(found[i], expected[i], 1e-15);
 }
 
 // The path 0 - 1 - 2 with a_01 = 0.5, a_12 = 0.25.
-const std::vector<Real> path_matrix = {0.5, 0.5, 0, 0.5, 0.25, 0.25, 0, 0.25, 0.75};
+const std::vector<double> path_matrix = {0.5, 0.5, 0, 0.5, 0.25, 0.25, 0, 0.25, 0.75};
 
 TEST_F(GraphFile, ReadsAnEdgeListWithComments) {
   const NetworkGraph network = read("g.txt", "\xef\xbb\xbf# a path\n0 1\r\n% more\n\n2,1  # and back\n1 2\n");

@@ -36,12 +36,12 @@ constexpr double for_ever = std::numeric_limits<double>::infinity();
 /// d/agents).
 template <class Weight>
 CombinationMatrix circulant(Index agents, Weight weight) {
-  std::vector<Real> weights;
+  std::vector<double> weights;
   for (Index d = 0; d < agents; ++d) weights.push_back(weight(d));
   SparseRows rows;
   for (Index k = 0; k < agents; ++k) {
     for (Index l = 0; l < agents; ++l) {
-      const Real a_kl = weights[(l - k + agents) % agents];
+      const double a_kl = weights[(l - k + agents) % agents];
       if (a_kl != 0) rows.add(static_cast<std::int32_t>(l), a_kl);
     }
     rows.end_row();
@@ -147,7 +147,7 @@ TEST(TwoHopScale, IsATightUpperBound) {
 TEST(TwoHopScale, StaysABoundWithNegativeWeights) {
   const SparseRows a = matrix_of(Topology::star, 6, Weights::best_constant).rows();
   SparseRows magnitudes = a;
-  for (Real& weight : magnitudes.weight) weight = std::abs(weight);
+  for (double& weight : magnitudes.weight) weight = std::abs(weight);
   EXPECT_GE(two_hop_scale(a), dense_scale(a));
   EXPECT_GE(two_hop_scale(a), dense_scale(magnitudes) * (1 - 1e-14));
   EXPECT_LE(two_hop_scale(a), dense_scale(magnitudes) * (1 + 1e-3));

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "polyhop/core/error.hpp"
-#include "support/memory_scope.hpp"
 #include "polyhop/core/random.hpp"
 #include "polyhop/graph/generators.hpp"
+#include "support/memory_scope.hpp"
 
 namespace polyhop::topology_test {
 namespace {
@@ -108,7 +108,7 @@ TEST(Topology, OneAgentAloneIsANetwork) {
       Value::Table with = table;
       with.emplace_back("weights", weights);
       const NetworkGraph network = make_network(options_of(with), 0);
-      EXPECT_EQ(network.matrix.rows().weight, std::vector<Real>{1}) << Value(with).text();
+      EXPECT_EQ(network.matrix.rows().weight, std::vector<double>{1}) << Value(with).text();
     }
   }
 }
@@ -259,7 +259,7 @@ TEST(TopologyErrors, OptionsBuiltInCodeAreCheckedToo) {
   GraphOptions options;
   options.topology = Topology::random_geometric;
   options.agents = 4;
-  options.radius = std::numeric_limits<Real>::quiet_NaN();
+  options.radius = std::numeric_limits<double>::quiet_NaN();
   EXPECT_THROW(static_cast<void>(make_network(options, 0)), InputError);
 }
 

@@ -16,7 +16,7 @@
 namespace polyhop::weights_test {
 namespace {
 
-void expect_weights(const NetworkGraph& network, const std::vector<Real>& expected) {
+void expect_weights(const NetworkGraph& network, const std::vector<double>& expected) {
   const auto& weight = network.matrix.rows().weight;
   ASSERT_EQ(weight.size(), expected.size());
   for (std::size_t i = 0; i < expected.size(); ++i) EXPECT_NEAR(weight[i], expected[i], 1e-15);

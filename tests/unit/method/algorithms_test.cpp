@@ -22,10 +22,10 @@ using test::algorithm_of;
 using test::gap;
 using test::step_of;
 
-Value constant(Real value) { return step_of("constant", {{"value", value}}); }
+Value constant(double value) { return step_of("constant", {{"value", value}}); }
 
 // Least squares whose agents have minimisers of their own, on all samples.
-test::Instance heterogeneous(CombinationMatrix matrix, std::uint64_t seed, Real scale_spread = 0) {
+test::Instance heterogeneous(CombinationMatrix matrix, std::uint64_t seed, double scale_spread = 0) {
   ProblemOptions options;
   options.dimension = 4;
   options.samples = 12;
@@ -38,8 +38,8 @@ test::Instance heterogeneous(CombinationMatrix matrix, std::uint64_t seed, Real 
 
 struct End {
   Rows models;
-  std::vector<Real> steps;
-  Real distance = 0;  // the largest over agents
+  std::vector<double> steps;
+  double distance = 0;  // the largest over agents
 };
 
 End run(const test::Instance& instance, const test::Pair& pair, Index iterations) {
@@ -54,9 +54,9 @@ End run(const test::Instance& instance, const test::Pair& pair, Index iterations
     end.steps.assign(solver.algorithm->steps().begin(), solver.algorithm->steps().end());
   });
   for (Index k = 0; k < agents; ++k) {
-    Real sum = 0;
+    double sum = 0;
     for (Index j = 0; j < dimension; ++j) {
-      const Real off = end.models(k, j) - instance.reference.minimiser.value()[j];
+      const double off = end.models(k, j) - instance.reference.minimiser.value()[j];
       sum += off * off;
     }
     end.distance = std::max(end.distance, std::sqrt(sum));
@@ -110,7 +110,7 @@ TEST(Algorithms, OfTrackingReachTheMinimiserUnderGap) {
 TEST(Algorithms, WithABiasDoNot) {
   const auto instance = heterogeneous(test::network_of(Topology::ring, 8), 1);
   for (const char* name : {"atc", "cta", "dgd"}) {
-    const Real distance = run(instance, {algorithm_of(name), constant(0.2)}, 3000).distance;
+    const double distance = run(instance, {algorithm_of(name), constant(0.2)}, 3000).distance;
     EXPECT_GT(distance, 1e-3) << name;
     EXPECT_LT(distance, 1) << name;
   }
@@ -133,7 +133,7 @@ TEST(Algorithms, OfDiffusionReachACommonMinimiser) {
 
 TEST(Algorithms, OfAdaptiveMomentsReduceTheDistance) {
   const auto instance = heterogeneous(test::network_of(Topology::ring, 8), 1);
-  const Real first = run(instance, {algorithm_of("dadam"), constant(0.01)}, 0).distance;
+  const double first = run(instance, {algorithm_of("dadam"), constant(0.01)}, 0).distance;
   for (const char* name : {"dadam", "damsgrad"}) {
     EXPECT_LT(run(instance, {algorithm_of(name), step_of("decay", {{"value", 0.1}})}, 2000).distance, 0.5 * first)
         << name;
@@ -142,7 +142,7 @@ TEST(Algorithms, OfAdaptiveMomentsReduceTheDistance) {
 
 TEST(ExactDiffusion, HasTheSamePathInBothFormsUnderAConstantStep) {
   const auto instance = heterogeneous(test::random_network(7, 0.3, 5), 4);
-  for (const Real mixing : {0.5, 0.3}) {
+  for (const double mixing : {0.5, 0.3}) {
     for (const Index iterations : {1, 2, 7, 40}) {
       const End dual =
           run(instance, {algorithm_of("exact-diffusion", {{"mixing", mixing}}), constant(0.15)}, iterations);
@@ -170,8 +170,8 @@ TEST(ExactDiffusion, HasADualWhoseRowsAddUpToZeroUnderAnySteps) {
     const auto path = test::follow(instance, step, 50, test::serial(), 1, nullptr, 0, algorithm_of("exact-diffusion"));
     const auto& dual = entry(path.states.back(), "exact_diffusion.dual");
     for (Index j = 0; j < dual.columns; ++j) {
-      Real sum = 0;
-      Real size = 0;
+      double sum = 0;
+      double size = 0;
       for (Index k = 0; k < dual.rows; ++k) {
         sum += dual.data[k * dual.columns + j];
         size += std::abs(dual.data[k * dual.columns + j]);
@@ -189,8 +189,8 @@ TEST(Tracker, KeepsTheMeanOfTheGradients) {
     const auto& y = entry(path.states.back(), "tracker.y");
     const auto& g = entry(path.states.back(), "tracker.before");
     for (Index j = 0; j < y.columns; ++j) {
-      Real tracked = 0;
-      Real mean = 0;
+      double tracked = 0;
+      double mean = 0;
       for (Index k = 0; k < y.rows; ++k) {
         tracked += y.data[k * y.columns + j];
         mean += g.data[k * y.columns + j];

@@ -36,12 +36,12 @@ using test::rows_of;
 // The iterations with a verdict among the first `count`, and its ratios; `number(n, agent)` comes in at iteration n.
 struct Verdicts {
   std::vector<Index> at;
-  std::vector<Real> ratio;
+  std::vector<double> ratio;
 };
-Verdicts watch(Network& network, Index count, const std::function<Real(Index, Index)>& number) {
+Verdicts watch(Network& network, Index count, const std::function<double(Index, Index)>& number) {
   const Block block = network.block();
   ProgressWatch progress(block.size(), network.agents());
-  std::vector<Real> numbers(block.size());
+  std::vector<double> numbers(block.size());
   Verdicts out;
   for (Index n = 0; n < count; ++n) {
     for (Index k = 0; k < block.size(); ++k) numbers[k] = number(n, block.first + k);
@@ -53,11 +53,11 @@ Verdicts watch(Network& network, Index count, const std::function<Real(Index, In
 }
 
 // first + ... + last - 1
-Real sum_of(Index first, Index last) { return static_cast<Real>((first + last - 1) * (last - first)) / 2; }
+double sum_of(Index first, Index last) { return static_cast<double>((first + last - 1) * (last - first)) / 2; }
 
 TEST(ProgressWatch, JudgesWindowsThatDouble) {
   launch_serial(network_of(Topology::path, 4), 1, [](Worker& worker) {
-    const Verdicts found = watch(worker.network, 1100, [](Index n, Index) { return static_cast<Real>(n); });
+    const Verdicts found = watch(worker.network, 1100, [](Index n, Index) { return static_cast<double>(n); });
     ASSERT_EQ(found.at, (std::vector<Index>{128, 256, 512, 1024}));
     // Numbers that count the iterations tell which of them each half holds.
     for (std::size_t v = 0; v < found.at.size(); ++v) {
@@ -72,52 +72,53 @@ TEST(ProgressWatch, WaitsLongerForFewAgents) {
     launch_serial(network_of(Topology::path, agents), 1, [first = first](Worker& worker) {
       const Verdicts found = watch(worker.network, 2 * first + 1, [](Index, Index) { return 1.0; });
       EXPECT_EQ(found.at, (std::vector<Index>{first, 2 * first})) << worker.network.agents() << " agents";
-      EXPECT_EQ(found.ratio, (std::vector<Real>{1, 1}));
+      EXPECT_EQ(found.ratio, (std::vector<double>{1, 1}));
     });
   }
 }
 
 TEST(ProgressWatch, ComparesSumsOverTheWholeNetwork) {
   // Agent 0 falls from 8 to 1, all others rise from 1 to 3: 32 iterations in each half.
-  const auto number = [](Index n, Index agent) -> Real {
+  const auto number = [](Index n, Index agent) -> double {
     const bool late = n >= 96;
     return agent == 0 ? (late ? 1 : 8) : (late ? 3 : 1);
   };
   for (const Index workers : {1, 2, 5}) {
-    std::vector<Real> ratios(workers);
+    std::vector<double> ratios(workers);
     launch_threads(network_of(Topology::path, 5), 1, workers, [&](Worker& worker) {
       const Verdicts found = watch(worker.network, 130, number);
       if (found.ratio.size() == 1) ratios[worker.number] = found.ratio[0];
     });
-    for (const Real ratio : ratios) EXPECT_EQ(ratio, (1 + 4 * 3) / (8.0 + 4 * 1)) << workers << " workers";
+    for (const double ratio : ratios) EXPECT_EQ(ratio, (1 + 4 * 3) / (8.0 + 4 * 1)) << workers << " workers";
   }
 }
 
 TEST(ProgressWatch, CallsNothingNoRatio) {
   launch_serial(network_of(Topology::path, 4), 1, [](Worker& worker) {
-    EXPECT_EQ(watch(worker.network, 200, [](Index, Index) { return 0.0; }).ratio, std::vector<Real>{0});
+    EXPECT_EQ(watch(worker.network, 200, [](Index, Index) { return 0.0; }).ratio, std::vector<double>{0});
     // Nothing before, something now.
     const auto late = [](Index n, Index) { return n < 96 ? 0.0 : 1.0; };
-    EXPECT_EQ(watch(worker.network, 200, late).ratio, std::vector<Real>{0});
+    EXPECT_EQ(watch(worker.network, 200, late).ratio, std::vector<double>{0});
   });
 }
 
 // A loss that leaves its constant out may fall below 0, where shares mean nothing: whoever supposed 0 was wrong.
 TEST(ProgressWatch, CallsCostsBelowZeroStalled) {
   launch_serial(network_of(Topology::path, 4), 1, [](Worker& worker) {
-    const Real stalled = std::numeric_limits<Real>::infinity();
-    EXPECT_EQ(watch(worker.network, 200, [](Index, Index) { return -1.0; }).ratio, std::vector<Real>{stalled});
+    const double stalled = std::numeric_limits<double>::infinity();
+    EXPECT_EQ(watch(worker.network, 200, [](Index, Index) { return -1.0; }).ratio, std::vector<double>{stalled});
     const auto falling = [](Index n, Index) { return n < 96 ? 1.0 : -2.0; };
-    EXPECT_EQ(watch(worker.network, 200, falling).ratio, std::vector<Real>{stalled});
-    EXPECT_EQ(watch(worker.network, 200, [](Index, Index) { return std::nan(""); }).ratio, std::vector<Real>{stalled});
+    EXPECT_EQ(watch(worker.network, 200, falling).ratio, std::vector<double>{stalled});
+    EXPECT_EQ(watch(worker.network, 200, [](Index, Index) { return std::nan(""); }).ratio,
+              std::vector<double>{stalled});
   });
 }
 
 TEST(ProgressWatch, ForgetsEverythingAtARestart) {
   launch_serial(network_of(Topology::path, 4), 1, [](Worker& worker) {
     ProgressWatch progress(4, 4);
-    const std::vector<Real> large(4, 1000.0);
-    const std::vector<Real> small(4, 1.0);
+    const std::vector<double> large(4, 1000.0);
+    const std::vector<double> small(4, 1.0);
     for (Index n = 0; n < 300; ++n) progress.observe(large, worker.network);  // in the window [256, 512)
     progress.restart();
     Index verdict = -1;
@@ -150,7 +151,7 @@ test::RuleRun run_auto(const CombinationMatrix& matrix, const Problem& problem, 
 // A whole number of the state, which is kept as its bits.
 Index count(const test::RuleRun& run, const char* name) { return std::bit_cast<std::int64_t>(run.named(name)[0]); }
 
-test::Instance synthetic(Topology topology, Index agents, Real noise, Real spread, bool full, Index dimension = 4) {
+test::Instance synthetic(Topology topology, Index agents, double noise, double spread, bool full, Index dimension = 4) {
   ProblemOptions options;
   options.dimension = dimension;
   options.samples = 6;
@@ -163,7 +164,7 @@ test::Instance synthetic(Topology topology, Index agents, Real noise, Real sprea
 TEST(Automatic, StaysGraphAwareAndConvergesLinearlyWhereTheDataFit) {
   const auto instance = synthetic(Topology::ring, 5, 0, 0, false, 16);
   const Rows start(5, 16);
-  std::vector<Real> distance;
+  std::vector<double> distance;
   for (const Index iterations : {0, 100, 200, 300, 400}) {
     const auto run = run_auto(instance.matrix, *instance.problem, start, iterations);
     distance.push_back(largest_distance(run.w, instance.reference.minimiser.value()));
@@ -189,14 +190,14 @@ TEST(Automatic, WatchesCorrectedGradientsOverCurvatures) {
   const auto before = run_auto(instance.matrix, *instance.problem, Rows(5, 4), 128 + 64);
   const auto after = run_auto(instance.matrix, *instance.problem, Rows(5, 4), 128 + 65);
   ASSERT_EQ(count(after, "auto.stage"), 1);
-  EXPECT_EQ(before.named("auto.early"), std::vector<Real>(5, 0.0));
+  EXPECT_EQ(before.named("auto.early"), std::vector<double>(5, 0.0));
   for (std::size_t k = 0; k < 5; ++k) {
-    Real moved = 0;  // mu_k^2 ||g_k + d_k||^2
+    double moved = 0;  // mu_k^2 ||g_k + d_k||^2
     for (Index j = 0; j < 4; ++j) {
-      const Real difference = after.w(static_cast<Index>(k), j) - before.w(static_cast<Index>(k), j);
+      const double difference = after.w(static_cast<Index>(k), j) - before.w(static_cast<Index>(k), j);
       moved += difference * difference;
     }
-    const Real mu = after.mu.back()[k];
+    const double mu = after.mu.back()[k];
     EXPECT_NEAR(after.named("auto.early")[k] / (moved / (mu * mu) / after.named("descent.along_gradients")[k]), 1, 1e-9)
         << k;
   }
@@ -207,7 +208,7 @@ TEST(Automatic, FallsToRestAmongNoiseThatStays) {
   const auto run = run_auto(instance.matrix, *instance.problem, Rows(5, 4), 1200);
   EXPECT_EQ(count(run, "auto.stage"), 2);
   // L_k does not fall any more, so that steps do: by 1/sqrt(1 + tau/200) at least.
-  const auto tau = static_cast<Real>(count(run, "auto.falling"));
+  const auto tau = static_cast<double>(count(run, "auto.falling"));
   EXPECT_EQ(tau, 1200 - 1 - 256);
   for (std::size_t k = 0; k < 5; ++k) {
     EXPECT_LE(run.mu.back()[k], run.mu[256][k] / std::sqrt(1 + tau / 200) * (1 + 1e-12)) << k;
@@ -226,7 +227,7 @@ TEST(Automatic, NeedsNoSmoothness) {
 
   // Four minimisers: (1 + 10 c + ...) / sum of the curvatures, axis by axis.
   const ObjectiveProblem unlike = bowls({{{1, 4}, {1, 0}}, {{10, 3}, {2, 1}}, {{2, 2}, {-3, 5}}, {{3, 5}, {0, -1}}});
-  const std::vector<Real> best = {(1 + 20 - 6) / 16.0, (3 + 10 - 5) / 14.0};
+  const std::vector<double> best = {(1 + 20 - 6) / 16.0, (3 + 10 - 5) / 14.0};
   const auto other = run_auto(matrix, unlike, Rows(4, 2), 2000);
   EXPECT_LT(largest_distance(other.w, best), 1e-9);
   EXPECT_GE(count(other, "auto.stage"), 1);
@@ -235,7 +236,7 @@ TEST(Automatic, NeedsNoSmoothness) {
 TEST(Automatic, RestsAtACommonMinimiser) {
   const CombinationMatrix matrix = network_of(Topology::path, 4);
   const Rows best = rows_of({{1, -2}, {1, -2}, {1, -2}, {1, -2}});
-  for (const Real least : {0.0, 3.0}) {
+  for (const double least : {0.0, 3.0}) {
     const ObjectiveProblem problem = bowls(
         {{{1, 4}, {1, -2}, least}, {{10, 3}, {1, -2}, least}, {{2, 2}, {1, -2}, least}, {{30, 50}, {1, -2}, least}});
     const auto run = run_auto(matrix, problem, best, 700);
@@ -243,7 +244,7 @@ TEST(Automatic, RestsAtACommonMinimiser) {
     EXPECT_LT(largest_distance(run.w, {1, -2}), 1e-14);
     EXPECT_TRUE(test::is_finite(run.state));
     for (const auto& mu : run.mu) {
-      for (const Real step : mu) ASSERT_TRUE(std::isfinite(step));
+      for (const double step : mu) ASSERT_TRUE(std::isfinite(step));
     }
   }
 }
@@ -255,7 +256,7 @@ TEST(Automatic, RestsWhereThereIsNothingToLearn) {
   const auto run = run_auto(network_of(Topology::path, 4), *problem, start, 700);
   EXPECT_EQ(count(run, "auto.stage"), 1);
   EXPECT_LT(largest_distance(run.w, {1, 2}), 1e-14);
-  EXPECT_EQ(run.mu.back(), std::vector<Real>(4, 1.0));
+  EXPECT_EQ(run.mu.back(), std::vector<double>(4, 1.0));
   EXPECT_TRUE(test::is_finite(run.state));
 }
 

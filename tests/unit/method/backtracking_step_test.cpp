@@ -24,8 +24,8 @@ using test::step_of;
 
 // The steps of each iteration, what they cost, and what the agents had accepted themselves.
 struct Steps {
-  std::vector<std::vector<Real>> mu;
-  std::vector<Real> accepted;
+  std::vector<std::vector<double>> mu;
+  std::vector<double> accepted;
   Index values = 0;
   Traffic traffic;
 };
@@ -57,12 +57,12 @@ std::unique_ptr<LinearProblem> three_agents() { return problem_of({{{5, 5}}, {{1
 TEST(BacktrackingStep, HalvesUntilTheCostFallsEnough) {
   const Steps found = steps(network_of(Topology::path, 3), *three_agents(), {{"growth", 1.0}});
   // 1/32 is the first of 1, 1/2, 1/4, ... below 1/25.
-  EXPECT_EQ(found.accepted, (std::vector<Real>{1.0 / 32, 1, 1}));
+  EXPECT_EQ(found.accepted, (std::vector<double>{1.0 / 32, 1, 1}));
 }
 
 TEST(BacktrackingStep, TakesTheSmallestStepOfTheNeighbourhood) {
   const Steps found = steps(network_of(Topology::path, 3), *three_agents(), {{"growth", 1.0}});
-  EXPECT_EQ(found.mu[0], (std::vector<Real>{1.0 / 32, 1.0 / 32, 1}));
+  EXPECT_EQ(found.mu[0], (std::vector<double>{1.0 / 32, 1.0 / 32, 1}));
   EXPECT_EQ(found.traffic.rounds, 1);
   EXPECT_EQ(found.traffic.scalars, 4) << "one number over two edges, both ways";
   EXPECT_EQ(found.traffic.vectors, 0);
@@ -70,10 +70,10 @@ TEST(BacktrackingStep, TakesTheSmallestStepOfTheNeighbourhood) {
 
 TEST(BacktrackingStep, TakesTheSmallestStepOfTheNetworkIfAsked) {
   const Steps found = steps(network_of(Topology::path, 3), *three_agents(), {{"growth", 1.0}, {"reach", "network"}});
-  EXPECT_EQ(found.mu[0], (std::vector<Real>{1.0 / 32, 1.0 / 32, 1.0 / 32}));
+  EXPECT_EQ(found.mu[0], (std::vector<double>{1.0 / 32, 1.0 / 32, 1.0 / 32}));
   EXPECT_EQ(found.traffic.rounds, 2) << "the diameter";
   EXPECT_EQ(found.traffic.scalars, 8);
-  EXPECT_EQ(found.accepted, (std::vector<Real>{1.0 / 32, 1, 1})) << "an agent's own step is not the agreed one";
+  EXPECT_EQ(found.accepted, (std::vector<double>{1.0 / 32, 1, 1})) << "an agent's own step is not the agreed one";
 }
 
 TEST(BacktrackingStep, ChargesEachAgentForItsOwnTrialsOnly) {
@@ -85,7 +85,7 @@ TEST(BacktrackingStep, ChargesEachAgentForItsOwnTrialsOnly) {
 TEST(BacktrackingStep, GrowsFromItsOwnLastStep) {
   // Every sample of agent 2 accepts up to 16, agent 0 falls back to 1/32 each time.
   const Steps found = steps(network_of(Topology::path, 3), *three_agents(), {{"growth", 2.0}}, 3);
-  EXPECT_EQ(found.accepted, (std::vector<Real>{1.0 / 32, 1, 8}));
+  EXPECT_EQ(found.accepted, (std::vector<double>{1.0 / 32, 1, 8}));
   const Steps slow = steps(network_of(Topology::path, 3), *three_agents(), {{"growth", 1.25}}, 3);
   EXPECT_EQ(slow.accepted[2], 1.25 * 1.25 * 1.25);
 }
@@ -94,7 +94,7 @@ TEST(BacktrackingStep, WithoutGrowthIsARunningMinimum) {
   // One agent whose samples take turns: h^2 = 1/4, 25, 1/4, 25.
   const auto problem = problem_of({{{0.5, 1}, {5, -1}}});
   const Steps found = steps(network_of(Topology::path, 1), *problem, {{"growth", 1.0}}, 4);
-  EXPECT_EQ(found.mu, (std::vector<std::vector<Real>>{{1}, {1.0 / 32}, {1.0 / 32}, {1.0 / 32}}));
+  EXPECT_EQ(found.mu, (std::vector<std::vector<double>>{{1}, {1.0 / 32}, {1.0 / 32}, {1.0 / 32}}));
 }
 
 TEST(BacktrackingStep, TakesItsNumbersFromTheOptions) {
@@ -102,7 +102,7 @@ TEST(BacktrackingStep, TakesItsNumbersFromTheOptions) {
     return steps(network_of(Topology::path, 3), *three_agents(), options).accepted;
   };
   // Up to delta / h^2 = 0.06, 1.5, 24.
-  EXPECT_EQ(accepted({{"growth", 1.0}, {"delta", 1.5}, {"first", 3.0}}), (std::vector<Real>{3.0 / 64, 1.5, 3}));
+  EXPECT_EQ(accepted({{"growth", 1.0}, {"delta", 1.5}, {"first", 3.0}}), (std::vector<double>{3.0 / 64, 1.5, 3}));
   // 10, 1, 1/10, 1/100 against 1/25, 1, 16.
   const auto tenths = accepted({{"growth", 1.0}, {"first", 10.0}, {"shrink", 0.1}});
   EXPECT_DOUBLE_EQ(tenths[0], 0.01);
@@ -114,7 +114,7 @@ TEST(BacktrackingStep, DoesNotGrowWhereRoundingDecides) {
   // The cost is 1e-14 / 2 there: any step passes the test, and 2 ||g||^2 = 2e-14 is below 1e4 units of rounding.
   const auto problem = problem_of({{{1, 1e-7}}});
   const Steps found = steps(network_of(Topology::path, 1), *problem, {{"growth", 2.0}}, 1);
-  EXPECT_EQ(found.accepted, (std::vector<Real>{1}));
+  EXPECT_EQ(found.accepted, (std::vector<double>{1}));
   EXPECT_EQ(found.values, 2);
 }
 
@@ -122,7 +122,7 @@ TEST(BacktrackingStep, DoesNotGrowWhereALargeCostHidesTheChange) {
   // 1e6 + w^2/2 at 1e-4: 2 ||g||^2 = 2e-8 is below 1e4 units of rounding of the cost, 2e-6.
   const auto problem = test::bowls({test::Bowl({1}, {0}, 1e6)});
   const Steps found = steps(network_of(Topology::path, 1), problem, {{"growth", 2.0}}, 1, Rows(1, 1, 1e-4));
-  EXPECT_EQ(found.accepted, (std::vector<Real>{1}));
+  EXPECT_EQ(found.accepted, (std::vector<double>{1}));
 }
 
 TEST(BacktrackingStep, DoesNotShrinkAtTheMinimumBecauseOfRounding) {
@@ -130,20 +130,20 @@ TEST(BacktrackingStep, DoesNotShrinkAtTheMinimumBecauseOfRounding) {
   // round to 1.
   const auto problem = test::bowls({test::Bowl({1}, {0}, 1)});
   const Steps found = steps(network_of(Topology::path, 1), problem, {{"growth", 1.0}}, 1, Rows(1, 1, std::sqrt(2e-16)));
-  EXPECT_EQ(found.accepted, (std::vector<Real>{1}));
+  EXPECT_EQ(found.accepted, (std::vector<double>{1}));
 }
 
 TEST(BacktrackingStep, KeepsItsStepWithoutAGradient) {
   const auto problem = problem_of({{{1, 0}}, {{5, 5}}});
   const Steps found = steps(network_of(Topology::path, 2), *problem, {}, 1);
-  EXPECT_EQ(found.accepted, (std::vector<Real>{1, 1.0 / 32}));
+  EXPECT_EQ(found.accepted, (std::vector<double>{1, 1.0 / 32}));
 }
 
 TEST(BacktrackingStep, GivesUpAfterFiftyHalvings) {
   Rows start(1, 1);
-  start(0, 0) = std::numeric_limits<Real>::quiet_NaN();
+  start(0, 0) = std::numeric_limits<double>::quiet_NaN();
   const Steps found = steps(network_of(Topology::path, 1), *problem_of({{{1, 1}}}), {{"growth", 1.0}}, 1, start);
-  EXPECT_EQ(found.accepted, (std::vector<Real>{std::ldexp(1.0, -50)}));
+  EXPECT_EQ(found.accepted, (std::vector<double>{std::ldexp(1.0, -50)}));
   EXPECT_EQ(found.values, 51);
 }
 

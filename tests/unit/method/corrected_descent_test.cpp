@@ -41,12 +41,12 @@ const Rows first_axis = rows_of({{1, 0}});
 const Rows second_axis = rows_of({{0, 1}});
 
 // exp(w) - count w: a Poisson sample whose feature is 1.
-Real poisson(Real w, Real count) { return std::exp(w) - count * w; }
+double poisson(double w, double count) { return std::exp(w) - count * w; }
 
 // ---- the watch over curvature ----
 
 // L_k after updates at these points, one after the other.
-std::vector<Real> curvatures(const Problem& problem, const std::vector<Rows>& points, Index* values = nullptr) {
+std::vector<double> curvatures(const Problem& problem, const std::vector<Rows>& points, Index* values = nullptr) {
   const auto oracle = problem.oracle({0, problem.agents()}, 0);
   CurvatureWatch curvature(problem.agents());
   for (std::size_t n = 0; n < points.size(); ++n) {
@@ -66,7 +66,7 @@ TEST(CurvatureWatch, IsExactAlongTheGradientOfAQuadratic) {
 }
 
 TEST(CurvatureWatch, StartsFromAnyCurvatureWhereNoneIsKnown) {
-  for (const Real scale : {1e-6, 1.0, 1e6}) {
+  for (const double scale : {1e-6, 1.0, 1e6}) {
     const auto found = curvatures(bowls({{{scale, 4 * scale}, {0, 0}}}), {rows_of({{100 / scale, 0}})});
     EXPECT_NEAR(found[0] / scale, 1, 1e-6) << scale;
   }
@@ -74,7 +74,7 @@ TEST(CurvatureWatch, StartsFromAnyCurvatureWhereNoneIsKnown) {
 
 TEST(CurvatureWatch, FallsByThreePercentAtMostAndNotBelowWhatItMeets) {
   const auto problem = two_axes();
-  Real expected = 2.5;
+  double expected = 2.5;
   for (std::size_t updates = 1; updates <= 70; ++updates) {
     expected = std::max(0.97 * expected, 0.5);
     EXPECT_NEAR(curvatures(*problem, std::vector<Rows>(updates, second_axis))[0], expected, 1e-12) << updates;
@@ -96,7 +96,7 @@ TEST(CurvatureWatch, NeverFallsAfterAHundredIterations) {
 
 TEST(CurvatureWatch, StaysWhereRoundingWouldDecide) {
   const auto problem = two_axes();
-  for (const Real tiny : {0.0, 1e-160, 1e-9}) {
+  for (const double tiny : {0.0, 1e-160, 1e-9}) {
     EXPECT_EQ(curvatures(*problem, std::vector<Rows>(20, rows_of({{0, tiny}})))[0], 2.5) << tiny;
   }
   EXPECT_EQ(curvatures(bowls({{{4}, {1}, 3}}), std::vector<Rows>(20, rows_of({{1}})))[0], 1);
@@ -112,9 +112,9 @@ TEST(CurvatureWatch, TakesOneValueAnIteration) {
 
 TEST(CurvatureWatch, ShortensTrialsThatAreFarTooLong) {
   // From w = 0 a trial of step 1 ends at exp(count - 1): far off, or not finite at all.
-  for (const Real count : {40.0, 300.0, 2000.0, 1e6}) {
+  for (const double count : {40.0, 300.0, 2000.0, 1e6}) {
     const auto problem = problem_of({{{1, count}}}, "poisson", 0, everything);
-    const Real found = curvatures(*problem, {rows_of({{0}})})[0];
+    const double found = curvatures(*problem, {rows_of({{0}})})[0];
     EXPECT_LT(poisson((count - 1) / found, count), poisson(0, count)) << count;
     EXPECT_LT(found, 16 * count) << "a step that is far too short";
   }
@@ -149,7 +149,7 @@ Rows descend_by(const CombinationMatrix& matrix, const Problem& problem, Index i
   launch_serial(matrix, problem.dimension(), [&](Worker& worker) {
     const auto oracle = problem.oracle(worker.network.block(), 0);
     auto descent = std::make_unique<CorrectedDescent>(Rows(w.rows(), w.columns()));
-    std::vector<Real> mu(w.rows());
+    std::vector<double> mu(w.rows());
     Rows gradients = w;
     for (Index i = 0; i < iterations; ++i) {
       if (i == interrupted) descent = restored(*descent, worker.network.block(), w.columns());
@@ -159,13 +159,13 @@ Rows descend_by(const CombinationMatrix& matrix, const Problem& problem, Index i
       const Rows before = w;
       (void)descent->direction(at_w.gradients);
       descent->move(w, {i, w, at_w, *oracle}, 1, mu, worker.network);
-      each(i, before, gradients, std::span<const Real>(mu));
+      each(i, before, gradients, std::span<const double>(mu));
     }
   });
   return w;
 }
 
-Real distance(const Rows& x, const Rows& y, Index k) {
+double distance(const Rows& x, const Rows& y, Index k) {
   return std::sqrt(kernels::squared_distance(x.row(k).data(), y.row(k).data(), x.columns()));
 }
 
@@ -177,10 +177,10 @@ TEST(CorrectedDescent, TakesNoStepAboveWhatItsLastMoveAllows) {
   options.model.batch.all = true;
   const auto instance = test::synthetic_instance(network_of(Topology::ring, 5), options, 5);
   Rows last_w, last_g;
-  const auto check = [&](Index i, const Rows& w, const Rows& g, std::span<const Real> mu) {
+  const auto check = [&](Index i, const Rows& w, const Rows& g, std::span<const double> mu) {
     for (Index k = 0; i > 0 && i < 100 && k < w.rows(); ++k) {
-      const Real limit = distance(w, last_w, k) / distance(g, last_g, k);
-      const Real step = mu[k];
+      const double limit = distance(w, last_w, k) / distance(g, last_g, k);
+      const double step = mu[k];
       EXPECT_LE(step, limit * (1 + 1e-9)) << "agent " << k << ", iteration " << i;
     }
     last_w = w;
@@ -198,14 +198,14 @@ TEST(CorrectedDescent, ResumesWithTheSameBits) {
   options.model.batch.all = true;
   const auto instance = test::synthetic_instance(network_of(Topology::path, 4), options, 5);
   const auto steps_of = [&](Index interrupted) {
-    std::vector<Real> out;
-    const auto keep = [&](Index, const Rows&, const Rows&, std::span<const Real> mu) {
+    std::vector<double> out;
+    const auto keep = [&](Index, const Rows&, const Rows&, std::span<const double> mu) {
       out.insert(out.end(), mu.begin(), mu.end());
     };
     (void)descend_by(instance.matrix, *instance.problem, 150, keep, interrupted);
     return out;
   };
-  const std::vector<Real> unbroken = steps_of(-1);
+  const std::vector<double> unbroken = steps_of(-1);
   for (const Index interrupted : {1, 7, 120}) EXPECT_EQ(steps_of(interrupted), unbroken) << interrupted;
 }
 
@@ -218,8 +218,8 @@ TEST(CorrectedDescent, StepsComeToRest) {
   options.model.l2 = 0.01;
   options.model.batch.all = true;
   const auto instance = test::synthetic_instance(network_of(Topology::path, 4), options, 5);
-  std::vector<Real> last(4, 0.0);
-  const auto check = [&](Index i, const Rows&, const Rows&, std::span<const Real> mu) {
+  std::vector<double> last(4, 0.0);
+  const auto check = [&](Index i, const Rows&, const Rows&, std::span<const double> mu) {
     for (std::size_t k = 0; i > 100 && k < mu.size(); ++k) EXPECT_LE(mu[k], last[k]) << "iteration " << i;
     last.assign(mu.begin(), mu.end());
   };
@@ -229,7 +229,7 @@ TEST(CorrectedDescent, StepsComeToRest) {
 TEST(CorrectedDescent, GoesThroughAnAgentThatHasNothingToLearn) {
   // The middle of the path has no features: the others' minimisers are 1 and 4, their curvatures 1 and 4.
   const auto problem = problem_of({{{1, 1}}, {{0, 2}}, {{2, 8}}}, "least-squares", 0, everything);
-  const auto steps = [](Index, const Rows&, const Rows&, std::span<const Real> mu) { EXPECT_EQ(mu[1], 1); };
+  const auto steps = [](Index, const Rows&, const Rows&, std::span<const double> mu) { EXPECT_EQ(mu[1], 1); };
   const Rows w = descend_by(network_of(Topology::path, 3), *problem, 1000, steps);
   EXPECT_LT(largest_distance(w, {(1 + 4 * 4) / 5.0}), 1e-9);
 }
@@ -237,7 +237,7 @@ TEST(CorrectedDescent, GoesThroughAnAgentThatHasNothingToLearn) {
 TEST(CorrectedDescent, SolvesLargeCounts) {
   // One feature, 1, and counts 200, 500, 800: exp(w) is their mean.
   const auto problem = problem_of({{{1, 200}}, {{1, 500}}, {{1, 800}}}, "poisson", 0, everything);
-  const auto nothing = [](Index, const Rows&, const Rows&, std::span<const Real>) {};
+  const auto nothing = [](Index, const Rows&, const Rows&, std::span<const double>) {};
   const Rows w = descend_by(network_of(Topology::path, 3), *problem, 1000, nothing);
   EXPECT_LT(largest_distance(w, {std::log(500)}), 1e-9);
 }

@@ -30,32 +30,32 @@ CombinationMatrix alone() { return network_of(Topology::path, 1); }
 CombinationMatrix pair() { return network_of(Topology::path, 2); }
 
 // One agent with J = (curvature/2) w^2.
-std::unique_ptr<LinearProblem> parabola(Real curvature) { return problem_of({{{std::sqrt(curvature), 0}}}); }
+std::unique_ptr<LinearProblem> parabola(double curvature) { return problem_of({{{std::sqrt(curvature), 0}}}); }
 
 // J = (curvature/2) w^2 + slope w, of any sign.
 class Parabola final : public Objective {
  public:
-  Parabola(Real curvature, Real slope) : curvature_(curvature), slope_(slope) {}
+  Parabola(double curvature, double slope) : curvature_(curvature), slope_(slope) {}
   [[nodiscard]] Index dimension() const override { return 1; }
-  [[nodiscard]] Real value(std::span<const Real> w, std::span<const Index>) const override {
+  [[nodiscard]] double value(std::span<const double> w, std::span<const Index>) const override {
     return curvature_ / 2 * w[0] * w[0] + slope_ * w[0];
   }
-  Real value_and_gradient(std::span<const Real> w, std::span<const Index> batch,
-                          std::span<Real> gradient) const override {
+  double value_and_gradient(std::span<const double> w, std::span<const Index> batch,
+                            std::span<double> gradient) const override {
     gradient[0] = curvature_ * w[0] + slope_;
     return value(w, batch);
   }
 
  private:
-  Real curvature_;
-  Real slope_;
+  double curvature_;
+  double slope_;
 };
 
-ObjectiveProblem any_parabola(Real curvature, Real slope) {
+ObjectiveProblem any_parabola(double curvature, double slope) {
   return ObjectiveProblem({std::make_shared<const Parabola>(curvature, slope)});
 }
 
-void expect_steps(const std::vector<std::vector<Real>>& found, const std::vector<std::vector<Real>>& expected) {
+void expect_steps(const std::vector<std::vector<double>>& found, const std::vector<std::vector<double>>& expected) {
   ASSERT_EQ(found.size(), expected.size());
   for (std::size_t i = 0; i < found.size(); ++i) {
     ASSERT_EQ(found[i].size(), expected[i].size());
@@ -98,7 +98,7 @@ TEST(BarzilaiBorweinStep, ComparesGradientsOfOneSampleAndPaysForIt) {
 }
 
 TEST(BarzilaiBorweinStep, StaysWithinItsLimits) {
-  const auto steps = [](Real curvature, const test::Options& options) {
+  const auto steps = [](double curvature, const test::Options& options) {
     return run_rule(alone(), *parabola(curvature), step_of("barzilai-borwein", options), Rows(1, 1, 1.0), 2).mu;
   };
   expect_steps(steps(4, {{"max", 0.2}}), {{1e-3}, {0.2}});
@@ -126,7 +126,7 @@ TEST(BarzilaiBorweinStep, IsAgreedOnIfAsked) {
   expect_steps({run("none").mu[1]}, {{1, 0.25}});
   expect_steps({run("min").mu[1]}, {{0.25, 0.25}});
   expect_steps({run("mean").mu[1]}, {{0.625, 0.625}});
-  EXPECT_EQ(run("mean").named("barzilai-borwein.own"), (std::vector<Real>{1, 0.25}));
+  EXPECT_EQ(run("mean").named("barzilai-borwein.own"), (std::vector<double>{1, 0.25}));
   EXPECT_EQ(run("none").step.scalars, 0);
   EXPECT_EQ(run("min").step.scalars, 2 * 2);
 }
@@ -151,13 +151,13 @@ TEST(BarzilaiBorweinStep, RefusesLimitsInTheWrongOrder) {
 TEST(AdgdStep, GrowsUntilCurvatureForbidsIt) {
   const auto run = run_rule(alone(), *parabola(4), step_of("adgd", {{"first", 0.1}}), Rows(1, 1, 1.0), 3);
   expect_steps(run.mu, {{0.1}, {0.125}, {0.125}});
-  EXPECT_EQ(run.named("adgd.theta"), (std::vector<Real>{1}));
+  EXPECT_EQ(run.named("adgd.theta"), (std::vector<double>{1}));
 }
 
 TEST(AdgdStep, GrowsByTheRootOfOnePlusTheLastGrowth) {
   // A cost without curvature: 1e-3, then sqrt(1 + 1e9), sqrt(1 + that), ... times the one before.
-  const Real first = std::sqrt(1 + 1e9);
-  const Real second = std::sqrt(1 + first);
+  const double first = std::sqrt(1 + 1e9);
+  const double second = std::sqrt(1 + first);
   const auto run = run_rule(alone(), any_parabola(0, 1), step_of("adgd", {{"first", 1e-3}}), Rows(1, 1, 1.0), 3);
   expect_steps(run.mu, {{1e-3}, {1e-3 * first}, {1e-3 * first * second}});
 }
@@ -187,7 +187,7 @@ TEST(CurvatureSteps, AreNumbersWithoutAnyGradientForAsLongAsYouLike) {
     for (const auto& problem : {problem_of({{{0, 1}}, {{0, 1}}}), problem_of({{{0, 1}}, {{1, 1}}})}) {
       const auto run = run_rule(pair(), *problem, step_of(rule), rows_of({{1}, {2}}), 3000);
       for (const auto& mu : run.mu) {
-        for (const Real m : mu) ASSERT_TRUE(std::isfinite(m) && m > 0) << rule;
+        for (const double m : mu) ASSERT_TRUE(std::isfinite(m) && m > 0) << rule;
       }
       EXPECT_TRUE(test::is_finite(run.state)) << rule;
     }

@@ -28,7 +28,7 @@ std::unique_ptr<LinearProblem> two_agents(Batch batch) {
 // The products after each of these points; what the recursion steps along is of no account.
 struct Seen {
   std::vector<bool> known;
-  std::vector<Real> ss, sz, zz;
+  std::vector<double> ss, sz, zz;
   Index gradients = 0;
 };
 
@@ -51,7 +51,7 @@ Seen see(const Problem& problem, const std::vector<Rows>& points) {
   return out;
 }
 
-using Reals = std::vector<Real>;
+using Reals = std::vector<double>;
 
 TEST(Differences, AreNoneAtTheFirstIterate) {
   EXPECT_EQ(see(*two_agents(everything), {Rows(2, 2)}).known, (std::vector<bool>{false}));

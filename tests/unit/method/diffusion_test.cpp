@@ -35,7 +35,7 @@ TEST(Diffusion, AdaptsThenCombines) {
   // psi = 0.5 and 1; their mean is 0.75.
   EXPECT_EQ(after.w(0, 0), 0.75);
   EXPECT_EQ(after.w(1, 0), 0.75);
-  EXPECT_EQ(after.mu, (std::vector<Real>{0.25, 0.25}));
+  EXPECT_EQ(after.mu, (std::vector<double>{0.25, 0.25}));
 }
 
 TEST(Diffusion, SendsOneVectorOverEachEdgeAndTheConstantStepNothing) {
@@ -70,13 +70,13 @@ TEST(Diffusion, RelabelsItsResultWithItsAgents) {
   std::vector<test::Dense> samples(5);
   std::vector<test::Dense> moved_samples(5);
   Stream random(1, Purpose::features);
-  std::vector<Real> common(dimension);
+  std::vector<double> common(dimension);
   random.normals(common);
   for (std::size_t k = 0; k < place.size(); ++k) {
     for (int n = 0; n < 3; ++n) {
-      std::vector<Real> sample(dimension);
+      std::vector<double> sample(dimension);
       random.normals(sample);
-      Real target = 0;
+      double target = 0;
       for (std::size_t j = 0; j < sample.size(); ++j) target += sample[j] * common[j];
       sample.push_back(target);
       samples[k].push_back(sample);
@@ -102,7 +102,7 @@ TEST(Diffusion, RelabelsItsResultWithItsAgents) {
     const Rows after = run(test::matrix_of(moved), *moved_problem);
     for (std::size_t k = 0; k < place.size(); ++k) {
       for (Index j = 0; j < dimension; ++j) {
-        const Real expected = before(static_cast<Index>(k), j);
+        const double expected = before(static_cast<Index>(k), j);
         EXPECT_NEAR(after(static_cast<Index>(place[k]), j), expected, 1e-9 * std::max(1.0, std::abs(expected)));
       }
     }

@@ -37,9 +37,9 @@ using test::problem_of;
 using test::rows_of;
 using test::step_of;
 
-using Numbers = std::vector<Real>;
+using Numbers = std::vector<double>;
 
-void expect_near(const Numbers& found, const Numbers& expected, Real tolerance = 1e-13) {
+void expect_near(const Numbers& found, const Numbers& expected, double tolerance = 1e-13) {
   ASSERT_EQ(found.size(), expected.size());
   for (std::size_t k = 0; k < found.size(); ++k) {
     EXPECT_NEAR(found[k], expected[k], tolerance * std::max(1.0, std::abs(expected[k]))) << "agent " << k;
@@ -48,7 +48,7 @@ void expect_near(const Numbers& found, const Numbers& expected, Real tolerance =
 
 // Everyone linked with everyone, all weights 1/K, so that B = A.
 CombinationMatrix uniform(Index agents) {
-  return test::matrix_of(Dense(static_cast<std::size_t>(agents), Numbers(agents, 1 / static_cast<Real>(agents))));
+  return test::matrix_of(Dense(static_cast<std::size_t>(agents), Numbers(agents, 1 / static_cast<double>(agents))));
 }
 
 // Five agents on a ring with three samples each, fitted by one w^o; their models differ.
@@ -58,7 +58,7 @@ struct Ring {
   Reference reference;
   Rows models = test::normal_models({0, 5}, 6, 4);
 
-  explicit Ring(const std::string& loss = "least-squares", Real l2 = 0, Batch batch = {}, Real noise = 0) {
+  explicit Ring(const std::string& loss = "least-squares", double l2 = 0, Batch batch = {}, double noise = 0) {
     ProblemOptions options;
     options.model.loss = builtin_loss(loss);
     options.model.l2 = l2;
@@ -133,9 +133,9 @@ TEST(GraphAwarePolyak, SweepsOverListsOrRelayedAsOverTheDenseMatrix) {
   for (std::size_t k = 0; k < 5; ++k) {
     const Index n = data.first(static_cast<Index>(k)) + sampler.indices(static_cast<Index>(k))[0];
     const Numbers h(data.features.dense().row(n).begin(), data.features.dense().row(n).end());
-    Real squares = 0;
+    double squares = 0;
     for (std::size_t l = 0; l < 5; ++l) {
-      const Real gap_at_l = test::dot(h, system.w[l]) - data.targets[n];
+      const double gap_at_l = test::dot(h, system.w[l]) - data.targets[n];
       cbar[k] -= system.b[k][l] * 0.5 * gap_at_l * gap_at_l;
       squares += system.z[k][l] * system.z[k][l];
     }
@@ -147,7 +147,7 @@ TEST(GraphAwarePolyak, SweepsOverListsOrRelayedAsOverTheDenseMatrix) {
       const Numbers rest = system.residual(cbar, mu);
       for (std::size_t k = 0; k < 5; ++k) mu[k] -= alpha[k] * rest[k];
     }
-    for (Real& m : mu) m = std::max(m, 0.0);
+    for (double& m : mu) m = std::max(m, 0.0);
     expect_near(ring.steps(gap({{"sweeps", sweeps}})), mu);
     expect_near(ring.steps(gap({{"sweeps", sweeps}, {"exchange", "relay"}})), mu);
   }
@@ -187,7 +187,7 @@ TEST(GraphAwarePolyak, ClipsInsideTheSweepsOnlyIfAsked) {
   // Z = [1/2 * 1, 1/2 * 2; ..]: g = (-1, 2), Z = 1/2 [1 -2; -2 4], cbar = -(1/2, 2); rows: alpha = 1/(1.5), 1/3.
   // Sweep 1: (1/3, 2/3). Sweep 2: 1/3 - (2/3)(-1/2 + 1/6 - 2/3), 2/3 - (1/3)(-2 - 1/3 + 4/3) = (1, 1).
   const auto problem = problem_of({{{1, 1}}, {{-1, 2}}});
-  const auto with = [&](int sweeps, bool project, Real optimum_of_second) {
+  const auto with = [&](int sweeps, bool project, double optimum_of_second) {
     return one_step(network_of(Topology::path, 2), *problem,
                     gap({{"damping", "rows"},
                          {"sweeps", sweeps},
@@ -229,8 +229,8 @@ TEST(GraphAwarePolyak, HasADampingThatKeepsTheSweepsConvergent) {
 TEST(GraphAwarePolyak, AttainsTheBoundOnThePapersDamping) {
   // Erratum: lambda_max(diag(alpha) Z) <= (1 + sqrt n)/2, not 1. Attained by four agents, all linked, with gradients
   // of norm 1 and cosines 1/(1 + sqrt 4) = 1/3: h_k = p e_k + q (1, 1, 1, 1), p^2 = 2/3, 4 q^2 + 2 p q = 1/3.
-  const Real p = std::sqrt(2.0 / 3);
-  const Real q = (-p + std::sqrt(p * p + 4.0 / 3)) / 4;
+  const double p = std::sqrt(2.0 / 3);
+  const double q = (-p + std::sqrt(p * p + 4.0 / 3)) / 4;
   std::vector<Dense> samples;
   for (std::size_t k = 0; k < 4; ++k) {
     Numbers sample(5, q);
@@ -333,7 +333,7 @@ TEST(GraphAwarePolyak, StandsStillWithoutAGradient) {
     SCOPED_TRACE(step.text());
     const auto after = one_step(network_of(Topology::path, 3), *problem, step, Rows(3, 2), &reference);
     EXPECT_EQ(after.mu[1], 0);
-    for (const Real m : after.mu) EXPECT_TRUE(std::isfinite(m));
+    for (const double m : after.mu) EXPECT_TRUE(std::isfinite(m));
     for (Index k = 0; k < 3; ++k) EXPECT_TRUE(std::isfinite(after.w(k, 0)) && std::isfinite(after.w(k, 1)));
     EXPECT_GT(after.mu[0], 0);
   }
@@ -382,30 +382,30 @@ TEST(GraphAwarePolyak, EndsAsDivergedWhenItsNumbersOverflow) {
 // Least squares on one sample, times a factor: what a user might write.
 class ScaledCost final : public Objective {
  public:
-  ScaledCost(Numbers h, Real y, Real factor) : h_(std::move(h)), y_(y), factor_(factor) {}
+  ScaledCost(Numbers h, double y, double factor) : h_(std::move(h)), y_(y), factor_(factor) {}
   [[nodiscard]] Index dimension() const override { return static_cast<Index>(h_.size()); }
-  [[nodiscard]] Real value(std::span<const Real> w, std::span<const Index>) const override {
-    const Real r = rest(w);
+  [[nodiscard]] double value(std::span<const double> w, std::span<const Index>) const override {
+    const double r = rest(w);
     return factor_ * (r * r / 2);
   }
-  Real value_and_gradient(std::span<const Real> w, std::span<const Index> batch,
-                          std::span<Real> gradient) const override {
+  double value_and_gradient(std::span<const double> w, std::span<const Index> batch,
+                            std::span<double> gradient) const override {
     for (std::size_t j = 0; j < h_.size(); ++j) gradient[j] = factor_ * (rest(w) * h_[j]);
     return value(w, batch);
   }
 
  private:
-  [[nodiscard]] Real rest(std::span<const Real> w) const {
-    Real sum = -y_;
+  [[nodiscard]] double rest(std::span<const double> w) const {
+    double sum = -y_;
     for (std::size_t j = 0; j < h_.size(); ++j) sum += h_[j] * w[j];
     return sum;
   }
   Numbers h_;
-  Real y_;
-  Real factor_;
+  double y_;
+  double factor_;
 };
 
-std::unique_ptr<ObjectiveProblem> scaled_problem(Real factor) {
+std::unique_ptr<ObjectiveProblem> scaled_problem(double factor) {
   std::vector<std::shared_ptr<const Objective>> costs;
   for (const auto& [h, y] : {std::pair{Numbers{3, 4}, 5.0}, {Numbers{1, -2}, 0.3}, {Numbers{0.5, 1}, -1.0}}) {
     costs.push_back(std::make_shared<ScaledCost>(h, y, factor));
@@ -433,7 +433,7 @@ Trace trace(const CombinationMatrix& matrix, const Problem& problem, const Value
   return out;
 }
 
-void expect_same_path(const Trace& scaled, const Trace& plain, Real factor) {
+void expect_same_path(const Trace& scaled, const Trace& plain, double factor) {
   for (std::size_t i = 0; i < plain.mu.size(); ++i) {
     for (std::size_t k = 0; k < plain.mu[i].size(); ++k) {
       ASSERT_EQ(factor * scaled.mu[i][k], plain.mu[i][k]) << "iteration " << i << ", agent " << k;
@@ -474,7 +474,7 @@ TEST(GraphAwarePolyak, QuartersItsStepsAndKeepsItsPathWhenAllDataAreDoubled) {
   auto doubled = samples;
   for (auto& own : doubled) {
     for (auto& sample : own) {
-      for (Real& x : sample) x *= 2;
+      for (double& x : sample) x *= 2;
     }
   }
   const auto problem = problem_of(samples);
@@ -522,7 +522,7 @@ TEST(GraphAwarePolyak, RelaxesAfterTheClipAndBeforeTheCap) {
   const Ring ring;
   for (const int sweeps : {1, 2, 5}) {
     Numbers plain = ring.steps(gap({{"sweeps", sweeps}}));
-    for (Real& m : plain) m *= 1.5;
+    for (double& m : plain) m *= 1.5;
     EXPECT_EQ(ring.steps(gap({{"sweeps", sweeps}, {"relaxation", 1.5}})), plain);
   }
 }
@@ -570,7 +570,7 @@ struct DistanceTwin {
       radius = Numbers(2, std::max(radius[0], radius[1]));
       Numbers expected = one_step(matrix, *problem, options("none"), before, nullptr, static_cast<Index>(i)).mu;
       for (std::size_t k = 0; k < 2; ++k) {
-        const Real cap = radius[k] / std::sqrt(sum[k]);
+        const double cap = radius[k] / std::sqrt(sum[k]);
         if (cap < expected[k]) limited += i >= 50 ? 1 : 0;
         if (i >= 50) expected[k] = std::min(expected[k], cap);
       }

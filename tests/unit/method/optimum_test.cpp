@@ -29,14 +29,14 @@ class Clock final : public Oracle {
  public:
   explicit Clock(Index epoch) : epoch_(epoch) {}
   void draw(Index) override {}
-  void values_at_point(const Rows&, std::span<Real>) override {}
+  void values_at_point(const Rows&, std::span<double>) override {}
   [[nodiscard]] Index epoch() const override { return epoch_; }
 
  private:
   void do_evaluate(const Rows&, bool, Evaluation&) override {}
-  void do_values_at(const Reach&, std::span<Real>) override {}
-  void do_values_along(const Rows&, const Gradients&, std::span<const Index>, std::span<const Real>,
-                       std::span<Real>) override {}
+  void do_values_at(const Reach&, std::span<double>) override {}
+  void do_values_along(const Rows&, const Gradients&, std::span<const Index>, std::span<const double>,
+                       std::span<double>) override {}
   Index epoch_;
 };
 
@@ -55,22 +55,22 @@ struct Estimate {
         w(a_network.block().size(), 1),
         average(a_network.block().size()) {}
 
-  std::vector<Real> observe(const std::vector<Real>& values) {
+  std::vector<double> observe(const std::vector<double>& values) {
     const auto used = optimal.on_sample(Iterate(i++, w, at_w, oracle).with_values(values), network);
     return {used.begin(), used.end()};
   }
   // A whole epoch at whose end the agents' averages are these: values that keep them, and one that moves them.
-  void epoch(const std::vector<Real>& averages, Index length = 50) {
+  void epoch(const std::vector<double>& averages, Index length = 50) {
     if (i == 0) average = averages;
     for (Index n = 1; n < length; ++n) observe(average);
-    std::vector<Real> last(average.size());
+    std::vector<double> last(average.size());
     for (std::size_t k = 0; k < last.size(); ++k) {
-      last[k] = average[k] + static_cast<Real>(length) * (averages[k] - average[k]);
+      last[k] = average[k] + static_cast<double>(length) * (averages[k] - average[k]);
     }
     observe(last);
     average = averages;
   }
-  [[nodiscard]] std::vector<Real> levels() const { return {optimal.levels().begin(), optimal.levels().end()}; }
+  [[nodiscard]] std::vector<double> levels() const { return {optimal.levels().begin(), optimal.levels().end()}; }
 
   Network& network;
   Clock oracle;
@@ -78,15 +78,15 @@ struct Estimate {
   Index i = 0;
   Rows w;
   Evaluation at_w;
-  std::vector<Real> average;
+  std::vector<double> average;
 };
 
 // The level of one agent after epochs that end with these averages.
-Real level_after(const std::vector<Real>& averages) {
-  Real level = -1;
+double level_after(const std::vector<double>& averages) {
+  double level = -1;
   launch_serial(network_of(Topology::path, 1), 1, [&](Worker& worker) {
     Estimate estimate(worker.network, 1);
-    for (const Real average : averages) estimate.epoch({average});
+    for (const double average : averages) estimate.epoch({average});
     level = estimate.levels()[0];
   });
   return level;
@@ -165,24 +165,24 @@ TEST(LevelEstimate, OfARuleComesToACostThatDoesNotVanish) {
     const auto levels = [&](const Value& optimum) {
       return test::run_rule(alone, *problem, step_of(rule, {{"optimum", optimum}}), Rows(1, 1, 2.0), 1).levels[0];
     };
-    EXPECT_EQ(levels("estimate"), (std::vector<Real>{0})) << rule;
+    EXPECT_EQ(levels("estimate"), (std::vector<double>{0})) << rule;
     EXPECT_TRUE(levels("zero").empty()) << rule;
   }
 }
 
 // Two agents at w = 0 with values 12.5 and 2, squared gradients 625 and 4.
-std::vector<Real> first_steps(const Value& optimum, const Value& recursion, const Reference* reference = nullptr) {
+std::vector<double> first_steps(const Value& optimum, const Value& recursion, const Reference* reference = nullptr) {
   const auto problem = problem_of({{{3, 4, 5}}, {{1, 0, -2}}});
   const Value step = step_of("polyak", {{"optimum", optimum}});
   return test::run_rule(network_of(Topology::path, 2), *problem, step, Rows(2, 2), 1, recursion, reference).mu[0];
 }
 
 TEST(OptimalValues, AreOneNumberWhereTheNetworksAverageIsTracked) {
-  EXPECT_EQ(first_steps(1.0, "gradient-tracking"), (std::vector<Real>{11.5 / 625, 1.0 / 4}));
-  EXPECT_EQ(first_steps("estimate", "diging"), (std::vector<Real>{12.5 / 625, 2.0 / 4}));
+  EXPECT_EQ(first_steps(1.0, "gradient-tracking"), (std::vector<double>{11.5 / 625, 1.0 / 4}));
+  EXPECT_EQ(first_steps("estimate", "diging"), (std::vector<double>{12.5 / 625, 2.0 / 4}));
   Reference reference;
   reference.value = 1.5;
-  EXPECT_EQ(first_steps("per-sample", "gradient-tracking", &reference), (std::vector<Real>{11.0 / 625, 0.5 / 4}));
+  EXPECT_EQ(first_steps("per-sample", "gradient-tracking", &reference), (std::vector<double>{11.0 / 625, 0.5 / 4}));
 }
 
 TEST(OptimalValues, AreRefusedOneByOneWhereTheNetworksAverageIsTracked) {
@@ -229,7 +229,7 @@ TEST(OptimalValues, BelongToTheirAgentsWhereverThoseStand) {
       Clock oracle(1);
       const auto used = optimal.on_sample(Iterate(0, w, at_w, oracle), worker.network);
       for (Index k = 0; k < block.size(); ++k) {
-        EXPECT_EQ(used[k], 10 + static_cast<Real>(block.agent(k)));
+        EXPECT_EQ(used[k], 10 + static_cast<double>(block.agent(k)));
       }
     });
   });
@@ -237,7 +237,7 @@ TEST(OptimalValues, BelongToTheirAgentsWhereverThoseStand) {
 
 TEST(Optimum, IsAFiniteNumberIfItIsOne) {
   EXPECT_EQ(Codec<Optimum>::read(-1.5).number, -1.5);
-  for (const Real x : {HUGE_VAL, -HUGE_VAL, std::nan("")}) {
+  for (const double x : {HUGE_VAL, -HUGE_VAL, std::nan("")}) {
     EXPECT_NE(refusal([&] { return Codec<Optimum>::read(x); }).message().find("expected"), std::string::npos) << x;
   }
 }

@@ -23,11 +23,11 @@ namespace {
 using test::algorithm_of;
 using test::rows_of;
 using test::step_of;
-using Reals = std::vector<Real>;
+using Reals = std::vector<double>;
 
 // mu_k = value / (1 + ||y_k||^2)
 struct ShyOptions {
-  Real value = 0;
+  double value = 0;
   static const FieldTable<ShyOptions>& fields() {
     static const auto table =
         FieldTable<ShyOptions>().require("value", &ShyOptions::value, "the step where nothing is steep", {above(0)});
@@ -40,7 +40,7 @@ class ShyStep final : public StepSize {
   ShyStep(const ShyOptions& options, const Setting&) : options_(options) {}
 
  private:
-  void do_choose(const Iterate& at, Network&, std::span<Real> mu) override {
+  void do_choose(const Iterate& at, Network&, std::span<double> mu) override {
     for (Index k = 0; k < at.agents(); ++k) {
       mu[k] = options_.value / (1 + at.y().squared_norm(k));
     }
@@ -50,7 +50,7 @@ class ShyStep final : public StepSize {
 
 // W+ = ((1 - share) I + share A) (W - diag(mu) G)
 struct LazyOptions {
-  Real share = 0.5;
+  double share = 0.5;
   static const FieldTable<LazyOptions>& fields() {
     static const auto table =
         FieldTable<LazyOptions>().add("share", &LazyOptions::share, "how much is combined", {within(0, 1)});

@@ -31,11 +31,11 @@ using test::step_of;
 // Agent 1: h = (1, 0), y = -2, value 2, ||g||^2 = 4.
 std::unique_ptr<LinearProblem> two_agents() { return problem_of({{{3, 4, 5}}, {{1, 0, -2}}}); }
 
-std::vector<Real> steps(const Value& step, Index i = 0, const Reference* reference = nullptr) {
+std::vector<double> steps(const Value& step, Index i = 0, const Reference* reference = nullptr) {
   return one_step(network_of(Topology::path, 2), *two_agents(), step, Rows(2, 2), reference, i).mu;
 }
 
-void expect_steps(const std::vector<Real>& found, Real first, Real second) {
+void expect_steps(const std::vector<double>& found, double first, double second) {
   ASSERT_EQ(found.size(), 2U);
   EXPECT_DOUBLE_EQ(found[0], first);
   EXPECT_DOUBLE_EQ(found[1], second);
@@ -116,7 +116,7 @@ TEST_F(ScheduleFile, IsGivenOrAValueIs) {
   EXPECT_EQ(std::string(found.what()), "line 3: step: found both value and file; give the one or the other");
   EXPECT_EQ(refusal([&] { return read_rule("schedule", "step"); }).message(),
             "found neither value nor file; give a step size, value = 0.1, or a file of steps");
-  for (const Real value : {0.0, -1.0, std::nan("")}) {
+  for (const double value : {0.0, -1.0, std::nan("")}) {
     EXPECT_THROW(read_rule(step_of("schedule", {{"value", value}}), "step"), InputError);
     EXPECT_THROW(read_rule(step_of("schedule", {{"value", 1.0}, {"factor", value}}), "step"), InputError);
   }
@@ -167,7 +167,7 @@ TEST(PolyakStep, IsZeroWithoutAGradient) {
 TEST(PolyakStep, CountsAGradientThatIsTooSmallAsNone) {
   // y = 1 at w = 0: the value is 1/2, ||g||^2 = h^2. Below 1e-280 there is no gradient.
   for (const char* rule : {"polyak", "gap"}) {
-    const auto with = [&](Real h) {
+    const auto with = [&](double h) {
       return one_step(network_of(Topology::path, 1), *problem_of({{{h, 1}}}), step_of(rule), Rows(1, 1)).mu[0];
     };
     EXPECT_NEAR(with(1e-139), 0.5e278, 1e265) << rule;
@@ -176,8 +176,8 @@ TEST(PolyakStep, CountsAGradientThatIsTooSmallAsNone) {
 }
 
 // Of a least-squares sample h that is not fitted, the value over the squared gradient is 1/(2 ||h||^2).
-std::vector<std::vector<Real>> decsps(const std::vector<std::vector<Real>>& samples, Index iterations,
-                                      const test::Options& options = {}) {
+std::vector<std::vector<double>> decsps(const std::vector<std::vector<double>>& samples, Index iterations,
+                                        const test::Options& options = {}) {
   const auto problem = problem_of({samples});
   const Rows start(1, problem->dimension());
   return test::run_rule(network_of(Topology::path, 1), *problem, step_of("decsps", options), start, iterations).mu;
@@ -205,7 +205,7 @@ TEST(DecSpsStep, IsNotFrozenByAStepOfZero) {
 }
 
 TEST(DecSpsStep, RefusesADivisorThatIsNone) {
-  for (const Real c0 : {0.0, -1.0, std::nan("")}) {
+  for (const double c0 : {0.0, -1.0, std::nan("")}) {
     EXPECT_THROW(read_rule(step_of("decsps", {{"c0", c0}}), "step"), InputError);
   }
 }

@@ -19,7 +19,7 @@ namespace {
 using test::network_of;
 using test::random_network;
 
-FaultOptions lossy(Real drop) {
+FaultOptions lossy(double drop) {
   FaultOptions options;
   options.drop = drop;
   return options;
@@ -41,9 +41,9 @@ Rows unit_rows(Index first, Index last, Index columns) {
 }
 
 // A share of `tries` that is `expected` on average lies within five standard deviations.
-void expect_share(Index count, Index tries, Real expected) {
-  const Real deviation = std::sqrt(expected * (1 - expected) / static_cast<Real>(tries));
-  EXPECT_NEAR(static_cast<Real>(count) / static_cast<Real>(tries), expected, 5 * deviation);
+void expect_share(Index count, Index tries, double expected) {
+  const double deviation = std::sqrt(expected * (1 - expected) / static_cast<double>(tries));
+  EXPECT_NEAR(static_cast<double>(count) / static_cast<double>(tries), expected, 5 * deviation);
 }
 
 TEST(Faults, GiveALostWeightToTheAgentItself) {
@@ -57,7 +57,7 @@ TEST(Faults, GiveALostWeightToTheAgentItself) {
       Rows got(7, 7);
       network.combine(units, got);
       for (Index k = 0; k < 7; ++k) {
-        Real own = weights[k][k];
+        double own = weights[k][k];
         for (Index l = 0; l < 7; ++l) {
           if (l == k || weights[k][l] == 0) continue;
           ++sent;
@@ -90,11 +90,11 @@ TEST(Faults, LoseEachWayOfALinkByItself) {
 }
 
 // How often agent 0 got the row of agent 2 within two hops.
-Index arrivals(const CombinationMatrix& a, Real drop, Index tries) {
+Index arrivals(const CombinationMatrix& a, double drop, Index tries) {
   Index arrived = 0;
   with_faults(a, lossy(drop), [&](Network& network) {
-    std::vector<Real> numbers(a.agents());
-    for (Index k = 0; k < a.agents(); ++k) numbers[k] = static_cast<Real>(k);
+    std::vector<double> numbers(a.agents());
+    for (Index k = 0; k < a.agents(); ++k) numbers[k] = static_cast<double>(k);
     for (Index n = 0; n < tries; ++n) {
       const Reach reach = network.reach(numbers);
       for (Index e = 0; e < reach.pattern.offset[1]; ++e) {
@@ -107,8 +107,8 @@ Index arrivals(const CombinationMatrix& a, Real drop, Index tries) {
 
 TEST(Faults, BringARowAlongAnyPathOfTwoHopsThatHolds) {
   constexpr Index tries = 5000;
-  constexpr Real arrives = 0.7;
-  const Real path = arrives * arrives;
+  constexpr double arrives = 0.7;
+  const double path = arrives * arrives;
   expect_share(arrivals(network_of(Topology::path, 3), 0.3, tries), tries, path);
   expect_share(arrivals(network_of(Topology::ring, 4), 0.3, tries), tries, 1 - (1 - path) * (1 - path));
   // A neighbour's row comes along the link itself too.
@@ -125,8 +125,8 @@ std::vector<Rows> exchanges(const CombinationMatrix& a, const FaultOptions& opti
     const Block block = network.block();
     add_faults(options, 3, network);
     const Rows x = unit_rows(block.first, block.last, agents);
-    std::vector<Real> number(block.size());
-    for (Index k = 0; k < block.size(); ++k) number[k] = 1.0 + static_cast<Real>((block.first + k) % 3);
+    std::vector<double> number(block.size());
+    for (Index k = 0; k < block.size(); ++k) number[k] = 1.0 + static_cast<double>((block.first + k) % 3);
     Rows got(block.size(), agents);
     const auto keep = [&](std::size_t n) {
       for (Index k = 0; k < block.size(); ++k) std::ranges::copy(got.row(k), out[n].row(block.agent(k)).begin());
@@ -139,7 +139,7 @@ std::vector<Rows> exchanges(const CombinationMatrix& a, const FaultOptions& opti
     }
     const Network::StepAccount account(network);
     const Heard heard = network.hear({number, number});
-    std::vector<Real> numbers(block.size());
+    std::vector<double> numbers(block.size());
     got = Rows(block.size(), agents);
     const auto put = [&](Index column) {
       for (Index k = 0; k < block.size(); ++k) got(k, column) = numbers[k];
@@ -150,7 +150,7 @@ std::vector<Rows> exchanges(const CombinationMatrix& a, const FaultOptions& opti
     put(1);
     keep(2);
     const Reach lists = network.reach(x);
-    std::vector<Real> products(lists.entries);
+    std::vector<double> products(lists.entries);
     network.pairwise(lists, products);
     const Reach steps = network.reach(number);
     got = Rows(block.size(), agents);
@@ -209,21 +209,21 @@ TEST(Faults, LeaveAloneWhatTheyAreNotAskedFor) {
 TEST(Faults, SumsAndAgreementsArriveAndAreChargedForWhatIsSentAgain) {
   const CombinationMatrix a = network_of(Topology::ring, 12);
   with_faults(a, lossy(0.25), [&](Network& network) {
-    std::vector<Real> ones(12, 1.0);
+    std::vector<double> ones(12, 1.0);
     constexpr Index times = 200;
     for (Index n = 0; n < times; ++n) {
       std::ranges::fill(ones, 1.0);
       network.spread_sum({ones});
-      for (const Real x : ones) ASSERT_EQ(x, 12.0);
+      for (const double x : ones) ASSERT_EQ(x, 12.0);
     }
     // A tree of 12 has 11 links, each way once, and 1/0.75 tries a message on average.
-    const Real tries = static_cast<Real>(network.algorithm_traffic().scalars) / (22.0 * times);
+    const double tries = static_cast<double>(network.algorithm_traffic().scalars) / (22.0 * times);
     EXPECT_NEAR(tries, 4.0 / 3, 5 * std::sqrt(0.25 / 0.75 / 0.75 / (22.0 * times)));
     EXPECT_GT(network.algorithm_traffic().rounds, 12 * times);  // a round waits for the last of its messages
     const Index before = network.algorithm_traffic().scalars;
     ones[5] = 70;
     network.spread_max(ones);
-    for (const Real x : ones) EXPECT_EQ(x, 70);
+    for (const double x : ones) EXPECT_EQ(x, 70);
     EXPECT_GT(network.algorithm_traffic().scalars - before, 6 * 24);
   });
 }

@@ -38,22 +38,22 @@ TEST(IsolatedNetwork, LeavesRowsBeyondOneOrTwoHopsUnknown) {
   launch_isolated(network_of(Topology::path, 4), 1, [](Worker& worker) {
     Network& network = worker.network;
     const Index self = network.block().first;
-    const Rows own(1, 1, static_cast<Real>(self));
+    const Rows own(1, 1, static_cast<double>(self));
     const Reach reach = network.reach(own);
     for (Index row = 0; row < 4; ++row) {
-      const Real held = reach.all()[row * reach.stride];
+      const double held = reach.all()[row * reach.stride];
       if (std::abs(row - self) <= 2) {
-        EXPECT_EQ(held, static_cast<Real>(row));
+        EXPECT_EQ(held, static_cast<double>(row));
       } else {
         EXPECT_TRUE(std::isnan(held)) << "agent " << self << " holds the row of " << row;
       }
     }
     // A table that was read once is unknown again as soon as the next exchange begins.
-    const Real* before = reach.all() + self * reach.stride;
+    const double* before = reach.all() + self * reach.stride;
     Rows out(1, 1);
     network.combine(own, out);
     EXPECT_TRUE(std::isfinite(out(0, 0)));
-    EXPECT_EQ(*before, static_cast<Real>(self));
+    EXPECT_EQ(*before, static_cast<double>(self));
     const Index far = (self + 2) % 4;
     EXPECT_TRUE(std::isnan(reach.all()[far * reach.stride])) << "a row of two hops outlived an exchange of one";
   });
@@ -62,7 +62,7 @@ TEST(IsolatedNetwork, LeavesRowsBeyondOneOrTwoHopsUnknown) {
 TEST(IsolatedNetwork, PassesOnTheFirstFailure) {
   const auto failing = [](Worker& worker) {
     if (worker.number == 1) throw std::runtime_error("agent 1 is out");
-    std::vector<Real> x = {0};
+    std::vector<double> x = {0};
     for (;;) worker.network.hear({x}).max(0, x);
   };
   try {

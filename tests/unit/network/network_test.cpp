@@ -32,7 +32,7 @@ using test::rows_of;
 const Topology star = Topology::star;
 
 // Gradients that stand in rows, times a number each.
-Gradients gradients_of(const Rows& rows, const std::vector<Real>& scale) {
+Gradients gradients_of(const Rows& rows, const std::vector<double>& scale) {
   Gradients g;
   g.columns = rows.columns();
   g.scale = scale;
@@ -74,7 +74,7 @@ TEST(Network, CombineKeepsTheMean) {
     Rows x = rows_of({{1, 0.1}, {2, -0.7}, {3, 1e3}, {10, 3}});
     for (int round = 0; round < 20; ++round) network.combine(x, x);
     for (Index j = 0; j < 2; ++j) {
-      const Real mean = j == 0 ? 4.0 : (0.1 - 0.7 + 1e3 + 3) / 4;
+      const double mean = j == 0 ? 4.0 : (0.1 - 0.7 + 1e3 + 3) / 4;
       EXPECT_NEAR((x(0, j) + x(1, j) + x(2, j) + x(3, j)) / 4, mean, 1e-14 * 1e3);
     }
   });
@@ -85,7 +85,7 @@ TEST(Network, CombineTakesGradientsTimesNumbers) {
     const Rows h = rows_of({{1, 0}, {0, 1}, {1, 1}, {2, 0}});
     Rows out(4, 2);
     // c_l times the scale: 4, 4, 8, -4
-    network.combine(std::vector<Real>{2, 4, 1, 1}, gradients_of(h, {2, 1, 8, -4}), out);
+    network.combine(std::vector<double>{2, 4, 1, 1}, gradients_of(h, {2, 1, 8, -4}), out);
     expect_near(dense(out), {{(4 + 8 - 8) / 4.0, (4 + 8) / 4.0}, {1, 3}, {1 + 6, 6}, {1 - 6, 0}});
   });
 }
@@ -95,18 +95,18 @@ TEST(Network, AdaptCombineStepsDownTheGradientsFirst) {
     Rows w = rows_of({{4, 8}, {0, 4}, {8, 0}, {0, 12}});
     const Rows h = rows_of({{1, 0}, {0, 1}, {1, 1}, {2, 0}});
     // psi = (4 - 2, 8), (0, 4 + 4), (8 - 0, 0 - 0), (0 - 4, 12): only the last gradient's scale is not 1
-    network.adapt_combine(w, std::vector<Real>{2, -4, 0, 0.5}, gradients_of(h, {1, 1, 1, 4}));
+    network.adapt_combine(w, std::vector<double>{2, -4, 0, 0.5}, gradients_of(h, {1, 1, 1, 4}));
     expect_near(dense(w), {{(2 + 0 + 8 - 4) / 4.0, (8 + 8 + 0 + 12) / 4.0}, {0.5, 8}, {6.5, 2}, {-2.5, 11}});
   });
 }
 
 TEST(Network, HearTakesANanForTheExtremeWhereverItStands) {
   on_star([](Network& network) {
-    const Real unknown = std::nan("");
+    const double unknown = std::nan("");
     for (std::size_t place = 0; place < 4; ++place) {
-      std::vector<Real> x = {4, 0, 8, -4};
+      std::vector<double> x = {4, 0, 8, -4};
       x[place] = unknown;
-      std::vector<Real> low(4), high(4);
+      std::vector<double> low(4), high(4);
       network.hear({x}).min(0, low);
       network.hear({x}).max(0, high);
       EXPECT_TRUE(std::isnan(low[0]) && std::isnan(high[0])) << "the hub hears everyone, the NaN of agent " << place;
@@ -116,30 +116,30 @@ TEST(Network, HearTakesANanForTheExtremeWhereverItStands) {
 
 TEST(Network, HearGivesTheNeighbourhoodsMinimumMaximumAndMean) {
   on_star([](Network& network) {
-    const std::vector<Real> x = {4, 0, 8, -4};
-    const std::vector<Real> y = {1, 2, 3, 4};
-    std::vector<Real> out(4);
+    const std::vector<double> x = {4, 0, 8, -4};
+    const std::vector<double> y = {1, 2, 3, 4};
+    std::vector<double> out(4);
     const Heard heard = network.hear({x, y});
     heard.min(0, out);
-    EXPECT_EQ(out, (std::vector<Real>{-4, 0, 4, -4}));
+    EXPECT_EQ(out, (std::vector<double>{-4, 0, 4, -4}));
     heard.max(1, out);
-    EXPECT_EQ(out, (std::vector<Real>{4, 2, 3, 4}));
+    EXPECT_EQ(out, (std::vector<double>{4, 2, 3, 4}));
     heard.combine(0, out);
-    EXPECT_EQ(out, (std::vector<Real>{2, 1, 7, -2}));
+    EXPECT_EQ(out, (std::vector<double>{2, 1, 7, -2}));
   });
 }
 
 TEST(Network, HearTakesAnyCountOfNumbers) {
   on_star([](Network& network) {
-    const std::vector<Real> x = {1, 2, 3, 4};
-    const std::vector<Real> y = {5, 6, 7, 8};
-    std::vector<Real> out(4);
+    const std::vector<double> x = {1, 2, 3, 4};
+    const std::vector<double> y = {5, 6, 7, 8};
+    std::vector<double> out(4);
     network.hear({x}).max(0, out);
-    EXPECT_EQ(out, (std::vector<Real>{4, 2, 3, 4}));
+    EXPECT_EQ(out, (std::vector<double>{4, 2, 3, 4}));
     network.hear({x, x, x, x, x, x, x, x, x, y}).max(9, out);  // more than a line
-    EXPECT_EQ(out, (std::vector<Real>{8, 6, 7, 8}));
+    EXPECT_EQ(out, (std::vector<double>{8, 6, 7, 8}));
     network.hear({y, x}).max(1, out);
-    EXPECT_EQ(out, (std::vector<Real>{4, 2, 3, 4}));
+    EXPECT_EQ(out, (std::vector<double>{4, 2, 3, 4}));
   });
 }
 
@@ -148,14 +148,14 @@ TEST(Network, DifferWeighsWhatAnAgentHasMoreThanItsNeighbours) {
     const Rows x = rows_of({{4, 8}, {0, 4}, {8, 0}, {-4, 12}});
     Rows out(4, 2, 99);
     // One divisor for all: (1/4) (x_k - x_l) / 2 along every link.
-    network.differ(x, std::vector<Real>{2, 2, 2, 2}, true, out);
+    network.differ(x, std::vector<double>{2, 2, 2, 2}, true, out);
     expect_near(dense(out), {{(4 - 4 + 8) / 8.0, (4 + 8 - 4) / 8.0}, {-0.5, -0.5}, {0.5, -1}, {-1, 0.5}});
     // The larger of the two, and a link without any is left out: the hub's divisors are 1, 4 and, with agent 3, 2.
-    network.differ(x, std::vector<Real>{1, 0.5, 4, 2}, false, out);
+    network.differ(x, std::vector<double>{1, 0.5, 4, 2}, false, out);
     expect_near(dense(out), {{1 - 0.25 - (-1), 1 + 0.5 - 0.5}, {-1, -1}, {0.25, -0.5}, {-1, 0.5}});
-    network.differ(x, std::vector<Real>{0, 0, 4, 0}, false, out);
+    network.differ(x, std::vector<double>{0, 0, 4, 0}, false, out);
     expect_near(dense(out), {{-0.25, 0.5}, {0, 0}, {0.25, -0.5}, {0, 0}});
-    network.differ(x, std::vector<Real>{0, 0, 0, 0}, true, out);
+    network.differ(x, std::vector<double>{0, 0, 0, 0}, true, out);
     expect_near(dense(out), test::zeros(4, 2));
   });
 }
@@ -166,8 +166,8 @@ TEST(Network, DifferIsAntisymmetricSoThatItsRowsAddUpToZero) {
     const Rows x = rows_of({{0.1, 1.0 / 3}, {0.7, -1e9}});
     for (const bool common : {true, false}) {
       Rows out(2, 2);
-      const Real other = common ? 0.3 : 0.7;
-      worker.network.differ(x, std::vector<Real>{0.3, other}, common, out);
+      const double other = common ? 0.3 : 0.7;
+      worker.network.differ(x, std::vector<double>{0.3, other}, common, out);
       for (Index j = 0; j < 2; ++j) EXPECT_EQ(out(0, j), -out(1, j)) << common;
     }
   });
@@ -177,7 +177,7 @@ TEST(Network, DifferIsAntisymmetricSoThatItsRowsAddUpToZero) {
     const Block block = worker.network.block();
     const Rows x = test::normal_models(block, 5, 4);
     const Rows m = test::normal_models(block, 1, 5);
-    std::vector<Real> divisors;
+    std::vector<double> divisors;
     for (Index k = 0; k < block.size(); ++k) divisors.push_back(std::abs(m(k, 0)));
     Rows out(block.size(), 5);
     worker.network.differ(x, divisors, false, out);
@@ -200,35 +200,35 @@ TEST(Network, DifferIsAntisymmetricSoThatItsRowsAddUpToZero) {
 TEST(Network, SpreadMaxReachesEverybodyInAsManyRoundsAsTheDiameter) {
   // From one end of a path to the other it takes every one of the 4 rounds.
   launch_serial(network_of(Topology::path, 5), 1, [](Worker& worker) {
-    std::vector<Real> x = {7, -1, -2, -3, -4};
+    std::vector<double> x = {7, -1, -2, -3, -4};
     worker.network.spread_max(x);
-    EXPECT_EQ(x, (std::vector<Real>(5, 7.0)));
+    EXPECT_EQ(x, (std::vector<double>(5, 7.0)));
     expect_traffic(worker.network.algorithm_traffic(), 4, 0, 4 * 8);
   });
   on_star([](Network& network) {
-    std::vector<Real> x = {-7, -5, -6, -8};
+    std::vector<double> x = {-7, -5, -6, -8};
     network.spread_max(x);
-    EXPECT_EQ(x, (std::vector<Real>(4, -5.0)));
+    EXPECT_EQ(x, (std::vector<double>(4, -5.0)));
     EXPECT_EQ(network.algorithm_traffic().rounds, 2);
   });
 }
 
 // Numbers whose sum depends on the order in which they are added.
-Real uneven(Index agent, Real scale) { return scale * (0.1 + 1.0 / static_cast<Real>(agent + 3)); }
+double uneven(Index agent, double scale) { return scale * (0.1 + 1.0 / static_cast<double>(agent + 3)); }
 
 // What every agent gets for two lists, each twice, and what all of them sent.
 struct Sums {
-  std::vector<Real> first, second, vectors;
+  std::vector<double> first, second, vectors;
   Traffic traffic;
 };
 Sums spread_sums(const CombinationMatrix& matrix, const test::Launch& launch) {
   const auto agents = static_cast<std::size_t>(matrix.agents());
-  Sums out{std::vector<Real>(agents), std::vector<Real>(agents), std::vector<Real>(agents), {}};
+  Sums out{std::vector<double>(agents), std::vector<double>(agents), std::vector<double>(agents), {}};
   std::vector<Traffic> sent(agents);
   launch(matrix, 1, [&](Worker& worker) {
     const Block block = worker.network.block();
     for (int again = 0; again < 2; ++again) {
-      std::vector<Real> x, y;
+      std::vector<double> x, y;
       for (Index k = block.first; k < block.last; ++k) {
         x.push_back(uneven(k, 1));
         y.push_back(uneven(k, -1e9));
@@ -238,7 +238,7 @@ Sums spread_sums(const CombinationMatrix& matrix, const test::Launch& launch) {
       std::ranges::copy(y, out.second.begin() + block.first);
     }
     Rows rows(block.size(), 1);
-    std::vector<Real> beside;
+    std::vector<double> beside;
     for (Index k = 0; k < block.size(); ++k) beside.push_back(rows(k, 0) = uneven(block.agent(k), 1));
     worker.network.spread_sum(rows, {beside});
     for (Index k = 0; k < block.size(); ++k) out.vectors[block.first + k] = rows(k, 0);
@@ -265,23 +265,23 @@ TEST(Network, SpreadSumGivesEverybodyTheSameSumUpATreeAndDown) {
   };
   for (const auto& [matrix, height] : networks) {
     SCOPED_TRACE(std::to_string(matrix.agents()) + " agents, height " + std::to_string(height));
-    Real sum = 0;
+    double sum = 0;
     for (Index k = 0; k < matrix.agents(); ++k) sum += uneven(k, 1);
-    const Real expected = spread_sums(matrix, test::serial()).first[0];
-    EXPECT_NEAR(expected, sum, 1e-15 * sum * static_cast<Real>(matrix.agents()));
+    const double expected = spread_sums(matrix, test::serial()).first[0];
+    EXPECT_NEAR(expected, sum, 1e-15 * sum * static_cast<double>(matrix.agents()));
     const std::vector<test::Launch> launches = {test::serial(), test::threads(std::min<Index>(2, matrix.agents())),
                                                 test::threads(matrix.agents()), isolated};
     for (const test::Launch& launch : launches) {
       const Sums found = spread_sums(matrix, launch);
-      for (const Real x : found.first) EXPECT_EQ(x, expected);
-      for (const Real x : found.second) {
+      for (const double x : found.first) EXPECT_EQ(x, expected);
+      for (const double x : found.second) {
         EXPECT_EQ(x, found.second[0]);
         EXPECT_NEAR(x, -1e9 * sum, 1e-5);
       }
       // Two sums of two lists and a vector; each goes once up every link of the tree, and once down.
       const Index links = matrix.agents() - 1;
       expect_traffic(found.traffic, 2 * 2 * height + 2 * height, 2 * links, (2 * 2 + 1) * 2 * links);
-      for (const Real x : found.vectors) EXPECT_EQ(x, expected);
+      for (const double x : found.vectors) EXPECT_EQ(x, expected);
     }
   }
 }
@@ -292,7 +292,7 @@ TEST(Network, ReachHoldsTheTwoHopWeightsAndRows) {
     const Dense b = test::two_hop_weights(matrix);
     launch_serial(matrix, 2, [&](Worker& worker) {
       Rows x(matrix.agents(), 2);
-      for (Index k = 0; k < x.rows(); ++k) x(k, 0) = static_cast<Real>(k + 1);
+      for (Index k = 0; k < x.rows(); ++k) x(k, 0) = static_cast<double>(k + 1);
       const Reach reach = worker.network.reach(x);
       Dense found = test::zeros(matrix.agents(), matrix.agents());
       for (std::size_t k = 0; k < b.size(); ++k) {
@@ -315,16 +315,16 @@ TEST(Network, ReachHoldsTheTwoHopWeightsAndRows) {
 TEST(Network, PairwiseIsTheGramMatrixOverTheTwoHopPattern) {
   const CombinationMatrix matrix = network_of(Topology::path, 5);
   const Rows h = rows_of({{1, 2}, {3, 4}, {5, 6}, {7, 8}, {9, 10}});
-  const std::vector<Real> scale = {1, -1, 2, 0.5, 1};
+  const std::vector<double> scale = {1, -1, 2, 0.5, 1};
   launch_serial(matrix, 2, [&](Worker& worker) {
     const Reach reach = worker.network.reach(gradients_of(h, scale));
-    std::vector<Real> products(reach.entries);
+    std::vector<double> products(reach.entries);
     worker.network.pairwise(reach, products);
     for (std::size_t k = 0; k < 5; ++k) {
       for (Index e = reach.pattern.offset[k]; e < reach.pattern.offset[k + 1]; ++e) {
         const auto l = static_cast<std::size_t>(reach.pattern.slot[e]);
         const auto row = [&](std::size_t n) { return h.row(static_cast<Index>(n)); };
-        const Real dot = row(k)[0] * row(l)[0] + row(k)[1] * row(l)[1];
+        const double dot = row(k)[0] * row(l)[0] + row(k)[1] * row(l)[1];
         EXPECT_EQ(products[e], scale[k] * scale[l] * dot) << k << ", " << l;
       }
     }
@@ -342,12 +342,12 @@ TEST(Network, PairwiseFindsProductsAgainWhereverAgentsStand) {
   test::ThreadTeam::run(2, [&](Team& team) {
     team.launch(matrix, ownership, 1, 1, [&](Worker& worker) {
       const Block block = worker.network.block();
-      const auto number = [](Index agent) { return static_cast<Real>(10 + agent * agent); };
+      const auto number = [](Index agent) { return static_cast<double>(10 + agent * agent); };
       Rows h(block.size(), 1);
       for (Index k = 0; k < block.size(); ++k) h(k, 0) = number(block.agent(k));
-      const std::vector<Real> ones(block.size(), 1.0);
+      const std::vector<double> ones(block.size(), 1.0);
       const Reach reach = worker.network.reach(gradients_of(h, ones));
-      std::vector<Real> products(reach.entries);
+      std::vector<double> products(reach.entries);
       worker.network.pairwise(reach, products);
       const SparseRows& near = worker.network.two_hop();
       for (Index k = 0; k < block.size(); ++k) {
@@ -368,10 +368,10 @@ TEST(Network, ReachOfPointsAndGradientsIsBothListsAtOnce) {
       EXPECT_EQ(10 * lists.points.row(e)[1], lists.gradients.row(e)[1]);
     }
     EXPECT_EQ(lists.points.entries, 16);
-    const std::vector<Real> x = {1, 2, 3, 4};
+    const std::vector<double> x = {1, 2, 3, 4};
     const Reach numbers = network.reach(x);
     for (Index e = 0; e < numbers.entries; ++e) {
-      EXPECT_EQ(*numbers.row(e), static_cast<Real>(numbers.pattern.slot[e] + 1));
+      EXPECT_EQ(*numbers.row(e), static_cast<double>(numbers.pattern.slot[e] + 1));
     }
   });
 }
@@ -382,11 +382,11 @@ TEST(Network, ReachHoldsAsManyNumbersAnAgentAsAsked) {
     launch_threads(matrix, 2, workers, [&](Worker& worker) {
       const Block block = worker.network.block();
       const auto number = [](Index agent, Index j, Index width) {
-        return static_cast<Real>(1000 * width + 100 * agent + j);
+        return static_cast<double>(1000 * width + 100 * agent + j);
       };
       // A wider message after a narrow one, and a narrow one again.
       for (const Index width : {1, 3, 40, 2}) {
-        std::vector<Real> x;
+        std::vector<double> x;
         for (Index k = block.first; k < block.last; ++k) {
           for (Index j = 0; j < width; ++j) x.push_back(number(k, j, width));
         }
@@ -405,7 +405,7 @@ TEST(Network, ReachHoldsAsManyNumbersAnAgentAsAsked) {
 // neighbours the rows of the 2 others, and a leaf has nobody to forward to: 6 rows more.
 TEST(Network, CountsEachRowThatIsHandedOver) {
   const Rows w = rows_of({{1, 2}, {3, 4}, {5, 6}, {7, 8}});
-  const std::vector<Real> x = {1, 2, 3, 4};
+  const std::vector<double> x = {1, 2, 3, 4};
   const Gradients g = gradients_of(w, x);
   const auto cost = [](const std::function<void(Network&)>& call) {
     Traffic traffic;
@@ -426,17 +426,17 @@ TEST(Network, CountsEachRowThatIsHandedOver) {
   expect_traffic(cost([&](Network& network) { network.reach(w); }), 2, 6 + 6, 0);
   expect_traffic(cost([&](Network& network) { network.reach(w, g); }), 2, 2 * (6 + 6), 0);
   expect_traffic(cost([&](Network& network) { network.reach(x); }), 2, 0, 6 + 6);
-  const std::vector<Real> numbers(4 * 32, 1.0);
+  const std::vector<double> numbers(4 * 32, 1.0);
   expect_traffic(cost([&](Network& network) { network.reach(numbers, 32); }), 2, 0, 32 * (6 + 6));
   expect_traffic(cost([&](Network& network) { network.differ(w, x, true, out); }), 1, 6, 0);
   expect_traffic(cost([&](Network& network) { network.differ(w, x, false, out); }), 1, 6, 6);
-  std::vector<Real> products(16);
+  std::vector<double> products(16);
   expect_traffic(cost([&](Network& network) { network.pairwise(network.reach(g), products); }), 2, 6 + 6, 0);
 }
 
 TEST(Network, ChargesTheStepSizeApart) {
   on_star([](Network& network) {
-    const std::vector<Real> x = {1, 2, 3, 4};
+    const std::vector<double> x = {1, 2, 3, 4};
     network.hear({x});
     {
       const Network::StepAccount account(network);
@@ -457,7 +457,7 @@ TEST(Network, OfOneAgentSendsNothing) {
     const Reach reach = worker.network.reach(x);
     EXPECT_EQ(reach.entries, 1);
     EXPECT_EQ(reach.pattern.weight[0], 1);
-    std::vector<Real> number = {2};
+    std::vector<double> number = {2};
     worker.network.spread_max(number);
     EXPECT_EQ(number[0], 2);
     worker.network.spread_sum({number});

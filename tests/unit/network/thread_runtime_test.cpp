@@ -128,7 +128,7 @@ TEST(ThreadRuntime, UsesAtMostOneWorkerAnAgent) {
     EXPECT_EQ(worker.count, 3);
     EXPECT_EQ(worker.network.block().size(), 1);
     ++count;
-    Rows x(1, 2, static_cast<Real>(worker.number));
+    Rows x(1, 2, static_cast<double>(worker.number));
     worker.network.combine(x, x);
     // Metropolis on a path of 3: 2/3, 1/3 at the ends, thirds in the middle.
     EXPECT_NEAR(x(0, 1), worker.number == 0 ? 1.0 / 3 : worker.number == 1 ? 1.0 : 5.0 / 3, 1e-15);
@@ -145,7 +145,7 @@ TEST(ThreadRuntime, EndsAllWorkersWhenOneFails) {
         ~Farewell() { ++count; }
       };
       const Farewell farewell{ended};
-      std::vector<Real> x(worker.network.block().size());
+      std::vector<double> x(worker.network.block().size());
       for (int round = 0;; ++round) {
         if (worker.number == guilty && round == 7) throw std::invalid_argument("not this one");
         worker.network.hear({x}).max(0, x);

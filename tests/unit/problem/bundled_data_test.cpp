@@ -48,7 +48,7 @@ TEST_F(BundledData, HasTheShapesThatTheListSays) {
     ASSERT_EQ(static_cast<Index>(table.targets.size()), set.samples) << set.name;
     if (set.classes == 0) continue;
     EXPECT_EQ(std::ranges::min(table.targets), 0) << set.name;
-    EXPECT_EQ(std::ranges::max(table.targets), static_cast<Real>(set.classes - 1)) << set.name;
+    EXPECT_EQ(std::ranges::max(table.targets), static_cast<double>(set.classes - 1)) << set.name;
     if (!table.labels.empty()) {
       EXPECT_EQ(static_cast<Index>(table.labels.size()), set.classes) << set.name;
     }

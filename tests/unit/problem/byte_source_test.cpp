@@ -100,11 +100,11 @@ TEST_F(ByteSourceTest, RefusesALineWithoutEnd) {
 }
 
 TEST_F(ByteSourceTest, ParsesNumbersThatAreTheWholeText) {
-  Real x = 0;
+  double x = 0;
   EXPECT_TRUE(parse_number("+1.5e3", x));
   EXPECT_EQ(x, 1500);
   EXPECT_TRUE(parse_number("1e999", x));
-  EXPECT_EQ(x, std::numeric_limits<Real>::infinity());
+  EXPECT_EQ(x, std::numeric_limits<double>::infinity());
   for (const char* text : {"", "+", "+-1", "--1", "1x", " 1", "1 ", "0x10", "1,5", "e5", "."}) {
     EXPECT_FALSE(parse_number(text, x)) << text;
   }

@@ -36,7 +36,7 @@ struct Case {
 // Every loss on holey data with weights, with and without penalty and intercept, dense and sparse.
 void for_each_case(const std::function<void(const Case&, const LinearProblem&)>& check) {
   for (const std::string& loss : naive::all_losses) {
-    for (const Real l2 : {0.0, 0.3}) {
+    for (const double l2 : {0.0, 0.3}) {
       for (const bool intercept : {false, true}) {
         for (const Batch batch : {Batch{1, false}, Batch{3, false}, Batch{0, true}}) {
           const Case example = {naive::holey_model(loss, l2, dimension, intercept), batch};
@@ -62,15 +62,15 @@ struct Drawn {
   Sampler sampler;
 };
 
-std::vector<Real> gradient_of(const Evaluation& evaluation, Index k) {
-  std::vector<Real> out;
+std::vector<double> gradient_of(const Evaluation& evaluation, Index k) {
+  std::vector<double> out;
   for (Index j = 0; j < evaluation.gradients.columns; ++j) {
     out.push_back(evaluation.gradients.scale[k] * evaluation.gradients.at(k)[j]);
   }
   return out;
 }
 
-Real tolerance(Real expected) { return 1e-13 * std::max(1.0, std::abs(expected)); }
+double tolerance(double expected) { return 1e-13 * std::max(1.0, std::abs(expected)); }
 
 TEST(DataProblem, EvaluatesValuesAndGradientsOfTheBatch) {
   const Rows w = naive::random_points(3, dimension);
@@ -78,7 +78,7 @@ TEST(DataProblem, EvaluatesValuesAndGradientsOfTheBatch) {
     const Drawn drawn(c, problem);
     const Evaluation& at_w = drawn.oracle->evaluate(w, true);
     for (Index k = 0; k < 3; ++k) {
-      const Real value = naive::value(c.model, k, drawn.sampler.indices(k), w.row(k));
+      const double value = naive::value(c.model, k, drawn.sampler.indices(k), w.row(k));
       EXPECT_NEAR(at_w.values[k], value, tolerance(value));
       const auto expected = naive::gradient(c.model, k, drawn.sampler.indices(k), w.row(k));
       const auto got = gradient_of(at_w, k);
@@ -90,21 +90,21 @@ TEST(DataProblem, EvaluatesValuesAndGradientsOfTheBatch) {
 TEST(DataProblem, GradientsAreThoseOfTheValues) {
   Rows w = naive::random_points(3, dimension);
   for (Index k = 0; k < 3; ++k) {
-    for (Real& x : w.row(k)) x *= 0.3;
+    for (double& x : w.row(k)) x *= 0.3;
   }
   for_each_case([&](const Case& c, const LinearProblem& problem) {
     const Drawn drawn(c, problem);
-    std::vector<std::vector<Real>> gradients;
+    std::vector<std::vector<double>> gradients;
     for (Index k = 0; k < 3; ++k) gradients.push_back(gradient_of(drawn.oracle->evaluate(w, false), k));
-    const Real h = 1e-6;
+    const double h = 1e-6;
     for (Index j = 0; j < dimension; ++j) {
       Rows moved = w;
       for (Index k = 0; k < 3; ++k) moved(k, j) += h;
-      const std::vector<Real> up = drawn.oracle->evaluate(moved, true).values;
+      const std::vector<double> up = drawn.oracle->evaluate(moved, true).values;
       for (Index k = 0; k < 3; ++k) moved(k, j) -= 2 * h;
-      const std::vector<Real> down = drawn.oracle->evaluate(moved, true).values;
+      const std::vector<double> down = drawn.oracle->evaluate(moved, true).values;
       for (std::size_t k = 0; k < 3; ++k) {
-        const Real given = gradients[k][j];
+        const double given = gradients[k][j];
         EXPECT_NEAR(given, (up[k] - down[k]) / (2 * h), 1e-6 * std::max(1.0, std::abs(given))) << k << ", " << j;
       }
     }
@@ -116,12 +116,12 @@ TEST(DataProblem, ValuesElsewhereAreThoseOfTheAgentsOwnSample) {
   const std::vector<Index> offset = {0, 2, 5, 6};
   const std::vector<std::int32_t> slot = {0, 2, 0, 1, 2, 1};
   const Reach reach = {{offset.data(), slot.data(), nullptr}, 3, 6, w.data(), w.stride(), dimension};
-  const std::vector<Real> steps = {0.01, 0.02, 0.03};
+  const std::vector<double> steps = {0.01, 0.02, 0.03};
   for_each_case([&](const Case& c, const LinearProblem& problem) {
     const Drawn drawn(c, problem);
-    std::vector<Real> at(6);
-    std::vector<Real> along(3);
-    std::vector<Real> at_point(3);
+    std::vector<double> at(6);
+    std::vector<double> along(3);
+    std::vector<double> at_point(3);
     drawn.oracle->values_at(reach, at);
     Rows point(1, dimension);
     std::ranges::copy(w.row(1), point.row(0).begin());
@@ -131,14 +131,14 @@ TEST(DataProblem, ValuesElsewhereAreThoseOfTheAgentsOwnSample) {
     for (Index k = 0; k < 3; ++k) {
       const auto samples = drawn.sampler.indices(k);
       for (auto e = static_cast<std::size_t>(offset[k]); e < static_cast<std::size_t>(offset[k + 1]); ++e) {
-        const Real expected = naive::value(c.model, k, samples, w.row(slot[e]));
+        const double expected = naive::value(c.model, k, samples, w.row(slot[e]));
         EXPECT_NEAR(at[e], expected, tolerance(expected)) << "entry " << e;
       }
-      const Real there = naive::value(c.model, k, samples, w.row(1));
+      const double there = naive::value(c.model, k, samples, w.row(1));
       EXPECT_NEAR(at_point[k], there, tolerance(there));
-      std::vector<Real> moved = naive::gradient(c.model, k, samples, w.row(k));
+      std::vector<double> moved = naive::gradient(c.model, k, samples, w.row(k));
       for (std::size_t j = 0; j < moved.size(); ++j) moved[j] = w.row(k)[j] - steps[k] * moved[j];
-      const Real expected = naive::value(c.model, k, samples, moved);
+      const double expected = naive::value(c.model, k, samples, moved);
       EXPECT_NEAR(along[k], expected, 10 * tolerance(expected));
     }
   });
@@ -152,7 +152,7 @@ TEST(DataProblem, CostsAreThoseOfAllSamples) {
       problem.costs({0, 3}, points, costs);
       for (Index k = 0; k < 3; ++k) {
         for (Index p = 0; p < count; ++p) {
-          const Real expected = naive::value(c.model, k, naive::all_samples(c.model, k), points.row(p));
+          const double expected = naive::value(c.model, k, naive::all_samples(c.model, k), points.row(p));
           EXPECT_NEAR(costs(k, p), expected, tolerance(expected)) << "agent " << k << ", point " << p;
         }
       }
@@ -163,7 +163,7 @@ TEST(DataProblem, CostsAreThoseOfAllSamples) {
 TEST(DataProblem, SmoothnessIsWeighted) {
   for_each_case([&](const Case& c, const LinearProblem& problem) {
     const Drawn drawn(c, problem);
-    std::vector<Real> smoothness(3);
+    std::vector<double> smoothness(3);
     if (!drawn.oracle->smoothness(smoothness)) return;
     for (Index k = 0; k < 3; ++k) {
       double sum = 0;
@@ -171,7 +171,7 @@ TEST(DataProblem, SmoothnessIsWeighted) {
         const auto h = c.model.data.features.dense().row(c.model.data.first(k) + n);
         sum += naive::product(h, h);
       }
-      const Real mean = problem.max_curvature() * sum / static_cast<double>(drawn.sampler.indices(k).size());
+      const double mean = problem.max_curvature() * sum / static_cast<double>(drawn.sampler.indices(k).size());
       EXPECT_NEAR(smoothness[k], c.model.weight(k) * mean + c.model.l2, 1e-12);
     }
   });
@@ -196,42 +196,42 @@ void expect_penalty_of_empty_agent(const DataProblem& problem, const Rows& w) {
   const auto oracle = problem.oracle({0, 3}, seed);
   oracle->draw(2);
   const Evaluation& at_w = oracle->evaluate(w, true);
-  const Real penalty = problem.penalty(w.row(1).data());
+  const double penalty = problem.penalty(w.row(1).data());
   EXPECT_EQ(at_w.values[1], penalty);
   Rows expected(1, w.columns());
   problem.penalty_gradient(w.row(1).data(), expected.row(0).data());
-  EXPECT_EQ(gradient_of(at_w, 1), std::vector<Real>(expected.row(0).begin(), expected.row(0).end()));
+  EXPECT_EQ(gradient_of(at_w, 1), std::vector<double>(expected.row(0).begin(), expected.row(0).end()));
   const std::vector<Index> offset = {0, 1, 3, 4};
   const std::vector<std::int32_t> slot = {0, 1, 2, 2};
   const Reach reach = {{offset.data(), slot.data(), nullptr}, 3, 4, w.data(), w.stride(), w.columns()};
-  std::vector<Real> at(4);
+  std::vector<double> at(4);
   oracle->values_at(reach, at);
   EXPECT_EQ(at[1], penalty);
   EXPECT_EQ(at[2], problem.penalty(w.row(2).data()));
-  std::vector<Real> along(3);
-  oracle->values_along(w, at_w.gradients, std::vector<Index>{0, 1, 2}, std::vector<Real>{0, 0, 0}, along);
+  std::vector<double> along(3);
+  oracle->values_along(w, at_w.gradients, std::vector<Index>{0, 1, 2}, std::vector<double>{0, 0, 0}, along);
   EXPECT_EQ(along[1], penalty);
-  std::vector<Real> smoothness(3);
+  std::vector<double> smoothness(3);
   if (oracle->smoothness(smoothness)) {
     EXPECT_EQ(smoothness[1], problem.l2());
   }
   Rows costs(3, 3);
   problem.costs({0, 3}, w, costs);
   EXPECT_EQ(costs(1, 1), penalty);
-  for (const Real value : {at_w.values[0], at_w.values[2], at[0], at[3], along[0], costs(0, 0), costs(2, 2)}) {
+  for (const double value : {at_w.values[0], at_w.values[2], at[0], at[3], along[0], costs(0, 0), costs(2, 2)}) {
     EXPECT_TRUE(std::isfinite(value));
   }
 }
 
 TEST(DataProblem, AnAgentWithoutSamplesHasItsPenaltyAlone) {
-  for (const Real l2 : {0.0, 0.1}) {
+  for (const double l2 : {0.0, 0.1}) {
     for (const Batch batch : {Batch{0, true}, Batch{1, false}, Batch{2, false}}) {
       for (const Sampling sampling : {Sampling::uniform, Sampling::shuffle, Sampling::cyclic}) {
         for (const std::string& loss : naive::all_losses) {
           Model model = naive::random_model(loss, l2);
           // With one sample and three as many are drawn as there are agents and one more.
           model.data = naive::random_data({3, 0, 1}, 3, true);
-          for (Real& y : model.data.targets) y = std::abs(y);
+          for (double& y : model.data.targets) y = std::abs(y);
           model.weights = {2, 0, 1};
           expect_penalty_of_empty_agent(model.problem(batch, sampling), naive::random_points(3, 3));
           expect_penalty_of_empty_agent(naive::sparse(model).problem(batch, sampling), naive::random_points(3, 3));
@@ -300,7 +300,7 @@ TEST(DataProblem, WhatOverflowsIsNotFinite) {
   const auto oracle = problem.oracle({0, 3}, seed);
   oracle->draw(0);
   const Evaluation& evaluation = oracle->evaluate(Rows(3, 3, 1e6), true);
-  for (const Real value : evaluation.values) EXPECT_FALSE(std::isfinite(value));
+  for (const double value : evaluation.values) EXPECT_FALSE(std::isfinite(value));
 }
 
 TEST(DataProblem, RefusesTargetsThatTheLossIsNotFor) {
@@ -314,14 +314,14 @@ TEST(DataProblem, RefusesTargetsThatTheLossIsNotFor) {
   }
   data.targets = {0, 3, 0.5, -1};
   EXPECT_NE(refusal(with("poisson")).message().find("found target -1"), std::string::npos);
-  data.targets[3] = std::numeric_limits<Real>::infinity();
+  data.targets[3] = std::numeric_limits<double>::infinity();
   EXPECT_EQ(refusal(with("poisson")).path(), "data");
   data.targets[3] = 2;
   EXPECT_NO_THROW(with("poisson")());
 }
 
 TEST(DataProblem, RefusesWeightsThatAreNotOneForEachAgent) {
-  const auto with = [](std::vector<Real> weights) {
+  const auto with = [](std::vector<double> weights) {
     return [weights] {
       Model model = naive::random_model("least-squares");
       model.weights = weights;
@@ -330,7 +330,7 @@ TEST(DataProblem, RefusesWeightsThatAreNotOneForEachAgent) {
   };
   EXPECT_EQ(refusal(with({1, 2})).path(), "weights");
   EXPECT_NE(refusal(with({1, 2})).message().find("found 2"), std::string::npos);
-  for (const Real bad : {0.0, -1.0, std::nan("")}) {
+  for (const double bad : {0.0, -1.0, std::nan("")}) {
     EXPECT_NE(refusal(with({1, bad, 1})).message().find("agent 1"), std::string::npos) << bad;
   }
 }

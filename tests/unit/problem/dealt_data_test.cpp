@@ -119,8 +119,8 @@ TEST_F(DealtDataFiles, EveryAgentMayHaveAFileOfItsOwn) {
   EXPECT_EQ(got.features, (Words{"a", "b"}));
   EXPECT_EQ(got.target, "kind");
   for (Index n = 0; n < 6; ++n) {
-    EXPECT_EQ(got.data.features.dense()(n, 0), static_cast<Real>(2 * n + 1));
-    EXPECT_EQ(got.data.features.dense()(n, 1), static_cast<Real>(2 * n + 2));
+    EXPECT_EQ(got.data.features.dense()(n, 0), static_cast<double>(2 * n + 1));
+    EXPECT_EQ(got.data.features.dense()(n, 1), static_cast<double>(2 * n + 2));
   }
 }
 
@@ -367,7 +367,7 @@ TEST_F(DealtDataFiles, OfOwnFilesTheSummaryHoldsNoTargetsThatAreNumbersAndNoFeat
   // One agent, its rows and columns, dense, no words, the target's name, no columns left out, no id, none that was to
   // be dropped, the columns' names, no classes, none below 0.
   using Names = std::vector<std::string>;
-  const auto told = [](const std::vector<Real>& values) {
+  const auto told = [](const std::vector<double>& values) {
     return message(Index{1}, Index{0}, Index{2}, Index{1}, false, false, "y", Index{0}, "", Names{}, false, Names{"a"},
                    Names{}, values, false);
   };

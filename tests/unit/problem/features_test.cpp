@@ -13,7 +13,7 @@
 namespace polyhop::features_test {
 namespace {
 
-using Numbers = std::vector<Real>;
+using Numbers = std::vector<double>;
 
 constexpr Index columns = 11;  // more than a cache line
 
@@ -112,7 +112,7 @@ TEST(Features, ColumnsAreShiftedWhereDenseAndScaledInBoth) {
 }
 
 TEST(Features, NormaliseRowsWhoseSquaresAreNoNumbers) {
-  for (const Real scale : {1e-200, 1.0, 1e200}) {
+  for (const double scale : {1e-200, 1.0, 1e200}) {
     Rows dense(2, 2);
     dense(0, 0) = 3 * scale;
     dense(0, 1) = -4 * scale;

@@ -71,7 +71,7 @@ class KeptFeatures : public test::DataFiles {
     out += static_cast<char>(header.size());
     out += '\0';
     out += header;
-    out.append(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(Real));
+    out.append(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(double));
     return out;
   }
 };

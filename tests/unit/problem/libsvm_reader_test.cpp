@@ -143,7 +143,7 @@ TEST_F(LibsvmReader, ReadsLinesOfAnyLength) {
     const auto columns = columns_of(table, n);
     for (std::size_t e = 0; e < columns.size(); ++e, ++found) {
       ASSERT_EQ(columns[e], static_cast<Index>(e));
-      ASSERT_EQ(table.features.values_of(n)[e], static_cast<Real>((e + 1) % 7 + 1));
+      ASSERT_EQ(table.features.values_of(n)[e], static_cast<double>((e + 1) % 7 + 1));
     }
   }
   EXPECT_EQ(found, entries);

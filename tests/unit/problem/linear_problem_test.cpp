@@ -37,7 +37,7 @@ constexpr std::uint64_t seed = 11;
 
 void for_each_case(const std::function<void(const Case&, const LinearProblem&, Oracle&, Sampler&)>& check) {
   for (const std::string& loss : naive::all_losses) {
-    for (const Real l2 : {0.0, 0.3}) {
+    for (const double l2 : {0.0, 0.3}) {
       for (const Batch batch : {Batch{1, false}, Batch{3, false}, Batch{0, true}}) {
         for (const Sampling sampling : {Sampling::uniform, Sampling::shuffle, Sampling::cyclic}) {
           const Case example = {naive::random_model(loss, l2), batch, sampling};
@@ -52,15 +52,15 @@ void for_each_case(const std::function<void(const Case&, const LinearProblem&, O
   }
 }
 
-std::vector<Real> gradient_of(const Evaluation& evaluation, Index k) {
-  std::vector<Real> out;
+std::vector<double> gradient_of(const Evaluation& evaluation, Index k) {
+  std::vector<double> out;
   for (Index j = 0; j < evaluation.gradients.columns; ++j) {
     out.push_back(evaluation.gradients.scale[k] * evaluation.gradients.at(k)[j]);
   }
   return out;
 }
 
-void expect_near(const std::vector<Real>& got, const std::vector<Real>& expected, Real tolerance) {
+void expect_near(const std::vector<double>& got, const std::vector<double>& expected, double tolerance) {
   ASSERT_EQ(got.size(), expected.size());
   for (std::size_t j = 0; j < got.size(); ++j) EXPECT_NEAR(got[j], expected[j], tolerance) << "coordinate " << j;
 }
@@ -84,17 +84,17 @@ TEST(LinearProblem, EvaluatesValuesAndGradientsOfTheBatch) {
 
 TEST(LinearProblem, GradientsAreThoseOfTheValues) {
   const Rows w = naive::random_points(3, 3);
-  const Real h = 1e-5;
+  const double h = 1e-5;
   for_each_case([&](const Case&, const LinearProblem&, Oracle& oracle, Sampler&) {
     oracle.draw(2);
-    std::vector<std::vector<Real>> gradients;
+    std::vector<std::vector<double>> gradients;
     for (Index k = 0; k < 3; ++k) gradients.push_back(gradient_of(oracle.evaluate(w, false), k));
     for (Index j = 0; j < 3; ++j) {
       Rows moved = w;
       for (Index k = 0; k < 3; ++k) moved(k, j) += h;
-      const std::vector<Real> up = oracle.evaluate(moved, true).values;
+      const std::vector<double> up = oracle.evaluate(moved, true).values;
       for (Index k = 0; k < 3; ++k) moved(k, j) -= 2 * h;
-      const std::vector<Real> down = oracle.evaluate(moved, true).values;
+      const std::vector<double> down = oracle.evaluate(moved, true).values;
       for (std::size_t k = 0; k < 3; ++k) {
         EXPECT_NEAR(gradients[k][j], (up[k] - down[k]) / (2 * h), 1e-8) << k << ", " << j;
       }
@@ -120,7 +120,7 @@ TEST(LinearProblem, ByHand) {
   const Evaluation& evaluation = oracle->evaluate(w, true);
   // (4/2 + 1/2)/2 + 0.25 and ((-2, -4) + (0, 1))/2 + (0.5, 0)
   EXPECT_EQ(evaluation.values[0], 1.5);
-  EXPECT_EQ(gradient_of(evaluation, 0), (std::vector<Real>{-0.5, -1.5}));
+  EXPECT_EQ(gradient_of(evaluation, 0), (std::vector<double>{-0.5, -1.5}));
 }
 
 TEST(LinearProblem, AGradientOfOneSampleIsNeverWrittenOut) {
@@ -171,7 +171,7 @@ TEST(LinearProblem, ValuesAtAReachAreThoseOfTheAgentsOwnSample) {
     for (const Index i : {0, 4}) {
       oracle.draw(i);
       sampler.draw(i);
-      std::vector<Real> values(7);
+      std::vector<double> values(7);
       oracle.values_at(reach.view(), values);
       for (Index k = 0; k < 3; ++k) {
         for (Index e = reach.offset[k]; e < reach.offset[k + 1]; ++e) {
@@ -183,8 +183,8 @@ TEST(LinearProblem, ValuesAtAReachAreThoseOfTheAgentsOwnSample) {
   });
 }
 
-std::vector<Real> along(std::span<const Real> w, const std::vector<Real>& g, Real a) {
-  std::vector<Real> out;
+std::vector<double> along(std::span<const double> w, const std::vector<double>& g, double a) {
+  std::vector<double> out;
   for (std::size_t j = 0; j < g.size(); ++j) out.push_back(w[j] - a * g[j]);
   return out;
 }
@@ -192,14 +192,14 @@ std::vector<Real> along(std::span<const Real> w, const std::vector<Real>& g, Rea
 TEST(LinearProblem, ValuesAlongTheGradientAreThoseOfTheAgentsOwnSample) {
   const Rows w = naive::random_points(3, 3);
   const std::vector<Index> agents = {0, 2};
-  const std::vector<Real> steps = {0.3, std::nan(""), 1e-3};
+  const std::vector<double> steps = {0.3, std::nan(""), 1e-3};
   for_each_case([&](const Case& c, const LinearProblem&, Oracle& oracle, Sampler& sampler) {
     for (const Index i : {0, 4}) {
       oracle.draw(i);
       sampler.draw(i);
       const Evaluation& at_w = oracle.evaluate(w, true);
-      const std::vector<Real> before = at_w.values;
-      std::vector<Real> values = {0, 7, 0};
+      const std::vector<double> before = at_w.values;
+      std::vector<double> values = {0, 7, 0};
       oracle.values_along(w, at_w.gradients, agents, steps, values);
       EXPECT_EQ(values[1], 7) << "nobody asked for it";
       EXPECT_EQ(at_w.values, before);
@@ -220,9 +220,9 @@ TEST(LinearProblem, ValuesAlongTheGradientDependOnNoOtherAgent) {
     const Rows w = naive::random_points(3, 37);
     oracle->draw(2);
     const Evaluation& at_w = oracle->evaluate(w, false);
-    const std::vector<Real> steps = {0.1, 0.2, 0.3};
-    std::vector<Real> together(3);
-    std::vector<Real> alone(3);
+    const std::vector<double> steps = {0.1, 0.2, 0.3};
+    std::vector<double> together(3);
+    std::vector<double> alone(3);
     oracle->values_along(w, at_w.gradients, std::vector<Index>{0, 1, 2}, steps, together);
     for (const Index k : {2, 0, 1}) oracle->values_along(w, at_w.gradients, std::vector<Index>{k}, steps, alone);
     EXPECT_EQ(alone, together);
@@ -234,7 +234,7 @@ TEST(LinearProblem, ValuesAtOnePointAreOnTheCurrentSample) {
   for_each_case([&](const Case& c, const LinearProblem&, Oracle& oracle, Sampler& sampler) {
     oracle.draw(3);
     sampler.draw(3);
-    std::vector<Real> values(3);
+    std::vector<double> values(3);
     oracle.values_at_point(point, values);
     for (Index k = 0; k < 3; ++k) {
       EXPECT_NEAR(values[k], naive::value(c.model, k, sampler.indices(k), point.row(0)), 1e-13);
@@ -246,7 +246,7 @@ TEST(LinearProblem, SmoothnessIsTheMeanSquaredNormTimesTheCurvature) {
   for_each_case([&](const Case& c, const LinearProblem& problem, Oracle& oracle, Sampler& sampler) {
     oracle.draw(3);
     sampler.draw(3);
-    std::vector<Real> smoothness(3);
+    std::vector<double> smoothness(3);
     ASSERT_EQ(oracle.smoothness(smoothness), c.model.loss != "poisson") << "e^z bends without bound";
     if (c.model.loss == "poisson") return;
     for (Index k = 0; k < 3; ++k) {
@@ -255,7 +255,7 @@ TEST(LinearProblem, SmoothnessIsTheMeanSquaredNormTimesTheCurvature) {
         const auto h = problem.data().features.dense().row(problem.data().first(k) + n);
         sum += naive::product(h, h);
       }
-      const Real curvature = c.model.loss == "logistic" ? 0.25 : 1;
+      const double curvature = c.model.loss == "logistic" ? 0.25 : 1;
       EXPECT_NEAR(smoothness[k], curvature * sum / static_cast<double>(sampler.indices(k).size()) + c.model.l2, 1e-13);
     }
   });
@@ -265,20 +265,20 @@ TEST(LinearProblem, SmoothnessBoundsHowFarTheCostLeavesItsTangent) {
   const Rows w = naive::random_points(3, 3);
   for_each_case([&](const Case&, const LinearProblem&, Oracle& oracle, Sampler&) {
     oracle.draw(1);
-    std::vector<Real> smoothness(3);
+    std::vector<double> smoothness(3);
     if (!oracle.smoothness(smoothness)) return;
     const Evaluation at_w = oracle.evaluate(w, true);
-    std::vector<std::vector<Real>> gradients;
+    std::vector<std::vector<double>> gradients;
     for (Index k = 0; k < 3; ++k) gradients.push_back(gradient_of(at_w, k));
     for (Index trial = 0; trial < 20; ++trial) {
-      const std::vector<Real> d = naive::random_point(3, 100 + trial);
+      const std::vector<double> d = naive::random_point(3, 100 + trial);
       Rows moved = w;
       for (Index k = 0; k < 3; ++k) {
         for (Index j = 0; j < 3; ++j) moved(k, j) += d[j];
       }
       const Evaluation& there = oracle.evaluate(moved, true);
       for (std::size_t k = 0; k < 3; ++k) {
-        const Real tangent = at_w.values[k] + naive::product(gradients[k], d);
+        const double tangent = at_w.values[k] + naive::product(gradients[k], d);
         EXPECT_LE(there.values[k], tangent + smoothness[k] / 2 * naive::product(d, d) + 1e-12);
       }
     }
@@ -332,7 +332,7 @@ TEST(LinearProblem, CountsEvaluations) {
   const auto oracle = problem.oracle({0, 3}, seed);
   const Rows w = naive::random_points(3, 3);
   const ReachByHand reach;
-  std::vector<Real> values(7);
+  std::vector<double> values(7);
   oracle->draw(0);
   EXPECT_EQ(oracle->evaluations().values, 0);
   EXPECT_EQ(oracle->evaluations().gradients, 0);
@@ -344,7 +344,7 @@ TEST(LinearProblem, CountsEvaluations) {
   EXPECT_EQ(oracle->evaluations().gradients, 6);
   oracle->values_at(reach.view(), values);
   EXPECT_EQ(oracle->evaluations().values, 10);
-  const std::vector<Real> steps(3, 0.1);
+  const std::vector<double> steps(3, 0.1);
   oracle->values_along(w, oracle->evaluate(w, false).gradients, std::vector<Index>{0, 2}, steps, values);
   EXPECT_EQ(oracle->evaluations().values, 12);
   oracle->values_at_point(naive::random_points(1, 3), {values.data(), 3});

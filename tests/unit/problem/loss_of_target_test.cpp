@@ -11,7 +11,7 @@ namespace polyhop::loss_of_target_test {
 namespace {
 
 std::string of_words(const std::vector<std::string>& words) { return loss_of_target(words, {}, 100).loss.name; }
-std::string of_numbers(const std::vector<Real>& values, Index samples = 100) {
+std::string of_numbers(const std::vector<double>& values, Index samples = 100) {
   return loss_of_target({}, values, samples).loss.name;
 }
 
@@ -22,17 +22,22 @@ TEST(LossOfTarget, WordsAreClasses) {
 }
 
 TEST(LossOfTarget, SomeNumbersStandForClasses) {
-  for (const std::vector<Real>& two : {std::vector<Real>{-1, 1}, {0, 1}, {1, 2}})
+  for (const std::vector<double>& two : {std::vector<double>{-1, 1}, {0, 1}, {1, 2}})
     EXPECT_EQ(of_numbers(two), "logistic");
-  for (const std::vector<Real>& more : {std::vector<Real>{0, 1, 2}, {1, 2, 3}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}}) {
+  for (const std::vector<double>& more : {std::vector<double>{0, 1, 2}, {1, 2, 3}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}}) {
     EXPECT_EQ(of_numbers(more), "softmax");
   }
   EXPECT_EQ(loss_of_target({}, {0, 1, 2}, 6).why, "the target has 3 values: 0, 1, 2");
 }
 
 TEST(LossOfTarget, AllOtherNumbersAreNumbers) {
-  for (const std::vector<Real>& values :
-       {std::vector<Real>{1}, {-1, 0, 1}, {0, 2}, {2, 3}, {0, 0.5, 1}, {1, 3, 5}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}}) {
+  for (const std::vector<double>& values : {std::vector<double>{1},
+                                            {-1, 0, 1},
+                                            {0, 2},
+                                            {2, 3},
+                                            {0, 0.5, 1},
+                                            {1, 3, 5},
+                                            {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10}}) {
     EXPECT_EQ(of_numbers(values), "least-squares") << values.size();
   }
   EXPECT_EQ(of_numbers({0, 1, 2}, 5), "least-squares");

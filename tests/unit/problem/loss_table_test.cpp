@@ -17,18 +17,18 @@ namespace {
 
 const std::array<std::string, 5> all = {"least-squares", "logistic", "huber", "smoothed-hinge", "poisson"};
 
-Real value(const Loss& loss, Real z, Real y) {
-  Real out = 0;
+double value(const Loss& loss, double z, double y) {
+  double out = 0;
   loss.values({&z, 1}, {&y, 1}, {&out, 1});
   return out;
 }
-Real slope(const Loss& loss, Real z, Real y) {
-  Real out = 0;
+double slope(const Loss& loss, double z, double y) {
+  double out = 0;
   loss.slopes({&z, 1}, {&y, 1}, {&out, 1});
   return out;
 }
-Real curvature(const Loss& loss, Real z, Real y) {
-  Real out = 0;
+double curvature(const Loss& loss, double z, double y) {
+  double out = 0;
   loss.curvatures({&z, 1}, {&y, 1}, {&out, 1});
   return out;
 }
@@ -36,8 +36,8 @@ Real curvature(const Loss& loss, Real z, Real y) {
 // Predictions and targets away from the corners of Huber's loss, |z - y| = delta = 0.7, and of the smoothed hinge,
 // y z = 0 and 1. No count is -1, but the formula does not mind.
 struct Point {
-  Real z;
-  Real y;
+  double z;
+  double y;
 };
 const std::vector<Point> points = {{0.1, 1},   {0.5, 1}, {-2, 1},  {3, 1},  {0.1, -1},
                                    {-0.5, -1}, {2, -1},  {-3, -1}, {1.1, 1}};
@@ -80,7 +80,7 @@ TEST(Loss, HuberIsASquareInsideAndALineOutside) {
 
 TEST(Loss, SmoothedHingeIsFlatThenASquareThenALine) {
   const auto loss = make_loss("smoothed-hinge");
-  for (const Real y : {1.0, -1.0}) {
+  for (const double y : {1.0, -1.0}) {
     EXPECT_EQ(value(*loss, 1.5 * y, y), 0);
     EXPECT_EQ(value(*loss, 1 * y, y), 0);
     EXPECT_EQ(value(*loss, 0.5 * y, y), 0.125);
@@ -113,7 +113,7 @@ TEST(Loss, PoissonIsTheExponentialWithoutTheFactorial) {
 
 TEST(Loss, PoissonOverflowsToInfinity) {
   const auto loss = make_loss("poisson");
-  const Real infinity = std::numeric_limits<Real>::infinity();
+  const double infinity = std::numeric_limits<double>::infinity();
   EXPECT_EQ(value(*loss, 1000, 3), infinity);
   EXPECT_EQ(slope(*loss, 1000, 3), infinity);
   EXPECT_EQ(value(*loss, -1000, 3), 3000);
@@ -126,8 +126,8 @@ TEST(Loss, SlopesAreThoseOfTheValues) {
   for (const std::string& name : all) {
     const auto loss = make_loss(name, 0.7);
     for (const auto& [z, y] : points) {
-      const Real h = 1e-5;
-      const Real difference = (value(*loss, z + h, y) - value(*loss, z - h, y)) / (2 * h);
+      const double h = 1e-5;
+      const double difference = (value(*loss, z + h, y) - value(*loss, z - h, y)) / (2 * h);
       EXPECT_NEAR(slope(*loss, z, y), difference, 1e-9) << name << " at " << z << ", " << y;
     }
   }
@@ -137,8 +137,8 @@ TEST(Loss, CurvaturesAreThoseOfTheSlopes) {
   for (const std::string& name : all) {
     const auto loss = make_loss(name, 0.7);
     for (const auto& [z, y] : points) {
-      const Real h = 1e-5;
-      const Real difference = (slope(*loss, z + h, y) - slope(*loss, z - h, y)) / (2 * h);
+      const double h = 1e-5;
+      const double difference = (slope(*loss, z + h, y) - slope(*loss, z - h, y)) / (2 * h);
       EXPECT_NEAR(curvature(*loss, z, y), difference, 1e-9) << name << " at " << z << ", " << y;
     }
   }
@@ -148,7 +148,7 @@ TEST(Loss, MaxCurvatureIsTheLargestCurvature) {
   for (const std::string& name : all) {
     if (name == "poisson") continue;
     const auto loss = make_loss(name, 0.7);
-    Real largest = 0;
+    double largest = 0;
     for (int n = -1000; n <= 1000; ++n) largest = std::max(largest, curvature(*loss, 0.01 * n, 1));
     EXPECT_LE(largest, loss->max_curvature()) << name;
     EXPECT_GE(largest, 0.999 * loss->max_curvature()) << name << ": the bound is attained";
@@ -157,7 +157,7 @@ TEST(Loss, MaxCurvatureIsTheLargestCurvature) {
 
 TEST(Loss, LogisticSurvivesHugeMargins) {
   const auto loss = make_loss("logistic");
-  for (const Real margin : {800.0, 1e10, 1e308}) {
+  for (const double margin : {800.0, 1e10, 1e308}) {
     EXPECT_EQ(value(*loss, margin, 1), 0) << margin;
     EXPECT_EQ(value(*loss, -margin, 1), margin) << margin;
     EXPECT_EQ(value(*loss, margin, -1), margin) << margin;
@@ -178,7 +178,7 @@ TEST(Loss, LogisticKeepsItsDigitsAtLargeMargins) {
 }
 
 TEST(Loss, PassesOnWhatIsNotANumber) {
-  const Real nan = std::numeric_limits<Real>::quiet_NaN();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const std::string& name : all) {
     const auto loss = make_loss(name);
     EXPECT_TRUE(std::isnan(value(*loss, nan, 1))) << name;
@@ -188,15 +188,15 @@ TEST(Loss, PassesOnWhatIsNotANumber) {
 
 TEST(Loss, WorksOnWholeArrays) {
   const auto loss = make_loss("least-squares");
-  const std::vector<Real> z = {1, 2, 3};
-  const std::vector<Real> y = {0, 4, 3};
-  std::vector<Real> out(3);
+  const std::vector<double> z = {1, 2, 3};
+  const std::vector<double> y = {0, 4, 3};
+  std::vector<double> out(3);
   loss->values(z, y, out);
-  EXPECT_EQ(out, (std::vector<Real>{0.5, 2, 0}));
+  EXPECT_EQ(out, (std::vector<double>{0.5, 2, 0}));
   loss->slopes(z, y, out);
-  EXPECT_EQ(out, (std::vector<Real>{1, -2, 0}));
+  EXPECT_EQ(out, (std::vector<double>{1, -2, 0}));
   loss->curvatures(z, y, out);
-  EXPECT_EQ(out, (std::vector<Real>{1, 1, 1}));
+  EXPECT_EQ(out, (std::vector<double>{1, 1, 1}));
 }
 
 }  // namespace

@@ -24,10 +24,10 @@ namespace polyhop::naive {
 struct Model {
   Dataset data;
   std::string loss = "least-squares";
-  Real l2 = 0;
-  Real delta = 1;
+  double l2 = 0;
+  double delta = 1;
   bool intercept = false;
-  std::vector<Real> weights = {};
+  std::vector<double> weights = {};
 
   [[nodiscard]] LinearOptions options(Batch batch, Sampling sampling) const {
     return {l2, batch, sampling, intercept, weights};
@@ -35,7 +35,7 @@ struct Model {
   [[nodiscard]] LinearProblem problem(Batch batch = {1, true}, Sampling sampling = Sampling::cyclic) const {
     return LinearProblem(data, make_loss(loss, delta), options(batch, sampling));
   }
-  [[nodiscard]] Real weight(Index k) const { return weights.empty() ? 1 : weights[k]; }
+  [[nodiscard]] double weight(Index k) const { return weights.empty() ? 1 : weights[k]; }
 };
 
 /// Every loss of one prediction.
@@ -62,7 +62,7 @@ inline double slope(const Model& model, double z, double y) {
   return y * z > 0 ? -y * (1 - y * z) : -y;
 }
 
-inline double product(std::span<const Real> x, std::span<const Real> y) {
+inline double product(std::span<const double> x, std::span<const double> y) {
   return std::inner_product(x.begin(), x.end(), y.begin(), 0.0);
 }
 
@@ -73,7 +73,7 @@ inline std::vector<Index> all_samples(const Model& model, Index k) {
 }
 
 /// The mean loss of agent k over `samples`, with the penalty.
-inline double value(const Model& model, Index k, std::span<const Index> samples, std::span<const Real> w) {
+inline double value(const Model& model, Index k, std::span<const Index> samples, std::span<const double> w) {
   double sum = 0;
   for (const Index n : samples) {
     const Index row = model.data.first(k) + n;
@@ -83,10 +83,10 @@ inline double value(const Model& model, Index k, std::span<const Index> samples,
   return model.weight(k) * sum / static_cast<double>(samples.size()) + model.l2 / 2 * product(penalised, penalised);
 }
 
-inline std::vector<Real> gradient(const Model& model, Index k, std::span<const Index> samples,
-                                  std::span<const Real> w) {
-  std::vector<Real> out;
-  for (const Real x : w) out.push_back(model.l2 * x);
+inline std::vector<double> gradient(const Model& model, Index k, std::span<const Index> samples,
+                                    std::span<const double> w) {
+  std::vector<double> out;
+  for (const double x : w) out.push_back(model.l2 * x);
   if (model.intercept) out.back() = 0;
   for (const Index n : samples) {
     const Index row = model.data.first(k) + n;
@@ -99,14 +99,14 @@ inline std::vector<Real> gradient(const Model& model, Index k, std::span<const I
 }
 
 /// J(w), the mean of all agents' whole costs.
-inline double risk(const Model& model, std::span<const Real> w) {
+inline double risk(const Model& model, std::span<const double> w) {
   double sum = 0;
   for (Index k = 0; k < model.data.agents(); ++k) sum += value(model, k, all_samples(model, k), w);
   return sum / static_cast<double>(model.data.agents());
 }
 
-inline std::vector<Real> risk_gradient(const Model& model, std::span<const Real> w) {
-  std::vector<Real> out(w.size());
+inline std::vector<double> risk_gradient(const Model& model, std::span<const double> w) {
+  std::vector<double> out(w.size());
   for (Index k = 0; k < model.data.agents(); ++k) {
     const auto g = gradient(model, k, all_samples(model, k), w);
     for (std::size_t j = 0; j < out.size(); ++j) out[j] += g[j] / static_cast<double>(model.data.agents());
@@ -123,7 +123,7 @@ inline Dataset random_data(const std::vector<Index>& samples, Index dimension, b
   Stream stream(seed, Purpose::features);
   for (Index n = 0; n < data.features.rows(); ++n) {
     stream.normals(data.features.dense().row(n));
-    const Real y = 2 * stream.normal();
+    const double y = 2 * stream.normal();
     data.targets.push_back(classes ? (y < 0 ? -1.0 : 1.0) : y);
   }
   return data;
@@ -135,23 +135,23 @@ inline bool has_classes(const std::string& loss) { return loss == "logistic" || 
 inline Dataset random_data_for(const std::string& loss, const std::vector<Index>& samples, Index dimension) {
   Dataset data = random_data(samples, dimension, has_classes(loss));
   if (loss == "poisson") {
-    for (Real& y : data.targets) y = std::round(std::abs(y));
+    for (double& y : data.targets) y = std::round(std::abs(y));
   }
   return data;
 }
 
 /// A random model of each kind: three agents with unlike numbers of samples.
-inline Model random_model(const std::string& loss, Real l2 = 0, Index dimension = 3) {
+inline Model random_model(const std::string& loss, double l2 = 0, Index dimension = 3) {
   return {random_data_for(loss, {5, 3, 4}, dimension), loss, l2, 0.7};
 }
 
 /// The same with about every other feature 0, the last column, where it is an intercept, of ones, and a weight each.
-inline Model holey_model(const std::string& loss, Real l2, Index dimension, bool intercept) {
+inline Model holey_model(const std::string& loss, double l2, Index dimension, bool intercept) {
   Model model = random_model(loss, l2, dimension);
   Rows& h = model.data.features.dense();
   Stream stream(7, Purpose::features);
   for (Index n = 0; n < h.rows(); ++n) {
-    for (Real& x : h.row(n)) x = stream.uniform() < 0.5 ? 0 : x;
+    for (double& x : h.row(n)) x = stream.uniform() < 0.5 ? 0 : x;
     if (intercept) h(n, dimension - 1) = 1;
   }
   model.intercept = intercept;
@@ -163,7 +163,7 @@ inline Model holey_model(const std::string& loss, Real l2, Index dimension, bool
 inline Features sparse(const Rows& rows) {
   MeteredVector<Index> offset = {0};
   MeteredVector<std::int32_t> column;
-  MeteredVector<Real> value;
+  MeteredVector<double> value;
   for (Index n = 0; n < rows.rows(); ++n) {
     for (Index j = 0; j < rows.columns(); ++j) {
       if (rows(n, j) == 0) continue;
@@ -181,8 +181,8 @@ inline Model sparse(Model model) {
   return model;
 }
 
-inline std::vector<Real> random_point(Index dimension, Index which) {
-  std::vector<Real> w(dimension);
+inline std::vector<double> random_point(Index dimension, Index which) {
+  std::vector<double> w(dimension);
   Stream(2, Purpose::start, which).normals(w);
   return w;
 }

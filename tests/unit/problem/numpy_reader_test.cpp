@@ -26,7 +26,7 @@ class NumpyReader : public test::DataFiles {
     out += static_cast<char>(header.size());
     out += '\0';
     out += header;
-    out.append(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(Real));
+    out.append(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(double));
     return out;
   }
 
@@ -78,9 +78,9 @@ TEST_F(NumpyReader, NumbersClassesAsTrainingDid) {
 }
 
 TEST_F(NumpyReader, RefusesWhatIsNotFinite) {
-  EXPECT_EQ(refusal("a.npy", npy("(2, 2)", {0, 1, std::numeric_limits<Real>::quiet_NaN(), 3})),
+  EXPECT_EQ(refusal("a.npy", npy("(2, 2)", {0, 1, std::numeric_limits<double>::quiet_NaN(), 3})),
             "row 2, column 1: found nan, expected a finite number");
-  EXPECT_EQ(refusal("a.npy", npy("(1, 2)", {0, std::numeric_limits<Real>::infinity()})),
+  EXPECT_EQ(refusal("a.npy", npy("(1, 2)", {0, std::numeric_limits<double>::infinity()})),
             "row 1, column 2: found inf, expected a finite number");
 }
 
@@ -97,7 +97,7 @@ TEST_F(NumpyReader, RefusesOtherShapes) {
 }
 
 TEST_F(NumpyReader, TakesTheColumnsThatAreChosenAndTablesWithoutSamples) {
-  const Real nan = std::numeric_limits<Real>::quiet_NaN();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
   DataFormat format;
   format.choice.drop = {"1", "4"};
   const DataTable table = read("a.npy", npy("(2, 4)", {9, 1, 5, nan, 9, 2, 6, nan}), format);

@@ -37,11 +37,11 @@ class OneAgent final : public Objective {
   OneAgent(std::shared_ptr<const Model> model, Index agent) : model_(std::move(model)), agent_(agent) {}
   [[nodiscard]] Index dimension() const override { return model_->data.features.columns(); }
   [[nodiscard]] Index samples() const override { return model_->data.samples(agent_); }
-  [[nodiscard]] Real value(std::span<const Real> w, std::span<const Index> batch) const override {
+  [[nodiscard]] double value(std::span<const double> w, std::span<const Index> batch) const override {
     return naive::value(*model_, agent_, batch, w);
   }
-  Real value_and_gradient(std::span<const Real> w, std::span<const Index> batch,
-                          std::span<Real> gradient) const override {
+  double value_and_gradient(std::span<const double> w, std::span<const Index> batch,
+                            std::span<double> gradient) const override {
     std::ranges::copy(naive::gradient(*model_, agent_, batch, w), gradient.begin());
     return value(w, batch);
   }
@@ -55,13 +55,13 @@ class OneAgent final : public Objective {
 class Polynomial final : public Objective {
  public:
   Polynomial() = default;
-  Polynomial(std::size_t wrong, Real error) : wrong_(wrong), error_(error) {}
+  Polynomial(std::size_t wrong, double error) : wrong_(wrong), error_(error) {}
   [[nodiscard]] Index dimension() const override { return 3; }
-  [[nodiscard]] Real value(std::span<const Real> w, std::span<const Index>) const override {
+  [[nodiscard]] double value(std::span<const double> w, std::span<const Index>) const override {
     return w[0] * w[0] + 10 * w[1] + std::pow(w[2], 4);
   }
-  Real value_and_gradient(std::span<const Real> w, std::span<const Index> batch,
-                          std::span<Real> gradient) const override {
+  double value_and_gradient(std::span<const double> w, std::span<const Index> batch,
+                            std::span<double> gradient) const override {
     gradient[0] = 2 * w[0];
     gradient[1] = 10;
     gradient[2] = 4 * std::pow(w[2], 3);
@@ -71,15 +71,15 @@ class Polynomial final : public Objective {
 
  private:
   std::size_t wrong_ = 0;
-  Real error_ = 0;
+  double error_ = 0;
 };
 
-const std::vector<Real> somewhere = {1, 2, -3};
+const std::vector<double> somewhere = {1, 2, -3};
 
 TEST(CheckGradient, PassesARightOne) {
   const auto check = check_gradient(Polynomial(), somewhere);
   EXPECT_TRUE(check.passed()) << "coordinate " << check.coordinate << " is off by " << check.worst_error;
-  const auto far = check_gradient(Polynomial(), std::vector<Real>{1e6, -1e6, 100});
+  const auto far = check_gradient(Polynomial(), std::vector<double>{1e6, -1e6, 100});
   EXPECT_TRUE(far.passed()) << "coordinate " << far.coordinate << " is off by " << far.worst_error;
 }
 
@@ -95,7 +95,7 @@ TEST(CheckGradient, NamesTheWrongCoordinate) {
 
 TEST(CheckGradient, MeasuresSmallGradientsAbsolutely) {
   // The gradient of the first coordinate is 0 there, and 1e-3 is given.
-  const auto check = check_gradient(Polynomial(0, 1e-3), std::vector<Real>{0, 0, 0});
+  const auto check = check_gradient(Polynomial(0, 1e-3), std::vector<double>{0, 0, 0});
   EXPECT_EQ(check.coordinate, 0);
   EXPECT_NEAR(check.worst_error, 1e-3, 1e-8);
   EXPECT_FALSE(check.passed());
@@ -103,7 +103,7 @@ TEST(CheckGradient, MeasuresSmallGradientsAbsolutely) {
 }
 
 TEST(CheckGradient, FindsWhatIsNotFinite) {
-  for (const Real bad : {std::numeric_limits<Real>::quiet_NaN(), std::numeric_limits<Real>::infinity()}) {
+  for (const double bad : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
     for (const std::size_t wrong : {0U, 1U, 2U}) {
       const auto check = check_gradient(Polynomial(wrong, bad), somewhere);
       EXPECT_FALSE(check.passed());
@@ -135,7 +135,7 @@ TEST(CheckGradient, ChecksOneAgentOfMany) {
 
 TEST(CheckGradient, RefusesAPointOfAnotherDimension) {
   EXPECT_STREQ(refusal([] {
-                 return check_gradient(Polynomial(), std::vector<Real>{1, 2});
+                 return check_gradient(Polynomial(), std::vector<double>{1, 2});
                }).what(),
                "w: has 2 numbers, expected 3");
 }
@@ -171,13 +171,13 @@ TEST(ObjectiveProblem, EqualsALinearProblemWithTheSameCosts) {
                         1e-13);
           }
         }
-        std::vector<Real> from_linear(6);
-        std::vector<Real> from_general(6);
+        std::vector<double> from_linear(6);
+        std::vector<double> from_general(6);
         expected->values_at(reach, from_linear);
         got->values_at(reach, from_general);
         for (std::size_t n = 0; n < 6; ++n) EXPECT_NEAR(from_general[n], from_linear[n], 1e-13) << "entry " << n;
         const std::vector<Index> agents = {1, 2};
-        const std::vector<Real> steps = {0, 0.25, 0.01};
+        const std::vector<double> steps = {0, 0.25, 0.01};
         from_linear = from_general = {3, 3, 3};
         expected->values_along(w, e.gradients, agents, steps, from_linear);
         got->values_along(w, g.gradients, agents, steps, from_general);
@@ -217,8 +217,8 @@ TEST(ObjectiveProblem, EvaluatesABlockInOneCallWithTheBitsOfSeparateObjectives) 
     EXPECT_EQ(calls[0].owners, (std::vector<Index>{1, 2}));
     EXPECT_TRUE(calls[0].with_gradients);
 
-    std::vector<Real> from_both(5);
-    std::vector<Real> from_each(5);
+    std::vector<double> from_both(5);
+    std::vector<double> from_each(5);
     got->values_at(reach, from_both);
     expected->values_at(reach, from_each);
     EXPECT_EQ(from_both, from_each);
@@ -228,8 +228,8 @@ TEST(ObjectiveProblem, EvaluatesABlockInOneCallWithTheBitsOfSeparateObjectives) 
     EXPECT_FALSE(calls[0].with_gradients);
 
     from_both = from_each = {3, 3};
-    got->values_along(w, g.gradients, std::vector<Index>{1}, std::vector<Real>{0, 0.25}, from_both);
-    expected->values_along(w, e.gradients, std::vector<Index>{1}, std::vector<Real>{0, 0.25}, from_each);
+    got->values_along(w, g.gradients, std::vector<Index>{1}, std::vector<double>{0, 0.25}, from_both);
+    expected->values_along(w, e.gradients, std::vector<Index>{1}, std::vector<double>{0, 0.25}, from_each);
     EXPECT_EQ(from_both, from_each);
     calls = costs->calls();
     ASSERT_EQ(calls.size(), 1);
@@ -251,18 +251,18 @@ TEST(ObjectiveProblem, EvaluatesABlockInOneCallWithTheBitsOfSeparateObjectives) 
 // w_1 + shift, of many unknowns.
 class Wide final : public Objective {
  public:
-  explicit Wide(Real shift) : shift_(shift) {}
+  explicit Wide(double shift) : shift_(shift) {}
   [[nodiscard]] Index dimension() const override { return Index{1} << 20; }
-  [[nodiscard]] Real value(std::span<const Real> w, std::span<const Index>) const override { return w[0] + shift_; }
-  Real value_and_gradient(std::span<const Real> w, std::span<const Index> batch,
-                          std::span<Real> gradient) const override {
-    std::ranges::fill(gradient, Real{0});
+  [[nodiscard]] double value(std::span<const double> w, std::span<const Index>) const override { return w[0] + shift_; }
+  double value_and_gradient(std::span<const double> w, std::span<const Index> batch,
+                            std::span<double> gradient) const override {
+    std::ranges::fill(gradient, double{0});
     gradient[0] = 1;
     return value(w, batch);
   }
 
  private:
-  Real shift_;
+  double shift_;
 };
 
 TEST(ObjectiveProblem, GathersNoMoreThan32Megabytes) {
@@ -276,9 +276,9 @@ TEST(ObjectiveProblem, GathersNoMoreThan32Megabytes) {
   const std::vector<Index> offset = {0, 3, 6};
   const std::vector<std::int32_t> slot = {0, 1, 0, 1, 0, 1};
   const Reach reach = {{offset.data(), slot.data(), nullptr}, 2, 6, w.data(), w.stride(), w.columns()};
-  std::vector<Real> out(6);
+  std::vector<double> out(6);
   oracle->values_at(reach, out);
-  EXPECT_EQ(out, (std::vector<Real>{10, 11, 10, 21, 20, 21}));
+  EXPECT_EQ(out, (std::vector<double>{10, 11, 10, 21, 20, 21}));
   const auto calls = costs->calls();
   ASSERT_EQ(calls.size(), 2);
   EXPECT_EQ(calls[0].owners, (std::vector<Index>{0, 0, 0, 1}));
@@ -291,8 +291,8 @@ TEST(ObjectiveProblem, CountsWhatIsEvaluatedAlongTheGradient) {
   oracle->draw(0);
   const Rows w(2, 3, 1.0);
   const Evaluation& at_w = oracle->evaluate(w, false);
-  std::vector<Real> values(2);
-  oracle->values_along(w, at_w.gradients, std::vector<Index>{1}, std::vector<Real>{0, 0.5}, values);
+  std::vector<double> values(2);
+  oracle->values_along(w, at_w.gradients, std::vector<Index>{1}, std::vector<double>{0, 0.5}, values);
   // At (1, 1, 1) the gradient is (2, 10, 4): w - g/2 = (0, -4, -1).
   EXPECT_EQ(values[1], -39);
   EXPECT_EQ(oracle->evaluations().values, 1);
@@ -330,7 +330,7 @@ TEST(ObjectiveProblem, ABlockHasItsOwnAgents) {
 TEST(ObjectiveProblem, KnowsNoSmoothness) {
   const ObjectiveProblem problem({std::make_shared<Polynomial>()});
   const auto oracle = problem.oracle({0, 1}, 0);
-  std::vector<Real> out(1);
+  std::vector<double> out(1);
   EXPECT_FALSE(oracle->smoothness(out));
   EXPECT_FALSE(oracle->is_quadratic());
 }
@@ -361,12 +361,12 @@ class Endless final : public Objective {
  public:
   [[nodiscard]] Index dimension() const override { return 3; }
   [[nodiscard]] Index samples() const override { return endless_samples; }
-  [[nodiscard]] Real value(std::span<const Real>, std::span<const Index> batch) const override {
+  [[nodiscard]] double value(std::span<const double>, std::span<const Index> batch) const override {
     asked.insert(asked.end(), batch.begin(), batch.end());
     return 0;
   }
-  Real value_and_gradient(std::span<const Real> w, std::span<const Index> batch,
-                          std::span<Real> gradient) const override {
+  double value_and_gradient(std::span<const double> w, std::span<const Index> batch,
+                            std::span<double> gradient) const override {
     std::ranges::fill(gradient, 0.0);
     return value(w, batch);
   }
@@ -420,7 +420,7 @@ TEST(ObjectiveProblem, IsLeastWhereALinearProblemWithTheSameCostsIs) {
 
 TEST(ObjectiveProblem, HasItsMinimumByHand) {
   // The sum of w^2 / 2 and 3 (w - 4)^2 / 2 + 7 is least at 3: the mean of 4.5 and 8.5.
-  for (const Real scale : {1e-9, 1.0, 1e9}) {
+  for (const double scale : {1e-9, 1.0, 1e9}) {
     const Reference found = minimum_of(test::bowls({{{scale}, {0}}, {{3 * scale}, {4}, 7 * scale}}));
     ASSERT_TRUE(found.known) << found.how;
     EXPECT_NEAR((*found.minimiser)[0], 3, 1e-8);
@@ -429,7 +429,7 @@ TEST(ObjectiveProblem, HasItsMinimumByHand) {
   // Where the search starts at the minimum.
   const Reference zero = minimum_of(test::bowls({{{1, 2}, {0, 0}}}));
   ASSERT_TRUE(zero.known) << zero.how;
-  EXPECT_EQ(*zero.minimiser, (std::vector<Real>{0, 0}));
+  EXPECT_EQ(*zero.minimiser, (std::vector<double>{0, 0}));
   EXPECT_EQ(zero.value, 0);
 }
 
@@ -443,11 +443,12 @@ TEST(ObjectiveProblem, IsSolvedForThroughTheOptions) {
 // A function of one number and its derivative.
 class Curve final : public Objective {
  public:
-  using Function = std::function<Real(Real)>;
+  using Function = std::function<double(double)>;
   Curve(Function value, Function slope) : value_(std::move(value)), slope_(std::move(slope)) {}
   [[nodiscard]] Index dimension() const override { return 1; }
-  [[nodiscard]] Real value(std::span<const Real> w, std::span<const Index>) const override { return value_(w[0]); }
-  Real value_and_gradient(std::span<const Real> w, std::span<const Index>, std::span<Real> gradient) const override {
+  [[nodiscard]] double value(std::span<const double> w, std::span<const Index>) const override { return value_(w[0]); }
+  double value_and_gradient(std::span<const double> w, std::span<const Index>,
+                            std::span<double> gradient) const override {
     gradient[0] = slope_(w[0]);
     return value_(w[0]);
   }
@@ -475,29 +476,31 @@ TEST(ObjectiveProblem, SaysWhenItsMinimumIsUnknown) {
   const std::string not_finite = "the cost at 0, where the search for a minimum starts, is not finite";
   {
     SCOPED_TRACE("a slope without end");
-    expect_unknown(minimum_of([](Real w) { return 3 - w; }, [](Real) { return -1; }), diverged);
+    expect_unknown(minimum_of([](double w) { return 3 - w; }, [](double) { return -1; }), diverged);
   }
   {
     SCOPED_TRACE("ever slower, without end");
-    expect_unknown(minimum_of([](Real w) { return -std::log(1 + w); }, [](Real w) { return -1 / (1 + w); }), diverged);
+    expect_unknown(minimum_of([](double w) { return -std::log(1 + w); }, [](double w) { return -1 / (1 + w); }),
+                   diverged);
   }
   {
     SCOPED_TRACE("two wells, and a top between them at 0");
     expect_unknown(
-        minimum_of([](Real w) { return (w * w - 1) * (w * w - 1); }, [](Real w) { return 4 * w * (w * w - 1); }),
+        minimum_of([](double w) { return (w * w - 1) * (w * w - 1); }, [](double w) { return 4 * w * (w * w - 1); }),
         not_convex);
   }
   {
     // The second search starts in the higher of two wells, and ends there.
     SCOPED_TRACE("two wells, and a way down from 0 into the lower one");
-    const Real tilt = Stream(0, Purpose::start).normal() > 0 ? 0.3 : -0.3;
-    expect_unknown(minimum_of([=](Real w) { return (w * w - 1) * (w * w - 1) + tilt * w; },
-                              [=](Real w) { return 4 * w * (w * w - 1) + tilt; }),
+    const double tilt = Stream(0, Purpose::start).normal() > 0 ? 0.3 : -0.3;
+    expect_unknown(minimum_of([=](double w) { return (w * w - 1) * (w * w - 1) + tilt * w; },
+                              [=](double w) { return 4 * w * (w * w - 1) + tilt; }),
                    not_convex);
   }
   {
     SCOPED_TRACE("not a number");
-    expect_unknown(minimum_of([](Real w) { return std::log(w - 1); }, [](Real w) { return 1 / (w - 1); }), not_finite);
+    expect_unknown(minimum_of([](double w) { return std::log(w - 1); }, [](double w) { return 1 / (w - 1); }),
+                   not_finite);
   }
   expect_unknown(minimum_of(ObjectiveProblem({std::make_shared<Polynomial>(), std::make_shared<Endless>()})),
                  "samples never end, so no cost is a mean over all of them");
@@ -506,7 +509,7 @@ TEST(ObjectiveProblem, SaysWhenItsMinimumIsUnknown) {
 TEST(ObjectiveProblem, IsMinimisedBesideAnEdge) {
   // w - log(w + 1/2) is least at 1/2, and not finite at and below -1/2.
   const Reference found =
-      minimum_of([](Real w) { return w - std::log(w + 0.5); }, [](Real w) { return 1 - 1 / (w + 0.5); });
+      minimum_of([](double w) { return w - std::log(w + 0.5); }, [](double w) { return 1 - 1 / (w + 0.5); });
   ASSERT_TRUE(found.known) << found.how;
   EXPECT_NEAR((*found.minimiser)[0], 0.5, 1e-8);
   EXPECT_NEAR(found.value, 0.5, 1e-14);
@@ -515,11 +518,11 @@ TEST(ObjectiveProblem, IsMinimisedBesideAnEdge) {
 TEST(ObjectiveProblem, AnErrorOfACostEndsTheSearch) {
   for (const int last : {0, 1, 5}) {
     int calls = 0;
-    const auto slope = [&](Real w) {
+    const auto slope = [&](double w) {
       if (calls++ == last) throw Error("out of luck");
       return std::exp(w) - 3;
     };
-    EXPECT_STREQ(refusal<Error>([&] { return minimum_of([](Real w) { return std::exp(w) - 3 * w; }, slope); }).what(),
+    EXPECT_STREQ(refusal<Error>([&] { return minimum_of([](double w) { return std::exp(w) - 3 * w; }, slope); }).what(),
                  "out of luck");
     EXPECT_EQ(calls, last + 1) << "it went on";
   }

@@ -20,9 +20,9 @@ constexpr Index classes = 3;
 constexpr Index agents = 5;
 
 // Samples of three classes in turn: 0, 1, 2, 0, ...
-std::vector<Real> labels(Index count) {
-  std::vector<Real> out;
-  for (Index n = 0; n < count; ++n) out.push_back(static_cast<Real>(n % classes));
+std::vector<double> labels(Index count) {
+  std::vector<double> out;
+  for (Index n = 0; n < count; ++n) out.push_back(static_cast<double>(n % classes));
   return out;
 }
 
@@ -34,14 +34,14 @@ std::vector<Index> sizes(const Partition& partition) {
 }
 
 // How far the agents' shares of each class are from equal ones, squared and summed.
-Real unevenness(const Partition& partition, const std::vector<Real>& targets) {
-  Real out = 0;
+double unevenness(const Partition& partition, const std::vector<double>& targets) {
+  double out = 0;
   for (Index c = 0; c < classes; ++c) {
-    const auto is_c = [&](Index n) { return targets[n] == static_cast<Real>(c); };
-    const auto whole = static_cast<Real>(std::ranges::count_if(partition.order, is_c));
+    const auto is_c = [&](Index n) { return targets[n] == static_cast<double>(c); };
+    const auto whole = static_cast<double>(std::ranges::count_if(partition.order, is_c));
     for (std::size_t k = 0; k + 1 < partition.offset.size(); ++k) {
-      const auto own = static_cast<Real>(std::count_if(partition.order.begin() + partition.offset[k],
-                                                       partition.order.begin() + partition.offset[k + 1], is_c));
+      const auto own = static_cast<double>(std::count_if(partition.order.begin() + partition.offset[k],
+                                                         partition.order.begin() + partition.offset[k + 1], is_c));
       out += (own / whole - 1.0 / agents) * (own / whole - 1.0 / agents);
     }
   }
@@ -62,7 +62,7 @@ void expect_whole(const Partition& partition, Index count, Index owners) {
 
 TEST(Partition, EveryKindDealsEverySampleOnceAndLeavesNobodyOut) {
   for (const auto& [kind, name] : EnumNames<PartitionKind>::names) {
-    for (const Real alpha : {1e-9, 0.1, 1.0, 1e6}) {
+    for (const double alpha : {1e-9, 0.1, 1.0, 1e6}) {
       for (const Index count : {5, 7, 100}) {
         for (const Index known : {Index{0}, classes}) {
           for (std::uint64_t seed = 0; seed < 5; ++seed) {
@@ -104,14 +104,14 @@ TEST(Partition, IidShuffles) {
 TEST(Partition, LabelSortsByTargetAndKeepsTheOrderOfEqualOnes) {
   const Partition partition = deal({PartitionKind::label}, labels(7), classes, 3, 0);
   EXPECT_EQ(partition.order, (std::vector<Index>{0, 3, 6, 1, 4, 2, 5}));
-  const std::vector<Real> numbers = {0.5, -2, 7, 0.25};
+  const std::vector<double> numbers = {0.5, -2, 7, 0.25};
   EXPECT_EQ(deal({PartitionKind::label}, numbers, 0, 2, 0).order, (std::vector<Index>{1, 3, 0, 2}));
 }
 
 TEST(Partition, DirichletIsTheLessEvenTheSmallerAlpha) {
   const auto targets = labels(3000);
   for (std::uint64_t seed = 0; seed < 5; ++seed) {
-    const auto with = [&](Real alpha) {
+    const auto with = [&](double alpha) {
       return unevenness(deal({PartitionKind::dirichlet, alpha}, targets, classes, agents, seed), targets);
     };
     EXPECT_GT(with(0.05), 10 * with(10)) << "seed " << seed;
@@ -120,8 +120,8 @@ TEST(Partition, DirichletIsTheLessEvenTheSmallerAlpha) {
 }
 
 TEST(Partition, DirichletWithoutClassesDealsTenthsOfTheTargets) {
-  std::vector<Real> targets(1000);
-  std::iota(targets.begin(), targets.end(), Real{0});
+  std::vector<double> targets(1000);
+  std::iota(targets.begin(), targets.end(), double{0});
   const Partition even = deal({PartitionKind::dirichlet, 1e9}, targets, 0, agents, 0);
   for (std::size_t k = 0; k < agents; ++k) {
     std::vector<Index> of_tenth(10);
@@ -136,16 +136,16 @@ TEST(Partition, DirichletWithoutClassesDealsTenthsOfTheTargets) {
 // central moment 3/(16 (2 alpha + 1)(2 alpha + 3)).
 TEST(Partition, SharesHaveTheMomentsOfTheDirichletDistribution) {
   constexpr int draws = 4000;
-  const std::vector<Real> targets = labels(400);
-  for (const Real alpha : {0.5, 2.0, 5.0}) {
-    const Real variance = 1 / (4 * (2 * alpha + 1));
-    const Real fourth = 3 / (16 * (2 * alpha + 1) * (2 * alpha + 3));
-    Real sum = 0;
-    Real squares = 0;
+  const std::vector<double> targets = labels(400);
+  for (const double alpha : {0.5, 2.0, 5.0}) {
+    const double variance = 1 / (4 * (2 * alpha + 1));
+    const double fourth = 3 / (16 * (2 * alpha + 1) * (2 * alpha + 3));
+    double sum = 0;
+    double squares = 0;
     for (int seed = 0; seed < draws; ++seed) {
       const Partition partition =
           deal({PartitionKind::sizes, alpha}, targets, classes, 2, static_cast<std::uint64_t>(seed));
-      const Real off = static_cast<Real>(partition.offset[1]) / 400 - 0.5;
+      const double off = static_cast<double>(partition.offset[1]) / 400 - 0.5;
       sum += off;
       squares += off * off;
     }

@@ -115,7 +115,7 @@ TEST(ProblemOptions, RefuseOptionsThatTheLossDoesNotHave) {
 }
 
 TEST(ProblemOptions, RefuseWhatIsNotFinite) {
-  for (const Real bad : {std::numeric_limits<Real>::infinity(), std::numeric_limits<Real>::quiet_NaN()}) {
+  for (const double bad : {std::numeric_limits<double>::infinity(), std::numeric_limits<double>::quiet_NaN()}) {
     for (const char* key : {"l2", "noise", "scale_spread", "minimiser_spread", "reference"}) {
       EXPECT_EQ(refused(key, bad).rfind(std::string("problem.") + key + ": found ", 0), 0U) << key;
     }
@@ -160,9 +160,9 @@ TEST(MakeProblem, UsesAllOptions) {
   EXPECT_EQ(problem->data().samples(1), 3);
   EXPECT_EQ(problem->l2(), 0.5);
   // Far outside, Huber's slope is delta.
-  const Real z = 100;
-  const Real y = 0;
-  Real slope = 0;
+  const double z = 100;
+  const double y = 0;
+  double slope = 0;
   dynamic_cast<const LinearProblem&>(*problem).loss().slopes({&z, 1}, {&y, 1}, {&slope, 1});
   EXPECT_EQ(slope, 0.25);
 }
@@ -172,7 +172,7 @@ TEST(MakeProblem, MakesClassesForTheLogisticLoss) {
   table["loss"] = "logistic";
   table["samples"] = 20;
   const auto problem = make_problem(read(table), 2, 1);
-  for (const Real y : problem->data().targets) EXPECT_EQ(std::abs(y), 1);
+  for (const double y : problem->data().targets) EXPECT_EQ(std::abs(y), 1);
 }
 
 TEST(MakeProblem, ASeedOfItsOwnOverridesTheExperiments) {

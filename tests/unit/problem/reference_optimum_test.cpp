@@ -70,7 +70,7 @@ void expect_least_squares(const Model& model, const std::string& how) {
   const Reference reference = solve_reference(model.problem());
   const Vector expected = by_singular_values(model);
   expect_minimiser(reference, expected, 1e-10);
-  const std::vector<Real> w(expected.data(), expected.data() + expected.size());
+  const std::vector<double> w(expected.data(), expected.data() + expected.size());
   EXPECT_NEAR(reference.value, naive::risk(model, w), 1e-13);
   EXPECT_GE(reference.accuracy, 0);
   EXPECT_LE(reference.accuracy, 1e-13);
@@ -133,7 +133,7 @@ TEST(ReferenceOptimum, WithoutFullRankHasTheLeastNorm) {
 }
 
 TEST(ReferenceOptimum, WithPenaltySolvesTheNormalEquationsOfEitherSide) {
-  for (const Real l2 : {1e-6, 1e-2, 1.0, 100.0}) {
+  for (const double l2 : {1e-6, 1e-2, 1.0, 100.0}) {
     expect_least_squares({naive::random_data({10, 7, 15}, 5, false), "least-squares", l2}, normal_equations);
     expect_least_squares({naive::random_data({4, 2, 3}, 20, false), "least-squares", l2}, normal_equations);
   }
@@ -147,8 +147,8 @@ Dataset separate_coordinates(Index samples, Index dimension, Index scales) {
   data.offset = {0, samples};
   for (Index n = 0; n < samples; ++n) {
     const Index j = n % dimension;
-    data.features.dense()(n, j) = static_cast<Real>(1 + j % scales);
-    data.targets.push_back(static_cast<Real>(n % 7) - 3);
+    data.features.dense()(n, j) = static_cast<double>(1 + j % scales);
+    data.targets.push_back(static_cast<double>(n % 7) - 3);
   }
   return data;
 }
@@ -160,7 +160,7 @@ Vector separate_minimiser(const Model& model) {
   Vector hy = Vector::Zero(m);
   Vector hh = Vector::Constant(m, static_cast<double>(data.features.rows()) * model.l2);
   for (Index n = 0; n < data.features.rows(); ++n) {
-    const Real h = data.features.dense()(n, n % m);
+    const double h = data.features.dense()(n, n % m);
     hy(n % m) += h * data.targets[n];
     hh(n % m) += h * h;
   }
@@ -185,7 +185,7 @@ TEST(ReferenceOptimum, TooLargeForAnyMatrixTakesConjugateGradients) {
 }
 
 // Plain gradient descent with step 1/L, long enough for the few well-conditioned unknowns of these tests.
-std::vector<Real> by_descent(const Model& model, int iterations) {
+std::vector<double> by_descent(const Model& model, int iterations) {
   double smoothness = model.l2;
   for (Index k = 0; k < model.data.agents(); ++k) {
     for (const Index n : naive::all_samples(model, k)) {
@@ -193,7 +193,7 @@ std::vector<Real> by_descent(const Model& model, int iterations) {
       smoothness += naive::product(h, h) / static_cast<double>(model.data.agents() * model.data.samples(k));
     }
   }
-  std::vector<Real> w(model.data.features.columns());
+  std::vector<double> w(model.data.features.columns());
   for (int i = 0; i < iterations; ++i) {
     const auto g = naive::risk_gradient(model, w);
     for (std::size_t j = 0; j < w.size(); ++j) w[j] -= g[j] / smoothness;
@@ -205,7 +205,7 @@ std::vector<Real> by_descent(const Model& model, int iterations) {
 void expect_optimum(const Model& model, int iterations) {
   const Reference reference = solve_reference(model.problem());
   ASSERT_TRUE(reference.minimiser.has_value());
-  const std::vector<Real>& w = *reference.minimiser;
+  const std::vector<double>& w = *reference.minimiser;
   const auto g = naive::risk_gradient(model, w);
   // Where J is exact to its last digit, 1e-16, the gradient is its root.
   EXPECT_LT(std::sqrt(naive::product(g, g)), 1e-8);
@@ -215,8 +215,8 @@ void expect_optimum(const Model& model, int iterations) {
   EXPECT_LE(reference.accuracy, 1e-12);
   EXPECT_EQ(reference.how, "L-BFGS, then Newton's method");
   for (Index trial = 0; trial < 50; ++trial) {
-    for (const Real size : {1e-4, 1e-2, 1.0}) {
-      std::vector<Real> moved = w;
+    for (const double size : {1e-4, 1e-2, 1.0}) {
+      std::vector<double> moved = w;
       const auto d = naive::random_point(static_cast<Index>(w.size()), trial);
       for (std::size_t j = 0; j < w.size(); ++j) moved[j] += size * d[j];
       EXPECT_GE(naive::risk(model, moved), reference.value - 1e-15) << "a step of " << size << " goes lower";
@@ -225,7 +225,7 @@ void expect_optimum(const Model& model, int iterations) {
 }
 
 TEST(ReferenceOptimum, OfTheLogisticLossWithPenalty) {
-  for (const Real l2 : {0.1, 1.0}) {
+  for (const double l2 : {0.1, 1.0}) {
     expect_optimum({naive::random_data({10, 7, 15}, 4, true), "logistic", l2}, 5000);
   }
 }
@@ -235,7 +235,7 @@ TEST(ReferenceOptimum, OfTheLogisticLossOnClassesThatNoPlaneSeparates) {
 }
 
 TEST(ReferenceOptimum, OfTheHuberLoss) {
-  for (const Real l2 : {0.0, 0.1}) {
+  for (const double l2 : {0.0, 0.1}) {
     expect_optimum({naive::random_data({10, 7, 15}, 4, false), "huber", l2, 0.7}, 20000);
   }
 }
@@ -342,7 +342,7 @@ TEST(ReferenceOptimum, OfCountsWhoseFeaturesOverflowAtFirst) {
   // A step of 1 along the gradient would take e^1000.
   Model model = naive::random_model("poisson", 0, 2);
   for (Index n = 0; n < model.data.features.rows(); ++n) {
-    for (Real& x : model.data.features.dense().row(n)) x *= 1000;
+    for (double& x : model.data.features.dense().row(n)) x *= 1000;
   }
   const Reference reference = solve_reference(model.problem());
   ASSERT_TRUE(reference.minimiser.has_value());
@@ -361,7 +361,7 @@ TEST(ReferenceOptimum, SeparableClassesHaveAMinimiserOfTheSmoothedHinge) {
 }
 
 // Costs of softmax at one point, the mean over agents.
-double risk(const SoftmaxProblem& problem, const std::vector<Real>& w) {
+double risk(const SoftmaxProblem& problem, const std::vector<double>& w) {
   Rows point(1, problem.dimension());
   std::ranges::copy(w, point.row(0).begin());
   Rows costs(problem.agents(), 1);
@@ -374,7 +374,7 @@ double risk(const SoftmaxProblem& problem, const std::vector<Real>& w) {
 TEST(ReferenceOptimum, OfSoftmaxDenseAndSparse) {
   for (const bool intercept : {false, true}) {
     Model model = naive::holey_model("least-squares", 0.05, 6, intercept);
-    for (std::size_t n = 0; n < model.data.targets.size(); ++n) model.data.targets[n] = static_cast<Real>(n % 3);
+    for (std::size_t n = 0; n < model.data.targets.size(); ++n) model.data.targets[n] = static_cast<double>(n % 3);
     const LinearOptions options = model.options({0, true}, Sampling::cyclic);
     const SoftmaxProblem dense(model.data, 3, options);
     const Reference reference = solve_reference(dense);
@@ -383,8 +383,8 @@ TEST(ReferenceOptimum, OfSoftmaxDenseAndSparse) {
     EXPECT_GE(reference.accuracy, 0);
     EXPECT_LE(reference.accuracy, 1e-12);
     for (Index trial = 0; trial < 50; ++trial) {
-      for (const Real size : {1e-4, 1e-2, 1.0}) {
-        std::vector<Real> moved = *reference.minimiser;
+      for (const double size : {1e-4, 1e-2, 1.0}) {
+        std::vector<double> moved = *reference.minimiser;
         const auto d = naive::random_point(18, trial);
         for (std::size_t j = 0; j < moved.size(); ++j) moved[j] += size * d[j];
         EXPECT_GE(risk(dense, moved), reference.value - 1e-14) << "a step of " << size << " goes lower";
@@ -399,7 +399,7 @@ TEST(ReferenceOptimum, OfSoftmaxOnTwoClassesIsThatOfTheLogisticLoss) {
   // w_1 - w_0 = v at the least penalty: w_1 = v/2 = -w_0, so that the penalty of both is half of v's.
   Model model = {naive::random_data({10, 7, 15}, 4, true), "logistic", 0.1};
   const Reference logistic = solve_reference(model.problem());
-  for (Real& y : model.data.targets) y = y > 0 ? 1 : 0;
+  for (double& y : model.data.targets) y = y > 0 ? 1 : 0;
   const Reference softmax = solve_reference(SoftmaxProblem(model.data, 2, {.l2 = 0.2}));
   EXPECT_NEAR(softmax.value, logistic.value, 1e-13);
 }
@@ -407,7 +407,7 @@ TEST(ReferenceOptimum, OfSoftmaxOnTwoClassesIsThatOfTheLogisticLoss) {
 TEST(ReferenceOptimum, OfFeaturesThatDifferByOrdersOfMagnitudeIsThatOfEvenOnes) {
   // Without penalty the units of a feature change the minimiser, but not the minimum.
   Model model = naive::holey_model("least-squares", 0, 4, false);
-  for (std::size_t n = 0; n < model.data.targets.size(); ++n) model.data.targets[n] = static_cast<Real>(n % 2);
+  for (std::size_t n = 0; n < model.data.targets.size(); ++n) model.data.targets[n] = static_cast<double>(n % 2);
   const Reference even = solve_reference(SoftmaxProblem(model.data, 2));
   Rows& features = model.data.features.dense();
   for (Index n = 0; n < features.rows(); ++n) {
@@ -446,8 +446,8 @@ TEST(ReferenceOptimum, OfManyDataThatPassToTheFirstProcess) {
     Stream random(1, Purpose::features, team.rank());
     for (Index n = 0; n < samples; ++n) {
       random.normals(rows.row(n));
-      Real y = 0;
-      for (Index j = 0; j < features; ++j) y += static_cast<Real>(j) * rows(n, j);
+      double y = 0;
+      for (Index j = 0; j < features; ++j) y += static_cast<double>(j) * rows(n, j);
       data.targets.push_back(y);
     }
     data.features = std::move(rows);
@@ -458,7 +458,7 @@ TEST(ReferenceOptimum, OfManyDataThatPassToTheFirstProcess) {
     const Reference reference = solve_reference(problem, team.collective(), {team.rank(), team.rank() + 1});
     ASSERT_TRUE(reference.minimiser.has_value());
     for (Index j = 0; j < features; ++j) {
-      EXPECT_NEAR((*reference.minimiser)[j], static_cast<Real>(j), 1e-9);
+      EXPECT_NEAR((*reference.minimiser)[j], static_cast<double>(j), 1e-9);
     }
   });
 }

@@ -35,15 +35,15 @@ struct Model {
   }
 };
 
-Model random_model(Real l2, bool intercept) {
+Model random_model(double l2, bool intercept) {
   Model model = {naive::holey_model("least-squares", l2, features, intercept)};
   Stream stream(3, Purpose::noise);
-  for (Real& y : model.linear.data.targets) y = static_cast<Real>(stream.below(classes));
+  for (double& y : model.linear.data.targets) y = static_cast<double>(stream.below(classes));
   return model;
 }
 
 // Straight from the formula.
-Real value(const Model& model, Index k, std::span<const Index> samples, std::span<const Real> w) {
+double value(const Model& model, Index k, std::span<const Index> samples, std::span<const double> w) {
   const Dataset& data = model.linear.data;
   double sum = 0;
   for (const Index n : samples) {
@@ -59,14 +59,14 @@ Real value(const Model& model, Index k, std::span<const Index> samples, std::spa
   }
   double squares = 0;
   for (Index j = 0; j < dimension; ++j) {
-    const Real x = w[j];
+    const double x = w[j];
     if (!model.linear.intercept || j % features != features - 1) squares += x * x;
   }
   return model.linear.weight(k) * sum / static_cast<double>(samples.size()) + model.linear.l2 / 2 * squares;
 }
 
 void for_each_case(const std::function<void(const Model&, const SoftmaxProblem&, Oracle&, Sampler&)>& check) {
-  for (const Real l2 : {0.0, 0.3}) {
+  for (const double l2 : {0.0, 0.3}) {
     for (const bool intercept : {false, true}) {
       for (const Batch batch : {Batch{1, false}, Batch{3, false}, Batch{0, true}}) {
         for (const bool sparse : {false, true}) {
@@ -108,7 +108,7 @@ TEST(SoftmaxProblem, EvaluatesTheBatch) {
 
 TEST(SoftmaxProblem, GradientsAreThoseOfTheFormula) {
   const Rows w = naive::random_points(3, dimension);
-  const Real h = 1e-5;
+  const double h = 1e-5;
   for_each_case([&](const Model& model, const SoftmaxProblem&, Oracle& oracle, Sampler& sampler) {
     const Evaluation& at_w = oracle.evaluate(w, false);
     ASSERT_EQ(at_w.gradients.columns, dimension);
@@ -116,9 +116,9 @@ TEST(SoftmaxProblem, GradientsAreThoseOfTheFormula) {
       for (Index j = 0; j < dimension; ++j) {
         Rows moved = w;
         moved(k, j) += h;
-        const Real up = value(model, k, sampler.indices(k), moved.row(k));
+        const double up = value(model, k, sampler.indices(k), moved.row(k));
         moved(k, j) -= 2 * h;
-        const Real down = value(model, k, sampler.indices(k), moved.row(k));
+        const double down = value(model, k, sampler.indices(k), moved.row(k));
         EXPECT_NEAR(at_w.gradients.scale[k] * at_w.gradients.at(k)[j], (up - down) / (2 * h), 1e-8) << k << ", " << j;
       }
     }
@@ -130,11 +130,11 @@ TEST(SoftmaxProblem, ValuesElsewhereAreThoseOfTheAgentsOwnSample) {
   const std::vector<Index> offset = {0, 2, 5, 6};
   const std::vector<std::int32_t> slot = {0, 2, 0, 1, 2, 1};
   const Reach reach = {{offset.data(), slot.data(), nullptr}, 3, 6, w.data(), w.stride(), dimension};
-  const std::vector<Real> steps = {0.1, 0.2, 0.3};
+  const std::vector<double> steps = {0.1, 0.2, 0.3};
   for_each_case([&](const Model& model, const SoftmaxProblem&, Oracle& oracle, Sampler& sampler) {
-    std::vector<Real> at(6);
-    std::vector<Real> at_point(3);
-    std::vector<Real> along = {0, 7, 0};
+    std::vector<double> at(6);
+    std::vector<double> at_point(3);
+    std::vector<double> along = {0, 7, 0};
     oracle.values_at(reach, at);
     Rows point(1, dimension);
     std::ranges::copy(w.row(1), point.row(0).begin());
@@ -148,7 +148,7 @@ TEST(SoftmaxProblem, ValuesElsewhereAreThoseOfTheAgentsOwnSample) {
       }
       EXPECT_NEAR(at_point[k], value(model, k, sampler.indices(k), w.row(1)), 1e-13);
       if (k == 1) continue;
-      std::vector<Real> moved(w.row(k).begin(), w.row(k).end());
+      std::vector<double> moved(w.row(k).begin(), w.row(k).end());
       for (std::size_t j = 0; j < moved.size(); ++j) moved[j] -= steps[k] * at_w.gradients.at(k)[j];
       EXPECT_NEAR(along[k], value(model, k, sampler.indices(k), moved), 1e-13);
     }
@@ -191,20 +191,20 @@ TEST(SoftmaxProblem, ABlockAnswersToTheBitWhatTheWholeAnswers) {
 TEST(SoftmaxProblem, SmoothnessBoundsHowFarTheCostLeavesItsTangent) {
   const Rows w = naive::random_points(3, dimension);
   for_each_case([&](const Model&, const SoftmaxProblem&, Oracle& oracle, Sampler&) {
-    std::vector<Real> smoothness(3);
+    std::vector<double> smoothness(3);
     ASSERT_TRUE(oracle.smoothness(smoothness));
     const Evaluation at_w = oracle.evaluate(w, true);
-    std::vector<std::vector<Real>> gradients;
+    std::vector<std::vector<double>> gradients;
     for (Index k = 0; k < 3; ++k) gradients.emplace_back(at_w.written.row(k).begin(), at_w.written.row(k).end());
     for (Index trial = 0; trial < 20; ++trial) {
-      const std::vector<Real> d = naive::random_point(dimension, 100 + trial);
+      const std::vector<double> d = naive::random_point(dimension, 100 + trial);
       Rows moved = w;
       for (Index k = 0; k < 3; ++k) {
         for (Index j = 0; j < dimension; ++j) moved(k, j) += d[j];
       }
       const Evaluation& there = oracle.evaluate(moved, true);
       for (std::size_t k = 0; k < 3; ++k) {
-        const Real tangent = at_w.values[k] + naive::product(gradients[k], d);
+        const double tangent = at_w.values[k] + naive::product(gradients[k], d);
         EXPECT_LE(there.values[k], tangent + smoothness[k] / 2 * naive::product(d, d) + 1e-12);
       }
     }
@@ -214,7 +214,7 @@ TEST(SoftmaxProblem, SmoothnessBoundsHowFarTheCostLeavesItsTangent) {
 TEST(SoftmaxProblem, OfTwoClassesIsTheLogisticLossOfTheirDifference) {
   Dataset data = naive::random_data({5, 3, 4}, 7, true);
   const LinearProblem logistic(data, make_loss("logistic"));
-  for (Real& y : data.targets) y = y > 0 ? 1 : 0;
+  for (double& y : data.targets) y = y > 0 ? 1 : 0;
   const SoftmaxProblem softmax(data, 2);
   const Rows w = naive::random_points(4, 14);
   Rows difference(4, 7);
@@ -231,24 +231,24 @@ TEST(SoftmaxProblem, OfTwoClassesIsTheLogisticLossOfTheirDifference) {
 }
 
 TEST(SoftmaxLoss, SurvivesHugePredictions) {
-  const std::vector<Real> z = {1e4, -1e4, 0};
-  std::vector<Real> p(3);
+  const std::vector<double> z = {1e4, -1e4, 0};
+  std::vector<double> p(3);
   EXPECT_EQ(softmax_loss(z, 0, p.data()), 0);
-  EXPECT_EQ(p, (std::vector<Real>{1, 0, 0}));
+  EXPECT_EQ(p, (std::vector<double>{1, 0, 0}));
   EXPECT_EQ(softmax_loss(z, 1), 2e4);
   EXPECT_EQ(softmax_loss(z, 2), 1e4);
-  EXPECT_TRUE(std::isnan(softmax_loss(std::vector<Real>{0, std::nan(""), 1}, 0)));
+  EXPECT_TRUE(std::isnan(softmax_loss(std::vector<double>{0, std::nan(""), 1}, 0)));
 }
 
 TEST(SoftmaxProblem, RefusesWhatIsNoClass) {
-  const auto with = [](Real target, Index count) {
+  const auto with = [](double target, Index count) {
     return [=] {
       Dataset data = random_model(0, false).linear.data;
       data.targets[2] = target;
       return SoftmaxProblem(data, count);
     };
   };
-  for (const Real bad : {-1.0, 0.5, 4.0, std::nan("")}) EXPECT_EQ(refusal(with(bad, 4)).path(), "data") << bad;
+  for (const double bad : {-1.0, 0.5, 4.0, std::nan("")}) EXPECT_EQ(refusal(with(bad, 4)).path(), "data") << bad;
   EXPECT_NE(refusal(with(4, 4)).message().find("found target 4"), std::string::npos);
   EXPECT_EQ(refusal(with(0, 1)).path(), "classes");
 }
@@ -279,7 +279,7 @@ TEST(SoftmaxProblem, CountsTheSamplesThatAModelTakesForAnotherClass) {
           z.push_back(naive::product(data.features.dense().row(n), own));
         }
         const auto best = std::ranges::max_element(z) - z.begin();
-        if (static_cast<Real>(best) != data.targets[n]) ++wrong;
+        if (static_cast<double>(best) != data.targets[n]) ++wrong;
       }
       EXPECT_EQ(problem.misclassified({k, k + 1}, w.data()), wrong);
       total += wrong;

@@ -34,8 +34,8 @@ void expect_normal(const std::vector<double>& x, double sigma) {
   EXPECT_LT(deviation(squares, sigma * sigma, 2 * std::pow(sigma, 4)), 5);
 }
 
-std::vector<Real> common_minimiser(Index dimension) {
-  std::vector<Real> w(dimension);
+std::vector<double> common_minimiser(Index dimension) {
+  std::vector<double> w(dimension);
   Stream(seed, Purpose::minimiser).normals(w);
   return w;
 }
@@ -65,7 +65,7 @@ TEST(Synthetic, TheFirstAgentsOfALargerNetworkHaveTheSameData) {
 TEST(Synthetic, SeedsAndAgentsHaveDifferentData) {
   const Dataset one = synthesise({4, 3}, 2, false, 1);
   const Dataset two = synthesise({4, 3}, 2, false, 2);
-  std::set<Real> seen;
+  std::set<double> seen;
   for (Index n = 0; n < 6; ++n) {
     for (Index j = 0; j < 4; ++j) seen.insert({one.features.dense()(n, j), two.features.dense()(n, j)});
   }
@@ -135,11 +135,11 @@ TEST(Synthetic, ScaleSpreadMultipliesEachAgentsFeaturesByALogNormalFactor) {
 TEST(Synthetic, MinimiserSpreadShiftsEachAgentsMinimiser) {
   // In one dimension an agent's minimiser is y / h.
   const Dataset data = synthesise({1, 2, 0, 0, 0.7}, 4000, false, seed);
-  const Real w = common_minimiser(1)[0];
+  const double w = common_minimiser(1)[0];
   std::vector<double> shifts;
   for (Index k = 0; k < 4000; ++k) {
     const auto first = static_cast<std::size_t>(2 * k);
-    const Real own = data.targets[first] / data.features.dense()(2 * k, 0);
+    const double own = data.targets[first] / data.features.dense()(2 * k, 0);
     EXPECT_NEAR(data.targets[first + 1], own * data.features.dense()(2 * k + 1, 0), 1e-12)
         << "one minimiser for all samples";
     shifts.push_back(own - w);
@@ -151,7 +151,7 @@ TEST(Synthetic, ClassesAreTheSignsOfTheTargets) {
   const SyntheticData options = {3, 50, 0.5, 0.2, 0.3};
   const Dataset numbers = synthesise(options, 4, false, seed);
   const Dataset classes = synthesise(options, 4, true, seed);
-  std::set<Real> seen;
+  std::set<double> seen;
   for (std::size_t n = 0; n < numbers.targets.size(); ++n) {
     EXPECT_EQ(classes.targets[n], numbers.targets[n] < 0 ? -1 : 1);
     seen.insert(classes.targets[n]);
@@ -159,7 +159,7 @@ TEST(Synthetic, ClassesAreTheSignsOfTheTargets) {
       EXPECT_EQ(classes.features.dense()(static_cast<Index>(n), j), numbers.features.dense()(static_cast<Index>(n), j));
     }
   }
-  EXPECT_EQ(seen, (std::set<Real>{-1, 1}));
+  EXPECT_EQ(seen, (std::set<double>{-1, 1}));
 }
 
 }  // namespace

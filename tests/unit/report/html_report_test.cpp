@@ -128,7 +128,7 @@ TEST(HtmlReport, KeepsAgentsStepsOfTheFirstSeed) {
 TEST(HtmlReport, ThinsAgentsStepsMoreWhereMethodsAreMany) {
   const auto shown = [](Index methods) {
     Record all = record({cell("m", 0, std::vector<double>(60, 1.0))});
-    all.cells[0].steps.assign(60, MeteredVector<Real>(500, 0.5));
+    all.cells[0].steps.assign(60, MeteredVector<double>(500, 0.5));
     for (Index m = 1; m < methods; ++m) all.cells.push_back(cell("m" + std::to_string(m), 0, {1}));
     const std::string json = data(html_report({all}));
     return entries(list(json.substr(json.find("\"agents\":{")), "iterations"));

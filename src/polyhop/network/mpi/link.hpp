@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "polyhop/core/clock.hpp"
-#include "polyhop/core/real.hpp"
+#include "polyhop/core/index.hpp"
 
 namespace polyhop::mpi {
 

@@ -21,7 +21,7 @@ Vector sum_of(Collective& collective, const Rows& rows) {
     const Index count = std::min<Index>(at_once, total.size() - first);
     const std::span<double> part(total.data() + first, static_cast<std::size_t>(count));
     collective.by_agent(part, rows.rows(), [&](std::span<double> shared, Index k) {
-      const Real* own = rows.row(k).data() + first;
+      const double* own = rows.row(k).data() + first;
       for (std::size_t j = 0; j < shared.size(); ++j) shared[j] += own[j];
     });
   }

@@ -19,7 +19,7 @@ Design::Design(const Features& h, Index first, Index last)
 // Some dense rows after the others: what(their places, the first one's number, how many).
 template <class F>
 void Design::in_groups(F what) const {
-  std::array<const Real*, 12> group{};
+  std::array<const double*, 12> group{};
   for (Index first = 0; first < rows();) {
     Index count = 0;
     for (; count < static_cast<Index>(group.size()) && first + count < rows(); ++count) {
@@ -54,7 +54,7 @@ double Design::size() const {
 RowMatrix Design::times(const Eigen::Ref<const RowMatrix>& w) const {
   RowMatrix z(rows(), w.rows());
   if (!is_sparse()) {
-    in_groups([&](const Real* const* group, Index first, Index count) {
+    in_groups([&](const double* const* group, Index first, Index count) {
       kernels::block_dots(group, count, w.data(), w.rows(), cols(), z.row(first).data());
     });
     return z;
@@ -68,7 +68,7 @@ RowMatrix Design::times(const Eigen::Ref<const RowMatrix>& w) const {
 RowMatrix Design::gathered(const RowMatrix& s) const {
   RowMatrix g = RowMatrix::Zero(s.cols(), cols());
   if (!is_sparse()) {
-    in_groups([&](const Real* const* group, Index first, Index count) {
+    in_groups([&](const double* const* group, Index first, Index count) {
       kernels::add_blocks(s.row(first).data(), group, count, s.cols(), cols(), g.data());
     });
     return g;

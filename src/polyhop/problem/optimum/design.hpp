@@ -5,7 +5,7 @@
 #include <Eigen/Core>
 #include <memory>
 
-#include "polyhop/core/real.hpp"
+#include "polyhop/core/index.hpp"
 #include "polyhop/problem/features.hpp"
 
 namespace polyhop::optimum {

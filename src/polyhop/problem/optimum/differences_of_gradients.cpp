@@ -66,7 +66,7 @@ class Mean final : public Cost {
   double unit_ = 1;
   std::vector<Index> owners_;
   AllSamples batches_;
-  mutable std::vector<Real> values_;
+  mutable std::vector<double> values_;
   mutable Rows points_;  // w for every agent here
   mutable Rows gradients_;
   Vector at_;  // where curvatures are asked for

@@ -36,7 +36,7 @@ std::string told_data(const DataProblem& problem, const Block& here) {
     AgentData own;
     const Features h = data.features.widened(data.first(k), data.first(k + 1));
     for (Index n = 0; n < h.rows(); ++n) {
-      const std::span<const Real> values = h.is_sparse() ? h.values_of(n) : h.dense().row(n);
+      const std::span<const double> values = h.is_sparse() ? h.values_of(n) : h.dense().row(n);
       own.values.insert(own.values.end(), values.begin(), values.end());
       if (!h.is_sparse()) continue;
       own.columns.insert(own.columns.end(), h.columns_of(n).begin(), h.columns_of(n).end());
@@ -84,7 +84,7 @@ Features joined_dense(const std::vector<AgentData>& agents, Index samples, Index
 Features joined_sparse(const std::vector<AgentData>& agents, Index columns) {
   MeteredVector<Index> offset = {0};
   MeteredVector<std::int32_t> column;
-  MeteredVector<Real> value;
+  MeteredVector<double> value;
   for (const AgentData& own : agents) {
     for (const Index length : own.lengths) offset.push_back(offset.back() + length);
     column.insert(column.end(), own.columns.begin(), own.columns.end());
@@ -123,14 +123,14 @@ std::unique_ptr<DataProblem> gathered_problem(const DataProblem& problem, Collec
 Reference shared(const Reference& found, Collective& collective) {
   MessageReader in(
       collective.from_first(message(found.value, found.accuracy, found.known, found.how, found.minimiser.has_value(),
-                                    found.minimiser.value_or(std::vector<Real>{}))));
+                                    found.minimiser.value_or(std::vector<double>{}))));
   Reference out;
   out.value = in.take<double>();
   out.accuracy = in.take<double>();
   out.known = in.take<bool>();
   out.how = in.take<std::string>();
   const bool has_minimiser = in.take<bool>();
-  auto minimiser = in.take<std::vector<Real>>();
+  auto minimiser = in.take<std::vector<double>>();
   if (has_minimiser) out.minimiser = std::move(minimiser);
   in.end();
   return out;

@@ -64,10 +64,10 @@ class PooledLinear final : public Pooled {
   [[nodiscard]] bool is_smooth() const override { return std::isfinite(loss_.max_curvature()); }
 
  private:
-  static std::span<const Real> span(const Eigen::Ref<const Vector>& v) {
+  static std::span<const double> span(const Eigen::Ref<const Vector>& v) {
     return {v.data(), static_cast<std::size_t>(v.size())};
   }
-  static std::span<Real> span(Vector& v) { return {v.data(), static_cast<std::size_t>(v.size())}; }
+  static std::span<double> span(Vector& v) { return {v.data(), static_cast<std::size_t>(v.size())}; }
   const Loss& loss_;
   Vector curvature_;
 };
@@ -127,7 +127,7 @@ class PooledSoftmax final : public Pooled {
   [[nodiscard]] Eigen::Map<const RowMatrix> blocks(const Vector& w) const { return {w.data(), classes_, h.cols()}; }
   // Row n of z becomes probabilities; returns the loss.
   double normalise(RowMatrix& z, Index n) const {
-    Real* row = z.row(n).data();
+    double* row = z.row(n).data();
     return softmax_loss({row, static_cast<std::size_t>(classes_)}, static_cast<Index>(y(n)), row);
   }
   // sum_n c_n s_nc h_n, class after class

@@ -7,9 +7,6 @@
 
 namespace polyhop {
 
-/// State and kernels speak of Real; decisions and sums over a row are always double.
-using Real = double;
-
 /// Agents, samples, coordinates, iterations: signed, so that differences mean what they say.
 using Index = std::int64_t;
 
