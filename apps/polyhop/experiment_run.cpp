@@ -104,9 +104,9 @@ class Outputs {
 // Models from the store, unless they are too many for one file made in memory. One of several processes has no more
 // memory than its share of the agents takes.
 bool export_models(const Store& store, bool shared, NpzWriter& out) {
-  constexpr Index most_bytes = 1'000'000'000;
-  constexpr Index most_shared = 16'000'000;
-  if (store.model_bytes() > (shared ? most_shared : most_bytes)) return false;
+  constexpr Index max_bytes = 1'000'000'000;
+  constexpr Index max_shared = 16'000'000;
+  if (store.model_bytes() > (shared ? max_shared : max_bytes)) return false;
   write_models(store.load(true), out);
   out.close();
   return true;

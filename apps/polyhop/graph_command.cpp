@@ -204,7 +204,7 @@ void print_weights(const NetworkSummary& summary) {
 void print_summary(const Question& q, const NetworkSummary& summary) {
   const auto line = [](const char* name, const std::string& text) { fmt::print("{:<16} {}\n", name, text); };
   fmt::print("{}\n", inked(title_of(q.options, summary), Ink::bold));
-  line("neighbours", fmt::format("{} to {}, {} on average", summary.least_degree, summary.most_degree,
+  line("neighbours", fmt::format("{} to {}, {} on average", summary.least_degree, summary.max_degree,
                                  significant(summary.mean_degree, 3)));
   line("diameter", diameter_text(summary.diameter));
   line("spectral gap",
@@ -230,7 +230,7 @@ Value summary_json(const Question& q, const NetworkSummary& summary) {
       {"agents", summary.agents},
       {"links", summary.links},
       {"degree",
-       Value::Table{{"min", summary.least_degree}, {"mean", summary.mean_degree}, {"max", summary.most_degree}}},
+       Value::Table{{"min", summary.least_degree}, {"mean", summary.mean_degree}, {"max", summary.max_degree}}},
       {"diameter", Value::Table{{"low", summary.diameter.low}, {"high", summary.diameter.high}}}};
   Value::Array histogram;
   for (const DegreeBin& bin : summary.degrees) {
@@ -265,9 +265,9 @@ Value summary_json(const Question& q, const NetworkSummary& summary) {
 
 NetworkPicture picture_of(const Question& q) {
   const Graph graph = make_network(q.options, q.seed).graph;
-  if (graph.agents() > most_agents_drawn) {
-    throw InputError("--draw", fmt::format("networks of at most {} agents are drawn, this one has {}",
-                                           most_agents_drawn, graph.agents()));
+  if (graph.agents() > max_agents_drawn) {
+    throw InputError("--draw", fmt::format("networks of at most {} agents are drawn, this one has {}", max_agents_drawn,
+                                           graph.agents()));
   }
   NetworkPicture picture{q.seed, graph.agents(), {}};
   for (Index k = 0; k < graph.agents(); ++k) {

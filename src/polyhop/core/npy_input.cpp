@@ -19,7 +19,7 @@ namespace polyhop {
 namespace {
 
 constexpr std::string_view magic = "\x93NUMPY";
-constexpr std::size_t most_header = 65536;
+constexpr std::size_t max_header = 65536;
 constexpr std::size_t chunk_size = std::size_t{1} << 18;
 
 /// A header's dictionary, read from left to right: {'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }
@@ -139,7 +139,7 @@ std::string NpyInput::header() {
   for (std::size_t i = 0; i < digits; ++i) {
     length |= static_cast<std::size_t>(static_cast<unsigned char>(prefix[8 + i])) << (8 * i);
   }
-  if (length > most_header) refuse("has a header of " + std::to_string(length) + " bytes, expected at most 65536");
+  if (length > max_header) refuse("has a header of " + std::to_string(length) + " bytes, expected at most 65536");
   std::string text(length, '\0');
   if (read_(text.data(), length) != length) refuse("ends in its header");
   header_bytes_ = 8 + digits + length;

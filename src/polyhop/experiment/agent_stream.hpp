@@ -14,12 +14,12 @@ namespace polyhop {
 
 /// The most that anybody holds of what belongs to all agents while it passes through the first worker; at least one
 /// agent's row.
-inline constexpr Index most_bytes_at_once = Index{16} << 20;
+inline constexpr Index max_bytes_at_once = Index{16} << 20;
 
 /// How many rows of so many numbers these are.
 constexpr Index rows_at_once(Index columns) {
   const Index bytes = columns * Index{sizeof(double)};
-  return bytes < most_bytes_at_once ? most_bytes_at_once / (bytes > 0 ? bytes : 1) : 1;
+  return bytes < max_bytes_at_once ? max_bytes_at_once / (bytes > 0 ? bytes : 1) : 1;
 }
 
 // All workers make these calls together. Rows stand by the agents' numbers, whatever the blocks: what some workers have

@@ -16,7 +16,7 @@
 namespace polyhop {
 namespace {
 
-constexpr Index most_seeds = 99999;
+constexpr Index max_seeds = 99999;
 
 // "3..7", both ends included.
 std::optional<Seeds> read_range(const std::string& text) {
@@ -30,7 +30,7 @@ std::optional<Seeds> read_range(const std::string& text) {
   const auto b = std::from_chars(begin + dots + 2, end, last);
   constexpr std::uint64_t largest = std::numeric_limits<std::int64_t>::max();  // what TOML can hold
   if (a.ec != std::errc{} || a.ptr != begin + dots || b.ec != std::errc{} || b.ptr != end || last < first ||
-      last > largest || last - first >= static_cast<std::uint64_t>(most_seeds)) {
+      last > largest || last - first >= static_cast<std::uint64_t>(max_seeds)) {
     return {};
   }
   Seeds seeds{{}};
@@ -175,19 +175,19 @@ Value read_experiment(const std::string& file) {
 
 // Refuses what would fill memory with cells or points, and says what to change.
 void refuse_too_large(const Config& config) {
-  constexpr double most_cells = 99999;
-  constexpr double most_points = 2e7;
+  constexpr double max_cells = 99999;
+  constexpr double max_points = 2e7;
   const double cells =
       static_cast<double>(config.methods.size()) * static_cast<double>(config.options.seeds.list.size());
-  if (cells > most_cells) {
+  if (cells > max_cells) {
     throw InputError("seeds", std::to_string(config.methods.size()) + " methods on " +
                                   std::to_string(config.options.seeds.list.size()) + " seeds are " + shortest(cells) +
                                   " runs; at most 99999 are allowed");
   }
   const double points =
       cells * (static_cast<double>(config.options.iterations) / static_cast<double>(config.options.record_every) + 2);
-  if (points > most_points) {
-    const double enough = cells * static_cast<double>(config.options.iterations) / (most_points - 2 * cells);
+  if (points > max_points) {
+    const double enough = cells * static_cast<double>(config.options.iterations) / (max_points - 2 * cells);
     throw InputError("record_every", "found " + std::to_string(config.options.record_every) + ", which makes " +
                                          shortest(std::round(points)) + " points; at most 2e7 are allowed: use " +
                                          shortest(std::ceil(enough)) + " or more");

@@ -15,7 +15,7 @@ namespace {
 // Lines of the n-th included file begin after n times this many: no file of the size that is read has as many.
 constexpr int lines_of_a_file = 1 << 24;
 static_assert(TomlLimits::bytes <= lines_of_a_file);
-constexpr std::size_t most_files = 100;
+constexpr std::size_t max_files = 100;
 
 void move_lines(Value& value, int by) {
   if (value.line > 0) value.line += by;
@@ -86,7 +86,7 @@ std::vector<std::string> included_names(const Value& include) {
   std::vector<std::string> names;
   const auto* list = include.as<Value::Array>();
   const auto is_text = [](const Value& entry) { return entry.as<std::string>() != nullptr; };
-  if (list == nullptr || list->size() > most_files || !std::ranges::all_of(*list, is_text)) {
+  if (list == nullptr || list->size() > max_files || !std::ranges::all_of(*list, is_text)) {
     throw InputError("include", "found " + include.text() + ", expected the name of a file or a list of up to 100",
                      include.line);
   }

@@ -33,14 +33,14 @@ double share_of(double count, Index samples) {
 }
 
 std::vector<Index> watched_agents(const ExperimentOptions& options, const Problem& problem) {
-  constexpr double most_work = 2e9;
+  constexpr double max_work = 2e9;
   constexpr Index sample = 16;
   const Index agents = problem.agents();
   const double work =
       static_cast<double>(agents) * static_cast<double>(problem.samples()) * static_cast<double>(problem.dimension());
   Index count = agents;
   if (options.record.agents.kind == RecordedAgents::Kind::some) count = std::min(agents, options.record.agents.count);
-  if (options.record.agents.kind == RecordedAgents::Kind::automatic && work > most_work) {
+  if (options.record.agents.kind == RecordedAgents::Kind::automatic && work > max_work) {
     count = std::min(agents, sample);
   }
   std::vector<Index> watched;

@@ -140,8 +140,8 @@ class Experiment {
   [[nodiscard]] Index methods() const { return static_cast<Index>(config_.methods.size()); }
 
   void draw(const Graph& graph, std::uint64_t seed) {
-    constexpr Index most_agents = 2000;
-    if (graph.agents() > most_agents) return;
+    constexpr Index max_agents = 2000;
+    if (graph.agents() > max_agents) return;
     NetworkPicture picture{seed, graph.agents(), {}};
     for (std::int32_t k = 0; k < graph.agents(); ++k) {
       for (const std::int32_t l : graph.neighbours(k)) {

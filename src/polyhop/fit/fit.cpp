@@ -158,10 +158,10 @@ class Fitter {
 
   // All agents know the same sums and go the same way.
   FitEnd over_the_tree() {
-    constexpr Index most_remembered = 100;  // what is sent costs more than what is computed
-    constexpr Index most_numbers = 10'000'000;
+    constexpr Index max_remembered = 100;  // what is sent costs more than what is computed
+    constexpr Index max_numbers = 10'000'000;
     QuasiNewton descent(start_.model.row(0),
-                        std::clamp<Index>(most_numbers / std::max<Index>(1, w_.columns()), 5, most_remembered));
+                        std::clamp<Index>(max_numbers / std::max<Index>(1, w_.columns()), 5, max_remembered));
     Best best(w_, 1e-4);
     GridSums sums(start_.slope, w_.rows());
     oracle_->draw(0);

@@ -15,7 +15,7 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double enough_decrease = 1e-4;  // Armijo's and Wolfe's constants, as everybody has them
 constexpr double enough_turn = 0.9;
 constexpr double rounding = 1e-12;  // how much a value may rise, relative to its size, and count as the same
-constexpr int most_tries = 40;
+constexpr int max_tries = 40;
 
 }  // namespace
 
@@ -69,7 +69,7 @@ QuasiNewton::Outcome QuasiNewton::take(double value, std::span<const double> gra
   } else {
     step_ = std::isfinite(guess) ? std::clamp(guess, low_ + 0.1 * width, high_ - 0.1 * width) : low_ + 0.25 * width;
   }
-  if (++tries_ == most_tries || !(step_ > low_)) {
+  if (++tries_ == max_tries || !(step_ > low_)) {
     if (remembered_ == 0) return Outcome::stuck;
     // What is remembered may mislead, near the limits of the arithmetic; straight down it goes once more.
     remembered_ = 0;

@@ -224,9 +224,9 @@ Graph pattern(const SparseRows& rows) {
   return Graph::from_edges(rows.rows(), edges);
 }
 
-SparseRows two_hop(const CombinationMatrix& matrix, const Block& block, double most_bytes) {
+SparseRows two_hop(const CombinationMatrix& matrix, const Block& block, double max_bytes) {
   const SparseRows& a = matrix.rows();
-  const auto limit = static_cast<Index>(std::min(most_bytes / bytes_an_entry, 1e18));
+  const auto limit = static_cast<Index>(std::min(max_bytes / bytes_an_entry, 1e18));
   const Index entries = count_entries(a, block, limit);
   if (entries > limit) refuse_two_hop(block, entries);
   SparseRows b;

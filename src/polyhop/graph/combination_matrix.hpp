@@ -54,7 +54,7 @@ class CombinationMatrix {
 Graph pattern(const SparseRows& rows);
 
 /// The rows of the block's agents of B = A^T A, the two-hop weights b_kl = sum_m a_mk a_ml, each summed in order of m.
-/// Counts before it allocates, and throws InputError when the rows need more than `most_bytes`.
-SparseRows two_hop(const CombinationMatrix& a, const Block& block, double most_bytes = memory_left());
+/// Counts before it allocates, and throws InputError when the rows need more than `max_bytes`.
+SparseRows two_hop(const CombinationMatrix& a, const Block& block, double max_bytes = memory_left());
 
 }  // namespace polyhop

@@ -23,7 +23,7 @@
 namespace polyhop {
 namespace {
 
-constexpr Index most_agents = std::numeric_limits<std::int32_t>::max();
+constexpr Index max_agents = std::numeric_limits<std::int32_t>::max();
 
 /// For messages: quoted, and not longer than a line.
 std::string shown(std::string_view text) {
@@ -116,7 +116,7 @@ class Lines {
 
 GraphText::Entry entry(Index row, Index column, Index line, double value) {
   return {static_cast<std::int32_t>(row), static_cast<std::int32_t>(column),
-          static_cast<std::int32_t>(std::min(line, most_agents)), value};
+          static_cast<std::int32_t>(std::min(line, max_agents)), value};
 }
 
 /// Line numbers of ascending places in a text, at one pass over it.
@@ -226,8 +226,8 @@ GraphText parse_edge_list(std::string_view text, bool header) {
       refuse_line(lines.number(),
                   "found " + std::to_string(words.size()) + " columns, expected two agents and perhaps a weight");
     }
-    const std::int32_t k = to_agent(words[0], lines.number(), 0, most_agents - 1);
-    const std::int32_t l = to_agent(words[1], lines.number(), 0, most_agents - 1);
+    const std::int32_t k = to_agent(words[0], lines.number(), 0, max_agents - 1);
+    const std::int32_t l = to_agent(words[1], lines.number(), 0, max_agents - 1);
     const double value = words.size() == 3 ? to_number(words[2], lines.number(), "a weight") : GraphText::no_value;
     out.entries.push_back(entry(k, l, lines.number(), value));
     out.agents = std::max<Index>(out.agents, std::max(k, l) + Index{1});
@@ -289,9 +289,9 @@ GraphText parse_matrix_market(std::string_view text) {
     if (!n || *n < 0) refuse_line(size_line, "found " + shown(word) + ", expected a count");
     size.push_back(*n);
   }
-  if (size[0] != size[1] || size[0] > most_agents) {
+  if (size[0] != size[1] || size[0] > max_agents) {
     refuse_line(size_line, "found " + std::to_string(size[0]) + " rows and " + std::to_string(size[1]) +
-                               " columns, expected a square matrix of at most " + std::to_string(most_agents));
+                               " columns, expected a square matrix of at most " + std::to_string(max_agents));
   }
   out.agents = size[0];
   Index found = 0;

@@ -59,7 +59,7 @@ void describe_degrees(const Graph& graph, NetworkSummary& summary) {
   summary.degrees = degree_histogram(graph);
   summary.least_degree = graph.degree(0);
   for (Index k = 0; k < graph.agents(); ++k) summary.least_degree = std::min(summary.least_degree, graph.degree(k));
-  summary.most_degree = graph.max_degree();
+  summary.max_degree = graph.max_degree();
   summary.mean_degree = 2 * static_cast<double>(graph.edges()) / static_cast<double>(graph.agents());
 }
 
@@ -89,11 +89,11 @@ WeightsTrial tried(const Graph& graph, Weights rule) {
 
 }  // namespace
 
-std::vector<DegreeBin> degree_histogram(const Graph& graph, Index most_bins) {
+std::vector<DegreeBin> degree_histogram(const Graph& graph, Index max_bins) {
   Index low = graph.degree(0);
   for (Index k = 0; k < graph.agents(); ++k) low = std::min(low, graph.degree(k));
   const Index range = graph.max_degree() - low + 1;
-  const Index width = (range + most_bins - 1) / most_bins;
+  const Index width = (range + max_bins - 1) / max_bins;
   std::vector<DegreeBin> bins;
   for (Index d = low; d < low + range; d += width) bins.push_back({d, std::min(d + width, low + range) - 1, 0});
   for (Index k = 0; k < graph.agents(); ++k) ++bins[(graph.degree(k) - low) / width].agents;

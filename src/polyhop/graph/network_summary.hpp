@@ -21,8 +21,8 @@ struct DegreeBin {
   Index agents = 0;
 };
 
-/// At most `most_bins` bins of equal width that cover all degrees; one for each degree where that suffices.
-std::vector<DegreeBin> degree_histogram(const Graph& graph, Index most_bins = 10);
+/// At most `max_bins` bins of equal width that cover all degrees; one for each degree where that suffices.
+std::vector<DegreeBin> degree_histogram(const Graph& graph, Index max_bins = 10);
 
 /// How many agents one has within two hops, itself among them: the lists that GAP works on.
 struct TwoHopSizes {
@@ -51,7 +51,7 @@ struct NetworkSummary {
   Index links = 0;
   Index least_degree = 0;
   double mean_degree = 0;
-  Index most_degree = 0;
+  Index max_degree = 0;
   std::vector<DegreeBin> degrees;
   Diameter diameter;
   std::optional<TwoHopSizes> two_hop;

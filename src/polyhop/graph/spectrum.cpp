@@ -125,9 +125,9 @@ LaplacianRange laplacian_range(const Graph& graph) {
   constexpr double work = 1e10;  // counted, not timed: whether it converges must not depend on the machine
   if (graph.agents() <= dense_up_to) return dense_range(graph);
   const double one_step = static_cast<double>(10 * graph.agents() + 2 * graph.edges());
-  const auto most_steps = static_cast<Index>(std::clamp(work / one_step, 1000.0, 30000.0));
+  const auto max_steps = static_cast<Index>(std::clamp(work / one_step, 1000.0, 30000.0));
   Lanczos lanczos = on_laplacian(graph);
-  while (lanczos.steps() < most_steps) {
+  while (lanczos.steps() < max_steps) {
     const bool more = lanczos.step();
     if (more && !lanczos.time_to_look()) continue;
     lanczos.look();
@@ -137,7 +137,7 @@ LaplacianRange laplacian_range(const Graph& graph) {
   }
   throw InputError("graph.weights",
                    "\"best-constant\": the eigenvalues of this graph's Laplacian did not converge in " +
-                       std::to_string(most_steps) + " Lanczos steps; \"metropolis\" needs none");
+                       std::to_string(max_steps) + " Lanczos steps; \"metropolis\" needs none");
 }
 
 }  // namespace polyhop

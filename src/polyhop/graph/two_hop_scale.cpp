@@ -65,7 +65,7 @@ std::optional<double> collatz_wielandt(ScaledTwoHop& c, const Vector& x, Vector&
 
 /// A lower estimate of the largest eigenvalue, good to a small part of the tightness asked for.
 double estimate(ScaledTwoHop& c) {
-  constexpr Index most_steps = 400;
+  constexpr Index max_steps = 400;
   Lanczos lanczos([&c](const Vector& x, Vector& y) { c.apply(x, y); }, c.root());
   double before = 0;
   while (true) {
@@ -73,7 +73,7 @@ double estimate(ScaledTwoHop& c) {
     if (more && !lanczos.time_to_look()) continue;
     lanczos.look();
     const double now = lanczos.largest().value;
-    if (!more || now - before <= 2e-5 * now || lanczos.steps() >= most_steps) return now;
+    if (!more || now - before <= 2e-5 * now || lanczos.steps() >= max_steps) return now;
     before = now;
   }
 }
@@ -81,13 +81,13 @@ double estimate(ScaledTwoHop& c) {
 /// Conjugate gradients on (s I - C) x = 1. If s is above the spectrum, x is positive and proves a bound
 /// of at most s or so; if not, a direction of negative curvature turns up, and there is no bound.
 std::optional<double> certify(ScaledTwoHop& c, double s) {
-  constexpr int most_steps = 3000;
+  constexpr int max_steps = 3000;
   Vector x(c.root().size(), 0.0);
   Vector r(x.size(), 1.0);
   Vector p = r;
   Vector q(x.size());
   double r_r = Lanczos::dot(r, r);
-  for (int i = 0; i < most_steps; ++i) {
+  for (int i = 0; i < max_steps; ++i) {
     c.apply(p, q);
     for (std::size_t k = 0; k < q.size(); ++k) q[k] = s * p[k] - q[k];
     const double curvature = Lanczos::dot(p, q);
@@ -112,14 +112,14 @@ std::optional<double> certify(ScaledTwoHop& c, double s) {
 
 double two_hop_scale(const SparseRows& a) {
   constexpr double tightness = 1e-3;
-  constexpr int most_rounds = 40;
+  constexpr int max_rounds = 40;
   ScaledTwoHop c(a);
   Vector image(c.root().size());
   double high = *collatz_wielandt(c, c.root(), image);  // max_k 1/b_kk when the rows of A sum to 1
   double low = estimate(c);
   bool certified = false;
   double reach = 0.9 * tightness;
-  for (int round = 0; round < most_rounds && high > low * (1 + tightness); ++round, reach *= 2) {
+  for (int round = 0; round < max_rounds && high > low * (1 + tightness); ++round, reach *= 2) {
     const double s = certified ? std::sqrt(low * high) : low * (1 + reach);
     if (const auto bound = certify(c, s)) {
       certified = true;

@@ -48,7 +48,7 @@ void BacktrackingStep::grow(const Iterate& at) {
 void BacktrackingStep::shrink_until_accepted(const Iterate& at) {
   searching_.resize(accepted_.size());
   std::iota(searching_.begin(), searching_.end(), Index{0});
-  for (int n = 0; n < most_shrinks && !searching_.empty(); ++n) {
+  for (int n = 0; n < max_shrinks && !searching_.empty(); ++n) {
     at.oracle().values_along(at.w(), at.gradients(), searching_, accepted_, values_);
     std::erase_if(searching_, [&](Index agent) {
       const double before = at.own_values()[agent];

@@ -48,7 +48,7 @@ void CurvatureWatch::measure(const Iterate& at) {
   agents_.resize(largest_.size());
   std::iota(agents_.begin(), agents_.end(), Index{0});
   for (std::size_t k = 0; k < trial_.size(); ++k) trial_[k] = largest_[k] > 0 ? 1 / largest_[k] : 1;
-  for (int n = 0; n < most_shrinks && !agents_.empty(); ++n) {
+  for (int n = 0; n < max_shrinks && !agents_.empty(); ++n) {
     at.oracle().values_along(at.w(), at.gradients(), agents_, trial_, values_);
     std::erase_if(agents_, [&](Index agent) {
       measured_[agent] = curvature(agent, at);

@@ -67,7 +67,7 @@ void Kuruzov::search(const Iterate& at) {
   }
   searching_.resize(mu_.size());
   std::iota(searching_.begin(), searching_.end(), Index{0});
-  for (int n = 0; n < most_shrinks && !searching_.empty(); ++n) {
+  for (int n = 0; n < max_shrinks && !searching_.empty(); ++n) {
     at.oracle().values_along(mixed_, along_direction_, searching_, mu_, values_);
     std::erase_if(searching_, [&](Index k) {
       if (accepts(k, at)) return true;

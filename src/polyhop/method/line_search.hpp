@@ -14,7 +14,7 @@
 /// What line searches have in common.
 namespace polyhop {
 
-inline constexpr int most_shrinks = 50;
+inline constexpr int max_shrinks = 50;
 
 /// What rounding may do to a difference of values near this one.
 inline double rounding_of(double value) { return 1e-12 * std::max(1.0, std::abs(value)); }

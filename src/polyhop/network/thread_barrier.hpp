@@ -6,6 +6,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <mutex>
 #include <thread>
 
@@ -71,11 +72,11 @@ class ThreadBarrier {
   bool comes_soon(std::uint32_t phase) {
     // Now and then all look for long, and see whether it pays again.
     constexpr std::uint32_t between_trials = 32;
-    const int most = phase % between_trials == 0 ? most_spins : spins();
+    const int most = phase % between_trials == 0 ? max_spins : spins();
     for (int tries = 0; tries < most; ++tries) {
       relax();
       if (is_at(phase)) continue;
-      spins_.store(most_spins, std::memory_order_relaxed);
+      spins_.store(max_spins, std::memory_order_relaxed);
       return true;
     }
     spins_.store(std::max(fewest_spins, spins() / 2), std::memory_order_relaxed);
@@ -100,7 +101,7 @@ class ThreadBarrier {
   void wake_all();
 
   static constexpr int fewest_spins = 16;
-  static constexpr int most_spins = 1024;  // 10 to 50 microseconds, about what falling asleep and being woken takes
+  static constexpr int max_spins = 1024;  // 10 to 50 microseconds, about what falling asleep and being woken takes
 
   std::uint32_t members_;
   std::atomic<int> spins_;
@@ -112,5 +113,10 @@ class ThreadBarrier {
   std::mutex mutex_;
   std::condition_variable bell_;
 };
+
+/// Runs work(0) in the calling thread and work(1), ... work(workers - 1) on threads of their own. The first exception
+/// of any worker breaks the barrier, which ends the others, and is thrown again here; Abandoned where somebody else
+/// broke it.
+void run_workers(Index workers, ThreadBarrier& barrier, const std::function<void(Index)>& work);
 
 }  // namespace polyhop

@@ -1,9 +1,7 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <exception>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 #include "polyhop/core/serial_collective.hpp"
@@ -101,33 +99,12 @@ class ThreadCollective final : public Collective {
 void launch_threads(const CombinationMatrix& matrix, VectorType vectors, Index workers, const Body& body) {
   workers = std::clamp<Index>(workers, 1, matrix.agents());
   ThreadNetwork::SharedMail shared(workers);
-  std::exception_ptr failure;
-  const auto work = [&](Index number) {
-    try {
-      ThreadNetwork network(matrix, block_of(matrix.agents(), workers, number), vectors, shared);
-      ThreadCollective collective(shared, number, workers);
-      Worker worker{network, collective, number, workers};
-      body(worker);
-    } catch (const Abandoned&) {
-      // Somebody else failed and has told.
-    } catch (...) {
-      const std::lock_guard lock(shared.mutex);
-      if (!failure) failure = std::current_exception();
-      shared.barrier.abandon();
-    }
-  };
-  {
-    std::vector<std::jthread> threads;
-    try {
-      for (Index number = 1; number < workers; ++number) threads.emplace_back(work, number);
-    } catch (...) {
-      // Those that were started wait for those that cannot be.
-      shared.barrier.abandon();
-      throw;
-    }
-    work(0);
-  }
-  if (failure) std::rethrow_exception(failure);
+  run_workers(workers, shared.barrier, [&](Index number) {
+    ThreadNetwork network(matrix, block_of(matrix.agents(), workers, number), vectors, shared);
+    ThreadCollective collective(shared, number, workers);
+    Worker worker{network, collective, number, workers};
+    body(worker);
+  });
 }
 
 void launch(const CombinationMatrix& matrix, VectorType vectors, Index workers, const Body& body) {

@@ -120,7 +120,7 @@ std::size_t ByteSource::read(char* out, std::size_t count) {
 
 bool ByteSource::is_packed() const { return input_->packed != nullptr; }
 
-std::size_t ByteSource::most_bytes() const {
+std::size_t ByteSource::max_bytes() const {
   constexpr std::uintmax_t densest = 1032;  // what deflate makes of one byte at most
   return input_->packed ? densest * input_->size : input_->size;
 }

@@ -25,7 +25,7 @@ class ByteSource {
   std::size_t read(char* out, std::size_t count);
   /// The length of the whole; of a gzip file, which is unpacked only once, the most that it can be: what it says of
   /// itself may be forged.
-  [[nodiscard]] std::size_t most_bytes() const;
+  [[nodiscard]] std::size_t max_bytes() const;
   [[nodiscard]] bool is_packed() const;
   [[nodiscard]] const std::string& file() const;
 

@@ -38,7 +38,7 @@ DataProblem::DataProblem(Dataset data, LinearOptions options, Index predictions)
       throw InputError("penalties", "found " + std::to_string(factors.size()) + ", expected one for each of " +
                                         std::to_string(features()) + " features");
     }
-    largest_penalty_ = std::ranges::max(factors);
+    max_penalty_ = std::ranges::max(factors);
     if (!std::ranges::all_of(factors, [](double x) { return x >= 0 && std::isfinite(x); })) {
       throw InputError("penalties", "one is not a number from 0 on");
     }

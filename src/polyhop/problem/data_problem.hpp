@@ -87,7 +87,7 @@ class DataProblem : public Problem {
   void penalty_gradient(const T* w, T* g) const;
 
   /// The largest curvature of the penalty.
-  [[nodiscard]] double penalty_curvature() const { return l2() * largest_penalty_; }
+  [[nodiscard]] double penalty_curvature() const { return l2() * max_penalty_; }
 
   /// A sample's loss has at most this times ||h||^2 as its curvature; infinity where there is no bound.
   [[nodiscard]] virtual double max_curvature() const = 0;
@@ -111,7 +111,7 @@ class DataProblem : public Problem {
   Dataset data_;
   LinearOptions options_;
   Index predictions_;
-  double largest_penalty_ = 1;
+  double max_penalty_ = 1;
   std::vector<double> squared_norms_;  // ||h||^2 of every sample, for smoothness
 };
 

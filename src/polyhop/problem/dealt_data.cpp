@@ -84,7 +84,7 @@ void refuse_measurements(const LossSpec& loss, const DataTable& table, const std
 }
 
 // Nobody is told of other numbers to find out whether they stand for classes, but that there are some.
-bool may_be_class_code(double y) { return y == std::round(y) && y >= -1 && y <= static_cast<double>(most_class_codes); }
+bool may_be_class_code(double y) { return y == std::round(y) && y >= -1 && y <= static_cast<double>(max_class_codes); }
 constexpr double measured = 0.5;
 
 // A sparse file may name a feature so high that the agents' models would fill memory.
@@ -235,8 +235,8 @@ void DealtReader::decide_loss(const std::vector<std::string>& labels, const std:
 }
 
 // How many different targets matter: all where they are classes, some while nobody knows, none where they are numbers.
-std::size_t DealtReader::most_values() const {
-  if (loss_.name.empty()) return most_class_codes;
+std::size_t DealtReader::max_values() const {
+  if (loss_.name.empty()) return max_class_codes;
   return takes_classes(loss_) ? std::numeric_limits<std::size_t>::max() : 0;
 }
 
@@ -265,7 +265,7 @@ void DealtReader::open(bool features) {
   table_ = read_one(features, {});
   has_features_ = features;
   const bool words = !table_.labels.empty();
-  const std::vector<double> values = words ? std::vector<double>{} : distinct(table_.targets, most_values());
+  const std::vector<double> values = words ? std::vector<double>{} : distinct(table_.targets, max_values());
   decide_loss(table_.labels, values, static_cast<Index>(table_.targets.size()));
   take_classes(table_.labels, values);
   refuse_too_wide(table_.features.columns() * blocks(loss_, out_.classes), agents_, source_.file);
@@ -370,11 +370,11 @@ std::string DealtReader::summary() const {
     out.add(same);
     if (!same) out.add(table.names);
     labels.insert(labels.end(), table.labels.begin(), table.labels.end());
-    if (most_values() > 0 && table.labels.empty()) {
+    if (max_values() > 0 && table.labels.empty()) {
       const bool told = !loss_.name.empty() || std::ranges::all_of(table.targets, may_be_class_code);
-      const std::vector<double> more = told ? distinct(table.targets, most_values()) : std::vector{measured};
+      const std::vector<double> more = told ? distinct(table.targets, max_values()) : std::vector{measured};
       values.insert(values.end(), more.begin(), more.end());
-      values = distinct(values, most_values());
+      values = distinct(values, max_values());
     }
     negative = negative || std::ranges::any_of(table.targets, [](double y) { return y < 0; });
   }
@@ -441,7 +441,7 @@ void DealtReader::finish_own(const std::vector<std::string>& summaries) {
   }
   if (out_.samples == 0) throw InputError("problem.data", "none of these files holds a sample", 0, source_.file);
   labels = sorted_union(std::move(labels));
-  values = distinct(values, most_values());
+  values = distinct(values, max_values());
   decide_loss(labels, values, out_.samples);
   take_classes(labels, values);
   refuse_too_wide(columns * blocks(loss_, out_.classes), agents_, source_.file);

@@ -79,7 +79,7 @@ class DealtReader {
   [[noreturn]] void refuse_missing(Index agent) const;
   void join(Index columns, const std::vector<std::string>& labels);
   void decide_loss(const std::vector<std::string>& labels, const std::vector<double>& values, Index samples);
-  [[nodiscard]] std::size_t most_values() const;
+  [[nodiscard]] std::size_t max_values() const;
   void take_classes(const std::vector<std::string>& labels, const std::vector<double>& values);
   void number_classes(std::span<double> targets) const;
   void to_loss(std::span<double> targets) const;

@@ -42,7 +42,7 @@ struct IdxInput {
       shape.push_back((std::size_t{n[0]} << 24) | (std::size_t{n[1]} << 16) | (std::size_t{n[2]} << 8) | n[3]);
       fits = fits && !__builtin_mul_overflow(count, shape.back(), &count);
     }
-    const std::size_t rest = source.most_bytes() - 4 - 4 * dimensions;
+    const std::size_t rest = source.max_bytes() - 4 - 4 * dimensions;
     if (!fits || (source.is_packed() ? count > rest : count != rest)) {
       refuse(file, "has a header that asks for " + (fits ? std::to_string(count) : "too many") + " bytes, found " +
                        (source.is_packed() ? "at most " : "") + std::to_string(rest));

@@ -21,7 +21,7 @@
 namespace polyhop {
 namespace {
 
-constexpr Index largest_index = std::numeric_limits<std::int32_t>::max();
+constexpr Index max_index = std::numeric_limits<std::int32_t>::max();
 
 bool is_blank(char c) { return c == ' ' || c == '\t'; }
 bool ends_word(char c) { return is_blank(c) || c == '#'; }
@@ -118,10 +118,10 @@ class LibsvmReader {
   Index read_index() {
     const char* begin = at_;
     Index index = 0;
-    while (at_ != end_ && *at_ >= '0' && *at_ <= '9' && index <= largest_index) index = 10 * index + (*at_++ - '0');
-    if (index > largest_index) {
+    while (at_ != end_ && *at_ >= '0' && *at_ <= '9' && index <= max_index) index = 10 * index + (*at_++ - '0');
+    if (index > max_index) {
       at_ = begin;
-      lines_.refuse("found " + shown(word()) + ", expected an index up to " + std::to_string(largest_index), begin);
+      lines_.refuse("found " + shown(word()) + ", expected an index up to " + std::to_string(max_index), begin);
     }
     if (at_ == begin || at_ == end_ || *at_ != ':') {
       at_ = begin;

@@ -13,12 +13,12 @@ namespace {
 // "0, 1, 2", and "..." in the place of those after the tenth.
 std::string some_of(const std::vector<std::string>& names) {
   std::string out;
-  for (std::size_t n = 0; n < std::min(names.size(), most_class_codes); ++n) out += (n > 0 ? ", " : "") + names[n];
-  return out + (names.size() > most_class_codes ? ", ..." : "");
+  for (std::size_t n = 0; n < std::min(names.size(), max_class_codes); ++n) out += (n > 0 ? ", " : "") + names[n];
+  return out + (names.size() > max_class_codes ? ", ..." : "");
 }
 
 bool are_class_codes(const std::vector<double>& values) {
-  if (values.size() < 2 || values.size() > most_class_codes) return false;
+  if (values.size() < 2 || values.size() > max_class_codes) return false;
   if (values.size() == 2 && values[0] == -1 && values[1] == 1) return true;
   if (values[0] != 0 && values[0] != 1) return false;
   for (std::size_t n = 1; n < values.size(); ++n) {
@@ -48,10 +48,10 @@ LossOfTarget loss_of_target(const std::vector<std::string>& labels, const std::v
   const std::vector<std::string> names = value_names(values);
   const bool codes = are_class_codes(values);
   if (codes && samples >= 2 * static_cast<Index>(values.size())) return for_classes(names, "values");
-  std::string why = "the target has more than " + std::to_string(most_class_codes) + " values";
+  std::string why = "the target has more than " + std::to_string(max_class_codes) + " values";
   if (codes) {
     why = "there are too few samples to take " + some_of(names) + " for classes";
-  } else if (values.size() <= most_class_codes) {
+  } else if (values.size() <= max_class_codes) {
     why = "the target's values are numbers, not classes";
   }
   return {builtin_loss("least-squares"), why};

@@ -193,7 +193,7 @@ MeteredVector<double> read_target_array(const NpzReader& archive, Index samples)
 DataTable open_npy(const std::string& file, const DataFormat& options) {
   ByteSource source(file);
   NpyInput in([&](char* out, std::size_t count) { return source.read(out, count); },
-              {source.most_bytes(), !source.is_packed()}, "the file");
+              {source.max_bytes(), !source.is_packed()}, "the file");
   StoredMatrix matrix = read_matrix(in, "the array", true, options);
   DataTable out;
   out.features = std::move(matrix.rows);

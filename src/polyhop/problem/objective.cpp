@@ -66,9 +66,9 @@ class Gathering {
 
   // Makes room for so many points, or for as many as fit into 32 MB. It is kept: iterations do not allocate.
   void reserve(Index wanted) {
-    constexpr Index most_bytes = Index{1} << 25;
+    constexpr Index max_bytes = Index{1} << 25;
     const Index dimension = costs_.dimension();
-    const Index fit = most_bytes / (Rows::padded(dimension) * static_cast<Index>(sizeof(double)));
+    const Index fit = max_bytes / (Rows::padded(dimension) * static_cast<Index>(sizeof(double)));
     const Index room = std::min(wanted, std::max<Index>(fit, 1));
     if (room <= points_.rows()) return;
     points_ = Rows(room, dimension);

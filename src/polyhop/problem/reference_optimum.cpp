@@ -71,10 +71,10 @@ Reference solve_reference(const DataProblem& problem) {
   return solve_reference(problem, alone, {0, problem.agents()});
 }
 
-Reference solve_reference(const DataProblem& problem, Collective& collective, const Block& here, double most_pooled) {
+Reference solve_reference(const DataProblem& problem, Collective& collective, const Block& here, double max_pooled) {
   const double features = features_of_all(problem, collective);
   // A single process takes the same way, so that bits do not depend on how many there are.
-  if (problem.is_private() || features > most_pooled) return solve_spread(problem, collective, here, features);
+  if (problem.is_private() || features > max_pooled) return solve_spread(problem, collective, here, features);
   if (here.size() == problem.agents()) return solve_pooled(problem);
   const auto whole = optimum::gathered_problem(problem, collective, here);
   return optimum::shared(whole ? solve_pooled(*whole) : Reference{}, collective);

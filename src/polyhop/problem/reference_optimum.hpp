@@ -23,12 +23,12 @@ inline constexpr double pooled_features = 8e6;
 
 /// The same for processes that have the data of some agents each, those of `here`, with the same bits for any number of
 /// them. Every process makes the same calls. Up to
-/// `most_pooled` numbers, the first process gets the data of all and solves for them. Beyond, and always where data are
+/// `max_pooled` numbers, the first process gets the data of all and solves for them. Beyond, and always where data are
 /// private, no sample leaves its process: whatever touches data is formed agent by agent and summed in order of the
 /// agents, also by a single process. What passes from process to process is sums over all samples of one or more
 /// agents: costs, gradients, Hessians or their products with vectors.
 Reference solve_reference(const DataProblem& problem, Collective& collective, const Block& here,
-                          double most_pooled = pooled_features);
+                          double max_pooled = pooled_features);
 
 /// Minimises (1/K) sum_k J_k, where J_k is the cost of agent k on all its samples and only values and gradients are
 /// available: L-BFGS, then Newton's method with curvatures from differences of gradients. `accuracy` is twice what

@@ -25,9 +25,9 @@ namespace {
 
 using namespace figure;
 
-constexpr std::size_t most_bands = 4;  // more of them hide each other
-constexpr Index most_points = 200;     // of a drawn curve: more cannot be seen
-constexpr std::size_t marks = 8;       // on a curve
+constexpr std::size_t max_bands = 4;  // more of them hide each other
+constexpr Index max_points = 200;     // of a drawn curve: more cannot be seen
+constexpr std::size_t marks = 8;      // on a curve
 
 bool can_be_drawn(double y) { return y > 0 && std::isfinite(y); }
 
@@ -54,7 +54,7 @@ Drawn drawn(const MedianCurve& curve, std::string label) {
   Drawn out{shortened(printable(label), label_width), {}, false};
   const auto lost = std::ranges::find_if(curve.points, [](const CurvePoint& p) { return !std::isfinite(p.y.median); });
   out.diverges = lost != curve.points.end() && lost != curve.points.begin();
-  for (const Index n : thinned(lost - curve.points.begin(), most_points)) {
+  for (const Index n : thinned(lost - curve.points.begin(), max_points)) {
     out.points.push_back(curve.points[n]);
   }
   return out;
@@ -74,8 +74,8 @@ std::vector<Drawn> drawn_curves(const std::vector<Record>& records, const Figure
 
 // Medians decide what is shown; a curve that rises far above where it began leaves the frame.
 Frame frame_of(const std::vector<Drawn>& curves, const FigureOptions& options) {
-  constexpr double most_rise = 10;
-  constexpr int most_decades = 20;
+  constexpr double max_rise = 10;
+  constexpr int max_decades = 20;
   double low = std::numeric_limits<double>::infinity();
   double start = 0;
   double high = 0;
@@ -93,17 +93,17 @@ Frame frame_of(const std::vector<Drawn>& curves, const FigureOptions& options) {
   if (high == 0) {
     throw InputError("figure", "no run has an " + name_of(options.y) + " above 0 that could be drawn");
   }
-  frame.top = static_cast<int>(std::ceil(std::log10(std::min(high, most_rise * start))));
-  frame.bottom = std::clamp(static_cast<int>(std::floor(std::log10(low))), frame.top - most_decades, frame.top - 1);
+  frame.top = static_cast<int>(std::ceil(std::log10(std::min(high, max_rise * start))));
+  frame.bottom = std::clamp(static_cast<int>(std::floor(std::log10(low))), frame.top - max_decades, frame.top - 1);
   if (!(frame.right > 0)) frame.right = 1;
   return frame;
 }
 
 // Powers of ten at every `step`-th decade, with smaller tics between them.
 std::string y_tics(const Frame& frame) {
-  constexpr int most_labels = 7;
+  constexpr int max_labels = 7;
   const int decades = frame.top - frame.bottom;
-  const int step = (decades + most_labels - 1) / most_labels;
+  const int step = (decades + max_labels - 1) / max_labels;
   std::string out;
   for (int n = frame.bottom; n <= frame.top; ++n) {
     const bool major = n % step == 0;
@@ -295,7 +295,7 @@ std::string script(const std::vector<Record>& records, const FigureOptions& opti
   out += legend_script(labels_of(curves), legend, options.width, height);
   if (level) out += level_label(curves, frame, *level);
   for (const auto& c : scripts) out += c.data_;
-  return out + plot_command(scripts, options.band && curves.size() <= most_bands, level);
+  return out + plot_command(scripts, options.band && curves.size() <= max_bands, level);
 }
 
 }  // namespace

@@ -287,8 +287,8 @@ std::string legend_svg(const std::string& title, const Scale& scale, double y) {
 }  // namespace
 
 std::vector<Place> network_layout(const NetworkPicture& picture) {
-  if (picture.agents > most_agents_drawn) {
-    throw Error("networks of at most " + std::to_string(most_agents_drawn) + " agents are drawn, this one has " +
+  if (picture.agents > max_agents_drawn) {
+    throw Error("networks of at most " + std::to_string(max_agents_drawn) + " agents are drawn, this one has " +
                 std::to_string(picture.agents));
   }
   if (is_closed_ring(picture)) return on_a_circle(picture.agents);

@@ -10,7 +10,7 @@
 namespace polyhop {
 
 /// The largest network that is drawn: placing the agents takes O(agents^2).
-inline constexpr Index most_agents_drawn = 1000;
+inline constexpr Index max_agents_drawn = 1000;
 
 struct Place {
   double x = 0;
@@ -20,7 +20,7 @@ struct Place {
 /// A place for every agent, neighbours one apart: on a circle where the links 0-1, 1-2, ... close a ring of at most 100
 /// agents, else where distances on paper come nearest to those along links, by stochastic descent on the stress
 /// sum_{k<l} (|p_k - p_l| - d_kl)^2 / d_kl^2 (Zheng, Pawar and Goodman 2018) from a seeded start, the longer axis
-/// level. The same network gives the same places. Throws Error above `most_agents_drawn`.
+/// level. The same network gives the same places. Throws Error above `max_agents_drawn`.
 std::vector<Place> network_layout(const NetworkPicture& picture);
 
 /// The network as an SVG: agents coloured by their number of neighbours, with their numbers where there is room, and

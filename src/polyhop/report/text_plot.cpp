@@ -42,8 +42,8 @@ bool is_visible(const CurvePoint& p) { return p.y.median > 0 && std::isfinite(p.
 
 // As in figures: a curve that rises far above where it began leaves the plot.
 std::optional<Window> window_of(const std::vector<MedianCurve>& curves) {
-  constexpr double most_rise = 1;  // decades
-  constexpr double most_decades = 20;
+  constexpr double max_rise = 1;  // decades
+  constexpr double max_decades = 20;
   Window frame;
   double start = frame.top;
   for (const MedianCurve& curve : curves) {
@@ -58,8 +58,8 @@ std::optional<Window> window_of(const std::vector<MedianCurve>& curves) {
     }
   }
   if (!std::isfinite(frame.top)) return {};
-  frame.top = std::ceil(std::min(frame.top, start + most_rise));
-  frame.bottom = std::clamp(std::floor(frame.bottom), frame.top - most_decades, frame.top - 1);
+  frame.top = std::ceil(std::min(frame.top, start + max_rise));
+  frame.bottom = std::clamp(std::floor(frame.bottom), frame.top - max_decades, frame.top - 1);
   if (!(frame.right > 0)) frame.right = 1;
   return frame;
 }

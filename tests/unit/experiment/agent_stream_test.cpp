@@ -176,7 +176,7 @@ TEST(AgentStream, CutsAStateThatIsLargerThanAChunk) {
   Index next = 0;
   for (std::size_t n = 1; n < 4; ++n) {
     EXPECT_EQ(saved.parts[n].first, next);
-    EXPECT_LE(saved.parts[n].data.size() * sizeof(double), static_cast<std::size_t>(most_bytes_at_once));
+    EXPECT_LE(saved.parts[n].data.size() * sizeof(double), static_cast<std::size_t>(max_bytes_at_once));
     next += saved.parts[n].rows;
   }
   EXPECT_EQ(next, agents);
@@ -184,9 +184,9 @@ TEST(AgentStream, CutsAStateThatIsLargerThanAChunk) {
 }
 
 TEST(AgentStream, OneRowMayBeLargerThanAChunk) {
-  EXPECT_EQ(rows_at_once(1), most_bytes_at_once / 8);
-  EXPECT_EQ(rows_at_once(most_bytes_at_once / 8), 1);
-  EXPECT_EQ(rows_at_once(most_bytes_at_once), 1);
+  EXPECT_EQ(rows_at_once(1), max_bytes_at_once / 8);
+  EXPECT_EQ(rows_at_once(max_bytes_at_once / 8), 1);
+  EXPECT_EQ(rows_at_once(max_bytes_at_once), 1);
 }
 
 TEST(AgentStream, AFailureInTheMiddleEndsAllWorkers) {

@@ -114,13 +114,13 @@ std::string text(const Given& given) {
          (given.l2 == 0 ? ", no penalty" : "");
 }
 
-Reference solved(const Given& given, double most_pooled, Team& team, Placement placement) {
+Reference solved(const Given& given, double max_pooled, Team& team, Placement placement) {
   const CombinationMatrix matrix = test::network_of(Topology::ring, agents);
   const Ownership ownership = choose_ownership(matrix, std::vector<double>(agents, 1.0), team.size(), placement);
   const auto problem = given.problem(ownership.block(team.rank()));
   Reference out;
   team.launch(matrix, ownership, 1, 1, [&](Worker& worker) {
-    out = solve_reference(*problem, worker.collective, worker.network.block(), most_pooled);
+    out = solve_reference(*problem, worker.collective, worker.network.block(), max_pooled);
   });
   return out;
 }
@@ -135,15 +135,15 @@ void expect_same(const Reference& a, const Reference& b) {
 
 TEST(ReferenceTeam, HasTheSameBitsForAnyTeam) {
   for (const Given& given : all_given()) {
-    for (const double most_pooled : {pooled_features, spread}) {
-      SCOPED_TRACE(text(given) + (most_pooled == spread ? ", spread" : ", pooled"));
-      const Reference whole = solved(given, most_pooled, alone(), Placement::contiguous);
-      if (most_pooled != spread) expect_same(solve_reference(*given.problem({0, agents})), whole);
+    for (const double max_pooled : {pooled_features, spread}) {
+      SCOPED_TRACE(text(given) + (max_pooled == spread ? ", spread" : ", pooled"));
+      const Reference whole = solved(given, max_pooled, alone(), Placement::contiguous);
+      if (max_pooled != spread) expect_same(solve_reference(*given.problem({0, agents})), whole);
       for (const Placement placement : {Placement::contiguous, Placement::metis}) {
         if (placement == Placement::metis && !has_metis()) continue;
         for (const Index processes : {2, 3, 7}) {
           ThreadTeam::run(processes,
-                          [&](Team& team) { expect_same(solved(given, most_pooled, team, placement), whole); });
+                          [&](Team& team) { expect_same(solved(given, max_pooled, team, placement), whole); });
         }
       }
     }

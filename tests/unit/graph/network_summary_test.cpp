@@ -76,7 +76,7 @@ TEST(NetworkSummary, DescribesAPath) {
   EXPECT_EQ(s.agents, 4);
   EXPECT_EQ(s.links, 3);
   EXPECT_EQ(s.least_degree, 1);
-  EXPECT_EQ(s.most_degree, 2);
+  EXPECT_EQ(s.max_degree, 2);
   EXPECT_DOUBLE_EQ(s.mean_degree, 1.5);
   EXPECT_TRUE(s.diameter.exact());
   EXPECT_EQ(s.diameter.low, 3);

@@ -82,7 +82,7 @@ TEST(NetworkLayout, IsTheSameEveryTime) {
 
 TEST(NetworkLayout, RefusesWhatIsTooLargeToDraw) {
   EXPECT_NO_THROW((void)network_layout(path(20)));
-  EXPECT_THROW((void)network_layout(path(most_agents_drawn + 1)), Error);
+  EXPECT_THROW((void)network_layout(path(max_agents_drawn + 1)), Error);
 }
 
 TEST(NetworkSvg, DrawsEveryAgentAndEveryLink) {

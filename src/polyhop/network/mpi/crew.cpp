@@ -3,9 +3,7 @@
 #include "polyhop/network/mpi/crew.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <iterator>
-#include <thread>
 #include <utility>
 
 #include "polyhop/core/codec.hpp"
@@ -323,36 +321,12 @@ std::vector<std::string> JobCollective::to_first(const std::string& bytes) {
 void run_crew(Crew& crew, VectorType vectors, const Body& body) {
   const auto mail = std::make_shared<CrewNetwork::MailBox>();
   crew.mail = mail;
-  std::exception_ptr failure;
-  bool abandoned = false;
-  const auto work = [&](Index worker) {
-    try {
-      CrewNetwork network(crew, worker, vectors, *mail);
-      JobCollective collective(crew, worker);
-      Worker self{network, collective, crew.first_worker + worker, crew.all_workers};
-      body(self);
-    } catch (const Abandoned&) {
-      const std::lock_guard lock(crew.mutex);
-      abandoned = true;
-      crew.barrier.abandon();
-    } catch (...) {
-      const std::lock_guard lock(crew.mutex);
-      if (!failure) failure = std::current_exception();
-      crew.barrier.abandon();
-    }
-  };
-  {
-    std::vector<std::jthread> threads;
-    try {
-      for (Index worker = 1; worker < crew.workers; ++worker) threads.emplace_back(work, worker);
-    } catch (...) {
-      crew.barrier.abandon();
-      throw;
-    }
-    work(0);
-  }
-  if (failure) std::rethrow_exception(failure);
-  if (abandoned) throw Abandoned();
+  run_workers(crew.workers, crew.barrier, [&](Index worker) {
+    CrewNetwork network(crew, worker, vectors, *mail);
+    JobCollective collective(crew, worker);
+    Worker self{network, collective, crew.first_worker + worker, crew.all_workers};
+    body(self);
+  });
 }
 
 }  // namespace polyhop::mpi

@@ -48,10 +48,10 @@ class SpreadCost final : public Cost {
   }
   // It passes from process to process in one piece, and agent by agent.
   [[nodiscard]] bool has_small_hessian() const override {
-    constexpr double most_work = 4e9;
+    constexpr double max_work = 4e9;
     const auto size = static_cast<double>(penalty.size()) * static_cast<double>(penalty.size());
-    return blocks_ == 1 && size <= static_cast<double>(at_once) && size * agents_ <= most_work &&
-           features_ * static_cast<double>(penalty.size()) <= 10 * most_work;
+    return blocks_ == 1 && size <= static_cast<double>(at_once) && size * agents_ <= max_work &&
+           features_ * static_cast<double>(penalty.size()) <= 10 * max_work;
   }
   [[nodiscard]] Matrix hessian() const override {
     Matrix total = Matrix::Zero(penalty.size(), penalty.size());
