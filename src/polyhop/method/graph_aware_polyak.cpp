@@ -12,7 +12,6 @@
 #include "polyhop/core/block.hpp"
 #include "polyhop/core/random.hpp"
 #include "polyhop/graph/spectrum.hpp"
-#include "polyhop/method/line_search.hpp"
 #include "polyhop/method/polyak_step.hpp"
 
 namespace polyhop {

@@ -9,7 +9,7 @@
 
 #include "polyhop/core/block.hpp"
 #include "polyhop/core/value.hpp"
-#include "polyhop/method/agreement.hpp"
+#include "polyhop/method/line_search.hpp"
 
 namespace polyhop {
 
