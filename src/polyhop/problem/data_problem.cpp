@@ -81,13 +81,16 @@ double DataProblem::gradient_work() const {
 // Into the range of single precision, or not at all: the squares of numbers beyond these bounds leave it.
 void DataProblem::round_features() {
   constexpr double most = 1e18;
-  for (std::size_t n = 0; n < squared_norms_.size(); ++n) {
-    const double norm = std::sqrt(squared_norms_[n]);
-    if (norm == 0 || (norm >= 1 / most && norm <= most)) continue;
-    throw InputError("problem.precision",
-                     "the features of sample " + std::to_string(n) + " have the norm " + shortest(norm) +
-                         ", single precision is for 1e-18 to 1e18; rescale them (standardise = true), or "
-                         "take precision = \"double\"");
+  for (Index k = 0; k < data_.agents(); ++k) {
+    for (Index n = data_.first(k); n < data_.first(k + 1); ++n) {
+      const double norm = std::sqrt(squared_norms_[n]);
+      if (norm == 0 || (norm >= 1 / most && norm <= most)) continue;
+      throw InputError("problem.precision",
+                       "the features of a sample of agent " + std::to_string(options_.share.first + k) +
+                           " have the norm " + shortest(norm) +
+                           ", single precision is for 1e-18 to 1e18; rescale them (standardise = true), or "
+                           "take precision = \"double\"");
+    }
   }
   data_.features = data_.features.rounded();
 }
