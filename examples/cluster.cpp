@@ -39,7 +39,7 @@ void locate(Worker& worker) {
   const ObjectiveProblem problem(costs);
   const auto oracle = problem.oracle(own, /*seed=*/0);
   ConstantStep rule({.value = 1.0}, {worker.network});
-  ExactDiffusion method(Rows(own.size(), 1), {});
+  ExactDiffusion method(Rows(own.size(), 1));
   for (Index i = 0; i < 400; ++i) method.step(i, *oracle, rule, worker.network);
   std::vector<double> found(2);  // what station 0 has found, and the largest difference to it; stations in their order
   worker.collective.by_agent(found, own.size(), [&](std::span<double> all, Index k) {

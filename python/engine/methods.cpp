@@ -487,7 +487,8 @@ void add_algorithm(const std::string& name, const py::object& type, const std::s
     const Value values = read_options(fields, table, path, "name");
     const Kept make = maker(kept, values);
     try_once(make, path, table.line);
-    return AlgorithmSpec{name, values, steps, form, [make, name](Rows start, const Setting& setting) {
+    return AlgorithmSpec{name, values, steps, [form](const CombinationMatrix&) { return form; },
+                         [make, name](Rows start, const Setting& setting) {
                            return std::make_unique<PythonAlgorithm>(std::move(start), make, setting, name);
                          }};
   };

@@ -29,6 +29,7 @@ SolveOptions options_of(const py::dict& given, const HeldProblem& problem) {
   };
   out.step = to_value(take("step"), "step");
   out.algorithm = to_value(take("algorithm"), "algorithm");
+  read("gradient", out.gradient);
   read("iterations", out.iterations);
   read("record_every", out.record_every);
   read("target", out.target);

@@ -44,14 +44,16 @@ def _method(step, algorithm):
 
 
 @suggesting
-def solve(problem, network, step="auto", algorithm=None, iterations=1000, seed=0, callback=None, *, record_every=10,
-          target=None, stop_at_target=True, time_limit=None, start=None, average=True, reference="solve",
+def solve(problem, network, step="auto", algorithm=None, iterations=1000, seed=0, callback=None, *, gradient="plain",
+          record_every=10, target=None, stop_at_target=True, time_limit=None, start=None, average=True, reference="solve",
           record_steps=False, record_agents=None, faults=None, threads=0):
     """Minimises (1/K) sum_k J_k(w) over a network.
 
     step: a rule, by name or by a function such as `gap(sweeps=2)`; a class of one's own; a number is a constant step;
         "auto" needs nothing.
     algorithm: likewise; "atc" where none is given, unless the rule chooses it too.
+    gradient: of a batch: "plain", its own; "saga" remembers every sample's last one, "lsvrg" one of all samples at an
+        earlier point, so that noise fades and constant steps reach the minimum (with "exact-diffusion" and the like).
     record_agents: whose models the excess risk averages over: "all", or a number of agents. Where nothing is said, all,
         but for a function of Python's as many as record_every, so that recording takes no longer than iterating.
     faults: what happens to messages, as the [faults] table of a file: {"drop": 0.1} loses one in ten.
@@ -63,7 +65,7 @@ def solve(problem, network, step="auto", algorithm=None, iterations=1000, seed=0
     problem, network = _start(problem, network)
     if callback is not None:
         check_call("callback", callback, "callback(point)")
-    options = dict(**_method(step, algorithm), iterations=iterations, record_every=record_every, target=target,
+    options = dict(**_method(step, algorithm), gradient=gradient, iterations=iterations, record_every=record_every, target=target,
                    stop_at_target=stop_at_target, time_limit=time_limit, start=start, average=average, reference=reference,
                    seed=seed, every_step=record_steps, record_agents=record_agents, faults=faults, threads=threads)
     found = _engine.solve(problem._handle, network._handle, options, callback)
@@ -108,7 +110,7 @@ class State:
 
 
 @suggesting
-def iterate(problem, network, step="auto", algorithm=None, seed=0, *, start=None, average=True, reference="solve",
+def iterate(problem, network, step="auto", algorithm=None, seed=0, *, gradient="plain", start=None, average=True, reference="solve",
             faults=None):
     """A loop that never ends by itself: yields the state after each iteration.
 
@@ -117,7 +119,7 @@ def iterate(problem, network, step="auto", algorithm=None, seed=0, *, start=None
                 break
     """
     problem, network = _start(problem, network)
-    options = dict(**_method(step, algorithm), start=start, average=average, reference=reference, seed=seed, faults=faults)
+    options = dict(**_method(step, algorithm), gradient=gradient, start=start, average=average, reference=reference, seed=seed, faults=faults)
     run = _engine.Run(problem._handle, network._handle, options)
 
     def loop():
@@ -145,7 +147,7 @@ def compare(problem, network, methods, seeds=(0,), *, iterations=1000, record_ev
             stop_at_target=False, time_limit=None, tuning=None, faults=None, name="comparison", threads=0, progress=None):
     """Runs several methods on a problem, over seeds of the sampling, and ranks them.
 
-    methods: {name: step}, or {name: {"step": ..., "algorithm": ...}}; a list of names of rules will do.
+    methods: {name: step}, or {name: {"step": ..., "algorithm": ..., "gradient": ...}}; a list of names of rules will do.
     seeds: a list of them, or how many: 3 means 0, 1 and 2.
     tuning: the [tuning] table of a file, for the rule "tuned"; faults: the [faults] table.
 

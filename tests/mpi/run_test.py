@@ -38,6 +38,11 @@ step = "tuned"
 name = "exact"
 algorithm = "exact-diffusion"
 step = { rule = "constant", value = 0.02 }
+[[method]]
+name = "remembering"
+algorithm = "exact-diffusion"
+step = { rule = "constant", value = 0.02 }
+gradient = ["saga", "lsvrg"]
 """
 
 # The same where messages are lost: lists over two hops, numbers, sums over the tree.
@@ -171,10 +176,10 @@ class Run(MpiTest):
 
     def test_the_first_rank_alone_speaks(self):
         result = self.done_mpi(3, "run", "many.toml", "-o", "out")
-        self.assertEqual(result.stdout.count("many: 8 runs"), 1, result.stdout)
+        self.assertEqual(result.stdout.count("many: 12 runs"), 1, result.stdout)
         self.assertEqual(result.stdout.count("The page: out/report.html"), 1)
         self.assertNotIn("\033", result.stdout)
-        self.assertEqual(result.stderr.count("8/8 runs"), 1, result.stderr)
+        self.assertEqual(result.stderr.count("12/12 runs"), 1, result.stderr)
         by_hand = self.done("methods").stdout
         self.assertEqual(self.done_mpi(3, "methods").stdout.replace("\r", ""), by_hand)
 

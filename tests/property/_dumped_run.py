@@ -20,7 +20,7 @@ class DumpedRun:
 
     def __init__(self, folder):
         self.folder = folder
-        for name in ("A", "H", "y", "index", "start", "wo", "W", "mu", "traffic", "sketch"):
+        for name in ("A", "H", "y", "index", "start", "wo", "W", "mu", "traffic", "sketch", "coins"):
             path = folder / f"{name}.npy"
             setattr(self, name, np.load(path) if path.exists() else None)
         self.start = self.W[0]

@@ -91,6 +91,35 @@ void add_constants(Cases& cases) {
       squares);
 }
 
+/// As much of the neighbours as the network allows.
+void add_mixing(Cases& cases) {
+  const Value most = algorithm_of("exact-diffusion", {{"form", "primal"}, {"mixing", "auto"}});
+  const Value tight =
+      gap({{"bound", "tight"}, {"damping", "rows"}, {"project", true}, {"sweeps", 5}, {"relaxation", 1.5}});
+  for (const RunCase& problem : {one, some, whole}) {
+    cases.add(most, step_of("constant", {{"value", 0.03}}), problem);
+    cases.add(most, tight, problem);
+    cases.add(algorithm_of("exact-diffusion", {{"mixing", "auto"}}), step_of("constant", {{"value", 0.03}}), problem);
+    cases.add(algorithm_of("exact-diffusion", {{"mixing", "auto"}}), step_of("adgd"), lasting(problem, 15));
+  }
+}
+
+/// Gradients that remember, with whatever takes gradients alone.
+void add_estimates(Cases& cases) {
+  for (const GradientEstimate gradient : {GradientEstimate::saga, GradientEstimate::lsvrg}) {
+    for (RunCase problem : {one, some, noisy, one_of_many}) {
+      problem.gradient = gradient;
+      for (const char* algorithm :
+           {"atc", "cta", "dgd", "exact-diffusion", "extra", "gradient-tracking", "diging", "next", "dadam"}) {
+        cases.add(algorithm, step_of("constant", {{"value", 0.03}}), problem);
+      }
+      cases.add(primal, step_of("decay", {{"value", 0.05}}), problem);
+      cases.add("atc", step_of("barzilai-borwein", {{"max", 0.1}}), lasting(problem, 20));
+      cases.add("exact-diffusion", step_of("adgd"), lasting(problem, 20));
+    }
+  }
+}
+
 /// Steps common to all that change with time, where they are taken.
 void add_common(Cases& cases) {
   const Value steps[] = {step_of("decay", {{"value", 0.05}, {"power", 0.75}}), step_of("schedule", {{"value", 0.05}}),
@@ -291,6 +320,8 @@ std::vector<RunCase> cases(const std::filesystem::path& folder) {
   add_alone(all);
   add_automatic(all);
   add_unlisted(all);
+  add_mixing(all);
+  add_estimates(all);
   return all.take();
 }
 

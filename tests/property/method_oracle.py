@@ -59,7 +59,7 @@ class Instance(DumpedRun):
         problem = {key: self.given[key] for key in ("loss", "l2", "delta")}
         rule = None if self.rule == "own" else (self.rule, self.step)
         return method_twin.Run(self.A, self.H, self.y, self.start, self.b, problem, (self.name, self.algorithm), rule,
-                               self.wo, self.sketch, self.given.get("lambda_B"))
+                               self.wo, self.sketch, self.given.get("lambda_B"), self.given["gradient"], self.coins)
 
     def options(self):
         """The rule's options, given or by default."""
@@ -187,7 +187,10 @@ def values(x, twin):
 def gradients(x, i):
     """Gradients of an iteration: those of the sample at the previous point come on top, where samples change."""
     same_sample = x.rule in ("adgd", "barzilai-borwein") or (x.rule == "gap" and x.options()["cap"] == "curvature")
-    return x.K * (2 if same_sample and x.is_stochastic() and i > 0 else 1)
+    remembered = 0
+    if x.given["gradient"] == "lsvrg":  # the batch at u_k, and all samples, as batches, where that is new
+        remembered = x.K + int(np.sum(x.coins[i])) * -(-x.H.shape[1] // x.b)
+    return x.K * (2 if same_sample and x.is_stochastic() and i > 0 else 1) + remembered
 
 
 def expected_traffic(x, i, twin):
@@ -230,6 +233,7 @@ class MethodOracle(unittest.TestCase):
         self.assertEqual({x.name for x in self.instances if x.rule == "gap"}, set(GAP_ALGORITHMS))
         self.assertEqual({x.name for x in self.instances if x.rule == "constant"}, names - {"kuruzov", "auto"})
         self.assertEqual({x.given["loss"] for x in self.instances}, {"least-squares", "logistic", "huber"})
+        self.assertEqual({x.given["gradient"] for x in self.instances}, set(method_twin.ESTIMATES))
         gap = [x.options() for x in self.instances if x.rule == "gap"]
         for option, value in (("optimum", "estimate"), ("damping", "sketch"), ("cap", "curvature")):
             self.assertIn(value, [o[option] for o in gap], option)
@@ -258,6 +262,14 @@ class MethodOracle(unittest.TestCase):
             exact = gap_twin.graph_lambda(gap_twin.two_hop_weights(method_twin.mixing_matrix(x.A, mixing)))
             self.assertGreaterEqual(x.given["lambda_B"], exact * (1 - 1e-12))
             self.assertLessEqual(x.given["lambda_B"], exact * (1 + 1e-3))
+
+    def test_the_largest_mixing_is_nearly_the_largest(self):
+        largest = [x for x in self.instances if x.given["largest_mixing"]]
+        self.assertEqual({x.algorithm["form"] for x in largest}, {"dual", "primal"})
+        for x in largest:
+            exact = method_twin.largest_mixing(x.A, x.algorithm["form"])
+            self.assertLessEqual(x.algorithm["mixing"], exact * (1 + 1e-12))
+            self.assertGreaterEqual(x.algorithm["mixing"], exact - 1e-6)
 
     def test_sketches_are_signs(self):
         for x in self.instances:

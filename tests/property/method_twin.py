@@ -85,6 +85,12 @@ def mixing_matrix(A, c):
     return (1.0 - c) * np.eye(len(A)) + c * A
 
 
+def largest_mixing(A, form):
+    """`mixing = "auto"`: 1/(1 - lambda_min(A)) for the primal form, 1/(2 (1 - min a_kk)) for the dual one, at most 1."""
+    least = np.linalg.eigvalsh(A)[0] if form == "primal" else 2.0 * np.min(np.diag(A)) - 1.0
+    return 1.0 / (1.0 - min(0.0, least))
+
+
 def move(P, X, mu, Y):
     """W+ = P(X - diag(mu) Y)."""
     return P @ (X - scaled(mu, Y))
@@ -761,15 +767,74 @@ ALGORITHMS = {"atc": Atc, "cta": Cta, "dgd": Dgd, "exact-diffusion": ExactDiffus
 # ---------------------------------------------------------------- one run
 
 
+class Saga:
+    """`gradient = "saga"`: a_kn (K, N, M), the gradient of sample n when it was last drawn, 0 at first, the penalty apart."""
+
+    def __init__(self, run):
+        self.run, self.a = run, np.zeros_like(run.H)
+
+    def begin(self, i, index):
+        self.index, self.at = index, None
+
+    def estimate(self, W):
+        """v_k = mean_b (grad l_kn(w_k) - a_kn) + mean_n a_kn + l2 w_k, with a_kn as they were before the draw."""
+        if self.at is None:
+            self.at = W.copy()
+        agents = np.arange(len(W))[:, None]
+        new = self.run.sample_gradients(W, self.index)
+        return np.mean(new - self.a[agents, self.index], axis=1) + np.mean(self.a, axis=1) + self.run.problem.get("l2", 0.0) * W
+
+    def end(self):
+        agents = np.arange(len(self.at))[:, None]
+        self.a[agents, self.index] = self.run.sample_gradients(self.at, self.index)
+
+
+class Lsvrg:
+    """`gradient = "lsvrg"`: the gradient of all samples at u_k, where an agent's coin (iterations, K) says so the new w_k."""
+
+    def __init__(self, run):
+        self.run, self.u = run, None
+
+    def begin(self, i, index):
+        self.i, self.index, self.at = i, index, None
+
+    def estimate(self, W):
+        """v_k = mean_b (grad l_kn(w_k) - grad l_kn(u_k)) + mean_n grad l_kn(u_k) + l2 w_k."""
+        if self.at is None:
+            self.at = W.copy()
+            moves = self.run.coins[self.i] > 0
+            self.u = np.where(moves[:, None], W, W if self.u is None else self.u)
+        K, N, _ = self.run.H.shape
+        every = np.tile(np.arange(N), (K, 1))
+        new, old = (self.run.sample_gradients(X, self.index) for X in (W, self.u))
+        return np.mean(new - old, axis=1) + np.mean(self.run.sample_gradients(self.u, every), axis=1) + self.run.problem.get("l2", 0.0) * W
+
+    def end(self):
+        pass
+
+
+ESTIMATES = {"plain": None, "saga": Saga, "lsvrg": Lsvrg}
+
+
+class EstimatedBatch(gap_twin.Batch):
+    """A batch whose gradients are estimates."""
+
+    def gradients(self, W):
+        return self.estimate(W)
+
+
 class Run:
     """One algorithm with one rule on samples H (K, N, M), y (K, N); `step(i, index)` is one iteration.
 
     `algorithm` and `rule`: a name and its options; `problem`: loss, l2, delta. `sketch`: the projection (s, M);
-    `lambda_B`: an upper bound of that of the metric, computed where it is not given.
+    `lambda_B`: an upper bound of that of the metric, computed where it is not given. `gradient`: how gradients are
+    estimated; `coins` (iterations, K): when those of `lsvrg` begin anew.
     """
 
-    def __init__(self, A, H, y, start, batch_size, problem, algorithm, rule, wo=None, sketch=None, lambda_B=None):
-        self.A, self.H, self.y, self.batch_size, self.problem = A, H, y, batch_size, problem
+    def __init__(self, A, H, y, start, batch_size, problem, algorithm, rule, wo=None, sketch=None, lambda_B=None,
+                 gradient="plain", coins=None):
+        self.A, self.H, self.y, self.batch_size, self.problem, self.coins = A, H, y, batch_size, problem, coins
+        self.estimate = None if gradient == "plain" else ESTIMATES[gradient](self)
         self.wo, self.sketch, self.lambda_B = wo, sketch, lambda_B
         name, options = algorithm
         unknown = set(options) - set(ALGORITHM_DEFAULTS[name])
@@ -798,9 +863,24 @@ class Run:
         K, N, _ = self.H.shape
         return np.full(K, np.mean(self.batch(np.tile(np.arange(N), (K, 1))).values(np.tile(self.wo, (K, 1)))))
 
+    def sample_gradients(self, W, index):
+        """(K, b, M): of each sample alone, without the penalty."""
+        agents, problem = np.arange(len(W))[:, None], self.problem
+        z = np.einsum("kbm,km->kb", self.H[agents, index], W)
+        slopes = gap_twin.loss_slope(problem["loss"], z, self.y[agents, index], problem.get("delta", 1.0))
+        return slopes[:, :, None] * self.H[agents, index]
+
     def step(self, i, index):
         """mu of iteration i; W is the iterate after it."""
-        return self.algorithm.step(i, self.batch(index), self.rule)
+        batch = self.batch(index)
+        if self.estimate is None:
+            return self.algorithm.step(i, batch, self.rule)
+        estimated = EstimatedBatch(batch.h, batch.y, **self.problem)
+        estimated.estimate = self.estimate.estimate
+        self.estimate.begin(i, index)
+        mu = self.algorithm.step(i, estimated, self.rule)
+        self.estimate.end()
+        return mu
 
     def disturb(self, noise):
         """Moves the iterate, as rounding would."""
@@ -862,6 +942,31 @@ class SelfTest(unittest.TestCase):
                     run = self.run_of(A, algorithm, rule)
                     self.iterate(run, 1500)
                     self.assert_solved(run)
+
+    def test_remembered_gradients_reach_the_minimiser_by_single_samples(self):
+        coins = self.random.random((2500, self.K)) < 1 / self.N
+        coins[0] = True
+        draws, step = self.draws(len(coins), 1), ("constant", {"value": 0.3 / np.max(np.sum(self.H**2, axis=2))})
+        for algorithm, gradient, bound in (("exact-diffusion", "saga", 1e-5), ("gradient-tracking", "lsvrg", 1e-5),
+                                           ("exact-diffusion", "plain", None)):
+            run = self.run_of(self.networks["erdos-renyi"], (algorithm, {}), step, batch_size=1, gradient=gradient, coins=coins)
+            self.iterate(run, len(coins), draws)
+            far = np.max(np.abs(run.W - self.wo))
+            self.assertTrue(far < bound if bound else far > 1e-3, (algorithm, gradient, far))
+
+    def test_the_minimiser_with_its_gradients_remembered_is_a_fixed_point_for_any_steps(self):
+        run = self.run_of(self.networks["ring"], "exact-diffusion", ("constant", {"value": 0.05}),
+                          start=np.tile(self.wo, (self.K, 1)), batch_size=1, gradient="saga")
+        run.estimate.a = run.sample_gradients(run.W, self.all)
+        X, D = run.W, -np.mean(run.estimate.a, axis=1)
+        np.testing.assert_allclose(np.sum(D, axis=0), 0, atol=1e-12)
+        for i, index in enumerate(self.draws(50, 1)):
+            run.estimate.begin(i, index)
+            v = run.estimate.estimate(X)
+            X, D = exact_diffusion_agents(mixing_matrix(self.networks["ring"], 0.5), X, D, self.random.uniform(0.01, 0.3, self.K), v)
+            run.estimate.end()
+            np.testing.assert_allclose(X, np.tile(self.wo, (self.K, 1)), atol=1e-11)
+            np.testing.assert_allclose(np.sum(D, axis=0), 0, atol=1e-11)
 
     def test_uncorrected_algorithms_do_not(self):
         for algorithm in ("atc", "cta", "dgd"):

@@ -31,11 +31,14 @@ test::Instance noisy(Sampling sampling, Batch batch) {
 }
 
 // Everything after each stop must be as if there had been none.
-void expect_unbroken(const test::Instance& instance, const Value& step, Index iterations, Index workers, Index others) {
-  const test::Path whole = test::follow(instance, step, iterations, test::threads(workers), seed);
+void expect_unbroken(const test::Instance& instance, const Value& step, Index iterations, Index workers, Index others,
+                     const Value& algorithm = "atc", GradientEstimate gradient = GradientEstimate::plain) {
+  const test::Path whole =
+      test::follow(instance, step, iterations, test::threads(workers), seed, nullptr, 0, algorithm, gradient);
   for (Index stop = 0; stop <= iterations; ++stop) {
     const Snapshot& saved = whole.states[stop];
-    const test::Path rest = test::follow(instance, step, iterations, test::threads(others), seed, &saved, stop);
+    const test::Path rest =
+        test::follow(instance, step, iterations, test::threads(others), seed, &saved, stop, algorithm, gradient);
     for (std::size_t n = 0; n < rest.states.size(); ++n) {
       ASSERT_TRUE(test::same_bits(rest.states[n], whole.states[stop + n]))
           << step.text() << ", stopped after " << stop << " iterations, " << n << " iterations later";
@@ -67,6 +70,15 @@ TEST(Restore, GivesTheBitsOfAnUnbrokenRunWhereARuleRemembersItsLastMove) {
          {step_of("adgd"), step_of("adgd", {{"agree", "mean"}}), step_of("barzilai-borwein", {{"agree", "min"}}),
           step_of("barzilai-borwein", {{"kind", "short"}, {"max", 0.1}}), step_of("decsps")}) {
       expect_unbroken(noisy(Sampling::shuffle, batch), step, 8, 2, 3);
+    }
+  }
+}
+
+TEST(Restore, GivesTheBitsOfAnUnbrokenRunWhereGradientsRemember) {
+  for (const GradientEstimate gradient : {GradientEstimate::saga, GradientEstimate::lsvrg}) {
+    for (const Value& step : {step_of("constant", {{"value", 0.05}}), step_of("adgd")}) {
+      expect_unbroken(noisy(Sampling::uniform, {2, false}), step, 12, 2, 3, "exact-diffusion", gradient);
+      expect_unbroken(noisy(Sampling::shuffle, {1, false}), step, 12, 3, 1, "gradient-tracking", gradient);
     }
   }
 }

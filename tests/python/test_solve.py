@@ -27,6 +27,41 @@ def test_diffusion_is_that_of_a_loop_in_numpy(data, net):
     assert run.status == "done" and run.traffic["vectors"] == 40 * 2 * len(net.edges)
 
 
+def test_remembered_gradients_take_the_noise_away(data, net):
+    X, y = data
+    problem = ph.least_squares(X, y, agents=8)
+    far = {}
+    for gradient in ("plain", "saga", "lsvrg"):
+        run = ph.solve(problem, net, 0.02, "exact-diffusion", 20_000, gradient=gradient, stop_at_target=False)
+        far[gradient] = run.curves["excess_risk"].iloc[-1]
+    assert far["saga"] < 1e-15 and far["lsvrg"] < 1e-15 < 1e-6 < far["plain"], far
+
+
+def test_functions_of_ones_own_are_remembered_sample_by_sample(data, net):
+    X, y = data
+    X, y = X[:80].reshape(8, 10, 5), y[:80].reshape(8, 10)
+
+    def squares(W, agents, batches):
+        H, t = (np.array([Z[k][b] for k, b in zip(agents, batches)]) for Z in (X, y))
+        r = np.einsum("nbm,nm->nb", H, W) - t
+        return (r**2).mean(1) / 2, np.einsum("nb,nbm->nm", r, H) / r.shape[1]
+
+    own = ph.objective(squares, agents=8, dimension=5, samples=10, batch=3)
+    built_in = ph.least_squares(X.reshape(80, 5), y.ravel(), owner=np.repeat(range(8), 10), batch=3)
+    for gradient in ("saga", "lsvrg"):
+        runs = [ph.solve(p, net, 0.02, "exact-diffusion", 50, gradient=gradient) for p in (own, built_in)]
+        np.testing.assert_allclose(runs[0].models, runs[1].models, rtol=1e-10, atol=1e-12)
+
+
+def test_rules_that_use_values_are_refused_with_remembered_gradients(squares, net):
+    with pytest.raises(ph.InputError, match="gradient of no value"):
+        ph.solve(squares, net, "gap", gradient="saga")
+    with pytest.raises(ph.InputError, match="leave `gradient` out"):
+        ph.solve(squares, net, gradient="saga")
+    with pytest.raises(ph.InputError, match='did you mean "saga"'):
+        ph.solve(squares, net, 0.1, gradient="sage")
+
+
 def test_results_have_frames_arrays_and_figures(squares, net):
     run = ph.solve(squares, net, ph.gap(bound="tight"), iterations=100, record_steps=True, stop_at_target=False)
     assert isinstance(run.curves, pandas.DataFrame) and len(run.curves) == 11

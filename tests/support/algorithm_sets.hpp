@@ -76,6 +76,9 @@ inline std::vector<Pair> algorithm_sets() {
   }
   for (const char* cap : {"distance", "curvature"}) sets.push_back({primal, repaired_with("cap", cap)});
   sets.push_back({primal, gap({{"bound", "tight"}, {"damping", "rows"}})});
+  sets.push_back({algorithm_of("exact-diffusion", {{"form", "primal"}, {"mixing", "auto"}}),
+                  gap({{"bound", "tight"}, {"damping", "rows"}, {"relaxation", 1.5}})});
+  sets.push_back({algorithm_of("exact-diffusion", {{"mixing", "auto"}}), step_of("adgd")});
   sets.push_back({algorithm_of("gradient-tracking"), repaired_with("optimum", "estimate")});
   sets.push_back({algorithm_of("gradient-tracking"), repaired_with("optimum", "per-sample")});
   return sets;

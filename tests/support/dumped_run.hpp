@@ -16,6 +16,7 @@
 #include "polyhop/method/algorithm_table.hpp"
 #include "polyhop/method/graph_aware_polyak.hpp"
 #include "polyhop/network/runtime.hpp"
+#include "polyhop/problem/gradient_estimate.hpp"
 #include "polyhop/problem/linear_problem.hpp"
 #include "polyhop/problem/problem_options.hpp"
 
@@ -38,6 +39,7 @@ struct RunCase {
   std::string start = "zero";
   Value step = {};  // { rule = ..., ... }; empty where the algorithm has its own
   Value algorithm = "atc";
+  GradientEstimate gradient = GradientEstimate::plain;
 };
 
 /// The NumPy format: a magic word, a header padded to 64 bytes, the numbers.
@@ -102,7 +104,7 @@ inline ProblemOptions problem_options(const RunCase& c) {
 
 /// The run's algorithm and rule with all their options, and lambda_B where there is one.
 inline void write_options(const std::filesystem::path& file, const RunCase& c, const AlgorithmSpec& algorithm,
-                          const RuleSpec& rule, double lambda_b) {
+                          const Recursion& recursion, const RuleSpec& rule, double lambda_b) {
   Value all;
   all["loss"] = Value(c.loss);
   all["l2"] = c.l2;
@@ -110,8 +112,13 @@ inline void write_options(const std::filesystem::path& file, const RunCase& c, c
   all["topology"] = Value(c.topology);
   all["algorithm"] = algorithm.options;
   all["algorithm"]["name"] = Value(algorithm.name);
+  // A bound of an eigenvalue, which the script would find to other digits.
+  if (algorithm.options.find("mixing") != nullptr) all["algorithm"]["mixing"] = recursion.mixing;
+  all["largest_mixing"] = Value(algorithm.options.find("mixing") != nullptr &&
+                                algorithm.options.find("mixing")->text() == Value("auto").text());
   all["step"] = rule.options;
   all["step"]["rule"] = Value(rule.name);
+  all["gradient"] = Codec<GradientEstimate>::write(c.gradient);
   if (lambda_b > 0) all["lambda_B"] = lambda_b;
   std::ofstream(file) << json(all) << '\n';
 }
@@ -147,6 +154,19 @@ inline void write_sketch(const std::filesystem::path& file, const RunCase& c, co
     for (Index m = 0; m < c.dimension; ++m) signs.push_back(stream.below(2) == 0 ? entry : -entry);
   }
   write_numbers(file, {size, c.dimension}, signs);
+}
+
+/// The coins of `lsvrg`: 1 where an agent's point is moved in an iteration.
+inline void write_coins(const std::filesystem::path& file, const RunCase& c, const Batch& batch, std::uint64_t seed) {
+  if (c.gradient != GradientEstimate::lsvrg) return;
+  std::vector<double> coins;
+  for (Index i = 0; i < c.iterations; ++i) {
+    for (Index k = 0; k < c.agents; ++k) {
+      const double u = Stream(seed, Purpose::refresh, k, i).uniform();
+      coins.push_back(i == 0 || u < static_cast<double>(batch.size) / static_cast<double>(c.samples) ? 1 : 0);
+    }
+  }
+  write_numbers(file, {c.iterations, c.agents}, coins);
 }
 
 /// What the iterations of a run left behind, one after the other.
@@ -185,6 +205,7 @@ inline void dump_run(const RunCase& c, Index number, const std::filesystem::path
   check_pair(algorithm, rule, "step", 0);
   write_problem(folder, c, network, *problem, reference);
   write_sketch(folder / "sketch.npy", c, rule, seed);
+  write_coins(folder / "coins.npy", c, options.model.batch, seed);
 
   Rows start(K, M);
   if (c.start == "normal") {
@@ -194,11 +215,13 @@ inline void dump_run(const RunCase& c, Index number, const std::filesystem::path
   append(log.path, start);
   Sampler sampler({0, K}, std::vector<Index>(K, c.samples), options.model.batch, options.model.sampling, seed);
   launch_serial(network.matrix, M, [&](Worker& worker) {
-    const auto oracle = problem->oracle({0, K}, seed);
-    const auto step = rule.build({worker.network, &reference, algorithm.recursion, seed});
+    const auto oracle = make_oracle(*problem, {0, K}, seed, c.gradient);
+    const auto step = rule.build({worker.network, &reference, algorithm.recursion(worker.network.matrix()), seed});
     const auto* gap = dynamic_cast<const GraphAwarePolyak*>(step.get());
-    write_options(folder / "options.json", c, algorithm, rule, gap == nullptr ? 0 : gap->two_hop_scale());
-    const auto recursion = algorithm.build(start, {worker.network, &reference, algorithm.recursion, seed});
+    write_options(folder / "options.json", c, algorithm, algorithm.recursion(worker.network.matrix()), rule,
+                  gap == nullptr ? 0 : gap->two_hop_scale());
+    const auto recursion =
+        algorithm.build(start, {worker.network, &reference, algorithm.recursion(worker.network.matrix()), seed});
     for (Index i = 0; i < c.iterations; ++i) {
       sampler.draw(i);
       for (Index k = 0; k < K; ++k) {

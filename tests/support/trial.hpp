@@ -19,6 +19,7 @@
 #include "polyhop/method/averaged_iterate.hpp"
 #include "polyhop/method/rule_table.hpp"
 #include "polyhop/network/runtime.hpp"
+#include "polyhop/problem/gradient_estimate.hpp"
 #include "polyhop/problem/loss_table.hpp"
 #include "polyhop/problem/problem_options.hpp"
 #include "polyhop/problem/synthetic.hpp"
@@ -86,11 +87,11 @@ inline Rows normal_models(Block block, Index dimension, std::uint64_t seed) {
 /// Everything that survives an iteration, on one worker.
 struct Solver {
   Solver(const Problem& problem, const Reference* reference, const Value& step, Network& network, const Rows& start,
-         std::uint64_t seed, const Value& recursion = "atc")
-      : oracle(problem.oracle(network.block(), seed)), average(start) {
+         std::uint64_t seed, const Value& recursion = "atc", GradientEstimate gradient = GradientEstimate::plain)
+      : oracle(make_oracle(problem, network.block(), seed, gradient)), average(start) {
     const AlgorithmSpec spec = read_algorithm(recursion, "algorithm");
-    rule = (step.empty() ? own_steps() : read_rule(step, "step")).build({network, reference, spec.recursion, seed});
-    algorithm = spec.build(start, {network, reference, spec.recursion, seed});
+    rule = (step.empty() ? own_steps() : read_rule(step, "step")).build({network, reference, spec.recursion(network.matrix()), seed});
+    algorithm = spec.build(start, {network, reference, spec.recursion(network.matrix()), seed});
     algorithm->register_state(state);
     rule->register_state(state);
     oracle->register_state(state);
@@ -126,7 +127,7 @@ struct Path {
 /// Runs `iterations` iterations from normal models; with `resume`, from that state and its iteration on.
 inline Path follow(const Instance& instance, const Value& step, Index iterations, const Launch& launch,
                    std::uint64_t seed, const Snapshot* resume = nullptr, Index first = 0,
-                   const Value& recursion = "atc") {
+                   const Value& recursion = "atc", GradientEstimate gradient = GradientEstimate::plain) {
   const Index agents = instance.matrix.agents();
   const VectorType vectors = instance.problem->vectors();
   const auto first_models = [&](const Block& block) {
@@ -138,7 +139,7 @@ inline Path follow(const Instance& instance, const Value& step, Index iterations
     // The shape is the same for every block.
     launch_serial(instance.matrix, vectors, [&](Worker& worker) {
       const Solver solver(*instance.problem, &instance.reference, step, worker.network,
-                          first_models(worker.network.block()), seed, recursion);
+                          first_models(worker.network.block()), seed, recursion, gradient);
       path.states.assign(iterations - first + 1, solver.state.shape(agents));
     });
   }
@@ -147,7 +148,7 @@ inline Path follow(const Instance& instance, const Value& step, Index iterations
     // Where a state is taken up, what the run started from must not matter.
     const Rows start =
         resume != nullptr ? Rows(block.size(), vectors.columns, std::nan(""), vectors.element) : first_models(block);
-    Solver solver(*instance.problem, &instance.reference, step, worker.network, start, seed, recursion);
+    Solver solver(*instance.problem, &instance.reference, step, worker.network, start, seed, recursion, gradient);
     if (resume != nullptr) solver.state.restore(block, *resume);
     solver.state.save(block, path.states[0]);
     for (Index i = first; i < iterations; ++i) {

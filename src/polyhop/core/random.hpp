@@ -29,6 +29,7 @@ enum class Purpose : std::uint64_t {
   drawing = 14,
   held_out = 15,
   faults = 16,
+  refresh = 17,
 };
 
 /// Random numbers as a function of (seed, purpose, agent, iteration), by the counter-based generator

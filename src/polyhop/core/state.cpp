@@ -42,6 +42,7 @@ void StateRegistry::copy_out(std::size_t n, Index k, std::span<double> out) cons
   switch (item.kind) {
     case Kind::rows:
       read_row(*static_cast<const Rows*>(item.place), k, out);
+      std::fill(out.begin() + item.columns, out.end(), 0.0);
       break;
     case Kind::scalars:
       out[0] = (*static_cast<const std::vector<double>*>(item.place))[k];
@@ -59,7 +60,7 @@ void StateRegistry::copy_in(std::size_t n, Index k, std::span<const double> in) 
   const Item& item = items_[n];
   switch (item.kind) {
     case Kind::rows:
-      write_row(in, *static_cast<Rows*>(item.place), k);
+      write_row(in.first(item.columns), *static_cast<Rows*>(item.place), k);
       break;
     case Kind::scalars:
       (*static_cast<std::vector<double>*>(item.place))[k] = in[0];

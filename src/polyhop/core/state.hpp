@@ -43,7 +43,8 @@ using StateStream = std::function<void(const StateSink& sink)>;
 /// averaging. Checkpoints, other worker counts and inspection all read this one list.
 class StateRegistry {
  public:
-  /// Per-agent rows of the block.
+  /// Per-agent rows of the block. Where blocks have rows of different lengths, the longest are what is saved, the others
+  /// filled up with zeros.
   void rows(const std::string& name, Rows& rows);
   /// Per-agent numbers of the block.
   void scalars(const std::string& name, std::vector<double>& scalars);
@@ -58,7 +59,8 @@ class StateRegistry {
     Index columns = 0;
   };
   [[nodiscard]] std::vector<Entry> entries() const;
-  /// Copies what the block's k-th agent has in the n-th entry (k = 0 for a number that all share).
+  /// Copies what the block's k-th agent has in the n-th entry (k = 0 for a number that all share), `columns` numbers or,
+  /// where another block has longer rows, more.
   void copy_out(std::size_t n, Index k, std::span<double> out) const;
   void copy_in(std::size_t n, Index k, std::span<const double> in);
 

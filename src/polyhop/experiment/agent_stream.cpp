@@ -110,11 +110,24 @@ void receive(Members& members, StateRegistry& state, const std::vector<StateRegi
                   [&](Index k, std::span<const double> row) { state.copy_in(n, k, row); });
 }
 
+// What is registered, with the longest rows that any worker has.
+std::vector<StateRegistry::Entry> agreed_entries(Worker& worker, const StateRegistry& state) {
+  auto entries = state.entries();
+  std::vector<double> columns(entries.size());
+  worker.collective.in_order(columns, [&](std::span<double> shared) {
+    for (std::size_t n = 0; n < entries.size(); ++n) {
+      shared[n] = std::max(shared[n], static_cast<double>(entries[n].columns));
+    }
+  });
+  for (std::size_t n = 0; n < entries.size(); ++n) entries[n].columns = static_cast<Index>(columns[n]);
+  return entries;
+}
+
 }  // namespace
 
 void send_state(Worker& worker, const StateRegistry& state, const StateSink& sink) {
   Members members(worker);
-  const auto entries = state.entries();
+  const auto entries = agreed_entries(worker, state);
   for (std::size_t n = 0; n < entries.size(); ++n) {
     if (entries[n].per_agent) {
       send(worker, members, entries[n].name, entries[n].columns, sink,
@@ -134,7 +147,7 @@ void send_rows(Worker& worker, const std::string& name, const Rows& rows, const 
 
 void receive_state(Worker& worker, StateRegistry& state, const StateStream& stream) {
   Members members(worker);
-  const auto entries = state.entries();
+  const auto entries = agreed_entries(worker, state);
   if (worker.number != 0) {
     while (const auto next = announce(worker, {})) receive(members, state, entries, *next, {});
     return;

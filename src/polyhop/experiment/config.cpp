@@ -42,6 +42,7 @@ struct MethodOptions {
   std::string name;
   Value algorithm = Value("atc");
   Value step;
+  GradientEstimate gradient = GradientEstimate::plain;
   bool average = true;
   static const FieldTable<MethodOptions>& fields() {
     using O = MethodOptions;
@@ -49,6 +50,9 @@ struct MethodOptions {
                                   .add("name", &O::name, "how tables and files call it")
                                   .add("algorithm", &O::algorithm, "the recursion: a name, or { name = \"...\", ... }")
                                   .add("step", &O::step, "the step-size rule: \"gap\" or { rule = \"gap\", ... }")
+                                  .add("gradient", &O::gradient,
+                                       "of a batch: its own; with every sample's last one, or one of all samples at an "
+                                       "earlier point, to take its noise away")
                                   .add("average", &O::average, "record the averaged iterate too");
     return table;
   }
@@ -299,8 +303,18 @@ Method read_method(const Value& table, const std::string& path, const Registry& 
   check_pair(method.algorithm, method.rule, prefix + "step", options.step.empty() ? table.line : options.step.line);
   const bool own = method.rule.gives == Steps::own;
   if (own) method.rule = own_steps();  // whichever way it was asked for
-  method.name = options.name.empty() ? method.algorithm.name + (own ? "" : " " + method.rule.name) : options.name;
+  method.name = options.name;
+  if (method.name.empty()) {
+    method.name = method.algorithm.name + (own ? "" : " " + method.rule.name);
+    if (options.gradient != GradientEstimate::plain) method.name += " " + name_of(options.gradient);
+  }
   check_name(method.name, prefix + "name", table);
+  method.gradient = options.gradient;
+  if (own && method.gradient != GradientEstimate::plain) {
+    throw InputError(prefix + "gradient",
+                     in_quotes(method.algorithm.name) + " chooses its own steps by what gradients do; leave `gradient` out",
+                     table.line);
+  }
   method.average = options.average;
   if (method.rule.name == "tuned") {
     const TunedStep tuned = TunedStep::fields().read(method.rule.options, prefix + "step");
@@ -333,6 +347,11 @@ Config read_config_file(const std::string& file, const std::vector<KeySetting>& 
   } catch (const InputError& e) {
     throw sources.located(e);
   }
+}
+
+void add_gradient(const Method& method, Value& settings) {
+  if (method.gradient == GradientEstimate::plain) return;
+  settings["gradient"] = Codec<GradientEstimate>::write(method.gradient);
 }
 
 Value to_value(const AlgorithmSpec& algorithm) {
@@ -381,6 +400,7 @@ Value resolved(const Config& config) {
       step.as<Value::Table>()->insert(step.as<Value::Table>()->begin(), {"rule", Value(method.rule.name)});
       table.emplace_back("step", std::move(step));
     }
+    table.emplace_back("gradient", Codec<GradientEstimate>::write(method.gradient));
     table.emplace_back("average", Value(method.average));
     methods.emplace_back(std::move(table));
   }

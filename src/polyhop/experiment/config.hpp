@@ -16,6 +16,7 @@
 #include "polyhop/method/rule_table.hpp"
 #include "polyhop/method/tuned_step.hpp"
 #include "polyhop/network/faults.hpp"
+#include "polyhop/problem/gradient_estimate.hpp"
 #include "polyhop/problem/problem_options.hpp"
 
 namespace polyhop {
@@ -99,6 +100,7 @@ struct Method {
   RuleSpec rule;
   bool average = true;
   std::optional<TunedRule> tuned = {};
+  GradientEstimate gradient = GradientEstimate::plain;
 };
 
 /// A whole experiment, validated.
@@ -128,6 +130,9 @@ Value written(const ExperimentOptions& options);
 
 /// The same in a form that lasts: a store finds runs again by a hash of its text, also those of earlier versions.
 Value identity(const ExperimentOptions& options);
+
+/// Adds to what a store finds a run by which gradients it takes. Plain ones are left out, as before there were others.
+void add_gradient(const Method& method, Value& settings);
 
 /// An algorithm as it would stand in a file, with every option spelt out.
 Value to_value(const AlgorithmSpec& algorithm);

@@ -56,6 +56,7 @@ CellKey cell_key(const ExperimentOptions& options, const Method& method, std::ui
   settings["rule"] = Value(method.rule.name);
   settings["step"] = method.rule.options;
   settings["average"] = Value(method.average);
+  add_gradient(method, settings);
   return {method.name, seed, settings.text()};
 }
 

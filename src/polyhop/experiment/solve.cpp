@@ -21,6 +21,7 @@ namespace {
 
 Method method_of(const SolveOptions& options, const Registry& registry) {
   Value table = Value::Table{{"step", options.step}, {"average", Value(options.average)}};
+  table["gradient"] = Codec<GradientEstimate>::write(options.gradient);
   if (!options.algorithm.empty()) table["algorithm"] = options.algorithm;
   Method method = read_method(table, "", registry);
   if (!method.tuned) return method;
@@ -88,6 +89,16 @@ std::string ending(const Summary& summary) {
   return "was stopped";
 }
 
+// Rules that compare a sample's value with its gradient cannot go along an estimate, which is the gradient of no value.
+void check_estimate(const Method& method, const StepSize& rule) {
+  if (method.gradient == GradientEstimate::plain || !rule.uses_values()) return;
+  throw InputError(
+      "method." + in_quotes(method.name) + ".gradient",
+      fmt::format("\"{}\" is the gradient of no value, which rule {} asks for; expected \"plain\", or a rule "
+                  "that uses gradients alone, such as \"constant\"",
+                  name_of(method.gradient), in_quotes(method.rule.name)));
+}
+
 const Point& last(const Summary& summary) { return summary.curves.back(); }
 
 const char* risk_name(const Summary& summary) { return summary.reference_known ? "excess risk" : "risk"; }
@@ -111,16 +122,29 @@ Run::Run(const Problem& problem, Network& network, const Method& method, const R
 
 void Run::build(const Problem& problem, const Method& method, const Reference& reference, Rows start,
                 std::uint64_t seed, const FaultOptions& faults) {
-  const Setting setting = {*network_, &reference, method.algorithm.recursion, seed};
   start = converted(std::move(start), problem.element());
-  oracle_ = problem.oracle(network_->block(), seed);
+  const auto at = [&](const InputError& e, const std::string& key) {
+    return InputError("method." + in_quotes(method.name) + key + e.path(), e.message(), e.line(), e.file());
+  };
+  try {
+    oracle_ = make_oracle(problem, network_->block(), seed, method.gradient);
+  } catch (const InputError& e) {
+    throw at(e, ".");
+  }
+  Setting setting = {*network_, &reference, {}, seed};
+  try {
+    setting.recursion = method.algorithm.recursion(network_->matrix());
+  } catch (const InputError& e) {
+    throw at(e, ".algorithm.");
+  }
   if (method.average) average_.emplace(start);
   try {
     rule_ = method.rule.build(setting);
     algorithm_ = method.algorithm.build(std::move(start), setting);
   } catch (const InputError& e) {
-    throw InputError("method." + in_quotes(method.name) + ".step." + e.path(), e.message(), e.line(), e.file());
+    throw at(e, ".step.");
   }
+  check_estimate(method, *rule_);
   algorithm_->register_state(state_);
   rule_->register_state(state_);
   oracle_->register_state(state_);

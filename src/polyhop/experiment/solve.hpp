@@ -25,6 +25,7 @@ namespace polyhop {
 struct SolveOptions {
   Value step = "auto";      // a rule as in an experiment's file: "gap", or Value::Table{{"rule", "gap"}, ...}
   Value algorithm = {};     // likewise; "atc" where none is given, unless the rule chooses it too
+  GradientEstimate gradient = GradientEstimate::plain;
   Index iterations = 1000;  // at most
   Index record_every = 10;  // the iterations between two points of the curves
   /// The excess risk that counts as solved: 1e-6 where nothing is said. Where J(w^o) is not known, a level of the risk

@@ -335,6 +335,7 @@ std::string tuning_settings(const ExperimentOptions& options, const Method& meth
            entry.first == "checkpoint_every" || entry.first == "time_limit";
   });
   settings["algorithm"] = to_value(method.algorithm);
+  add_gradient(method, settings);
   if (method.tuned) settings["of"] = method.tuned->options.of;
   return settings.text();
 }

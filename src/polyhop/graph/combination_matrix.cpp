@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "polyhop/graph/spectrum.hpp"
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/value.hpp"
 
@@ -196,21 +197,29 @@ std::optional<MatrixFlaw> first_flaw(const SparseRows& a, Sign sign) {
   return negative ? std::nullopt : primitivity_flaw(a);
 }
 
-struct CombinationMatrix::Tree {
-  std::once_flag found;
+struct CombinationMatrix::Found {
+  std::once_flag has_tree, has_least;
   SpanningTree tree;
+  double least = 0;
 };
 
 CombinationMatrix::CombinationMatrix(SparseRows rows, Sign sign)
-    : rows_(std::move(rows)), tree_(std::make_shared<Tree>()) {
+    : rows_(std::move(rows)), found_(std::make_shared<Found>()) {
   if (const auto flaw = first_flaw(rows_, sign)) throw InputError("graph.weights", flaw->message);
   rows_ = symmetrised(rows_);
   non_negative_ = std::all_of(rows_.weight.begin(), rows_.weight.end(), [](double w) { return w >= 0; });
 }
 
+double CombinationMatrix::own_weight(Index k) const { return value_at(rows_, k, k); }
+
 const SpanningTree& CombinationMatrix::tree() const {
-  std::call_once(tree_->found, [&] { tree_->tree = spanning_tree(rows_); });
-  return tree_->tree;
+  std::call_once(found_->has_tree, [&] { found_->tree = spanning_tree(rows_); });
+  return found_->tree;
+}
+
+double CombinationMatrix::least_eigenvalue() const {
+  std::call_once(found_->has_least, [&] { found_->least = polyhop::least_eigenvalue(rows_); });
+  return found_->least;
 }
 
 Graph pattern(const SparseRows& rows) {

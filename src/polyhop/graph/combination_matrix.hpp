@@ -40,14 +40,18 @@ class CombinationMatrix {
   [[nodiscard]] const SparseRows& rows() const { return rows_; }
   [[nodiscard]] Index agents() const { return rows_.rows(); }
   [[nodiscard]] bool non_negative() const { return non_negative_; }
+  /// a_kk
+  [[nodiscard]] double own_weight(Index k) const;
   /// Along which sums are made: found when first asked for, by whichever worker asks, for all of them.
   [[nodiscard]] const SpanningTree& tree() const;
+  /// A lower bound of the smallest eigenvalue, or 0 where none is negative (spectrum.hpp), found in the same way.
+  [[nodiscard]] double least_eigenvalue() const;
 
  private:
-  struct Tree;
+  struct Found;
   SparseRows rows_;
   bool non_negative_ = true;
-  std::shared_ptr<Tree> tree_;
+  std::shared_ptr<Found> found_;
 };
 
 /// The links along which a matrix has an entry other than zero.

@@ -120,6 +120,30 @@ Estimate spectral_gap(const CombinationMatrix& matrix, double time_limit_seconds
               shortest(time_limit_seconds) + " s and " + std::to_string(lanczos.steps()) + " steps"};
 }
 
+double least_eigenvalue(const SparseRows& a) {
+  constexpr Index max_steps = 300;
+  constexpr double tolerance = 1e-6;
+  double bound = 0;
+  for (Index k = 0; k < a.rows(); ++k) {
+    double disc = 0;
+    for (Index e = a.offset[k]; e < a.offset[k + 1]; ++e) {
+      disc += a.column[e] == k ? a.weight[e] : -std::abs(a.weight[e]);
+    }
+    bound = std::min(bound, disc);
+  }
+  if (bound == 0) return bound;
+  Lanczos lanczos = on_matrix(a);
+  while (lanczos.steps() < max_steps) {
+    const bool more = lanczos.step();
+    if (more && !lanczos.time_to_look()) continue;
+    lanczos.look();
+    const Lanczos::Ritz least = lanczos.smallest();
+    if (more && least.residual > 0.5 * tolerance) continue;
+    return std::min(0.0, std::max(bound, least.value - std::max(least.residual, 1e-12)));
+  }
+  return bound;
+}
+
 LaplacianRange laplacian_range(const Graph& graph) {
   constexpr double tolerance = 1e-10;
   constexpr double work = 1e10;  // counted, not timed: whether it converges must not depend on the machine

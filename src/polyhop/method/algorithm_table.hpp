@@ -24,7 +24,7 @@ struct AlgorithmSpec {
   std::string name;
   Value options;  // resolved: every field with its value
   Steps takes = Steps::agent_wise;
-  Recursion recursion;
+  std::function<Recursion(const CombinationMatrix&)> recursion;  // on a network
   AlgorithmFactory build;
 };
 
@@ -45,7 +45,8 @@ const std::vector<AlgorithmEntry>& algorithms();
 AlgorithmSpec read_algorithm(const Value& algorithm, const std::string& path,
                              std::span<const AlgorithmEntry> among = algorithms());
 
-/// The line of an algorithm that has `static Recursion recursion(const Options&)` and is built from
+/// The line of an algorithm that has `static Recursion recursion(const Options&)`, or with the network's
+/// `const CombinationMatrix&` for a second argument, and is built from
 /// (Rows start, const Options&), and (const Setting&) if it takes that too. With one of your own:
 ///   std::vector<AlgorithmEntry> mine = algorithms();
 ///   mine.push_back(algorithm_entry<LazyDiffusion>("lazy-diffusion", "combines by halves", "1 vector"));
@@ -62,7 +63,14 @@ AlgorithmEntry algorithm_entry(std::string name, std::string summary, std::strin
         return std::make_unique<A>(std::move(start), options);
       }
     };
-    return AlgorithmSpec{name, Options::fields().write(options), takes, A::recursion(options), build};
+    const auto recursion = [options](const CombinationMatrix& matrix) {
+      if constexpr (requires { A::recursion(options, matrix); }) {
+        return A::recursion(options, matrix);
+      } else {
+        return A::recursion(options);
+      }
+    };
+    return AlgorithmSpec{name, Options::fields().write(options), takes, recursion, build};
   };
   return {std::move(name), std::move(summary), std::move(cost), takes, Options::fields().info(), std::move(read)};
 }

@@ -2,20 +2,54 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "polyhop/method/exact_diffusion.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "polyhop/core/block.hpp"
+#include "polyhop/core/error.hpp"
+#include "polyhop/core/value.hpp"
 
 namespace polyhop {
 
+namespace {
+
+// c as it is asked for, where the network allows it.
+double allowed_mixing(const Mixing& mixing, double limit, const char* what) {
+  if (mixing.largest) return limit;
+  if (mixing.value <= std::max(0.5, limit)) return mixing.value;
+  throw InputError("mixing", "found " + shortest(mixing.value) + ", which is too much for this network: " + what +
+                                 " allows at most " + shortest(limit) + "; \"auto\" takes that");
+}
+
+}  // namespace
+
+Mixing Codec<Mixing>::read(const Value& v) {
+  if (const auto* text = v.as<std::string>(); text != nullptr && *text == "auto") return {0.5, true};
+  const auto* integer = v.as<std::int64_t>();
+  const auto* number = v.as<double>();
+  const double c = integer != nullptr ? static_cast<double>(*integer) : number != nullptr ? *number : -1;
+  if (!(c > 0 && c <= 1)) throw_mismatch(v, type());
+  return {c, false};
+}
+
+double largest_mixing(const CombinationMatrix& matrix) { return 1 / (1 - matrix.least_eigenvalue()); }
+
+double largest_dual_mixing(const CombinationMatrix& matrix) {
+  double least = 1;
+  for (Index k = 0; k < matrix.agents(); ++k) least = std::min(least, matrix.own_weight(k));
+  return least < 0.5 ? 1 / (2 * (1 - std::max(0.0, least))) : 1;
+}
+
 const FieldTable<ExactDiffusionOptions>& ExactDiffusionOptions::fields() {
   using O = ExactDiffusionOptions;
-  static const Constraint<double> lazy = {"in (0, 0.5]", [](const double& c) { return c > 0 && c <= 0.5; }};
   static const auto table =
       FieldTable<O>()
           .add("form", &O::form,
                "dual: w^o under all positive steps, also agent-wise; primal: as published, for a common step, or GAP's")
-          .add("mixing", &O::mixing, "c of the matrix (1 - c) I + c A that combines", {lazy});
+          .add("mixing", &O::mixing,
+               "c of the matrix (1 - c) I + c A that combines; above 0.5 where the network allows it; auto: the "
+               "largest");
   return table;
 }
 
@@ -38,8 +72,12 @@ void DualCorrection::apply(Rows& w, std::span<const double> mu, bool common, Net
   }
 }
 
-ExactDiffusion::ExactDiffusion(Rows start, const ExactDiffusionOptions& options)
-    : Algorithm(std::move(start)), correction_(zeros(), options.mixing) {}
+ExactDiffusion::ExactDiffusion(Rows start, double mixing) : Algorithm(std::move(start)), correction_(zeros(), mixing) {}
+
+Recursion ExactDiffusion::recursion(const ExactDiffusionOptions& options, const CombinationMatrix& matrix) {
+  const double c = allowed_mixing(options.mixing, largest_dual_mixing(matrix), "the dual form");
+  return {.name = "exact-diffusion", .mixing = c, .dual = true};
+}
 
 void ExactDiffusion::step(Index i, Oracle& oracle, StepSize& rule, Network& network) {
   const Iterate at = sample(i, w_, oracle, rule);
@@ -47,8 +85,16 @@ void ExactDiffusion::step(Index i, Oracle& oracle, StepSize& rule, Network& netw
   correction_.apply(w_, mu_, rule.is_common(), network);
 }
 
-PrimalExactDiffusion::PrimalExactDiffusion(Rows start, const ExactDiffusionOptions& options)
-    : Algorithm(std::move(start)), mixing_(options.mixing), psi_(w_), ahead_(zeros()) {}
+PrimalExactDiffusion::PrimalExactDiffusion(Rows start, double mixing)
+    : Algorithm(std::move(start)), mixing_(mixing), psi_(w_), ahead_(zeros()) {}
+
+Recursion PrimalExactDiffusion::recursion(const ExactDiffusionOptions& options, const CombinationMatrix& matrix) {
+  const bool known = !options.mixing.largest && options.mixing.value <= 0.5;  // safe on every network
+  const double limit = known ? 0.5 : largest_mixing(matrix);
+  return {.name = "exact-diffusion",
+          .mixing = allowed_mixing(options.mixing, limit, "the smallest eigenvalue"),
+          .shifted = true};
+}
 
 void PrimalExactDiffusion::step(Index i, Oracle& oracle, StepSize& rule, Network& network) {
   const Iterate at = sample(i, w_, oracle, rule);

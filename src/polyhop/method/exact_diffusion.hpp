@@ -18,11 +18,29 @@ struct EnumNames<DiffusionForm> {
       {{DiffusionForm::dual, "dual"}, {DiffusionForm::primal, "primal"}}};
 };
 
+/// c of the matrix P = (1 - c) I + c A that combines: a number, or the largest that is safe on the network (`largest`).
+struct Mixing {
+  double value = 0.5;
+  bool largest = false;
+};
+template <>
+struct Codec<Mixing> {
+  static std::string type() { return "number in (0, 1] | \"auto\""; }
+  static Mixing read(const Value& v);
+  static Value write(const Mixing& mixing) { return mixing.largest ? Value("auto") : Value(mixing.value); }
+};
+
 struct ExactDiffusionOptions {
   DiffusionForm form = DiffusionForm::dual;
-  double mixing = 0.5;
+  Mixing mixing;
   static const FieldTable<ExactDiffusionOptions>& fields();
 };
+
+/// The largest c whose P has no negative eigenvalue, 1/(1 - lambda_min(A)), at most 1: from 1/2 on, 1 on complete graphs
+/// and stars, 3/4 on rings. Steps common to all, and GAP's, are safe up to it.
+double largest_mixing(const CombinationMatrix& matrix);
+/// The largest c that the dual form is proven for under agent-wise steps: 1/(2 (1 - min_k a_kk)), at most 1.
+double largest_dual_mixing(const CombinationMatrix& matrix);
 
 /// What exact diffusion carries along besides the models, and its iteration from the steps on.
 class DualCorrection {
@@ -44,17 +62,17 @@ class DualCorrection {
 };
 
 /// Exact diffusion (= NIDS): diffusion whose fixed point is w^o also where the agents' minimisers differ.
-/// With Wg = (1 - c) I + c A, c at most 1/2 (A itself makes a ring diverge), and D_0 = 0:
+/// With Wg = (1 - c) I + c A, c 1/2 or up to largest_dual_mixing (A itself makes a ring diverge), and D_0 = 0:
 ///   Psi = X - diag(mu) (G + D),   D_k += sum_l wg_kl (psi_k - psi_l) / max(mu_k, mu_l),   X+ = X - diag(mu) (G + D+).
 /// Under a step common to all this is D+ = D + (I - Wg) Psi / mu, X+ = Wg Psi, the dual form; agent-wise steps are
 /// this project's. D is formed from differences along edges, so that its rows add up to 0.
 /// Any steps above 0. 1 round, 1 vector an edge, and 1 scalar where steps are agent-wise.
 class ExactDiffusion final : public Algorithm {
  public:
-  ExactDiffusion(Rows start, const ExactDiffusionOptions& options);
-  static Recursion recursion(const ExactDiffusionOptions& options) {
-    return {.name = "exact-diffusion", .mixing = options.mixing, .dual = true};
-  }
+  explicit ExactDiffusion(Rows start, double mixing = 0.5);
+  ExactDiffusion(Rows start, const ExactDiffusionOptions&, const Setting& setting)
+      : ExactDiffusion(std::move(start), setting.recursion.mixing) {}
+  static Recursion recursion(const ExactDiffusionOptions& options, const CombinationMatrix& matrix);
   void step(Index i, Oracle& oracle, StepSize& rule, Network& network) override;
 
  private:
@@ -66,13 +84,14 @@ class ExactDiffusion final : public Algorithm {
 ///   psi_i = W_{i-1} - diag(mu) G_{i-1},   W_i = Wg (psi_i + W_{i-1} - psi_{i-1}).
 /// It has w^o for its fixed point when the step is common to all, and takes any others: agents then weigh as much as
 /// their steps, as in diffusion, which does no harm where they share a minimiser. GAP applies with X = 2 W - psi, whose
-/// fixed points keep their steps: at w^o X = w^o + diag(mu) G, so that c = -Z mu. 1 round, 1 vector an edge.
+/// fixed points keep their steps: at w^o X = w^o + diag(mu) G, so that c = -Z mu. `mixing` up to largest_mixing. 1 round,
+/// 1 vector an edge.
 class PrimalExactDiffusion final : public Algorithm {
  public:
-  PrimalExactDiffusion(Rows start, const ExactDiffusionOptions& options);
-  static Recursion recursion(const ExactDiffusionOptions& options) {
-    return {.name = "exact-diffusion", .mixing = options.mixing, .shifted = true};
-  }
+  explicit PrimalExactDiffusion(Rows start, double mixing = 0.5);
+  PrimalExactDiffusion(Rows start, const ExactDiffusionOptions&, const Setting& setting)
+      : PrimalExactDiffusion(std::move(start), setting.recursion.mixing) {}
+  static Recursion recursion(const ExactDiffusionOptions& options, const CombinationMatrix& matrix);
   void step(Index i, Oracle& oracle, StepSize& rule, Network& network) override;
 
  private:

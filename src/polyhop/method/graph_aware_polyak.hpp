@@ -88,6 +88,7 @@ class GraphAwarePolyak final : public StepSize {
   /// beyond all memory.
   GraphAwarePolyak(const GapOptions& options, const Setting& setting);
 
+  [[nodiscard]] bool uses_values() const override { return true; }
   [[nodiscard]] bool needs_values() const override {
     return options_.bound == Bound::linear || options_.bound == Bound::tight || optimal_.needs_values();
   }

@@ -118,6 +118,8 @@ class StepSize {
   [[nodiscard]] virtual bool needs_values() const { return false; }
   /// True when `at.values()` must be there: other than the former where gradients are tracked.
   [[nodiscard]] virtual bool needs_tracked_values() const { return needs_values(); }
+  /// True when it asks for values in any way: then steps cannot go along gradients that are estimates, and belong to none.
+  [[nodiscard]] virtual bool uses_values() const { return needs_values() || needs_tracked_values(); }
   /// True when all agents have the same step without telling each other.
   [[nodiscard]] virtual bool is_common() const { return false; }
   /// What the rule takes for each agent's Jhat_k(w^o) by an estimate of its own; empty where it estimates nothing.

@@ -11,12 +11,13 @@
 #include "polyhop/core/kernels.hpp"
 #include "polyhop/problem/data_problem.hpp"
 #include "polyhop/problem/oracle.hpp"
+#include "polyhop/problem/sample_gradients.hpp"
 #include "polyhop/problem/sampler.hpp"
 
 namespace polyhop {
 
 /// What the oracles of linear models on data share: who samples what, and what a batch costs beside its predictions.
-class DataOracle : public Oracle {
+class DataOracle : public Oracle, public SampleGradients {
  public:
   DataOracle(const DataProblem& problem, Block block, Sampler sampler);
 
@@ -25,6 +26,12 @@ class DataOracle : public Oracle {
   [[nodiscard]] bool is_exact() const override { return sampler_.takes_all(); }
   [[nodiscard]] Index epoch() const override { return sampler_.epoch(); }
   [[nodiscard]] bool is_quadratic() const override { return problem_.is_quadratic() && problem_.l2() == 0; }
+
+  [[nodiscard]] SampleGradients* samples() override { return this; }
+  [[nodiscard]] Index width() const override { return problem_.predictions(); }
+  [[nodiscard]] Index count(Index k) const override { return problem_.data().samples(problem_.here(block_.first) + k); }
+  [[nodiscard]] std::span<const Index> drawn(Index k) const override { return batch(k); }
+  [[nodiscard]] double factor(Index k) const override { return weight(k); }
 
  protected:
   [[nodiscard]] const Features& features() const { return problem_.data().features; }
@@ -49,11 +56,10 @@ class DataOracle : public Oracle {
     for (const double x : losses) sum += x;
     return weight(k) * (sum / static_cast<double>(std::max<std::size_t>(1, losses.size()))) + problem_.penalty(w);
   }
-  /// g += what `add(first, last)` adds to it of the samples `first` to `last` of agent k's batch. In single precision,
+  /// g += what `add(first, last)` adds to it of the samples `first` to `last` out of `count`. In single precision,
   /// where g is a chain of sums, at most kernels::float_run samples at a time, whose sums are added up in double.
   template <class T, class Add>
-  void sum_batch(Index k, T* g, Add add) {
-    const auto count = batch(k).size();
+  void sum_samples(std::size_t count, T* g, Add add) {
     constexpr auto run = static_cast<std::size_t>(kernels::float_run);
     if (std::is_same_v<T, double> || count <= run) return add(0, count);
     sums_.assign(g, g + problem_.dimension());
@@ -73,7 +79,7 @@ class DataOracle : public Oracle {
   std::vector<double> targets_;  // one entry per chosen sample
 
  private:
-  std::vector<double> sums_;  // see sum_batch
+  std::vector<double> sums_;  // see sum_samples
 };
 
 }  // namespace polyhop

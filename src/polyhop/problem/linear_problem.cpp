@@ -42,6 +42,29 @@ class LinearOracle final : public DataOracle {
     batch_values([&](Index) { return w.as<T>(); }, out);
   }
 
+  void slopes(const Rows& w, std::span<double> out) override {
+    predict([&](Index k) { return w.as<T>(k); });
+    loss_.slopes(z_, targets_, out);
+  }
+  void add(Index k, std::span<const double> slopes, Rows& g) override {
+    T* out = g.as<T>(k);
+    for (std::size_t j = 0; j < slopes.size(); ++j) features().add_scaled(slopes[j], sample(k, batch(k)[j]), out);
+  }
+  void penalty(Index k, const Rows& w, Rows& g) override { problem_.penalty_gradient(w.as<T>(k), g.as<T>(k)); }
+  void whole(Index k, const Rows& w, Rows& g) override {
+    T* out = g.as<T>(k);
+    std::fill_n(out, g.columns(), T{0});
+    const double by = weight(k) / std::max(1.0, static_cast<double>(count(k)));
+    sum_samples(count(k), out, [&](std::size_t first, std::size_t last) {
+      for (auto n = static_cast<Index>(first); n < static_cast<Index>(last); ++n) {
+        const double z = prediction(k, n, w.as<T>(k));
+        double slope = 0;
+        loss_.slopes({&z, 1}, {&problem_.data().targets[sample(k, n)], 1}, {&slope, 1});
+        features().add_scaled(by * slope, sample(k, n), out);
+      }
+    });
+  }
+
  private:
   // Sample n of agent k; only where features are dense.
   [[nodiscard]] const T* row(Index k, Index n) const { return dense_ + sample(k, n) * stride_; }
@@ -91,7 +114,7 @@ class LinearOracle final : public DataOracle {
     T* g = out.written.as<T>(k);
     problem_.penalty_gradient(w, g);
     const double by = share(k);
-    sum_batch(k, g, [&](std::size_t first, std::size_t last) {
+    sum_samples(batch(k).size(), g, [&](std::size_t first, std::size_t last) {
       for (std::size_t j = first; j < last; ++j) features().add_scaled(by * slopes[j], sample(k, batch(k)[j]), g);
     });
   }

@@ -12,6 +12,7 @@
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/kernels.hpp"
 #include "polyhop/problem/reference_optimum.hpp"
+#include "polyhop/problem/sample_gradients.hpp"
 
 namespace polyhop {
 namespace {
@@ -108,7 +109,7 @@ class Gathering {
   std::size_t count_ = 0;
 };
 
-class ObjectiveOracle final : public Oracle {
+class ObjectiveOracle final : public Oracle, public SampleGradients {
  public:
   ObjectiveOracle(std::shared_ptr<const Costs> costs, std::vector<Index> owners, Sampler sampler, Element element)
       : costs_(std::move(costs)),
@@ -122,6 +123,52 @@ class ObjectiveOracle final : public Oracle {
   void draw(Index i) override { sampler_.draw(i); }
   [[nodiscard]] bool is_exact() const override { return sampler_.takes_all(); }
   [[nodiscard]] Index epoch() const override { return sampler_.epoch(); }
+
+  // A sample's slopes are its gradient: one call for all agents and one sample of each.
+  [[nodiscard]] SampleGradients* samples() override { return this; }
+  [[nodiscard]] Index width() const override { return costs_->dimension(); }
+  [[nodiscard]] Index count(Index k) const override { return costs_->samples(owners_[k]); }
+  [[nodiscard]] std::span<const Index> drawn(Index k) const override { return batches_[k]; }
+  [[nodiscard]] double factor(Index) const override { return 1; }
+  void slopes(const Rows& w, std::span<double> out) override {
+    if (one_each_.empty()) {
+      one_each_.resize(owners_.size());
+      values_.resize(owners_.size());
+      wide_gradients_ = Rows(agents(), costs_->dimension());
+      if (element_ != Element::float64) wide_points_ = wide_gradients_;
+    }
+    const Rows& points = widened(w);
+    const std::size_t batch = batches_[0].size();  // the same for all
+    for (std::size_t j = 0; j < batch; ++j) {
+      for (std::size_t k = 0; k < one_each_.size(); ++k) one_each_[k] = batches_[k].subspan(j, 1);
+      costs_->evaluate(points, owners_, one_each_, values_, &wide_gradients_);
+      for (Index k = 0; k < agents(); ++k) {
+        const Index place = (k * static_cast<Index>(batch) + static_cast<Index>(j)) * width();
+        std::ranges::copy(wide_gradients_.row(k), out.begin() + place);
+      }
+    }
+  }
+  void add(Index k, std::span<const double> slopes, Rows& g) override {
+    with_element(element_, [&](auto zero) {
+      using T = decltype(zero);
+      T* out = g.as<T>(k);
+      for (std::size_t n = 0; n < slopes.size(); ++n) {
+        T& sum = out[n % static_cast<std::size_t>(width())];
+        sum = static_cast<T>(static_cast<double>(sum) + slopes[n]);
+      }
+    });
+  }
+  void penalty(Index k, const Rows&, Rows& g) override { clear_row(g, k); }
+  void whole(Index k, const Rows& w, Rows& g) override {
+    if (!all_) {
+      all_ = std::make_unique<AllSamples>(*costs_, owners_);
+      point_ = gradient_ = Rows(1, width());
+    }
+    read_row(w, k, point_.row(0));
+    double value = 0;
+    costs_->evaluate(point_, std::span(owners_).subspan(k, 1), all_->batches().subspan(k, 1), {&value, 1}, &gradient_);
+    write_row(gradient_.row(0), g, k);
+  }
 
   void values_at_point(const Rows& w, std::span<double> out) override {
     gathering_.reserve(agents());
@@ -138,9 +185,15 @@ class ObjectiveOracle final : public Oracle {
       costs_->evaluate(w, owners_, batches_, out.values, &out.written);
       return;
     }
-    for (Index k = 0; k < agents(); ++k) read_row(w, k, wide_points_.row(k));
-    costs_->evaluate(wide_points_, owners_, batches_, out.values, &wide_gradients_);
+    costs_->evaluate(widened(w), owners_, batches_, out.values, &wide_gradients_);
     for (Index k = 0; k < agents(); ++k) write_row(wide_gradients_.row(k), out.written, k);
+  }
+
+  // The points in double.
+  const Rows& widened(const Rows& w) {
+    if (element_ == Element::float64) return w;
+    for (Index k = 0; k < agents(); ++k) read_row(w, k, wide_points_.row(k));
+    return wide_points_;
   }
 
   void prepare(Evaluation& out) {
@@ -183,6 +236,10 @@ class ObjectiveOracle final : public Oracle {
   Rows wide_points_, wide_gradients_;            // on their way from and to single precision
   std::vector<std::span<const Index>> batches_;  // where the sampler writes those of each agent
   Gathering gathering_;
+  std::vector<std::span<const Index>> one_each_;  // one sample of each agent
+  std::vector<double> values_;                    // theirs
+  std::unique_ptr<AllSamples> all_;               // of every agent
+  Rows point_, gradient_;                         // one row each: an agent's on all its samples
 };
 
 }  // namespace

@@ -13,6 +13,8 @@
 
 namespace polyhop {
 
+class SampleGradients;
+
 /// What an oracle tells about the current point: Jhat_k(w_k), where asked for, and the gradients.
 struct Evaluation {
   std::vector<double> values;
@@ -46,7 +48,7 @@ class Oracle {
   /// Gradients at other points on the same sample, beside those of `evaluate`; valid until the next call.
   const Evaluation& evaluate_elsewhere(const Rows& w) {
     evaluations_.gradients += w.rows();
-    do_evaluate(w, false, elsewhere_);
+    do_evaluate_elsewhere(w, elsewhere_);
     return elsewhere_;
   }
 
@@ -80,6 +82,9 @@ class Oracle {
   /// True when Jhat_k(w) is a constant times mean (h.w - y)^2, with nothing added.
   [[nodiscard]] virtual bool is_quadratic() const { return false; }
 
+  /// The same samples one by one; null where a cost does not tell them apart.
+  [[nodiscard]] virtual SampleGradients* samples() { return nullptr; }
+
   /// Registers what survives an iteration; samples drawn as a function of the iteration need nothing.
   virtual void register_state(StateRegistry& /*state*/) {}
 
@@ -88,9 +93,12 @@ class Oracle {
  protected:
   /// Fills `out`, which is empty the first time.
   virtual void do_evaluate(const Rows& w, bool with_values, Evaluation& out) = 0;
+  virtual void do_evaluate_elsewhere(const Rows& w, Evaluation& out) { do_evaluate(w, false, out); }
   virtual void do_values_at(const Reach& reach, std::span<double> out) = 0;
   virtual void do_values_along(const Rows& w, const Gradients& g, std::span<const Index> agents,
                                std::span<const double> steps, std::span<double> out) = 0;
+  /// Counts gradients beyond those that were asked for.
+  void charge(Index gradients) { evaluations_.gradients += gradients; }
 
  private:
   Evaluation here_;

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <numeric>
 #include <string>
 #include <utility>
 #include <vector>
@@ -37,37 +38,83 @@ class SoftmaxOracle final : public DataOracle {
     for (Index k = 0; k < block_.size(); ++k) out[k] = value_at(k, w.as<T>());
   }
 
+  void slopes(const Rows& w, std::span<double> out) override {
+    double* to = out.data();
+    for (Index k = 0; k < block_.size(); ++k) {
+      in_groups(0, batch(k).size(), [&](std::size_t first, std::size_t last) {
+        predict(k, batch(k).subspan(first, last - first), w.as<T>(k));
+        for (std::size_t j = first; j < last; ++j) {
+          (void)slopes_of(targets(k)[j], 1, predictions(j - first));
+          to = std::copy_n(predictions(j - first), classes_, to);
+        }
+      });
+    }
+  }
+  void add(Index k, std::span<const double> slopes, Rows& g) override {
+    in_groups(0, batch(k).size(), [&](std::size_t first, std::size_t last) {
+      const auto some = batch(k).subspan(first, last - first);
+      take(k, some);
+      add_samples(k, some, slopes.data() + first * classes_, g.as<T>(k));
+    });
+  }
+  void penalty(Index k, const Rows& w, Rows& g) override { problem_.penalty_gradient(w.as<T>(k), g.as<T>(k)); }
+  void whole(Index k, const Rows& w, Rows& g) override {
+    T* out = g.as<T>(k);
+    std::fill_n(out, g.columns(), T{0});
+    const double by = weight(k) / std::max(1.0, static_cast<double>(count(k)));
+    sum_samples(count(k), out, [&](std::size_t begin, std::size_t end) {
+      in_groups(begin, end, [&](std::size_t first, std::size_t last) {
+        std::array<Index, together> numbers{};
+        std::iota(numbers.begin(), numbers.end(), static_cast<Index>(first));
+        const auto some = std::span<const Index>(numbers).first(last - first);
+        predict(k, some, w.as<T>(k));
+        for (std::size_t j = 0; j < some.size(); ++j) {
+          (void)slopes_of(problem_.data().targets[sample(k, some[j])], by, predictions(j));
+        }
+        add_samples(k, some, z_.data(), out);
+      });
+    });
+  }
+
  private:
   static constexpr std::size_t together = 12;  // samples that pass through the caches together
 
-  // z_c = h.w_c for all classes and the samples `first` to `last` of agent k's batch, sample after sample.
-  void predict(Index k, std::size_t first, std::size_t last, const T* w) {
+  template <class F>
+  static void in_groups(std::size_t begin, std::size_t end, F use) {
+    for (std::size_t first = begin; first < end; first += together) use(first, std::min(end, first + together));
+  }
+
+  // Finds the features of some of agent k's samples, where they are dense.
+  void take(Index k, std::span<const Index> some) {
+    if (features().is_sparse()) return;
+    for (std::size_t j = 0; j < some.size(); ++j) rows_[j] = features().dense().as<T>(sample(k, some[j]));
+  }
+
+  // z_c = h.w_c for all classes and some of agent k's samples, sample after sample.
+  void predict(Index k, std::span<const Index> some, const T* w) {
     const Features& h = features();
+    take(k, some);
     if (!h.is_sparse()) {
-      for (std::size_t j = first; j < last; ++j) rows_[j - first] = h.dense().as<T>(sample(k, batch(k)[j]));
-      kernels::block_dots(rows_.data(), static_cast<Index>(last - first), w, static_cast<Index>(classes_), h.columns(),
+      kernels::block_dots(rows_.data(), static_cast<Index>(some.size()), w, static_cast<Index>(classes_), h.columns(),
                           z_.data());
       return;
     }
-    for (std::size_t j = first; j < last; ++j) {
-      double* z = predictions(j - first);
+    for (std::size_t j = 0; j < some.size(); ++j) {
       for (std::size_t c = 0; c < classes_; ++c) {
-        z[c] = h.dot(sample(k, batch(k)[j]), w + static_cast<Index>(c) * h.columns());
+        predictions(j)[c] = h.dot(sample(k, some[j]), w + static_cast<Index>(c) * h.columns());
       }
     }
   }
   [[nodiscard]] double* predictions(std::size_t of) { return z_.data() + of * classes_; }
 
   [[nodiscard]] double value_at(Index k, const T* w) {
-    const std::size_t count = batch(k).size();
-    for (std::size_t first = 0; first < count; first += together) {
-      const std::size_t last = std::min(count, first + together);
-      predict(k, first, last, w);
+    in_groups(0, batch(k).size(), [&](std::size_t first, std::size_t last) {
+      predict(k, batch(k).subspan(first, last - first), w);
       for (std::size_t j = first; j < last; ++j) {
         losses_[j] = softmax_loss({predictions(j - first), classes_}, static_cast<Index>(targets(k)[j]));
       }
-    }
-    return value(k, {losses_.data(), count}, w);
+    });
+    return value(k, {losses_.data(), batch(k).size()}, w);
   }
 
   void do_evaluate(const Rows& w, bool with_values, Evaluation& out) override {
@@ -82,38 +129,37 @@ class SoftmaxOracle final : public DataOracle {
   // g_c = sum over the batch of (p_c - [y = c]) h, times the samples' share; leaves the losses behind.
   void gradient(Index k, const T* w, T* g) {
     problem_.penalty_gradient(w, g);
-    sum_batch(k, g, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t first = begin; first < end; first += together) {
-        const std::size_t last = std::min(end, first + together);
-        predict(k, first, last, w);
-        for (std::size_t j = first; j < last; ++j) losses_[j] = slopes(k, j, predictions(j - first));
-        add_samples(k, first, last, g);
-      }
+    sum_samples(batch(k).size(), g, [&](std::size_t begin, std::size_t end) {
+      in_groups(begin, end, [&](std::size_t first, std::size_t last) {
+        const auto some = batch(k).subspan(first, last - first);
+        predict(k, some, w);
+        for (std::size_t j = first; j < last; ++j)
+          losses_[j] = slopes_of(targets(k)[j], share(k), predictions(j - first));
+        add_samples(k, some, z_.data(), g);
+      });
     });
   }
 
-  // Sample j's predictions become share * (p_c - [y = c]); returns its loss.
-  [[nodiscard]] double slopes(Index k, std::size_t j, double* z) const {
-    const auto y = static_cast<std::size_t>(targets(k)[j]);
+  // A sample's predictions become `by` times (p_c - [y = c]); returns its loss.
+  [[nodiscard]] double slopes_of(double target, double by, double* z) const {
+    const auto y = static_cast<std::size_t>(target);
     const double loss = softmax_loss({z, classes_}, static_cast<Index>(y), z);
     z[y] -= 1;
-    const double by = share(k);
     for (std::size_t c = 0; c < classes_; ++c) z[c] *= by;
     return loss;
   }
 
-  // g_c += the slopes times h, for the samples that were predicted last.
-  void add_samples(Index k, std::size_t first, std::size_t last, T* g) {
+  // g_c += the slopes times h, for the samples that were taken last.
+  void add_samples(Index k, std::span<const Index> some, const double* slopes, T* g) {
     const Features& h = features();
     if (!h.is_sparse()) {
-      kernels::add_blocks(z_.data(), rows_.data(), static_cast<Index>(last - first), static_cast<Index>(classes_),
+      kernels::add_blocks(slopes, rows_.data(), static_cast<Index>(some.size()), static_cast<Index>(classes_),
                           h.columns(), g);
       return;
     }
-    for (std::size_t j = first; j < last; ++j) {
-      const double* z = predictions(j - first);
+    for (std::size_t j = 0; j < some.size(); ++j) {
       for (std::size_t c = 0; c < classes_; ++c) {
-        h.add_scaled(z[c], sample(k, batch(k)[j]), g + static_cast<Index>(c) * h.columns());
+        h.add_scaled(slopes[j * classes_ + c], sample(k, some[j]), g + static_cast<Index>(c) * h.columns());
       }
     }
   }

@@ -250,6 +250,40 @@ TEST(Run, CountsSecondsOnFromItsCheckpoint) {
   EXPECT_GT(cell.points[1].seconds, 1000);
 }
 
+// Agents with unlike numbers of samples remember unlike many gradients, and a worker's agents fewer than another's.
+TEST(Run, TakesUpWhatAgentsWithUnlikeSharesOfTheDataRemember) {
+  const Config config = read_config(read_toml("iterations = 40\nrecord_every = 4\n"
+                                              "[graph]\ntopology = \"ring\"\nagents = 5\n"
+                                              "[problem]\nsource = \"diabetes\"\nstandardise = true\n"
+                                              "partition = { kind = \"sizes\", alpha = 0.5 }\n"
+                                              "[[method]]\nalgorithm = \"exact-diffusion\"\ngradient = \"saga\"\n"
+                                              "step = { rule = \"constant\", value = 0.02 }\n"));
+  const Instance instance = make_instance(config.options, 0);
+  const Cell whole = run_cell(config.options, config.methods[0], instance, 0, 1);
+  std::vector<std::pair<StatePart, std::vector<double>>> parts;
+  Checkpoint saved;
+  CellControl first;
+  int looks = 0;
+  first.stop = [&] { return ++looks > 4; };
+  first.save = [&](const Cell&, const Checkpoint& at, const StateStream& state) {
+    saved = at;
+    state([&](const StatePart& part) { parts.emplace_back(part, std::vector(part.data.begin(), part.data.end())); });
+  };
+  const Cell begun = run_cell(config.options, config.methods[0], instance, 0, 2, first);
+  ASSERT_GT(saved.iteration, 0);
+  ASSERT_LT(saved.iteration, 40);
+  CellControl second;
+  second.resume = &saved;
+  second.state = [&](const StateSink& sink) {
+    for (auto& [part, data] : parts) {
+      part.data = data;
+      sink(part);
+    }
+  };
+  const Cell cell = run_cell(config.options, config.methods[0], instance, 0, 3, second, begun);
+  EXPECT_TRUE(test::same_bits(cell.models, whole.models));
+}
+
 TEST(Run, EndsADivergedRunAndKeepsItsLastPoint) {
   const Cell cell = run(tiny("iterations = 1000\n", "{ rule = \"constant\", value = 1e3 }")).cells[0];
   EXPECT_EQ(cell.status, Status::diverged);

@@ -49,11 +49,16 @@ CombinationMatrix circulant(Index agents, Weight weight) {
   return CombinationMatrix(std::move(rows), Sign::any);
 }
 
-double dense_scale(const SparseRows& a) {
+Eigen::MatrixXd dense_of(const SparseRows& a) {
   Eigen::MatrixXd dense = Eigen::MatrixXd::Zero(a.rows(), a.rows());
   for (Index k = 0; k < a.rows(); ++k) {
     for (Index e = a.offset[k]; e < a.offset[k + 1]; ++e) dense(k, a.column[e]) = a.weight[e];
   }
+  return dense;
+}
+
+double dense_scale(const SparseRows& a) {
+  const Eigen::MatrixXd dense = dense_of(a);
   const Eigen::MatrixXd b = dense.transpose() * dense;
   const Eigen::VectorXd root = b.diagonal().cwiseSqrt().cwiseInverse();
   const Eigen::MatrixXd scaled = root.asDiagonal() * b * root.asDiagonal();
@@ -110,6 +115,27 @@ TEST(SpectralGap, SaysWhyItWasNotComputed) {
   const Estimate gap = spectral_gap(matrix_of(Topology::ring, 20000), 0.0);
   EXPECT_FALSE(gap.computed);
   EXPECT_EQ(gap.reason, "the Lanczos iteration did not converge to 1e-06 within 0 s and 0 steps");
+}
+
+TEST(LeastEigenvalue, IsATightLowerBound) {
+  for (const Topology topology : {Topology::ring, Topology::path, Topology::star, Topology::complete,
+                                  Topology::binary_tree, Topology::exponential}) {
+    for (const Index agents : {2, 3, 5, 64, 101}) {
+      for (const Weights weights : {Weights::metropolis, Weights::lazy, Weights::best_constant}) {
+        const CombinationMatrix a = matrix_of(topology, agents, weights);
+        const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> solver(dense_of(a.rows()));
+        const double exact = std::min(0.0, solver.eigenvalues()[0]);
+        EXPECT_LE(a.least_eigenvalue(), exact + 1e-13) << agents;
+        EXPECT_GE(a.least_eigenvalue(), exact - 1e-6) << agents;
+      }
+    }
+  }
+  EXPECT_EQ(matrix_of(Topology::ring, 1).least_eigenvalue(), 0);
+}
+
+// -1/3, the end of a dense band, which 300 steps do not tell to 1e-6.
+TEST(LeastEigenvalue, IsGershgorinsWhereLookingLongerIsTooDear) {
+  EXPECT_DOUBLE_EQ(matrix_of(Topology::path, 100000).least_eigenvalue(), -1.0 / 3);
 }
 
 TEST(LaplacianRange, IsKnownForRingAndStar) {

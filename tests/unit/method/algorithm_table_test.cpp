@@ -4,12 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <set>
 #include <string>
 
 #include "support/algorithm_sets.hpp"
 #include "support/networks.hpp"
 #include "support/trial.hpp"
+#include "unit/core/refusal.hpp"
 
 namespace polyhop::algorithm_table_test {
 namespace {
@@ -35,7 +37,7 @@ std::string refusal(const Value& algorithm, const Value& step) {
   try {
     check_pair(spec, rule, "step", 7);
     launch_serial(test::network_of(Topology::ring, 5), 3, [&](Worker& worker) {
-      (void)rule.build({worker.network, nullptr, spec.recursion, 0});
+      (void)rule.build({worker.network, nullptr, spec.recursion(worker.network.matrix()), 0});
     });
   } catch (const InputError& e) {
     message = e.path() + ": " + e.message();
@@ -48,7 +50,7 @@ TEST(AlgorithmTable, ReadsEveryAlgorithmByItsNameAlone) {
     const AlgorithmSpec spec = read_algorithm(Value(entry.name), "algorithm");
     EXPECT_EQ(spec.name, entry.name);
     EXPECT_EQ(spec.takes, entry.takes);
-    EXPECT_EQ(spec.recursion.name, entry.name);
+    EXPECT_EQ(spec.recursion(test::network_of(Topology::ring, 5)).name, entry.name);
     EXPECT_FALSE(entry.summary.empty());
     EXPECT_FALSE(entry.cost.empty());
   }
@@ -77,12 +79,35 @@ TEST(AlgorithmTable, SaysWhatIsWrong) {
   EXPECT_EQ(complaint(algorithm_of("atc", {{"rounds", 2}})), "algorithm.rounds: unknown key; allowed: name");
   EXPECT_EQ(complaint(algorithm_of("gradient-tracking", {{"rounds", 0}})),
             "algorithm.rounds: found 0, expected integer in [1, 1000000]");
-  EXPECT_EQ(complaint(algorithm_of("exact-diffusion", {{"mixing", 0.6}})),
-            "algorithm.mixing: found 0.6, expected number in (0, 0.5]");
+  for (const Value& mixing : {Value(0.0), Value(1.1), Value("most"), Value(std::nan(""))}) {
+    EXPECT_EQ(complaint(algorithm_of("exact-diffusion", {{"mixing", mixing}})),
+              "algorithm.mixing: found " + mixing.text() + ", expected number in (0, 1] | \"auto\"");
+  }
   EXPECT_EQ(complaint(algorithm_of("kuruzov", {{"first", std::nan("")}})),
             "algorithm.first: found nan, expected number > 0");
   EXPECT_EQ(complaint(algorithm_of("dadam", {{"beta1", 1.0}})),
             "algorithm.beta1: found 1.0, expected number in [0, 1)");
+}
+
+// A Metropolis ring of an even number of agents has a_kk = 1/3 and lambda_min = -1/3.
+TEST(AlgorithmTable, MixesAsMuchAsTheNetworkAllows) {
+  const auto mixing = [](const CombinationMatrix& matrix, const char* form, const Value& c) {
+    return read_algorithm(algorithm_of("exact-diffusion", {{"form", form}, {"mixing", c}}), "algorithm")
+        .recursion(matrix)
+        .mixing;
+  };
+  const CombinationMatrix ring = test::network_of(Topology::ring, 8);
+  EXPECT_NEAR(mixing(ring, "primal", "auto"), 0.75, 1e-6);
+  EXPECT_LE(mixing(ring, "primal", "auto"), 0.75);
+  EXPECT_DOUBLE_EQ(mixing(ring, "dual", "auto"), 0.75);
+  EXPECT_NEAR(mixing(test::network_of(Topology::complete, 6), "primal", "auto"), 1, 1e-6);
+  EXPECT_NEAR(mixing(test::network_of(Topology::complete, 6), "dual", "auto"), 0.6, 1e-12);
+  EXPECT_EQ(mixing(test::network_of(Topology::complete, 1), "primal", "auto"), 1);
+  EXPECT_EQ(mixing(test::network_of(Topology::complete, 1), "dual", "auto"), 1);
+  EXPECT_EQ(mixing(ring, "primal", 0.7), 0.7);
+  const auto error = polyhop::refusal([&] { return mixing(ring, "primal", 0.8); });
+  EXPECT_EQ(error.path(), "mixing");
+  EXPECT_EQ(error.message().substr(0, 53), "found 0.8, which is too much for this network: the sm");
 }
 
 TEST(AlgorithmTable, TakesThePairsThatTheTestsRun) {

@@ -108,7 +108,7 @@ Step one_step(const AlgorithmSpec& algorithm, const RuleSpec& rule) {
   launch_serial(test::network_of(Topology::path, 2), 1, [&](Worker& worker) {
     const auto problem = test::problem_of({{{1, 0}}, {{1, 0}}});
     const auto oracle = problem->oracle(worker.network.block(), 0);
-    const Setting setting{worker.network, nullptr, algorithm.recursion};
+    const Setting setting{worker.network, nullptr, algorithm.recursion(worker.network.matrix())};
     const auto chosen = rule.build(setting);
     const auto built = algorithm.build(rows_of({{1}, {-3}}), setting);
     built->step(0, *oracle, *chosen, worker.network);

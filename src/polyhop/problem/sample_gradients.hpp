@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+
+#include "polyhop/core/index.hpp"
+#include "polyhop/core/rows.hpp"
+
+namespace polyhop {
+
+/// The gradients of a block's samples one by one, each told by as few numbers as there are: its slopes. Those of a linear
+/// model are the derivatives of the loss by its predictions, 1 or as many as classes, and times the features they are
+/// the gradient; of a cost that is a function of its own they are the gradient itself. What remembers samples keeps
+/// slopes. Agents are those of the block, from 0; samples are numbered within an agent's own.
+class SampleGradients {
+ public:
+  virtual ~SampleGradients() = default;
+  /// How many slopes a sample has.
+  [[nodiscard]] virtual Index width() const = 0;
+  /// How many samples agent k has.
+  [[nodiscard]] virtual Index count(Index k) const = 0;
+  /// Those that were drawn last, always in the same place.
+  [[nodiscard]] virtual std::span<const Index> drawn(Index k) const = 0;
+  /// J_k is this times the mean of its samples' losses, and a penalty.
+  [[nodiscard]] virtual double factor(Index k) const = 0;
+  /// The slopes of all drawn samples, each agent's at its row of w: agent after agent, sample after sample.
+  virtual void slopes(const Rows& w, std::span<double> out) = 0;
+  /// Row k of g += the gradients that these slopes of agent k's drawn samples stand for.
+  virtual void add(Index k, std::span<const double> slopes, Rows& g) = 0;
+  /// Row k of g = the gradient of the penalty at row k of w.
+  virtual void penalty(Index k, const Rows& w, Rows& g) = 0;
+  /// Row k of g = the gradient of J_k without the penalty at row k of w, from all samples of agent k.
+  virtual void whole(Index k, const Rows& w, Rows& g) = 0;
+};
+
+}  // namespace polyhop
