@@ -46,8 +46,8 @@ class Instance(DumpedRun):
 
 # ---------------------------------------------------------------- traffic, from the cost table
 #
-# Per edge direction and iteration, d the sender's number of neighbours. Summed over the edge directions a term 1
-# becomes sum_k d_k, and "1, then (d-1) forwarded" becomes sum_k d_k (1 + d_k - 1) = sum_k d_k^2.
+# Per iteration, over all agents: `hop` rows are sent along the edge directions, `two_hop` rows come to agents from
+# everybody within two hops, each once.
 
 
 def holds_gradient_lists(o):

@@ -71,7 +71,7 @@ class Instance(DumpedRun):
 
 # ---------------------------------------------------------------- what an iteration sends and evaluates
 #
-# Sums over the edge directions, as in gap_oracle.py: a message to every neighbour is `hop`, a two-hop list `two_hop`.
+# Sums over all agents, as in gap_oracle.py: a message to every neighbour is `hop`, a two-hop list `two_hop`.
 
 
 def algorithm_messages(x, i, twin):

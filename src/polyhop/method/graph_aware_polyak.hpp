@@ -80,8 +80,8 @@ struct GapOptions {
 /// value_k the agent's own cost, or the tracked one where Y is tracked. Where P = I that is a Polyak step.
 ///
 /// Cost per iteration and edge: see `docs/methods.md`, made from what is counted. With the paper's bound and damping:
-/// the two-hop lists of (w, g), 2 + 2 (deg - 1) vectors; 1 + (deg - 1) scalars a sweep after the first; as many loss
-/// values as there are agents within two hops.
+/// the two-hop lists of (w, g), 2 vectors from each agent within two hops; 1 scalar from each of them a sweep after the
+/// first; as many loss values as there are agents within two hops.
 class GraphAwarePolyak final : public StepSize {
  public:
   /// Throws InputError for options that do not go together, a matrix with negative weights, or two-hop lists

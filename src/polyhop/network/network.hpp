@@ -86,7 +86,10 @@ class Network {
   void spread_sum(Rows& x, std::initializer_list<std::span<double>> lists = {}) { sum_up(&x, lists); }
 
   /// The gradients (the rows of w and the gradients) of all agents within two hops: each agent sends its own, then
-  /// forwards what it got to each other neighbour. 2 rounds; 1 + (deg - 1) vectors for each list.
+  /// forwards what it got. A row comes to an agent once: from its owner where they are neighbours, else from their
+  /// common neighbour of the smallest number, which all three know, for they know the pattern of B. 2 rounds; 1 vector
+  /// for each agent within two hops and each list. (Behind a door that needs every path, each neighbour forwards all it
+  /// got: 1 + (deg - 1) vectors an edge.)
   Reach reach(const Gradients& g);
   struct PointsAndGradients {
     Reach points;
@@ -94,7 +97,7 @@ class Network {
   };
   PointsAndGradients reach(const Rows& w, const Gradients& g);
   Reach reach(const Rows& w);
-  /// The same for one number an agent, or `width` of them. 2 rounds, 1 + (deg - 1) scalars for each.
+  /// The same for one number an agent, or `width` of them, as scalars.
   Reach reach(std::span<const double> x, Index width = 1);
   /// out[e] = x_k . x_l over the two-hop pattern, x the rows just received.
   void pairwise(const Reach& x, std::span<double> out);
@@ -150,7 +153,7 @@ class Network {
   virtual const Roster* widen() { return nullptr; }
 
   /// The rows handed over to the block's agents by one message: along edges, and forwarded along edges.
-  [[nodiscard]] Index handed_over(int hops) const { return hops == 1 ? direct_ : direct_ + forwarded_; }
+  [[nodiscard]] Index handed_over(int hops) const;
 
  private:
   Delivery exchange(const Message& message);
@@ -181,7 +184,7 @@ class Network {
   std::vector<std::int32_t> interior_;  // agents of the block whose neighbours are all inside it
   std::vector<std::int32_t> boundary_;  // the others
   Index direct_ = 0;
-  Index forwarded_ = 0;
+  Index forwarded_ = 0;  // in the second round, along every path
   SparseRows two_hop_;
   MeteredVector<Index> mirror_;  // where the same product stands already, or -1
   std::vector<const void*> own_rows_;
