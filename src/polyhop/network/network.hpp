@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
@@ -105,6 +107,22 @@ class Network {
   void prepare_two_hop();
   /// B = A^T A, the block's rows; empty until prepared.
   [[nodiscard]] const SparseRows& two_hop() const { return two_hop_; }
+
+  /// Does what it is given, one after the other. None of it sends anything that another was sent, so that agents with
+  /// machines of their own put the messages together: all of it takes as many rounds as the longest alone.
+  template <class... Parts>
+  void share_rounds(const Parts&... parts) {
+    Index& rounds = traffic_[static_cast<std::size_t>(account_)].rounds;
+    const Index before = rounds;
+    Index last = before;
+    const auto from_the_same = [&](const auto& part) {
+      rounds = before;
+      part();
+      last = std::max(last, rounds);
+    };
+    (from_the_same(parts), ...);
+    rounds = last;
+  }
 
   /// From now on what arrives comes through this door.
   void set_door(std::unique_ptr<Door> door) { door_ = std::move(door); }

@@ -478,6 +478,29 @@ TEST(Network, CountsEachRowThatIsHandedOver) {
   expect_traffic(cost([&](Network& network) { network.pairwise(network.reach(g), products); }), 2, 6 + 6, 0);
 }
 
+TEST(Network, SharesTheRoundsOfTheLongest) {
+  on_star([](Network& network) {
+    const Rows w = rows_of({{1, 2}, {3, 4}, {5, 6}, {7, 8}});
+    const std::vector<double> x = {1, 2, 3, 4};
+    Rows out(4, 2);
+    network.hear({x});
+    network.share_rounds([&] { network.hear({x}); },
+                         [&] {
+                           for (int round = 0; round < 3; ++round) network.combine(w, out);
+                         },
+                         [] {}, [&] { network.reach(x); });
+    expect_traffic(network.algorithm_traffic(), 1 + 3, 3 * 6, 6 + 6 + 12);
+    network.share_rounds([] {});
+    network.hear({x});
+    expect_traffic(network.algorithm_traffic(), 4 + 1, 18, 24 + 6);
+    // Those of the step size are its own.
+    const Network::StepAccount account(network);
+    network.share_rounds([&] { network.hear({x}); }, [&] { network.hear({x}); });
+    expect_traffic(network.step_traffic(), 1, 0, 12);
+    expect_traffic(network.algorithm_traffic(), 5, 18, 30);
+  });
+}
+
 TEST(Network, ChargesTheStepSizeApart) {
   on_star([](Network& network) {
     const std::vector<double> x = {1, 2, 3, 4};
