@@ -568,7 +568,7 @@ void add_methods(py::module_& module) {
           "size", [](const NetworkView& n) { return n.get().agents(); }, "Agents in all.")
       .def_property_readonly("dimension", [](const NetworkView& n) { return n.get().columns(); })
       .def("combine", &NetworkView::combine, "Each agent's weighted mean over itself and its neighbours. 1 vector.")
-      .def("reach", &NetworkView::reach, "What everybody within two hops has. 1 + (deg - 1) vectors or scalars.")
+      .def("reach", &NetworkView::reach, "What everybody within two hops has: 1 vector or scalar from each of them.")
       .def("pairwise", &NetworkView::pairwise, "The product of each agent's own row with each that it reached.")
       .def("hear", &NetworkView::hear, "(mean, least, most) of one number over each neighbourhood. 1 scalar.")
       .def("spread_max", &NetworkView::spread_max, "The largest number of all agents. 1 scalar a round.")

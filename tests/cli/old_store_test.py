@@ -20,6 +20,10 @@ DATA = pathlib.Path(__file__).resolve().parents[1] / "data"
 FILE = DATA / "store-format-3.toml"
 
 
+# What was sent before the store was interrupted is counted as its version did.
+SENT = dict.fromkeys(("rounds", "vectors", "scalars", "step_vectors", "step_scalars"), "")
+
+
 def by_point(rows):
     return {(row["method"], row["iteration"]): row for row in rows}
 
@@ -73,11 +77,16 @@ class OldStoreTest(CommandTest):
         resumed, whole = by_point(self.curves("out")), self.whole()
         self.assertEqual(resumed.keys(), whole.keys())
         self.assertGreater(len(resumed), len(begun))
+        apart = {"seconds": ""} | SENT
         for point, row in resumed.items():
-            self.assertEqual(row | {"seconds": ""}, whole[point] | {"seconds": ""})
-        # Their times show that these were not run again.
+            self.assertEqual(row | apart, whole[point] | apart)
+        # Their times and counts show that these were not run again; counts go on from there by what is sent now.
         for point, row in begun.items():
-            self.assertEqual(resumed[point]["seconds"], row["seconds"])
+            self.assertEqual({name: resumed[point][name] for name in apart}, {name: row[name] for name in apart})
+        for name in SENT:
+            first, last = (("GAP", iteration) for iteration in ("240000", "300000"))
+            self.assertEqual(int(resumed[last][name]) - int(resumed[first][name]),
+                             int(whole[last][name]) - int(whole[first][name]), name)
         self.assert_same_models()
         self.assertEqual(self.sql("PRAGMA user_version"), [{"user_version": 4}])
 
@@ -89,7 +98,7 @@ class OldStoreTest(CommandTest):
         self.assertEqual({(row["distance"], row["gradients"]) for row in begun.values()}, {("nan", "0")})
         self.resume()
         resumed, whole = by_point(self.curves("out")), self.whole()
-        lacking = {"seconds": "", "gradients": ""}
+        lacking = {"seconds": "", "gradients": ""} | SENT
         for point, row in resumed.items():
             distance = {"distance": "nan"} if point in begun else {}
             self.assertEqual(row | lacking, whole[point] | lacking | distance)

@@ -146,6 +146,7 @@ TEST(Crossings, AreTheAgentsTrafficWithOneAgentARank) {
   std::vector<CombinationMatrix> networks = {test::network_of(Topology::complete, job->size())};
   if (job->size() >= 3) networks.push_back(test::network_of(Topology::ring, job->size()));
   if (job->size() >= 2) networks.push_back(test::network_of(Topology::star, job->size()));
+  if (job->size() >= 2) networks.push_back(test::random_network(job->size(), 0.2, 3));
   for (const CombinationMatrix& matrix : networks) {
     mpi::launch(*job, matrix, 5, [&](Worker& worker) {
       Network& network = worker.network;
@@ -173,10 +174,46 @@ TEST(Crossings, AreOneRowForEachProcessThatWantsIt) {
     network.combine(x, x);
     const Index direct = each * (job->size() - 1);
     EXPECT_EQ(network.crossings().vectors, direct);
-    // Everybody is a neighbour: what is left to forward is what third processes own, once from each of the others.
+    // Everybody is a neighbour: nothing is left to forward.
     (void)network.reach(x);
-    EXPECT_EQ(network.crossings().vectors - direct, direct + direct * (job->size() - 2));
+    EXPECT_EQ(network.crossings().vectors - direct, direct);
   });
+}
+
+// The rows within two hops of an agent here that other processes own, each once, however they could come.
+TEST(Crossings, BringEachRowWithinTwoHopsOnce) {
+  constexpr Index agents = 40;
+  Ownership own = uneven(agents);
+  for (const double probability : {0.0, 0.05, 0.2}) {
+    const CombinationMatrix matrix = test::random_network(agents, probability, 5);
+    const auto a = test::dense(matrix);
+    const auto is_within_two_hops = [&](Index k, Index l) {
+      bool found = false;
+      for (Index m = 0; m < agents; ++m) found = found || (a[k][m] != 0 && a[m][l] != 0);
+      return found;
+    };
+    for (const bool shuffles : {false, true}) {
+      own.numbering = shuffles ? shuffled(agents) : nullptr;
+      const Block block = own.block(job->rank());
+      Index wanted = 0;
+      for (Index l = 0; l < agents; ++l) {
+        bool is_wanted = false;
+        for (Index k = 0; k < block.size(); ++k) is_wanted = is_wanted || is_within_two_hops(block.agent(k), l);
+        if (is_wanted && !block.holds(l)) ++wanted;
+      }
+      job->launch(matrix, own, 1, 1, [&](Worker& worker) {
+        Rows x(block.size(), 1);
+        for (Index k = 0; k < block.size(); ++k) x(k, 0) = static_cast<double>(block.agent(k));
+        const Reach reach = worker.network.reach(x);
+        for (Index e = 0; e < reach.entries; ++e) EXPECT_EQ(reach.row(e)[0], worker.network.two_hop().column[e]);
+        EXPECT_EQ(worker.network.crossings().vectors, wanted);
+        const auto sent = test::rows_over_two_hops(matrix);
+        Index charged = 0;
+        for (Index k = 0; k < block.size(); ++k) charged += sent[block.agent(k)];
+        EXPECT_EQ(worker.network.algorithm_traffic().vectors, charged);
+      });
+    }
+  }
 }
 
 TEST(Crossings, OfASumBringTheHubsNumberOnceToEachProcess) {

@@ -60,9 +60,9 @@ def cap_of(text):
 
 
 def directions(A):
-    """(sum_k d_k, sum_k d_k^2): a message on every edge direction, a two-hop list on every edge direction."""
-    degree = np.sum(gap_twin.neighbourhoods(A), axis=1) - 1
-    return int(np.sum(degree)), int(np.sum(degree**2))
+    """(rows of a message to the neighbours, rows of a two-hop list): all agents are sent one of each other within reach."""
+    near = gap_twin.neighbourhoods(A).astype(int)
+    return int(np.sum(near)) - len(A), int(np.sum(near @ near > 0)) - len(A)
 
 
 def natural_step(batch):

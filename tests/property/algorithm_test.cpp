@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstddef>
+#include <string>
 #include <vector>
 
 #include "support/algorithm_sets.hpp"
@@ -86,7 +87,11 @@ TEST(EveryAlgorithm, UsesOnlyWhatItWasSentAndIsChargedForIt) {
     for (std::size_t k = 0; k < copied.size(); ++k) {
       EXPECT_EQ(path.traffic[k].vectors, copied[k].vectors);
       EXPECT_EQ(path.traffic[k].scalars, copied[k].scalars);
-      EXPECT_EQ(path.traffic[k].rounds, copied[k].rounds);
+      EXPECT_EQ(path.traffic[k].rounds, serial.traffic[0].rounds);
+      EXPECT_LE(path.traffic[k].rounds, copied[k].rounds);
+      if (*pair.algorithm.find("name")->as<std::string>() != "auto" && !test::shares_rounds(pair.step)) {
+        EXPECT_EQ(path.traffic[k].rounds, copied[k].rounds);
+      }
     }
   }
 }

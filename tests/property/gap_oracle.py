@@ -46,8 +46,8 @@ class Instance(DumpedRun):
 
 # ---------------------------------------------------------------- traffic, from the cost table
 #
-# Per edge direction and iteration, d the sender's number of neighbours. Summed over the edge directions a term 1
-# becomes sum_k d_k, and "1, then (d-1) forwarded" becomes sum_k d_k (1 + d_k - 1) = sum_k d_k^2.
+# Per iteration, over all agents: `hop` rows are sent along the edge directions, `two_hop` rows come to agents from
+# everybody within two hops, each once.
 
 
 def holds_gradient_lists(o):
@@ -126,12 +126,12 @@ def values_of_backtracking(x):
 
 
 def rounds(o, A):
-    """Rounds of an iteration: each exchange is its own, one after the other.
+    """Rounds of an iteration: exchanges come one after the other, unless none needs what another brings.
 
     1  combine: psi_l.
-    2  the two-hop lists (of w, of g, or of both in one message), if the variant holds any; those of sketches.
-    2  the relay of B W, for every bound but `paper`.
-    2  the norms over two hops, for damping `norms`; the relay of B G, for a distance cap without lists of g.
+    2  in all: the two-hop lists of w, g and sketches; the relay of B W, for every bound but `paper`; the norms over two
+       hops, for damping `norms`.
+    2  the relay of B G, for a distance cap without lists of g.
     2  for each sweep after the first, either form: mu_l (lists) or mu_l g_l (relay) over two hops.
     1  cap = "distance": S_l + s_l and max(r_l, ||w_l - w_{l,0}||) together.
     1  agree: the final mu_l; backtracking's accepted steps, or as many rounds as the diameter.
@@ -143,10 +143,8 @@ def rounds(o, A):
         return 1
     if o["sweeps"] == "exact":
         return None
-    holds_gradients = holds_gradient_lists(o)
-    lists = (o["bound"] == "paper" or holds_gradients) + (o["damping"] == "sketch")
-    relays = (o["bound"] != "paper") + (o["damping"] == "norms") + (o["cap"] == "distance" and not holds_gradients)
-    return 1 + 2 * lists + 2 * relays + 2 * (o["sweeps"] - 1) + (o["cap"] == "distance") + (o["agree"] != "none")
+    relays_energy = o["cap"] == "distance" and not holds_gradient_lists(o)
+    return 1 + 2 + 2 * relays_energy + 2 * (o["sweeps"] - 1) + (o["cap"] == "distance") + (o["agree"] != "none")
 
 
 # ---------------------------------------------------------------- comparing numbers

@@ -71,7 +71,7 @@ class Instance(DumpedRun):
 
 # ---------------------------------------------------------------- what an iteration sends and evaluates
 #
-# Sums over the edge directions, as in gap_oracle.py: a message to every neighbour is `hop`, a two-hop list `two_hop`.
+# Sums over all agents, as in gap_oracle.py: a message to every neighbour is `hop`, a two-hop list `two_hop`.
 
 
 def algorithm_messages(x, i, twin):
@@ -90,15 +90,13 @@ def algorithm_messages(x, i, twin):
 
 
 def metric_traffic(x, o):
-    """(rounds, vectors, scalars) of what GAP asks about the metric: B X, the damping and the later sweeps."""
+    """(rounds, vectors, scalars) of what GAP asks about the metric: B X and the damping together, the later sweeps."""
     hop, two_hop = directions(x.A)
     if x.name in DIAGONAL:
         return 0, 0, 0
     parts = [(two_hop if o["bound"] == "paper" else 2 * hop, 0), gap_oracle.damping_traffic(o, hop, two_hop, x.sketch)]
     parts += [gap_oracle.sweep_traffic(o, hop, two_hop)] * (o["sweeps"] - 1)
-    lists = (o["bound"] == "paper" or o["damping"] in ("paper", "rows")) + (o["damping"] == "sketch")
-    relays = (o["bound"] != "paper") + (o["damping"] == "norms")
-    return (2 * lists + 2 * relays + 2 * (o["sweeps"] - 1), *np.sum(parts, axis=0))
+    return (2 * o["sweeps"], *np.sum(parts, axis=0))
 
 
 def cap_traffic(x, o):
@@ -165,7 +163,9 @@ def step_traffic(x, i, twin):
     if o.get("agree", "none") != "none":
         parts.append((1, 0, hop))
     if o.get("optimum") == "estimate":
-        parts.append(estimate_traffic(x, i))
+        length, *sent = estimate_traffic(x, i)
+        shared = 2 if x.rule == "gap" and x.name not in DIAGONAL else 0  # the rounds of B X and the damping
+        parts.append((max(length - shared, 0), *sent))
     return np.sum(parts, axis=0)
 
 

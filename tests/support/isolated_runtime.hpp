@@ -23,7 +23,8 @@ namespace polyhop::test {
 
 /// A network in which every agent is alone: it has tables of its own, NaN before each exchange, and a row reaches
 /// them only by a copy along an edge. Two hops are two phases: a neighbour's own row, then what that neighbour
-/// received in the first phase. So a row that an agent was never sent is NaN, and whatever uses it shows it.
+/// received in the first phase, each row from the first neighbour that has it. So a row that an agent was never sent is
+/// NaN, and whatever uses it shows it.
 class IsolatedNetwork final : public Network {
  public:
   using Team = std::vector<std::unique_ptr<IsolatedNetwork>>;
@@ -55,9 +56,13 @@ class IsolatedNetwork final : public Network {
     barrier_.arrive_and_wait();
     for (Index row = 0; row < agents(); ++row) move_row(message, first_, received_, row);
     if (message.hops == 2) {
+      std::vector<Index> held = neighbours(self);
+      held.push_back(self);
       for (const Index l : neighbours(self)) {
         for (const Index m : neighbours(l)) {
-          if (m != self) copy_row(message, team_[slot(l)]->first_, received_, m);
+          if (std::ranges::find(held, m) != held.end()) continue;
+          held.push_back(m);
+          copy_row(message, team_[slot(l)]->first_, received_, m);
         }
       }
       copied_.rounds += 1;

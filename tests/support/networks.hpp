@@ -88,6 +88,31 @@ inline Dense transposed(const Dense& x) {
 /// B = A^T A.
 inline Dense two_hop_weights(const CombinationMatrix& a) { return product(transposed(dense(a)), dense(a)); }
 
+/// How many rows each agent is sent in a message of two hops, sender by sender: every agent sends its own row to its
+/// neighbours; then it forwards a row that it got to those that are not linked with the row's owner, unless the two
+/// have a common neighbour of a smaller number.
+inline std::vector<Index> rows_over_two_hops(const CombinationMatrix& matrix) {
+  const Dense a = dense(matrix);
+  const std::size_t agents = a.size();
+  const auto linked = [&](std::size_t k, std::size_t l) { return k != l && a[k][l] != 0; };
+  std::vector<Index> received(agents);
+  for (std::size_t sender = 0; sender < agents; ++sender) {
+    for (std::size_t to = 0; to < agents; ++to) {
+      if (!linked(sender, to)) continue;
+      ++received[to];
+      for (std::size_t from = 0; from < agents; ++from) {
+        if (!linked(from, sender) || from == to || linked(from, to)) continue;
+        bool is_first = true;
+        for (std::size_t other = 0; other < sender; ++other) {
+          is_first = is_first && !(linked(from, other) && linked(other, to));
+        }
+        if (is_first) ++received[to];
+      }
+    }
+  }
+  return received;
+}
+
 /// The largest eigenvalue of a symmetric matrix, by Jacobi's rotations.
 inline double largest_eigenvalue(Dense s) {
   const std::size_t n = s.size();

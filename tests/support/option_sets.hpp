@@ -28,6 +28,12 @@ inline bool is_exact(const Value& step) {
   return sweeps != nullptr && sweeps->as<std::string>() != nullptr;
 }
 
+/// Rules that have messages share rounds, which a runtime sends one after the other.
+inline bool shares_rounds(const Value& step) {
+  const Value* rule = step.find("rule");
+  return rule != nullptr && *rule->as<std::string>() == "gap";
+}
+
 /// Rules whose first step is a number of their own, whatever the costs are.
 inline bool has_a_first_step(const Value& step) {
   static const std::set<std::string> rules = {"constant",         "decay", "schedule", "backtracking",

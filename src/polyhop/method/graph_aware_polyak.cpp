@@ -164,10 +164,15 @@ void GraphAwarePolyak::register_state(StateRegistry& state) {
 }
 
 void GraphAwarePolyak::do_choose(const Iterate& at, Network& network, std::span<double> mu) {
-  gather(at, network);     // z_kl, Jhat_k(w_l)
-  damp(network);           // alpha_k       [eq:alpha_k]
-  bound(at, network);      // cbar_k        [eq:upperbound]
-  sweep(at, network, mu);  // mu_k^(T)      [eq:step-size-rule]
+  // None of these waits for what another is sent: in a first round agents send x and y, say, and in a second they
+  // forward the y of their neighbours and send (A X)_k.
+  std::span<const double> optimal;
+  network.share_rounds([&] { gather(at, network); },                        // z_kl, Jhat_k(w_l)
+                       [&] { sketch(at, network); },                        // what stands for z_kl
+                       [&] { damp(network); },                              // alpha_k  [eq:alpha_k]
+                       [&] { optimal = optimal_.on_sample(at, network); },  // Jhat_k(w^o)
+                       [&] { bound(at, optimal, network); });               // cbar_k   [eq:upperbound]
+  sweep(at, network, mu);                                                   // mu_k^(T) [eq:step-size-rule]
   for (double& m : mu) m = options_.relaxation * std::max(m, 0.0);
   cap_->limit(at, cap_->needs_energy() ? energy(at, network) : std::span<const double>{}, network, mu);
   reconcile(options_.agree, network, mu);
@@ -190,11 +195,11 @@ void GraphAwarePolyak::gather(const Iterate& at, Network& network) {
     squared_norms_[k] = y2 < vanishing_gradient ? 0 : y2;
   }
   for (std::size_t e = 0; e < z_.size(); ++e) z_[e] *= b_[e];
-  if (holds_sketches()) sketch(at, network);
 }
 
 // scratch_[k] = sum_l b_kl |(S y_k).(S y_l)|, from lists of projections in the place of gradients.
 void GraphAwarePolyak::sketch(const Iterate& at, Network& network) {
+  if (!holds_sketches()) return;
   const auto size = static_cast<std::size_t>(options_.sketch_size);
   for (std::size_t k = 0; k < alpha_.size(); ++k) {
     for (std::size_t r = 0; r < size; ++r) {
@@ -282,8 +287,7 @@ void GraphAwarePolyak::mix_again(Network& network) {
 }
 
 // cbar_k >= c_k, from Jhat_k(w^o) instead of w^o.
-void GraphAwarePolyak::bound(const Iterate& at, Network& network) {
-  const auto optimal = optimal_.on_sample(at, network);
+void GraphAwarePolyak::bound(const Iterate& at, std::span<const double> optimal, Network& network) {
   if (holds_points()) {
     bound_from_lists(optimal);
     return;

@@ -80,8 +80,9 @@ struct GapOptions {
 /// value_k the agent's own cost, or the tracked one where Y is tracked. Where P = I that is a Polyak step.
 ///
 /// Cost per iteration and edge: see `docs/methods.md`, made from what is counted. With the paper's bound and damping:
-/// the two-hop lists of (w, g), 2 + 2 (deg - 1) vectors; 1 + (deg - 1) scalars a sweep after the first; as many loss
-/// values as there are agents within two hops.
+/// the two-hop lists of (w, g), 2 vectors from each agent within two hops; 1 scalar from each of them a sweep after the
+/// first; as many loss values as there are agents within two hops. Lists, sketches, norms and B X share 2 rounds, a
+/// sweep after the first takes 2 more.
 class GraphAwarePolyak final : public StepSize {
  public:
   /// Throws InputError for options that do not go together, a matrix with negative weights, or two-hop lists
@@ -110,7 +111,7 @@ class GraphAwarePolyak final : public StepSize {
   void sketch(const Iterate& at, Network& network);
   void damp(Network& network);
   [[nodiscard]] double damping_of(std::size_t k) const;
-  void bound(const Iterate& at, Network& network);
+  void bound(const Iterate& at, std::span<const double> optimal, Network& network);
   void bound_from_lists(std::span<const double> optimal);
   void mix_twice(const Rows& x, Network& network);
   void mix_again(Network& network);

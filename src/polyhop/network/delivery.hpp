@@ -22,8 +22,8 @@ struct Mail {
 /// What a message is for: the algorithm's models, or the choice of step sizes.
 enum class Account { models, steps };
 
-/// One exchange: every agent sends the same kind of message to each neighbour, and over two hops these forward it. All
-/// workers make the same exchanges in the same order.
+/// One exchange: every agent sends the same kind of message to each neighbour, and over two hops these forward it (see
+/// `Network::reach`). All workers make the same exchanges in the same order.
 struct Exchange {
   Account account = Account::models;
   int hops = 1;
@@ -50,6 +50,10 @@ class Door {
   /// What reaches the block's agents of `sent`. The arrays and rows it points to may be the door's own; they stay until
   /// the next exchange of the same hops and kind (vectors or numbers).
   virtual Delivery open(const Exchange& exchange, const Delivery& sent) = 0;
+
+  /// Whether, over two hops, every neighbour forwards all that it got, so that what is lost on one path may come on
+  /// another; each row is charged for every path then. Otherwise it is forwarded once.
+  [[nodiscard]] virtual bool needs_every_path(Account /*account*/) const { return true; }
 
   /// What has to be sent again, in an exchange where everything must arrive: sums over the tree, agreements. `edges`
   /// names all edges of the network that carry a message, sender first. Returns the rounds beyond the first, and in

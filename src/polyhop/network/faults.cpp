@@ -39,6 +39,8 @@ class LossyDoor final : public Door {
     return {{out.offset.data(), out.slot.data(), sent.links.weight + begin}, sent.sender + begin, sent.mail};
   }
 
+  [[nodiscard]] bool needs_every_path(Account account) const override { return loses(account); }
+
   Traffic send_again(Account account, const Edges& edges) override {
     if (!loses(account)) return {};
     ++exchanges_;

@@ -34,7 +34,7 @@ struct FaultOptions {
 /// Has the network lose messages as the options say; every worker of a run does so. What an agent does not get it
 /// replaces by its own: the weight a_kl of a lost row goes to the agent itself, and b_kl of one that reached it along
 /// no path of two hops. Of an exchange over two hops every message is lost or not by itself: the first of an agent to a
-/// neighbour, and what this one forwards to another.
+/// neighbour, and what this one forwards to another; where they may be lost, rows are forwarded along every path.
 void add_faults(const FaultOptions& options, std::uint64_t seed, Network& network);
 
 }  // namespace polyhop

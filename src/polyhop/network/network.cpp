@@ -89,6 +89,12 @@ void Network::make_room(Mail& mail, const Message& message) const {
   }
 }
 
+Index Network::handed_over(int hops) const {
+  if (hops == 1) return direct_;
+  if (door_ != nullptr && door_->needs_every_path(account_)) return direct_ + forwarded_;
+  return two_hop_.entries() - block_.size();  // each list once, without the agent itself
+}
+
 void Network::count(const Message& message) {
   const Index rows = handed_over(message.hops);
   charge({message.hops, rows * message.vectors, rows * message.scalars});

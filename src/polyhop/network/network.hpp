@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <initializer_list>
 #include <memory>
@@ -86,7 +88,10 @@ class Network {
   void spread_sum(Rows& x, std::initializer_list<std::span<double>> lists = {}) { sum_up(&x, lists); }
 
   /// The gradients (the rows of w and the gradients) of all agents within two hops: each agent sends its own, then
-  /// forwards what it got to each other neighbour. 2 rounds; 1 + (deg - 1) vectors for each list.
+  /// forwards what it got. A row comes to an agent once: from its owner where they are neighbours, else from their
+  /// common neighbour of the smallest number, which all three know, for they know the pattern of B. 2 rounds; 1 vector
+  /// for each agent within two hops and each list. (Behind a door that needs every path, each neighbour forwards all it
+  /// got: 1 + (deg - 1) vectors an edge.)
   Reach reach(const Gradients& g);
   struct PointsAndGradients {
     Reach points;
@@ -94,7 +99,7 @@ class Network {
   };
   PointsAndGradients reach(const Rows& w, const Gradients& g);
   Reach reach(const Rows& w);
-  /// The same for one number an agent, or `width` of them. 2 rounds, 1 + (deg - 1) scalars for each.
+  /// The same for one number an agent, or `width` of them, as scalars.
   Reach reach(std::span<const double> x, Index width = 1);
   /// out[e] = x_k . x_l over the two-hop pattern, x the rows just received.
   void pairwise(const Reach& x, std::span<double> out);
@@ -102,6 +107,22 @@ class Network {
   void prepare_two_hop();
   /// B = A^T A, the block's rows; empty until prepared.
   [[nodiscard]] const SparseRows& two_hop() const { return two_hop_; }
+
+  /// Does what it is given, one after the other. None of it sends anything that another was sent, so that agents with
+  /// machines of their own put the messages together: all of it takes as many rounds as the longest alone.
+  template <class... Parts>
+  void share_rounds(const Parts&... parts) {
+    Index& rounds = traffic_[static_cast<std::size_t>(account_)].rounds;
+    const Index before = rounds;
+    Index last = before;
+    const auto from_the_same = [&](const auto& part) {
+      rounds = before;
+      part();
+      last = std::max(last, rounds);
+    };
+    (from_the_same(parts), ...);
+    rounds = last;
+  }
 
   /// From now on what arrives comes through this door.
   void set_door(std::unique_ptr<Door> door) { door_ = std::move(door); }
@@ -150,7 +171,7 @@ class Network {
   virtual const Roster* widen() { return nullptr; }
 
   /// The rows handed over to the block's agents by one message: along edges, and forwarded along edges.
-  [[nodiscard]] Index handed_over(int hops) const { return hops == 1 ? direct_ : direct_ + forwarded_; }
+  [[nodiscard]] Index handed_over(int hops) const;
 
  private:
   Delivery exchange(const Message& message);
@@ -181,7 +202,7 @@ class Network {
   std::vector<std::int32_t> interior_;  // agents of the block whose neighbours are all inside it
   std::vector<std::int32_t> boundary_;  // the others
   Index direct_ = 0;
-  Index forwarded_ = 0;
+  Index forwarded_ = 0;  // in the second round, along every path
   SparseRows two_hop_;
   MeteredVector<Index> mirror_;  // where the same product stands already, or -1
   std::vector<const void*> own_rows_;

@@ -115,6 +115,24 @@ TEST(Faults, BringARowAlongAnyPathOfTwoHopsThatHolds) {
   expect_share(arrivals(network_of(Topology::ring, 3), 0.3, tries), tries, 1 - (1 - arrives) * (1 - path));
 }
 
+// What one list within two hops costs the algorithm on a ring of 3, where rows need no forwarding.
+Index cost_of_a_list(const FaultOptions& options) {
+  Index cost = 0;
+  with_faults(network_of(Topology::ring, 3), options, [&](Network& network) {
+    (void)network.reach(std::vector<double>(3));
+    cost = network.algorithm_traffic().scalars;
+  });
+  return cost;
+}
+
+TEST(Faults, HaveRowsForwardedAlongEveryPathAndChargedForEach) {
+  EXPECT_EQ(cost_of_a_list({}), 6);
+  EXPECT_EQ(cost_of_a_list(lossy(0.3)), 6 + 6);
+  FaultOptions elsewhere = lossy(0.3);
+  elsewhere.exchange = {Account::steps};
+  EXPECT_EQ(cost_of_a_list(elsewhere), 6);
+}
+
 // What every kind of exchange gives, one after another, in rows by agent.
 std::vector<Rows> exchanges(const CombinationMatrix& a, const FaultOptions& options,
                             const std::function<void(const Body&)>& launch_on) {

@@ -93,13 +93,16 @@ TEST_P(Isolated, EveryRuleUsesOnlyWhatItWasSentAndIsChargedForIt) {
     Index vectors = 0;
     Index scalars = 0;
     for (std::size_t k = 0; k < copied.size(); ++k) {
-      EXPECT_EQ(copied[k].rounds, alone.traffic[k].rounds) << "agent " << k;
+      EXPECT_GE(copied[k].rounds, alone.traffic[k].rounds) << "agent " << k;
+      if (!test::shares_rounds(step)) {
+        EXPECT_EQ(copied[k].rounds, alone.traffic[k].rounds) << "agent " << k;
+      }
       EXPECT_EQ(copied[k].vectors, alone.traffic[k].vectors) << "agent " << k;
       EXPECT_EQ(copied[k].scalars, alone.traffic[k].scalars) << "agent " << k;
       vectors += copied[k].vectors;
       scalars += copied[k].scalars;
     }
-    EXPECT_EQ(together.traffic[0].rounds, copied[0].rounds);
+    EXPECT_EQ(together.traffic[0].rounds, alone.traffic[0].rounds);
     EXPECT_EQ(together.traffic[0].vectors, vectors);
     EXPECT_EQ(together.traffic[0].scalars, scalars);
   }

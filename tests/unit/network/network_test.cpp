@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -401,6 +403,48 @@ TEST(Network, ReachHoldsAsManyNumbersAnAgentAsAsked) {
   }
 }
 
+// Every worker's share of what one list of vectors and one of numbers cost within two hops, worker by worker.
+std::vector<Traffic> cost_of_lists(const CombinationMatrix& matrix, Index workers) {
+  std::vector<Traffic> out(workers);
+  launch(matrix, 1, workers, [&](Worker& worker) {
+    worker.network.reach(Rows(worker.network.block().size(), 1));
+    worker.network.reach(std::vector<double>(3 * worker.network.block().size()), 3);
+    out[worker.number] = worker.network.algorithm_traffic();
+  });
+  return out;
+}
+
+TEST(Network, SendsEachRowOnceOverTwoHops) {
+  std::vector<CombinationMatrix> networks = {network_of(Topology::path, 1),      network_of(Topology::path, 5),
+                                             network_of(Topology::complete, 64), network_of(Topology::ring, 4),
+                                             network_of(Topology::ring, 9),      network_of(star, 12)};
+  for (const double probability : {0.05, 0.2, 0.6}) networks.push_back(test::random_network(40, probability, 7));
+  for (const CombinationMatrix& matrix : networks) {
+    const std::vector<Index> expected = test::rows_over_two_hops(matrix);
+    const Index sum = std::accumulate(expected.begin(), expected.end(), Index{0});
+    expect_traffic(cost_of_lists(matrix, 1)[0], 4, sum, 3 * sum);
+    const auto alone = cost_of_lists(matrix, matrix.agents());
+    for (std::size_t k = 0; k < alone.size(); ++k) expect_traffic(alone[k], 4, expected[k], 3 * expected[k]);
+  }
+  // By hand: on a complete graph everybody is a neighbour; on a ring of 4 the row of the one across comes once.
+  expect_traffic(cost_of_lists(network_of(Topology::complete, 64), 1)[0], 4, 64 * 63, 3 * 64 * 63);
+  expect_traffic(cost_of_lists(network_of(Topology::ring, 4), 1)[0], 4, 4 * 3, 3 * 4 * 3);
+}
+
+// A ring of 4 in which the two ways to the agent across cancel each other: b_02 = b_13 = 0. So is b_01, of neighbours
+// with no weight of their own.
+TEST(Network, SendsRowsOverTwoHopsThatHaveAWeightOfZero) {
+  SparseRows rows;
+  for (const auto& row :
+       {std::vector<double>{0, 0.5, 0, 0.5}, {0.5, 0, 0.5, 0}, {0, 0.5, 1, -0.5}, {0.5, 0, -0.5, 1}}) {
+    for (std::size_t l = 0; l < row.size(); ++l) rows.add(static_cast<std::int32_t>(l), row[l]);
+    rows.end_row();
+  }
+  const CombinationMatrix matrix(std::move(rows), Sign::any);
+  EXPECT_EQ(test::two_hop_weights(matrix)[0], (std::vector<double>{0.5, 0, 0, 0.5}));
+  expect_traffic(cost_of_lists(matrix, 1)[0], 4, 4 * 3, 3 * 4 * 3);
+}
+
 // The star of 4 has 3 links, so a message goes over 6 directed edges. Of what the hub got it forwards to each of its 3
 // neighbours the rows of the 2 others, and a leaf has nobody to forward to: 6 rows more.
 TEST(Network, CountsEachRowThatIsHandedOver) {
@@ -432,6 +476,29 @@ TEST(Network, CountsEachRowThatIsHandedOver) {
   expect_traffic(cost([&](Network& network) { network.differ(w, x, false, out); }), 1, 6, 6);
   std::vector<double> products(16);
   expect_traffic(cost([&](Network& network) { network.pairwise(network.reach(g), products); }), 2, 6 + 6, 0);
+}
+
+TEST(Network, SharesTheRoundsOfTheLongest) {
+  on_star([](Network& network) {
+    const Rows w = rows_of({{1, 2}, {3, 4}, {5, 6}, {7, 8}});
+    const std::vector<double> x = {1, 2, 3, 4};
+    Rows out(4, 2);
+    network.hear({x});
+    network.share_rounds([&] { network.hear({x}); },
+                         [&] {
+                           for (int round = 0; round < 3; ++round) network.combine(w, out);
+                         },
+                         [] {}, [&] { network.reach(x); });
+    expect_traffic(network.algorithm_traffic(), 1 + 3, 3 * 6, 6 + 6 + 12);
+    network.share_rounds([] {});
+    network.hear({x});
+    expect_traffic(network.algorithm_traffic(), 4 + 1, 18, 24 + 6);
+    // Those of the step size are its own.
+    const Network::StepAccount account(network);
+    network.share_rounds([&] { network.hear({x}); }, [&] { network.hear({x}); });
+    expect_traffic(network.step_traffic(), 1, 0, 12);
+    expect_traffic(network.algorithm_traffic(), 5, 18, 30);
+  });
 }
 
 TEST(Network, ChargesTheStepSizeApart) {

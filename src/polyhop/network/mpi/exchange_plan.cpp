@@ -82,14 +82,18 @@ class Planner {
   template <class Wants>
   [[nodiscard]] ByPeer forwarded(const ByPeer& direct, Wants wants) const {
     ByPeer out;
+    const std::vector<bool> near_here = neighbours_of(rank_);
     for (const auto& [rank, first] : direct) {
       PeerRows& rows = out[rank];
       rows.here = first.here;
       rows.there = first.there;
       rows.sent = forwarded(first.sent, rank);
       rows.received = forwarded(first.received, rank_);
-      std::erase_if(rows.sent, [&](Index k) { return !wants(owner(k), rank_); });
-      std::erase_if(rows.received, [&, peer = rank](Index k) { return !wants(owner(k), peer); });
+      const auto keep = [&](Agents& agents, Index sender, const std::vector<bool>& near) {
+        std::erase_if(agents, [&](Index k) { return !wants(owner(k), sender) || bringer(k, near) != sender; });
+      };
+      keep(rows.sent, rank_, neighbours_of(rank));
+      keep(rows.received, rank, near_here);
       tidy(rows);
       remove(rows.sent, first.sent);
       remove(rows.received, first.received);
@@ -108,6 +112,26 @@ class Planner {
       }
     }
     return out;
+  }
+  // Which agents have a neighbour in a process.
+  [[nodiscard]] std::vector<bool> neighbours_of(Index rank) const {
+    std::vector<bool> out(a_.rows());
+    const Block block = ownership_.block(rank);
+    for (Index k = 0; k < block.size(); ++k) {
+      for (const Index l : a_.columns_of(block.agent(k))) out[l] = true;
+    }
+    return out;
+  }
+  // Who brings an agent's row to the process whose neighbours are `near`: the agent's owner if it owns any agent on the
+  // way, the agent itself among them; else the owner of the one with the smallest number.
+  [[nodiscard]] Index bringer(Index agent, const std::vector<bool>& near) const {
+    Index first = -1;
+    for (const Index m : a_.columns_of(agent)) {
+      if (!near[m]) continue;
+      if (owner(m) == owner(agent)) return owner(agent);
+      if (first < 0) first = owner(m);
+    }
+    return first;
   }
   void tidy(Agents& agents) const {
     std::ranges::sort(agents, {}, [&](Index agent) { return own_.place(agent); });
@@ -156,7 +180,6 @@ ExchangePlan plan_exchange(const SparseRows& a, const Ownership& ownership, Inde
         const PeerRows& rows = exchanges[n].at(peer);
         add(with.sent, rows.sent);
         add(with.received, rows.received);
-        with.owns_received = with.owns_received && n < 2;
       }
     }
     return out;

@@ -21,15 +21,14 @@ struct Correspondence {
   std::vector<std::int32_t> received;
   Index here = -1;  // an edge between the two: the agent here, and its neighbour there
   Index there = -1;
-  bool owns_received = true;  // nothing that it forwards for others: nobody else sends these rows
 };
 
 /// Who writes to whom. Messages of one hop: one's own rows to the processes that have neighbours of theirs. Messages of
 /// two hops in two phases: these rows, and those of one's own that agents here would forward there; then what agents
-/// here have got from third processes and would forward. A row goes at most once from one process to another in an
-/// exchange, whichever agents there want it. With one agent a process that is what agents send each other; with more,
-/// rows that the receiver owns need no forwarding. What comes from one peer in one phase stands in rows that follow
-/// each other, unless another peer sends it too. Peers are the same, and in the same order, everywhere.
+/// here have got from third processes and forward. A row comes to a process once in an exchange, whichever agents there
+/// want it: from its owner where that can send it, else from the process of the agent of the smallest number that can
+/// forward it. With one agent a process that is what agents send each other. What comes from one peer in one phase
+/// stands in rows that follow each other. Peers are the same, and in the same order, everywhere.
 struct ExchangePlan {
   Roster roster;
   std::vector<Correspondence> one_hop;

@@ -33,12 +33,12 @@ Wire::Wire(Link& link, MPI_Comm comm, const std::vector<Correspondence>& peers, 
 
 void Wire::add_peer(const Correspondence& peer, Rows& rows, Index width, bool stays, int tag) {
   const MPI_Datatype type = rows.element() == Element::float32 ? MPI_FLOAT : MPI_DOUBLE;
-  const auto add = [&](const std::vector<std::int32_t>& slots, bool alone, std::vector<Part>& parts,
-                       std::vector<Packed>& packed, std::vector<std::byte>& buffer) {
+  const auto add = [&](const std::vector<std::int32_t>& slots, std::vector<Part>& parts, std::vector<Packed>& packed,
+                       std::vector<std::byte>& buffer) {
     if (slots.empty()) return;
     const auto count = slots.size() * static_cast<std::size_t>(width);
     const auto number = static_cast<std::size_t>(bytes_of(rows.element()));
-    if (stays && alone && follow_each_other(slots)) {
+    if (stays && follow_each_other(slots)) {
       parts.push_back({peer.rank, tag, rows.place(slots.front()), 0, count, type});
       return;
     }
@@ -47,8 +47,8 @@ void Wire::add_peer(const Correspondence& peer, Rows& rows, Index width, bool st
     constexpr std::size_t line = 64;  // so that every part is aligned
     buffer.resize(buffer.size() + (count * number + line - 1) / line * line);
   };
-  add(peer.received, peer.owns_received, in_parts_, in_packed_, in_);
-  add(peer.sent, true, out_parts_, out_packed_, out_);
+  add(peer.received, in_parts_, in_packed_, in_);
+  add(peer.sent, out_parts_, out_packed_, out_);
 }
 
 void Wire::open_requests() {

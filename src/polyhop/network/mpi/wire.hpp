@@ -17,9 +17,8 @@
 namespace polyhop::mpi {
 
 /// Rows on their way between this process and those around it, in one phase of a plan, for messages of one shape. Each
-/// vector and the scalars go as a message of their own to every peer. Rows that stand one after the other, and that no
-/// other peer sends, are sent from and received into the mail itself; the others are packed, so that what lies between
-/// them stays at home.
+/// vector and the scalars go as a message of their own to every peer. Rows that stand one after the other are sent from
+/// and received into the mail itself; the others are packed, so that what lies between them stays at home.
 class Wire {
  public:
   /// The mail's rows: vectors, and scalars of which the first few are sent.
