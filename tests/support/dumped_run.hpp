@@ -220,8 +220,8 @@ inline void dump_run(const RunCase& c, Index number, const std::filesystem::path
     const auto* gap = dynamic_cast<const GraphAwarePolyak*>(step.get());
     write_options(folder / "options.json", c, algorithm, algorithm.recursion(worker.network.matrix()), rule,
                   gap == nullptr ? 0 : gap->two_hop_scale());
-    const auto recursion =
-        algorithm.build(start, {worker.network, &reference, algorithm.recursion(worker.network.matrix()), seed});
+    const auto recursion = algorithm.build(
+        start, {worker.network, &reference, algorithm.recursion(worker.network.matrix()), seed, oracle.get()});
     for (Index i = 0; i < c.iterations; ++i) {
       sampler.draw(i);
       for (Index k = 0; k < K; ++k) {

@@ -91,7 +91,7 @@ struct Solver {
       : oracle(make_oracle(problem, network.block(), seed, gradient)), average(start) {
     const AlgorithmSpec spec = read_algorithm(recursion, "algorithm");
     rule = (step.empty() ? own_steps() : read_rule(step, "step")).build({network, reference, spec.recursion(network.matrix()), seed});
-    algorithm = spec.build(start, {network, reference, spec.recursion(network.matrix()), seed});
+    algorithm = spec.build(start, {network, reference, spec.recursion(network.matrix()), seed, oracle.get()});
     algorithm->register_state(state);
     rule->register_state(state);
     oracle->register_state(state);

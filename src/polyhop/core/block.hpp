@@ -126,6 +126,13 @@ inline void blend(double share, const Rows& x, Rows& out) {
   add(share, x, out);
 }
 
+/// Row i of x folded to kernels::folds numbers by a row of signs
+inline void fold(const Rows& x, Index i, const Rows& signs, double* out) {
+  with_element(x.element(), [&](auto zero) {
+    using T = decltype(zero);
+    kernels::fold(x.as<T>(i), signs.as<T>(), x.columns(), out);
+  });
+}
 /// x_i . y_j of two rows
 inline double dot(const Rows& x, Index i, const Rows& y, Index j) {
   return with_element(x.element(), [&](auto zero) {

@@ -248,6 +248,17 @@ POLYHOP_INLINE void raise_to(double b, const T* v, T* u, Index n) {
 }
 
 template <class T>
+POLYHOP_INLINE void fold_to(const T* x, const T* s, Index n, double* out) {
+  double sum[folds] = {};
+  const Index whole = n / folds * folds;
+  for (Index m = 0; m < whole; m += folds) {
+    for (Index j = 0; j < folds; ++j) sum[j] += static_cast<double>(x[m + j]) * static_cast<double>(s[m + j]);
+  }
+  for (Index m = whole; m < n; ++m) sum[m - whole] += static_cast<double>(x[m]) * static_cast<double>(s[m]);
+  for (Index j = 0; j < folds; ++j) out[j] = sum[j];
+}
+
+template <class T>
 POLYHOP_INLINE void take_scaled_step(double a, const T* m, const T* u, double floor, double shift, const T* x, T* out,
                                      Index n) {
   for (Index j = 0; j < n; ++j) {
@@ -268,6 +279,9 @@ POLYHOP_CLONES void moments(double b1, double b2, double s, const float* h, floa
 
 POLYHOP_CLONES void raise(double b, const double* v, double* u, Index n) { raise_to(b, v, u, n); }
 POLYHOP_CLONES void raise(double b, const float* v, float* u, Index n) { raise_to(b, v, u, n); }
+
+POLYHOP_CLONES void fold(const double* x, const double* s, Index n, double* out) { fold_to(x, s, n, out); }
+POLYHOP_CLONES void fold(const float* x, const float* s, Index n, double* out) { fold_to(x, s, n, out); }
 
 POLYHOP_CLONES void scaled_step(double a, const double* m, const double* u, double floor, double shift, const double* x,
                                 double* out, Index n) {

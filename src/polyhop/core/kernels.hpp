@@ -74,6 +74,12 @@ void scaled_step(double a, const double* m, const double* u, double floor, doubl
 void scaled_step(double a, const float* m, const float* u, double floor, double shift, const float* x, float* out,
                  Index n);
 
+/// A vector folded to `folds` numbers: out[j] = sum of s_m x_m over m = j, j + folds, ..., in that order, in double, s of
+/// signs. Signs drawn at random make the product of two folded vectors that of the vectors, on average.
+inline constexpr Index folds = 8;
+void fold(const double* x, const double* s, Index n, double* out);
+void fold(const float* x, const float* s, Index n, double* out);
+
 /// Row r of out, for each r in rows[0 .. count): sum over its entries of weight * x row slot.
 void combine(const SparseView& a, const std::int32_t* rows, Index count, const double* x, Index x_stride, Index columns,
              double* out, Index out_stride);

@@ -131,7 +131,7 @@ void Run::build(const Problem& problem, const Method& method, const Reference& r
   } catch (const InputError& e) {
     throw at(e, ".");
   }
-  Setting setting = {*network_, &reference, {}, seed};
+  Setting setting = {*network_, &reference, {}, seed, oracle_.get()};
   try {
     setting.recursion = method.algorithm.recursion(network_->matrix());
   } catch (const InputError& e) {

@@ -257,7 +257,8 @@ class Fitter {
     }
   }
 
-  FitEnd with_batches(const Setting& setting) {
+  FitEnd with_batches(Setting setting) {
+    setting.oracle = oracle_.get();
     Automatic algorithm(w_, {}, setting);
     AveragedIterate average(w_);
     const auto own = own_steps().build(setting);

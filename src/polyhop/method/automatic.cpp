@@ -13,9 +13,11 @@
 namespace polyhop {
 namespace {
 
-// A window whose late half is above this share of its early half: no progress. Below the other: certain progress.
+// A window whose late half is above this share of its early half: no progress.
 constexpr double stalled = 0.8;
-constexpr double falls = 0.7;
+// Claims of more than this many times the way that models went are not kept, if they have grown since the middle.
+constexpr double not_kept = 3;
+constexpr double growing = 1.25;
 
 GapOptions graph_aware_options() {
   GapOptions options;
@@ -23,14 +25,13 @@ GapOptions graph_aware_options() {
   options.damping = Damping::rows;
   options.project = true;
   options.sweeps.count = 5;
-  options.relaxation = 1.7;
-  options.cap = {Cap::Kind::distance, 1};
+  options.relaxation = 1.5;
   return options;
 }
 
-Setting on_diffusion(const Setting& setting) {
+Setting on_exact_diffusion(const Setting& setting, double mixing) {
   Setting out = setting;
-  out.recursion = {};
+  out.recursion = {.name = "exact-diffusion", .mixing = mixing, .shifted = true};
   return out;
 }
 
@@ -79,48 +80,120 @@ void ProgressWatch::register_state(StateRegistry& state) {
   state.scalars("auto.late", late_);
 }
 
+ClaimWatch::ClaimWatch(const Rows& start)
+    : from_(start), claimed_(start.rows()), went_(start.rows()), below_(start.rows()) {
+  for (auto& list : sums_) list.resize(start.rows());
+}
+
+bool ClaimWatch::broken(const Rows& w, const Iterate& at, Network& network) {
+  for (std::size_t k = 0; k < below_.size(); ++k) {
+    if (at.own_values()[k] < 0) below_[k] = 1;
+  }
+  const bool is_half = 2 * seen_ == length_;
+  if (!is_half && seen_ < length_) return false;
+  for (std::size_t k = 0; k < below_.size(); ++k) {
+    sums_[0][k] = claimed_[k];
+    sums_[1][k] = went_[k];
+    sums_[2][k] = below_[k];
+    sums_[3][k] = at.gradients().squared_norm(static_cast<Index>(k)) > 0 ? 1 : 0;
+  }
+  network.spread_sum({sums_[0], sums_[1], sums_[2], sums_[3]});
+  if (sums_[0].empty()) return false;  // nobody's block
+  const double went = sums_[1][0];
+  const double ratio = went > 0 ? sums_[0][0] / went : 0;
+  if (sums_[2][0] > 0 || (went == 0 && sums_[3][0] > 0)) return true;
+  if (is_half) {
+    half_ = ratio;
+    return false;
+  }
+  if (ratio > not_kept && ratio > growing * half_) return true;
+  length_ = all_;
+  seen_ = 0;
+  std::ranges::fill(claimed_, 0.0);
+  std::ranges::fill(went_, 0.0);
+  copy(w, from_);
+  return false;
+}
+
+void ClaimWatch::observe(std::span<const double> claims, const Rows& w) {
+  for (std::size_t k = 0; k < claims.size(); ++k) {
+    const auto agent = static_cast<Index>(k);
+    claimed_[k] += claims[k];
+    went_[k] = std::max(went_[k], squared_distance(w, agent, from_, agent));
+  }
+  ++seen_;
+  ++all_;
+}
+
+void ClaimWatch::register_state(StateRegistry& state) {
+  state.rows("auto.window_from", from_);
+  state.scalars("auto.claimed", claimed_);
+  state.scalars("auto.went", went_);
+  state.scalars("auto.below", below_);
+  state.number("auto.window_seen", seen_);
+  state.number("auto.window_length", length_);
+  state.number("auto.window_all", all_);
+  state.number("auto.window_half", half_);
+}
+
 Automatic::Automatic(Rows start, const NoOptions&, const Setting& setting)
     : Algorithm(std::move(start)),
-      gap_(graph_aware_options(), on_diffusion(setting)),
+      mixing_(largest_mixing(setting.network.matrix())),
+      gap_(graph_aware_options(), on_exact_diffusion(setting, mixing_)),
+      correction_(w_, mixing_),
+      claims_(w_),
       progress_(w_.rows(), setting.network.agents()),
-      descent_(zeros()),
-      before_(zeros()),
       energy_(mu_.size()) {
   gap_.allow_unknown_smoothness();
+  if (setting.oracle != nullptr && RememberingDescent::suits(*setting.oracle)) {
+    remembering_.emplace(zeros(), mixing_, setting);
+  } else {
+    descent_.emplace(zeros());
+    before_ = zeros();
+  }
 }
 
 void Automatic::register_more(StateRegistry& state) {
   state.number("auto.stage", stage_);
   state.number("auto.falling", falling_);
-  state.number("auto.cap_factor", cap_factor_);
   gap_.register_state(state);
+  correction_.register_state(state);
+  claims_.register_state(state);
+  if (remembering_) return remembering_->register_state(state);
   progress_.register_state(state);
-  descent_.register_state(state);
+  descent_->register_state(state);
 }
 
 void Automatic::step(Index i, Oracle& oracle, StepSize&, Network& network) {
+  if (i == 0 && !oracle.may_fit()) stage_ = 1;
+  if (stage_ == 1 && remembering_) {
+    oracle.draw(i);
+    remembering_->step(i, w_, oracle, mu_, network);
+    return;
+  }
   const Iterate at = sample(i, w_, oracle, true);
   if (stage_ == 0) {
     const Network::StepAccount account(network);
-    if (progress_.observe(at.own_values(), network)) {
-      if (progress_.ratio() < falls) cap_factor_ *= 4;
-      if (progress_.ratio() > stalled) {
-        stage_ = 1;
-        progress_.restart();
-      }
-    }
+    if (claims_.broken(w_, at, network)) stage_ = 1;
   }
   if (stage_ == 0) {
     graph_aware_step(at, network);
+  } else if (remembering_) {
+    remembering_->step(i, w_, oracle, mu_, network);
   } else {
     corrected_step(at, network);
   }
 }
 
 void Automatic::graph_aware_step(const Iterate& at, Network& network) {
-  gap_.loosen_cap(cap_factor_);
-  gap_.choose(at, network, mu_);
-  network.adapt_combine(w_, mu_, at.gradients());
+  const Iterate ahead = at.from(correction_.ahead(w_));
+  gap_.choose(ahead, network, mu_);
+  {
+    const Network::StepAccount account(network);
+    gap_.claim(ahead, network, mu_, energy_);
+  }
+  correction_.apply(w_, mu_, at.gradients(), network);
+  claims_.observe(energy_, w_);
 }
 
 void Automatic::corrected_step(const Iterate& at, Network& network) {
@@ -128,8 +201,8 @@ void Automatic::corrected_step(const Iterate& at, Network& network) {
   if (stage_ == 2) ++falling_;
   const double share = 1 / std::sqrt(1 + static_cast<double>(falling_) / knee);
   copy(w_, before_);
-  descent_.direction(at.gradients());
-  descent_.move(w_, at, share, mu_, network);
+  descent_->direction(at.gradients());
+  descent_->move(w_, at, share, mu_, network);
   if (stage_ == 2) return;
   // ||g_k + d_k||^2 / L_k, d_k the new one, from the move that it made with mu_k = 1/L_k.
   for (std::size_t k = 0; k < mu_.size(); ++k) {

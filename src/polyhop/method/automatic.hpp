@@ -2,12 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "polyhop/method/algorithm.hpp"
 #include "polyhop/method/corrected_descent.hpp"
 #include "polyhop/method/graph_aware_polyak.hpp"
+#include "polyhop/method/remembering_descent.hpp"
 
 namespace polyhop {
 
@@ -34,15 +37,42 @@ class ProgressWatch {
   std::vector<double> early_, late_;
 };
 
+/// Whether GAP's promises are kept: what its steps claim to have won of the squared distance to a model that fits every
+/// sample, against the squared distance that models went, over the whole network. Where there is such a model the first
+/// cannot exceed the second by much; where there is none the same distance is won again and again. Windows end at 32,
+/// 64, 128, ... iterations; claims above 3 times the way, and still growing against it since the window's middle by a
+/// quarter, are not kept. 4 scalars over the tree twice a window.
+class ClaimWatch {
+ public:
+  explicit ClaimWatch(const Rows& start);
+  /// Before a step from w, where agents' costs are these: true when claims are not kept, or cannot be, since a cost is
+  /// below 0 or nobody has moved while there are gradients.
+  bool broken(const Rows& w, const Iterate& at, Network& network);
+  /// After the step to w, with what was claimed of it.
+  void observe(std::span<const double> claims, const Rows& w);
+  void register_state(StateRegistry& state);
+
+ private:
+  Rows from_;  // where the window began
+  std::vector<double> claimed_, went_, below_;
+  std::array<std::vector<double>, 4> sums_;
+  Index seen_ = 0;  // iterations of the window
+  Index length_ = 32;
+  Index all_ = 0;    // of all windows
+  double half_ = 0;  // claims against the way in the middle
+};
+
 /// What a user gets who knows neither a step nor an optimum (docs/auto-rule.md): two algorithms, each without a rival
 /// where it fits, and a test that says which one to run.
-///  0. ATC-diffusion with GAP: bound "tight" ("linear" where no smoothness is known), damping "rows", projection, 5
-///     sweeps, relaxation 1.7, optimum 0, cap "2*distance", looser by 4 each time the losses were seen to fall. Where
-///     the data fit, its steps are larger than any constant.
-///  1. When the losses stall, there is something that no model fits: exact diffusion with steps 1/L_k, whose mean has
-///     no bias, so that averaging takes the noise; with full gradients it converges linearly to w^o.
-///  2. When that stalls too, noise is left: the same with falling steps.
-/// All agents change together, by sums over the network. Costs GAP's traffic in stage 0, 1 vector and 1 scalar later.
+///  0. Exact diffusion, primal, with GAP, mixing as much as the network allows: bound "tight" ("linear" where no
+///     smoothness is known), damping "rows", projection, 5 sweeps, relaxation 1.5, optimum 0. Where the data fit, its
+///     steps are larger than any constant. Left out where no data can be fitted: a penalty, a loss that never ends.
+///  1. When its claims are not kept, there is something that no model fits. Linear models with a bounded curvature go
+///  on
+///     by RememberingDescent, which reaches w^o by batches as well. Others take exact diffusion with steps 1/L_k, whose
+///     mean has no bias;
+///  2. and when that stalls too, noise is left: the same with falling steps.
+/// All agents change together, by sums over the network. Costs GAP's traffic in stage 0, 1 vector an edge later.
 class Automatic final : public Algorithm {
  public:
   Automatic(Rows start, const NoOptions& options, const Setting& setting);
@@ -54,12 +84,15 @@ class Automatic final : public Algorithm {
   void graph_aware_step(const Iterate& at, Network& network);
   void corrected_step(const Iterate& at, Network& network);
 
+  double mixing_;
   Index stage_ = 0;
   Index falling_ = 0;  // iterations of stage 2
-  double cap_factor_ = 2;
   GraphAwarePolyak gap_;
+  PrimalCorrection correction_;
+  ClaimWatch claims_;
+  std::optional<RememberingDescent> remembering_;  // of linear models; of others
+  std::optional<CorrectedDescent> descent_;
   ProgressWatch progress_;
-  CorrectedDescent descent_;
   Rows before_;
   std::vector<double> energy_;
 };

@@ -72,6 +72,23 @@ void DualCorrection::apply(Rows& w, std::span<const double> mu, bool common, Net
   }
 }
 
+PrimalCorrection::PrimalCorrection(const Rows& start, double mixing)
+    : mixing_(mixing), psi_(start), ahead_(start.zeros(start.rows())) {}
+
+const Rows& PrimalCorrection::ahead(const Rows& w) {
+  copy(w, ahead_);
+  add(1, w, ahead_);
+  add(-1, psi_, ahead_);
+  return ahead_;
+}
+
+void PrimalCorrection::apply(Rows& w, std::span<const double> mu, const Gradients& g, Network& network) {
+  descend(w, mu, g, psi_);    // psi_i
+  descend(ahead_, mu, g, w);  // phi_i = psi_i + W_{i-1} - psi_{i-1}
+  network.combine(w, ahead_);
+  mix(mixing_, ahead_, w);
+}
+
 ExactDiffusion::ExactDiffusion(Rows start, double mixing) : Algorithm(std::move(start)), correction_(zeros(), mixing) {}
 
 Recursion ExactDiffusion::recursion(const ExactDiffusionOptions& options, const CombinationMatrix& matrix) {
@@ -86,7 +103,7 @@ void ExactDiffusion::step(Index i, Oracle& oracle, StepSize& rule, Network& netw
 }
 
 PrimalExactDiffusion::PrimalExactDiffusion(Rows start, double mixing)
-    : Algorithm(std::move(start)), mixing_(mixing), psi_(w_), ahead_(zeros()) {}
+    : Algorithm(std::move(start)), correction_(w_, mixing) {}
 
 Recursion PrimalExactDiffusion::recursion(const ExactDiffusionOptions& options, const CombinationMatrix& matrix) {
   const bool known = !options.mixing.largest && options.mixing.value <= 0.5;  // safe on every network
@@ -98,14 +115,8 @@ Recursion PrimalExactDiffusion::recursion(const ExactDiffusionOptions& options, 
 
 void PrimalExactDiffusion::step(Index i, Oracle& oracle, StepSize& rule, Network& network) {
   const Iterate at = sample(i, w_, oracle, rule);
-  copy(w_, ahead_);
-  add(1, w_, ahead_);
-  add(-1, psi_, ahead_);  // 2 W_{i-1} - psi_{i-1}
-  rule.choose(at.from(ahead_), network, mu_);
-  descend(w_, mu_, at.gradients(), psi_);    // psi_i
-  descend(ahead_, mu_, at.gradients(), w_);  // phi_i = psi_i + W_{i-1} - psi_{i-1}
-  network.combine(w_, ahead_);
-  mix(mixing_, ahead_, w_);
+  rule.choose(at.from(correction_.ahead(w_)), network, mu_);
+  correction_.apply(w_, mu_, at.gradients(), network);
 }
 
 }  // namespace polyhop

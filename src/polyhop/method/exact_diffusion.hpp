@@ -61,6 +61,22 @@ class DualCorrection {
   Gradients along_direction_;
 };
 
+/// The same for the primal form: psi, and where a step is taken from.
+class PrimalCorrection {
+ public:
+  PrimalCorrection(const Rows& start, double mixing);
+  /// X = 2 W_{i-1} - psi_{i-1}
+  const Rows& ahead(const Rows& w);
+  /// W <- P (X - diag(mu) G), from where `ahead` said.
+  void apply(Rows& w, std::span<const double> mu, const Gradients& g, Network& network);
+  void register_state(StateRegistry& state) { state.rows("exact_diffusion.psi", psi_); }
+
+ private:
+  double mixing_;
+  Rows psi_;
+  Rows ahead_;
+};
+
 /// Exact diffusion (= NIDS): diffusion whose fixed point is w^o also where the agents' minimisers differ.
 /// With Wg = (1 - c) I + c A, c 1/2 or up to largest_dual_mixing (A itself makes a ring diverge), and D_0 = 0:
 ///   Psi = X - diag(mu) (G + D),   D_k += sum_l wg_kl (psi_k - psi_l) / max(mu_k, mu_l),   X+ = X - diag(mu) (G + D+).
@@ -95,11 +111,8 @@ class PrimalExactDiffusion final : public Algorithm {
   void step(Index i, Oracle& oracle, StepSize& rule, Network& network) override;
 
  private:
-  void register_more(StateRegistry& state) override { state.rows("exact_diffusion.psi", psi_); }
-
-  double mixing_;
-  Rows psi_;
-  Rows ahead_;  // 2 W_{i-1} - psi_{i-1}
+  void register_more(StateRegistry& state) override { correction_.register_state(state); }
+  PrimalCorrection correction_;
 };
 
 }  // namespace polyhop

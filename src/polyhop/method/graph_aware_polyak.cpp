@@ -386,6 +386,11 @@ void GraphAwarePolyak::couple(const Iterate& at, Network& network, std::span<con
   }
 }
 
+void GraphAwarePolyak::claim(const Iterate& at, Network& network, std::span<const double> mu, std::span<double> out) {
+  couple(at, network, mu);
+  for (std::size_t k = 0; k < mu.size(); ++k) out[k] = -mu[k] * (2 * cbar_[k] + coupling_[k]);
+}
+
 // Projected sweeps minimise a majoriser of q(u) = u^T Z u + 2 cbar^T u over u >= 0, so they converge; the agents stop
 // together, when the largest move ||dmu_k g_k|| in the network is nothing against the largest step. For studies: every
 // sweep is sent and charged, and where Z is close to singular they give up after `most` of them.

@@ -99,6 +99,9 @@ class GraphAwarePolyak final : public StepSize {
   void loosen_cap(double factor) { cap_->loosen(factor); }
   /// Lets bound = "tight" be "linear" where no smoothness is known, instead of an error.
   void allow_unknown_smoothness() { allows_unknown_smoothness_ = true; }
+  /// out[k] = -mu_k (2 cbar_k + sum_l z_kl mu_l): what the steps mu from where it chose last win, agent by agent, of the
+  /// squared distance to any model that fits, if there is one. 1 scalar from each agent within two hops.
+  void claim(const Iterate& at, Network& network, std::span<const double> mu, std::span<double> out);
   /// lambda_B of `damping = "graph"`; 0 for others.
   [[nodiscard]] double two_hop_scale() const { return lambda_b_; }
 

@@ -136,7 +136,8 @@ struct Setting {
   Network& network;
   const Reference* reference = nullptr;  // only for options that study a known optimum
   Recursion recursion = {};
-  std::uint64_t seed = 0;  // of what a rule draws at random
+  std::uint64_t seed = 0;    // of what a rule draws at random
+  Oracle* oracle = nullptr;  // for what remembers samples; none: nothing is remembered
 };
 
 }  // namespace polyhop

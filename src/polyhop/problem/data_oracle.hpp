@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <span>
 #include <type_traits>
@@ -25,6 +26,7 @@ class DataOracle : public Oracle, public SampleGradients {
   bool smoothness(std::span<double> out) override;
   [[nodiscard]] bool is_exact() const override { return sampler_.takes_all(); }
   [[nodiscard]] Index epoch() const override { return sampler_.epoch(); }
+  [[nodiscard]] bool may_fit() const override { return problem_.l2() == 0 && std::isfinite(problem_.max_curvature()); }
   [[nodiscard]] bool is_quadratic() const override { return problem_.is_quadratic() && problem_.l2() == 0; }
 
   [[nodiscard]] SampleGradients* samples() override { return this; }
@@ -32,6 +34,10 @@ class DataOracle : public Oracle, public SampleGradients {
   [[nodiscard]] Index count(Index k) const override { return problem_.data().samples(problem_.here(block_.first) + k); }
   [[nodiscard]] std::span<const Index> drawn(Index k) const override { return batch(k); }
   [[nodiscard]] double factor(Index k) const override { return weight(k); }
+  [[nodiscard]] bool is_linear() const override { return true; }
+  [[nodiscard]] double max_curvature() const override { return problem_.max_curvature(); }
+  [[nodiscard]] double squared_norm(Index k, Index n) const override { return problem_.squared_norm(sample(k, n)); }
+  [[nodiscard]] double penalty_curvature() const override { return problem_.penalty_curvature(); }
 
  protected:
   [[nodiscard]] const Features& features() const { return problem_.data().features; }

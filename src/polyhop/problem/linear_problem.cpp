@@ -46,6 +46,7 @@ class LinearOracle final : public DataOracle {
     predict([&](Index k) { return w.as<T>(k); });
     loss_.slopes(z_, targets_, out);
   }
+  [[nodiscard]] std::span<const double> predictions() const override { return z_; }
   void add(Index k, std::span<const double> slopes, Rows& g) override {
     T* out = g.as<T>(k);
     for (std::size_t j = 0; j < slopes.size(); ++j) features().add_scaled(slopes[j], sample(k, batch(k)[j]), out);

@@ -79,11 +79,16 @@ class Oracle {
   /// How many iterations it takes until an agent of the block may have seen all its samples, the slowest of them.
   [[nodiscard]] virtual Index epoch() const { return 1; }
 
+  /// False when no model makes every sample's cost 0 however the data are: a penalty, a loss that never ends.
+  [[nodiscard]] virtual bool may_fit() const { return true; }
+
   /// True when Jhat_k(w) is a constant times mean (h.w - y)^2, with nothing added.
   [[nodiscard]] virtual bool is_quadratic() const { return false; }
 
   /// The same samples one by one; null where a cost does not tell them apart.
   [[nodiscard]] virtual SampleGradients* samples() { return nullptr; }
+  /// Counts gradients that were evaluated by way of them.
+  void charge(Index gradients) { evaluations_.gradients += gradients; }
 
   /// Registers what survives an iteration; samples drawn as a function of the iteration need nothing.
   virtual void register_state(StateRegistry& /*state*/) {}
@@ -97,9 +102,6 @@ class Oracle {
   virtual void do_values_at(const Reach& reach, std::span<double> out) = 0;
   virtual void do_values_along(const Rows& w, const Gradients& g, std::span<const Index> agents,
                                std::span<const double> steps, std::span<double> out) = 0;
-  /// Counts gradients beyond those that were asked for.
-  void charge(Index gradients) { evaluations_.gradients += gradients; }
-
  private:
   Evaluation here_;
   Evaluation elsewhere_;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <limits>
 #include <span>
 
 #include "polyhop/core/index.hpp"
@@ -26,6 +27,15 @@ class SampleGradients {
   [[nodiscard]] virtual double factor(Index k) const = 0;
   /// The slopes of all drawn samples, each agent's at its row of w: agent after agent, sample after sample.
   virtual void slopes(const Rows& w, std::span<double> out) = 0;
+  /// The predictions that they were taken at, as many and in the same order; empty where slopes are gradients.
+  [[nodiscard]] virtual std::span<const double> predictions() const { return {}; }
+  /// True when slopes are derivatives by predictions.
+  [[nodiscard]] virtual bool is_linear() const { return false; }
+  /// Of a linear model: the largest that a derivative of a slope can be, infinity where there is no bound; the squared
+  /// norm of a sample's features; the largest curvature of the penalty.
+  [[nodiscard]] virtual double max_curvature() const { return std::numeric_limits<double>::infinity(); }
+  [[nodiscard]] virtual double squared_norm(Index /*k*/, Index /*sample*/) const { return 0; }
+  [[nodiscard]] virtual double penalty_curvature() const { return 0; }
   /// Row k of g += the gradients that these slopes of agent k's drawn samples stand for.
   virtual void add(Index k, std::span<const double> slopes, Rows& g) = 0;
   /// Row k of g = the gradient of the penalty at row k of w.

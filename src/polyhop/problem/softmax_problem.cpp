@@ -39,17 +39,21 @@ class SoftmaxOracle final : public DataOracle {
   }
 
   void slopes(const Rows& w, std::span<double> out) override {
+    kept_.resize(out.size());
     double* to = out.data();
+    double* kept = kept_.data();
     for (Index k = 0; k < block_.size(); ++k) {
       in_groups(0, batch(k).size(), [&](std::size_t first, std::size_t last) {
         predict(k, batch(k).subspan(first, last - first), w.as<T>(k));
         for (std::size_t j = first; j < last; ++j) {
-          (void)slopes_of(targets(k)[j], 1, predictions(j - first));
-          to = std::copy_n(predictions(j - first), classes_, to);
+          kept = std::copy_n(scores(j - first), classes_, kept);
+          (void)slopes_of(targets(k)[j], 1, scores(j - first));
+          to = std::copy_n(scores(j - first), classes_, to);
         }
       });
     }
   }
+  [[nodiscard]] std::span<const double> predictions() const override { return kept_; }
   void add(Index k, std::span<const double> slopes, Rows& g) override {
     in_groups(0, batch(k).size(), [&](std::size_t first, std::size_t last) {
       const auto some = batch(k).subspan(first, last - first);
@@ -69,7 +73,7 @@ class SoftmaxOracle final : public DataOracle {
         const auto some = std::span<const Index>(numbers).first(last - first);
         predict(k, some, w.as<T>(k));
         for (std::size_t j = 0; j < some.size(); ++j) {
-          (void)slopes_of(problem_.data().targets[sample(k, some[j])], by, predictions(j));
+          (void)slopes_of(problem_.data().targets[sample(k, some[j])], by, scores(j));
         }
         add_samples(k, some, z_.data(), out);
       });
@@ -101,17 +105,17 @@ class SoftmaxOracle final : public DataOracle {
     }
     for (std::size_t j = 0; j < some.size(); ++j) {
       for (std::size_t c = 0; c < classes_; ++c) {
-        predictions(j)[c] = h.dot(sample(k, some[j]), w + static_cast<Index>(c) * h.columns());
+        scores(j)[c] = h.dot(sample(k, some[j]), w + static_cast<Index>(c) * h.columns());
       }
     }
   }
-  [[nodiscard]] double* predictions(std::size_t of) { return z_.data() + of * classes_; }
+  [[nodiscard]] double* scores(std::size_t of) { return z_.data() + of * classes_; }
 
   [[nodiscard]] double value_at(Index k, const T* w) {
     in_groups(0, batch(k).size(), [&](std::size_t first, std::size_t last) {
       predict(k, batch(k).subspan(first, last - first), w);
       for (std::size_t j = first; j < last; ++j) {
-        losses_[j] = softmax_loss({predictions(j - first), classes_}, static_cast<Index>(targets(k)[j]));
+        losses_[j] = softmax_loss({scores(j - first), classes_}, static_cast<Index>(targets(k)[j]));
       }
     });
     return value(k, {losses_.data(), batch(k).size()}, w);
@@ -133,8 +137,7 @@ class SoftmaxOracle final : public DataOracle {
       in_groups(begin, end, [&](std::size_t first, std::size_t last) {
         const auto some = batch(k).subspan(first, last - first);
         predict(k, some, w);
-        for (std::size_t j = first; j < last; ++j)
-          losses_[j] = slopes_of(targets(k)[j], share(k), predictions(j - first));
+        for (std::size_t j = first; j < last; ++j) losses_[j] = slopes_of(targets(k)[j], share(k), scores(j - first));
         add_samples(k, some, z_.data(), g);
       });
     });
@@ -185,6 +188,7 @@ class SoftmaxOracle final : public DataOracle {
   std::array<const T*, together> rows_{};  // the features of some samples, where they are dense
   std::vector<double> z_;                  // their predictions, one for each class
   std::vector<double> losses_;             // of one agent's batch
+  std::vector<double> kept_;               // predictions of all drawn samples
 };
 
 }  // namespace

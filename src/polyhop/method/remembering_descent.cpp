@@ -1,0 +1,276 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/method/remembering_descent.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <limits>
+
+#include "polyhop/core/block.hpp"
+#include "polyhop/core/random.hpp"
+
+namespace polyhop {
+namespace {
+
+constexpr double forgetting = 1 - 1.0 / 32;
+constexpr double not_drawn = std::numeric_limits<double>::quiet_NaN();
+
+double mean_share(const SampleGradients& samples, Index k) {
+  return samples.factor(k) / std::max(1.0, static_cast<double>(samples.drawn(k).size()));
+}
+
+}  // namespace
+
+bool RememberingDescent::suits(Oracle& oracle) {
+  const SampleGradients* samples = oracle.samples();
+  return samples != nullptr && samples->is_linear() && std::isfinite(samples->max_curvature());
+}
+
+RememberingDescent::RememberingDescent(const Rows& zeros, double mixing, const Setting& setting)
+    : correction_(zeros, mixing), mixing_(mixing), seed_(setting.seed) {
+  const SampleGradients& samples = *setting.oracle->samples();
+  start_ = sum_ = difference_ = estimate_ = zeros;
+  along_estimate_ = along(estimate_);
+  signs_ = zeros.zeros(1);
+  drawn_signs_.resize(zeros.columns());
+  const Index agents = zeros.rows();
+  begin_ = {0};
+  Index most = 0;
+  for (Index k = 0; k < agents; ++k) {
+    begin_.push_back(begin_.back() + samples.width() * static_cast<Index>(samples.drawn(k).size()));
+    most = std::max(most, samples.count(k));
+  }
+  for (auto* list : {&z_, &slopes_}) list->resize(begin_.back());
+  if (!setting.oracle->is_exact()) {
+    table_ = Rows(agents, 2 * most * samples.width(), not_drawn);
+    for (auto* list : {&first_z_, &first_slopes_, &kept_, &scaled_}) list->resize(begin_.back());
+  }
+  drawn_.resize(agents);
+  rho_.resize(agents);
+  for (Mean* mean : {&num_, &den_, &a_, &b_}) {
+    mean->value.resize(agents);
+    mean->added.resize(agents);
+  }
+  for (auto* lists : {&folded_, &mixed_}) {
+    for (auto& list : *lists) list.resize(agents);
+  }
+}
+
+void RememberingDescent::register_state(StateRegistry& state) {
+  correction_.register_state(state);
+  state.number("descent.age", age_);
+  state.rows("descent.start", start_);
+  state.rows("descent.sum", sum_);
+  if (table_.rows() > 0) state.rows("descent.samples", table_);
+  state.scalars("descent.drawn", drawn_);
+  state.scalars("descent.num", num_.value);
+  state.scalars("descent.den", den_.value);
+  state.scalars("descent.a", a_.value);
+  state.scalars("descent.b", b_.value);
+  state.scalars("descent.rho", rho_);
+}
+
+void RememberingDescent::step(Index i, Rows& w, Oracle& oracle, std::span<double> mu, Network& network) {
+  SampleGradients& samples = *oracle.samples();
+  const bool exact = oracle.is_exact();
+  if (age_ == 0) copy(w, start_);
+  const Gradients* gradients = nullptr;
+  if (exact) {
+    gradients = &estimate_from_all(w, oracle);
+  } else {
+    look_at_batches(w, oracle);
+  }
+  {
+    const Network::StepAccount account(network);
+    fold_differences(i, network);
+    gossip(network);
+  }
+  if (!exact) estimate_from_batches(w, samples);
+  for (std::size_t k = 0; k < mu.size(); ++k) {
+    mu[k] = rho_[k] > 0 ? 1 / (rho_[k] + samples.penalty_curvature()) : 0;
+  }
+  correction_.direction(exact ? *gradients : along_estimate_);
+  correction_.apply(w, mu, false, network);
+  ++age_;
+}
+
+// e_k and num of full gradients, from the point before; at first from the slopes.
+const Gradients& RememberingDescent::estimate_from_all(const Rows& w, Oracle& oracle) {
+  SampleGradients& samples = *oracle.samples();
+  const Gradients& g = oracle.evaluate(w, false).gradients;
+  if (age_ == 0) {
+    samples.slopes(w, slopes_);
+    oracle.charge(w.rows());
+  }
+  for (Index k = 0; k < w.rows(); ++k) {
+    samples.penalty(k, w, estimate_);
+    g.write(k, difference_, k);
+    add_row(-1, estimate_, k, difference_, k);  // the losses' alone
+    copy_rows(difference_, k, estimate_, k);
+    if (age_ == 0) {
+      double sum = 0;
+      for (const double slope : of_agent(slopes_, k)) sum += slope * slope;
+      num_.added[k] = mean_share(samples, k) * sum / samples.max_curvature();
+    } else {
+      add_row(-1, sum_, k, difference_, k);
+      num_.added[k] = dot(difference_, k, w, k) - dot(difference_, k, start_, k);
+    }
+    copy_rows(estimate_, k, sum_, k);
+    copy_rows(w, k, start_, k);
+    a_.added[k] = b_.added[k] = 0;
+  }
+  return g;
+}
+
+void RememberingDescent::look_at_batches(const Rows& w, Oracle& oracle) {
+  SampleGradients& samples = *oracle.samples();
+  const Index width = samples.width();
+  bool all_drawn = true;
+  for (Index k = 0; k < w.rows(); ++k) {
+    for (const Index n : samples.drawn(k)) all_drawn = all_drawn && !std::isnan(table_(k, 2 * n * width));
+  }
+  if (!all_drawn) {
+    samples.slopes(start_, first_slopes_);
+    std::ranges::copy(samples.predictions(), first_z_.begin());
+    oracle.charge(w.rows());
+  }
+  samples.slopes(w, slopes_);
+  std::ranges::copy(samples.predictions(), z_.begin());
+  oracle.charge(w.rows());
+  for (Index k = 0; k < w.rows(); ++k) look_at_batch(k, samples);
+}
+
+// e_k, and what agent k's batch adds to num, a and b; `kept_`: its remembered slopes.
+void RememberingDescent::look_at_batch(Index k, SampleGradients& samples) {
+  const auto width = static_cast<std::size_t>(samples.width());
+  const double share = mean_share(samples, k);
+  const auto z = of_agent(z_, k);
+  const auto slopes = of_agent(slopes_, k);
+  const auto kept = of_agent(kept_, k);
+  const auto scaled = of_agent(scaled_, k);
+  double num = 0;
+  double a = 0;
+  double b = 0;
+  std::size_t n = 0;
+  for (const Index sample : samples.drawn(k)) {
+    const auto entry = table_.row(k).subspan(2 * static_cast<std::size_t>(sample) * width, 2 * width);
+    const bool known = !std::isnan(entry[0]);
+    double explained = 0;
+    double remembered = 0;
+    for (std::size_t c = 0; c < width; ++c, ++n) {
+      const double before = known ? entry[c] : of_agent(first_z_, k)[n];
+      kept[n] = known ? entry[width + c] : of_agent(first_slopes_, k)[n];
+      const double difference = age_ == 0 ? slopes[n] : slopes[n] - kept[n];
+      num += age_ == 0 ? slopes[n] * slopes[n] / samples.max_curvature() : difference * (z[n] - before);
+      scaled[n] = share * difference;
+      explained += slopes[n] * kept[n];
+      remembered += kept[n] * kept[n];
+    }
+    if (!known) continue;
+    a += explained * samples.squared_norm(k, sample);
+    b += remembered * samples.squared_norm(k, sample);
+  }
+  num_.added[k] = share * num;
+  a_.added[k] = share * a;
+  b_.added[k] = share * b;
+  clear_row(difference_, k);
+  samples.add(k, scaled, difference_);
+}
+
+// den: q0, and P q0 with the neighbours'.
+void RememberingDescent::fold_differences(Index i, Network& network) {
+  Stream stream(seed_, Purpose::sketch, 0, i + 1);
+  std::uint64_t bits = 0;
+  for (std::size_t m = 0; m < drawn_signs_.size(); ++m, bits >>= 1) {
+    if (m % 64 == 0) bits = stream.bits();
+    drawn_signs_[m] = (bits & 1) != 0 ? 1 : -1;
+  }
+  write_row(drawn_signs_, signs_, 0);
+  std::array<double, kernels::folds> own{};
+  for (Index k = 0; k < difference_.rows(); ++k) {
+    fold(difference_, k, signs_, own.data());
+    for (std::size_t j = 0; j < own.size(); ++j) folded_[j][k] = own[j];
+  }
+  const Heard heard =
+      network.hear({folded_[0], folded_[1], folded_[2], folded_[3], folded_[4], folded_[5], folded_[6], folded_[7]});
+  for (std::size_t j = 0; j < own.size(); ++j) heard.combine(static_cast<int>(j), mixed_[j]);
+  for (std::size_t k = 0; k < den_.added.size(); ++k) {
+    double energy = 0;
+    double den = 0;
+    for (std::size_t j = 0; j < own.size(); ++j) {
+      const double q0 = folded_[j][k];
+      const double q = (1 - mixing_) * q0 + mixing_ * mixed_[j][k];
+      energy += q0 * q0;
+      den += 2 * q0 * q - q * q;
+    }
+    den_.added[k] = age_ == 0 ? std::max(den, 0.1 * energy) : den;
+  }
+}
+
+void RememberingDescent::gossip(Network& network) {
+  // What the first iteration knew by other means does not mix with the rest.
+  for (Mean* mean : {&num_, &den_, &a_, &b_}) {
+    const bool restarts = age_ == 1 && (mean == &num_ || mean == &den_);
+    for (std::size_t k = 0; k < mean->value.size(); ++k) {
+      mean->added[k] += restarts ? 0 : forgetting * mean->value[k];
+    }
+  }
+  const Heard heard = network.hear({num_.added, den_.added, a_.added, b_.added});
+  int column = 0;
+  for (Mean* mean : {&num_, &den_, &a_, &b_}) heard.combine(column++, mean->value);
+  for (std::size_t k = 0; k < rho_.size(); ++k) {
+    if (num_.value[k] > 0 && den_.value[k] > 0) rho_[k] = den_.value[k] / num_.value[k];
+  }
+}
+
+double RememberingDescent::lambda(Index k) const {
+  const double b = b_.value[k];
+  return b > 0 ? std::clamp(a_.value[k] / b, 0.0, 1.0) : 0;
+}
+
+// v_k, and the new slopes take the places of the old ones.
+void RememberingDescent::estimate_from_batches(const Rows& w, SampleGradients& samples) {
+  const auto width = static_cast<std::size_t>(samples.width());
+  for (Index k = 0; k < w.rows(); ++k) {
+    const double share = mean_share(samples, k);
+    const double explained = lambda(k);
+    const auto slopes = of_agent(slopes_, k);
+    const auto kept = of_agent(kept_, k);
+    const auto scaled = of_agent(scaled_, k);
+    double known = 0;
+    std::size_t n = 0;
+    for (const Index sample : samples.drawn(k)) {
+      const bool is_known = !std::isnan(table_(k, 2 * sample * samples.width()));
+      known += is_known ? 1 : 0;
+      for (std::size_t c = 0; c < width; ++c, ++n) {
+        scaled[n] = share * (slopes[n] - (is_known ? explained * kept[n] : 0));
+      }
+    }
+    samples.penalty(k, w, estimate_);
+    if (known > 0) add_row(explained * share * known / drawn_[k], sum_, k, estimate_, k);
+    samples.add(k, scaled, estimate_);
+    remember(k, samples);
+  }
+}
+
+void RememberingDescent::remember(Index k, SampleGradients& samples) {
+  const auto width = static_cast<std::size_t>(samples.width());
+  const auto z = of_agent(z_, k);
+  const auto slopes = of_agent(slopes_, k);
+  const auto scaled = of_agent(scaled_, k);
+  std::size_t n = 0;
+  for (const Index sample : samples.drawn(k)) {
+    const auto entry = table_.row(k).subspan(2 * static_cast<std::size_t>(sample) * width, 2 * width);
+    const bool known = !std::isnan(entry[0]);
+    if (!known) ++drawn_[k];
+    for (std::size_t c = 0; c < width; ++c, ++n) {
+      scaled[n] = slopes[n] - (known ? entry[width + c] : 0);
+      entry[c] = z[n];
+      entry[width + c] = slopes[n];
+    }
+  }
+  samples.add(k, scaled, sum_);
+}
+
+}  // namespace polyhop

@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "polyhop/method/exact_diffusion.hpp"
+#include "polyhop/problem/sample_gradients.hpp"
+
+namespace polyhop {
+
+/// Exact diffusion, dual, for linear models with finite data, which finds its own steps and takes the noise of batches
+/// away; docs/auto-rule.md. Every sample's last prediction z_kn and slope alpha_kn are remembered; of a sample that was
+/// not drawn yet, those where the descent began. With l' the new slopes of the batch b, factor and mean_b as in J_k:
+///   v_k = mean_b [l' h - lambda_k (alpha h - abar_k)] + the penalty's,   abar_k the mean of alpha h over all that were
+/// drawn before, the bracket's second part only for these. lambda_k is the share of the new slopes that the remembered
+/// ones explain, a_k/b_k cut to [0, 1]: 1 makes it SAGA, 0 a batch's own gradient. The step is 1/(rho_k + l2), rho_k =
+/// den_k/num_k the curvature that the network meets between what was remembered and now, in the metric 2P - P^2 of
+/// exact diffusion's fast modes:
+///   e_k = mean_b (l' - alpha) h,   num: mean_b (l' - alpha)(z - z_kn),   den: sum_j (2 q0 (P q0) - (P q0)^2)_kj,
+/// q0_k the fold of e_k by shared random signs. num, den, a and b are averaged with the neighbours in every iteration,
+/// and forgotten by 1/32. Where batches are all samples v_k is the gradient, and e_k and num come from the last one.
+/// 1 vector and 13 scalars an edge, in 3 rounds; 1 gradient, and 1 more where a sample is drawn for the first time.
+class RememberingDescent {
+ public:
+  /// `zeros`: rows like the models'; the setting's oracle is one that it suits.
+  RememberingDescent(const Rows& zeros, double mixing, const Setting& setting);
+  /// Linear models whose losses have a bounded curvature.
+  static bool suits(Oracle& oracle);
+  /// One iteration on the samples that were drawn last: moves w, and writes the steps to mu.
+  void step(Index i, Rows& w, Oracle& oracle, std::span<double> mu, Network& network);
+  void register_state(StateRegistry& state);
+
+ private:
+  // One number of each agent, gossiped.
+  struct Mean {
+    std::vector<double> value, added;
+  };
+  const Gradients& estimate_from_all(const Rows& w, Oracle& oracle);
+  void look_at_batches(const Rows& w, Oracle& oracle);
+  void look_at_batch(Index k, SampleGradients& samples);
+  void fold_differences(Index i, Network& network);
+  void gossip(Network& network);
+  void estimate_from_batches(const Rows& w, SampleGradients& samples);
+  void remember(Index k, SampleGradients& samples);
+  [[nodiscard]] double lambda(Index k) const;
+  [[nodiscard]] std::span<double> of_agent(std::vector<double>& list, Index k) const {
+    return std::span(list).subspan(begin_[k], begin_[k + 1] - begin_[k]);
+  }
+
+  DualCorrection correction_;
+  double mixing_;
+  std::uint64_t seed_;
+  Index age_ = 0;
+  Rows start_;       // where the descent began; where all samples are taken, the last point
+  Rows sum_;         // of alpha h over the samples that were drawn; or the last gradients, without the penalty
+  Rows difference_;  // e_k
+  Rows estimate_;    // v_k
+  Gradients along_estimate_;
+  Rows signs_;  // one row, of this iteration
+  std::vector<double> drawn_signs_;
+  // Each sample's prediction and slope, `width` numbers each; a prediction that is not a number: not drawn yet.
+  Rows table_;
+  std::vector<double> drawn_;  // how many of an agent's samples were
+  Mean num_, den_, a_, b_;
+  std::vector<double> rho_;
+  std::array<std::vector<double>, kernels::folds> folded_, mixed_;
+  std::vector<Index> begin_;  // of each agent's slopes among those of all
+  std::vector<double> z_, slopes_, first_z_, first_slopes_, kept_, scaled_;
+};
+
+}  // namespace polyhop
