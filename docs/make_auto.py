@@ -1,0 +1,192 @@
+#!/usr/bin/python3
+# SPDX-FileCopyrightText: The polyhop authors
+# SPDX-License-Identifier: Apache-2.0
+"""Draws problems at random and compares `auto` with tuned methods on all of them: fills the tables of auto-rule.md.
+
+    docs/make_auto.py [POLYHOP] [--before OTHER] [--draw SEED] [--problems N] [--out FOLDER]
+
+OTHER is another polyhop command whose `auto` is shown beside. Every problem is a function of (SEED, number). Baselines
+are tuned by polyhop on seeds 100 to 102, once for the last and once for the averaged iterates; all run on seeds 0 to 2,
+and medians are compared: last with last, averaged with averaged. A ratio up to 1.05, or both below 1e-13 of the risk at
+the start, counts as equal. "Equal vectors": `auto` at the last recorded point at which it had sent no more than the whole
+run of ATC. Runs that are in FOLDER already are not run again.
+"""
+
+import argparse
+import csv
+import json
+import math
+import pathlib
+import statistics
+import subprocess
+
+import numpy as np
+
+from _document import ROOT, put
+
+TOPOLOGIES = ["ring", "path", "star", "complete", "grid", "torus", "hypercube", "binary-tree", "erdos-renyi", "random-geometric",
+              "watts-strogatz", "barabasi-albert", "random-regular", "exponential", "stochastic-block"]
+SMALL = TOPOLOGIES[:4]
+REAL = {"least-squares": ["diabetes"], "huber": ["diabetes"], "logistic": ["breast-cancer"], "smoothed-hinge": ["breast-cancer"],
+        "softmax": ["wine", "digits"], "poisson": []}
+SAMPLES = {"diabetes": 442, "breast-cancer": 569, "wine": 178, "digits": 1797}
+PARTITIONS = ['{ kind = "iid" }', '{ kind = "label" }', '{ kind = "dirichlet", alpha = 0.5 }', '{ kind = "dirichlet", alpha = 0.1 }',
+              '{ kind = "sizes", alpha = 0.5 }']
+BASELINES = {"atc": "atc", "exact diffusion": "exact-diffusion", "tracking": "gradient-tracking"}
+GOALS = {"last": "final-risk", "averaged": "final-risk-averaged"}
+ROUNDING, EQUAL = 1e-13, 1.05
+
+
+def graph(random):
+    """The [graph] table, and K from 1 to 300."""
+    K = int(round(math.exp(random.uniform(0, math.log(300)))))
+    topology = str(random.choice(SMALL if K < 6 else TOPOLOGIES))
+    more = {"erdos-renyi": f"probability = {min(1.0, (2 + 2 * math.log(K + 1)) / K):.3f}",
+            "random-geometric": f"radius = {min(1.0, 1.6 * math.sqrt(math.log(K + 1) / (math.pi * K))):.3f}",
+            "watts-strogatz": "degree = 4\nrewire = 0.2", "barabasi-albert": "attach = 2", "random-regular": "degree = 4",
+            "stochastic-block": f"blocks = 2\nwithin = {min(1.0, 12 / K):.3f}\nbetween = {min(1.0, 2 / K):.3f}"}
+    if topology == "hypercube":
+        K = 2 ** max(2, round(math.log2(K)))
+    if topology in ("grid", "torus"):
+        side = max(3, round(math.sqrt(K)))
+        K = side * side
+    return f'[graph]\ntopology = "{topology}"\nagents = {K}\n{more.get(topology, "")}\n', topology, K
+
+
+def draw(seed, number):
+    """(name, TOML) of one problem."""
+    random = np.random.default_rng([seed, number])
+    network, topology, K = graph(random)
+    loss = str(random.choice(list(REAL)))
+    real = loss == "softmax" or (REAL[loss] and random.random() < 0.4)
+    l2 = float(random.choice([0, 0, 0, 0, 1e-4, 1e-3, 1e-2, 0.1]))
+    batch = str(random.choice(["1", "1", "1", "8", '"all"']))
+    sampling = str(random.choice(["uniform", "shuffle", "cyclic"]))
+    T = int(round(math.exp(random.uniform(math.log(100), math.log(3000)))))
+    if real:
+        source = str(random.choice(REAL[loss]))
+        K_most = SAMPLES[source] // 4
+        standardise = "true" if random.random() < 0.7 else "false"
+        data = (f'source = "{source}"\nstandardise = {standardise}\nunit_rows = {"true" if standardise == "false" else "false"}\n'
+                f"partition = {random.choice(PARTITIONS)}\n")
+        what = source
+    else:
+        M, N = (int(round(math.exp(random.uniform(math.log(3), math.log(high))))) for high in (150, 40))
+        noise, scale, spread = (float(random.choice(x)) for x in ([0, 0.1, 0.5, 1], [0, 0, 0.5, 1], [0, 0, 0.3, 1]))
+        data = f"dimension = {M}\nsamples = {N}\nnoise = {noise}\nscale_spread = {scale}\nminimiser_spread = {spread}\n"
+        what, K_most = f"N{N} M{M} noise {noise} scales {scale} spread {spread}", K
+    if K > K_most:
+        return None
+    T = min(T, max(100, 60000 // K))
+    name = f"{loss}, {topology} of {K}, {what}, l2 {l2:g}, batch {batch.strip(chr(34))}, {sampling}, T {T}"
+    text = (f'name = "drawn-{number}"\nseeds = "0..2"\niterations = {T}\nrecord_every = {max(1, T // 50)}\ntarget = 1e-6\n'
+            f'{network}[problem]\nloss = "{loss}"\nl2 = {l2}\nbatch = {batch}\nsampling = "{sampling}"\n{data}'
+            f'[tuning]\nseeds = "100..102"\nresolution = 0.1\nbudget = 24\n[[method]]\nname = "auto"\nstep = "auto"\n')
+    tuned = "".join(f'[[method]]\nname = "{name} {goal}"\nalgorithm = "{algorithm}"\nstep = {{ rule = "tuned", goal = "{rule}" }}\n'
+                    for name, algorithm in BASELINES.items() for goal, rule in GOALS.items())
+    return name, text, tuned
+
+
+def run(polyhop, text, folder):
+    """{method: [points of each seed]}; None where polyhop refuses the problem."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "e.toml").write_text(text)
+    done = subprocess.run([polyhop, "run", folder / "e.toml", "-o", folder / "out", "--quiet"], stdout=subprocess.DEVNULL,
+                          stderr=subprocess.PIPE, text=True)
+    if done.returncode == 3:
+        return None
+    if done.returncode not in (0, 4):
+        raise SystemExit(f"{folder}: {done.stderr}")
+    curves = {}
+    with open(folder / "out" / "curves.csv", newline="", encoding="utf-8") as rows:
+        for row in csv.DictReader(rows):
+            curves.setdefault(row["method"], {}).setdefault(row["seed"], []).append(row)
+    return {method: list(seeds.values()) for method, seeds in curves.items()}
+
+
+def risk(points, column):
+    """Where a run ended; infinite where it diverged."""
+    x = float(points[-1][column])
+    return x if math.isfinite(x) and points[-1]["status"] != "diverged" else math.inf
+
+
+def median(runs, column):
+    return statistics.median(risk(points, column) for points in runs)
+
+
+def within(points, vectors):
+    """The points of a run up to which it had sent so many vectors; at least the first."""
+    return [p for p in points if int(p["vectors"]) <= vectors] or points[:1]
+
+
+def ratios(curves, auto):
+    """Of one problem: {(what, goal): ratio}, and whether auto diverged."""
+    columns = {"last": "excess_risk", "averaged": "excess_risk_averaged"}
+    floor = ROUNDING * statistics.median(float(points[0]["excess_risk"]) for points in auto)
+    ratio = lambda ours, theirs: max(ours, floor) / max(theirs, floor)
+    out = {}
+    for goal, column in columns.items():
+        ours = median(auto, column)
+        theirs = {name: median(curves[f"{name} {goal}"], column) for name in BASELINES}
+        out["atc", goal] = ratio(ours, theirs["atc"])
+        out["best", goal] = ratio(ours, min(theirs.values()))
+        sent = statistics.median(int(points[-1]["vectors"]) for points in curves[f"atc {goal}"])
+        fewer = [within(points, sent) for points in auto]
+        # One agent sends nothing: equal iterations.
+        out["vectors", goal] = ratio(median(fewer, column) if sent > 0 else ours, theirs["atc"])
+    return out, any(math.isinf(risk(points, "excess_risk")) for points in auto)
+
+
+def share(rows, what, goals=("last", "averaged")):
+    return f"{100 * sum(all(r[what, g] <= EQUAL for g in goals) for r in rows) / len(rows):.0f}%"
+
+
+def mean(rows, what, goal):
+    return f"{math.exp(statistics.fmean(math.log(min(max(r[what, goal], 1e-12), 1e12)) for r in rows)):.2g}"
+
+
+def summary(results, which):
+    rows = [r[which][0] for r in results]
+    cells = [share(rows, "atc", ["last"]), share(rows, "atc", ["averaged"]), share(rows, "atc"), share(rows, "best"), share(rows, "vectors"),
+             mean(rows, "atc", "last"), mean(rows, "atc", "averaged"), str(sum(r[which][1] for r in results))]
+    return " | ".join(cells)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("polyhop", nargs="?", default=ROOT / "build" / "bin" / "polyhop", type=pathlib.Path)
+    parser.add_argument("--before", type=pathlib.Path)
+    parser.add_argument("--draw", type=int, default=20261117)
+    parser.add_argument("--problems", type=int, default=100)
+    parser.add_argument("--out", type=pathlib.Path, default=ROOT / "out" / "auto")
+    parser.add_argument("--dry", action="store_true", help="print the summary, leave the document alone")
+    args = parser.parse_args()
+    results, number = [], 0
+    while len(results) < args.problems:
+        problem, folder = draw(args.draw, number), args.out / f"{args.draw}-{number}"
+        number += 1
+        curves = problem and run(args.polyhop.resolve(), problem[1] + problem[2], folder / "now")
+        if not curves:
+            continue
+        row = {"name": problem[0], "now": ratios(curves, curves["auto"])}
+        if args.before:
+            row["before"] = ratios(curves, run(args.before.resolve(), problem[1], folder / "before")["auto"])
+        results.append(row)
+        print(len(results), problem[0], *(f"{x:.2g}" for x in row["now"][0].values()), flush=True)
+    head = ("| | last, ATC | averaged, ATC | both, ATC | both, best of all | both, equal vectors | mean ratio, last | averaged | diverged |\n"
+            "|---|---|---|---|---|---|---|---|---|\n")
+    kinds = [k for k in ("before", "now") if k in results[0]]
+    table = head + "\n".join(f"| {k} | {summary(results, k)} |" for k in kinds)
+    print(table)
+    lines = ["| problem | " + " | ".join(f"{k}: last / ATC, averaged / ATC, last / best, averaged / best, vectors" for k in kinds) + " |",
+             "|---|" + "---|" * len(kinds)]
+    keys = [("atc", "last"), ("atc", "averaged"), ("best", "last"), ("best", "averaged"), ("vectors", "last")]
+    lines += [f"| {r['name']} | " + " | ".join(", ".join(f"{r[k][0][key]:.2g}" for key in keys) for k in kinds) + " |" for r in results]
+    (args.out / f"{args.draw}.json").write_text(json.dumps([{k: str(v) for k, v in r.items()} for r in results], indent=1))
+    if not args.dry:
+        put("auto-rule.md", "drawn", table)
+        put("auto-rule.md", "drawn problems", "\n".join(lines))
+
+
+if __name__ == "__main__":
+    main()
