@@ -116,18 +116,19 @@ Delivery Network::exchange(const Message& message) {
 Delivery Network::exchange_all(const Message& message) {
   begin(message);
   count(message);
-  charge_again(message, [&](const auto& use) {
-    for (Index k = 0; k < agents(); ++k) {
-      for (const Index l : matrix_.rows().columns_of(k)) {
-        if (l != k) use(l, k);
+  if (door_ != nullptr) {
+    charge_again(message, [&](const auto& use) {
+      for (Index k = 0; k < agents(); ++k) {
+        for (const Index l : matrix_.rows().columns_of(k)) {
+          if (l != k) use(l, k);
+        }
       }
-    }
-  });
+    });
+  }
   return deliver(message, finish(message));
 }
 
 void Network::charge_again(const Message& message, const Door::Edges& edges) {
-  if (door_ == nullptr) return;
   const Traffic again = door_->send_again(account_, edges);
   charge({again.rounds, again.vectors * message.vectors, again.vectors * message.scalars});
 }
@@ -238,6 +239,7 @@ void Network::up_and_down(Message message, Send send, Add add, Take take) {
       if (depth_of(block_.agent(k)) == receivers) rows += receive(k, block_.agent(k), received);
     }
     charge({1, rows * message.vectors, rows * message.scalars});
+    if (door_ == nullptr) return;
     charge_again(message, [&](const auto& use) {
       const Index below = std::max(senders, receivers);
       for (Index l = 0; l < agents(); ++l) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -296,6 +297,20 @@ struct SparseExample {
   std::vector<double> weight = {1.0 / 3, 0.7, 0.3, 0.2, 1e-3, -0.4, 0.11, 5.0};
   [[nodiscard]] SparseView view() const { return {offset.data(), slot.data(), weight.data()}; }
 };
+
+TEST(Kernels, FoldAddsEveryEighthInOrder) {
+  for (const Index n : {1, 7, 8, 9, 100, 1003}) {
+    Rows x(2, n);
+    Stream stream(static_cast<std::uint64_t>(n), Purpose::features);
+    stream.normals(x.row(0));
+    for (double& sign : x.row(1)) sign = stream.below(2) == 0 ? 1 : -1;
+    std::array<double, kernels::folds> expected{};
+    for (Index m = 0; m < n; ++m) expected[m % kernels::folds] += x(0, m) * x(1, m);
+    std::array<double, kernels::folds> found{};
+    kernels::fold(x.row(0).data(), x.row(1).data(), n, found.data());
+    EXPECT_EQ(found, expected) << n;
+  }
+}
 
 TEST(Kernels, CombineEqualsItsPlainTwinAndWritesOnlyTheRowsAskedFor) {
   const SparseExample a;

@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "polyhop/core/random.hpp"
 #include "polyhop/network/runtime.hpp"
 #include "support/bowls.hpp"
 #include "support/networks.hpp"
@@ -142,6 +143,68 @@ TEST(ProgressWatch, SendsAtVerdictsOnly) {
   });
 }
 
+// ---- the watch over claims ----
+
+// Claims of `claim(n)` an agent while each goes as far as `way(n)` along one axis; the iteration at which they are
+// found broken, or -1.
+Index breaks(Index count, const std::function<double(Index)>& claim, const std::function<double(Index)>& way) {
+  Index found = -1;
+  const ObjectiveProblem problem = bowls({{{1}, {1}}, {{1}, {1}}, {{1}, {1}}});
+  launch_serial(network_of(Topology::path, 3), 1, [&](Worker& worker) {
+    Rows w(3, 1);
+    ClaimWatch watch(w);
+    const auto oracle = problem.oracle({0, 3}, 0);
+    for (Index n = 0; n < count && found < 0; ++n) {
+      oracle->draw(n);
+      const Iterate at(n, w, oracle->evaluate(w, true), *oracle);
+      if (watch.broken(w, at, worker.network)) found = n;
+      for (Index k = 0; k < 3; ++k) w(k, 0) = way(n);
+      watch.observe(std::vector<double>(3, claim(n)), w);
+    }
+  });
+  return found;
+}
+
+TEST(ClaimWatch, BelievesClaimsThatAreKept) {
+  // Ever smaller steps towards 2: what was won of 4 is at most what was gone.
+  const auto way = [](Index n) { return 2 - std::pow(0.9, static_cast<double>(n)); };
+  EXPECT_EQ(breaks(
+                600, [](Index n) { return 0.4 * std::pow(0.81, static_cast<double>(n)); }, way),
+            -1);
+}
+
+TEST(ClaimWatch, FindsTheSameWayWonAgainAndAgain) {
+  // To and fro between 0 and 1, a claim of 1 each time: 16 at the first window's middle, 32 at its end.
+  const auto way = [](Index n) { return static_cast<double>(n % 2); };
+  EXPECT_EQ(breaks(
+                600, [](Index) { return 1.0; }, way),
+            32);
+  EXPECT_EQ(breaks(
+                100, [](Index) { return 3.0 / 32; }, way),
+            -1);
+  // Small claims come up in a longer window: 3.2 at 64 of [64, 128).
+  EXPECT_EQ(breaks(
+                600, [](Index) { return 3.2 / 64; }, way),
+            128);
+}
+
+TEST(ClaimWatch, WaitsWhereClaimsNoLongerGrow) {
+  // 4 at once, and nothing after it: not broken, only slow.
+  const auto way = [](Index n) { return static_cast<double>(n % 2); };
+  EXPECT_EQ(breaks(
+                33, [](Index n) { return n == 0 ? 4.0 : 0.0; }, way),
+            -1);
+}
+
+TEST(ClaimWatch, FindsThatNobodyMoves) {
+  EXPECT_EQ(breaks(
+                600, [](Index) { return 0.0; }, [](Index) { return 0.0; }),
+            16);
+  EXPECT_EQ(breaks(
+                600, [](Index) { return 0.0; }, [](Index n) { return n == 0 ? 1e-9 : 1.0; }),
+            -1);
+}
+
 // ---- the algorithm ----
 
 test::RuleRun run_auto(const CombinationMatrix& matrix, const Problem& problem, const Rows& start, Index iterations) {
@@ -161,59 +224,86 @@ test::Instance synthetic(Topology topology, Index agents, double noise, double s
   return test::synthetic_instance(network_of(topology, agents), options, 5);
 }
 
+// The largest mean cost of all agents' samples over the agents' models.
+double largest_cost(const Problem& problem, const Rows& w) {
+  Rows costs(problem.agents(), w.rows());
+  problem.costs({0, problem.agents()}, w, costs);
+  double largest = 0;
+  for (Index p = 0; p < w.rows(); ++p) {
+    double sum = 0;
+    for (Index k = 0; k < problem.agents(); ++k) sum += costs(k, p);
+    largest = std::max(largest, sum);
+  }
+  return largest;
+}
+
 TEST(Automatic, StaysGraphAwareAndConvergesLinearlyWhereTheDataFit) {
-  const auto instance = synthetic(Topology::ring, 5, 0, 0, false, 16);
-  const Rows start(5, 16);
-  std::vector<double> distance;
-  for (const Index iterations : {0, 100, 200, 300, 400}) {
-    const auto run = run_auto(instance.matrix, *instance.problem, start, iterations);
-    distance.push_back(largest_distance(run.w, instance.reference.minimiser.value()));
-    EXPECT_EQ(count(run, "auto.stage"), 0);
-    EXPECT_EQ(run.named("auto.cap_factor")[0], iterations > 256 ? 32 : iterations > 128 ? 8 : 2) << iterations;
-  }
-  for (std::size_t n = 1; n < distance.size(); ++n) EXPECT_LT(distance[n], 0.1 * distance[n - 1]) << n;
-  EXPECT_LT(distance.back(), 1e-5);
-}
-
-TEST(Automatic, ReachesTheMinimiserWithFullGradientsOfAgentsThatDisagree) {
-  for (const auto& [topology, agents] : {std::pair{Topology::ring, 5}, {Topology::path, 3}, {Topology::star, 5}}) {
-    const auto instance = synthetic(topology, agents, 0.5, 1, true);
-    const auto run = run_auto(instance.matrix, *instance.problem, Rows(agents, 4), 3000);
-    EXPECT_LT(largest_distance(run.w, instance.reference.minimiser.value()), 1e-9) << name_of(topology);
-    EXPECT_GE(count(run, "auto.stage"), 1);
-  }
-}
-
-TEST(Automatic, WatchesCorrectedGradientsOverCurvatures) {
-  // Stage 1 begins with iteration 128, and its first window 64 iterations later.
-  const auto instance = synthetic(Topology::path, 5, 1, 0, false);
-  const auto before = run_auto(instance.matrix, *instance.problem, Rows(5, 4), 128 + 64);
-  const auto after = run_auto(instance.matrix, *instance.problem, Rows(5, 4), 128 + 65);
-  ASSERT_EQ(count(after, "auto.stage"), 1);
-  EXPECT_EQ(before.named("auto.early"), std::vector<double>(5, 0.0));
-  for (std::size_t k = 0; k < 5; ++k) {
-    double moved = 0;  // mu_k^2 ||g_k + d_k||^2
-    for (Index j = 0; j < 4; ++j) {
-      const double difference = after.w(static_cast<Index>(k), j) - before.w(static_cast<Index>(k), j);
-      moved += difference * difference;
+  for (const auto& [topology, agents] : {std::pair{Topology::ring, 5}, {Topology::star, 7}, {Topology::ring, 1}}) {
+    const auto instance = synthetic(topology, agents, 0, 0, false, 16);
+    std::vector<double> risk;
+    for (const Index iterations : {0, 150, 300, 450, 600}) {
+      const auto run = run_auto(instance.matrix, *instance.problem, Rows(agents, 16), iterations);
+      risk.push_back(largest_cost(*instance.problem, run.w));
+      EXPECT_EQ(count(run, "auto.stage"), 0) << name_of(topology) << agents;
     }
-    const double mu = after.mu.back()[k];
-    EXPECT_NEAR(after.named("auto.early")[k] / (moved / (mu * mu) / after.named("descent.along_gradients")[k]), 1, 1e-9)
-        << k;
+    for (std::size_t n = 1; n < risk.size(); ++n) {
+      EXPECT_TRUE(risk[n] < 0.1 * risk[n - 1] || risk[n] < 1e-25) << name_of(topology) << ": " << risk[n];
+    }
   }
 }
 
+TEST(Automatic, ReachesTheMinimiserOfAgentsThatDisagree) {
+  for (const auto& [topology, agents] : {std::pair{Topology::ring, 5}, {Topology::path, 3}, {Topology::star, 5}}) {
+    for (const bool full : {true, false}) {
+      const auto instance = synthetic(topology, agents, 0.5, 1, full);
+      const auto run = run_auto(instance.matrix, *instance.problem, Rows(agents, 4), 4000);
+      EXPECT_LT(largest_distance(run.w, instance.reference.minimiser.value()), full ? 1e-9 : 1e-6) << name_of(topology);
+      EXPECT_EQ(count(run, "auto.stage"), 1);
+    }
+  }
+}
+
+// Where nothing can be fitted graph-aware steps are not tried at all.
+TEST(Automatic, DoesNotTryToFitWhatHasAPenalty) {
+  ProblemOptions options;
+  options.dimension = 4;
+  options.samples = 6;
+  options.model.l2 = 0.1;
+  const auto instance = test::synthetic_instance(network_of(Topology::path, 4), options, 5);
+  const auto run = run_auto(instance.matrix, *instance.problem, Rows(4, 4), 1);
+  EXPECT_EQ(count(run, "auto.stage"), 1);
+  // 8 + 4 scalars an edge and direction.
+  EXPECT_EQ(run.step.vectors, 0);
+  EXPECT_EQ(run.step.scalars, 6 * 12);
+  EXPECT_EQ(run.step.rounds, 2);
+}
+
+// Poisson's curvature has no bound: exact diffusion by curvatures met, then with falling steps.
 TEST(Automatic, FallsToRestAmongNoiseThatStays) {
-  const auto instance = synthetic(Topology::path, 5, 1, 0, false);
-  const auto run = run_auto(instance.matrix, *instance.problem, Rows(5, 4), 1200);
+  std::vector<std::vector<std::vector<double>>> samples;
+  Stream stream(3, Purpose::features);
+  for (int k = 0; k < 5; ++k) {
+    auto& own = samples.emplace_back();
+    for (int n = 0; n < 6; ++n)
+      own.push_back({stream.normal(), stream.normal(), std::round(std::exp(stream.normal()))});
+  }
+  const auto problem = problem_of(samples, "poisson", 0, {}, Sampling::uniform);
+  const auto run = run_auto(network_of(Topology::path, 5), *problem, Rows(5, 2), 1200);
   EXPECT_EQ(count(run, "auto.stage"), 2);
   // L_k does not fall any more, so that steps do: by 1/sqrt(1 + tau/200) at least.
   const auto tau = static_cast<double>(count(run, "auto.falling"));
-  EXPECT_EQ(tau, 1200 - 1 - 256);
+  EXPECT_GT(tau, 100);
   for (std::size_t k = 0; k < 5; ++k) {
-    EXPECT_LE(run.mu.back()[k], run.mu[256][k] / std::sqrt(1 + tau / 200) * (1 + 1e-12)) << k;
     EXPECT_NEAR(run.mu.back()[k] * run.named("descent.along_gradients")[k], 1 / std::sqrt(1 + tau / 200), 1e-12) << k;
   }
+}
+
+TEST(Automatic, LeavesCostsBelowZeroAlone) {
+  // Minima of -1: nothing that supposes 0 may stay.
+  const ObjectiveProblem problem = bowls({{{1, 4}, {1, 0}, -1}, {{10, 3}, {2, 1}, -1}, {{2, 2}, {-3, 5}, -1}});
+  const auto run = run_auto(network_of(Topology::path, 3), problem, Rows(3, 2), 2000);
+  EXPECT_GE(count(run, "auto.stage"), 1);
+  EXPECT_LT(largest_distance(run.w, {(1 + 20 - 6) / 13.0, (3 + 10) / 9.0}), 1e-9);
 }
 
 TEST(Automatic, NeedsNoSmoothness) {
@@ -240,7 +330,7 @@ TEST(Automatic, RestsAtACommonMinimiser) {
     const ObjectiveProblem problem = bowls(
         {{{1, 4}, {1, -2}, least}, {{10, 3}, {1, -2}, least}, {{2, 2}, {1, -2}, least}, {{30, 50}, {1, -2}, least}});
     const auto run = run_auto(matrix, problem, best, 700);
-    EXPECT_EQ(count(run, "auto.stage"), least > 0 ? 1 : 0);  // costs that do not fall; gradients that are gone
+    EXPECT_EQ(count(run, "auto.stage"), 0);  // no gradients, no claims
     EXPECT_LT(largest_distance(run.w, {1, -2}), 1e-14);
     EXPECT_TRUE(test::is_finite(run.state));
     for (const auto& mu : run.mu) {
@@ -250,14 +340,12 @@ TEST(Automatic, RestsAtACommonMinimiser) {
 }
 
 TEST(Automatic, RestsWhereThereIsNothingToLearn) {
-  // No features at all: the smoothness is 0, and 1/0 is no step.
+  // No features at all: no gradient, no curvature, no step.
   const auto problem = problem_of({{{0, 0, 1}}, {{0, 0, 2}}, {{0, 0, 3}}, {{0, 0, 4}}});
   const Rows start = rows_of({{1, 2}, {1, 2}, {1, 2}, {1, 2}});
   const auto run = run_auto(network_of(Topology::path, 4), *problem, start, 700);
-  EXPECT_EQ(count(run, "auto.stage"), 1);
   EXPECT_LT(largest_distance(run.w, {1, 2}), 1e-14);
-  EXPECT_EQ(run.mu.back(), std::vector<double>(4, 1.0));
-  EXPECT_TRUE(test::is_finite(run.state));
+  EXPECT_EQ(run.mu.back(), std::vector<double>(4, 0.0));
 }
 
 TEST(Automatic, LearnsThroughAnAgentThatHasNothingToLearn) {
