@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstddef>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "support/algorithm_sets.hpp"
@@ -50,24 +51,29 @@ TEST(EveryAlgorithm, GivesTheBitsOfAnUnbrokenRunAfterAnyStop) {
   }
 }
 
-// Its stages change after 128 iterations and again after 128, 256 or 512 more.
+// Graph-aware steps end after 32, 64, ... iterations; of counts there are none, and steps fall from some window's end on.
 TEST(Automatic, GivesTheBitsOfAnUnbrokenRunInEveryStage) {
   constexpr Index iterations = 700;
-  ProblemOptions options;
-  options.dimension = 4;
-  options.samples = 6;
-  options.noise = 1;
-  const auto instance = test::synthetic_instance(test::network_of(Topology::path, 5), options, seed);
-  const auto path = [&](Index workers, const Snapshot* resume, Index first) {
-    return test::follow(instance, {}, iterations, test::threads(workers), seed, resume, first, "auto");
-  };
-  const test::Path whole = path(1, nullptr, 0);
-  const auto& entries = whole.states.back().entries;
-  const double stage = std::ranges::find(entries, "auto.stage", &Snapshot::Entry::name)->data[0];
-  EXPECT_EQ(std::bit_cast<Index>(stage), 2);
-  for (const Index stop : {0, 50, 127, 128, 129, 180, 256, 257, 384, 385, 640, 641}) {
-    const test::Path rest = path(3, &whole.states[stop], stop);
-    ASSERT_TRUE(test::same_bits(rest.states.back(), whole.states.back())) << "stopped after " << stop;
+  for (const auto& [loss, all, last] :
+       {std::tuple{"least-squares", false, 1}, {"least-squares", true, 1}, {"logistic", false, 1}, {"poisson", false, 2}}) {
+    ProblemOptions options;
+    options.dimension = 4;
+    options.samples = 6;
+    options.noise = 1;
+    options.model.loss = builtin_loss(loss);
+    options.model.batch = {all ? 0 : 2, all};
+    const auto instance = test::synthetic_instance(test::network_of(Topology::path, 5), options, seed);
+    const auto path = [&](Index workers, const Snapshot* resume, Index first) {
+      return test::follow(instance, {}, iterations, test::threads(workers), seed, resume, first, "auto");
+    };
+    const test::Path whole = path(1, nullptr, 0);
+    const auto& entries = whole.states.back().entries;
+    const double stage = std::ranges::find(entries, "auto.stage", &Snapshot::Entry::name)->data[0];
+    EXPECT_EQ(std::bit_cast<Index>(stage), last) << loss;
+    for (const Index stop : {0, 1, 16, 31, 32, 33, 34, 50, 64, 65, 128, 129, 257, 641}) {
+      const test::Path rest = path(3, &whole.states[stop], stop);
+      ASSERT_TRUE(test::same_bits(rest.states.back(), whole.states.back())) << loss << ", stopped after " << stop;
+    }
   }
 }
 

@@ -58,7 +58,7 @@ def test_rules_that_use_values_are_refused_with_remembered_gradients(squares, ne
         ph.solve(squares, net, "gap", gradient="saga")
     with pytest.raises(ph.InputError, match="leave `gradient` out"):
         ph.solve(squares, net, gradient="saga")
-    with pytest.raises(ph.InputError, match='did you mean "saga"'):
+    with pytest.raises(ph.InputError, match="did you mean 'saga'"):
         ph.solve(squares, net, 0.1, gradient="sage")
 
 

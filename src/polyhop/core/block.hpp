@@ -126,7 +126,8 @@ inline void blend(double share, const Rows& x, Rows& out) {
   add(share, x, out);
 }
 
-/// Row i of x folded to kernels::folds numbers by a row of signs
+/// Row i of x folded to so many numbers by a row of signs
+inline constexpr Index folds = kernels::folds;
 inline void fold(const Rows& x, Index i, const Rows& signs, double* out) {
   with_element(x.element(), [&](auto zero) {
     using T = decltype(zero);

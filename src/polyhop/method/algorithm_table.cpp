@@ -77,8 +77,8 @@ const std::vector<AlgorithmEntry>& algorithms() {
                                            "1 vector", Steps::common),
       algorithm_entry<Damsgrad, DamsgradOptions>(
           "damsgrad", "decentralized AMSGrad: the coordinates' scales are agreed on", "2 vectors", Steps::common),
-      algorithm_entry<Automatic>("auto", "graph-aware diffusion where the data fit, exact diffusion where they do not",
-                                 "as GAP where the data fit; else 1 vector, 1 scalar, 2 loss values", Steps::own),
+      algorithm_entry<Automatic>("auto", "graph-aware steps where the data fit, gradients that remember where they do not",
+                                 "as GAP where the data fit; else 1 vector, 13 scalars", Steps::own),
   };
   return table;
 }

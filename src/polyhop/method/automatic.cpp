@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 #include <utility>
 
 #include "polyhop/core/block.hpp"
@@ -38,19 +37,12 @@ Setting on_exact_diffusion(const Setting& setting, double mixing) {
 }  // namespace
 
 ProgressWatch::ProgressWatch(Index agents_of_block, Index agents)
-    : agents_(agents), early_(agents_of_block), late_(agents_of_block) {
-  restart();
-}
-
-void ProgressWatch::restart() {
+    : early_(agents_of_block), late_(agents_of_block) {
   constexpr Index first = 128;
   constexpr Index samples = 512;
-  seen_ = 0;
   end_ = first;
-  while (end_ * agents_ < samples) end_ *= 2;
+  while (end_ * agents < samples) end_ *= 2;
   begin_ = end_ / 2;
-  std::ranges::fill(early_, 0.0);
-  std::ranges::fill(late_, 0.0);
 }
 
 bool ProgressWatch::observe(std::span<const double> numbers, Network& network) {
@@ -58,9 +50,7 @@ bool ProgressWatch::observe(std::span<const double> numbers, Network& network) {
   const bool verdict = n == end_;
   if (verdict) {
     network.spread_sum({early_, late_});
-    // Costs below 0 (a loss without its constant) refute the optimum 0 that GAP supposes: as good as stalled.
-    const bool below = !(early_[0] >= 0 && late_[0] >= 0);
-    ratio_ = below ? std::numeric_limits<double>::infinity() : early_[0] > 0 ? late_[0] / early_[0] : 0;
+    ratio_ = early_[0] > 0 ? late_[0] / early_[0] : 0;
     begin_ = end_;
     end_ *= 2;
     std::ranges::fill(early_, 0.0);

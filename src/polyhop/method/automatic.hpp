@@ -20,7 +20,6 @@ namespace polyhop {
 class ProgressWatch {
  public:
   ProgressWatch(Index agents_of_block, Index agents);
-  void restart();
   /// Adds the block's numbers; true when the verdict on a window is there. Costs 2 scalars a round of
   /// Network::spread_sum then, and nothing otherwise.
   bool observe(std::span<const double> numbers, Network& network);
@@ -29,7 +28,6 @@ class ProgressWatch {
   void register_state(StateRegistry& state);
 
  private:
-  Index agents_;
   Index seen_ = 0;
   Index begin_ = 0;
   Index end_ = 0;

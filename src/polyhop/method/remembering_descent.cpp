@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <limits>
 
 #include "polyhop/core/block.hpp"
 #include "polyhop/core/random.hpp"
@@ -14,7 +13,9 @@ namespace polyhop {
 namespace {
 
 constexpr double forgetting = 1 - 1.0 / 32;
-constexpr double not_drawn = std::numeric_limits<double>::quiet_NaN();
+
+// What is kept of a sample: whether it was drawn, its predictions, its slopes.
+Index entry_length(const SampleGradients& samples) { return 1 + 2 * samples.width(); }
 
 double mean_share(const SampleGradients& samples, Index k) {
   return samples.factor(k) / std::max(1.0, static_cast<double>(samples.drawn(k).size()));
@@ -43,7 +44,7 @@ RememberingDescent::RememberingDescent(const Rows& zeros, double mixing, const S
   }
   for (auto* list : {&z_, &slopes_}) list->resize(begin_.back());
   if (!setting.oracle->is_exact()) {
-    table_ = Rows(agents, 2 * most * samples.width(), not_drawn);
+    table_ = Rows(agents, most * entry_length(samples));
     for (auto* list : {&first_z_, &first_slopes_, &kept_, &scaled_}) list->resize(begin_.back());
   }
   drawn_.resize(agents);
@@ -87,8 +88,10 @@ void RememberingDescent::step(Index i, Rows& w, Oracle& oracle, std::span<double
     gossip(network);
   }
   if (!exact) estimate_from_batches(w, samples);
+  // The first curvatures come from few samples each: with whole steps at once full gradients on a star diverged.
+  const double ramp = std::min(1.0, static_cast<double>(age_ + 1) / 8);
   for (std::size_t k = 0; k < mu.size(); ++k) {
-    mu[k] = rho_[k] > 0 ? 1 / (rho_[k] + samples.penalty_curvature()) : 0;
+    mu[k] = rho_[k] > 0 ? ramp / (rho_[k] + samples.penalty_curvature()) : 0;
   }
   correction_.direction(exact ? *gradients : along_estimate_);
   correction_.apply(w, mu, false, network);
@@ -125,15 +128,15 @@ const Gradients& RememberingDescent::estimate_from_all(const Rows& w, Oracle& or
 
 void RememberingDescent::look_at_batches(const Rows& w, Oracle& oracle) {
   SampleGradients& samples = *oracle.samples();
-  const Index width = samples.width();
-  bool all_drawn = true;
+  Index new_to = 0;  // agents
   for (Index k = 0; k < w.rows(); ++k) {
-    for (const Index n : samples.drawn(k)) all_drawn = all_drawn && !std::isnan(table_(k, 2 * n * width));
+    const auto is_new = [&](Index n) { return entry(k, n, samples)[0] == 0; };
+    if (std::ranges::any_of(samples.drawn(k), is_new)) ++new_to;
   }
-  if (!all_drawn) {
+  if (new_to > 0) {
     samples.slopes(start_, first_slopes_);
     std::ranges::copy(samples.predictions(), first_z_.begin());
-    oracle.charge(w.rows());
+    oracle.charge(new_to);
   }
   samples.slopes(w, slopes_);
   std::ranges::copy(samples.predictions(), z_.begin());
@@ -154,13 +157,13 @@ void RememberingDescent::look_at_batch(Index k, SampleGradients& samples) {
   double b = 0;
   std::size_t n = 0;
   for (const Index sample : samples.drawn(k)) {
-    const auto entry = table_.row(k).subspan(2 * static_cast<std::size_t>(sample) * width, 2 * width);
-    const bool known = !std::isnan(entry[0]);
+    const auto own = entry(k, sample, samples);
+    const bool known = own[0] != 0;
     double explained = 0;
     double remembered = 0;
     for (std::size_t c = 0; c < width; ++c, ++n) {
-      const double before = known ? entry[c] : of_agent(first_z_, k)[n];
-      kept[n] = known ? entry[width + c] : of_agent(first_slopes_, k)[n];
+      const double before = known ? own[1 + c] : of_agent(first_z_, k)[n];
+      kept[n] = known ? own[1 + width + c] : of_agent(first_slopes_, k)[n];
       const double difference = age_ == 0 ? slopes[n] : slopes[n] - kept[n];
       num += age_ == 0 ? slopes[n] * slopes[n] / samples.max_curvature() : difference * (z[n] - before);
       scaled[n] = share * difference;
@@ -187,7 +190,7 @@ void RememberingDescent::fold_differences(Index i, Network& network) {
     drawn_signs_[m] = (bits & 1) != 0 ? 1 : -1;
   }
   write_row(drawn_signs_, signs_, 0);
-  std::array<double, kernels::folds> own{};
+  std::array<double, folds> own{};
   for (Index k = 0; k < difference_.rows(); ++k) {
     fold(difference_, k, signs_, own.data());
     for (std::size_t j = 0; j < own.size(); ++j) folded_[j][k] = own[j];
@@ -224,6 +227,11 @@ void RememberingDescent::gossip(Network& network) {
   }
 }
 
+std::span<double> RememberingDescent::entry(Index k, Index sample, const SampleGradients& samples) {
+  const Index length = entry_length(samples);
+  return table_.row(k).subspan(sample * length, length);
+}
+
 double RememberingDescent::lambda(Index k) const {
   const double b = b_.value[k];
   return b > 0 ? std::clamp(a_.value[k] / b, 0.0, 1.0) : 0;
@@ -241,7 +249,7 @@ void RememberingDescent::estimate_from_batches(const Rows& w, SampleGradients& s
     double known = 0;
     std::size_t n = 0;
     for (const Index sample : samples.drawn(k)) {
-      const bool is_known = !std::isnan(table_(k, 2 * sample * samples.width()));
+      const bool is_known = entry(k, sample, samples)[0] != 0;
       known += is_known ? 1 : 0;
       for (std::size_t c = 0; c < width; ++c, ++n) {
         scaled[n] = share * (slopes[n] - (is_known ? explained * kept[n] : 0));
@@ -261,13 +269,14 @@ void RememberingDescent::remember(Index k, SampleGradients& samples) {
   const auto scaled = of_agent(scaled_, k);
   std::size_t n = 0;
   for (const Index sample : samples.drawn(k)) {
-    const auto entry = table_.row(k).subspan(2 * static_cast<std::size_t>(sample) * width, 2 * width);
-    const bool known = !std::isnan(entry[0]);
+    const auto own = entry(k, sample, samples);
+    const bool known = own[0] != 0;
     if (!known) ++drawn_[k];
+    own[0] = 1;
     for (std::size_t c = 0; c < width; ++c, ++n) {
-      scaled[n] = slopes[n] - (known ? entry[width + c] : 0);
-      entry[c] = z[n];
-      entry[width + c] = slopes[n];
+      scaled[n] = slopes[n] - (known ? own[1 + width + c] : 0);
+      own[1 + c] = z[n];
+      own[1 + width + c] = slopes[n];
     }
   }
   samples.add(k, scaled, sum_);

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "polyhop/core/block.hpp"
 #include "polyhop/method/exact_diffusion.hpp"
 #include "polyhop/problem/sample_gradients.hpp"
 
@@ -17,13 +18,14 @@ namespace polyhop {
 /// not drawn yet, those where the descent began. With l' the new slopes of the batch b, factor and mean_b as in J_k:
 ///   v_k = mean_b [l' h - lambda_k (alpha h - abar_k)] + the penalty's,   abar_k the mean of alpha h over all that were
 /// drawn before, the bracket's second part only for these. lambda_k is the share of the new slopes that the remembered
-/// ones explain, a_k/b_k cut to [0, 1]: 1 makes it SAGA, 0 a batch's own gradient. The step is 1/(rho_k + l2), rho_k =
-/// den_k/num_k the curvature that the network meets between what was remembered and now, in the metric 2P - P^2 of
-/// exact diffusion's fast modes:
+/// ones explain, a_k/b_k cut to [0, 1]: 1 makes it SAGA, 0 a batch's own gradient. The step is 1/(rho_k + l2) after a
+/// ramp of 8 iterations, and 0 where nothing is known yet. rho_k = den_k/num_k is the curvature that the network meets
+/// between what was remembered and now, in the metric 2P - P^2 of exact diffusion's fast modes:
 ///   e_k = mean_b (l' - alpha) h,   num: mean_b (l' - alpha)(z - z_kn),   den: sum_j (2 q0 (P q0) - (P q0)^2)_kj,
 /// q0_k the fold of e_k by shared random signs. num, den, a and b are averaged with the neighbours in every iteration,
 /// and forgotten by 1/32. Where batches are all samples v_k is the gradient, and e_k and num come from the last one.
-/// 1 vector and 13 scalars an edge, in 3 rounds; 1 gradient, and 1 more where a sample is drawn for the first time.
+/// 1 vector and 13 scalars an edge, in 3 rounds; 1 gradient, and 1 more where an agent draws a sample for the
+/// first time.
 class RememberingDescent {
  public:
   /// `zeros`: rows like the models'; the setting's oracle is one that it suits.
@@ -47,6 +49,7 @@ class RememberingDescent {
   void estimate_from_batches(const Rows& w, SampleGradients& samples);
   void remember(Index k, SampleGradients& samples);
   [[nodiscard]] double lambda(Index k) const;
+  std::span<double> entry(Index k, Index sample, const SampleGradients& samples);
   [[nodiscard]] std::span<double> of_agent(std::vector<double>& list, Index k) const {
     return std::span(list).subspan(begin_[k], begin_[k + 1] - begin_[k]);
   }
@@ -62,12 +65,11 @@ class RememberingDescent {
   Gradients along_estimate_;
   Rows signs_;  // one row, of this iteration
   std::vector<double> drawn_signs_;
-  // Each sample's prediction and slope, `width` numbers each; a prediction that is not a number: not drawn yet.
-  Rows table_;
+  Rows table_;                 // a row for each agent: what is kept of its samples
   std::vector<double> drawn_;  // how many of an agent's samples were
   Mean num_, den_, a_, b_;
   std::vector<double> rho_;
-  std::array<std::vector<double>, kernels::folds> folded_, mixed_;
+  std::array<std::vector<double>, folds> folded_, mixed_;
   std::vector<Index> begin_;  // of each agent's slopes among those of all
   std::vector<double> z_, slopes_, first_z_, first_slopes_, kept_, scaled_;
 };

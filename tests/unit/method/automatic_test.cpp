@@ -10,7 +10,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <memory>
 #include <span>
 #include <utility>
@@ -100,34 +99,6 @@ TEST(ProgressWatch, CallsNothingNoRatio) {
     // Nothing before, something now.
     const auto late = [](Index n, Index) { return n < 96 ? 0.0 : 1.0; };
     EXPECT_EQ(watch(worker.network, 200, late).ratio, std::vector<double>{0});
-  });
-}
-
-// A loss that leaves its constant out may fall below 0, where shares mean nothing: whoever supposed 0 was wrong.
-TEST(ProgressWatch, CallsCostsBelowZeroStalled) {
-  launch_serial(network_of(Topology::path, 4), 1, [](Worker& worker) {
-    const double stalled = std::numeric_limits<double>::infinity();
-    EXPECT_EQ(watch(worker.network, 200, [](Index, Index) { return -1.0; }).ratio, std::vector<double>{stalled});
-    const auto falling = [](Index n, Index) { return n < 96 ? 1.0 : -2.0; };
-    EXPECT_EQ(watch(worker.network, 200, falling).ratio, std::vector<double>{stalled});
-    EXPECT_EQ(watch(worker.network, 200, [](Index, Index) { return std::nan(""); }).ratio,
-              std::vector<double>{stalled});
-  });
-}
-
-TEST(ProgressWatch, ForgetsEverythingAtARestart) {
-  launch_serial(network_of(Topology::path, 4), 1, [](Worker& worker) {
-    ProgressWatch progress(4, 4);
-    const std::vector<double> large(4, 1000.0);
-    const std::vector<double> small(4, 1.0);
-    for (Index n = 0; n < 300; ++n) progress.observe(large, worker.network);  // in the window [256, 512)
-    progress.restart();
-    Index verdict = -1;
-    for (Index n = 0; n < 200 && verdict < 0; ++n) {
-      if (progress.observe(small, worker.network)) verdict = n;
-    }
-    EXPECT_EQ(verdict, 128);
-    EXPECT_EQ(progress.ratio(), 1);
   });
 }
 
