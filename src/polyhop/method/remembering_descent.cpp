@@ -126,14 +126,15 @@ const Gradients& RememberingDescent::estimate_from_all(const Rows& w, Oracle& or
 void RememberingDescent::look_at_batches(const Rows& w, Oracle& oracle) {
   SampleGradients& samples = *oracle.samples();
   const Index width = samples.width();
-  bool all_drawn = true;
+  Index with_new = 0;  // agents that have drawn a sample for the first time
   for (Index k = 0; k < w.rows(); ++k) {
-    for (const Index n : samples.drawn(k)) all_drawn = all_drawn && !std::isnan(table_(k, 2 * n * width));
+    const auto is_new = [&](Index n) { return std::isnan(table_(k, 2 * n * width)); };
+    with_new += std::ranges::any_of(samples.drawn(k), is_new) ? 1 : 0;
   }
-  if (!all_drawn) {
+  if (with_new > 0) {
     samples.slopes(start_, first_slopes_);
     std::ranges::copy(samples.predictions(), first_z_.begin());
-    oracle.charge(w.rows());
+    oracle.charge(with_new);  // not the whole block's: the count would depend on the number of threads
   }
   samples.slopes(w, slopes_);
   std::ranges::copy(samples.predictions(), z_.begin());

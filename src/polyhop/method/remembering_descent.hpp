@@ -23,7 +23,8 @@ namespace polyhop {
 ///   e_k = mean_b (l' - alpha) h,   num: mean_b (l' - alpha)(z - z_kn),   den: sum_j (2 q0 (P q0) - (P q0)^2)_kj,
 /// q0_k the fold of e_k by shared random signs. num, den, a and b are averaged with the neighbours in every iteration,
 /// and forgotten by 1/32. Where batches are all samples v_k is the gradient, and e_k and num come from the last one.
-/// 1 vector and 13 scalars an edge, in 3 rounds; 1 gradient, and 1 more where a sample is drawn for the first time.
+/// 1 vector and 13 scalars an edge, in 3 rounds; 1 gradient, and 1 more of an agent that draws a sample for the first
+/// time.
 class RememberingDescent {
  public:
   /// `zeros`: rows like the models'; the setting's oracle is one that it suits.
