@@ -20,7 +20,8 @@ class DumpedRun:
 
     def __init__(self, folder):
         self.folder = folder
-        for name in ("A", "H", "y", "index", "start", "wo", "W", "mu", "traffic", "sketch", "coins"):
+        for name in ("A", "H", "y", "index", "start", "wo", "W", "mu", "traffic", "sketch", "coins",
+                     "signs"):
             path = folder / f"{name}.npy"
             setattr(self, name, np.load(path) if path.exists() else None)
         self.start = self.W[0]

@@ -40,6 +40,8 @@ def loss_of_margin(kind, margin, y, delta):
     if kind == "huber":
         size = np.abs(margin - y)
         return np.where(size <= delta, 0.5 * size**2, delta * (size - 0.5 * delta))
+    if kind == "poisson":
+        return np.exp(margin) - y * margin
     raise ValueError(f"unknown loss {kind!r}")
 
 
@@ -51,12 +53,14 @@ def loss_slope(kind, margin, y, delta):
         return -y * np.exp(-np.logaddexp(0.0, y * margin))
     if kind == "huber":
         return np.clip(margin - y, -delta, delta)
+    if kind == "poisson":
+        return np.exp(margin) - y
     raise ValueError(f"unknown loss {kind!r}")
 
 
 def loss_curvature_bound(kind):
     """Largest second derivative of the loss."""
-    return 0.25 if kind == "logistic" else 1.0
+    return {"logistic": 0.25, "poisson": np.inf}.get(kind, 1.0)
 
 
 class Batch:
@@ -74,6 +78,14 @@ class Batch:
         """The gradient of Jhat_k at w."""
         slope = loss_slope(self.loss, self.h[k] @ w, self.y[k], self.delta)
         return self.h[k].T @ slope / len(slope) + self.l2 * w
+
+    def slope(self, margin, y):
+        """Derivative of a sample's loss with respect to its margin."""
+        return loss_slope(self.loss, margin, y, self.delta)
+
+    def slopes(self, W):
+        """(K, b): of every sample at its agent's row."""
+        return np.array([self.slope(h @ w, y) for h, w, y in zip(self.h, W, self.y)])
 
     def values(self, W):
         return np.array([self.value(k, w) for k, w in enumerate(W)])

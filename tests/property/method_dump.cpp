@@ -248,46 +248,60 @@ void add_alone(Cases& cases) {
   cases.add("atc", gap({{"bound", "linear"}, {"damping", "rows"}, {"optimum", 0.5}, {"cap", "curvature"}}), resting);
 }
 
-/// `auto` through its stages: a verdict comes after 128 iterations, and after 128 more of each stage; with three agents
-/// after 256, with one after 512.
+/// `auto` through its stages: claims are judged after 32, 64, 128, ... iterations; the other costs' progress after 128,
+/// with three agents after 256.
 void add_automatic(Cases& cases) {
   const RunCase runs[] = {
-      // Data that fit, slowly: the cap loosens.
-      {.topology = "ring", .agents = 8, .dimension = 40, .iterations = 300},
-      {.topology = "star", .agents = 6, .dimension = 30, .iterations = 300, .loss = "huber"},
+      // Data that fit.
+      {.topology = "ring", .agents = 8, .dimension = 40, .iterations = 150},
+      {.agents = 6, .dimension = 40, .iterations = 150, .loss = "huber"},
+      {.topology = "path", .agents = 3, .dimension = 40, .samples = 10, .iterations = 70, .batch = 3},
       // Noise that stays.
-      {.topology = "path", .agents = 5, .samples = 60, .iterations = 420, .noise = 1.0, .start = "normal"},
-      {.agents = 8, .samples = 30, .iterations = 400, .noise = 0.5, .batch = 4},
-      {.topology = "ring", .agents = 7, .samples = 20, .iterations = 400, .loss = "logistic", .l2 = 0.1, .noise = 1.0},
-      // Agents that disagree, with full gradients.
+      {.topology = "path", .agents = 5, .samples = 60, .iterations = 300, .noise = 1.0, .start = "normal"},
+      {.agents = 8, .samples = 30, .iterations = 300, .noise = 0.5, .batch = 3},
+      {.topology = "ring", .agents = 7, .samples = 20, .iterations = 300, .loss = "logistic", .noise = 1.0, .batch = 3},
+      {.topology = "path", .agents = 1, .samples = 40, .iterations = 300, .noise = 1.0, .start = "normal"},
+      // Agents that disagree.
+      {.agents = 6, .dimension = 4, .samples = 9, .iterations = 200, .noise = 1.0, .minimiser_spread = 1.0},
       {.topology = "complete",
        .agents = 8,
        .dimension = 4,
        .samples = 9,
-       .iterations = 300,
+       .iterations = 60,
        .noise = 1.0,
        .minimiser_spread = 1.0,
        .batch = "all"},
-      {.topology = "complete",
+      {.topology = "ring",
        .agents = 5,
        .dimension = 4,
        .samples = 9,
-       .iterations = 300,
+       .iterations = 60,
        .loss = "huber",
        .noise = 1.0,
        .minimiser_spread = 0.5,
        .batch = "all"},
-      {.topology = "ring",
-       .agents = 8,
+      // A penalty.
+      {.topology = "ring", .agents = 7, .samples = 20, .iterations = 200, .loss = "logistic", .l2 = 0.1, .noise = 1.0},
+      {.agents = 6, .dimension = 70, .samples = 5, .iterations = 200, .l2 = 0.05, .noise = 1.0, .batch = 3},
+      {.topology = "star",
+       .agents = 5,
        .samples = 9,
-       .iterations = 300,
+       .iterations = 40,
+       .loss = "huber",
+       .l2 = 0.1,
        .noise = 1.0,
        .minimiser_spread = 0.5,
        .batch = "all"},
-      // Few agents.
-      {.topology = "path", .agents = 1, .samples = 40, .iterations = 1100, .noise = 1.0, .start = "normal"},
-      {.topology = "path", .agents = 3, .samples = 40, .iterations = 1100, .noise = 1.0, .start = "normal"},
-      {.topology = "path", .agents = 3, .dimension = 40, .samples = 12, .iterations = 300}};
+      {.topology = "path", .agents = 1, .samples = 9, .iterations = 100, .l2 = 0.1, .noise = 1.0},
+      // No bounded curvature.
+      {.topology = "ring",
+       .agents = 5,
+       .dimension = 4,
+       .samples = 20,
+       .iterations = 300,
+       .loss = "poisson",
+       .batch = 3},
+      {.topology = "path", .agents = 8, .samples = 9, .iterations = 120, .loss = "poisson", .batch = "all"}};
   for (const RunCase& run : runs) cases.add("auto", {}, run);
 }
 

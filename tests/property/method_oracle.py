@@ -26,7 +26,7 @@ NUDGE = 1e-12
 CHAOTIC = 1e5  # growth of nudges from which on a path is not compared: 1e5 times a rounding error is 1e-11
 LEAST_INSTANCES = 50
 LEAST_ITERATIONS = 10  # of each run, before it may be chaotic
-LEAST_AUTOMATIC = 8  # runs of `auto`, each compared to its end
+LEAST_AUTOMATIC = 16  # runs of `auto`, each compared to its end
 LEAST_SHARE = 0.95  # of all iterations that must be compared
 
 STAND_INS = {"tuned"}  # names that an experiment replaces by another rule
@@ -59,7 +59,8 @@ class Instance(DumpedRun):
         problem = {key: self.given[key] for key in ("loss", "l2", "delta")}
         rule = None if self.rule == "own" else (self.rule, self.step)
         return method_twin.Run(self.A, self.H, self.y, self.start, self.b, problem, (self.name, self.algorithm), rule,
-                               self.wo, self.sketch, self.given.get("lambda_B"), self.given["gradient"], self.coins)
+                               self.wo, self.sketch, self.given.get("lambda_B"), self.given["gradient"], self.coins,
+                               self.signs)
 
     def options(self):
         """The rule's options, given or by default."""
@@ -122,12 +123,15 @@ def estimate_traffic(x, i):
 
 
 def automatic_traffic(x, twin):
-    """(rounds, vectors, scalars) of `auto`: as GAP in stage 0; sums of two numbers up a tree and down at a verdict."""
-    parts, o = [(0, 0, 0)], method_twin.AUTO_GAP
+    """(rounds, vectors, scalars) of `auto`: GAP and what it claims; folds and averages; sums up a tree and down."""
+    hop, two_hop = directions(x.A)
+    parts = [(0, 0, 0)]
     if twin.stage == 0:
-        parts += [metric_traffic(x, o), cap_traffic(x, o)]
-    if twin.verdict:
-        parts.append((2 * height(x.A), 0, 2 * 2 * (len(x.A) - 1)))
+        parts += [metric_traffic(x, method_twin.AUTO_GAP), (2, 0, two_hop)]
+    elif isinstance(twin.descent, method_twin.Remembering):
+        parts.append((2, 0, (method_twin.FOLDS + 4) * hop))
+    if twin.asked > 0:
+        parts.append((2 * height(x.A), 0, 2 * twin.asked * (len(x.A) - 1)))
     return np.sum(parts, axis=0)
 
 
@@ -170,10 +174,8 @@ def step_traffic(x, i, twin):
 
 
 def values(x, twin):
-    """Loss values of an iteration over all agents; a line search counts its own."""
+    """Loss values of an iteration over all agents; a line search counts its own, and so does `auto`."""
     o = x.options()
-    if x.name == "auto":
-        return x.K * (1 if twin.algorithm.stage == 0 else 2)
     if twin.values is not None:
         return twin.values
     if x.rule in COMMON_RULES + ("barzilai-borwein", "adgd") or (x.rule == "gap" and o["bound"] == "oracle"):
@@ -184,8 +186,10 @@ def values(x, twin):
     return x.K
 
 
-def gradients(x, i):
+def gradients(x, i, twin):
     """Gradients of an iteration: those of the sample at the previous point come on top, where samples change."""
+    if x.name == "auto":
+        return twin.algorithm.gradients
     same_sample = x.rule in ("adgd", "barzilai-borwein") or (x.rule == "gap" and x.options()["cap"] == "curvature")
     remembered = 0
     if x.given["gradient"] == "lsvrg":  # the batch at u_k, and all samples, as batches, where that is new
@@ -199,7 +203,7 @@ def expected_traffic(x, i, twin):
     rounds, vectors, scalars = algorithm_messages(x, i, twin)
     step_rounds, step_vectors, step_scalars = step_traffic(x, i, twin)
     return [rounds + step_rounds, vectors * hop + step_vectors, scalars * hop + step_scalars, step_vectors,
-            step_scalars, values(x, twin), gradients(x, i)]
+            step_scalars, values(x, twin), gradients(x, i, twin)]
 
 
 # ---------------------------------------------------------------- the comparison
@@ -232,7 +236,7 @@ class MethodOracle(unittest.TestCase):
         self.assertEqual({x.rule for x in self.instances if x.name == "atc"}, set(method_twin.RULES))
         self.assertEqual({x.name for x in self.instances if x.rule == "gap"}, set(GAP_ALGORITHMS))
         self.assertEqual({x.name for x in self.instances if x.rule == "constant"}, names - {"kuruzov", "auto"})
-        self.assertEqual({x.given["loss"] for x in self.instances}, {"least-squares", "logistic", "huber"})
+        self.assertEqual({x.given["loss"] for x in self.instances}, {"least-squares", "logistic", "huber", "poisson"})
         self.assertEqual({x.given["gradient"] for x in self.instances}, set(method_twin.ESTIMATES))
         gap = [x.options() for x in self.instances if x.rule == "gap"]
         for option, value in (("optimum", "estimate"), ("damping", "sketch"), ("cap", "curvature")):
@@ -265,9 +269,11 @@ class MethodOracle(unittest.TestCase):
 
     def test_the_largest_mixing_is_nearly_the_largest(self):
         largest = [x for x in self.instances if x.given["largest_mixing"]]
-        self.assertEqual({x.algorithm["form"] for x in largest}, {"dual", "primal"})
-        for x in largest:
-            exact = method_twin.largest_mixing(x.A, x.algorithm["form"])
+        forms = [x.algorithm.get("form", "primal") for x in largest]  # that of `auto`
+        self.assertEqual(set(forms), {"dual", "primal"})
+        self.assertIn("auto", {x.name for x in largest})
+        for x, form in zip(largest, forms):
+            exact = method_twin.largest_mixing(x.A, form)
             self.assertLessEqual(x.algorithm["mixing"], exact * (1 + 1e-12))
             self.assertGreaterEqual(x.algorithm["mixing"], exact - 1e-6)
 
@@ -290,12 +296,25 @@ class MethodOracle(unittest.TestCase):
     def check_stages(self):
         """Runs of `auto` that were compared to their ends have been through all that can happen there."""
         self.assertGreaterEqual(len(self.automatic), LEAST_AUTOMATIC)
-        self.assertEqual({twin.stage for _, twin in self.automatic}, {0, 1, 2})
-        self.assertLessEqual({2.0, 8.0}, set.union(*(twin.limited for _, twin in self.automatic)), "factors of the cap")
-        self.assertLessEqual({1, 3}, {x.K for x, twin in self.automatic if twin.stage > 0}, "few agents")
-        self.assertEqual({x.given["loss"] for x, _ in self.automatic}, {"least-squares", "logistic", "huber"})
-        self.assertEqual({x.is_stochastic() for x, twin in self.automatic if twin.t > 100},
-                         {True, False}, "L_k that no longer falls")
+        kept = [(x, twin) for x, twin in self.automatic if twin.stage == 0]
+        left = [(x, twin) for x, twin in self.automatic if twin.left_at is not None]
+        began = [(x, twin) for x, twin in self.automatic if twin.left_at is None and x.given["l2"] > 0]
+        falling = [(x, twin) for x, twin in self.automatic if x.given["loss"] == "poisson"]
+        self.assertTrue(kept and all(twin.claims.n > 64 for _, twin in kept), "claims that are kept")
+        self.assertLessEqual({32, 64}, {twin.left_at for _, twin in left}, "claims that are not kept")
+        self.assertEqual({twin.stage for _, twin in falling}, {1, 2})
+        self.assertEqual({x.is_stochastic() for x, twin in falling if twin.descent.t > 100}, {True, False})
+        self.assertTrue(any(twin.descent.raised for _, twin in falling), "trials that are far too long")
+        for what, runs in (("left", left), ("began", began)):
+            self.assertLessEqual({1, 3, "all"}, {x.b if x.is_stochastic() else "all" for x, _ in runs}, what)
+        remembering = [(x, twin.descent) for x, twin in left + began if x.is_stochastic()]
+        self.assertIn(1, {x.K for x, _ in remembering})
+        self.assertEqual({x.given["loss"] for x, _ in left + began}, {"least-squares", "logistic", "huber"})
+        self.assertTrue(any(np.any((d.lambdas > 0) & (d.lambdas < 1)) for _, d in remembering), "lambda")
+        self.assertTrue(any(len(seen) == x.H.shape[1] for x, d in remembering for seen in d.memory), "all were drawn")
+        self.assertTrue(any(len(seen) < x.H.shape[1] for x, d in remembering for seen in d.memory), "some were not")
+        twice = [len(set(drawn)) < x.b for x, _ in remembering for draws in x.index for drawn in draws]
+        self.assertTrue(any(twice), "samples that were drawn twice in a batch")
 
     def compare(self, x):
         """One free run; traffic needs no twin but for line searches, and is compared to the end of the path."""

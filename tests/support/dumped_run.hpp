@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,11 +15,13 @@
 #include "polyhop/core/random.hpp"
 #include "polyhop/graph/topology.hpp"
 #include "polyhop/method/algorithm_table.hpp"
+#include "polyhop/method/exact_diffusion.hpp"
 #include "polyhop/method/graph_aware_polyak.hpp"
 #include "polyhop/network/runtime.hpp"
 #include "polyhop/problem/gradient_estimate.hpp"
 #include "polyhop/problem/linear_problem.hpp"
 #include "polyhop/problem/problem_options.hpp"
+#include "polyhop/problem/synthetic.hpp"
 
 /// Runs of polyhop, written out for a script (tests/property/_dumped_run.py) to recompute: the network, the data, the
 /// drawn samples, the path, the steps and the traffic.
@@ -90,7 +93,6 @@ inline GraphOptions graph_options(const RunCase& c) {
 
 inline ProblemOptions problem_options(const RunCase& c) {
   Value table;
-  table["loss"] = Value(c.loss);
   table["l2"] = c.l2;
   table["dimension"] = Value(c.dimension);
   table["samples"] = Value(c.samples);
@@ -99,12 +101,24 @@ inline ProblemOptions problem_options(const RunCase& c) {
   table["batch"] = c.batch;
   ProblemOptions options = ProblemOptions::fields().read(table, "problem");
   settle(options);
+  options.model.loss = builtin_loss(c.loss);  // also where that refuses synthetic data
   return options;
+}
+
+/// The case's problem. Synthetic targets are any numbers: a loss of counts gets their sizes, rounded.
+inline std::unique_ptr<DataProblem> problem_of(const RunCase& c, const ProblemOptions& options, std::uint64_t seed) {
+  const ModelOptions& model = options.model;
+  if (model.loss.task != Task::counts) return make_problem(options, c.agents, seed);
+  const SyntheticData synthetic = {c.dimension, c.samples, c.noise, options.scale_spread, c.minimiser_spread};
+  Dataset data = synthesise(synthetic, {0, c.agents}, false, seed);
+  for (double& y : data.targets) y = std::round(std::abs(y));
+  return model.loss.build(std::move(data), 0, {.l2 = model.l2, .batch = model.batch, .sampling = model.sampling});
 }
 
 /// The run's algorithm and rule with all their options, and lambda_B where there is one.
 inline void write_options(const std::filesystem::path& file, const RunCase& c, const AlgorithmSpec& algorithm,
-                          const Recursion& recursion, const RuleSpec& rule, double lambda_b) {
+                          const CombinationMatrix& matrix, const RuleSpec& rule, double lambda_b) {
+  const Recursion recursion = algorithm.recursion(matrix);
   Value all;
   all["loss"] = Value(c.loss);
   all["l2"] = c.l2;
@@ -113,9 +127,11 @@ inline void write_options(const std::filesystem::path& file, const RunCase& c, c
   all["algorithm"] = algorithm.options;
   all["algorithm"]["name"] = Value(algorithm.name);
   // A bound of an eigenvalue, which the script would find to other digits.
-  if (algorithm.options.find("mixing") != nullptr) all["algorithm"]["mixing"] = recursion.mixing;
-  all["largest_mixing"] = Value(algorithm.options.find("mixing") != nullptr &&
-                                algorithm.options.find("mixing")->text() == Value("auto").text());
+  const Value* mixing = algorithm.options.find("mixing");
+  if (mixing != nullptr) all["algorithm"]["mixing"] = recursion.mixing;
+  if (algorithm.name == "auto") all["algorithm"]["mixing"] = largest_mixing(matrix);
+  all["largest_mixing"] =
+      Value(algorithm.name == "auto" || (mixing != nullptr && mixing->text() == Value("auto").text()));
   all["step"] = rule.options;
   all["step"]["rule"] = Value(rule.name);
   all["gradient"] = Codec<GradientEstimate>::write(c.gradient);
@@ -169,6 +185,22 @@ inline void write_coins(const std::filesystem::path& file, const RunCase& c, con
   write_numbers(file, {c.iterations, c.agents}, coins);
 }
 
+/// The signs by which `auto` folds vectors, one row an iteration: 64 from each number of the iteration's stream.
+inline void write_signs(const std::filesystem::path& file, const RunCase& c, const AlgorithmSpec& algorithm,
+                        std::uint64_t seed) {
+  if (algorithm.name != "auto") return;
+  std::vector<double> signs;
+  for (Index i = 0; i < c.iterations; ++i) {
+    Stream stream(seed, Purpose::sketch, 0, i + 1);
+    std::uint64_t bits = 0;
+    for (Index m = 0; m < c.dimension; ++m) {
+      if (m % 64 == 0) bits = stream.bits();
+      signs.push_back((bits >> (m % 64)) % 2 == 1 ? 1 : -1);
+    }
+  }
+  write_numbers(file, {c.iterations, c.dimension}, signs);
+}
+
 /// What the iterations of a run left behind, one after the other.
 struct RunLog {
   std::vector<std::int64_t> index;  // of the samples that each agent drew
@@ -198,7 +230,7 @@ inline void dump_run(const RunCase& c, Index number, const std::filesystem::path
   const Index M = c.dimension;
   const NetworkGraph network = make_network(graph_options(c), seed);
   const ProblemOptions options = problem_options(c);
-  const auto problem = make_problem(options, K, seed);
+  const auto problem = problem_of(c, options, seed);
   const Reference reference = make_reference(options.reference, *problem);
   const AlgorithmSpec algorithm = read_algorithm(c.algorithm, "algorithm");
   const RuleSpec rule = algorithm.takes == Steps::own ? own_steps() : read_rule(c.step, "step");
@@ -206,6 +238,7 @@ inline void dump_run(const RunCase& c, Index number, const std::filesystem::path
   write_problem(folder, c, network, *problem, reference);
   write_sketch(folder / "sketch.npy", c, rule, seed);
   write_coins(folder / "coins.npy", c, options.model.batch, seed);
+  write_signs(folder / "signs.npy", c, algorithm, seed);
 
   Rows start(K, M);
   if (c.start == "normal") {
@@ -218,7 +251,7 @@ inline void dump_run(const RunCase& c, Index number, const std::filesystem::path
     const auto oracle = make_oracle(*problem, {0, K}, seed, c.gradient);
     const auto step = rule.build({worker.network, &reference, algorithm.recursion(worker.network.matrix()), seed});
     const auto* gap = dynamic_cast<const GraphAwarePolyak*>(step.get());
-    write_options(folder / "options.json", c, algorithm, algorithm.recursion(worker.network.matrix()), rule,
+    write_options(folder / "options.json", c, algorithm, worker.network.matrix(), rule,
                   gap == nullptr ? 0 : gap->two_hop_scale());
     const auto recursion = algorithm.build(
         start, {worker.network, &reference, algorithm.recursion(worker.network.matrix()), seed, oracle.get()});
