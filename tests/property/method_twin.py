@@ -804,7 +804,8 @@ class Remembering:
         self.gossip(num, den, a, b)
         self.lambdas = np.clip(np.divide(self.a, self.b, out=np.zeros(K), where=self.b > 0), 0, 1)
         V = batch.gradients(W) if exact else np.array([self.estimate(k, w, batch) for k, w in enumerate(W)])
-        mu = np.array([1.0 / (rho + batch.l2) if rho > 0 else 0.0 for rho in self.rho])
+        ramp = min(1.0, (self.t + 1) / 8)
+        mu = np.array([ramp / (rho + batch.l2) if rho > 0 else 0.0 for rho in self.rho])
         W, self.D = exact_diffusion_agents(self.P, W, self.D, mu, V)
         self.t += 1
         return W, mu
