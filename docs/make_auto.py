@@ -6,7 +6,7 @@
     docs/make_auto.py [POLYHOP] [--before OTHER] [--draw SEED] [--problems N] [--out FOLDER]
 
 OTHER is another polyhop command whose `auto` is shown beside. Every problem is a function of (SEED, number). Baselines
-are tuned by polyhop on seeds 100 to 102, once for the last and once for the averaged iterates; all run on seeds 0 to 2,
+are tuned by polyhop on seeds 100 and 101, once for the last and once for the averaged iterates; all run on seeds 0 to 2,
 and medians are compared: last with last, averaged with averaged. A ratio up to 1.05, or both below 1e-13 of the risk at
 the start, counts as equal. "Equal vectors": `auto` at the last recorded point at which it had sent no more than the whole
 run of ATC. Runs that are in FOLDER already are not run again.
@@ -28,8 +28,10 @@ TOPOLOGIES = ["ring", "path", "star", "complete", "grid", "torus", "hypercube", 
               "watts-strogatz", "barabasi-albert", "random-regular", "exponential", "stochastic-block"]
 SMALL = TOPOLOGIES[:4]
 REAL = {"least-squares": ["diabetes"], "huber": ["diabetes"], "logistic": ["breast-cancer"], "smoothed-hinge": ["breast-cancer"],
-        "softmax": ["wine", "digits"], "poisson": []}
+        "softmax": ["wine", "digits"]}
 SAMPLES = {"diabetes": 442, "breast-cancer": 569, "wine": 178, "digits": 1797}
+NUMBERS = {"diabetes": 10, "breast-cancer": 30, "wine": 3 * 13, "digits": 10 * 64}  # of a model
+WORK = 1e8  # multiply-adds of a run, at most, but at least 100 iterations
 PARTITIONS = ['{ kind = "iid" }', '{ kind = "label" }', '{ kind = "dirichlet", alpha = 0.5 }', '{ kind = "dirichlet", alpha = 0.1 }',
               '{ kind = "sizes", alpha = 0.5 }']
 BASELINES = {"atc": "atc", "exact diffusion": "exact-diffusion", "tracking": "gradient-tracking"}
@@ -65,7 +67,7 @@ def draw(seed, number):
     T = int(round(math.exp(random.uniform(math.log(100), math.log(3000)))))
     if real:
         source = str(random.choice(REAL[loss]))
-        K_most = SAMPLES[source] // 4
+        K_most, all_samples, numbers = SAMPLES[source] // 4, SAMPLES[source], NUMBERS[source]
         standardise = "true" if random.random() < 0.7 else "false"
         data = (f'source = "{source}"\nstandardise = {standardise}\nunit_rows = {"true" if standardise == "false" else "false"}\n'
                 f"partition = {random.choice(PARTITIONS)}\n")
@@ -74,14 +76,16 @@ def draw(seed, number):
         M, N = (int(round(math.exp(random.uniform(math.log(3), math.log(high))))) for high in (150, 40))
         noise, scale, spread = (float(random.choice(x)) for x in ([0, 0.1, 0.5, 1], [0, 0, 0.5, 1], [0, 0, 0.3, 1]))
         data = f"dimension = {M}\nsamples = {N}\nnoise = {noise}\nscale_spread = {scale}\nminimiser_spread = {spread}\n"
+        all_samples, numbers = N * K, M
         what, K_most = f"N{N} M{M} noise {noise} scales {scale} spread {spread}", K
     if K > K_most:
         return None
-    T = min(T, max(100, 60000 // K))
+    work = numbers * (all_samples if batch == '"all"' else K * int(batch))
+    T = min(T, max(100, int(WORK / work)))
     name = f"{loss}, {topology} of {K}, {what}, l2 {l2:g}, batch {batch.strip(chr(34))}, {sampling}, T {T}"
-    text = (f'name = "drawn-{number}"\nseeds = "0..2"\niterations = {T}\nrecord_every = {max(1, T // 50)}\ntarget = 1e-6\n'
+    text = (f'name = "drawn-{number}"\nseeds = "0..2"\niterations = {T}\nrecord_every = {max(1, T // 25)}\ntarget = 1e-6\n'
             f'{network}[problem]\nloss = "{loss}"\nl2 = {l2}\nbatch = {batch}\nsampling = "{sampling}"\n{data}'
-            f'[tuning]\nseeds = "100..102"\nresolution = 0.1\nbudget = 24\n[[method]]\nname = "auto"\nstep = "auto"\n')
+            f'[record]\nagents = {min(K, 6)}\n[tuning]\nseeds = "100..101"\nresolution = 0.1\nbudget = 20\n[[method]]\nname = "auto"\nstep = "auto"\n')
     tuned = "".join(f'[[method]]\nname = "{name} {goal}"\nalgorithm = "{algorithm}"\nstep = {{ rule = "tuned", goal = "{rule}" }}\n'
                     for name, algorithm in BASELINES.items() for goal, rule in GOALS.items())
     return name, text, tuned
@@ -156,7 +160,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("polyhop", nargs="?", default=ROOT / "build" / "bin" / "polyhop", type=pathlib.Path)
     parser.add_argument("--before", type=pathlib.Path)
-    parser.add_argument("--draw", type=int, default=20261117)
+    parser.add_argument("--draw", type=int, default=20261118)
     parser.add_argument("--problems", type=int, default=100)
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "out" / "auto")
     parser.add_argument("--dry", action="store_true", help="print the summary, leave the document alone")

@@ -789,7 +789,7 @@ class Remembering:
         K = len(A)
         self.A, self.P, self.t, self.start = A, P, 0, start.copy()
         self.D, self.rho, self.memory, self.last = np.zeros_like(start), np.zeros(K), [{} for _ in range(K)], None
-        self.num, self.den, self.a, self.b = np.zeros((4, K))
+        self.num, self.den, self.a, self.b, self.first = np.zeros((5, K))
         self.gradients, self.lambdas = 0, np.zeros(K)
 
     def step(self, W, batch, exact, signs):
@@ -815,7 +815,9 @@ class Remembering:
         self.num, self.den = self.A @ (num + kept * self.num), self.A @ (den + kept * self.den)
         self.a, self.b = self.A @ (a + FORGETTING * self.a), self.A @ (b + FORGETTING * self.b)
         on = (self.num > 0) & (self.den > 0)
-        self.rho[on] = self.den[on] / self.num[on]
+        found = np.divide(self.den, self.num, out=np.zeros(len(on)), where=on)
+        self.first = np.where(on & (self.first == 0), found, self.first)
+        self.rho[on] = np.maximum(found, self.first / 64)[on]
 
     def look_at_all(self, W, batch):
         """(E, num, a, b) of full gradients: what they have changed since the last iteration."""
@@ -832,7 +834,8 @@ class Remembering:
     def look_at_batches(self, W, batch):
         """(E, num, a, b) of batches: what their slopes have changed since each sample was drawn last."""
         seen = [self.look_at_batch(k, w, batch) for k, w in enumerate(W)]
-        self.gradients += sum(any(n not in self.memory[k] for n in drawn) for k, drawn in enumerate(batch.index))
+        if self.t > 0:  # at the start, too
+            self.gradients += sum(any(n not in self.memory[k] for n in drawn) for k, drawn in enumerate(batch.index))
         return tuple(np.array(x) for x in zip(*seen))
 
     def look_at_batch(self, k, w, batch):

@@ -36,10 +36,10 @@ class ProgressWatch {
 };
 
 /// Whether GAP's promises are kept: what its steps claim to have won of the squared distance to a model that fits every
-/// sample, against the squared distance that models went, over the whole network. Where there is such a model the first
-/// cannot exceed the second by much; where there is none the same distance is won again and again. Windows end at 32,
-/// 64, 128, ... iterations; claims above 3 times the way, and still growing against it since the window's middle by a
-/// quarter, are not kept. 4 scalars over the tree twice a window.
+/// sample, against the farthest that each model went from where the window began, squared and summed over the network.
+/// Where there is such a model the first cannot exceed the second by much; where there is none the same distance is won
+/// again and again. Windows end at 32, 64, 128, ... iterations; claims above 3 times the way, and a quarter more times
+/// it than in the window's middle, are not kept. 4 scalars over the tree twice a window.
 class ClaimWatch {
  public:
   explicit ClaimWatch(const Rows& start);

@@ -49,6 +49,7 @@ RememberingDescent::RememberingDescent(const Rows& zeros, double mixing, const S
   }
   drawn_.resize(agents);
   rho_.resize(agents);
+  first_rho_.resize(agents);
   for (Mean* mean : {&num_, &den_, &a_, &b_}) {
     mean->value.resize(agents);
     mean->added.resize(agents);
@@ -70,6 +71,7 @@ void RememberingDescent::register_state(StateRegistry& state) {
   state.scalars("descent.a", a_.value);
   state.scalars("descent.b", b_.value);
   state.scalars("descent.rho", rho_);
+  state.scalars("descent.first_rho", first_rho_);
 }
 
 void RememberingDescent::step(Index i, Rows& w, Oracle& oracle, std::span<double> mu, Network& network) {
@@ -133,7 +135,7 @@ void RememberingDescent::look_at_batches(const Rows& w, Oracle& oracle) {
     const auto is_new = [&](Index n) { return entry(k, n, samples)[0] == 0; };
     if (std::ranges::any_of(samples.drawn(k), is_new)) ++new_to;
   }
-  if (new_to > 0) {
+  if (new_to > 0 && age_ > 0) {
     samples.slopes(start_, first_slopes_);
     std::ranges::copy(samples.predictions(), first_z_.begin());
     oracle.charge(new_to);
@@ -223,7 +225,10 @@ void RememberingDescent::gossip(Network& network) {
   int column = 0;
   for (Mean* mean : {&num_, &den_, &a_, &b_}) heard.combine(column++, mean->value);
   for (std::size_t k = 0; k < rho_.size(); ++k) {
-    if (num_.value[k] > 0 && den_.value[k] > 0) rho_[k] = den_.value[k] / num_.value[k];
+    if (!(num_.value[k] > 0 && den_.value[k] > 0)) continue;
+    const double found = den_.value[k] / num_.value[k];
+    if (first_rho_[k] == 0) first_rho_[k] = found;
+    rho_[k] = std::max(found, first_rho_[k] / 64);
   }
 }
 

@@ -22,10 +22,12 @@ namespace polyhop {
 /// ramp of 8 iterations, and 0 where nothing is known yet. rho_k = den_k/num_k is the curvature that the network meets
 /// between what was remembered and now, in the metric 2P - P^2 of exact diffusion's fast modes:
 ///   e_k = mean_b (l' - alpha) h,   num: mean_b (l' - alpha)(z - z_kn),   den: sum_j (2 q0 (P q0) - (P q0)^2)_kj,
-/// q0_k the fold of e_k by shared random signs. num, den, a and b are averaged with the neighbours in every iteration,
-/// and forgotten by 1/32. Where batches are all samples v_k is the gradient, and e_k and num come from the last one.
-/// 1 vector and 13 scalars an edge, in 3 rounds; 1 gradient, and 1 more where an agent draws a sample for the
-/// first time.
+/// q0_k the fold of e_k by shared random signs; a: mean_b l' alpha ||h||^2, b: mean_b alpha^2 ||h||^2, of samples drawn
+/// before. All four are averaged with the neighbours by A in every iteration, and forgotten by 1/32; rho_k stays where num
+/// or den is not above 0, and is at least 1/64 of the first one. In the first iteration e_k = mean_b l' h, num has
+/// mean_b l'^2 / max l'', den at least a tenth of ||q0_k||^2, and both begin anew after it. Where batches are all samples
+/// v_k is the gradient, and e_k and num come from the last one. 1 vector and 13 scalars an edge, in 3 rounds; 1 gradient,
+/// and 1 more of an agent that draws a sample for the first time (of full gradients, at first).
 class RememberingDescent {
  public:
   /// `zeros`: rows like the models'; the setting's oracle is one that it suits.
@@ -68,7 +70,7 @@ class RememberingDescent {
   Rows table_;                 // a row for each agent: what is kept of its samples
   std::vector<double> drawn_;  // how many of an agent's samples were
   Mean num_, den_, a_, b_;
-  std::vector<double> rho_;
+  std::vector<double> rho_, first_rho_;
   std::array<std::vector<double>, folds> folded_, mixed_;
   std::vector<Index> begin_;  // of each agent's slopes among those of all
   std::vector<double> z_, slopes_, first_z_, first_slopes_, kept_, scaled_;

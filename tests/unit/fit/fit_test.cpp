@@ -341,9 +341,9 @@ TEST_F(Fit, WaitsForSamplesHeldOutAndEndsWhereTheyArePredictedWorseAllTheTime) {
   }
   write("twins.csv", table);
   // The first check at which nothing was gained for long: after more than 20 iterations, after more than 400 of which
-  // every 20th is checked, after 20 passes of 50 iterations.
+  // every 20th is checked, after 10 passes of 50 iterations.
   for (const auto& [method, last] :
-       {std::pair{FitMethod::tree, 21}, {FitMethod::exact_diffusion, 420}, {FitMethod::automatic, 1000}}) {
+       {std::pair{FitMethod::tree, 21}, {FitMethod::exact_diffusion, 420}, {FitMethod::automatic, 500}}) {
     SCOPED_TRACE(name_of(method));
     FitOptions how = options();
     how.data = {.bundled = "", .file = file("twins.csv"), .target = "y"};
