@@ -130,8 +130,7 @@ def automatic_traffic(x, twin):
         parts += [metric_traffic(x, method_twin.AUTO_GAP), (2, 0, two_hop)]
     elif isinstance(twin.descent, method_twin.Remembering):
         parts.append((2, 0, (method_twin.FOLDS + 4) * hop))
-    if twin.asked > 0:
-        parts.append((2 * height(x.A), 0, 2 * twin.asked * (len(x.A) - 1)))
+    parts += [(2 * height(x.A), 0, 2 * numbers * (len(x.A) - 1)) for numbers in twin.asked]
     return np.sum(parts, axis=0)
 
 

@@ -194,9 +194,8 @@ def damsgrad_move(A, W, mu, m, uh, epsilon):
     return A @ W - scaled(mu, m / np.sqrt(np.maximum(uh, epsilon)))
 
 
-def first_window(K):
-    """e_0 = 128, doubled while K e_0 < 512."""
-    end = 128
+def first_window(K, end=128):
+    """e_0, doubled while K e_0 < 512."""
     while K * end < 512:
         end *= 2
     return end
@@ -726,8 +725,8 @@ class Damsgrad(Algorithm):
 class Watch:
     """Whether numbers x (K) still fall: windows [e/2, e), late half against early half, summed over the network."""
 
-    def __init__(self, K):
-        self.n, self.end, self.early, self.late = 0, first_window(K), 0.0, 0.0
+    def __init__(self, K, first=128):
+        self.n, self.end, self.early, self.late = 0, first_window(K, first), 0.0, 0.0
 
     def ratio(self):
         """q at n = e, None at other times; the next window follows."""
@@ -903,10 +902,10 @@ class Corrected:
 
 
 class Auto(Algorithm):
-    """Stage 0: GAP on exact diffusion while its claims are kept. Stage 1: a descent that remembers, for losses whose
+    """Stage 0: GAP on exact diffusion while its claims are kept and losses fall. Stage 1: a descent that remembers, for losses whose
     curvature is bounded; of others one with 1/L_k, and stage 2 the same with falling steps.
 
-    Of the last iteration: `asked`, how many numbers were summed over the network; `values` and `gradients`, evaluated.
+    Of the last iteration: `asked`, how many numbers were summed over the network each time; `values` and `gradients`, evaluated.
     """
 
     def __init__(self, options, A, start):
@@ -914,16 +913,16 @@ class Auto(Algorithm):
         c = largest_mixing(A, "primal") if options["mixing"] is None else options["mixing"]
         self.P, self.psi, self.gap, self.claims = mixing_matrix(A, c), start.copy(), Gap("gap", AUTO_GAP, self), Claims(start)
         self.stage, self.left_at, self.descent, self.watch, self.tau = 0, None, None, Watch(len(A)), 0
-        self.asked, self.gradients = 0, 0
+        self.losses, self.asked, self.gradients = Watch(len(A), 32), [], 0
 
     def step(self, i, batch, rule):
         bounded = gap_twin.loss_curvature_bound(batch.loss) < np.inf
         if i == 0 and (batch.l2 > 0 or not bounded):
             self.stage = 1
-        self.asked, self.values, self.gradients = 0, 0, 0
+        self.asked, self.values, self.gradients = [], 0, 0
         if self.stage == 0:
             self.values = self.gradients = len(self.W)
-            self.judge(i)
+            self.judge(i, batch.values(self.W))
         if self.stage == 0:
             return self.graph_aware(i, batch)
         if self.descent is None:
@@ -934,11 +933,16 @@ class Auto(Algorithm):
         self.gradients += self.descent.gradients
         return mu
 
-    def judge(self, i):
+    def judge(self, i, values):
+        q = self.losses.ratio()
+        self.losses.see(values)
+        self.asked += [] if q is None else [2]
+        broken = q is not None and q > 0.95
         if self.claims.asks():
-            self.asked = 4
-            if self.claims.broken(self.W):
-                self.stage, self.left_at = 1, i
+            self.asked.append(4)
+            broken |= self.claims.broken(self.W)
+        if broken:
+            self.stage, self.left_at = 1, i
 
     def graph_aware(self, i, batch):
         W, G, B = self.W, batch.gradients(self.W), two_hop_weights(self.P)
@@ -956,7 +960,7 @@ class Auto(Algorithm):
         if self.stage == 1:
             q = self.watch.ratio()
             self.watch.see(np.sum((batch.gradients(self.descent.last[0]) + self.descent.D) ** 2, axis=1) / self.descent.L)
-            self.asked = 2 * (q is not None)
+            self.asked = [] if q is None else [2]
             self.stage = 2 if q is not None and q > 0.8 else 1
         return mu
 

@@ -14,6 +14,7 @@ namespace {
 
 // A window whose late half is above this share of its early half: no progress.
 constexpr double stalled = 0.8;
+constexpr double not_falling = 0.95;  // of losses, under steps that would make them
 // Claims of more than this many times the way that models went are not kept, if they have grown since the middle.
 constexpr double not_kept = 3;
 constexpr double growing = 1.25;
@@ -36,9 +37,8 @@ Setting on_exact_diffusion(const Setting& setting, double mixing) {
 
 }  // namespace
 
-ProgressWatch::ProgressWatch(Index agents_of_block, Index agents)
-    : early_(agents_of_block), late_(agents_of_block) {
-  constexpr Index first = 128;
+ProgressWatch::ProgressWatch(Index agents_of_block, Index agents, Index first, std::string name)
+    : name_(std::move(name)), early_(agents_of_block), late_(agents_of_block) {
   constexpr Index samples = 512;
   end_ = first;
   while (end_ * agents < samples) end_ *= 2;
@@ -63,11 +63,11 @@ bool ProgressWatch::observe(std::span<const double> numbers, Network& network) {
 }
 
 void ProgressWatch::register_state(StateRegistry& state) {
-  state.number("auto.seen", seen_);
-  state.number("auto.window_begin", begin_);
-  state.number("auto.window_end", end_);
-  state.scalars("auto.early", early_);
-  state.scalars("auto.late", late_);
+  state.number(name_ + ".seen", seen_);
+  state.number(name_ + ".window_begin", begin_);
+  state.number(name_ + ".window_end", end_);
+  state.scalars(name_ + ".early", early_);
+  state.scalars(name_ + ".late", late_);
 }
 
 ClaimWatch::ClaimWatch(const Rows& start)
@@ -132,7 +132,8 @@ Automatic::Automatic(Rows start, const NoOptions&, const Setting& setting)
       gap_(graph_aware_options(), on_exact_diffusion(setting, mixing_)),
       correction_(w_, mixing_),
       claims_(w_),
-      progress_(w_.rows(), setting.network.agents()),
+      losses_(w_.rows(), setting.network.agents(), 32, "auto.losses"),
+      progress_(w_.rows(), setting.network.agents(), 128, "auto.moves"),
       energy_(mu_.size()) {
   gap_.allow_unknown_smoothness();
   if (setting.oracle != nullptr && RememberingDescent::suits(*setting.oracle)) {
@@ -149,6 +150,7 @@ void Automatic::register_more(StateRegistry& state) {
   gap_.register_state(state);
   correction_.register_state(state);
   claims_.register_state(state);
+  losses_.register_state(state);
   if (remembering_) return remembering_->register_state(state);
   progress_.register_state(state);
   descent_->register_state(state);
@@ -164,7 +166,8 @@ void Automatic::step(Index i, Oracle& oracle, StepSize&, Network& network) {
   const Iterate at = sample(i, w_, oracle, true);
   if (stage_ == 0) {
     const Network::StepAccount account(network);
-    if (claims_.broken(w_, at, network)) stage_ = 1;
+    const bool judged = losses_.observe(at.own_values(), network);
+    if (claims_.broken(w_, at, network) || (judged && losses_.ratio() > not_falling)) stage_ = 1;
   }
   if (stage_ == 0) {
     graph_aware_step(at, network);

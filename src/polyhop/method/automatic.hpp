@@ -5,6 +5,7 @@
 #include <array>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "polyhop/method/algorithm.hpp"
@@ -15,11 +16,11 @@
 namespace polyhop {
 
 /// Whether a number of each agent still falls: its sum over the late half of a window against the early half, over the
-/// whole network. Windows are [e/2, e), e = 128, 256, ..., from 512/K on, so that a few agents are judged on as many
-/// samples as many. Everyone gets the same answer.
+/// whole network. Windows are [e/2, e), e = `first`, twice that, ..., from 512/K on, so
+/// that a few agents are judged on as many samples as many. Everyone gets the same answer.
 class ProgressWatch {
  public:
-  ProgressWatch(Index agents_of_block, Index agents);
+  ProgressWatch(Index agents_of_block, Index agents, Index first = 128, std::string name = "progress");
   /// Adds the block's numbers; true when the verdict on a window is there. Costs 2 scalars a round of
   /// Network::spread_sum then, and nothing otherwise.
   bool observe(std::span<const double> numbers, Network& network);
@@ -28,6 +29,7 @@ class ProgressWatch {
   void register_state(StateRegistry& state);
 
  private:
+  std::string name_;
   Index seen_ = 0;
   Index begin_ = 0;
   Index end_ = 0;
@@ -65,8 +67,8 @@ class ClaimWatch {
 ///  0. Exact diffusion, primal, with GAP, mixing as much as the network allows: bound "tight" ("linear" where no
 ///     smoothness is known), damping "rows", projection, 5 sweeps, relaxation 1.5, optimum 0. Where the data fit, its
 ///     steps are larger than any constant. Left out where no data can be fitted: a penalty, a loss that never ends.
-///  1. When its claims are not kept, there is something that no model fits. Linear models with a bounded curvature go
-///  on
+///  1. When its claims are not kept, or losses do not fall by 5% from one half of a window to the other (32, 64, ...
+///     iterations), there is something that no model fits. Linear models with a bounded curvature go on
 ///     by RememberingDescent, which reaches w^o by batches as well. Others take exact diffusion with steps 1/L_k, whose
 ///     mean has no bias;
 ///  2. and when that stalls too, noise is left: the same with falling steps.
@@ -90,6 +92,7 @@ class Automatic final : public Algorithm {
   ClaimWatch claims_;
   std::optional<RememberingDescent> remembering_;  // of linear models; of others
   std::optional<CorrectedDescent> descent_;
+  ProgressWatch losses_;
   ProgressWatch progress_;
   Rows before_;
   std::vector<double> energy_;

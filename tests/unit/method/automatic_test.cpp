@@ -301,7 +301,7 @@ TEST(Automatic, RestsAtACommonMinimiser) {
     const ObjectiveProblem problem = bowls(
         {{{1, 4}, {1, -2}, least}, {{10, 3}, {1, -2}, least}, {{2, 2}, {1, -2}, least}, {{30, 50}, {1, -2}, least}});
     const auto run = run_auto(matrix, problem, best, 700);
-    EXPECT_EQ(count(run, "auto.stage"), 0);  // no gradients, no claims
+    EXPECT_EQ(count(run, "auto.stage"), least > 0 ? 1 : 0);  // costs that do not fall; gradients that are gone
     EXPECT_LT(largest_distance(run.w, {1, -2}), 1e-14);
     EXPECT_TRUE(test::is_finite(run.state));
     for (const auto& mu : run.mu) {
