@@ -3,9 +3,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draws problems at random and compares `auto` with tuned methods on all of them: fills the tables of auto-rule.md.
 
-    docs/make_auto.py [POLYHOP] [--before OTHER] [--draw SEED] [--problems N] [--out FOLDER]
+    docs/make_auto.py [POLYHOP] [--auto NAME=OTHER ...] [--called NAME] [--draw SEED] [--problems N] [--out FOLDER]
 
-OTHER is another polyhop command whose `auto` is shown beside. Every problem is a function of (SEED, number). Baselines
+OTHER is another polyhop command, whose `auto` is shown beside that of POLYHOP, which is called "now". Every problem is a function of (SEED, number). Baselines
 are tuned by polyhop on seeds 100 and 101, once for the last and once for the averaged iterates; all run on seeds 0 to 2,
 and medians are compared: last with last, averaged with averaged. A ratio up to 1.05, or both below 1e-13 of the risk at
 the start, counts as equal. "Equal vectors": `auto` at the last recorded point at which it had sent no more than the whole
@@ -159,12 +159,14 @@ def summary(results, which):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("polyhop", nargs="?", default=ROOT / "build" / "bin" / "polyhop", type=pathlib.Path)
-    parser.add_argument("--before", type=pathlib.Path)
+    parser.add_argument("--auto", action="append", default=[])
+    parser.add_argument("--called", default="now")
     parser.add_argument("--draw", type=int, default=20261118)
     parser.add_argument("--problems", type=int, default=100)
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "out" / "auto")
     parser.add_argument("--dry", action="store_true", help="print the summary, leave the document alone")
     args = parser.parse_args()
+    others = {name: pathlib.Path(other).resolve() for name, other in (pair.split("=", 1) for pair in args.auto)}
     results, number = [], 0
     while len(results) < args.problems:
         problem, folder = draw(args.draw, number), args.out / f"{args.draw}-{number}"
@@ -172,14 +174,14 @@ def main():
         curves = problem and run(args.polyhop.resolve(), problem[1] + problem[2], folder / "now")
         if not curves:
             continue
-        row = {"name": problem[0], "now": ratios(curves, curves["auto"])}
-        if args.before:
-            row["before"] = ratios(curves, run(args.before.resolve(), problem[1], folder / "before")["auto"])
+        row = {"name": problem[0], args.called: ratios(curves, curves["auto"])}
+        for name, other in others.items():
+            row[name] = ratios(curves, run(other, problem[1], folder / f"auto-{name}")["auto"])
         results.append(row)
-        print(len(results), problem[0], *(f"{x:.2g}" for x in row["now"][0].values()), flush=True)
+        print(len(results), problem[0], *(f"{x:.2g}" for x in row[args.called][0].values()), flush=True)
     head = ("| | last, ATC | averaged, ATC | both, ATC | both, best of all | both, equal vectors | mean ratio, last | averaged | diverged |\n"
             "|---|---|---|---|---|---|---|---|---|\n")
-    kinds = [k for k in ("before", "now") if k in results[0]]
+    kinds = list(others) + [args.called]
     table = head + "\n".join(f"| {k} | {summary(results, k)} |" for k in kinds)
     print(table)
     lines = ["| problem | " + " | ".join(f"{k}: last / ATC, averaged / ATC, last / best, averaged / best, vectors" for k in kinds) + " |",
