@@ -54,7 +54,7 @@ def test_functions_of_ones_own_are_remembered_sample_by_sample(data, net):
 
 
 def test_rules_that_use_values_are_refused_with_remembered_gradients(squares, net):
-    with pytest.raises(ph.InputError, match="gradient of no value"):
+    with pytest.raises(ph.InputError, match="not the gradient of any value"):
         ph.solve(squares, net, "gap", gradient="saga")
     with pytest.raises(ph.InputError, match="leave `gradient` out"):
         ph.solve(squares, net, gradient="saga")

@@ -80,7 +80,7 @@ struct Codec<std::string> {
   static std::string type() { return "text"; }
   static std::string read(const Value& v) {
     if (const auto* s = v.as<std::string>()) return *s;
-    throw_mismatch(v, "a text in quotes");
+    throw_mismatch(v, "text in quotes");
   }
   static Value write(const std::string& s) { return s; }
 };

@@ -23,8 +23,8 @@ namespace polyhop {
 
 /// How a problem is solved. Nothing has to be chosen: `auto` needs no step size.
 struct SolveOptions {
-  Value step = "auto";      // a rule as in an experiment's file: "gap", or Value::Table{{"rule", "gap"}, ...}
-  Value algorithm = {};     // likewise; "atc" where none is given, unless the rule chooses it too
+  Value step = "auto";   // a rule as in an experiment's file: "gap", or Value::Table{{"rule", "gap"}, ...}
+  Value algorithm = {};  // likewise; "atc" where none is given, unless the rule chooses it too
   GradientEstimate gradient = GradientEstimate::plain;
   Index iterations = 1000;  // at most
   Index record_every = 10;  // the iterations between two points of the curves
@@ -35,7 +35,7 @@ struct SolveOptions {
   std::optional<double> time_limit = {};  // seconds
   Rows start = {};                        // one model for all, or a row for each agent; zeros where there is none
   bool average = true;                    // keep averaged models too
-  ReferenceChoice reference = {};         // how J(w^o) is known: solved for beforehand, given, or not at all
+  ReferenceChoice reference = {};         // where J(w^o) comes from: solved for beforehand, given, or not at all
   std::uint64_t seed = 0;                 // of the samples that are drawn
   Index threads = 0;                      // 0: as many as pay. No result depends on it.
   /// Told of every recorded point; true ends the run.
@@ -43,7 +43,7 @@ struct SolveOptions {
   /// Asked a few times a second: true ends the run.
   std::function<bool()> stop = {};
   bool every_step = false;            // record every agent's step size too
-  RecordedAgents record_agents = {};  // whose models the excess risk is averaged over
+  RecordedAgents record_agents = {};  // agents whose models the excess risk is averaged over
   FaultOptions faults = {};           // messages that are lost
 };
 

@@ -21,7 +21,7 @@ class Differences {
  public:
   /// `zeros`: rows like the models'.
   explicit Differences(const Rows& zeros);
-  /// Takes in the iterate; false where there is none before it, at iteration 0. To be called once an iteration.
+  /// Takes in the iterate; false where there is none before it, at iteration 0. To be called once per iteration.
   bool update(const Iterate& at);
   /// s.s, s.z and z.z of the block's agents, once `update` was true.
   [[nodiscard]] std::span<const double> ss() const { return ss_; }

@@ -19,7 +19,7 @@ Iterate tracked(const Iterate& at, const StepSize& rule, Tracker& tracker, Netwo
 
 const FieldTable<TrackingOptions>& TrackingOptions::fields() {
   static const auto table = FieldTable<TrackingOptions>().add("rounds", &TrackingOptions::rounds,
-                                                              "how often an iteration combines: A^rounds instead of A",
+                                                              "combinations per iteration: A^rounds instead of A",
                                                               {count_within(1, 1'000'000)});
   return table;
 }

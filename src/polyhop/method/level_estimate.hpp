@@ -21,7 +21,7 @@ namespace polyhop {
 ///  - else, where nobody near has made progress (e_l < 0.99 e_l an epoch before),
 ///    l_k <- l_k + share (ebar_k - l_k), share = 1/2 at first;
 ///  - no level is above ebar_k.
-/// Too low a level acts like a constant step, too high a one stalls. Costs 2 scalars an epoch, and once as many as the
+/// Too low a level acts like a constant step, too high a one stalls. Costs 2 scalars per epoch, and once as many as the
 /// diameter.
 class LevelEstimate {
  public:

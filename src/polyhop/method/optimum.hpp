@@ -35,9 +35,9 @@ struct Codec<Optimum> {
 /// Jhat_k(w^o) for the agents of a block, as an Optimum says.
 class OptimalValues {
  public:
-  /// Throws InputError when a list is not one number an agent, or no optimum is known where one is needed.
+  /// Throws InputError when a list is not one number per agent, or no optimum is known where one is needed.
   OptimalValues(const Optimum& optimum, const Setting& setting);
-  /// The values for the current sample; valid until the next call. To be called once an iteration: an estimate
+  /// The values for the current sample; valid until the next call. To be called once per iteration: an estimate
   /// learns from `at.values()`, for the iterations to come.
   std::span<const double> on_sample(const Iterate& at, Network& network);
   /// True when `at.values()` must be there.

@@ -13,7 +13,7 @@
 
 namespace polyhop {
 
-/// Rows by agent, as the roster says: up to two vectors and any count of numbers an agent.
+/// Rows by agent, as the roster says: up to two vectors and any count of numbers per agent.
 struct Mail {
   std::array<Rows, 2> vectors;
   Rows scalars;

@@ -29,10 +29,10 @@ struct EnumNames<GradientEstimate> {
       {{GradientEstimate::plain, "plain"}, {GradientEstimate::saga, "saga"}, {GradientEstimate::lsvrg, "lsvrg"}}};
 };
 
-/// A block's view of the problem whose gradients are such estimates. saga takes the memory of one number a sample of a
-/// linear model, one a class for softmax, and a gradient a sample for any other cost; lsvrg that of two models an
-/// agent, and evaluates every batch twice. Where batches are all samples there is nothing to estimate. Throws InputError
-/// where there is nothing to remember.
+/// A block's view of the problem whose gradients are such estimates. saga takes the memory of one number per sample of
+/// a linear model, one per class for softmax, and a gradient per sample for any other cost; lsvrg that of two models
+/// per agent, and evaluates every batch twice. Where batches are all samples there is nothing to estimate. Throws
+/// InputError where there is nothing to remember.
 std::unique_ptr<Oracle> make_oracle(const Problem& problem, const Block& block, std::uint64_t seed,
                                     GradientEstimate gradient);
 

@@ -51,8 +51,8 @@ std::string all_tables() {
   out += "### `[tuning]`\n\n" + table(TuningOptions::fields().info());
   out += "### `[[method]]`\n\n" + table(method_fields());
   for (const auto& algorithm : algorithms()) {
-    out += "### `algorithm = \"" + algorithm.name + "\"`\n\n" + algorithm.summary + ". Costs: " + algorithm.cost +
-           " an iteration and edge. Steps: " + name_of(algorithm.takes) + ".\n\n";
+    out += "### `algorithm = \"" + algorithm.name + "\"`\n\n" + algorithm.summary +
+           ". Costs per edge and iteration: " + algorithm.cost + ". Steps: " + name_of(algorithm.takes) + ".\n\n";
     if (!algorithm.options.empty()) out += table(algorithm.options);
   }
   for (const auto& rule : rules()) {
