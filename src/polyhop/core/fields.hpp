@@ -30,7 +30,7 @@ struct FieldInfo {
   std::vector<FieldInfo> fields = {};  // of a table: its own
 };
 
-/// How a type is read from and written to a Value. Specialise it for a type of one's own:
+/// How a type is read from and written to a Value. Specialise it for your own type:
 /// `type()` names what is allowed, `read` throws InputError with the path left empty.
 template <class T>
 struct Codec;

@@ -61,8 +61,8 @@ struct Point {
   Index crossed_scalars = 0;
 };
 
-/// What a number of a point is: where the run stands; how far it still is from the end, which is what curves show, on a
-/// logarithmic axis; what the steps were, or what their rule goes by; a total that only grows.
+/// What a number of a point is: the progress of the run; how far it is from the optimum, which is what curves show, on
+/// a logarithmic axis; what the steps were, or what their rule is based on; a total that only grows.
 enum class ColumnKind { progress, measure, step, count };
 template <>
 struct EnumNames<ColumnKind> {
@@ -75,7 +75,7 @@ struct EnumNames<ColumnKind> {
 /// The level that a figure compares a measure with: the experiment's target, or the error rate of w^o.
 enum class ComparedWith { nothing, target, optimum };
 
-/// A number of a point: all that the store, the files, the pages, the figures and the documents know of it.
+/// A number of a point: everything that the store, the files, the pages, the figures and the documents know about it.
 struct PointColumn {
   std::string_view name;  // in files; options and pages write it with dashes
   std::variant<Index Point::*, double Point::*> number;
@@ -156,7 +156,7 @@ inline double number_in(const PointColumn& column, const Point& point) {
   return std::visit([&](const auto member) { return static_cast<double>(point.*member); }, column.number);
 }
 
-/// What a search for the best constant took, over all its trial runs, and what it found.
+/// What a search for the best constant cost, over all its trial runs, and what it found.
 struct Tuning {
   std::string method;
   double value = 0;      // the constant found
@@ -195,7 +195,7 @@ struct Cell {
   Index recorded_agents = 0;  // how many models the excess risk averages over
 };
 
-/// All that an experiment gave.
+/// Everything an experiment produced.
 struct Record {
   std::string name;
   double target = 0;

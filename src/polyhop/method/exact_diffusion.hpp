@@ -42,7 +42,7 @@ double largest_mixing(const CombinationMatrix& matrix);
 /// The largest c that the dual form is proven for under agent-wise steps: 1/(2 (1 - min_k a_kk)), at most 1.
 double largest_dual_mixing(const CombinationMatrix& matrix);
 
-/// What exact diffusion carries along besides the models, and its iteration from the steps on.
+/// What exact diffusion keeps besides the models, and its iteration once the steps are chosen.
 class DualCorrection {
  public:
   /// `zeros`: rows like the models'.
@@ -96,7 +96,7 @@ class ExactDiffusion final : public Algorithm {
   DualCorrection correction_;
 };
 
-/// The same algorithm as it was published: with psi_0 = W_0,
+/// The same algorithm as published: with psi_0 = W_0,
 ///   psi_i = W_{i-1} - diag(mu) G_{i-1},   W_i = Wg (psi_i + W_{i-1} - psi_{i-1}).
 /// It has w^o for its fixed point when the step is common to all, and takes any others: agents then weigh as much as
 /// their steps, as in diffusion, which does no harm where they share a minimiser. GAP applies with X = 2 W - psi, whose

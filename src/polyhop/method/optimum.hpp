@@ -13,10 +13,10 @@
 
 namespace polyhop {
 
-/// What a rule takes for Jhat_k(w^o): zero, one number, a number for each agent (in the file or in a file of
-/// its own), the true value of the current sample at a known w^o, or a level that is estimated on the way. Where the
-/// recursion tracks the network's averages, one number is needed, J(w^o): a list is refused, and "per-sample" is that
-/// of the known optimum.
+/// What a rule uses for Jhat_k(w^o): zero, one number, one number per agent (in the experiment's file or in a separate
+/// one), the true value of the current sample at a known w^o, or a level estimated along the way. Where the recursion
+/// tracks the network's averages, one number is needed, J(w^o): a list is refused, and "per-sample" is that of the
+/// known optimum.
 struct Optimum {
   enum class Kind { number, list, file, per_sample, estimate };
   Kind kind = Kind::number;
