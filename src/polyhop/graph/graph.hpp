@@ -16,7 +16,7 @@ namespace polyhop {
 
 using Edge = std::pair<std::int32_t, std::int32_t>;
 
-/// Who is linked with whom: undirected, without self loops or parallel links, immutable.
+/// Who is linked to whom: undirected, without self loops or parallel links, immutable.
 /// Compressed rows: 8 bytes per agent and 8 bytes per link.
 class Graph {
  public:

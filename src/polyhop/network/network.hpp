@@ -44,7 +44,7 @@ class Heard {
   Delivery delivery_;
 };
 
-/// The only way from one agent to another, seen from one block of agents. The arithmetic stands here, once; a runtime
+/// The only way from one agent to another, seen from one block of agents. The arithmetic is here, once; a runtime
 /// says where outgoing rows are written and makes them reach the others (`begin`, `finish`). Whatever arrives is read
 /// through one view, a Delivery, so that a Door can stand between. Sums over neighbours run in order of the agents'
 /// numbers. Traffic is counted where rows are handed over, also of what a door loses: it was sent.

@@ -13,15 +13,15 @@
 
 namespace polyhop {
 
-/// What an iteration takes for the gradients of the agents' costs, from a batch b of n_k samples' losses l_kn:
+/// What an iteration uses for the gradients of the agents' costs, from a batch b of n_k samples' losses l_kn:
 /// plain: the batch's own gradient, mean_b grad l_kn(w_k), whose noise does not fade.
 /// saga: every sample's last gradient a_kn is remembered, 0 at first (Defazio et al. 2014):
 ///   v_k = mean_b (grad l_kn(w_k) - a_kn) + mean_n a_kn,   then a_kn <- grad l_kn(w_k) for n in b.
 /// lsvrg: the gradient of all samples at a point u_k is (Kovalev et al. 2020):
 ///   v_k = mean_b (grad l_kn(w_k) - grad l_kn(u_k)) + mean_n grad l_kn(u_k),
 ///   u_k <- w_k, before, in the first iteration and then with probability |b| / n_k.
-/// Each with the penalty's gradient at w_k. The last two have no bias under uniform sampling, and no noise left where
-/// models come to rest. Neither sends anything.
+/// Each with the penalty's gradient at w_k. The last two have no bias under uniform sampling, and no noise left once
+/// the models settle. Neither sends anything.
 enum class GradientEstimate { plain, saga, lsvrg };
 template <>
 struct EnumNames<GradientEstimate> {
