@@ -51,13 +51,16 @@ def test_the_tutorial_runs(tmp_path, monkeypatch, command):
 def test_the_readme_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "examples").symlink_to(SOURCE / "examples")
-    blocks = re.findall(r"```python\n(.*?)```", (SOURCE / "README.md").read_text(), re.DOTALL)
-    assert blocks
+    text = (SOURCE / "README.md").read_text()
+    (tmp_path / "first.toml").write_text(re.search(r"```toml\n(.*?)```", text, re.DOTALL).group(1))
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    assert len(blocks) > 1
     scope = {}
     for block in blocks:
         exec(compile(block, "README.md", "exec"), scope)
     assert (tmp_path / "out/paper/experiment.sqlite").exists()
     assert scope["model"].score(scope["X"], scope["y"]) > 0.95
+    assert (tmp_path / "risk.pdf").exists() and (tmp_path / "tables" / "curves.csv").exists()
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
