@@ -49,7 +49,7 @@ const FieldTable<NextOptions>& NextOptions::fields() {
   using O = NextOptions;
   static const auto table = FieldTable<O>()
                                 .add("gamma", &O::gamma, "multiplies the first step", {within(0, 1)})
-                                .add("theta", &O::theta, "how fast that falls", {within(0, 1)});
+                                .add("theta", &O::theta, "how fast the step falls", {within(0, 1)});
   return table;
 }
 
