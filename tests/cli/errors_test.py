@@ -81,7 +81,7 @@ class BadInput(CommandTest):
 
     def test_data_in_place_of_an_experiment(self):
         for name, text in (("a.csv", "x,y\n1,2\n"), ("a.svm", "1 1:2\n"), ("a.npz", b"PK\x03\x04\0")):
-            self.refused(text, f"polyhop: {name}: is no experiment; `polyhop fit` takes data", file=name)
+            self.refused(text, f"polyhop: {name}: is not an experiment; `polyhop fit` takes data", file=name)
         self.refused(None, "cannot open the file", file="")
 
     def test_a_folder(self):
@@ -158,7 +158,7 @@ class BadInput(CommandTest):
                      'e.toml:9: graph.agents: found "four", expected an integer')
         self.refused(self.changed(("iterations = 20", "iterations = 20.0")),
                      "e.toml:3: iterations: found 20.0, expected an integer")
-        self.refused(self.changed(('name = "tiny"', "name = 1")), "e.toml:1: name: found 1, expected a text in quotes")
+        self.refused(self.changed(('name = "tiny"', "name = 1")), "e.toml:1: name: found 1, expected text in quotes")
 
     def test_out_of_range(self):
         self.refused(self.changed(("agents = 4", "agents = 0")),

@@ -397,7 +397,7 @@ TEST(Team, RefusesAgentsThatWereDealtInOtherWays) {
     return 0;
   });
   EXPECT_EQ(error.path(), "placement");
-  EXPECT_NE(error.message().find(job->name(1) + " has dealt the agents"), std::string::npos) << error.message();
+  EXPECT_NE(error.message().find(job->name(1) + " has assigned agents"), std::string::npos) << error.message();
 }
 
 // Those below with a second's patience: the program is given `impatient`.

@@ -221,7 +221,7 @@ void add_more_gap(Cases& cases) {
   cases.add("atc", step_of("polyak", {{"optimum", "estimate"}, {"max", 0.5}}), lasting(one_of_many, 500));
 }
 
-/// Steps from a file: one an iteration, the last one repeated.
+/// Steps from a file: one per iteration, the last one repeated.
 void add_listed(Cases& cases, const std::filesystem::path& folder) {
   const std::string file = folder / "steps.txt";
   std::ofstream(file) << "0.01\n0.05\n0\n0.02\n0.04\n";

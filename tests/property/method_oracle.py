@@ -76,7 +76,7 @@ class Instance(DumpedRun):
 
 
 def algorithm_messages(x, i, twin):
-    """(rounds, vectors an edge, scalars an edge) of the recursion itself. Trackers have nothing to send at i = 0."""
+    """(rounds, vectors per edge, scalars per edge) of the recursion itself. Trackers have nothing to send at i = 0."""
     if x.name == "auto":
         return 1, 1, int(twin.algorithm.stage > 0)
     if x.name == "gradient-tracking":

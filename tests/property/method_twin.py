@@ -274,7 +274,7 @@ def scheduled(i, value, warmup, every, factor):
 
 
 def from_list(i, steps):
-    """One step an iteration, the last one repeated."""
+    """One step per iteration, the last one repeated."""
     return steps[min(i, len(steps) - 1)]
 
 

@@ -144,7 +144,7 @@ void StateMatching::end() const {
 
 void StateMatching::begin(const StatePart& part) {
   check_last();
-  if (count_ == entries_.size()) throw Error("the saved state has '" + part.name + "', which this run has not");
+  if (count_ == entries_.size()) throw Error("the saved state has '" + part.name + "', which this run does not have");
   ++count_;
   rows_ = 0;
 }

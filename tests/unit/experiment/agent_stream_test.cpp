@@ -234,7 +234,7 @@ TEST(AgentStream, RefusesAStateOfAnotherShape) {
   EXPECT_EQ(refused(saved), "the saved state has 0 entries, this run has 3");
   saved = whole;
   saved.parts.push_back(saved.parts.front());
-  EXPECT_EQ(refused(saved), "the saved state has 'count', which this run has not");
+  EXPECT_EQ(refused(saved), "the saved state has 'count', which this run does not have");
   saved = whole;
   saved.parts[2].name = "rate";
   EXPECT_EQ(refused(saved), "the saved state has 'rate' where this run has 'mu'");

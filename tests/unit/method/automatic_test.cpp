@@ -243,7 +243,7 @@ TEST(Automatic, DoesNotTryToFitWhatHasAPenalty) {
   const auto instance = test::synthetic_instance(network_of(Topology::path, 4), options, 5);
   const auto run = run_auto(instance.matrix, *instance.problem, Rows(4, 4), 1);
   EXPECT_EQ(count(run, "auto.stage"), 1);
-  // 8 + 4 scalars an edge and direction.
+  // 8 + 4 scalars per edge and direction.
   EXPECT_EQ(run.step.vectors, 0);
   EXPECT_EQ(run.step.scalars, 6 * 12);
   EXPECT_EQ(run.step.rounds, 2);
