@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
-#include "polyhop/fit/quasi_newton.hpp"
+#include "polyhop/method/quasi_newton.hpp"
 
 #include <algorithm>
 #include <cmath>
