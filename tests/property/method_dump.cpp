@@ -91,6 +91,32 @@ void add_constants(Cases& cases) {
       squares);
 }
 
+/// L-BFGS, until rounding decides which way it goes.
+void add_quasi_newton(Cases& cases) {
+  const RunCase long_rows = {.topology = "path",
+                             .agents = 5,
+                             .dimension = 30,
+                             .samples = 40,
+                             .loss = "logistic",
+                             .l2 = 1e-3,
+                             .noise = 1.0,
+                             .batch = "all",
+                             .start = "normal"};
+  const RunCase far = {
+      .agents = 8, .dimension = 12, .samples = 20, .noise = 0.5, .minimiser_spread = 30.0, .batch = "all"};
+  const RunCase counts = {
+      .topology = "ring", .agents = 6, .dimension = 5, .samples = 9, .loss = "poisson", .batch = "all"};
+  for (const RunCase& problem :
+       {lasting(whole, 8), lasting(squares, 8), lasting(long_rows, 30), lasting(far, 12), lasting(counts, 8)}) {
+    for (const Index memory : {20, 3}) {
+      cases.add(algorithm_of("quasi-newton", {{"memory", Value(memory)}}), {}, problem);
+    }
+  }
+  RunCase alone = lasting(squares, 6);
+  alone.agents = 1;
+  cases.add("quasi-newton", {}, alone);
+}
+
 /// As much of the neighbours as the network allows.
 void add_mixing(Cases& cases) {
   const Value most = algorithm_of("exact-diffusion", {{"form", "primal"}, {"mixing", "auto"}});
@@ -336,6 +362,7 @@ std::vector<RunCase> cases(const std::filesystem::path& folder) {
   add_unlisted(all);
   add_mixing(all);
   add_estimates(all);
+  add_quasi_newton(all);
   return all.take();
 }
 

@@ -196,8 +196,21 @@ def gradients(x, i, twin):
     return x.K * (2 if same_sample and x.is_stochastic() and i > 0 else 1) + remembered
 
 
+def on_sums(x):
+    """Whether values and gradients are summed up a tree and down, and nothing else is sent."""
+    return x.name == "quasi-newton"
+
+
+def sums_traffic(x, i):
+    """The row of COLUMNS of an evaluation; before the first one starts are averaged."""
+    links, sums = 2 * (x.K - 1), 2 if i == 0 else 1
+    return [2 * height(x.A) * sums, links * sums, links, 0, 0, x.K, x.K]
+
+
 def expected_traffic(x, i, twin):
     """The row of COLUMNS that iteration i adds, which the twin has just made."""
+    if on_sums(x):
+        return sums_traffic(x, i)
     hop, _ = directions(x.A)
     rounds, vectors, scalars = algorithm_messages(x, i, twin)
     step_rounds, step_vectors, step_scalars = step_traffic(x, i, twin)
@@ -234,7 +247,7 @@ class MethodOracle(unittest.TestCase):
         self.assertEqual(rules, set(method_twin.RULES) | {"own"})
         self.assertEqual({x.rule for x in self.instances if x.name == "atc"}, set(method_twin.RULES))
         self.assertEqual({x.name for x in self.instances if x.rule == "gap"}, set(GAP_ALGORITHMS))
-        self.assertEqual({x.name for x in self.instances if x.rule == "constant"}, names - {"kuruzov", "auto"})
+        self.assertEqual({x.name for x in self.instances if x.rule == "constant"}, names - {"kuruzov", "quasi-newton", "auto"})
         self.assertEqual({x.given["loss"] for x in self.instances}, {"least-squares", "logistic", "huber", "poisson"})
         self.assertEqual({x.given["gradient"] for x in self.instances}, set(method_twin.ESTIMATES))
         gap = [x.options() for x in self.instances if x.rule == "gap"]
