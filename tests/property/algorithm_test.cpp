@@ -90,7 +90,6 @@ TEST(Automatic, GivesTheBitsOfAnUnbrokenRunInEveryStage) {
     }
   };
   check(noisy(0, {1, false}), 1);
-  check(noisy(0, {0, true}), 1);
   check(noisy(0.1, {2, false}), 1);
   check(counts(), 2);
 }

@@ -293,7 +293,7 @@ void add_automatic(Cases& cases) {
        .agents = 8,
        .dimension = 4,
        .samples = 9,
-       .iterations = 60,
+       .iterations = 8,
        .noise = 1.0,
        .minimiser_spread = 1.0,
        .batch = "all"},
@@ -301,7 +301,7 @@ void add_automatic(Cases& cases) {
        .agents = 5,
        .dimension = 4,
        .samples = 9,
-       .iterations = 60,
+       .iterations = 8,
        .loss = "huber",
        .noise = 1.0,
        .minimiser_spread = 0.5,
@@ -312,12 +312,21 @@ void add_automatic(Cases& cases) {
       {.topology = "star",
        .agents = 5,
        .samples = 9,
-       .iterations = 40,
+       .iterations = 8,
        .loss = "huber",
        .l2 = 0.1,
        .noise = 1.0,
        .minimiser_spread = 0.5,
        .batch = "all"},
+      {.topology = "star",
+       .agents = 5,
+       .samples = 9,
+       .iterations = 100,
+       .loss = "huber",
+       .l2 = 0.1,
+       .noise = 1.0,
+       .minimiser_spread = 0.5,
+       .batch = 3},
       {.topology = "path", .agents = 1, .samples = 9, .iterations = 100, .l2 = 0.1, .noise = 1.0},
       // No bounded curvature.
       {.topology = "ring",
@@ -327,7 +336,8 @@ void add_automatic(Cases& cases) {
        .iterations = 300,
        .loss = "poisson",
        .batch = 3},
-      {.topology = "path", .agents = 8, .samples = 9, .iterations = 120, .loss = "poisson", .batch = "all"}};
+      {.topology = "path", .agents = 8, .samples = 9, .iterations = 120, .loss = "poisson", .batch = 3},
+      {.topology = "path", .agents = 8, .samples = 9, .iterations = 8, .loss = "poisson", .batch = "all"}};
   for (const RunCase& run : runs) cases.add("auto", {}, run);
 }
 

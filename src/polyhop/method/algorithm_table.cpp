@@ -81,8 +81,9 @@ const std::vector<AlgorithmEntry>& algorithms() {
                                            "1 vector", Steps::common),
       algorithm_entry<Damsgrad, DamsgradOptions>(
           "damsgrad", "decentralized AMSGrad: the coordinates' scales are agreed on", "2 vectors", Steps::common),
-      algorithm_entry<Automatic>("auto", "graph-aware steps where the data fit, gradients that remember where they do not",
-                                 "as GAP where the data fit; else 1 vector, 13 scalars", Steps::own),
+      algorithm_entry<Automatic>(
+          "auto", "graph-aware steps where the data fit, gradients that remember where they do not",
+          "with full gradients as quasi-newton; as GAP where the data fit; else 1 vector, 13 scalars", Steps::own),
   };
   return table;
 }
