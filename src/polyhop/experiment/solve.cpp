@@ -142,9 +142,13 @@ void Run::build(const Problem& problem, const Method& method, const Reference& r
   if (method.average) average_.emplace(start);
   try {
     rule_ = method.rule.build(setting);
-    algorithm_ = method.algorithm.build(std::move(start), setting);
   } catch (const InputError& e) {
     throw at(e, ".step.");
+  }
+  try {
+    algorithm_ = method.algorithm.build(std::move(start), setting);
+  } catch (const InputError& e) {
+    throw at(e, ".algorithm.");
   }
   check_estimate(method, *rule_);
   algorithm_->register_state(state_);

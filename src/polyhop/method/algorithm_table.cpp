@@ -12,6 +12,7 @@
 #include "polyhop/method/extra.hpp"
 #include "polyhop/method/gradient_tracking.hpp"
 #include "polyhop/method/kuruzov.hpp"
+#include "polyhop/method/tree_quasi_newton.hpp"
 
 namespace polyhop {
 namespace {
@@ -73,13 +74,16 @@ const std::vector<AlgorithmEntry>& algorithms() {
       algorithm_entry<Kuruzov, KuruzovOptions>("kuruzov", "deterministic, with a line search over the whole network",
                                                "2 vectors, as many scalars as the diameter, 2 or more loss values",
                                                Steps::own),
+      algorithm_entry<TreeQuasiNewton, QuasiNewtonOptions>(
+          "quasi-newton", "L-BFGS on sums over a spanning tree, for full gradients",
+          "1 vector and 1 scalar along a spanning tree, 1 loss value", Steps::own),
       algorithm_entry<Dadam, DadamOptions>("dadam", "DADAM: a step for every coordinate, scaled by one constant",
                                            "1 vector", Steps::common),
       algorithm_entry<Damsgrad, DamsgradOptions>(
           "damsgrad", "decentralized AMSGrad: the coordinates' scales are agreed on", "2 vectors", Steps::common),
-      algorithm_entry<Automatic>("auto",
-                                 "graph-aware steps where the data fit, gradients with memory where they do not",
-                                 "as GAP where the data fit; else 1 vector, 13 scalars", Steps::own),
+      algorithm_entry<Automatic>(
+          "auto", "graph-aware steps where the data fit, gradients with memory where they do not",
+          "with full gradients as quasi-newton; as GAP where the data fit; else 1 vector, 13 scalars", Steps::own),
   };
   return table;
 }
