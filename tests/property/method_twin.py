@@ -863,22 +863,22 @@ class Remembering:
     def __init__(self, A, P, start):
         K = len(A)
         self.A, self.P, self.t, self.start = A, P, 0, start.copy()
-        self.D, self.rho, self.memory, self.last = np.zeros_like(start), np.zeros(K), [{} for _ in range(K)], None
+        self.D, self.rho, self.memory = np.zeros_like(start), np.zeros(K), [{} for _ in range(K)]
         self.num, self.den, self.a, self.b, self.first = np.zeros((5, K))
         self.gradients, self.lambdas = 0, np.zeros(K)
 
-    def step(self, W, batch, exact, signs):
+    def step(self, W, batch, signs):
         """(W, mu) after an iteration."""
         K = len(W)
         self.gradients = K
-        E, num, a, b = self.look_at_all(W, batch) if exact else self.look_at_batches(W, batch)
+        E, num, a, b = self.look_at_batches(W, batch)
         q0 = folded(E, signs)
         den = met_by_the_network(self.P, q0)
         if self.t == 0:
             den = np.maximum(den, 0.1 * np.sum(q0**2, axis=1))
         self.gossip(num, den, a, b)
         self.lambdas = np.clip(np.divide(self.a, self.b, out=np.zeros(K), where=self.b > 0), 0, 1)
-        V = batch.gradients(W) if exact else np.array([self.estimate(k, w, batch) for k, w in enumerate(W)])
+        V = np.array([self.estimate(k, w, batch) for k, w in enumerate(W)])
         ramp = min(1.0, (self.t + 1) / 8)
         mu = np.array([ramp / (rho + batch.l2) if rho > 0 else 0.0 for rho in self.rho])
         W, self.D = exact_diffusion_agents(self.P, W, self.D, mu, V)
@@ -893,18 +893,6 @@ class Remembering:
         found = np.divide(self.den, self.num, out=np.zeros(len(on)), where=on)
         self.first = np.where(on & (self.first == 0), found, self.first)
         self.rho[on] = np.maximum(found, self.first / 64)[on]
-
-    def look_at_all(self, W, batch):
-        """(E, num, a, b) of full gradients: what they have changed since the last iteration."""
-        losses = batch.gradients(W) - batch.l2 * W
-        if self.t == 0:
-            self.gradients += len(W)  # the slopes
-            E, num = losses, np.mean(batch.slopes(W) ** 2, axis=1) / gap_twin.loss_curvature_bound(batch.loss)
-        else:
-            E = losses - self.last[1]
-            num = np.sum(E * (W - self.last[0]), axis=1)
-        self.last = W.copy(), losses
-        return E, num, np.zeros(len(W)), np.zeros(len(W))
 
     def look_at_batches(self, W, batch):
         """(E, num, a, b) of batches: what their slopes have changed since each sample was drawn last."""
@@ -1011,7 +999,7 @@ class Auto(Algorithm):
             self.descent = Remembering(self.A, self.P, self.W) if bounded else Corrected(self.A, self.W)
         if not bounded:
             return self.corrected(batch)
-        self.W, mu = self.descent.step(self.W, batch, self.exact, self.signs[i])
+        self.W, mu = self.descent.step(self.W, batch, self.signs[i])
         self.gradients += self.descent.gradients
         return mu
 

@@ -135,7 +135,6 @@ void ClaimWatch::register_state(StateRegistry& state) {
 Automatic::Automatic(Rows start, const NoOptions&, const Setting& setting)
     : Algorithm(std::move(start)),
       mixing_(largest_mixing(setting.network.matrix())),
-      gap_(graph_aware_options(), on_exact_diffusion(setting, mixing_)),
       correction_(w_, mixing_),
       claims_(w_),
       losses_(w_.rows(), setting.network.agents(), 32, "auto.losses"),
@@ -145,7 +144,8 @@ Automatic::Automatic(Rows start, const NoOptions&, const Setting& setting)
     tree_.emplace(w_, QuasiNewtonOptions{}.memory);
     return;
   }
-  gap_.allow_unknown_smoothness();
+  gap_.emplace(graph_aware_options(), on_exact_diffusion(setting, mixing_));
+  gap_->allow_unknown_smoothness();
   if (setting.oracle != nullptr && RememberingDescent::suits(*setting.oracle)) {
     remembering_.emplace(zeros(), mixing_, setting);
   } else {
@@ -158,7 +158,7 @@ void Automatic::register_more(StateRegistry& state) {
   if (tree_) return tree_->register_state(state);
   state.number("auto.stage", stage_);
   state.number("auto.falling", falling_);
-  gap_.register_state(state);
+  gap_->register_state(state);
   correction_.register_state(state);
   claims_.register_state(state);
   losses_.register_state(state);
@@ -192,10 +192,10 @@ void Automatic::step(Index i, Oracle& oracle, StepSize&, Network& network) {
 
 void Automatic::graph_aware_step(const Iterate& at, Network& network) {
   const Iterate ahead = at.from(correction_.ahead(w_));
-  gap_.choose(ahead, network, mu_);
+  gap_->choose(ahead, network, mu_);
   {
     const Network::StepAccount account(network);
-    gap_.claim(ahead, network, mu_, energy_);
+    gap_->claim(ahead, network, mu_, energy_);
   }
   correction_.apply(w_, mu_, at.gradients(), network);
   claims_.observe(energy_, w_);

@@ -89,7 +89,7 @@ class Automatic final : public Algorithm {
   double mixing_;
   Index stage_ = 0;
   Index falling_ = 0;  // iterations of stage 2
-  GraphAwarePolyak gap_;
+  std::optional<GraphAwarePolyak> gap_;
   PrimalCorrection correction_;
   ClaimWatch claims_;
   std::optional<TreeDescent> tree_;                // of linear models with whole gradients: all there is then

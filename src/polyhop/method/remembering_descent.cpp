@@ -42,11 +42,8 @@ RememberingDescent::RememberingDescent(const Rows& zeros, double mixing, const S
     begin_.push_back(begin_.back() + samples.width() * static_cast<Index>(samples.drawn(k).size()));
     most = std::max(most, samples.count(k));
   }
-  for (auto* list : {&z_, &slopes_}) list->resize(begin_.back());
-  if (!setting.oracle->is_exact()) {
-    table_ = Rows(agents, most * entry_length(samples));
-    for (auto* list : {&first_z_, &first_slopes_, &kept_, &scaled_}) list->resize(begin_.back());
-  }
+  for (auto* list : {&z_, &slopes_, &first_z_, &first_slopes_, &kept_, &scaled_}) list->resize(begin_.back());
+  table_ = Rows(agents, most * entry_length(samples));
   drawn_.resize(agents);
   rho_.resize(agents);
   first_rho_.resize(agents);
@@ -64,7 +61,7 @@ void RememberingDescent::register_state(StateRegistry& state) {
   state.number("descent.age", age_);
   state.rows("descent.start", start_);
   state.rows("descent.sum", sum_);
-  if (table_.rows() > 0) state.rows("descent.samples", table_);
+  state.rows("descent.samples", table_);
   state.scalars("descent.drawn", drawn_);
   state.scalars("descent.num", num_.value);
   state.scalars("descent.den", den_.value);
@@ -76,56 +73,22 @@ void RememberingDescent::register_state(StateRegistry& state) {
 
 void RememberingDescent::step(Index i, Rows& w, Oracle& oracle, std::span<double> mu, Network& network) {
   SampleGradients& samples = *oracle.samples();
-  const bool exact = oracle.is_exact();
   if (age_ == 0) copy(w, start_);
-  const Gradients* gradients = nullptr;
-  if (exact) {
-    gradients = &estimate_from_all(w, oracle);
-  } else {
-    look_at_batches(w, oracle);
-  }
+  look_at_batches(w, oracle);
   {
     const Network::StepAccount account(network);
     fold_differences(i, network);
     gossip(network);
   }
-  if (!exact) estimate_from_batches(w, samples);
-  // The first curvatures come from few samples each: with whole steps at once full gradients on a star diverged.
+  estimate_from_batches(w, samples);
+  // The first curvatures come from few samples each: with whole steps at once gradients on a star diverged.
   const double ramp = std::min(1.0, static_cast<double>(age_ + 1) / 8);
   for (std::size_t k = 0; k < mu.size(); ++k) {
     mu[k] = rho_[k] > 0 ? ramp / (rho_[k] + samples.penalty_curvature()) : 0;
   }
-  correction_.direction(exact ? *gradients : along_estimate_);
+  correction_.direction(along_estimate_);
   correction_.apply(w, mu, false, network);
   ++age_;
-}
-
-// e_k and num of full gradients, from the point before; at first from the slopes.
-const Gradients& RememberingDescent::estimate_from_all(const Rows& w, Oracle& oracle) {
-  SampleGradients& samples = *oracle.samples();
-  const Gradients& g = oracle.evaluate(w, false).gradients;
-  if (age_ == 0) {
-    samples.slopes(w, slopes_);
-    oracle.charge(w.rows());
-  }
-  for (Index k = 0; k < w.rows(); ++k) {
-    samples.penalty(k, w, estimate_);
-    g.write(k, difference_, k);
-    add_row(-1, estimate_, k, difference_, k);  // the losses' alone
-    copy_rows(difference_, k, estimate_, k);
-    if (age_ == 0) {
-      double sum = 0;
-      for (const double slope : of_agent(slopes_, k)) sum += slope * slope;
-      num_.added[k] = mean_share(samples, k) * sum / samples.max_curvature();
-    } else {
-      add_row(-1, sum_, k, difference_, k);
-      num_.added[k] = dot(difference_, k, w, k) - dot(difference_, k, start_, k);
-    }
-    copy_rows(estimate_, k, sum_, k);
-    copy_rows(w, k, start_, k);
-    a_.added[k] = b_.added[k] = 0;
-  }
-  return g;
 }
 
 void RememberingDescent::look_at_batches(const Rows& w, Oracle& oracle) {

@@ -25,9 +25,8 @@ namespace polyhop {
 /// q0_k the fold of e_k by shared random signs; a: mean_b l' alpha ||h||^2, b: mean_b alpha^2 ||h||^2, of samples drawn
 /// before. All four are averaged with the neighbours by A in every iteration, and forgotten by 1/32; rho_k stays where num
 /// or den is not above 0, and is at least 1/64 of the first one. In the first iteration e_k = mean_b l' h, num has
-/// mean_b l'^2 / max l'', den at least a tenth of ||q0_k||^2, and both begin anew after it. Where batches are all samples
-/// v_k is the gradient, and e_k and num come from the last one. 1 vector and 13 scalars an edge, in 3 rounds; 1 gradient,
-/// and 1 more of an agent that draws a sample for the first time (of full gradients, at first).
+/// mean_b l'^2 / max l'', den at least a tenth of ||q0_k||^2, and both begin anew after it. 1 vector and 13 scalars
+/// per edge, in 3 rounds; 1 gradient, and 1 more of an agent that draws a sample for the first time.
 class RememberingDescent {
  public:
   /// `zeros`: rows like the models'; the setting's oracle is one that it suits.
@@ -43,7 +42,6 @@ class RememberingDescent {
   struct Mean {
     std::vector<double> value, added;
   };
-  const Gradients& estimate_from_all(const Rows& w, Oracle& oracle);
   void look_at_batches(const Rows& w, Oracle& oracle);
   void look_at_batch(Index k, SampleGradients& samples);
   void fold_differences(Index i, Network& network);
@@ -60,8 +58,8 @@ class RememberingDescent {
   double mixing_;
   std::uint64_t seed_;
   Index age_ = 0;
-  Rows start_;       // where the descent began; where all samples are taken, the last point
-  Rows sum_;         // of alpha h over the samples that were drawn; or the last gradients, without the penalty
+  Rows start_;       // where the descent began
+  Rows sum_;         // of alpha h over the samples that were drawn
   Rows difference_;  // e_k
   Rows estimate_;    // v_k
   Gradients along_estimate_;
