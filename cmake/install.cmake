@@ -17,6 +17,11 @@ if(TARGET polyhop_app)
   install(EXPORT polyhopCommandTargets NAMESPACE polyhop:: DESTINATION ${package_dir})
   install(TARGETS polyhop_app)
   install(FILES ${PROJECT_SOURCE_DIR}/docs/polyhop.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  # Where each shell looks for completions by itself.
+  set(completions ${PROJECT_BINARY_DIR}/completions)
+  install(FILES ${completions}/polyhop.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME polyhop)
+  install(FILES ${completions}/polyhop.zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions RENAME _polyhop)
+  install(FILES ${completions}/polyhop.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 endif()
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/polyhopConfig.cmake.in
