@@ -27,7 +27,10 @@ std::string head_of(const ArgumentInfo& argument) {
 std::string text_of(const ArgumentInfo& argument) {
   const bool is_shown = !argument.positional && argument.value.size() <= longest_choices;
   if (argument.choices.empty() || is_shown) return argument.help;
-  return fmt::format("{}: {}", argument.help, fmt::join(argument.choices, ", "));
+  // Before what is said of the default.
+  const std::size_t end = std::min(argument.help.rfind(" (default: "), argument.help.size());
+  return fmt::format("{}: {}{}", argument.help.substr(0, end), fmt::join(argument.choices, ", "),
+                     argument.help.substr(end));
 }
 
 // A name, and beside it, or below one that is too long, what it is.

@@ -35,8 +35,9 @@ std::string mean_text(const ScoreSummary& s, Index instances) {
   return (2 * s.averaged < instances ? "-" : ratio_text(s.mean)) + over;
 }
 
-std::string within_text(const ScoreSummary& s, std::size_t bound) {
-  return s.comparable == 0 ? "-" : part_of(s.within[bound], s.comparable);
+// Of all instances: one where a method did not run, or nobody got there, is not within anything.
+std::string within_text(const ScoreSummary& s, std::size_t bound, Index instances) {
+  return s.comparable == 0 ? "-" : part_of(s.within[bound], instances);
 }
 
 std::string worst_text(const ScoreSummary& s) {
@@ -124,8 +125,8 @@ Grid summary_grid(const Scoreboard& board) {
     const ScoreSummary& iterations = s.scores[Score::iterations];
     const auto mean = [&](Score score) { return mean_text(s.scores[score], all); };
     grid.rows.push_back({s.method, part_of(s.instances, all), mean(Score::iterations), mean(Score::vectors),
-                         mean(Score::final_risk), mean(Score::final_risk_averaged), within_text(iterations, 0),
-                         within_text(iterations, 1), within_text(iterations, 2), part_of(s.solved, all),
+                         mean(Score::final_risk), mean(Score::final_risk_averaged), within_text(iterations, 0, all),
+                         within_text(iterations, 1, all), within_text(iterations, 2, all), part_of(s.solved, all),
                          part_of(s.diverged, s.runs), s.trials > 0 ? amount(static_cast<double>(s.trials)) : "-",
                          worst_text(iterations)});
   }
@@ -145,7 +146,7 @@ Grid best_grid(const Scoreboard& board) {
   for (const std::size_t m : ranked(board)) {
     std::vector<std::string> row = {board.summaries[m].method};
     for (const auto& [score, name] : EnumNames<Score>::names) {
-      row.push_back(within_text(board.summaries[m].best[score], 0));
+      row.push_back(within_text(board.summaries[m].best[score], 0, std::ssize(board.instances)));
     }
     grid.rows.push_back(std::move(row));
   }
@@ -194,7 +195,7 @@ Grid ratio_grid(const Scoreboard& board, Score score) {
                   [&](const ScoreSummary& s) { return mean_text(s, std::ssize(board.instances)); });
   for (std::size_t b = 0; b < ScoreSummary::bounds.size(); ++b) {
     add_summary_row(grid, board, "within " + shortest(ScoreSummary::bounds[b]), score,
-                    [&](const ScoreSummary& s) { return within_text(s, b); });
+                    [&](const ScoreSummary& s) { return within_text(s, b, std::ssize(board.instances)); });
   }
   add_summary_row(grid, board, "worst", score, [](const ScoreSummary& s) {
     return s.comparable > 0 && std::isinf(s.worst) ? std::string("never") : ratio_text(s.worst);

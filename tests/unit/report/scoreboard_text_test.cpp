@@ -72,6 +72,7 @@ TEST(ScoreboardText, AMeanOverFewInstancesIsNoWin) {
   };
   EXPECT_TRUE(holds(row("rare"), "2/5     - (2/5)  ")) << row("rare");
   EXPECT_TRUE(holds(row("usual"), "5/5         1.1  ")) << row("usual");
+  EXPECT_TRUE(holds(row("rare"), "  2/5         2/5       2/5     2/5  ")) << row("rare");
   EXPECT_EQ(board.methods[ranked(board).back()], "rare");
 }
 
