@@ -48,3 +48,6 @@ figure failure-data failure-data
 experiment comparison
 figure comparison comparison-iterations
 figure comparison comparison-vectors --x vectors
+
+experiment tutorial
+figure tutorial tutorial --x vectors

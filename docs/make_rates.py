@@ -46,6 +46,7 @@ GAP = '{ rule = "gap", bound = "linear", damping = "rows", project = true, cap =
 METHODS = {
     **{f"`{name}`, tuned": f'algorithm = "{name}"\nstep = "tuned"' for name in TUNED},
     "`kuruzov`": 'algorithm = "kuruzov"',
+    "`quasi-newton`": 'algorithm = "quasi-newton"',
     "`gradient-tracking`, GAP": f'algorithm = "gradient-tracking"\nstep = {GAP}',
     "`auto`": 'step = "auto"',
 }

@@ -36,19 +36,19 @@ shown() {
   cat <<'TEXT'
 # Real data
 
-Ten agents on an Erdos-Renyi graph fit a linear model with an L2 penalty of 0.01 to data that Debian brings: `auto`, which is told
-nothing, and the best constant step, whose search is charged. Excess risk is measured against the centralised optimum, which a
-server would find that sees all samples; 0 is that optimum. Samples are dealt evenly (`iid`), or so that agents see different
-classes (`dirichlet`, alpha = 0.3). Made by `docs/make_real_data.sh` from [examples/real-data](../examples/real-data); nothing is typed
-by hand. How `fit` does on these sets, raw and standardised, on three networks, and against scikit-learn: [fit.md](fit.md).
+Ten agents on an Erdos-Renyi graph fit a linear model with an L2 penalty of 0.01 to data sets that come with Debian: with `auto`, which is
+told nothing, and with the best constant step, whose tuning is counted. Excess risk is measured against the optimum that a server with all
+samples would find. Samples are dealt evenly (`iid`), or so that agents see different classes (`dirichlet`, alpha = 0.3).
+`docs/make_real_data.sh` generates this page from [examples/real-data](../examples/real-data); nothing is typed by hand. For how `fit` does on
+these sets, raw and standardised, on three networks, and against scikit-learn, see [fit.md](fit.md).
 
 TEXT
-  printf 'Seconds are those of this machine:\n\n```\n'
+  printf 'Seconds were measured on this machine:\n\n```\n'
   { "$polyhop" doctor || true; } | grep -E ' (version|compiler|system|processor|cores|memory) ' | sed 's/^ok *//'
   printf '```\n\n'
   for store in "$out"/*/experiment.sqlite; do experiment "$(dirname "$store")"; done
 
-  printf '## A model of Fashion-MNIST\n\nAll 60000 images, ten agents that see 64 of their own at a time:\n\n```\n'
+  printf '## A model of Fashion-MNIST\n\nAll 60000 images; each of ten agents takes 64 of its own at a time:\n\n```\n'
   shown fit fashion-mnist --loss softmax --l2 0.01 --standardise --agents 10 --batch 64 -o "$out/fashion-mnist.npz"
   shown evaluate "$out/fashion-mnist.npz" fashion-mnist-test | sed '/^class/,$d'
   printf '```\n\n'

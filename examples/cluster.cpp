@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
-// A program of one's own on a cluster: twelve stations on a ring saw something, each elsewhere, and agree on where it
-// is by exact diffusion. `mpirun -n 4 cluster`, or by hand; the output is the same. A process builds the costs of its
-// own stations alone, so what they saw never leaves it.
+// Your own program on a cluster: twelve stations on a ring saw something, each in a different place, and agree on where
+// it is by exact diffusion. Run it with `mpirun -n 4 cluster`, or alone; the output is the same. A process builds only
+// the costs of its own stations, so what they saw never leaves it.
 #include <cmath>
 #include <cstdio>
 
@@ -15,7 +15,7 @@
 
 using namespace polyhop;
 
-// J_k(w) = sqrt(1 + (w - seen)^2): a distance that is not much moved by those who saw badly.
+// J_k(w) = sqrt(1 + (w - seen)^2): a distance that bad sightings hardly affect.
 class Sighting final : public Objective {
  public:
   explicit Sighting(Index station) : seen_(3 * Stream(1, Purpose::features, station).normal()) {}
@@ -31,7 +31,7 @@ class Sighting final : public Objective {
   double seen_;
 };
 
-// What one worker does: its own stations' part of all iterations.
+// The work of one worker: its own stations' part of all iterations.
 void locate(Worker& worker) {
   const Block own = worker.network.block();
   std::vector<std::shared_ptr<const Objective>> costs(12);  // null: somebody else's

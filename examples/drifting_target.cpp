@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
-// An adaptive network: 20 agents see one noisy measurement each, at every instant, of a target that never stops moving,
-// and follow it together. What each of them could do alone is shown beside it.
+// An adaptive network: at every instant, each of 20 agents gets one noisy measurement of a target that never stops
+// moving, and they follow it together. For comparison, what each of them could do alone.
 #include <cmath>
 #include <cstdio>
 #include <memory>

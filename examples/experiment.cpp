@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
-// A whole experiment from a program of one's own: what `polyhop run FILE` does, without its files.
+// A whole experiment from your own program: what `polyhop run FILE` does, without its files.
 #include <cstdio>
 
 #include "polyhop/core/error.hpp"

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
-// A command of one's own: everything that `polyhop` does, with a loss, a step-size rule and a problem that polyhop does
+// Your own command: everything that `polyhop` does, with a loss, a step-size rule and a problem that polyhop does
 // not have. Files name them like built-in ones (examples/own_command.toml), and they are validated, stored, resumed,
 // tuned, ranked, shown and run on a cluster like them:
 //   own_command run examples/own_command.toml

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
-// A cost of one's own: five agents on a ring agree on the point that minimises the sum of their costs. `solve` does it
+// Your own cost: five agents on a ring agree on the point that minimises the sum of their costs. `solve` does it
 // in one call; a `Run` does it step by step.
 #include <cmath>
 #include <cstdio>
@@ -47,7 +47,7 @@ int main() {
   const std::vector<double> w = summary.mean_model();
   std::printf("they agree on (%.3f, %.3f)\n", w[0], w[1]);
 
-  // The same in a loop of one's own, with a rule that one chose.
+  // The same in your own loop, with a rule that you chose.
   polyhop::SolveOptions options;
   options.algorithm = "gradient-tracking";
   options.step = polyhop::Value::Table{{"rule", "constant"}, {"value", 0.5}};

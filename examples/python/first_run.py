@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # %% [markdown]
 # # Agents that agree on a model
-# Twelve agents have some samples each and find the logistic regression of all of them, by talking to neighbours.
+# Twelve agents hold some samples each, and find the logistic regression of all of them by talking to their neighbours.
 
 # %%
 import numpy as np
@@ -19,14 +19,14 @@ net = ph.graph.random_geometric(12, radius=0.45, seed=3).metropolis()
 net
 
 # %% [markdown]
-# Nothing has to be chosen: `auto` finds its steps by itself.
+# There is nothing to choose: `auto` finds its own steps.
 
 # %%
 run = ph.solve(problem, net, iterations=2000)
 run
 
 # %% [markdown]
-# What everybody ended up with predicts like a model that saw all samples in one place.
+# Every agent's model predicts like one that saw all samples in one place.
 
 # %%
 scores = np.column_stack([X, np.ones(len(X))]) @ run.models.T

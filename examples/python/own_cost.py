@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: The polyhop authors
 # SPDX-License-Identifier: Apache-2.0
 # %% [markdown]
-# # A cost of one's own
+# # Your own cost
 # Agents with noisy measurements fit a curve robustly: the loss is log cosh of the residual, which polyhop does not have.
 
 # %%
@@ -12,7 +12,7 @@ import polyhop as ph
 random = np.random.default_rng(0)
 agents, samples, degree = 16, 30, 6
 t = random.uniform(-1, 1, size=(agents, samples))
-measured = np.sin(3 * t) + 0.1 * random.standard_t(1.5, size=t.shape)  # now and then far off
+measured = np.sin(3 * t) + 0.1 * random.standard_t(1.5, size=t.shape)  # with outliers now and then
 basis = np.polynomial.chebyshev.chebvander(t, degree - 1)
 
 

@@ -1,8 +1,8 @@
 # SPDX-FileCopyrightText: The polyhop authors
 # SPDX-License-Identifier: Apache-2.0
 # %% [markdown]
-# # A rule of one's own, compared
-# A step size that shrinks where neighbours disagree, beside GAP and a constant that was tuned.
+# # Your own rule, in a comparison
+# A step size that shrinks where neighbours disagree, next to GAP and a tuned constant.
 
 # %%
 import numpy as np

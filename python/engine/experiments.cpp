@@ -78,7 +78,8 @@ Config read(const py::object& given, const std::string& folder, const py::dict& 
   }
   std::vector<KeySetting> changes;
   for (const auto& [key, value] : settings) {
-    changes.push_back({key.cast<std::string>(), to_value(value, key.cast<std::string>()).text()});
+    const auto name = key.cast<std::string>();
+    changes.emplace_back(name + "=" + to_value(value, name).text(), "settings[\"" + name + "\"]");
   }
   return read_config_file(given.cast<std::string>(), changes, registry());
 }

@@ -197,7 +197,7 @@ Value to_value(const py::handle& object, const std::string& path, int depth) {
   if (py::isinstance<py::dict>(object)) {
     Value::Table table;
     for (const auto& [key, value] : py::reinterpret_borrow<py::dict>(object)) {
-      if (!py::isinstance<py::str>(key)) throw InputError(path, "has a key that is not a text");
+      if (!py::isinstance<py::str>(key)) throw InputError(path, "has a key that is not a string");
       const auto name = key.cast<std::string>();
       Value entry = to_value(value, path.empty() ? name : path + "." + name, depth + 1);
       if (!entry.empty()) table.emplace_back(name, std::move(entry));
@@ -220,7 +220,7 @@ Value to_value(const py::handle& object, const std::string& path, int depth) {
     return list;
   }
   if (py::hasattr(object, "__fspath__")) return py::str(object.attr("__fspath__")()).cast<std::string>();
-  throw InputError(path, "found " + type_name(object) + ", expected a number, a text, a list or a dict");
+  throw InputError(path, "found " + type_name(object) + ", expected a number, a string, a list or a dict");
 }
 
 py::object to_python(const Value& value) {

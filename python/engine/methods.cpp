@@ -22,7 +22,7 @@ namespace {
 class Lent {
  public:
   void use() const {
-    if (!open_) throw py::value_error("this may be used only while the engine is calling; keep copies of what it gave");
+    if (!open_) throw py::value_error("this can be used only during the call; keep copies of what it gave");
     if (std::this_thread::get_id() != owner_) throw py::value_error("this belongs to the thread that was called");
   }
   void close() { open_ = false; }
@@ -139,7 +139,8 @@ class NetworkView : public Lent, public std::enable_shared_from_this<NetworkView
 const Reach& ReachView::get() const {
   network->use();
   if (network->exchanges() != exchange) {
-    throw py::value_error("what was reached is gone: the network carried something else since; use it before that");
+    throw py::value_error(
+        "what was reached is gone, because the network has carried something else since; use it before that");
   }
   return reach;
 }
@@ -169,7 +170,7 @@ class IterateView : public Lent {
   }
   [[nodiscard]] py::array optimal_values() const {
     if (reference_ == nullptr || !reference_->minimiser) {
-      throw py::value_error("optimal_values: nobody knows a minimiser of this problem");
+      throw py::value_error("optimal_values: no minimiser of this problem is known");
     }
     Rows w(1, static_cast<Index>(reference_->minimiser->size()));
     std::ranges::copy(*reference_->minimiser, w.row(0).begin());
@@ -245,7 +246,7 @@ class Attributes {
     std::string name;
     std::shared_ptr<Rows> rows;
     std::shared_ptr<double> number;
-    Index columns = 0;  // 0: one number an agent
+    Index columns = 0;  // 0: one number per agent
   };
   static bool is_same(const py::object& now, const py::array& shown) {
     return py::isinstance<py::array>(now) && py::reinterpret_borrow<py::array>(now).data() == shown.data();
@@ -259,7 +260,7 @@ class Attributes {
 void require_double(const Setting& setting, const char* what) {
   if (setting.network.element() == Element::float64) return;
   throw InputError("problem.precision",
-                   std::string(what) + " written in Python works in double precision; take precision = \"double\"");
+                   std::string(what) + " written in Python works in double precision; use precision = \"double\"");
 }
 
 class PythonStep final : public StepSize {
@@ -571,7 +572,7 @@ void add_methods(py::module_& module) {
       .def("reach", &NetworkView::reach, "What everybody within two hops has: 1 vector or scalar from each of them.")
       .def("pairwise", &NetworkView::pairwise, "The product of each agent's own row with each that it reached.")
       .def("hear", &NetworkView::hear, "(mean, least, most) of one number over each neighbourhood. 1 scalar.")
-      .def("spread_max", &NetworkView::spread_max, "The largest number of all agents. 1 scalar a round.")
+      .def("spread_max", &NetworkView::spread_max, "The largest number of all agents. 1 scalar per round.")
       .def("spread_sum", &NetworkView::spread_sum, "The sum over all agents, along a spanning tree.")
       .def("two_hop", &NetworkView::two_hop, "(data, indices, indptr) of B = A^T A, the block's rows.");
   py::class_<IterateView, std::shared_ptr<IterateView>>(module, "Iterate")

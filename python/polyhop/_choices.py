@@ -119,14 +119,14 @@ def add(kind, name):
 
 
 def _name_of(cls, argument):
-    """The name under which a class of one's own was registered."""
+    """The name under which a class was registered."""
     if getattr(cls, "polyhop_name", None) is None:
         raise refused(argument, f"{cls.__name__} has no name yet; register it with @polyhop.rule or @polyhop.algorithm")
     return cls.polyhop_name
 
 
 def as_value(choice, argument="step"):
-    """What the engine reads: a name, a dict, or what a function such as `gap` made; a class of one's own by its name; a
+    """What the engine reads: a name, a dict, or what a function such as `gap` made; your own class by its name; a
     number is a constant step."""
     if isinstance(choice, Choice):
         return choice.as_dict()

@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The polyhop authors
 # SPDX-License-Identifier: Apache-2.0
-"""Rules and algorithms of one's own."""
+"""Your own rules and algorithms."""
 
 import inspect
 
@@ -20,19 +20,19 @@ class StepSize:
             def choose(self, at, network):
                 return self.value / (1 + np.sqrt(at.squared_norms))
 
-    `at` tells where the run stands (`at.iteration` or `at.i`, `models`, `start`, `gradients`, `direction`, `values`,
+    `at` describes the current iterate (`at.iteration` or `at.i`, `models`, `start`, `gradients`, `direction`, `values`,
     `squared_norms`, `optimal_values()`), and `network` is the way to other agents (`network.combine`, `reach`,
-    `pairwise`, `hear`, `spread_max`, `spread_sum`), which counts what is sent. Both are good during the call alone. Rows
-    are those of the agents `network.agents`: with several threads an object has some of them.
+    `pairwise`, `hear`, `spread_max`, `spread_sum`), which counts what is sent. Use both only during the call. Rows
+    belong to the agents `network.agents`: with several threads, an object has some of them.
     """
 
-    #: Whether `at.values` must be there.
+    #: Whether the rule needs `at.values`.
     needs_values = True
     #: Whether all agents have the same step without telling each other.
     is_common = False
     #: "agent-wise", "common" or "constant": which algorithms can take the steps.
     gives = "agent-wise"
-    #: Names of attributes that survive an iteration, numbers or arrays with a row for each agent: checkpoints hold them.
+    #: Names of attributes that survive an iteration, numbers or arrays with one row per agent; checkpoints save them.
     state = ()
 
     def start(self, network):
@@ -54,7 +54,7 @@ class Algorithm:
                 moved = self.models - self.steps[:, None] * at.gradients
                 self.models[:] = (moved + network.combine(moved)) / 2
 
-    `self.models` holds a row for each agent and is there from the start; `self.steps` says which steps were taken.
+    `self.models` has one row per agent and is set from the start; `self.steps` are the steps that were taken.
     """
 
     #: The steps that it can take: "agent-wise", "common" or "constant".
@@ -65,7 +65,7 @@ class Algorithm:
     state = ()
 
     def start(self, network):
-        """Called before the first iteration, when `self.models` is there."""
+        """Called before the first iteration; `self.models` is set by then."""
 
     def step(self, i, oracle, rule, network):
         raise NotImplementedError(f"{type(self).__name__} needs a method step(self, i, oracle, rule, network)")
@@ -100,7 +100,7 @@ def rule(name, *, constant=""):
 
     def register(cls):
         if not (isinstance(cls, type) and issubclass(cls, StepSize)):
-            raise TypeError("@polyhop.rule stands before a subclass of polyhop.StepSize")
+            raise TypeError("@polyhop.rule decorates a subclass of polyhop.StepSize")
         _check_method(cls, StepSize, "choose(self, at, network)")
         _engine.add_rule(name, cls, _summary(cls), _options(cls), cls.gives, constant)
         cls.polyhop_name = name
@@ -115,7 +115,7 @@ def algorithm(name):
 
     def register(cls):
         if not (isinstance(cls, type) and issubclass(cls, Algorithm)):
-            raise TypeError("@polyhop.algorithm stands before a subclass of polyhop.Algorithm")
+            raise TypeError("@polyhop.algorithm decorates a subclass of polyhop.Algorithm")
         _check_method(cls, Algorithm, "step(self, i, oracle, rule, network)")
         _engine.add_algorithm(name, cls, _summary(cls), _options(cls), cls.takes, dict(cls.recursion))
         cls.polyhop_name = name

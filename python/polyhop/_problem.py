@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The polyhop authors
 # SPDX-License-Identifier: Apache-2.0
-"""Problems: every agent's cost, from data and a loss or from functions of one's own."""
+"""Problems: every agent's cost, from data and a loss or from your own functions."""
 
 import inspect
 import numbers
@@ -185,17 +185,17 @@ def _dealt(samples, agents, owner):
     if owner.dtype.kind not in "iu":
         raise refused("owner", f"has the dtype {owner.dtype}, expected integers from 0; {renumber}")
     if not samples:
-        raise refused("owner", "is empty, expected the agent of a sample at least")
+        raise refused("owner", "is empty, expected the agent of at least one sample")
     if owner.min() < 0:
         raise refused("owner", f"sample {int(owner.argmin())} has the agent {owner.min()}, expected integers from 0; {renumber}")
-    # Everybody has a sample at least, so there are no more agents than samples.
+    # Everybody has at least one sample, so there are no more agents than samples.
     present = np.unique(owner)
     if len(present) != int(owner.max()) + 1:
         if present[0] == 1 and present[-1] == len(present):
             raise refused("owner", f"numbers agents from 1 to {present[-1]}, expected from 0; give owner - 1")
         absent = int(np.flatnonzero(present != np.arange(len(present)))[0])
         raise refused("owner", f"agent {absent} has no samples, but there is an agent {present[-1]}; agents are 0 .. K-1 and each "
-                               f"needs one at least; {renumber}")
+                               f"needs at least one; {renumber}")
     return np.argsort(owner, kind="stable"), np.bincount(owner.astype(np.intp))
 
 
@@ -241,7 +241,7 @@ def _targets(y, samples, task):
                 raise refused("y", f"has {len(classes)} classes, and this loss takes two; softmax takes many")
             return 2.0 * which - 1.0, classes
         if len(classes) < 2:
-            raise refused("y", "has one class only, expected two at least")
+            raise refused("y", "has only one class, expected at least two")
         return which.astype(float), classes
     _check_no_classes(y)
     _check_numbers("y", y)
@@ -351,15 +351,15 @@ class _Each:
 
 @suggesting
 def objective(f, agents=None, dimension=None, *, samples=1, batch="all", sampling="uniform", values=None, check=True):
-    """A problem of one's own.
+    """Your own problem.
 
     f: a function f(W, agents, batches) -> (values, gradients) of n points at once: W (n, M) and agents (n,) in, values
         (n,) and gradients (n, M) out; row i is a point of agent agents[i]. Or a list of K objects with value(w) and
         gradient(w), which is slower. W may not be changed, or kept without a copy.
-    agents, dimension: K and M. dimension alone where a list is given.
-    samples: how many samples each agent can choose from, a number or one for each; 1 for a cost without samples, and
-        `batches` is None then. Else it holds the samples' numbers of each point, (n, b) or a list of arrays.
-    batch: how many of them an iteration takes, or "all"; sampling: "uniform", "shuffle" or "cyclic".
+    agents, dimension: K and M; for a list, dimension alone.
+    samples: how many samples each agent has, one number or one per agent; 1 for a cost without samples. Then `batches`
+        is None; otherwise it holds the numbers of each point's samples, (n, b) or a list of arrays.
+    batch: how many samples an iteration takes, or "all"; sampling: "uniform", "shuffle" or "cyclic".
     values: a function like f that returns values alone, for rules that look at many points.
     check: compare some gradients with finite differences before the first use.
     """

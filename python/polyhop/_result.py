@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The polyhop authors
 # SPDX-License-Identifier: Apache-2.0
-"""What runs gave: arrays, frames, figures, pages."""
+"""Results of runs: arrays, frames, figures, pages."""
 
 import collections.abc
 import html
@@ -41,7 +41,7 @@ def _positive(y):
 
 
 def _check_columns(columns, **asked):
-    """Refuses names of columns that there are not."""
+    """Rejects unknown names of columns."""
     for argument, name in asked.items():
         if name not in columns:
             raise refused(argument, f"there is no column {name!r}{_engine.suggestion(str(name), list(columns))}"
@@ -78,7 +78,7 @@ class Result:
         self.models, self.averaged = found["models"], found["averaged"]
         #: "target", "done", "diverged", "stalled", "time-limit" or "unfinished"; and what to do about it.
         self.status, self.message = found["status"], found["message"]
-        #: J(w^o), or None where nobody knows it: `excess_risk` is the risk itself then.
+        #: J(w^o), or None if it is not known; `excess_risk` is then the risk itself.
         self.reference, self.reference_how = found["reference"], found["reference_how"]
         self.method = found["method"]
         #: (points, K): every agent's step size, with record_steps=True; else None.
@@ -110,7 +110,7 @@ class Result:
 
     @property
     def traffic(self):
-        """What was sent over all links: rounds, vectors, scalars, and the steps' share of them."""
+        """What was sent over all links: rounds, vectors, scalars, and how much of it was for the steps."""
         return {name: int(self.columns[name][-1]) for name in ("rounds", "vectors", "scalars", "step_vectors", "step_scalars")}
 
     @property
@@ -292,8 +292,8 @@ class Experiment:
         return {(c["method"], c["seed"]): c["steps"] for c in self._cells if c["steps"] is not None}
 
     def plot(self, ax=None, x="iteration", y="excess_risk", methods=None):
-        """Draws each method's median over seeds with Matplotlib, its outer tenths behind it, and returns the axes; x and y
-        are names of columns."""
+        """Draws each method's median over seeds with Matplotlib, with a band from the 10% to the 90% quantile, and
+        returns the axes; x and y are names of columns."""
         if self._cells:
             _check_columns(self._cells[0]["columns"], x=x, y=y)
         ax = _axes(ax, x, y)
@@ -320,7 +320,7 @@ class Experiment:
         return ax
 
     def report(self, path):
-        """Writes the page that the command writes: ranking, curves, network, steps. One file, no network needed."""
+        """Writes the page that the command writes: ranking, curves, network, steps. One self-contained file."""
         self._record.write_page(str(path))
         return path
 
@@ -348,7 +348,7 @@ class Experiment:
 
 
 class Progress:
-    """Tells on a terminal or in a notebook how many runs have ended; in a script that writes to a file, nothing."""
+    """Shows on a terminal or in a notebook how many runs have ended; stays silent if output goes to a file."""
 
     def __init__(self, wanted, total):
         is_notebook = "ipykernel" in sys.modules

@@ -49,18 +49,18 @@ def solve(problem, network, step="auto", algorithm=None, iterations=1000, seed=0
           record_steps=False, record_agents=None, faults=None, threads=0):
     """Minimises (1/K) sum_k J_k(w) over a network.
 
-    step: a rule, by name or by a function such as `gap(sweeps=2)`; a class of one's own; a number is a constant step;
-        "auto" needs nothing.
-    algorithm: likewise; "atc" where none is given, unless the rule chooses it too.
-    gradient: of a batch: "plain", its own; "saga" remembers every sample's last one, "lsvrg" one of all samples at an
+    step: a rule, by name or by a function such as `gap(sweeps=2)`; your own class; a number is a constant step; "auto"
+        needs no tuning.
+    algorithm: likewise; default: "atc", unless the rule chooses it too.
+    gradient: "plain" is the batch's own; "saga" remembers every sample's last gradient, "lsvrg" the full gradient at an
         earlier point, so that noise fades and constant steps reach the minimum (with "exact-diffusion" and the like).
-    record_agents: whose models the excess risk averages over: "all", or a number of agents. Where nothing is said, all,
-        but for a function of Python's as many as record_every, so that recording takes no longer than iterating.
+    record_agents: whose models the excess risk averages over: "all", or a number of agents. Default: all; for a Python
+        function as many as record_every, so that recording takes no longer than iterating.
     faults: what happens to messages, as the [faults] table of a file: {"drop": 0.1} loses one in ten.
-    callback: told of every recorded point, a dict of numbers; what it returns, if true, ends the run.
-    target: the excess risk that counts as solved, and ends the run; 1e-6 where nothing is said.
-    reference: how J(w^o) is known: "solve" for it, "none", or a number. Where nobody knows it (a cost that is not
-        convex), `excess_risk` is the risk itself, and `target`, if one is given, a level of that.
+    callback: called with every recorded point, a dict of numbers; ends the run if it returns true.
+    target: the excess risk that counts as solved, and ends the run; default: 1e-6.
+    reference: where J(w^o) comes from: "solve" for it, "none", or a number. If it is not known (a cost that is not
+        convex), `excess_risk` is the risk itself, and `target`, if given, is a level of the risk.
     """
     problem, network = _start(problem, network)
     if callback is not None:
@@ -74,7 +74,7 @@ def solve(problem, network, step="auto", algorithm=None, iterations=1000, seed=0
 
 
 class State:
-    """Where a run stands that a loop drives."""
+    """The state of a run that you drive with a loop."""
 
     def __init__(self, run):
         self._run = run
@@ -99,7 +99,7 @@ class State:
 
     @property
     def traffic(self):
-        """What was sent so far: rounds, vectors, scalars, and the steps' share."""
+        """What was sent so far: rounds, vectors, scalars, and how much of it was for the steps."""
         return self._run.traffic
 
     def __repr__(self):
@@ -147,12 +147,12 @@ def compare(problem, network, methods, seeds=(0,), *, iterations=1000, record_ev
             stop_at_target=False, time_limit=None, tuning=None, faults=None, name="comparison", threads=0, progress=None):
     """Runs several methods on a problem, over seeds of the sampling, and ranks them.
 
-    methods: {name: step}, or {name: {"step": ..., "algorithm": ..., "gradient": ...}}; a list of names of rules will do.
+    methods: {name: step}, or {name: {"step": ..., "algorithm": ..., "gradient": ...}}; or a list of rules.
     seeds: a list of them, or how many: 3 means 0, 1 and 2.
     tuning: the [tuning] table of a file, for the rule "tuned"; faults: the [faults] table.
 
-    Where nobody knows the minimum, `excess_risk` is the risk itself: give a `target` that is a level of it; methods that
-    do not reach it are ranked by their final risk.
+    If the minimum is not known, `excess_risk` is the risk itself: give a `target` that is a level of the risk. Methods
+    that do not reach it are ranked by their final risk.
     """
     problem, network = _start(problem, network)
     if not isinstance(methods, dict):
@@ -160,7 +160,7 @@ def compare(problem, network, methods, seeds=(0,), *, iterations=1000, record_ev
             raise refused("methods", f"found {shown(methods)}, expected a dict or a list of methods, such as ['gap', 'tuned']")
         methods = {_label(m): m for m in methods}
     if not methods:
-        raise refused("methods", "is empty; name a method at least")
+        raise refused("methods", "is empty; name at least one method")
     listed = []
     for label, method in methods.items():
         value = as_value(method)
@@ -188,10 +188,10 @@ def _label(method):
 
 @suggesting
 def run(file, out=None, *, settings=None, fresh=False, threads=0, progress=None):
-    """Runs an experiment's file, or a dict with the same keys, as `polyhop run` does: what its folder holds is not run
-    again, what was begun goes on.
+    """Runs an experiment's file, or a dict with the same keys, as `polyhop run` does: finished runs are not run again,
+    and interrupted ones resume.
 
-    out: the folder of its store; out/NAME where none is given.
+    out: the folder of its store; default: out/NAME.
     settings: keys that replace those of the file, such as {"iterations": 500, "graph.agents": 20}.
     """
     import os
@@ -225,7 +225,7 @@ def _with(root, settings):
 
 
 def load(folder):
-    """The experiment that a folder's experiment.sqlite holds, as far as it got."""
+    """The experiment in a folder's experiment.sqlite, finished or not."""
     import os
 
     folder = os.fspath(folder)

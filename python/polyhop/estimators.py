@@ -1,9 +1,9 @@
 # SPDX-FileCopyrightText: The polyhop authors
 # SPDX-License-Identifier: Apache-2.0
-"""Linear models of data that agents share, as estimators of scikit-learn.
+"""Linear models of data that agents share, as scikit-learn estimators.
 
-The samples are dealt to agents, which find the model of all samples together and send each other sums over their own
-samples alone: what `polyhop fit` does.
+The samples are dealt to agents, which find the model of all samples together and send each other only sums over their
+own samples, as `polyhop fit` does.
 """
 
 import numpy as np
@@ -17,9 +17,9 @@ from ._messages import is_integer, refused, shown, suggesting
 from ._problem import _DEFAULTS, csr
 from ._solve import as_network
 
-#: The penalty of `polyhop fit` where nothing is said.
+#: The default penalty of `polyhop fit`.
 _L2 = _DEFAULTS["l2"]
-_AGENTS = 8  # where nothing is said, and there are as many samples
+_AGENTS = 8  # the default, if there are as many samples
 _HINTS = {"alpha": "give l2 = alpha / n_samples", "C": "give l2 = 1 / (C n_samples)"}
 
 
@@ -39,15 +39,15 @@ class _Linear(BaseEstimator):
         agents = self.agents
         if agents is not None and not (is_integer(agents) and 1 <= agents <= samples):
             raise refused("agents", f"found {shown(agents)}, expected an integer from 1 to n_samples = {samples}; each agent "
-                                    "needs a sample at least")
+                                    "needs at least one sample")
         if self.network is None:
             return complete(min(_AGENTS, samples) if agents is None else int(agents)).metropolis()
         network = as_network(self.network)
         if agents not in (None, network.agents):
             raise refused("agents", f"found {agents}, but the network has {network.agents} agents; leave agents out")
         if network.agents > samples:
-            raise refused("network", f"has {network.agents} agents, and there are n_samples = {samples}; each agent needs a "
-                                     "sample at least")
+            raise refused("network", f"has {network.agents} agents, and there are n_samples = {samples}; each agent "
+                                     "needs at least one sample")
         return network
 
     def _fit(self, X, targets, loss):
@@ -67,7 +67,7 @@ class _Linear(BaseEstimator):
 
             warnings.warn(f"the fit ended with '{found['end']}' after {found['iterations']} iterations; "
                           "raise max_iter, or l2", ConvergenceWarning, stacklevel=3)
-        #: How it ended, and what the agents sent each other: vectors of a model's size.
+        #: How it ended, and how many vectors the agents sent, each the size of a model.
         self.end_ = found["end"]
         self.n_iter_ = max(int(found["iterations"]), 1)
         self.vectors_sent_ = int(found["vectors"])
@@ -100,11 +100,10 @@ class DecentralizedRidge(RegressorMixin, _Linear):
     """Least squares: minimises mean (y - Xw - b)^2 / 2 + (l2/2) ||w||^2 over all samples. `Ridge(alpha)` of
     scikit-learn has l2 = alpha / n_samples.
 
-    l2: the penalty on w, whose units are those of the columns of X as you give them: none where nothing is said, as for
-        `polyhop fit`. The same l2 > 0 means little to a column in the thousands and much to one of 1e-3: put a
-        StandardScaler before it. The fit itself takes columns of any size.
-    agents: how many share the samples, all linked, 8 where nothing is said; or network: one with as many agents as you
-        like.
+    l2: the penalty on w, in the units of the columns of X; 0 by default, as for `polyhop fit`. The same l2 > 0 means
+        little to a column in the thousands and much to one of 1e-3: put a StandardScaler before it. The fit itself
+        takes columns of any size.
+    agents: how many share the samples, all linked; default: 8. Or network: one with as many agents as you like.
     fit_intercept, max_iter, tol: as usual; tol is relative to the slope at the model without features.
     """
 
@@ -158,7 +157,7 @@ class DecentralizedLogisticRegression(ClassifierMixin, _Linear):
         check_classification_targets(y)
         classes, numbers = np.unique(y, return_inverse=True)
         if len(classes) < 2:
-            raise refused("y", f"has one class only, {classes[0]!r}; a classifier needs 2 classes at least")
+            raise refused("y", f"has only one class, {classes[0]!r}; a classifier needs at least 2 classes")
         self._take(self._fit(X, numbers.astype(float), "logistic" if len(classes) == 2 else "softmax"), classes)
         return self
 

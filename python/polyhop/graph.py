@@ -39,7 +39,7 @@ class Graph:
     """Who is linked with whom. A method named after a rule for weights, such as `metropolis()`, makes a network of it."""
 
     def __init__(self, handle, topology=None):
-        #: The name of its topology, or None where nobody knows one.
+        #: The name of its topology, or None if it has none.
         self._handle, self.topology = handle, topology
 
     @property
@@ -108,7 +108,7 @@ class Network:
     """A graph with the weights a_kl of a combination matrix: symmetric, its rows adding up to 1."""
 
     def __init__(self, handle, topology=None, weights=None):
-        #: The names of its topology and of the rule for its weights, or None where nobody knows one.
+        #: The names of its topology and of the rule for its weights, or None where there is none.
         self._handle, self.topology, self.weights = handle, topology, weights
         self._gap = None
 
@@ -245,7 +245,7 @@ def from_edges(agents, edges):
 
 
 def from_networkx(graph):
-    """The links of a NetworkX graph; its nodes are agents 0, 1, ... in its own order. Weights are not looked at."""
+    """The links of a NetworkX graph; its nodes are agents 0, 1, ... in its own order. Weights are ignored."""
     if not (hasattr(graph, "is_directed") and hasattr(graph, "nodes")):
         raise refused("graph", f"found {shown(graph)}, expected a NetworkX graph; from_edges(agents, edges) takes pairs")
     if graph.is_directed():

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// All that a program usually needs: graphs and weights, problems and costs of one's own, rules and algorithms, solve(),
+// All that a program usually needs: graphs and weights, your own problems and costs, rules and algorithms, solve(),
 // experiments, fitting. What is rarer, such as readers, figures or the store, is included by its own name.
 #include "polyhop/core/random.hpp"
 #include "polyhop/experiment/registry.hpp"

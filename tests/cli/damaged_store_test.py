@@ -105,7 +105,7 @@ class DamagedStore(CommandTest):
     def test_a_view_is_no_table(self):
         self.changed("ALTER TABLE points RENAME TO held", "CREATE VIEW points AS SELECT * FROM held")
         for command in (["report", "out"], ["run", "e.toml", "-o", "out"]):
-            self.refused(*command, says=["'points' is no table"])
+            self.refused(*command, says=["'points' is not a table"])
 
     def test_bytes_in_the_file(self):
         path = self.folder / "out" / "experiment.sqlite"

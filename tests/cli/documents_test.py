@@ -73,7 +73,7 @@ class DocumentsTest(unittest.TestCase):
 
     def test_every_fit_written_down_runs(self):
         texts = [d.read_text() for d in (ROOT / "README.md", ROOT / "examples" / "README.md")]
-        fits = {line.strip() for text in texts for line in re.findall(r"^    polyhop fit .*$", text, re.MULTILINE)}
+        fits = {line.strip() for text in texts for line in re.findall(r"^    (?:\$ )?(polyhop fit .*)$", text, re.MULTILINE)}
         self.assertGreaterEqual(len(fits), 5)
         for fit in sorted(fits):
             name, *arguments = shlex.split(fit)[2:]

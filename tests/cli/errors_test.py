@@ -96,7 +96,7 @@ class BadInput(CommandTest):
 
     def test_data_in_place_of_an_experiment(self):
         for name, text in (("a.csv", "x,y\n1,2\n"), ("a.svm", "1 1:2\n"), ("a.npz", b"PK\x03\x04\0")):
-            self.refused(text, f"polyhop: {name}: is no experiment; `polyhop fit` takes data", file=name)
+            self.refused(text, f"polyhop: {name}: is not an experiment; `polyhop fit` takes data", file=name)
         self.refused(None, "cannot open the file", file="")
 
     def test_a_folder(self):
@@ -193,7 +193,7 @@ class BadInput(CommandTest):
                      'e.toml:9: graph.agents: found "four", expected an integer')
         self.refused(self.changed(("iterations = 20", "iterations = 20.0")),
                      "e.toml:3: iterations: found 20.0, expected an integer")
-        self.refused(self.changed(('name = "tiny"', "name = 1")), "e.toml:1: name: found 1, expected a text in quotes")
+        self.refused(self.changed(('name = "tiny"', "name = 1")), "e.toml:1: name: found 1, expected text in quotes")
 
     def test_out_of_range(self):
         self.refused(self.changed(("agents = 4", "agents = 0")),
@@ -344,7 +344,7 @@ class BadInput(CommandTest):
                      'that is the same for all agents: "constant", "decay", "schedule" or "tuned"')
         self.refused(self.with_method('{ rule = "decay", value = 0.1 }', '"extra"'),
                      'e.toml:22: method."far".step: rule "decay" does not go with algorithm "extra"')
-        for name in ("kuruzov", "auto"):
+        for name in ("kuruzov", "quasi-newton", "auto"):
             self.refused(self.with_method(constant, f'"{name}"'),
                          f'e.toml:22: method."far".step: rule "constant" does not go with algorithm "{name}", which '
                          "chooses its own steps; leave `step` out")
@@ -374,15 +374,20 @@ class BadInput(CommandTest):
             ("next", "gamma", ("-1", "nan", "2")), ("next", "theta", ("-1", "nan", "2")),
             ("kuruzov", "delta", ("-1", "nan")), ("kuruzov", "growth", ("0.5", "-1", "nan")),
             ("kuruzov", "shrink", ("-1", "1", "nan")), ("kuruzov", "first", ("-1", "0", "nan")),
-            ("kuruzov", "mixing", ("-1", "0.5", "nan")), ("dadam", "beta1", ("-1", "1", "nan")),
+            ("kuruzov", "mixing", ("-1", "0.5", "nan")), ("quasi-newton", "memory", ("0", "-1")), ("dadam", "beta1", ("-1", "1", "nan")),
             ("dadam", "beta2", ("-1", "1", "nan")), ("dadam", "beta3", ("-1", "nan")),
             ("dadam", "epsilon", ("-1", "0", "nan")), ("damsgrad", "beta1", ("-1", "1", "nan")),
             ("damsgrad", "epsilon", ("-1", "0", "nan")),
         ):
             for value in wrong:
-                own = None if name == "kuruzov" else step
+                own = None if name in ("kuruzov", "quasi-newton") else step
                 self.refused(self.with_method(own, f'{{ name = "{name}", {key} = {value} }}'),
                              f"e.toml:21: method.\"far\".algorithm.{key}: found {value}, expected ")
+
+    def test_batches_where_whole_costs_are_needed(self):
+        self.refused(self.with_method(None, '"quasi-newton"'),
+                     'e.toml:21: method."far".algorithm.name: "quasi-newton" needs whole costs, not those of batches; set '
+                     'batch = "all" in [problem]')
 
     def test_a_bound_that_tracking_cannot_have(self):
         for bound in ("tight", "paper"):

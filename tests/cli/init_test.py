@@ -31,7 +31,7 @@ class Init(CommandTest):
         self.assertLessEqual({"name", "seeds", "iterations", "target", "topology", "agents", "loss", "dimension",
                               "samples", "noise", "batch", "step", "average", "l2", "time_limit"}, set(keys))
         self.assertIn("# excess risk that counts as solved", text)
-        self.assertIn("# samples an agent takes in an iteration", text)
+        self.assertIn("# samples per agent and iteration", text)
 
     def test_lines_that_are_commented_out_are_valid_too(self):
         text = self.done("init", "-").stdout

@@ -82,7 +82,7 @@ class Predict(CommandTest):
 
     def test_the_order_of_model_and_data(self):
         for command in ("predict", "evaluate"):
-            self.refused(command, "x.csv", "line.npz", says=["x.csv: is no NPZ", "; the order is MODEL DATA"])
+            self.refused(command, "x.csv", "line.npz", says=["x.csv: is not a readable NPZ", "; the order is MODEL DATA"])
             self.assertNotIn("order", self.polyhop(command, "x.csv", "x.csv").stderr)
 
     def test_numbers_as_numpy_computes_them(self):

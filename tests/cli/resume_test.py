@@ -158,7 +158,7 @@ class ResumeTest(unittest.TestCase):
         done = subprocess.run(self.command("a", *single), capture_output=True, text=True)
         self.assertEqual(done.returncode, 3)
         self.assertIn('problem.precision: found "single", but ', done.stderr)
-        self.assertIn('experiment.sqlite holds runs of "double"; choose another folder with -o, or forget what is there '
+        self.assertIn('experiment.sqlite holds runs of "double"; choose another folder with -o, or start over '
                       "with --fresh", done.stderr)
         self.run_whole("a", "--set", "iterations=500")
         double = self.results("a")[1]

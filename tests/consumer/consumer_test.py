@@ -175,7 +175,7 @@ class Consumer(unittest.TestCase):
         refused = subprocess.run([command, "check", tree / "located.toml", "--set", "problem.tau=0.5"],
                                  capture_output=True, text=True)
         self.assertEqual(refused.returncode, 3)
-        self.assertIn('tau: is no key of source = "source-location"', refused.stderr)
+        self.assertIn('tau: is not a key of source = "source-location"', refused.stderr)
         self.assertIn("shy", run(command, "methods"))
         self.assertIn("tau", run(command, "fit", "--help"))
 

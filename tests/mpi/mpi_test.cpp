@@ -90,7 +90,8 @@ void expect_same_bits(const test::Pair& pair, std::size_t n) {
   const Index dimension = n % 2 == 0 ? 9 : 33;
   const Index iterations = test::is_exact(pair.step) ? 3 : 12;
   const auto topology = n % 3 == 0 ? Topology::ring : n % 3 == 1 ? Topology::path : Topology::complete;
-  const ProblemOptions options = conditions(n, dimension);
+  ProblemOptions options = conditions(n, dimension);
+  options.model.batch = pair.of(options.model.batch);
   const auto instance = test::synthetic_instance(test::network_of(topology, agents), options, seed);
   const auto expected = test::follow(instance, pair.step, iterations, test::serial(), seed, nullptr, 0, pair.algorithm);
   Ownership own = uneven(agents);
@@ -120,11 +121,13 @@ TEST(SameBits, WhoeverOwnsWhichAgents) {
   const std::vector<test::Pair> pairs = {{"atc", test::gap()},
                                          {"atc", test::gap({{"damping", "norms"}, {"bound", "linear"}})},
                                          {test::algorithm_of("auto"), {}},
-                                         {test::algorithm_of("kuruzov"), {}}};
+                                         {test::algorithm_of("kuruzov"), {}},
+                                         {test::algorithm_of("quasi-newton"), {}}};
   Ownership own = uneven(17);
   own.numbering = shuffled(17);
   for (std::size_t n = 0; n < pairs.size(); ++n) {
-    const ProblemOptions options = conditions(n, 9);
+    ProblemOptions options = conditions(n, 9);
+    options.model.batch = pairs[n].of(options.model.batch);
     const auto instance = test::synthetic_instance(test::network_of(Topology::ring, 17), options, seed);
     const auto by_places = placed(instance, options, own, seed);
     const auto expected =
@@ -397,7 +400,7 @@ TEST(Team, RefusesAgentsThatWereDealtInOtherWays) {
     return 0;
   });
   EXPECT_EQ(error.path(), "placement");
-  EXPECT_NE(error.message().find(job->name(1) + " has dealt the agents"), std::string::npos) << error.message();
+  EXPECT_NE(error.message().find(job->name(1) + " has assigned agents"), std::string::npos) << error.message();
 }
 
 // Those below with a second's patience: the program is given `impatient`.

@@ -26,9 +26,9 @@ inline bool same_bits(const Snapshot& x, const Snapshot& y, const Block& own) {
   for (std::size_t n = 0; n < x.entries.size(); ++n) {
     const auto& a = x.entries[n];
     const auto& b = y.entries[n];
-    if (a.rows == 1 && own.first > 0) continue;  // a number that all share is written by the first
-    for (Index k = 0; k < (a.rows == 1 ? 1 : own.size()); ++k) {
-      const auto begin = static_cast<std::size_t>((a.rows == 1 ? 0 : own.agent(k)) * a.columns);
+    if (a.shared && own.first > 0) continue;  // what all share is written by the first
+    for (Index k = 0; k < (a.shared ? a.rows : own.size()); ++k) {
+      const auto begin = static_cast<std::size_t>((a.shared ? k : own.agent(k)) * a.columns);
       const auto width = static_cast<std::size_t>(a.columns);
       if (!same_bits(std::span(a.data).subspan(begin, width), std::span(b.data).subspan(begin, width))) {
         return false;

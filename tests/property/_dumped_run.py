@@ -73,7 +73,8 @@ def natural_step(batch):
 
 def step_errors(twin, cpp, natural):
     """Per agent |twin - cpp|, relative to the network's largest step, at least 1e-3 of a natural one."""
-    error = np.abs(twin - cpp) / max(np.max(np.abs(cpp)), 1e-3 * natural)
+    size = max(np.max(np.abs(cpp)), 1e-3 * natural)
+    error = np.abs(twin - cpp) / size if size > 0 else np.where(twin == cpp, 0.0, np.inf)
     return np.where(np.isfinite(error), error, np.inf)
 
 

@@ -91,6 +91,32 @@ void add_constants(Cases& cases) {
       squares);
 }
 
+/// L-BFGS, until rounding decides which way it goes.
+void add_quasi_newton(Cases& cases) {
+  const RunCase long_rows = {.topology = "path",
+                             .agents = 5,
+                             .dimension = 30,
+                             .samples = 40,
+                             .loss = "logistic",
+                             .l2 = 1e-3,
+                             .noise = 1.0,
+                             .batch = "all",
+                             .start = "normal"};
+  const RunCase far = {
+      .agents = 8, .dimension = 12, .samples = 20, .noise = 0.5, .minimiser_spread = 30.0, .batch = "all"};
+  const RunCase counts = {
+      .topology = "ring", .agents = 6, .dimension = 5, .samples = 9, .loss = "poisson", .batch = "all"};
+  for (const RunCase& problem :
+       {lasting(whole, 8), lasting(squares, 8), lasting(long_rows, 30), lasting(far, 12), lasting(counts, 8)}) {
+    for (const Index memory : {20, 3}) {
+      cases.add(algorithm_of("quasi-newton", {{"memory", Value(memory)}}), {}, problem);
+    }
+  }
+  RunCase alone = lasting(squares, 6);
+  alone.agents = 1;
+  cases.add("quasi-newton", {}, alone);
+}
+
 /// As much of the neighbours as the network allows.
 void add_mixing(Cases& cases) {
   const Value most = algorithm_of("exact-diffusion", {{"form", "primal"}, {"mixing", "auto"}});
@@ -221,7 +247,7 @@ void add_more_gap(Cases& cases) {
   cases.add("atc", step_of("polyak", {{"optimum", "estimate"}, {"max", 0.5}}), lasting(one_of_many, 500));
 }
 
-/// Steps from a file: one an iteration, the last one repeated.
+/// Steps from a file: one per iteration, the last one repeated.
 void add_listed(Cases& cases, const std::filesystem::path& folder) {
   const std::string file = folder / "steps.txt";
   std::ofstream(file) << "0.01\n0.05\n0\n0.02\n0.04\n";
@@ -267,7 +293,7 @@ void add_automatic(Cases& cases) {
        .agents = 8,
        .dimension = 4,
        .samples = 9,
-       .iterations = 60,
+       .iterations = 8,
        .noise = 1.0,
        .minimiser_spread = 1.0,
        .batch = "all"},
@@ -275,7 +301,7 @@ void add_automatic(Cases& cases) {
        .agents = 5,
        .dimension = 4,
        .samples = 9,
-       .iterations = 60,
+       .iterations = 8,
        .loss = "huber",
        .noise = 1.0,
        .minimiser_spread = 0.5,
@@ -286,12 +312,21 @@ void add_automatic(Cases& cases) {
       {.topology = "star",
        .agents = 5,
        .samples = 9,
-       .iterations = 40,
+       .iterations = 8,
        .loss = "huber",
        .l2 = 0.1,
        .noise = 1.0,
        .minimiser_spread = 0.5,
        .batch = "all"},
+      {.topology = "star",
+       .agents = 5,
+       .samples = 9,
+       .iterations = 100,
+       .loss = "huber",
+       .l2 = 0.1,
+       .noise = 1.0,
+       .minimiser_spread = 0.5,
+       .batch = 3},
       {.topology = "path", .agents = 1, .samples = 9, .iterations = 100, .l2 = 0.1, .noise = 1.0},
       // No bounded curvature.
       {.topology = "ring",
@@ -301,7 +336,8 @@ void add_automatic(Cases& cases) {
        .iterations = 300,
        .loss = "poisson",
        .batch = 3},
-      {.topology = "path", .agents = 8, .samples = 9, .iterations = 120, .loss = "poisson", .batch = "all"}};
+      {.topology = "path", .agents = 8, .samples = 9, .iterations = 120, .loss = "poisson", .batch = 3},
+      {.topology = "path", .agents = 8, .samples = 9, .iterations = 8, .loss = "poisson", .batch = "all"}};
   for (const RunCase& run : runs) cases.add("auto", {}, run);
 }
 
@@ -336,6 +372,7 @@ std::vector<RunCase> cases(const std::filesystem::path& folder) {
   add_unlisted(all);
   add_mixing(all);
   add_estimates(all);
+  add_quasi_newton(all);
   return all.take();
 }
 

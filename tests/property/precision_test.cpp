@@ -43,9 +43,9 @@ const std::vector<double>& models(const Snapshot& state) { return state.entries.
 TEST(SinglePrecision, FollowsDoublePrecision) {
   constexpr Index iterations = 6;
   for (const Batch batch : {Batch{1, false}, Batch{0, true}}) {
-    const auto single = instance_in(Element::float32, batch);
-    const auto twice = instance_in(Element::float64, batch);
     for (const test::Pair& pair : everything()) {
+      const auto single = instance_in(Element::float32, pair.of(batch));
+      const auto twice = instance_in(Element::float64, pair.of(batch));
       const auto end = [&](const test::Instance& instance) {
         return test::follow(instance, pair.step, iterations, test::serial(), seed, nullptr, 0, pair.algorithm)
             .states.back();
@@ -68,11 +68,11 @@ TEST(SinglePrecision, FollowsDoublePrecision) {
 
 TEST(SinglePrecision, HasTheSameBitsForAnyWorkersAndAfterAStop) {
   constexpr Index iterations = 6;
-  const auto instance = instance_in(Element::float32);
   const test::Launch isolated = [](const CombinationMatrix& matrix, VectorType vectors, const Body& body) {
     (void)test::launch_isolated(matrix, vectors, body);
   };
   for (const test::Pair& pair : everything()) {
+    const auto instance = instance_in(Element::float32, pair.of({1, false}));
     const auto path = [&](const test::Launch& launch, const Snapshot* resume, Index first) {
       return test::follow(instance, pair.step, iterations, launch, seed, resume, first, pair.algorithm);
     };

@@ -101,7 +101,7 @@ def test_registered_methods_stand_in_files_with_their_options(tmp_path):
     again = ph.run(experiment, tmp_path / "out", progress=False)
     np.testing.assert_array_equal(again.models["own", 0], found.models["own", 0])
     single = {**experiment, "problem": {**experiment["problem"], "precision": "single"}}
-    with pytest.raises(ph.InputError, match='written in Python works in double precision; take precision = "double"'):
+    with pytest.raises(ph.InputError, match='written in Python works in double precision; use precision = "double"'):
         ph.run(single, tmp_path / "single", progress=False)
     rounded = ph.run({**single, "method": single["method"][1:]}, tmp_path / "built-in", progress=False).models["built in", 0]
     np.testing.assert_array_equal(rounded, rounded.astype(np.float32))
@@ -184,7 +184,7 @@ def test_what_was_lent_is_of_no_use_later_or_elsewhere(squares, net):
     ph.solve(squares, net, Keeper, iterations=1)
     assert "thread" in raised[0]
     for use in (lambda: kept[0].models, lambda: kept[1].combine(np.ones((8, 5))), lambda: kept[2].rows):
-        with pytest.raises(ValueError, match="while the engine is calling"):
+        with pytest.raises(ValueError, match="only during the call"):
             use()
 
 

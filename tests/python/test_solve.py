@@ -54,7 +54,7 @@ def test_functions_of_ones_own_are_remembered_sample_by_sample(data, net):
 
 
 def test_rules_that_use_values_are_refused_with_remembered_gradients(squares, net):
-    with pytest.raises(ph.InputError, match="gradient of no value"):
+    with pytest.raises(ph.InputError, match="not the gradient of any value"):
         ph.solve(squares, net, "gap", gradient="saga")
     with pytest.raises(ph.InputError, match="leave `gradient` out"):
         ph.solve(squares, net, gradient="saga")
@@ -200,6 +200,13 @@ def test_experiments_take_settings_dicts_and_folders(tmp_path, monkeypatch):
     assert found.folder == "out/mine" and (tmp_path / "out/mine/experiment.sqlite").exists()
     assert found.curves["iteration"].max() == 10 and found.models[found.methods[0], 0].shape == (5, 3)
     assert ph.load("out/mine/experiment.sqlite").config["iterations"] == 10
+    (tmp_path / "mine.toml").write_text('name = "mine"\n[graph]\ntopology = "ring"\nagents = 4\n[problem]\ndimension = 3\n'
+                                        'samples = 4\n[[method]]\nname = "GAP"\nstep = "gap"\n')
+    other = ph.run("mine.toml", "out/other", settings={"iterations": 10, "graph.topology": "star", "method.GAP.name": "own"},
+                   progress=False)
+    assert other.config["graph"]["topology"] == "star" and other.methods == ["own"]
+    with pytest.raises(ph.InputError, match=r'settings\["graph.topology"\]: .*unknown name "rign"'):
+        ph.run("mine.toml", "out/other", settings={"graph.topology": "rign"}, progress=False)
     with pytest.raises(ph.InputError, match="holds the experiment 'mine'"):
         ph.run({"name": "other", "iterations": 20, "graph": {"topology": "ring", "agents": 4},
                 "problem": {"dimension": 3, "samples": 4}, "method": [{"step": "gap"}]}, "out/mine", progress=False)

@@ -41,7 +41,7 @@ def fitted(folder, name, *flags):
 
 
 def fashion_mnist(part):
-    """Images, one a row, and their classes."""
+    """Images, one per row, and their classes."""
     def numbers(name, header):
         with gzip.open(FASHION_MNIST / f"{part}-{name}-ubyte.gz") as file:
             return np.frombuffer(file.read(), np.uint8, offset=header)

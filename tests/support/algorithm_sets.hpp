@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string>
 #include <utility>
 #include <vector>
 
 #include "polyhop/method/algorithm_table.hpp"
+#include "polyhop/problem/sampler.hpp"
 #include "support/option_sets.hpp"
 
 namespace polyhop::test {
@@ -15,6 +17,12 @@ struct Pair {
   Value algorithm;
   Value step;
   [[nodiscard]] std::string text() const { return algorithm.text() + " " + step.text(); }
+  [[nodiscard]] std::string name() const {
+    const Value* name = algorithm.find("name");
+    return *(name != nullptr ? *name : algorithm).as<std::string>();
+  }
+  /// These samples, unless the algorithm takes no batches: then all.
+  [[nodiscard]] Batch of(Batch batch) const { return name() == "quasi-newton" ? Batch{0, true} : batch; }
 };
 
 /// algorithm = { name = ..., ... }
@@ -41,6 +49,8 @@ inline std::vector<Pair> algorithm_sets() {
                             {algorithm_of("next", {{"gamma", 0.5}, {"theta", 0.1}}), constant},
                             {algorithm_of("kuruzov"), {}},
                             {algorithm_of("auto"), {}},
+                            {algorithm_of("quasi-newton"), {}},
+                            {algorithm_of("quasi-newton", {{"memory", 2}}), {}},
                             {algorithm_of("kuruzov", {{"growth", 1.1}, {"mixing", 0.3}, {"first", 8.0}}), {}}};
   for (const char* name : {"dadam", "damsgrad"}) {
     sets.push_back({algorithm_of(name), constant});

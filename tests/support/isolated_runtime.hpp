@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "polyhop/core/block.hpp"
+#include "polyhop/graph/spanning_tree.hpp"
 #include "polyhop/network/runtime.hpp"
 #include "polyhop/network/thread_barrier.hpp"
 #include "polyhop/network/traffic.hpp"
@@ -22,9 +23,9 @@
 namespace polyhop::test {
 
 /// A network in which every agent is alone: it has tables of its own, NaN before each exchange, and a row reaches
-/// them only by a copy along an edge. Two hops are two phases: a neighbour's own row, then what that neighbour
-/// received in the first phase, each row from the first neighbour that has it. So a row that an agent was never sent is
-/// NaN, and whatever uses it shows it.
+/// them only by a copy along an edge, of the spanning tree where a message goes along that. Two hops are two phases: a
+/// neighbour's own row, then what that neighbour received in the first phase, each row from the first neighbour that
+/// has it. So a row that an agent was never sent is NaN, and whatever uses it shows it.
 class IsolatedNetwork final : public Network {
  public:
   using Team = std::vector<std::unique_ptr<IsolatedNetwork>>;
@@ -51,7 +52,9 @@ class IsolatedNetwork final : public Network {
   const Mail& finish(const Message& message) override {
     const Index self = block().first;
     move_row(message, written_, first_, self);
-    for (const Index l : neighbours(self)) copy_row(message, team_[slot(l)]->written_, first_, l);
+    for (const Index l : neighbours(self)) {
+      if (hears(message, l)) copy_row(message, team_[slot(l)]->written_, first_, l);
+    }
     copied_.rounds += 1;
     barrier_.arrive_and_wait();
     for (Index row = 0; row < agents(); ++row) move_row(message, first_, received_, row);
@@ -70,6 +73,15 @@ class IsolatedNetwork final : public Network {
     barrier_.arrive_and_wait();
     open_ = false;
     return received_;
+  }
+
+  // Whether a neighbour's message is for this agent: along the spanning tree only those of one level are.
+  [[nodiscard]] bool hears(const Message& message, Index from) const {
+    const SpanningTree& tree = matrix().tree();
+    const Index self = block().first;
+    if (message.level > 0) return tree.depth[from] == message.level && tree.above[from] == self;
+    if (message.level < 0) return tree.depth[self] == -message.level && tree.above[self] == from;
+    return true;
   }
 
   static std::size_t slot(Index agent) { return static_cast<std::size_t>(agent); }

@@ -27,7 +27,7 @@ void MessageReader::expect(char kind) {
 }
 
 void MessageReader::end() const {
-  if (left() > 0) refuse("it goes on after its end");
+  if (left() > 0) refuse("it continues past its end");
 }
 
 }  // namespace polyhop

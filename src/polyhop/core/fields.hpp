@@ -30,7 +30,7 @@ struct FieldInfo {
   std::vector<FieldInfo> fields = {};  // of a table: its own
 };
 
-/// How a type is read from and written to a Value. Specialise it for a type of one's own:
+/// How a type is read from and written to a Value. Specialise it for your own type:
 /// `type()` names what is allowed, `read` throws InputError with the path left empty.
 template <class T>
 struct Codec;
@@ -80,7 +80,7 @@ struct Codec<std::string> {
   static std::string type() { return "text"; }
   static std::string read(const Value& v) {
     if (const auto* s = v.as<std::string>()) return *s;
-    throw_mismatch(v, "a text in quotes");
+    throw_mismatch(v, "text in quotes");
   }
   static Value write(const std::string& s) { return s; }
 };

@@ -68,7 +68,7 @@ std::string json_text(const Value& value, bool replace) {
   try {
     return to_json(value).dump(2, ' ', false, errors) + "\n";
   } catch (const Json::exception&) {
-    throw InputError("", "a text is not UTF-8, and JSON holds nothing else");
+    throw InputError("", "text that is not UTF-8 cannot be written as JSON");
   }
 }
 

@@ -66,7 +66,8 @@ double parse_memory_size(std::string_view text) {
   constexpr double least = 1e6;
   constexpr double most = 1e18;
   const auto refuse = [&] {
-    throw InputError("", "found '" + std::string(text) + "', expected a size from 1MB on, such as 512MB, 4GB or 2GiB");
+    throw InputError("",
+                     "found '" + std::string(text) + "', expected a size of at least 1MB, such as 512MB, 4GB or 2GiB");
   };
   double number = 0;
   const char* end = text.data() + text.size();

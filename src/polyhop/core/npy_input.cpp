@@ -129,19 +129,19 @@ void NpyInput::refuse(const std::string& message) const { throw InputError("", w
 std::string NpyInput::header() {
   std::array<char, 12> prefix{};
   if (read_(prefix.data(), 10) != 10 || std::string_view(prefix.data(), magic.size()) != magic) {
-    refuse("is no NumPy array");
+    refuse("is not a NumPy array");
   }
   const int version = prefix[6];
   if (version < 1 || version > 3) refuse("has the format " + std::to_string(version) + ", expected 1 to 3");
   const std::size_t digits = version == 1 ? 2 : 4;  // bytes of the header's length
-  if (digits == 4 && read_(prefix.data() + 10, 2) != 2) refuse("ends in its header");
+  if (digits == 4 && read_(prefix.data() + 10, 2) != 2) refuse("ends inside its header");
   std::size_t length = 0;
   for (std::size_t i = 0; i < digits; ++i) {
     length |= static_cast<std::size_t>(static_cast<unsigned char>(prefix[8 + i])) << (8 * i);
   }
   if (length > max_header) refuse("has a header of " + std::to_string(length) + " bytes, expected at most 65536");
   std::string text(length, '\0');
-  if (read_(text.data(), length) != length) refuse("ends in its header");
+  if (read_(text.data(), length) != length) refuse("ends inside its header");
   header_bytes_ = 8 + digits + length;
   return text;
 }
@@ -199,7 +199,7 @@ void NpyInput::read(std::span<double> out) {
     unread_ -= std::min(unread_, count);
   }
   char more = 0;
-  if (!known_length_ && unread_ == 0 && read_(&more, 1) != 0) refuse("goes on after the last number of its shape");
+  if (!known_length_ && unread_ == 0 && read_(&more, 1) != 0) refuse("continues after the last number of its shape");
 }
 
 }  // namespace polyhop

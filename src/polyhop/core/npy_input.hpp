@@ -48,7 +48,7 @@ class NpyInput {
   bool fortran_order_ = false;
   char kind_ = 'f';        // b, i, u, f as NumPy has it
   bool swapped_ = false;   // big-endian
-  std::size_t width_ = 8;  // bytes a number
+  std::size_t width_ = 8;  // bytes per number
   Index count_ = 1;
   std::size_t unread_ = 0;  // numbers
   bool known_length_;

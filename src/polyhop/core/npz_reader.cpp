@@ -40,7 +40,7 @@ struct NpzReader::Archive {
   explicit Archive(const std::string& path) : file(path), bytes(input_file_size(path)) {
     int code = 0;
     zip = zip_open(path.c_str(), ZIP_RDONLY, &code);
-    if (zip == nullptr) refuse(path, "is no NPZ (zip) archive that can be read: " + reason(code));
+    if (zip == nullptr) refuse(path, "is not a readable NPZ (zip) archive: " + reason(code));
   }
   ~Archive() { zip_discard(zip); }
   Archive(const Archive&) = delete;

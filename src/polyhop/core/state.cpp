@@ -17,11 +17,11 @@ static_assert(sizeof(double) == sizeof(Index));
 
 }  // namespace
 
-void StateRegistry::insert(const std::string& name, Kind kind, void* place, Index columns) {
+void StateRegistry::insert(const std::string& name, Kind kind, void* place, Index columns, Index count) {
   for (const auto& item : items_) {
     if (item.name == name) throw Error("state '" + name + "' is registered twice");
   }
-  items_.push_back({name, kind, place, columns});
+  items_.push_back({name, kind, place, columns, count});
 }
 
 void StateRegistry::rows(const std::string& name, Rows& rows) { insert(name, Kind::rows, &rows, rows.columns()); }
@@ -30,10 +30,13 @@ void StateRegistry::scalars(const std::string& name, std::vector<double>& scalar
 }
 void StateRegistry::number(const std::string& name, double& number) { insert(name, Kind::real, &number, 1); }
 void StateRegistry::number(const std::string& name, Index& number) { insert(name, Kind::index, &number, 1); }
+void StateRegistry::shared(const std::string& name, Rows& rows) {
+  insert(name, Kind::shared, &rows, rows.columns(), rows.rows());
+}
 
 std::vector<StateRegistry::Entry> StateRegistry::entries() const {
   std::vector<Entry> out;
-  for (const Item& item : items_) out.push_back({item.name, item.per_agent(), item.columns});
+  for (const Item& item : items_) out.push_back({item.name, item.per_agent(), item.columns, item.count});
   return out;
 }
 
@@ -41,6 +44,7 @@ void StateRegistry::copy_out(std::size_t n, Index k, std::span<double> out) cons
   const Item& item = items_[n];
   switch (item.kind) {
     case Kind::rows:
+    case Kind::shared:
       read_row(*static_cast<const Rows*>(item.place), k, out);
       std::fill(out.begin() + item.columns, out.end(), 0.0);
       break;
@@ -60,6 +64,7 @@ void StateRegistry::copy_in(std::size_t n, Index k, std::span<const double> in) 
   const Item& item = items_[n];
   switch (item.kind) {
     case Kind::rows:
+    case Kind::shared:
       write_row(in.first(item.columns), *static_cast<Rows*>(item.place), k);
       break;
     case Kind::scalars:
@@ -77,8 +82,9 @@ void StateRegistry::copy_in(std::size_t n, Index k, std::span<const double> in) 
 Snapshot StateRegistry::shape(Index agents) const {
   Snapshot snapshot;
   for (const Item& item : items_) {
-    const Index rows = item.per_agent() ? agents : 1;
-    snapshot.entries.push_back({item.name, rows, item.columns, std::vector<double>(rows * item.columns)});
+    const Index rows = item.per_agent() ? agents : item.count;
+    snapshot.entries.push_back(
+        {item.name, rows, item.columns, std::vector<double>(rows * item.columns), !item.per_agent()});
   }
   return snapshot;
 }
@@ -92,14 +98,18 @@ void StateRegistry::save(const Block& block, Snapshot& snapshot) const {
         copy_out(n, k, data.subspan(static_cast<std::size_t>(block.agent(k)) * columns, columns));
       }
     } else if (block.first == 0) {
-      copy_out(n, 0, data);  // every worker holds the same number; one of them writes it
+      // Every worker holds the same; one of them writes it.
+      for (Index r = 0; r < items_[n].count; ++r)
+        copy_out(n, r, data.subspan(static_cast<std::size_t>(r) * columns, columns));
     }
   }
 }
 
 void StateRegistry::restore(const Block& block, const Snapshot& snapshot) {
   Index agents = block.last;
-  for (const auto& entry : snapshot.entries) agents = std::max(agents, entry.rows);
+  for (std::size_t n = 0; n < std::min(items_.size(), snapshot.entries.size()); ++n) {
+    if (items_[n].per_agent()) agents = std::max(agents, snapshot.entries[n].rows);
+  }
   StateMatching matching(entries(), agents);
   for (const auto& entry : snapshot.entries)
     (void)matching.find({entry.name, 0, entry.rows, entry.columns, entry.data});
@@ -107,9 +117,11 @@ void StateRegistry::restore(const Block& block, const Snapshot& snapshot) {
   for (std::size_t n = 0; n < items_.size(); ++n) {
     const auto columns = static_cast<std::size_t>(items_[n].columns);
     const std::span<const double> data = snapshot.entries[n].data;
-    if (!items_[n].per_agent()) copy_in(n, 0, data);
-    for (Index k = 0; items_[n].per_agent() && k < block.size(); ++k) {
-      copy_in(n, k, data.subspan(static_cast<std::size_t>(block.agent(k)) * columns, columns));
+    const auto row = [&](Index r) { return data.subspan(static_cast<std::size_t>(r) * columns, columns); };
+    if (items_[n].per_agent()) {
+      for (Index k = 0; k < block.size(); ++k) copy_in(n, k, row(block.agent(k)));
+    } else {
+      for (Index r = 0; r < items_[n].count; ++r) copy_in(n, r, row(r));
     }
   }
 }
@@ -129,9 +141,8 @@ std::size_t StateMatching::find(const StatePart& part) {
   if (part.name != entry.name) {
     throw Error("the saved state has '" + part.name + "' where this run has '" + entry.name + "'");
   }
-  const Index most = entry.per_agent ? agents_ : 1;
   const bool whole = static_cast<Index>(part.data.size()) == part.rows * part.columns;
-  if (rows_ > most || part.columns != entry.columns || !whole) refuse_shape(part.name);
+  if (rows_ > rows_of(entry) || part.columns != entry.columns || !whole) refuse_shape(part.name);
   return count_ - 1;
 }
 
@@ -144,7 +155,7 @@ void StateMatching::end() const {
 
 void StateMatching::begin(const StatePart& part) {
   check_last();
-  if (count_ == entries_.size()) throw Error("the saved state has '" + part.name + "', which this run has not");
+  if (count_ == entries_.size()) throw Error("the saved state has '" + part.name + "', which this run does not have");
   ++count_;
   rows_ = 0;
 }
@@ -152,7 +163,7 @@ void StateMatching::begin(const StatePart& part) {
 void StateMatching::check_last() const {
   if (count_ == 0) return;
   const auto& last = entries_[count_ - 1];
-  if (rows_ != (last.per_agent ? agents_ : 1)) refuse_shape(last.name);
+  if (rows_ != rows_of(last)) refuse_shape(last.name);
 }
 
 }  // namespace polyhop

@@ -19,15 +19,16 @@ namespace polyhop {
 struct Snapshot {
   struct Entry {
     std::string name;
-    Index rows = 0;  // K for what belongs to agents, 1 for a number that all share
+    Index rows = 0;  // K for what belongs to agents, as many as there are of what all share; of a number 1
     Index columns = 0;
     std::vector<double> data;  // rows x columns, without padding
+    bool shared = false;       // the same for all agents
   };
   std::vector<Entry> entries;
 };
 
 /// Some rows of one entry of a state on their way to a file or back: those of the agents first .. first + rows, by
-/// number, without padding; or a number that all share, as one row.
+/// number, without padding; or rows that all share, a number as one row.
 struct StatePart {
   std::string name;
   Index first = 0;
@@ -43,23 +44,26 @@ using StateStream = std::function<void(const StateSink& sink)>;
 /// averaging. Checkpoints, other worker counts and inspection all read this one list.
 class StateRegistry {
  public:
-  /// Per-agent rows of the block. Where blocks have rows of different lengths, the longest are what is saved, the others
-  /// filled up with zeros.
+  /// Per-agent rows of the block. Where blocks have rows of different lengths, the longest are what is saved, the
+  /// others filled up with zeros.
   void rows(const std::string& name, Rows& rows);
   /// Per-agent numbers of the block.
   void scalars(const std::string& name, std::vector<double>& scalars);
   /// A number that every worker holds alike.
   void number(const std::string& name, double& number);
   void number(const std::string& name, Index& number);
+  /// Rows that every worker holds alike; they are saved once.
+  void shared(const std::string& name, Rows& rows);
 
   /// What is registered, in order.
   struct Entry {
     std::string name;
-    bool per_agent = false;  // else a number that all share
+    bool per_agent = false;  // else a number or rows that all share
     Index columns = 0;
+    Index rows = 1;  // of what all share
   };
   [[nodiscard]] std::vector<Entry> entries() const;
-  /// Copies what the block's k-th agent has in the n-th entry (k = 0 for a number that all share), `columns` numbers or,
+  /// Copies what the block's k-th agent has in the n-th entry (the k-th row of what all share), `columns` numbers or,
   /// where another block has longer rows, more.
   void copy_out(std::size_t n, Index k, std::span<double> out) const;
   void copy_in(std::size_t n, Index k, std::span<const double> in);
@@ -72,15 +76,16 @@ class StateRegistry {
   void restore(const Block& block, const Snapshot& snapshot);
 
  private:
-  enum class Kind { rows, scalars, real, index };
+  enum class Kind { rows, scalars, real, index, shared };
   struct Item {
     std::string name;
     Kind kind;
     void* place;
     Index columns;
+    Index count = 1;  // of the rows that all share
     [[nodiscard]] bool per_agent() const { return kind == Kind::rows || kind == Kind::scalars; }
   };
-  void insert(const std::string& name, Kind kind, void* place, Index columns);
+  void insert(const std::string& name, Kind kind, void* place, Index columns, Index count = 1);
   std::vector<Item> items_;
 };
 
@@ -98,6 +103,9 @@ class StateMatching {
  private:
   void begin(const StatePart& part);
   void check_last() const;
+  [[nodiscard]] Index rows_of(const StateRegistry::Entry& entry) const {
+    return entry.per_agent ? agents_ : entry.rows;
+  }
 
   std::vector<StateRegistry::Entry> entries_;
   Index agents_;

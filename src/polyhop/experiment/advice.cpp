@@ -31,7 +31,7 @@ std::string for_gap(const Method& method) {
     return "sweeps cannot diverge with damping = \"rows\" and project = true";
   }
   if (option(method, "cap") == "\"none\"") {
-    return "the optimum that the rule is told may be too low for noisy samples; use cap = \"distance\", or step = "
+    return "the optimum given to the rule may be too low for noisy samples; use cap = \"distance\", or step = "
            "\"auto\"";
   }
   return "use step = \"auto\"";
@@ -39,11 +39,11 @@ std::string for_gap(const Method& method) {
 
 std::string after_divergence(const Method& method) {
   const std::string& rule = method.rule.name;
-  if (method.algorithm.name == "auto") return "use step = \"tuned\", whose search leaves out what diverges";
+  if (method.algorithm.name == "auto") return "use step = \"tuned\"; its search rejects steps that diverge";
   if (rule == "gap") return for_gap(method);
   if (!method.rule.constant.empty()) {
     return "the step is too large; step = { rule = \"tuned\", of = " + in_quotes(rule) +
-           " } searches the best one, factor = 0.5 takes half of it";
+           " } finds the best one, factor = 0.5 takes half of it";
   }
   // Steps from differences of gradients may be agreed on; others may have a limit.
   if (takes(method, "agree")) {
@@ -59,7 +59,7 @@ std::string advice(const Method& method, Status status) {
   if (status == Status::diverged) return after_divergence(method);
   if (status != Status::stalled) return "";
   if (method.rule.options.find("optimum") == nullptr) return "every agent's step is 0; use step = \"tuned\"";
-  return "every agent's step is 0: the cost is at or below the optimum that the rule is told; give a smaller optimum";
+  return "every agent's step is 0: the cost is at or below the optimum given to the rule; give a smaller optimum";
 }
 
 }  // namespace polyhop

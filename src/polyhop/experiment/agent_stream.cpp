@@ -3,7 +3,6 @@
 #include "polyhop/experiment/agent_stream.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <optional>
 #include <utility>
@@ -78,21 +77,21 @@ void send(Worker& worker, Members& members, const std::string& name, Index colum
 // What the first worker says about the part that comes next.
 struct Announcement {
   std::size_t entry = 0;
-  Index first = 0;    // of its agents
-  Index count = 0;    // of these
-  double number = 0;  // what all agents share
+  Index first = 0;             // of its agents, or of the rows that all share
+  Index count = 0;             // of these
+  std::vector<double> shared;  // what stands in the latter
 };
 
 // None: there is no more.
 std::optional<Announcement> announce(Worker& worker, const std::optional<Announcement>& mine) {
   Announcement out = mine.value_or(Announcement{});
   MessageReader in(
-      worker.collective.from_first(message(mine.has_value(), out.entry, out.first, out.count, out.number)));
+      worker.collective.from_first(message(mine.has_value(), out.entry, out.first, out.count, out.shared)));
   const bool is_there = in.take<bool>();
   out.entry = in.take<std::size_t>();
   out.first = in.take<Index>();
   out.count = in.take<Index>();
-  out.number = in.take<double>();
+  out.shared = in.take<std::vector<double>>();
   in.end();
   if (!is_there) return {};
   return out;
@@ -103,7 +102,10 @@ void receive(Members& members, StateRegistry& state, const std::vector<StateRegi
              const Announcement& next, std::span<const double> all) {
   const std::size_t n = next.entry;
   if (!entries[n].per_agent) {
-    state.copy_in(n, 0, std::span(&next.number, 1));
+    const auto columns = static_cast<std::size_t>(entries[n].columns);
+    for (Index r = 0; r < next.count; ++r) {
+      state.copy_in(n, next.first + r, std::span(next.shared).subspan(static_cast<std::size_t>(r) * columns, columns));
+    }
     return;
   }
   members.scatter(next.first, next.count, entries[n].columns, all,
@@ -123,6 +125,20 @@ std::vector<StateRegistry::Entry> agreed_entries(Worker& worker, const StateRegi
   return entries;
 }
 
+// What every worker holds alike, from the first one's.
+void write_shared(const StateRegistry& state, std::size_t n, const StateRegistry::Entry& entry, const StateSink& sink) {
+  const auto columns = static_cast<std::size_t>(entry.columns);
+  const Index at_once = std::min(entry.rows, rows_at_once(entry.columns));
+  std::vector<double> part(static_cast<std::size_t>(at_once) * columns);
+  for (Index first = 0; first < entry.rows; first += at_once) {
+    const Index count = std::min(at_once, entry.rows - first);
+    for (Index r = 0; r < count; ++r) {
+      state.copy_out(n, first + r, std::span(part).subspan(static_cast<std::size_t>(r) * columns, columns));
+    }
+    sink({entry.name, first, count, entry.columns, std::span(part).first(static_cast<std::size_t>(count) * columns)});
+  }
+}
+
 }  // namespace
 
 void send_state(Worker& worker, const StateRegistry& state, const StateSink& sink) {
@@ -133,9 +149,7 @@ void send_state(Worker& worker, const StateRegistry& state, const StateSink& sin
       send(worker, members, entries[n].name, entries[n].columns, sink,
            [&](Index k, std::span<double> out) { state.copy_out(n, k, out); });
     } else if (worker.number == 0) {
-      std::array<double, 1> number{};
-      state.copy_out(n, 0, number);
-      sink({entries[n].name, 0, 1, 1, number});
+      write_shared(state, n, entries[n], sink);
     }
   }
 }
@@ -155,8 +169,9 @@ void receive_state(Worker& worker, StateRegistry& state, const StateStream& stre
   StateMatching matching(entries, worker.network.agents());
   stream([&](const StatePart& part) {
     const std::size_t n = matching.find(part);
-    const double number = entries[n].per_agent ? 0 : part.data[0];
-    receive(members, state, entries, *announce(worker, Announcement{n, part.first, part.rows, number}), part.data);
+    Announcement mine{n, part.first, part.rows, {}};
+    if (!entries[n].per_agent) mine.shared.assign(part.data.begin(), part.data.end());
+    receive(members, state, entries, *announce(worker, mine), part.data);
   });
   matching.end();
   (void)announce(worker, {});

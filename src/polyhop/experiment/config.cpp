@@ -50,13 +50,13 @@ struct MethodOptions {
     using O = MethodOptions;
     static const auto table = FieldTable<O>()
                                   .add("name", &O::name,
-                                       "what tables and files call it; where an option is a list, {option} in it "
-                                       "stands for the value")
+                                       "its name in tables and files; {option} in it stands for the value where that "
+                                       "option is a list")
                                   .add("algorithm", &O::algorithm, "the recursion: a name, or { name = \"...\", ... }")
                                   .add("step", &O::step, "the step-size rule: \"gap\" or { rule = \"gap\", ... }")
                                   .add("gradient", &O::gradient,
-                                       "of a batch: its own; with every sample's last one, or one of all samples at an "
-                                       "earlier point, to take its noise away")
+                                       "plain: of the batch alone; saga, lsvrg: with less noise, by every sample's "
+                                       "last gradient or the full gradient at an earlier point")
                                   .add("average", &O::average, "record the averaged iterate too");
     return table;
   }
@@ -194,7 +194,7 @@ std::vector<Method> read_methods(const Value& root, const std::string& folder, c
         methods.push_back(read_method(value, path, registry));
         if (!names.insert(methods.back().name).second) {
           throw InputError(path + ".name",
-                           "two methods are called " + in_quotes(methods.back().name) + "; names tell them apart",
+                           "two methods are called " + in_quotes(methods.back().name) + "; give each its own name",
                            value.line);
         }
       });
@@ -226,7 +226,7 @@ Value read_experiment(const std::string& file) {
     return read_toml_file(file);
   } catch (const InputError& e) {
     if (e.line() == 0 || !of_data.contains(std::filesystem::path(file).extension().string())) throw;
-    throw InputError("", "is no experiment; `polyhop fit` takes data", 0, file);
+    throw InputError("", "is not an experiment; `polyhop fit` takes data", 0, file);
   }
 }
 
@@ -304,7 +304,7 @@ const FieldTable<RecordOptions>& RecordOptions::fields() {
   using O = RecordOptions;
   static const auto table =
       FieldTable<O>()
-          .add("agents", &O::agents, "whose models the excess risk is averaged over")
+          .add("agents", &O::agents, "agents whose models the excess risk is averaged over")
           .add("steps", &O::steps, "record minimum, median and maximum of the steps, or every agent's");
   return table;
 }
@@ -313,12 +313,12 @@ const FieldTable<TuningOptions>& TuningOptions::fields() {
   using O = TuningOptions;
   static const auto table =
       FieldTable<O>()
-          .add("seeds", &O::seeds, "what is tuned on, none of the reported; default: the next ones, at most 5")
+          .add("seeds", &O::seeds, "seeds to tune on, none of them reported; default: the next ones, at most 5")
           .add("goal", &O::goal,
                "fewest iterations to the target, or smallest final excess risk, of the last or of the averaged "
                "iterates; medians over seeds")
-          .add("resolution", &O::resolution, "how near, as a ratio, the step is to the best", {above(0)})
-          .add("budget", &O::budget, "most steps that are tried", {count_from(1)});
+          .add("resolution", &O::resolution, "how close, as a ratio, the step is to the best", {above(0)})
+          .add("budget", &O::budget, "how many steps to try at most", {count_from(1)});
   return table;
 }
 
@@ -326,20 +326,20 @@ const FieldTable<ExperimentOptions>& ExperimentOptions::fields() {
   using O = ExperimentOptions;
   static const auto table =
       FieldTable<O>()
-          .add("name", &O::name, "how outputs call the experiment")
-          .add("seeds", &O::seeds, "one run of each method for every seed")
-          .add("iterations", &O::iterations, "of every run", {count_from(0)})
+          .add("name", &O::name, "its name in outputs")
+          .add("seeds", &O::seeds, "each method runs once per seed")
+          .add("iterations", &O::iterations, "iterations per run", {count_from(0)})
           .add("record_every", &O::record_every, "points are recorded at 0, n, 2n, ... and at the end", {count_from(1)})
           .add("target", &O::target, "excess risk that counts as solved", {above(0)})
-          .add("stop_at_target", &O::stop_at_target, "end a run at the first recorded point that is solved")
+          .add("stop_at_target", &O::stop_at_target, "end a run at the first recorded point that reaches the target")
           .add("start", &O::start, "\"zero\", \"normal\", or a file of M or K x M numbers")
           .add("time_limit", &O::time_limit, "seconds of iterations after which a run ends", above(0))
-          .add("checkpoint_every", &O::checkpoint_every, "seconds of work between two checkpoints of a run", {above(0)})
+          .add("checkpoint_every", &O::checkpoint_every, "seconds of work between checkpoints", {above(0)})
           .require("graph", &O::graph, "the network")
           .require("problem", &O::problem, "the agents' costs")
           .add("faults", &O::faults, "what happens to messages between agents")
           .add("record", &O::record, "what is recorded")
-          .add("tuning", &O::tuning, "how the best constant step is searched");
+          .add("tuning", &O::tuning, "how to search for the best constant step");
   return table;
 }
 
@@ -364,10 +364,9 @@ Method read_method(const Value& table, const std::string& path, const Registry& 
   check_name(method.name, prefix + "name", table);
   method.gradient = options.gradient;
   if (own && method.gradient != GradientEstimate::plain) {
-    throw InputError(
-        prefix + "gradient",
-        in_quotes(method.algorithm.name) + " chooses its own steps by what gradients do; leave `gradient` out",
-        table.line);
+    throw InputError(prefix + "gradient",
+                     in_quotes(method.algorithm.name) + " chooses its steps from the gradients; leave `gradient` out",
+                     table.line);
   }
   method.average = options.average;
   if (method.rule.name == "tuned") {

@@ -21,7 +21,7 @@ void refuse_empty_files(const DataSource& source, const DealtData& dealt) {
   throw InputError(
       "problem.data",
       "holds no samples, and in an experiment each agent's cost is the mean over its own; leave this agent "
-      "out, or use `polyhop fit`, which takes such files",
+      "out, or use `polyhop fit`, which accepts such files",
       0, AgentFiles::from(source.file)->of(dealt.without_samples.front()));
 }
 
@@ -63,7 +63,8 @@ void add_made_problem(const ProblemOptions& options, std::uint64_t seed, Team& t
       instance.problem = options.own->build(
           {block, agents, data_seed(options, seed), batch, options.model.sampling, options.precision});
       if (instance.problem->element() != options.precision) {
-        throw InputError("problem.precision", "source = " + in_quotes(options.source) + " makes models of double only");
+        throw InputError("problem.precision",
+                         "source = " + in_quotes(options.source) + " supports double precision only");
       }
     } else {
       instance.problem = make_problem(options, block, agents, seed);

@@ -61,8 +61,8 @@ struct Point {
   Index crossed_scalars = 0;
 };
 
-/// What a number of a point is: where the run stands; how far it still is from the end, which is what curves show, on a
-/// logarithmic axis; what the steps were, or what their rule goes by; a total that only grows.
+/// What a number of a point is: the progress of the run; how far it is from the optimum, which is what curves show, on
+/// a logarithmic axis; what the steps were, or what their rule is based on; a total that only grows.
 enum class ColumnKind { progress, measure, step, count };
 template <>
 struct EnumNames<ColumnKind> {
@@ -75,7 +75,7 @@ struct EnumNames<ColumnKind> {
 /// The level that a figure compares a measure with: the experiment's target, or the error rate of w^o.
 enum class ComparedWith { nothing, target, optimum };
 
-/// A number of a point: all that the store, the files, the pages, the figures and the documents know of it.
+/// A number of a point: everything that the store, the files, the pages, the figures and the documents know about it.
 struct PointColumn {
   std::string_view name;  // in files; options and pages write it with dashes
   std::variant<Index Point::*, double Point::*> number;
@@ -107,9 +107,9 @@ inline constexpr auto point_columns = [] {
       {"distance", &P::distance, measure, "model^2",
        "mean over agents of ||w_k - w^o||^2, where w^o is the minimiser of least norm",
        "squared distance to the optimum"},
-      {"step_min", &P::step_min, step, "model^2/cost", "the smallest step of any agent in the iteration before"},
-      {"step_median", &P::step_median, step, "model^2/cost", "the median step of all agents in the iteration before"},
-      {"step_max", &P::step_max, step, "model^2/cost", "the largest step of any agent in the iteration before"},
+      {"step_min", &P::step_min, step, "model^2/cost", "the smallest step of any agent in the previous iteration"},
+      {"step_median", &P::step_median, step, "model^2/cost", "the median step of all agents in the previous iteration"},
+      {"step_max", &P::step_max, step, "model^2/cost", "the largest step of any agent in the previous iteration"},
       {"rounds", &P::rounds, count, "rounds", "rounds of communication so far"},
       {"vectors", &P::vectors, count, "vectors", "vectors sent so far, over all edges and directions", "vectors sent"},
       {"scalars", &P::scalars, count, "scalars", "scalars sent so far, over all edges and directions"},
@@ -117,9 +117,9 @@ inline constexpr auto point_columns = [] {
       {"step_scalars", &P::step_scalars, count, "scalars", "the step size's share of `scalars`"},
       {"values", &P::values, count, "evaluations", "evaluations of agents' batch costs so far"},
       {"gradients", &P::gradients, count, "evaluations", "evaluations of agents' batch gradients so far"},
-      {"level", &P::level, step, "cost", "mean over agents of what `optimum = \"estimate\"` takes for Jhat_k(w^o)"},
+      {"level", &P::level, step, "cost", "mean over agents of what `optimum = \"estimate\"` uses for Jhat_k(w^o)"},
       {"error_rate", &P::error_rate, measure, "share",
-       "share of all samples that the mean of all w_k assigns to another class; unknown where targets are not classes",
+       "share of all samples that the mean of all w_k assigns to the wrong class; unknown if targets are not classes",
        "share of samples misclassified", optimum},
       {"crossed_vectors", &P::crossed_vectors, count, "vectors",
        "those of `vectors` that went from one process to another, counted once per pair of processes and exchange"},
@@ -156,7 +156,7 @@ inline double number_in(const PointColumn& column, const Point& point) {
   return std::visit([&](const auto member) { return static_cast<double>(point.*member); }, column.number);
 }
 
-/// What a search for the best constant took, over all its trial runs, and what it found.
+/// What a search for the best constant cost, over all its trial runs, and what it found.
 struct Tuning {
   std::string method;
   double value = 0;      // the constant found
@@ -195,7 +195,7 @@ struct Cell {
   Index recorded_agents = 0;  // how many models the excess risk averages over
 };
 
-/// All that an experiment gave.
+/// Everything an experiment produced.
 struct Record {
   std::string name;
   double target = 0;

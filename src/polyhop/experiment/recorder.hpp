@@ -28,7 +28,7 @@ class Recorder {
     before_.vectors += before.vectors;
     before_.scalars += before.scalars;
   }
-  /// Goes on from a checkpoint: counts continue, divergence is judged as before.
+  /// Resumes from a checkpoint: counts continue, and divergence is judged as before.
   void resume(const Checkpoint& checkpoint);
   [[nodiscard]] bool due(Index iteration) const;
   /// Records a point and says whether the run must end, alike on every worker. `levels`: as StepSize tells them.

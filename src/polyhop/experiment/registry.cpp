@@ -16,7 +16,7 @@ namespace {
 template <class Entry>
 void insert(std::vector<Entry>& entries, Entry entry, const std::string& kind) {
   if (std::ranges::find(entries, entry.name, &Entry::name) != entries.end()) {
-    throw Error("there is a " + kind + " of the name '" + entry.name + "' already; choose another");
+    throw Error("there is already a " + kind + " called '" + entry.name + "'; choose another name");
   }
   entries.push_back(std::move(entry));
 }
@@ -27,7 +27,7 @@ void refuse_taken_keys(const std::string& kind, const std::string& name, const s
   for (const FieldInfo& option : options) {
     if (std::ranges::find(taken, option.name) == taken.end()) continue;
     throw Error("the " + kind + " '" + name + "' has an option '" + option.name +
-                "', which is a key of [problem] already; choose another name for it");
+                "', which is already a key of [problem]; choose another name for it");
   }
 }
 
@@ -46,7 +46,7 @@ Registry& Registry::add(ProblemEntry problem) {
   const auto sets = bundled_sets();
   if (problem.name == "synthetic" || problem.name == "file" ||
       std::ranges::find(sets, problem.name, &BundledSet::name) != sets.end()) {
-    throw Error("'" + problem.name + "' names data already; choose another name for the problem");
+    throw Error("'" + problem.name + "' already names data; choose another name for the problem");
   }
   insert(problems_, std::move(problem), "problem");
   return *this;

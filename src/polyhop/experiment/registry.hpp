@@ -13,8 +13,8 @@
 namespace polyhop {
 
 /// What an experiment's file can name: the built-in losses, step-size rules and algorithms, and whatever a program
-/// adds. What is added is a table's entry like the built-in ones, and gets all that they have: validation, the store,
-/// resuming, tuning, ranking, pages, MPI.
+/// adds. An added entry is like a built-in one, and gets everything they have: validation, the store, resuming, tuning,
+/// ranking, pages, MPI.
 ///   Registry registry;
 ///   registry.add(loss_entry<Quantile, QuantileOptions>("quantile", "..."));
 ///   registry.add(rule_entry<ShyStep, ShyOptions>("shy", "...", "nothing"));
@@ -23,7 +23,7 @@ class Registry {
  public:
   Registry();
 
-  /// Throws Error where the name is taken, or an option's name is a key that stands beside it.
+  /// Throws Error if the name is taken, or if an option has the name of a key beside it.
   Registry& add(LossEntry loss);
   Registry& add(ProblemEntry problem);
   Registry& add(RuleEntry rule);

@@ -57,8 +57,8 @@ CellKey cell_key(const ExperimentOptions& options, const Method& method, std::ui
   settings["step"] = method.rule.options;
   settings["average"] = Value(method.average);
   add_gradient(method, settings);
-  // Before version 0.2 this was another rule, whose runs are not this one's.
-  if (method.algorithm.name == "auto") settings["revision"] = Value(2);
+  // Earlier versions had other rules of this name, whose runs are not this one's.
+  if (method.algorithm.name == "auto") settings["revision"] = Value(3);
   return {method.name, seed, settings.text()};
 }
 

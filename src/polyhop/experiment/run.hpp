@@ -18,30 +18,30 @@ struct RunOptions {
   /// Threads to use in every process; 0: as many as there are cores, or one where several processes run together. No
   /// result depends on it.
   Index threads = 0;
-  /// Told after each finished cell, from whichever thread finished it, one at a time.
+  /// Called after each finished cell, from the thread that finished it, one at a time.
   std::function<void(const Cell& cell, Index finished, Index total)> on_cell = {};
-  /// Told after each recorded point, in the same way.
+  /// Called after each recorded point, in the same way.
   std::function<void(const Cell& cell)> on_point = {};
-  /// Told as the search for a tuned constant goes on: steps tried so far, and the most there can be.
+  /// Called during the search for a tuned constant: steps tried so far, and the largest possible number.
   std::function<void(const std::string& method, Index tried, Index budget)> on_trial = {};
-  /// Asked a few times a second by every running cell: true ends them at their next checkpoint, `unfinished`.
+  /// Polled a few times per second by every running cell: true ends them at their next checkpoint, `unfinished`.
   std::function<bool()> stop = {};
-  /// Where finished cells are kept and found again, and unfinished ones go on from. Models then stay there.
+  /// Where finished cells are kept and found again, and unfinished ones resume from. Models then stay there.
   Store* store = nullptr;
-  /// Who does it together. Every process calls `run` with the same configuration; callbacks, `stop` and the store are
-  /// the first one's, and those of others are not looked at.
+  /// The processes that share the work. Every process calls `run` with the same configuration; callbacks, `stop` and
+  /// the store are those of the first one, and those of the others are ignored.
   Team* team = &alone();
-  /// Which agents each of them owns. No result depends on it.
+  /// Which agents each process owns. No result depends on it.
   Placement placement = Placement::contiguous;
 };
 
 /// The settings that determine a cell's numbers, and nothing else.
 CellKey cell_key(const ExperimentOptions& options, const Method& method, std::uint64_t seed);
 
-/// Runs every method on every seed: small cells side by side, a large one on all threads. With a store, what is
-/// finished is not run again, what was begun goes on, and a cell that fails is kept as failed while the others run.
-/// Several processes run the cells one after the other, each on all of them; the record is complete in the first one,
-/// its cells without models, which a store keeps.
+/// Runs every method on every seed: small cells side by side, a large one on all threads. With a store, finished cells
+/// are not run again, interrupted ones resume, and a cell that fails is kept as failed while the others run. Several
+/// processes run the cells one after the other, each on all of them; the record is complete in the first one, its cells
+/// without models, which a store keeps.
 Record run(const Config& config, const RunOptions& options = {});
 
 }  // namespace polyhop

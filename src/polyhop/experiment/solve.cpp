@@ -26,7 +26,8 @@ Method method_of(const SolveOptions& options, const Registry& registry) {
   if (!options.algorithm.empty()) table["algorithm"] = options.algorithm;
   Method method = read_method(table, "", registry);
   if (!method.tuned) return method;
-  throw InputError("step", "\"tuned\" searches a constant by whole runs on several seeds; run an experiment for that");
+  throw InputError("step",
+                   "\"tuned\" searches for a constant by whole runs on several seeds; run an experiment for that");
 }
 
 // Every agent's first model, of the block's agents.
@@ -83,7 +84,7 @@ std::string ending(const Summary& summary) {
     case Status::time_limit:
       return "ran out of time after " + iterations;
     case Status::stalled:
-      return "stalled after " + iterations + ", every step being 0";
+      return "stalled after " + iterations + ": every step is 0";
     case Status::unfinished:
     case Status::failed:
       break;
@@ -96,9 +97,10 @@ void check_estimate(const Method& method, const StepSize& rule) {
   if (method.gradient == GradientEstimate::plain || !rule.uses_values()) return;
   throw InputError(
       "method." + in_quotes(method.name) + ".gradient",
-      fmt::format("\"{}\" is the gradient of no value, which rule {} asks for; expected \"plain\", or a rule "
-                  "that uses gradients alone, such as \"constant\"",
-                  name_of(method.gradient), in_quotes(method.rule.name)));
+      fmt::format(
+          "\"{}\" is not the gradient of any value, and rule {} compares the two; expected \"plain\", or a rule "
+          "that uses gradients alone, such as \"constant\"",
+          name_of(method.gradient), in_quotes(method.rule.name)));
 }
 
 const Point& last(const Summary& summary) { return summary.curves.back(); }
@@ -142,9 +144,13 @@ void Run::build(const Problem& problem, const Method& method, const Reference& r
   if (method.average) average_.emplace(start);
   try {
     rule_ = method.rule.build(setting);
-    algorithm_ = method.algorithm.build(std::move(start), setting);
   } catch (const InputError& e) {
     throw at(e, ".step.");
+  }
+  try {
+    algorithm_ = method.algorithm.build(std::move(start), setting);
+  } catch (const InputError& e) {
+    throw at(e, ".algorithm.");
   }
   check_estimate(method, *rule_);
   algorithm_->register_state(state_);
@@ -221,8 +227,8 @@ std::string Summary::full() const {
   const auto line = [&](const char* name, const std::string& text) { out += fmt::format("  {:<22}{}\n", name, text); };
   if (!message.empty()) line("advice", message);
   line("agents x numbers", fmt::format("{} x {}", models.rows(), models.columns()));
-  line(risk_name(*this), fmt::format("{:.6g} at first, {:.6g} at the end, {:.6g} of the worst agent", first.excess_risk,
-                                     end.excess_risk, end.excess_risk_worst));
+  line(risk_name(*this), fmt::format("{:.6g} at the start, {:.6g} at the end, {:.6g} for the worst agent",
+                                     first.excess_risk, end.excess_risk, end.excess_risk_worst));
   if (!std::isnan(end.excess_risk_averaged)) line("averaged iterates", fmt::format("{:.6g}", end.excess_risk_averaged));
   line("minimum of the cost", reference_known ? fmt::format("{:.10g} ({})", reference, reference_how) : reference_how);
   line("consensus error", fmt::format("{:.3g}", end.consensus_error));

@@ -21,29 +21,29 @@
 
 namespace polyhop {
 
-/// How a problem is solved. Nothing has to be chosen: `auto` needs no step size.
+/// How to solve a problem. There is nothing you have to choose: `auto` needs no step size.
 struct SolveOptions {
-  Value step = "auto";      // a rule as in an experiment's file: "gap", or Value::Table{{"rule", "gap"}, ...}
-  Value algorithm = {};     // likewise; "atc" where none is given, unless the rule chooses it too
+  Value step = "auto";   // a rule as in an experiment's file: "gap", or Value::Table{{"rule", "gap"}, ...}
+  Value algorithm = {};  // likewise; "atc" where none is given, unless the rule chooses it too
   GradientEstimate gradient = GradientEstimate::plain;
   Index iterations = 1000;  // at most
   Index record_every = 10;  // the iterations between two points of the curves
-  /// The excess risk that counts as solved: 1e-6 where nothing is said. Where J(w^o) is not known, a level of the risk
-  /// itself, and where nothing is said there is none.
+  /// The excess risk that counts as solved; default: 1e-6. If J(w^o) is not known, a level of the risk itself; default:
+  /// none.
   std::optional<double> target = {};
   bool stop_at_target = true;             // the first recorded point that is solved is the last
   std::optional<double> time_limit = {};  // seconds
   Rows start = {};                        // one model for all, or a row for each agent; zeros where there is none
   bool average = true;                    // keep averaged models too
-  ReferenceChoice reference = {};         // how J(w^o) is known: solved for beforehand, given, or not at all
+  ReferenceChoice reference = {};         // where J(w^o) comes from: solved for beforehand, given, or not at all
   std::uint64_t seed = 0;                 // of the samples that are drawn
   Index threads = 0;                      // 0: as many as pay. No result depends on it.
-  /// Told of every recorded point; true ends the run.
+  /// Called with every recorded point; return true to end the run.
   std::function<bool(const Point& point)> callback = {};
-  /// Asked a few times a second: true ends the run.
+  /// Polled a few times per second: true ends the run.
   std::function<bool()> stop = {};
   bool every_step = false;            // record every agent's step size too
-  RecordedAgents record_agents = {};  // whose models the excess risk is averaged over
+  RecordedAgents record_agents = {};  // agents whose models the excess risk is averaged over
   FaultOptions faults = {};           // messages that are lost
 };
 
@@ -67,7 +67,7 @@ struct Summary {
   [[nodiscard]] std::vector<double> mean_model() const;
   /// One line: how it ended, how far it got, what it took.
   [[nodiscard]] std::string brief() const;
-  /// All of it but the models, in lines.
+  /// Everything but the models, as lines.
   [[nodiscard]] std::string full() const;
 };
 
@@ -78,7 +78,7 @@ Summary solve(const Problem& problem, const CombinationMatrix& network, const So
               const Registry& registry = builtin());
 
 /// A method at work on a problem, one iteration at a time: what solve() and experiments call in a loop, and programs
-/// that want a loop of their own.
+/// that want their own loop.
 class Run {
  public:
   /// On all agents, in the calling thread. The problem and the matrix outlive it.
@@ -94,7 +94,7 @@ class Run {
   void step();
   /// How many steps were taken.
   [[nodiscard]] Index iteration() const { return i_; }
-  /// The current models, a row for each agent of the block.
+  /// The current models, one row per agent of the block.
   [[nodiscard]] const Rows& models() const { return algorithm_->models(); }
   /// Their averages so far; only where the method averages.
   [[nodiscard]] const Rows& averaged() const { return average_->models(); }
@@ -108,10 +108,10 @@ class Run {
   [[nodiscard]] StateRegistry& state() { return state_; }
   void resume(Index i) { i_ = i; }
 
-  /// No step comes any more: what only steps need is given back, so that models have room.
+  /// No more steps follow: releases what only steps need, to make room for the models.
   void end() { rule_.reset(); }
 
-  /// Its parts, for whoever records it.
+  /// Its parts, for recording.
   [[nodiscard]] const Algorithm& algorithm() const { return *algorithm_; }
   [[nodiscard]] const StepSize& rule() const { return *rule_; }
   [[nodiscard]] const AveragedIterate* average() const { return average_ ? &*average_ : nullptr; }

@@ -11,7 +11,7 @@
 
 namespace polyhop {
 
-/// What standardising did to each column, x -> (x - mean) / scale, and what agreeing on it took.
+/// What standardising did to each column, x -> (x - mean) / scale, and what it cost to agree on it.
 struct Standardised {
   std::vector<double> mean;   // 0 for sparse features, which are not shifted
   std::vector<double> scale;  // 1 for a column that does not vary

@@ -193,7 +193,7 @@ class Store::Implementation {
       if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT ||
           code == SQLITE_ERROR) {  // the last: no such table or column
         throw InputError("",
-                         std::string("is not a store of polyhop's, or is damaged (") + e.what() +
+                         std::string("is not a polyhop store, or is damaged (") + e.what() +
                              "); choose another folder with -o, or delete it",
                          0, file);
       }
@@ -262,7 +262,7 @@ class Store::Implementation {
     // Older stores have none.
     const SQLite::Column checksum = select.getColumn(4);
     if (!checksum.isNull() && checksum.getInt64() != checksum_of(part, select.getColumn(5).getInt64())) {
-      damaged("the numbers of " + what + " are not those that were written");
+      damaged("the numbers of " + what + " have changed since they were written");
     }
   }
   [[nodiscard]] std::string selected_parts() const {
@@ -405,7 +405,7 @@ class Store::Implementation {
     // What looks like a table and computes something else has no place here.
     auto foreign =
         statement("SELECT name FROM sqlite_master WHERE type IN ('view', 'trigger') OR sql LIKE '%VIRTUAL%'");
-    if (foreign.executeStep()) damaged("'" + foreign.getColumn(0).getString() + "' is no table");
+    if (foreign.executeStep()) damaged("'" + foreign.getColumn(0).getString() + "' is not a table");
     const int found = database->execAndGet("PRAGMA user_version").getInt();
     const bool known = found >= oldest_format && found <= format;
     if (known && reads_only) return;
@@ -470,7 +470,7 @@ void Store::set_experiment(const Record& head, const std::vector<CellKey>& cells
     if (kept == precision_in(head.config)) return;
     throw InputError("problem.precision", "found " + in_quotes(precision_in(head.config)) + ", but " + s.file +
                                               " holds runs of " + in_quotes(kept) +
-                                              "; choose another folder with -o, or forget what is there with --fresh");
+                                              "; choose another folder with -o, or start over with --fresh");
   });
   s.transaction([&] {
     s.database->exec(

@@ -15,8 +15,8 @@
 
 namespace polyhop {
 
-/// Where a run stands before iteration `iteration`. With the agents' state it is all that is needed to go on to the
-/// very bits of an unbroken run.
+/// Where a run stands before iteration `iteration`. With the agents' state it is everything needed to resume, with
+/// results bit-identical to those of an uninterrupted run.
 struct Checkpoint {
   Index iteration = 0;
   double seconds = 0;
@@ -29,13 +29,13 @@ struct CellKey {
   std::string method;
   std::uint64_t seed = 0;
   std::string settings;  // resolved, in a fixed order; the method's name is not among them
-  /// A hash of the settings: equal for equal runs, in whatever file and under whatever name they stand.
+  /// A hash of the settings: equal for equal runs, whatever their file and name.
   [[nodiscard]] std::string id() const;
 };
 
-/// The truth about an experiment: one SQLite file, DIR/experiment.sqlite. Points, checkpoints and endings are committed
-/// together, so that a kill at any instant leaves a state from which the run goes on to the same bits. All calls may
-/// come from several threads. Failures throw Error with the file and the reason.
+/// The results of an experiment, in one SQLite file, DIR/experiment.sqlite; everything else is generated from it.
+/// Points, checkpoints and endings are committed together, so that after a kill at any instant the run resumes, with
+/// bit-identical results. Calls may come from several threads. Failures throw Error with the file and the reason.
 ///
 /// Columns are found by their names. One that an older store lacks reads as NaN, or 0 for a count, and is added when
 /// the store is opened for writing; one that this version does not know is left alone. A newer format is refused.
@@ -61,7 +61,7 @@ class Store {
 
   /// What the experiment is called; "" in a store that none was set in yet.
   [[nodiscard]] std::string name() const;
-  /// How a cell ended, `unfinished` when it is on its way; nothing when it was never begun.
+  /// How a cell ended; `unfinished` while it runs; nothing if it was never started.
   [[nodiscard]] std::optional<Status> status(const std::string& id) const;
   /// Where an unfinished or failed cell stands, if it got as far as a checkpoint; its points up to there are in the
   /// store.
@@ -72,10 +72,10 @@ class Store {
   [[nodiscard]] Cell load_cell(const std::string& id, const std::string& method, std::uint64_t seed,
                                bool with_models) const;
 
-  /// Forgets what a cell has so far: it begins anew.
+  /// Forgets what a cell has so far: it starts over.
   void restart(const std::string& id);
-  /// Commits the points from number `first_new` on, the checkpoint and all parts of its state in one transaction. A
-  /// failure on the way, of whomever, leaves what was committed before.
+  /// Commits the points from number `first_new` on, the checkpoint and all parts of its state in one transaction. Any
+  /// failure on the way leaves what was committed before.
   void save(const std::string& id, const Cell& cell, std::size_t first_new, const Checkpoint& checkpoint,
             const StateStream& state);
   /// Commits the last points, how the cell ended, and the parts of its "models" and "averaged" ones (those in `cell`

@@ -15,9 +15,9 @@
 
 namespace polyhop {
 
-/// What an iteration of each agent costs, in multiplications a coordinate: 1 for each row that it combines, its own and
-/// its neighbours', and 2 for each sample of its batch, whose features are read for the prediction and for the
-/// gradient. `samples`: of each agent, or of none where nobody knows them, and then only neighbours count.
+/// What an iteration of each agent costs, in multiplications per coordinate: 1 for each row that it combines, its own
+/// and its neighbours', and 2 for each sample of its batch, whose features are read for the prediction and for the
+/// gradient. `samples`: of each agent; if empty because they are not known, only neighbours count.
 std::vector<double> agent_costs(const CombinationMatrix& matrix, const Batch& batch, std::span<const Index> samples);
 
 /// About how many multiply-adds an iteration of all agents takes: their gradients, and combining rows of neighbours.

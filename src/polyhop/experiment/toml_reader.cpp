@@ -35,7 +35,7 @@
 namespace polyhop {
 namespace {
 
-constexpr const char* no_dates = "dates and times are not used here; put the value in quotes if it is a text";
+constexpr const char* no_dates = "dates and times are not used here; put the value in quotes if it is text";
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
@@ -112,8 +112,8 @@ void check_bytes(std::string_view text) {
   const std::size_t valid = valid_length(text);
   if (valid == text.size()) return;
   const auto byte = static_cast<unsigned char>(text[valid]);
-  if (byte == 0) refuse(text, valid, "found a NUL byte; expected a text");
-  refuse(text, valid, "the byte 0x" + hexadecimal(byte, 2) + " is not valid UTF-8; expected a text in UTF-8");
+  if (byte == 0) refuse(text, valid, "found a NUL byte; expected text");
+  refuse(text, valid, "the byte 0x" + hexadecimal(byte, 2) + " is not valid UTF-8; expected UTF-8 text");
 }
 
 /// Makes a text safe for toml++ 3.3, whose tests for white space run into undefined behaviour on most characters
@@ -297,7 +297,7 @@ class Guard {
 // An escape can write what the text itself may not hold, and names end up in paths and in C.
 std::string without_nul(std::string text, const std::string& path, const toml::source_region& source) {
   if (text.find('\0') == std::string::npos) return text;
-  throw InputError(path, "found " + in_quotes(text) + ", a text with a NUL character",
+  throw InputError(path, "found " + in_quotes(text) + ", text with a NUL character",
                    static_cast<int>(source.begin.line));
 }
 
@@ -371,7 +371,7 @@ std::string plain_words(std::string_view description) {
                           (contains(why, "expected 'true'") || contains(why, "expected 'false'") ||
                            contains(why, "expected 'inf'") || contains(why, "expected 'nan'")));
   if (bare_word) {
-    return "found neither a number, true or false, a list, a table nor a text in quotes; a text needs quotes";
+    return "found neither a number, true or false, a list, a table nor text in quotes; text needs quotes";
   }
   if (contains(why, "encountered end-of-file")) return "the text ends before the " + std::string(what) + " does";
   std::string hint;
@@ -404,7 +404,7 @@ std::string reason_of(int error) { return std::generic_category().message(error)
 void check_size(const std::string& path, std::size_t bytes) {
   if (bytes <= TomlLimits::bytes) return;
   refuse_file(path, "the file is larger than " + std::to_string(TomlLimits::bytes >> 20) +
-                        " MB, the most that is read; is it a configuration?");
+                        " MB, the limit; is it a configuration?");
 }
 
 void check_regular(const std::string& path, const struct stat& status) {
@@ -582,7 +582,7 @@ Value read_toml_file(const std::string& path) {
 }
 
 void apply_setting(Value& root, std::string_view setting, int line) {
-  if (valid_length(setting) != setting.size()) throw InputError("", "a setting is not a text in UTF-8");
+  if (valid_length(setting) != setting.size()) throw InputError("", "a setting is not UTF-8 text");
   const ParsedSetting parsed = split_setting(setting);
   Value* place = &root;
   std::string before;

@@ -11,7 +11,7 @@
 
 namespace polyhop {
 
-/// What a TOML text may be at most: larger ones are refused before they are parsed.
+/// The limits of a TOML document: larger ones are rejected before they are parsed.
 struct TomlLimits {
   static constexpr std::size_t bytes = std::size_t{16} << 20;
   static constexpr std::size_t brackets = 32;  // open [ and { around a value
@@ -40,8 +40,8 @@ struct KeySetting {
 /// Applies the text of a setting, `key=value`, to a configuration. The key is dotted, with quotes around a part that
 /// holds a dot or an equals sign. In a list of tables a part is an index from 0 or the `name` of an entry (in quotes:
 /// always the name): `method.0.step.sweeps=5`, `method.GAP.step.sweeps=5`, `method."GAP 0.5".step.sweeps=5`. Missing
-/// tables are made. The value is read as TOML when it is TOML, else taken as a text; it gets the line `line`, and so do
-/// tables that are made. Throws InputError with the key and the reason.
+/// tables are made. The value is read as TOML when it is TOML, otherwise taken as text; it gets the line `line`, and so
+/// do tables that are made. Throws InputError with the key and the reason.
 void apply_setting(Value& root, std::string_view setting, int line = 0);
 
 }  // namespace polyhop

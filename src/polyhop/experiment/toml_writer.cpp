@@ -51,7 +51,7 @@ std::string lines(const Value::Table& table) {
 
 std::string to_toml(const Value& root) {
   const auto* table = root.as<Value::Table>();
-  if (table == nullptr) throw Error("a TOML text is a table, found " + root.kind());
+  if (table == nullptr) throw Error("a TOML document is a table, found " + root.kind());
   Value::Table plain;
   std::string tables;
   for (const auto& [key, value] : *table) {

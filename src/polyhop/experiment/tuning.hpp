@@ -24,8 +24,8 @@ struct TrialScore {
   double final_risk = std::numeric_limits<double>::infinity();  // median at the end, of the iterate that the goal names
 };
 
-/// A step that diverges loses. Otherwise fewer iterations win, and where they are equal (none reached the target) the
-/// smaller final excess risk; with the goals of a final risk that alone.
+/// A step that diverges loses. Otherwise fewer iterations win; if they are equal (none reached the target), the smaller
+/// final excess risk wins. If the goal is a final risk, only that counts.
 bool is_better(const TrialScore& a, const TrialScore& b, TuningGoal goal);
 
 /// Tries several steps and says how they did, in order. Where `to_beat` is given, a step that cannot be better than
@@ -52,15 +52,14 @@ std::vector<std::uint64_t> tuning_seeds(const ExperimentOptions& options);
 struct TuningControl {
   /// As in RunOptions; no result depends on it.
   Index threads = 0;
-  /// Told after each trial of one or more steps: how many were tried so far, and the most there can be.
+  /// Called after each trial of one or more steps: how many were tried so far, and the largest possible number.
   std::function<void(const std::string& method, Index tried, Index budget)> on_trial = {};
-  /// Asked now and then: true ends the search without a result.
+  /// Polled now and then: true ends the search without a result.
   std::function<bool()> stop = {};
   /// Where earlier searches are found and new ones are kept, by their settings.
   std::function<std::optional<Tuning>(const std::string& settings)> find = {};
   std::function<void(const std::string& settings, const Tuning& tuning)> keep = {};
-  /// Who does the trial runs together. All of this is called in the first process alone; what is found, all of them
-  /// get.
+  /// The processes that share the trial runs. Only the first process makes these calls; all of them get the result.
   Team* team = &alone();
   Placement placement = Placement::contiguous;
 };
@@ -68,8 +67,8 @@ struct TuningControl {
 /// What a method is tuned for: its own goal, or else the experiment's.
 TuningGoal goal_of(const ExperimentOptions& options, const Method& method);
 
-/// Searches the best constant step of a method, whatever its own rule is; nothing when it was stopped. The result's
-/// factor is 1, its costs are those of all trial runs, as far as they went. Deterministic but for the seconds.
+/// Searches for the best constant step of a method, whatever its own rule; nothing if it was stopped. The result's
+/// factor is 1, its costs are those of all trial runs, as far as they went. Deterministic except for the seconds.
 ///
 /// A trial that can no longer win ends early, which never changes what is found. More than half of the seeds run first:
 /// when one of them diverges, or when they settle that the median is no better than the best one so far, the others do
@@ -87,8 +86,8 @@ struct TunedConfig {
   std::vector<Tuning> tunings;
 };
 
-/// Puts a constant in the place of every `rule = "tuned"`; nothing when it was stopped. Methods that differ by their
-/// factor share one search, and each is charged the whole of it.
+/// Puts a constant in the place of every `rule = "tuned"`; nothing when it was stopped. Methods that differ only in
+/// their factor share one search, and each is charged for all of it.
 std::optional<TunedConfig> resolve_tuned(Config config, const TuningControl& control = {});
 
 }  // namespace polyhop

@@ -100,9 +100,9 @@ const MetricText& metric_text(std::string_view key) {
   static constexpr std::array<MetricText, 8> texts = {{
       {"rmse", "RMSE", "root of the mean squared error"},
       {"mae", "MAE", "mean absolute error"},
-      {"r2", "R2", "share of the targets' variance that is explained"},
+      {"r2", "R2", "share of the targets' variance explained"},
       {"poisson_deviance", "Poisson deviance", "mean; 0 is perfect"},
-      {"accuracy", "accuracy", "share of samples whose class is predicted"},
+      {"accuracy", "accuracy", "share of samples classified correctly"},
       {"log_loss", "log-loss", "mean of -ln p(true class)"},
       {"auc", "AUC", "how often the second class scores higher than the first"},
       {"mean_loss", "mean loss", "what training minimised, without l2"},

@@ -24,13 +24,13 @@
 #include "polyhop/fit/grid_sums.hpp"
 #include "polyhop/fit/inner_scale.hpp"
 #include "polyhop/fit/pooled_evaluation.hpp"
-#include "polyhop/fit/quasi_newton.hpp"
 #include "polyhop/fit/shares.hpp"
 #include "polyhop/graph/spanning_tree.hpp"
 #include "polyhop/method/automatic.hpp"
 #include "polyhop/method/averaged_iterate.hpp"
 #include "polyhop/method/corrected_descent.hpp"
 #include "polyhop/method/polyak_step.hpp"
+#include "polyhop/method/quasi_newton.hpp"
 #include "polyhop/method/rule_table.hpp"
 
 namespace polyhop {

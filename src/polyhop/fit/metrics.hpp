@@ -22,7 +22,7 @@ double r2(std::span<const double> truth, std::span<const double> predicted);
 /// 2 mean of truth ln(truth / predicted) - truth + predicted, for truth >= 0 and predicted > 0
 double mean_poisson_deviance(std::span<const double> truth, std::span<const double> predicted);
 
-/// The share of samples whose class is predicted.
+/// The share of samples classified correctly.
 double accuracy(std::span<const Index> truth, std::span<const Index> predicted);
 /// - mean ln p(true class), from scores, so that no probability is ever rounded to 0. Scores of many classes are C x n,
 /// under softmax; one row is the score of class 1 against class 0.

@@ -178,7 +178,7 @@ Value modernised(const Value& old) {
 }
 
 Metadata metadata_of(const NpzReader& in) {
-  require(in.has_text(metadata_file), "", "this is no model: metadata.json is missing; `polyhop fit` writes models");
+  require(in.has_text(metadata_file), "", "this is not a model: metadata.json is missing; `polyhop fit` writes models");
   Value json;
   try {
     json = parse_json(in.text(metadata_file));
@@ -194,7 +194,7 @@ Metadata metadata_of(const NpzReader& in) {
   require(number != nullptr, "version", "expected a number");
   require(*number >= 1 && *number <= version, "version",
           "the model has format " + std::to_string(*number) + ", this polyhop reads up to " + std::to_string(version) +
-              (*number > version ? "; a newer polyhop reads it" : ""));
+              (*number > version ? "; use a newer polyhop" : ""));
   return Metadata::fields().read(*number == 1 ? modernised(json) : json, "");
 }
 

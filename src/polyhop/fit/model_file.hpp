@@ -16,7 +16,7 @@
 
 namespace polyhop {
 
-/// A linear model that was learned, with all that predicting and explaining it needs. Its scores at features h are
+/// A fitted linear model, with everything needed to predict with it and to explain it. Its scores at features h are
 /// weights h + intercept, h as it stands in a data file: what standardising did is undone in the weights. With
 /// unit_rows they are weights h / ||h|| + intercept, and 0 stays 0.
 struct Model {

@@ -43,7 +43,7 @@ void require_as_many(const Model& model, const DataTable& data) {
   const Index found = data.features.columns();
   if (found == wanted || (data.features.is_sparse() && found < wanted)) return;
   throw InputError("", "the data have " + std::to_string(found) + (found == 1 ? " feature" : " features") +
-                           ", the model was learned on " + std::to_string(wanted));
+                           ", the model was trained on " + std::to_string(wanted));
 }
 
 // Where each feature of the model stands in the data; empty: where it stands in the model.
@@ -121,7 +121,7 @@ class ClassPlaces {
   [[noreturn]] void refuse(std::size_t sample, const std::string& found) const {
     throw InputError(
         "sample " + std::to_string(sample + 1),
-        "the class " + in_quotes(found) + " is none that the model was learned on" + suggestion(found, model_.classes));
+        "the class " + in_quotes(found) + " is not one the model was trained on" + suggestion(found, model_.classes));
   }
 
  private:

@@ -13,7 +13,7 @@ namespace polyhop {
 
 /// weights h + intercept of every sample, h divided by its norm where the model says so: row c of the C x n result
 /// holds what row c of the weights says of all samples. Where both model and data name their features they are matched
-/// by name, in any order, and columns that the model does not know are passed over; else they are matched by their
+/// by name, in any order, and columns that the model does not know are ignored; else they are matched by their
 /// place and must be as many (sparse data may have fewer: what is not there is 0). Throws InputError that names the
 /// feature that is missing.
 Rows model_scores(const Model& model, const DataTable& data);

@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "polyhop/graph/spectrum.hpp"
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/value.hpp"
+#include "polyhop/graph/spectrum.hpp"
 
 namespace polyhop {
 namespace {
@@ -79,7 +79,8 @@ std::optional<MatrixFlaw> sum_flaw(const SparseRows& a) {
     for (const double value : a.weights_of(k)) sum += value;
     if (std::abs(sum - 1) <= tolerance) continue;
     return MatrixFlaw{
-        k, k, "row " + std::to_string(k) + " (counted from 0) sums to " + shortest(sum) + ", expected 1 to 1e-9"};
+        k, k,
+        "row " + std::to_string(k) + " (counted from 0) sums to " + shortest(sum) + ", expected 1 to within 1e-9"};
   }
   return std::nullopt;
 }

@@ -42,7 +42,7 @@ class CombinationMatrix {
   [[nodiscard]] bool non_negative() const { return non_negative_; }
   /// a_kk
   [[nodiscard]] double own_weight(Index k) const;
-  /// Along which sums are made: found when first asked for, by whichever worker asks, for all of them.
+  /// The tree along which sums are made; the first worker that asks finds it for all.
   [[nodiscard]] const SpanningTree& tree() const;
   /// A lower bound of the smallest eigenvalue, or 0 where none is negative (spectrum.hpp), found in the same way.
   [[nodiscard]] double least_eigenvalue() const;

@@ -8,8 +8,8 @@
 #include "polyhop/core/random.hpp"
 #include "polyhop/graph/graph.hpp"
 
-/// The links of each topology. Arguments are taken to be sensible (topology.cpp checks them); links may
-/// repeat, Graph::from_edges drops what is double. The random ones make one draw, connected or not.
+/// The links of each topology. Arguments are assumed to be valid (topology.cpp checks them); links may repeat,
+/// Graph::from_edges drops duplicates. The random ones make one draw, connected or not.
 namespace polyhop::generate {
 
 using Edges = std::vector<Edge>;

@@ -17,7 +17,7 @@ void check_edge(const Edge& edge, Index agents) {
     throw InputError("graph", "link " + std::to_string(k) + "-" + std::to_string(l) + ", expected agents from 0 to " +
                                   std::to_string(agents - 1));
   }
-  if (k == l) throw InputError("graph", "agent " + std::to_string(k) + " is linked with itself");
+  if (k == l) throw InputError("graph", "agent " + std::to_string(k) + " is linked to itself");
 }
 
 /// Breadth-first search whose memory serves many sources.

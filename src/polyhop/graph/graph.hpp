@@ -16,8 +16,8 @@ namespace polyhop {
 
 using Edge = std::pair<std::int32_t, std::int32_t>;
 
-/// Who is linked with whom: undirected, without self loops or parallel links, immutable.
-/// Compressed rows: 8 bytes an agent and 8 bytes a link.
+/// Who is linked to whom: undirected, without self loops or parallel links, immutable.
+/// Compressed rows: 8 bytes per agent and 8 bytes per link.
 class Graph {
  public:
   /// Links may come in any order and more than once; the result does not depend on either.

@@ -263,7 +263,8 @@ GraphText parse_graphml(std::string_view text) {
     const auto agent = [&](const char* end) {
       const auto found = number.find(edge.attribute(end).value());
       if (found == number.end()) {
-        refuse_line(line, std::string(end) + " " + shown(edge.attribute(end).value()) + " of an edge is no node's id");
+        refuse_line(line, std::string(end) + " " + shown(edge.attribute(end).value()) +
+                              " of an edge is not the id of any node");
       }
       return found->second;
     };

@@ -12,7 +12,7 @@
 
 namespace polyhop {
 
-/// What a graph file says, before anyone asks whether it makes sense. Parsers throw InputError with the line
+/// What a graph file says, before any check whether it makes sense. Parsers throw InputError with the line
 /// and what was found there, the path and the file left empty.
 struct GraphText {
   struct Entry {
@@ -30,7 +30,7 @@ struct GraphText {
 };
 
 /// Lines "k l" or "k l weight", separated by blanks or commas, agents counted from 0; # and % start a
-/// comment. With `header`, a first line that does not start with a number is passed over.
+/// comment. With `header`, a first line that does not start with a number is ignored.
 GraphText parse_edge_list(std::string_view text, bool header);
 
 /// Nodes in order of appearance, ids any text; the weight of an edge is its attribute `weight`, in XML or
@@ -40,7 +40,7 @@ GraphText parse_graphml(std::string_view text);
 /// Matrix Market: coordinate; real, integer or pattern; general or symmetric.
 GraphText parse_matrix_market(std::string_view text);
 
-/// A line for each row, numbers separated by blanks or commas; # and % start a comment.
+/// One line per row, numbers separated by blanks or commas; # and % start a comment.
 GraphText parse_dense(std::string_view text);
 
 }  // namespace polyhop

@@ -10,7 +10,7 @@
 
 namespace polyhop {
 
-/// Lanczos' iteration for the ends of a symmetric matrix' spectrum, one product and O(size) a step.
+/// Lanczos' iteration for the ends of a symmetric matrix' spectrum, one product and O(size) per step.
 /// It does not reorthogonalise: the extreme Ritz values stay right, only copies of them appear (Paige 1971), and
 /// a step costs the same however many went before. With a basis of 80 kept orthogonal a step on 100,000 agents
 /// takes ten times as long and more. Plain sums in index order, so the bits depend on the inputs alone.
@@ -30,7 +30,7 @@ class Lanczos {
 
   Lanczos(Product product, Vector start);
 
-  /// One more step; false when there is nothing left to find from this start.
+  /// One more step; false if there is nothing left to find from this start.
   bool step();
   [[nodiscard]] Index steps() const { return static_cast<Index>(diagonal_.size()); }
   /// Whether it is time to look again: the price of a look grows with the steps.

@@ -24,7 +24,7 @@ struct DegreeBin {
 /// At most `max_bins` bins of equal width that cover all degrees; one for each degree where that suffices.
 std::vector<DegreeBin> degree_histogram(const Graph& graph, Index max_bins = 10);
 
-/// How many agents one has within two hops, itself among them: the lists that GAP works on.
+/// How many agents there are within two hops of each agent, itself included: the lists that GAP works on.
 struct TwoHopSizes {
   double mean = 0;
   Index most = 0;
@@ -45,7 +45,7 @@ struct WeightsTrial {
   Index idle = 0;         // links that carry no weight
 };
 
-/// All that can be said of a network before it is used.
+/// Everything that can be said about a network before it is used.
 struct NetworkSummary {
   Index agents = 0;
   Index links = 0;

@@ -20,12 +20,12 @@ struct Estimate {
 
 /// 1 - max(|lambda_2(A)|, |lambda_K(A)|), what one combination does for consensus. Dense up to 500 agents,
 /// above that Lanczos on the sparse matrix until the residual is below `tolerance` or time is up.
-/// For the eye only: nothing in a run depends on it.
+/// For display only: nothing in a run depends on it.
 Estimate spectral_gap(const CombinationMatrix& a, double time_limit_seconds = 10, double tolerance = 1e-6);
 
-/// A lower bound of the smallest eigenvalue of a symmetric matrix whose rows sum to 1, or 0 where none is negative: at most
-/// 1e-6 below it where 300 steps of Lanczos' iteration find it, else Gershgorin's: min_k (a_kk - sum_l |a_kl|), which is 2 min_k a_kk - 1 where no
-/// weight is negative. Plain sums in index order: same bits anywhere.
+/// A lower bound of the smallest eigenvalue of a symmetric matrix whose rows sum to 1, or 0 where none is negative: at
+/// most 1e-6 below it where 300 steps of Lanczos' iteration find it, else Gershgorin's: min_k (a_kk - sum_l |a_kl|),
+/// which is 2 min_k a_kk - 1 where no weight is negative. Plain sums in index order: same bits anywhere.
 double least_eigenvalue(const SparseRows& a);
 
 /// The largest and the smallest non-zero eigenvalue of the Laplacian of a connected graph of 2 or more agents.

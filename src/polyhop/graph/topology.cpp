@@ -242,15 +242,17 @@ const FieldTable<GraphOptions>& GraphOptions::fields() {
   using O = GraphOptions;
   static const auto table = [] {
     FieldTable<O> t;
-    t.require("topology", &O::topology, "who is linked with whom");
-    t.add("agents", &O::agents, "number of agents; grid, torus and file know it themselves", count_from(1));
-    t.add("probability", &O::probability, "erdos-renyi: of a link, for every pair", polyhop::within(0, 1));
-    t.add("radius", &O::radius, "random-geometric: agents of the unit square this near are linked", above(0));
-    t.add("degree", &O::degree, "watts-strogatz, random-regular: neighbours of an agent", count_from(0));
-    t.add("rewire", &O::rewire, "watts-strogatz: probability that a link is moved", polyhop::within(0, 1));
+    t.require("topology", &O::topology, "who is linked to whom");
+    t.add("agents", &O::agents, "number of agents; not needed for grid, torus and file", count_from(1));
+    t.add("probability", &O::probability, "erdos-renyi: probability of a link between any two agents",
+          polyhop::within(0, 1));
+    t.add("radius", &O::radius, "random-geometric: agents in the unit square are linked if they are this close",
+          above(0));
+    t.add("degree", &O::degree, "watts-strogatz, random-regular: neighbours per agent", count_from(0));
+    t.add("rewire", &O::rewire, "watts-strogatz: probability that a link is rewired", polyhop::within(0, 1));
     t.add("attach", &O::attach, "barabasi-albert: links that a new agent makes", count_from(0));
-    t.add("rows", &O::rows, "grid, torus", count_from(1));
-    t.add("columns", &O::columns, "grid, torus", count_from(1));
+    t.add("rows", &O::rows, "grid, torus: number of rows", count_from(1));
+    t.add("columns", &O::columns, "grid, torus: number of columns", count_from(1));
     t.add("blocks", &O::blocks, "stochastic-block: number of groups", count_from(1));
     t.add("within", &O::within, "stochastic-block: probability of a link inside a group", polyhop::within(0, 1));
     t.add("between", &O::between, "stochastic-block: probability of a link between groups", polyhop::within(0, 1));
@@ -258,7 +260,7 @@ const FieldTable<GraphOptions>& GraphOptions::fields() {
           "file: edge list (.txt .edges .csv), GraphML (.graphml .xml), Matrix Market (.mtx), dense matrix (.mat "
           ".dense)");
     t.add("weights", &O::weights, "rule for the combination matrix");
-    t.add("seed", &O::seed, "fixes the graph whatever the run's seed", count_from(0));
+    t.add("seed", &O::seed, "draw the same graph whatever the run's seed", count_from(0));
     return t;
   }();
   return table;

@@ -57,7 +57,7 @@ struct EnumNames<Topology> {
   }};
 };
 
-/// The [graph] table. A topology takes the keys it needs and refuses the others.
+/// The [graph] table. A topology takes the keys it needs and rejects the others.
 struct GraphOptions {
   Topology topology = Topology::ring;
   std::optional<Index> agents;  // may be left out where other keys or the file determine it
@@ -74,7 +74,7 @@ struct GraphOptions {
   std::string file;
   Weights weights = Weights::metropolis;
   std::optional<Index> seed;
-  /// The network of a program that has one already; all else is not looked at then.
+  /// The network of a program that already has one; everything else is then ignored.
   std::shared_ptr<const NetworkGraph> given = nullptr;
 
   static const FieldTable<GraphOptions>& fields();

@@ -77,9 +77,9 @@ SparseRows uniform(const Graph& graph) {
 
 SparseRows fastest(const Graph& graph) {
   if (graph.agents() > fastest_mixing_limit) {
-    throw InputError("graph.weights", "\"fastest-mixing\" serves at most " + std::to_string(fastest_mixing_limit) +
+    throw InputError("graph.weights", "\"fastest-mixing\" works for at most " + std::to_string(fastest_mixing_limit) +
                                           " agents, found " + std::to_string(graph.agents()) +
-                                          "; \"metropolis\" or \"best-constant\" serve any number");
+                                          "; \"metropolis\" or \"best-constant\" work for any number");
   }
   return fastest_mixing(graph, metropolis(graph));
 }

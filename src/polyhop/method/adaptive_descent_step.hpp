@@ -16,9 +16,9 @@ namespace polyhop {
 /// Adaptive gradient descent without descent (Malitsky and Mishchenko 2020), each agent's from its own last move: with
 /// dw = w_i - w_{i-1} and dg the difference of its gradients at both points on the current sample,
 ///   mu_i = min{sqrt(1 + theta_{i-1}) mu_{i-1}, ||dw|| / (2 ||dg||)},   theta_i = mu_i / mu_{i-1},
-/// from mu_0 = `first` and theta_0 = 1e9; the first term alone where dg = 0, and then at most 1e100. mu_{i-1} is the
-/// agent's own, before any agreement. Costs 1 more gradient unless every sample is taken, and 1 scalar where agents
-/// agree.
+/// from mu_0 = `first` and theta_0 = 1e9; if dg = 0, the first term alone, at most 1e100. mu_{i-1} is the
+/// agent's own, before any agreement. Costs 1 more gradient unless batch = "all", and 1 scalar if agents agree on a
+/// step.
 struct AdgdOptions {
   double first = 1e-6;
   Agree agree = Agree::none;
@@ -32,7 +32,7 @@ class AdgdStep final : public StepSize {
 
  private:
   void do_choose(const Iterate& at, Network& network, std::span<double> mu) override;
-  /// What curvature allows: ||dw|| / (2 ||dg||), or next to anything.
+  /// The step that curvature allows: ||dw|| / (2 ||dg||), or nearly any.
   [[nodiscard]] double allowed(std::size_t k) const;
 
   AdgdOptions options_;

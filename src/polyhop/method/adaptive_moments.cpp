@@ -16,16 +16,16 @@ Constraint<double> a_share() {
 template <class Options>
 FieldTable<Options> moment_fields() {
   return FieldTable<Options>()
-      .add("beta1", &Options::beta1, "share of the old in the mean gradient", {a_share()})
-      .add("beta2", &Options::beta2, "share of the old in the mean square", {a_share()})
+      .add("beta1", &Options::beta1, "weight of the old value in the mean gradient", {a_share()})
+      .add("beta2", &Options::beta2, "weight of the old value in the mean square", {a_share()})
       .add("epsilon", &Options::epsilon, "keeps the divisor away from 0", {above(0)});
 }
 
 }  // namespace
 
 const FieldTable<DadamOptions>& DadamOptions::fields() {
-  static const auto table = moment_fields<DadamOptions>().add("beta3", &DadamOptions::beta3,
-                                                              "share of the old in the raised square", {a_share()});
+  static const auto table = moment_fields<DadamOptions>().add(
+      "beta3", &DadamOptions::beta3, "weight of the old value in the raised square", {a_share()});
   return table;
 }
 

@@ -13,7 +13,7 @@
 
 namespace polyhop {
 
-/// What becomes of steps that agents chose each for itself: nothing, or the neighbourhood's minimum or mean.
+/// What happens to the steps that agents chose: nothing, or they become the neighbourhood's minimum or mean.
 enum class Agree { none, min, mean };
 template <>
 struct EnumNames<Agree> {

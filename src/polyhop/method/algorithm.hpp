@@ -21,7 +21,7 @@ class Algorithm {
   virtual ~Algorithm() = default;
   /// Iteration i = 0, 1, ...
   virtual void step(Index i, Oracle& oracle, StepSize& rule, Network& network) = 0;
-  /// The current models, one agent a row.
+  /// The current models, one agent per row.
   [[nodiscard]] const Rows& models() const { return w_; }
   /// The step sizes of the last iteration.
   [[nodiscard]] std::span<const double> steps() const { return mu_; }
@@ -35,7 +35,7 @@ class Algorithm {
  protected:
   explicit Algorithm(Rows start) : w_(std::move(start)), mu_(w_.rows()) {}
   virtual void register_more(StateRegistry& /*state*/) {}
-  /// Where an iteration begins: draws the samples x_{k,i} and evaluates at the rows of w what the rule needs.
+  /// Starts an iteration: draws the samples x_{k,i} and evaluates at the rows of w what the rule needs.
   static Iterate sample(Index i, const Rows& w, Oracle& oracle, const StepSize& rule) {
     return sample(i, w, oracle, rule.needs_values());
   }
@@ -44,7 +44,7 @@ class Algorithm {
     oracle.draw(i);
     return {i, w, oracle.evaluate(w, with_values), oracle};
   }
-  /// Rows of zeros, as many and as long as the models.
+  /// Rows of zeros, of the shape of the models.
   [[nodiscard]] Rows zeros() const { return w_.zeros(w_.rows()); }
 
   Rows w_;

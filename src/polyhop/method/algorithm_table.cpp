@@ -12,6 +12,7 @@
 #include "polyhop/method/extra.hpp"
 #include "polyhop/method/gradient_tracking.hpp"
 #include "polyhop/method/kuruzov.hpp"
+#include "polyhop/method/tree_quasi_newton.hpp"
 
 namespace polyhop {
 namespace {
@@ -20,8 +21,8 @@ namespace {
 AlgorithmEntry exact_diffusion_entry() {
   using Options = ExactDiffusionOptions;
   auto out = algorithm_entry<ExactDiffusion, Options>("exact-diffusion",
-                                                      "exact diffusion (NIDS): no bias where agents' minimisers differ",
-                                                      "1 vector; 1 scalar where steps are agent-wise");
+                                                      "exact diffusion (NIDS): no bias when agents' minimisers differ",
+                                                      "1 vector, and 1 scalar if steps are agent-wise");
   const auto primal = algorithm_entry<PrimalExactDiffusion, Options>(out.name, out.summary, out.cost);
   out.read = [dual = out.read, primal = primal.read](const Value& table, const std::string& path) {
     const auto form = Options::fields().read(table, path, {"name"}).form;
@@ -66,19 +67,23 @@ const std::vector<AlgorithmEntry>& algorithms() {
       algorithm_entry<Extra>("extra", "EXTRA: no bias, for one constant step", "1 vector", Steps::constant),
       algorithm_entry<GradientTracking, TrackingOptions>(
           "gradient-tracking", "gradient tracking (Aug-DGM): steps along a consensus on the gradient",
-          "2 vectors a round"),
+          "2 vectors per round"),
       algorithm_entry<Diging>("diging", "DIGing: gradient tracking, combine then adapt", "2 vectors"),
       algorithm_entry<Next, NextOptions>("next", "NEXT: tracking with a falling step; its constant is 1/tau",
                                          "2 vectors", Steps::constant),
       algorithm_entry<Kuruzov, KuruzovOptions>("kuruzov", "deterministic, with a line search over the whole network",
                                                "2 vectors, as many scalars as the diameter, 2 or more loss values",
                                                Steps::own),
+      algorithm_entry<TreeQuasiNewton, QuasiNewtonOptions>(
+          "quasi-newton", "L-BFGS on sums over a spanning tree, for full gradients",
+          "1 vector and 1 scalar along a spanning tree, 1 loss value", Steps::own),
       algorithm_entry<Dadam, DadamOptions>("dadam", "DADAM: a step for every coordinate, scaled by one constant",
                                            "1 vector", Steps::common),
       algorithm_entry<Damsgrad, DamsgradOptions>(
           "damsgrad", "decentralized AMSGrad: the coordinates' scales are agreed on", "2 vectors", Steps::common),
-      algorithm_entry<Automatic>("auto", "graph-aware steps where the data fit, gradients that remember where they do not",
-                                 "as GAP where the data fit; else 1 vector, 13 scalars", Steps::own),
+      algorithm_entry<Automatic>(
+          "auto", "graph-aware steps where the data fit, gradients with memory where they do not",
+          "with full gradients as quasi-newton; as GAP where the data fit; else 1 vector, 13 scalars", Steps::own),
   };
   return table;
 }

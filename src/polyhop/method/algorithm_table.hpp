@@ -41,13 +41,13 @@ struct AlgorithmEntry {
 /// The algorithms of polyhop.
 const std::vector<AlgorithmEntry>& algorithms();
 
-/// Reads `algorithm = "..."` or `algorithm = { name = "...", ... }`, one of polyhop or of a list of your own.
+/// Reads `algorithm = "..."` or `algorithm = { name = "...", ... }`, from polyhop's table or from your own list.
 AlgorithmSpec read_algorithm(const Value& algorithm, const std::string& path,
                              std::span<const AlgorithmEntry> among = algorithms());
 
 /// The line of an algorithm that has `static Recursion recursion(const Options&)`, or with the network's
 /// `const CombinationMatrix&` for a second argument, and is built from
-/// (Rows start, const Options&), and (const Setting&) if it takes that too. With one of your own:
+/// (Rows start, const Options&), and (const Setting&) if it takes that too. To add your own:
 ///   std::vector<AlgorithmEntry> mine = algorithms();
 ///   mine.push_back(algorithm_entry<LazyDiffusion>("lazy-diffusion", "combines by halves", "1 vector"));
 ///   const AlgorithmSpec lazy = read_algorithm("lazy-diffusion", "algorithm", mine);
@@ -75,7 +75,7 @@ AlgorithmEntry algorithm_entry(std::string name, std::string summary, std::strin
   return {std::move(name), std::move(summary), std::move(cost), takes, Options::fields().info(), std::move(read)};
 }
 
-/// Refuses a rule whose steps the algorithm cannot take, with the reason and those of a list that it can.
+/// Rejects a rule whose steps the algorithm cannot take, with the reason and the rules in the list that it can.
 void check_pair(const AlgorithmSpec& algorithm, const RuleSpec& rule, const std::string& path, int line,
                 std::span<const RuleEntry> among = rules());
 

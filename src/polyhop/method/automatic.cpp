@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "polyhop/core/block.hpp"
+#include "polyhop/problem/sample_gradients.hpp"
 
 namespace polyhop {
 namespace {
@@ -33,6 +34,11 @@ Setting on_exact_diffusion(const Setting& setting, double mixing) {
   Setting out = setting;
   out.recursion = {.name = "exact-diffusion", .mixing = mixing, .shifted = true};
   return out;
+}
+
+// A linear model, every gradient of it from all samples.
+bool has_whole_gradients(Oracle* oracle) {
+  return oracle != nullptr && oracle->is_exact() && oracle->samples() != nullptr && oracle->samples()->is_linear();
 }
 
 }  // namespace
@@ -135,6 +141,10 @@ Automatic::Automatic(Rows start, const NoOptions&, const Setting& setting)
       losses_(w_.rows(), setting.network.agents(), 32, "auto.losses"),
       progress_(w_.rows(), setting.network.agents(), 128, "auto.moves"),
       energy_(mu_.size()) {
+  if (has_whole_gradients(setting.oracle)) {
+    tree_.emplace(w_, QuasiNewtonOptions{}.memory);
+    return;
+  }
   gap_.allow_unknown_smoothness();
   if (setting.oracle != nullptr && RememberingDescent::suits(*setting.oracle)) {
     remembering_.emplace(zeros(), mixing_, setting);
@@ -145,6 +155,7 @@ Automatic::Automatic(Rows start, const NoOptions&, const Setting& setting)
 }
 
 void Automatic::register_more(StateRegistry& state) {
+  if (tree_) return tree_->register_state(state);
   state.number("auto.stage", stage_);
   state.number("auto.falling", falling_);
   gap_.register_state(state);
@@ -157,6 +168,7 @@ void Automatic::register_more(StateRegistry& state) {
 }
 
 void Automatic::step(Index i, Oracle& oracle, StepSize&, Network& network) {
+  if (tree_) return tree_->step(i, w_, oracle, mu_, network);
   if (i == 0 && !oracle.may_fit()) stage_ = 1;
   if (stage_ == 1 && remembering_) {
     oracle.draw(i);

@@ -12,6 +12,7 @@
 #include "polyhop/method/corrected_descent.hpp"
 #include "polyhop/method/graph_aware_polyak.hpp"
 #include "polyhop/method/remembering_descent.hpp"
+#include "polyhop/method/tree_quasi_newton.hpp"
 
 namespace polyhop {
 
@@ -73,6 +74,7 @@ class ClaimWatch {
 ///     mean has no bias;
 ///  2. and when that stalls too, noise is left: the same with falling steps.
 /// All agents change together, by sums over the network. Costs GAP's traffic in stage 0, 1 vector an edge later.
+/// Linear models whose gradients are whole, not those of batches, have no such stages: TreeDescent from the start.
 class Automatic final : public Algorithm {
  public:
   Automatic(Rows start, const NoOptions& options, const Setting& setting);
@@ -90,6 +92,7 @@ class Automatic final : public Algorithm {
   GraphAwarePolyak gap_;
   PrimalCorrection correction_;
   ClaimWatch claims_;
+  std::optional<TreeDescent> tree_;                // of linear models with whole gradients: all there is then
   std::optional<RememberingDescent> remembering_;  // of linear models; of others
   std::optional<CorrectedDescent> descent_;
   ProgressWatch losses_;

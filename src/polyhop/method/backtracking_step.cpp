@@ -17,8 +17,8 @@ const FieldTable<BacktrackingOptions>& BacktrackingOptions::fields() {
           .add("growth", &O::growth, "the first trial is this times the last accepted step; 1: never grows",
                {at_least(1)})
           .add("delta", &O::delta, "a trial must lower the cost by (1 - delta/2) a ||g||^2", {strictly_within(0, 2)})
-          .add("shrink", &O::shrink, "multiplies a step that was refused", {strictly_within(0, 1)})
-          .add("first", &O::first, "stands for the last accepted step at the start", {above(0)})
+          .add("shrink", &O::shrink, "multiplies a rejected step", {strictly_within(0, 1)})
+          .add("first", &O::first, "used as the last accepted step at the start", {above(0)})
           .add("reach", &O::reach, "take the smallest step of the neighbourhood, or of the network");
   return table;
 }

@@ -28,9 +28,9 @@ struct EnumNames<Quotient> {
 /// Barzilai and Borwein's steps, each agent's from its own last move: with s = w_i - w_{i-1} and z the difference of
 /// its gradients at both points on the current sample,
 ///   mu_k = s.s / s.z  (long)   or   s.z / z.z  (short),   clipped to [min, max];
-/// `first` at i = 0, and the agent's own step before where s.z <= 0 or it has not moved. On gradient tracking it is
+/// `first` at i = 0, and the agent's own previous step if s.z <= 0 or it has not moved. On gradient tracking it is
 /// the method of Gao et al. (2022), on DGD that of Iyanuoluwa (2022); constants not verified against the originals.
-/// Costs 1 more gradient unless every sample is taken, and 1 scalar where agents agree.
+/// Costs 1 more gradient unless batch = "all", and 1 scalar if agents agree on a step.
 struct BarzilaiBorweinOptions {
   Quotient kind = Quotient::long_step;
   double first = 1e-3;

@@ -37,15 +37,15 @@ const FieldTable<ScheduleOptions>& ScheduleOptions::fields() {
   static const auto table =
       FieldTable<O>()
           .add("value", &O::value, "the step size after the warm-up; this or a file", above(0))
-          .add("warmup", &O::warmup, "how many iterations rise to it: value (i+1)/(warmup+1)", {count_from(0)})
-          .add("every", &O::every, "after how many iterations it falls, again and again; 0: never", {count_from(0)})
-          .add("factor", &O::factor, "multiplies it each time", {above(0)})
-          .add("file", &O::file, "a file of steps, one an iteration, the last one repeated");
+          .add("warmup", &O::warmup, "iterations to ramp up to it: value (i+1)/(warmup+1)", {count_from(0)})
+          .add("every", &O::every, "iterations between drops; 0: never", {count_from(0)})
+          .add("factor", &O::factor, "multiplies it at each drop", {above(0)})
+          .add("file", &O::file, "a file of steps, one per iteration; the last one is repeated");
   return table;
 }
 
 void ScheduleOptions::check(const std::string& path, int line) const {
-  if (value && file) throw InputError(path, "found both value and file; give the one or the other", line);
+  if (value && file) throw InputError(path, "found both value and file; give one or the other", line);
   if (!value && !file) {
     throw InputError(path, "found neither value nor file; give a step size, value = 0.1, or a file of steps", line);
   }

@@ -45,8 +45,8 @@ class DecayingStep final : public StepSize {
   DecayOptions options_;
 };
 
-/// mu_k = value min(1, (i+1)/(warmup+1)) factor^floor(i/every) at iteration i = 0, 1, ...: a rise at the start, then
-/// stairs; every = 0: none. Or the i-th number of `file`, its last one for ever. No communication.
+/// mu_k = value min(1, (i+1)/(warmup+1)) factor^floor(i/every) at iteration i = 0, 1, ...: a warm-up, then drops at
+/// intervals; every = 0: none. Or the i-th number of `file`, repeating its last one. No communication.
 struct ScheduleOptions {
   std::optional<double> value;
   Index warmup = 0;

@@ -10,9 +10,9 @@
 
 namespace polyhop {
 
-/// The largest curvature that each agent has met along its own gradients. From the known smoothness, where there is
-/// one, it may fall for a while, since that is the worst case. 1 value an iteration, and more where a trial was far too
-/// long: one that is not finite, or that tells of a curvature above 16 times the largest, says nothing of shorter ones.
+/// The largest curvature that each agent has met along its own gradients. If it starts from the known smoothness, it
+/// may fall for a while, since that is the worst case. 1 value per iteration, and more where a trial was far too long:
+/// one that is not finite, or that shows a curvature above 16 times the largest, says nothing about shorter ones.
 class CurvatureWatch {
  public:
   explicit CurvatureWatch(Index agents);
@@ -34,10 +34,10 @@ class CurvatureWatch {
 
 /// Exact diffusion, dual and agent-wise, with steps share/L_k that every agent finds for itself. L_k is the larger of
 /// what CurvatureWatch has met and of the secants ||g_i - g_{i-1}|| / ||w_i - w_{i-1}|| of the agent's own gradients:
-/// it moves along g_k + d_k, where its cost may be steeper than along g_k. Both may fall by 3% an iteration, the first
-/// 100, since many costs are steepest at the start; they never fall later, so that steps come to rest. Secants count
-/// where the sample is always everything; of a batch they would cost a gradient more. An agent that meets no curvature
-/// at all takes steps of `share`: with 0 it would be cut off. 1 vector and 1 scalar an iteration.
+/// it moves along g_k + d_k, where its cost may be steeper than along g_k. Both may fall by 3% per iteration for the
+/// first 100, since many costs are steepest at the start; they never fall later, so that steps settle. Secants count
+/// only with full gradients; for a batch they would cost one more gradient. An agent that meets no curvature at all
+/// takes steps of `share`: with 0 it would be cut off. 1 vector and 1 scalar per iteration.
 class CorrectedDescent {
  public:
   /// `zeros`: rows like the models'.

@@ -14,16 +14,16 @@
 namespace polyhop {
 
 /// What an agent's last move says about the curvature of its own cost: the products of s = w_i - w_{i-1}, and z, the
-/// difference of its own gradients at both points on the current sample, whatever the recursion steps along. Where the
-/// sample is always everything the gradient before is remembered and costs nothing; else it is 1 more gradient an
-/// iteration, so that the noise of two samples does not pass for curvature. No communication.
+/// difference of its own gradients at both points on the current sample, whatever the recursion steps along. With full
+/// gradients the previous gradient is remembered and costs nothing; otherwise it costs 1 more gradient per iteration,
+/// so that the noise of two samples is not mistaken for curvature. No communication.
 class Differences {
  public:
   /// `zeros`: rows like the models'.
   explicit Differences(const Rows& zeros);
-  /// Takes in the iterate; false where there is none before it, at iteration 0. To be called once an iteration.
+  /// Takes the iterate; false at iteration 0, where there is no previous one. To be called once per iteration.
   bool update(const Iterate& at);
-  /// s.s, s.z and z.z of the block's agents, once `update` was true.
+  /// s.s, s.z and z.z of the block's agents, once `update` has returned true.
   [[nodiscard]] std::span<const double> ss() const { return ss_; }
   [[nodiscard]] std::span<const double> sz() const { return sz_; }
   [[nodiscard]] std::span<const double> zz() const { return zz_; }

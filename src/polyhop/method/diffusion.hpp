@@ -7,7 +7,7 @@
 namespace polyhop {
 
 /// ATC-diffusion, adapt then combine [eq:atc]: psi_k = w_k - mu_k g_k, w_k <- sum_l a_kl psi_l.
-/// Takes any steps, agent-wise and time-varying. 1 round, 1 vector an edge.
+/// Takes any steps, agent-wise and time-varying. 1 round, 1 vector per edge.
 class Diffusion final : public Algorithm {
  public:
   explicit Diffusion(Rows start, const NoOptions& = {}) : Algorithm(std::move(start)) {}
@@ -16,7 +16,7 @@ class Diffusion final : public Algorithm {
 };
 
 /// CTA-diffusion, combine then adapt: Psi = A W, W+ = Psi - diag(mu) grad(Psi). P = I on Psi, so that the graph-aware
-/// step is each agent's own Polyak step. Any steps. 1 round, 1 vector an edge.
+/// step is each agent's own Polyak step. Any steps. 1 round, 1 vector per edge.
 class CombineFirst final : public Algorithm {
  public:
   explicit CombineFirst(Rows start, const NoOptions& = {}) : Algorithm(std::move(start)) {}

@@ -36,13 +36,13 @@ struct ExactDiffusionOptions {
   static const FieldTable<ExactDiffusionOptions>& fields();
 };
 
-/// The largest c whose P has no negative eigenvalue, 1/(1 - lambda_min(A)), at most 1: from 1/2 on, 1 on complete graphs
-/// and stars, 3/4 on rings. Steps common to all, and GAP's, are safe up to it.
+/// The largest c whose P has no negative eigenvalue, 1/(1 - lambda_min(A)), at most 1: from 1/2 on, 1 on complete
+/// graphs and stars, 3/4 on rings. Steps common to all, and GAP's, are safe up to it.
 double largest_mixing(const CombinationMatrix& matrix);
 /// The largest c that the dual form is proven for under agent-wise steps: 1/(2 (1 - min_k a_kk)), at most 1.
 double largest_dual_mixing(const CombinationMatrix& matrix);
 
-/// What exact diffusion carries along besides the models, and its iteration from the steps on.
+/// What exact diffusion keeps besides the models, and its iteration once the steps are chosen.
 class DualCorrection {
  public:
   /// `zeros`: rows like the models'.
@@ -82,7 +82,7 @@ class PrimalCorrection {
 ///   Psi = X - diag(mu) (G + D),   D_k += sum_l wg_kl (psi_k - psi_l) / max(mu_k, mu_l),   X+ = X - diag(mu) (G + D+).
 /// Under a step common to all this is D+ = D + (I - Wg) Psi / mu, X+ = Wg Psi, the dual form; agent-wise steps are
 /// this project's. D is formed from differences along edges, so that its rows add up to 0.
-/// Any steps above 0. 1 round, 1 vector an edge, and 1 scalar where steps are agent-wise.
+/// Any steps above 0. 1 round, 1 vector per edge, and 1 scalar where steps are agent-wise.
 class ExactDiffusion final : public Algorithm {
  public:
   explicit ExactDiffusion(Rows start, double mixing = 0.5);
@@ -96,12 +96,12 @@ class ExactDiffusion final : public Algorithm {
   DualCorrection correction_;
 };
 
-/// The same algorithm as it was published: with psi_0 = W_0,
+/// The same algorithm as published: with psi_0 = W_0,
 ///   psi_i = W_{i-1} - diag(mu) G_{i-1},   W_i = Wg (psi_i + W_{i-1} - psi_{i-1}).
 /// It has w^o for its fixed point when the step is common to all, and takes any others: agents then weigh as much as
 /// their steps, as in diffusion, which does no harm where they share a minimiser. GAP applies with X = 2 W - psi, whose
-/// fixed points keep their steps: at w^o X = w^o + diag(mu) G, so that c = -Z mu. `mixing` up to largest_mixing. 1 round,
-/// 1 vector an edge.
+/// fixed points keep their steps: at w^o X = w^o + diag(mu) G, so that c = -Z mu. `mixing` up to largest_mixing. 1
+/// round, 1 vector per edge.
 class PrimalExactDiffusion final : public Algorithm {
  public:
   explicit PrimalExactDiffusion(Rows start, double mixing = 0.5);

@@ -19,7 +19,7 @@ Iterate tracked(const Iterate& at, const StepSize& rule, Tracker& tracker, Netwo
 
 const FieldTable<TrackingOptions>& TrackingOptions::fields() {
   static const auto table = FieldTable<TrackingOptions>().add("rounds", &TrackingOptions::rounds,
-                                                              "how often an iteration combines: A^rounds instead of A",
+                                                              "combinations per iteration: A^rounds instead of A",
                                                               {count_within(1, 1'000'000)});
   return table;
 }
@@ -49,7 +49,7 @@ const FieldTable<NextOptions>& NextOptions::fields() {
   using O = NextOptions;
   static const auto table = FieldTable<O>()
                                 .add("gamma", &O::gamma, "multiplies the first step", {within(0, 1)})
-                                .add("theta", &O::theta, "how fast that falls", {within(0, 1)});
+                                .add("theta", &O::theta, "how fast the step falls", {within(0, 1)});
   return table;
 }
 

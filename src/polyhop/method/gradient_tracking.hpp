@@ -14,7 +14,7 @@ struct TrackingOptions {
 };
 
 /// Gradient tracking (Aug-DGM): W+ = A (W - diag(mu) Y), Y+ = A (Y + G+ - G), Y_0 = G_0; with `rounds` = R every A is
-/// A^R. Any steps. 2 R rounds and vectors an edge.
+/// A^R. Any steps. 2 R rounds and vectors per edge.
 class GradientTracking final : public Algorithm {
  public:
   GradientTracking(Rows start, const TrackingOptions& options);
@@ -29,7 +29,7 @@ class GradientTracking final : public Algorithm {
   Tracker tracker_;
 };
 
-/// DIGing: W+ = A W - diag(mu) Y, Y+ = A Y + G+ - G. Any steps. 2 rounds, 2 vectors an edge.
+/// DIGing: W+ = A W - diag(mu) Y, Y+ = A Y + G+ - G. Any steps. 2 rounds, 2 vectors per edge.
 class Diging final : public Algorithm {
  public:
   explicit Diging(Rows start, const NoOptions& = {});
@@ -52,7 +52,7 @@ struct NextOptions {
 
 /// NEXT (Di Lorenzo and Scutari 2016, with linearised costs; its constants not verified against the original):
 ///   Z = W - (gamma_i / tau) Y,   W+ = A Z,   Y+ = A Y + G+ - G,   gamma_i = gamma_{i-1} (1 - theta gamma_{i-1}).
-/// It takes one constant step, 1/tau. 2 rounds, 2 vectors an edge.
+/// It takes one constant step, 1/tau. 2 rounds, 2 vectors per edge.
 class Next final : public Algorithm {
  public:
   Next(Rows start, const NextOptions& options);

@@ -27,20 +27,20 @@ const FieldTable<GapOptions>& GapOptions::fields() {
   static const auto table =
       FieldTable<O>()
           .add("bound", &O::bound,
-               "what stands for c: the published surrogate, convexity alone, convexity and "
+               "what replaces c: the published surrogate, convexity alone, convexity and "
                "smoothness, or the truth from a known w^o")
           .add("damping", &O::damping,
                "alpha_k: the published one, 1/sum_l |z_kl|, from norms, from the graph alone, or from sketches")
-          .add("sketch_size", &O::sketch_size, "how many numbers stand for a gradient under damping = \"sketch\"",
+          .add("sketch_size", &O::sketch_size, "numbers per sketch of a gradient, for damping = \"sketch\"",
                {count_from(1)})
-          .add("sweeps", &O::sweeps, "T, how often the linear system is swept")
+          .add("sweeps", &O::sweeps, "T, the number of sweeps over the linear system")
           .add("project", &O::project, "clip at 0 inside every sweep, not only at the end")
-          .add("relaxation", &O::relaxation, "the step is multiplied by it", {strictly_within(0, 2)})
-          .add("optimum", &O::optimum, "what is taken for Jhat_k(w^o)")
+          .add("relaxation", &O::relaxation, "multiplies the step", {strictly_within(0, 2)})
+          .add("optimum", &O::optimum, "what to use for Jhat_k(w^o)")
           .add("agree", &O::agree, agree_help)
-          .add("cap", &O::cap, "upper limit on the step, for noise that does not interpolate")
+          .add("cap", &O::cap, "upper limit on the step, for data that cannot be fitted")
           .add("sums", &O::sums, "how cap = \"distance\" accumulates gradient energy")
-          .add("exchange", &O::exchange, "sweeps over two-hop lists where gradients are held, or relayed as printed");
+          .add("exchange", &O::exchange, "sweep over two-hop lists where gradients are held, or relay as in the paper");
   return table;
 }
 
@@ -70,8 +70,9 @@ void GraphAwarePolyak::refuse(const Setting& setting) const {
   }
   const std::string on = " on algorithm " + in_quotes(recursion_.name);
   if (recursion_.rounds > 1) {
-    throw InputError("rule = \"gap\"", "needs one round of combining, for it reaches two hops; found rounds = " +
-                                           std::to_string(recursion_.rounds) + on);
+    throw InputError("rule = \"gap\"",
+                     "needs one combination per iteration, since it reaches two hops; found rounds = " +
+                         std::to_string(recursion_.rounds) + on);
   }
   if (recursion_.dual) {
     throw InputError("rule = \"gap\"", "gives steps of 0, which cut an agent off" + on +

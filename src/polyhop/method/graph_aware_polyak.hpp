@@ -41,7 +41,7 @@ struct EnumNames<StepsOverTwoHops> {
       {{StepsOverTwoHops::lists, "lists"}, {StepsOverTwoHops::relay, "relay"}}};
 };
 
-/// T sweeps, or as many as it takes.
+/// T sweeps, or as many as needed.
 struct Sweeps {
   static constexpr Index most = 1'000'000;  // nobody can stop a run within an iteration
   Index count = 2;
@@ -79,14 +79,14 @@ struct GapOptions {
 ///   cbar_k = Jhat_k(w^o) - value_k + y_k.(w_k - (B X)_k),
 /// value_k the agent's own cost, or the tracked one where Y is tracked. Where P = I that is a Polyak step.
 ///
-/// Cost per iteration and edge: see `docs/methods.md`, made from what is counted. With the paper's bound and damping:
-/// the two-hop lists of (w, g), 2 vectors from each agent within two hops; 1 scalar from each of them a sweep after the
-/// first; as many loss values as there are agents within two hops. Lists, sketches, norms and B X share 2 rounds, a
+/// For the cost per iteration and edge see `docs/methods.md`, which counts it. With the paper's bound and damping:
+/// the two-hop lists of (w, g), 2 vectors from each agent within two hops; 1 scalar from each of them per sweep after
+/// the first; as many loss values as there are agents within two hops. Lists, sketches, norms and B X share 2 rounds, a
 /// sweep after the first takes 2 more.
 class GraphAwarePolyak final : public StepSize {
  public:
-  /// Throws InputError for options that do not go together, a matrix with negative weights, or two-hop lists
-  /// beyond all memory.
+  /// Throws InputError for options that do not go together, a matrix with negative weights, or two-hop lists that do
+  /// not fit into memory.
   GraphAwarePolyak(const GapOptions& options, const Setting& setting);
 
   [[nodiscard]] bool uses_values() const override { return true; }
@@ -95,12 +95,12 @@ class GraphAwarePolyak final : public StepSize {
   }
   [[nodiscard]] std::span<const double> levels() const override { return optimal_.levels(); }
   void register_state(StateRegistry& state) override;
-  /// What multiplies the distance rule's cap from now on.
+  /// Multiplies the cap of the distance rule from now on.
   void loosen_cap(double factor) { cap_->loosen(factor); }
   /// Lets bound = "tight" be "linear" where no smoothness is known, instead of an error.
   void allow_unknown_smoothness() { allows_unknown_smoothness_ = true; }
-  /// out[k] = -mu_k (2 cbar_k + sum_l z_kl mu_l): what the steps mu from where it chose last win, agent by agent, of the
-  /// squared distance to any model that fits, if there is one. 1 scalar from each agent within two hops.
+  /// out[k] = -mu_k (2 cbar_k + sum_l z_kl mu_l): what the steps mu from where it chose last win, agent by agent, of
+  /// the squared distance to any model that fits, if there is one. 1 scalar from each agent within two hops.
   void claim(const Iterate& at, Network& network, std::span<const double> mu, std::span<double> out);
   /// lambda_B of `damping = "graph"`; 0 for others.
   [[nodiscard]] double two_hop_scale() const { return lambda_b_; }
@@ -123,7 +123,7 @@ class GraphAwarePolyak final : public StepSize {
   void sweep_until_exact(const Iterate& at, Network& network, std::span<double> mu);
   void couple(const Iterate& at, Network& network, std::span<const double> mu);
   std::span<const double> energy(const Iterate& at, Network& network);
-  /// P = I: every agent is on its own.
+  /// P = I: every agent is by itself.
   [[nodiscard]] bool is_diagonal() const { return recursion_.mixing == 0; }
   [[nodiscard]] bool holds_gradients() const {
     return !is_diagonal() && (options_.damping == Damping::paper || options_.damping == Damping::rows);

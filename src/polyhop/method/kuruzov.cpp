@@ -19,9 +19,9 @@ const FieldTable<KuruzovOptions>& KuruzovOptions::fields() {
           .add("delta", &O::delta, "how much of the step's square a trial may rise above the tangent",
                {strictly_within(0, 2)})
           .add("growth", &O::growth, "the first trial is this times the last step; 1: never grows", {at_least(1)})
-          .add("shrink", &O::shrink, "multiplies a step that was refused", {strictly_within(0, 1)})
-          .add("first", &O::first, "the first trial of all", {above(0)})
-          .add("mixing", &O::mixing, "c of the matrix (1 - c) I + c A that combines", {strictly_within(0, 0.5)});
+          .add("shrink", &O::shrink, "multiplies a rejected step", {strictly_within(0, 1)})
+          .add("first", &O::first, "the very first trial", {above(0)})
+          .add("mixing", &O::mixing, "c in the combination matrix (1 - c) I + c A", {strictly_within(0, 0.5)});
   return table;
 }
 

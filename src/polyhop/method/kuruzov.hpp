@@ -23,7 +23,7 @@ struct KuruzovOptions {
 ///   Xh = Wg X,   Dh = Wg (G + D);   each agent shrinks a, from growth * alpha before, until x+ = xh - a dh has
 ///   J_k(x+) <= J_k(x) + g.(x+ - x) + delta/(2a) ||x+ - x||^2 + 1e-12 max(1, |J_k(x)|);   alpha = min_k a;
 ///   X+ = Xh - alpha Dh,   D+ = Dh + (X - Xh)/alpha - G.
-/// 2 vectors an edge and as many scalars as the diameter; 2 or more values.
+/// 2 vectors per edge and as many scalars as the diameter; 2 or more values.
 class Kuruzov final : public Algorithm {
  public:
   Kuruzov(Rows start, const KuruzovOptions& options);

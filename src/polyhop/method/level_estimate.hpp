@@ -13,20 +13,20 @@
 
 namespace polyhop {
 
-/// A level l_k that stands for Jhat_k(w^o) where nobody knows it, from 0 on. e_k averages Jhat_k(w_k) exponentially,
+/// A level l_k, starting from 0, to use for Jhat_k(w^o) if that is not known. e_k averages Jhat_k(w_k) exponentially,
 /// with the rate 1/epoch and from its first value on; an epoch is as long as the slowest agent takes to see its
 /// samples, and at least 50 iterations. At its end, with ebar_k = sum_l a_kl e_l:
 ///  - where the last raise did harm, ebar_k > 1.05 (ebar_k at that raise), it is taken back, and later ones are half
 ///    as large;
-///  - else, where nobody near has made progress (e_l < 0.99 e_l an epoch before),
+///  - otherwise, if no agent nearby has made progress (e_l < 0.99 e_l an epoch before),
 ///    l_k <- l_k + share (ebar_k - l_k), share = 1/2 at first;
 ///  - no level is above ebar_k.
-/// Too low a level acts like a constant step, too high a one stalls. Costs 2 scalars an epoch, and once as many as the
+/// Too low a level acts like a constant step, too high a one stalls. Costs 2 scalars per epoch, and once as many as the
 /// diameter.
 class LevelEstimate {
  public:
   explicit LevelEstimate(Index agents);
-  /// Takes in the values of one iteration; to be called in each.
+  /// Takes the values of one iteration; call it in each.
   void observe(const Iterate& at, Network& network);
   [[nodiscard]] std::span<const double> levels() const { return level_; }
   void register_state(StateRegistry& state);

@@ -95,7 +95,7 @@ void OptimalValues::know_average(const Optimum& optimum, const Setting& setting)
   if (setting.reference == nullptr || !setting.reference->known) {
     throw InputError(
         "optimum = \"per-sample\"",
-        "is J(w^o) with " + algorithm + ", and nobody knows it here (problem.reference = \"solve\" finds it)");
+        "is J(w^o) with " + algorithm + ", which is not known here (problem.reference = \"solve\" finds it)");
   }
   std::ranges::fill(values_, static_cast<double>(setting.reference->value));
 }

@@ -13,10 +13,10 @@
 
 namespace polyhop {
 
-/// What a rule takes for Jhat_k(w^o): zero, one number, a number for each agent (in the file or in a file of
-/// its own), the true value of the current sample at a known w^o, or a level that is estimated on the way. Where the
-/// recursion tracks the network's averages, one number is needed, J(w^o): a list is refused, and "per-sample" is that
-/// of the known optimum.
+/// What a rule uses for Jhat_k(w^o): zero, one number, one number per agent (in the experiment's file or in a separate
+/// one), the true value of the current sample at a known w^o, or a level estimated along the way. Where the recursion
+/// tracks the network's averages, one number is needed, J(w^o): a list is refused, and "per-sample" is that of the
+/// known optimum.
 struct Optimum {
   enum class Kind { number, list, file, per_sample, estimate };
   Kind kind = Kind::number;
@@ -35,9 +35,9 @@ struct Codec<Optimum> {
 /// Jhat_k(w^o) for the agents of a block, as an Optimum says.
 class OptimalValues {
  public:
-  /// Throws InputError when a list is not one number an agent, or no optimum is known where one is needed.
+  /// Throws InputError when a list is not one number per agent, or no optimum is known where one is needed.
   OptimalValues(const Optimum& optimum, const Setting& setting);
-  /// The values for the current sample; valid until the next call. To be called once an iteration: an estimate
+  /// The values for the current sample; valid until the next call. To be called once per iteration: an estimate
   /// learns from `at.values()`, for the iterations to come.
   std::span<const double> on_sample(const Iterate& at, Network& network);
   /// True when `at.values()` must be there.

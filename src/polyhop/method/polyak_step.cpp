@@ -16,7 +16,7 @@ FieldTable<Options> polyak_fields() {
   table.add("c", static_cast<double Options::*>(&Options::c), "divides the step: (Jhat - Jhat(w^o)) / (c ||g||^2)",
             {above(0)});
   table.add("max", static_cast<std::optional<double> Options::*>(&Options::max), "upper limit on the step", above(0));
-  table.add("optimum", static_cast<Optimum Options::*>(&Options::optimum), "what is taken for Jhat_k(w^o)");
+  table.add("optimum", static_cast<Optimum Options::*>(&Options::optimum), "what to use for Jhat_k(w^o)");
   return table;
 }
 
@@ -44,7 +44,7 @@ const FieldTable<DecSpsOptions>& DecSpsOptions::fields() {
   static const auto table =
       FieldTable<DecSpsOptions>()
           .add("c0", &DecSpsOptions::c0, "divides the step, with sqrt(i+1)", {above(0)})
-          .add("optimum", &DecSpsOptions::optimum, "what is taken for Jhat_k(w^o), or a lower bound of it");
+          .add("optimum", &DecSpsOptions::optimum, "what to use for Jhat_k(w^o), or a lower bound on it");
   return table;
 }
 

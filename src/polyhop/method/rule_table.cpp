@@ -27,8 +27,8 @@ RuleEntry tuned_entry() {
     return RuleSpec{"tuned", TunedStep::fields().write(options), with_constant(options, 1, path, among).gives, refuse};
   };
   return {"tuned",
-          "a rule whose constant is the best one, found by a search on other seeds, times a factor",
-          "nothing once found; the search's runs are counted apart",
+          "a rule with its best constant, found on other seeds, times a factor",
+          "nothing once found; the search is counted separately",
           Steps::constant,
           "",
           TunedStep::fields().info(),
@@ -49,7 +49,7 @@ RuleEntry auto_entry() {
     return own_steps("auto");
   };
   return {"auto",
-          "nothing to tune and nothing to know: chooses the algorithm and its steps",
+          "no tuning: chooses the algorithm and its steps",
           "as GAP where the data fit; else 1 scalar, 2 loss values",
           Steps::own,
           "",
@@ -61,13 +61,13 @@ RuleEntry auto_entry() {
 
 const std::vector<RuleEntry>& rules() {
   static const std::vector<RuleEntry> table = {
-      rule_entry<ConstantStep, ConstantOptions>("constant", "the same step for everyone, for ever", "nothing",
+      rule_entry<ConstantStep, ConstantOptions>("constant", "the same step for all agents and iterations", "nothing",
                                                 Steps::constant, "value"),
       tuned_entry(),
       rule_entry<DecayingStep, DecayOptions>("decay", "value / (i+1)^power", "nothing", Steps::common, "value"),
-      rule_entry<ScheduledStep, ScheduleOptions>("schedule",
-                                                 "a rise, then stairs down; or one step an iteration from a file",
-                                                 "nothing", Steps::common, "value"),
+      rule_entry<ScheduledStep, ScheduleOptions>(
+          "schedule", "a warm-up, then drops at intervals; or one step per iteration from a file", "nothing",
+          Steps::common, "value"),
       rule_entry<PolyakStep, PolyakOptions>("polyak", "each agent's own Polyak step, blind to the graph",
                                             "1 loss value"),
       rule_entry<PolyakStep, SpsOptions>("sps", "stochastic Polyak step: Polyak's with c = 1/2", "1 loss value"),
@@ -77,12 +77,12 @@ const std::vector<RuleEntry>& rules() {
                                                         "each agent's line search, then the smallest step in reach",
                                                         "1 scalar, or as many as the diameter; 2 or more loss values"),
       rule_entry<BarzilaiBorweinStep, BarzilaiBorweinOptions>(
-          "barzilai-borwein", "each agent's curvature along its last move, as Barzilai and Borwein read it",
-          "1 gradient unless every sample is taken; 1 scalar where agents agree"),
-      rule_entry<AdgdStep, AdgdOptions>("adgd", "grows until curvature along the agent's last move forbids it",
-                                        "1 gradient unless every sample is taken; 1 scalar where agents agree"),
+          "barzilai-borwein", "each agent's curvature along its last move, after Barzilai and Borwein",
+          "1 gradient unless batch = \"all\"; 1 scalar if agents agree on a step"),
+      rule_entry<AdgdStep, AdgdOptions>("adgd", "grows until the curvature along the agent's last move limits it",
+                                        "1 gradient unless batch = \"all\"; 1 scalar if agents agree on a step"),
       rule_entry<GraphAwarePolyak, GapOptions>("gap", "the graph-aware Polyak rule, as published or repaired",
-                                               "two-hop lists, scalars a sweep, 1 or more loss values"),
+                                               "two-hop lists, scalars per sweep, 1 or more loss values"),
       auto_entry(),
   };
   return table;

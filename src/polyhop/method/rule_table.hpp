@@ -47,7 +47,7 @@ RuleSpec read_rule(const Value& step, const std::string& path, std::span<const R
 /// The names of the rules that an algorithm which takes these steps goes with, from a to z.
 std::vector<std::string> rules_for(Steps takes, std::span<const RuleEntry> among = rules());
 
-/// The line of a rule that is built from (const Options&, const Setting&). With one of your own:
+/// The line of a rule that is built from (const Options&, const Setting&). To add your own:
 ///   std::vector<RuleEntry> mine = rules();
 ///   mine.push_back(rule_entry<ShyStep, ShyOptions>("shy", "shy of large gradients", "nothing"));
 ///   const RuleSpec shy = read_rule("shy", "step", mine);

@@ -46,7 +46,7 @@ class StepCap {
  public:
   /// `zeros`: rows like the models'.
   StepCap(const Cap& cap, Sums sums, const Rows& zeros);
-  /// What multiplies the distance rule's cap from now on.
+  /// Multiplies the cap of the distance rule from now on.
   void loosen(double factor) { cap_.value = factor; }
   /// Whether `limit` looks at the agents' energies.
   [[nodiscard]] bool needs_energy() const { return cap_.kind == Cap::Kind::distance; }

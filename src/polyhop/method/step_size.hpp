@@ -19,8 +19,8 @@
 
 namespace polyhop {
 
-/// Kinds of step sizes, each a special case of the next: one number for ever; one number an iteration, known to all
-/// without a word; one an agent and iteration. `own`: an algorithm that chooses for itself.
+/// Kinds of step sizes, each a special case of the next: one number forever; one number per iteration, known to all
+/// without messages; one per agent and iteration. `own`: an algorithm that chooses for itself.
 enum class Steps { constant, common, agent_wise, own };
 template <>
 struct EnumNames<Steps> {
@@ -118,7 +118,8 @@ class StepSize {
   [[nodiscard]] virtual bool needs_values() const { return false; }
   /// True when `at.values()` must be there: other than the former where gradients are tracked.
   [[nodiscard]] virtual bool needs_tracked_values() const { return needs_values(); }
-  /// True when it asks for values in any way: then steps cannot go along gradients that are estimates, and belong to none.
+  /// True when it asks for values in any way: then steps cannot go along gradients that are estimates, and belong to
+  /// none.
   [[nodiscard]] virtual bool uses_values() const { return needs_values() || needs_tracked_values(); }
   /// True when all agents have the same step without telling each other.
   [[nodiscard]] virtual bool is_common() const { return false; }

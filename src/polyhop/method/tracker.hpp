@@ -17,7 +17,7 @@ class Tracker {
  public:
   /// `zeros`: rows like the models'.
   explicit Tracker(const Rows& zeros);
-  /// Y <- A^rounds (Y + G - G_before): what an agent adds is mixed at once. 1 vector a round.
+  /// Y <- A^rounds (Y + G - G_before): what an agent adds is mixed at once. 1 vector per round.
   void add_then_combine(Index i, const Gradients& g, Network& network, Index rounds = 1);
   /// Y <- A Y + G - G_before. 1 vector.
   void combine_then_add(Index i, const Gradients& g, Network& network);

@@ -11,9 +11,9 @@ const FieldTable<TunedStep>& TunedStep::fields() {
   using O = TunedStep;
   static const auto table =
       FieldTable<O>()
-          .add("factor", &O::factor, "the constant is this times the best one", {above(0)})
-          .add("of", &O::of, "the rule whose constant is searched: \"decay\", or { rule = \"decay\", power = 1 }")
-          .add("goal", &O::goal, "what the constant is best at; default: that of [tuning]");
+          .add("factor", &O::factor, "multiplies the best constant", {above(0)})
+          .add("of", &O::of, "the rule whose constant to search for: \"decay\", or { rule = \"decay\", power = 1 }")
+          .add("goal", &O::goal, "what to tune for; default: that of [tuning]");
   return table;
 }
 
@@ -32,7 +32,7 @@ RuleSpec with_constant(const TunedStep& tuned, double constant, const std::strin
     for (const RuleEntry& e : among) {
       if (!e.constant.empty()) tunable += (tunable.empty() ? "" : ", ") + in_quotes(e.name);
     }
-    throw InputError(where, "rule " + in_quotes(*text) + " has no constant to tune; those that have: " + tunable,
+    throw InputError(where, "rule " + in_quotes(*text) + " has no constant to tune; rules that do: " + tunable,
                      tuned.of.line);
   }
   if (const Value* given = rule.find(entry->constant)) {

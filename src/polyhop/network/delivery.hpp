@@ -13,7 +13,7 @@
 
 namespace polyhop {
 
-/// Rows by agent, as the roster says: up to two vectors and any count of numbers an agent.
+/// Rows by agent, as the roster says: up to two vectors and any count of numbers per agent.
 struct Mail {
   std::array<Rows, 2> vectors;
   Rows scalars;
@@ -39,7 +39,7 @@ struct Delivery {
   const Mail* mail = nullptr;
 };
 
-/// The door through which everything from other agents comes. A runtime delivers all that was sent; a door of one's own
+/// The door through which everything from other agents comes. A runtime delivers all that was sent; your own door
 /// (`Network::set_door`) may lose, delay, repeat or disturb single messages. What it does to a message has to follow
 /// from its seed, the edge and the number of the exchange, so that bits do not depend on the workers: it is asked on
 /// every worker, for the agents of its block.

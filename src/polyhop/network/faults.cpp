@@ -121,11 +121,12 @@ class LossyDoor final : public Door {
 
 const FieldTable<FaultOptions>& FaultOptions::fields() {
   using O = FaultOptions;
-  static const auto table = FieldTable<O>()
-                                .add("drop", &O::drop, "probability that a message between two agents is lost",
-                                     {Constraint<double>{"in [0, 1)", [](double x) { return x >= 0 && x < 1; }}})
-                                .add("exchange", &O::exchange,
-                                     "which messages may be: the algorithm's, those that choose the steps, or both");
+  static const auto table =
+      FieldTable<O>()
+          .add("drop", &O::drop, "probability that a message between two agents is lost",
+               {Constraint<double>{"in [0, 1)", [](double x) { return x >= 0 && x < 1; }}})
+          .add("exchange", &O::exchange,
+               "which messages may be lost: the algorithm's, those that choose the steps, or both");
   return table;
 }
 

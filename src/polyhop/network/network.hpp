@@ -44,7 +44,7 @@ class Heard {
   Delivery delivery_;
 };
 
-/// The only way from one agent to another, seen from one block of agents. The arithmetic stands here, once; a runtime
+/// The only way from one agent to another, seen from one block of agents. The arithmetic is here, once; a runtime
 /// says where outgoing rows are written and makes them reach the others (`begin`, `finish`). Whatever arrives is read
 /// through one view, a Delivery, so that a Door can stand between. Sums over neighbours run in order of the agents'
 /// numbers. Traffic is counted where rows are handed over, also of what a door loses: it was sent.
@@ -65,7 +65,7 @@ class Network {
   [[nodiscard]] Rows zeros(Index rows) const { return {rows, vectors_.columns, 0, vectors_.element}; }
   [[nodiscard]] const CombinationMatrix& matrix() const { return matrix_; }
 
-  /// out row k = sum_l a_kl x_l; out may be x. 1 round, 1 vector an edge.
+  /// out row k = sum_l a_kl x_l; out may be x. 1 round, 1 vector per edge.
   void combine(const Rows& x, Rows& out);
   /// out row k = sum_l a_kl c_l g_l. 1 round, 1 vector.
   void combine(std::span<const double> c, const Gradients& g, Rows& out);
@@ -75,9 +75,9 @@ class Network {
   /// edge, so that the rows of out add up to 0. 1 round, 1 vector and, unless m is the same for all (`common`), 1
   /// scalar.
   void differ(const Rows& x, std::span<const double> m, bool common, Rows& out);
-  /// Each agent sends the given numbers to its neighbours. 1 round, 1 scalar a number.
+  /// Each agent sends the given numbers to its neighbours. 1 round, 1 scalar per number.
   Heard hear(std::initializer_list<std::span<const double>> numbers);
-  /// x[k] <- max over the whole network, by as many rounds as the diameter (or its bound). 1 scalar a round. The same
+  /// x[k] <- max over the whole network, by as many rounds as the diameter (or its bound). 1 scalar per round. The same
   /// for everyone whatever a door does: agents agree by it, so that what is lost is sent again.
   void spread_max(std::span<double> x);
   /// Each list x[k] <- its sum over the whole network, the same number for everyone: up the spanning tree to agent 0,
@@ -91,7 +91,7 @@ class Network {
   /// forwards what it got. A row comes to an agent once: from its owner where they are neighbours, else from their
   /// common neighbour of the smallest number, which all three know, for they know the pattern of B. 2 rounds; 1 vector
   /// for each agent within two hops and each list. (Behind a door that needs every path, each neighbour forwards all it
-  /// got: 1 + (deg - 1) vectors an edge.)
+  /// got: 1 + (deg - 1) vectors per edge.)
   Reach reach(const Gradients& g);
   struct PointsAndGradients {
     Reach points;
@@ -99,7 +99,7 @@ class Network {
   };
   PointsAndGradients reach(const Rows& w, const Gradients& g);
   Reach reach(const Rows& w);
-  /// The same for one number an agent, or `width` of them, as scalars.
+  /// The same for one number per agent, or `width` of them, as scalars.
   Reach reach(std::span<const double> x, Index width = 1);
   /// out[e] = x_k . x_l over the two-hop pattern, x the rows just received.
   void pairwise(const Reach& x, std::span<double> out);

@@ -32,14 +32,14 @@ struct Ownership {
 /// Contiguous shares of about the same cost, one agent each at least; `cost` has one number for each agent.
 Ownership balanced_ownership(std::span<const double> cost, Index processes);
 
-/// Another process of a team no longer answers. The team cannot go on: whoever catches this says so and calls
+/// Another process of a team no longer answers. The team cannot continue: whoever catches this says so and calls
 /// `Team::abort`.
 class LostPeer : public Error {
  public:
   using Error::Error;
 };
 
-/// The processes that do one run together: this one alone, or the ranks of a job on several machines. All of them make
+/// The processes that share a run: this one alone, or the ranks of a job on several machines. All of them make
 /// the same calls in the same order.
 class Team {
  public:

@@ -23,7 +23,7 @@ class Abandoned : public Error {
 };
 
 /// A split-phase barrier for a fixed team: `arrive`, do something else, `wait`. Unlike std::barrier it can be
-/// broken by a member that fails, so that the others do not wait for ever.
+/// broken by a member that fails, so that the others do not wait forever.
 /// Who waits looks for some microseconds whether the others are there, and then sleeps. It looks at all only where
 /// there is a core for each member, and the less the more often that was in vain: the others may have to share the core
 /// with somebody. It does not yield then, as std::atomic::wait does: on a busy machine that gives a whole time slice

@@ -9,7 +9,7 @@
 
 namespace polyhop {
 
-/// The files of agents that have one each, named by a pattern: "site-{agent}.csv" means site-0.csv, site-1.csv, ... for
+/// One file per agent, named by a pattern: "site-{agent}.csv" means site-0.csv, site-1.csv, ... for
 /// agents 0, 1, ...; "site-{agent+1}.csv" means site-1.csv, site-2.csv, ...
 class AgentFiles {
  public:

@@ -29,13 +29,13 @@ const std::array<Packaged, 6>& packaged_sets() {
   static const std::string sklearn = "python3-sklearn";
   static const std::string fashion = "dataset-fashion-mnist";
   static const std::array<Packaged, 6> all = {{
-      {{"diabetes", "progression of the disease a year on", 442, 10, 0, sklearn}, "diabetes_data_raw.csv.gz"},
+      {{"diabetes", "disease progression after one year", 442, 10, 0, sklearn}, "diabetes_data_raw.csv.gz"},
       {{"breast-cancer", "malignant or benign tumours", 569, 30, 2, sklearn}, "breast_cancer.csv"},
       {{"digits", "handwritten digits, 8 x 8 pixels", 1797, 64, 10, sklearn}, "digits.csv.gz"},
       {{"wine", "three cultivars by chemical analysis", 178, 13, 3, sklearn}, "wine_data.csv"},
       {{"fashion-mnist", "articles of clothing, 28 x 28 pixels", 60000, 784, 10, fashion},
        "train-images-idx3-ubyte.gz"},
-      {{"fashion-mnist-test", "more of the same, to test on", 10000, 784, 10, fashion}, "t10k-images-idx3-ubyte.gz"},
+      {{"fashion-mnist-test", "the test set of fashion-mnist", 10000, 784, 10, fashion}, "t10k-images-idx3-ubyte.gz"},
   }};
   return all;
 }
@@ -109,7 +109,7 @@ DataTable read_sklearn(const Packaged& packaged, const std::string& file, const 
   const Index width = set.features + (targets.empty() ? 1 : 0);
   const bool complete = targets.empty() || static_cast<Index>(out.targets.size()) == set.samples;
   if (!complete || static_cast<Index>(numbers.size()) != set.samples * width) {
-    throw InputError("", "is not the file that polyhop knows", 0, file);
+    throw InputError("", "is not the file that polyhop expects", 0, file);
   }
   Rows rows(set.samples, set.features);
   for (Index n = 0; n < set.samples; ++n) {

@@ -23,7 +23,7 @@ struct BundledSet {
 
 std::vector<BundledSet> bundled_sets();
 
-/// Whether its package is there under `root`.
+/// Whether its package is installed under `root`.
 bool is_installed(const BundledSet& set, const std::string& root = "/");
 
 /// Throws InputError for an unknown name, and where the set's package is missing under `root`, naming it. `keep`: as in

@@ -77,7 +77,7 @@ struct ByteSource::Input {
       if (gzip.avail_in > 0) break;
       if (!refill()) return false;
     }
-    if (*gzip.next_in != 0x1f) refuse("has bytes after its gzip data that are none");
+    if (*gzip.next_in != 0x1f) refuse("has bytes after its gzip data that are not gzip");
     inflateReset(&gzip);
     return true;
   }

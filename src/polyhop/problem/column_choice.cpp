@@ -179,8 +179,8 @@ PlacedColumns place_columns(const LearnedColumns& learned, std::size_t count, st
     return out;
   }
   throw InputError("", "has " + std::to_string(count) + (count == 1 ? " column" : " columns") +
-                           "; the model was learned from columns of a table of " + std::to_string(learned.width) +
-                           " without names, so give it a table like that, or one of the " +
+                           "; the model was trained on a table of " + std::to_string(learned.width) +
+                           " columns without names; give it a table like that, or one with the " +
                            std::to_string(learned.features.size()) + " features alone" +
                            (needs_target ? " and the target, named with --target" : ""));
 }

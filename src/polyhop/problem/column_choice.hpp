@@ -48,10 +48,10 @@ struct ChosenColumns {
 ChosenColumns choose_columns(const ColumnChoice& choice, const std::vector<std::string>& names, std::size_t count,
                              bool may_lack);
 
-/// The same by numbers alone, names passed over, for a table of which nobody knows yet whether it has names.
+/// The same by numbers alone, names passed over, for a table of which it is not yet known whether it has names.
 ChosenColumns choose_by_number(const ColumnChoice& choice, std::size_t count);
 
-/// The columns that a model was learned from, where they have no names and some were left out.
+/// The columns that a model was trained on, if they have no names and some were left out.
 struct LearnedColumns {
   std::vector<Index> features = {};  // numbers from 1, rising
   Index width = 0;                   // of the table

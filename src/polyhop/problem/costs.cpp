@@ -21,7 +21,8 @@ AllSamples::AllSamples(const Costs& costs, std::span<const Index> owners) {
   for (const Index agent : owners) {
     const Index samples = costs.samples(agent);
     if (samples >= endless_samples) {
-      throw Error("agent " + std::to_string(agent) + " has endless samples: there is no mean over all of them");
+      throw Error("agent " + std::to_string(agent) +
+                  " has infinitely many samples, so there is no mean over all of them");
     }
     most = std::max(most, samples);
   }

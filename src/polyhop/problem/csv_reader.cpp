@@ -346,7 +346,7 @@ class CsvReader {
       const auto [before, is_new] = seen.emplace(first_[c], c);
       if (is_new) continue;
       refuse("columns " + std::to_string(before->second + 1) + " and " + std::to_string(c + 1) + " are both called '" +
-             first_[c] + "'; each needs a name of its own");
+             first_[c] + "'; each needs its own name");
     }
     for (const std::string& name : wanted) {
       if (some && !seen.contains(name)) refuse("has no column '" + name + "'" + suggestion(name, first_));
@@ -362,7 +362,7 @@ class CsvReader {
     }
     if (!by_learned_places() && options_.columns > 0 && features != options_.columns) {
       refuse("has " + std::to_string(features) + " columns of features, expected " + std::to_string(options_.columns) +
-             (target_ == none ? "; a target among them is left out when it is named" : ""));
+             (target_ == none ? "; if one of them is the target, name it" : ""));
     }
     return features;
   }

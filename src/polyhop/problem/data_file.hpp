@@ -17,9 +17,9 @@ struct DataFormat {
   /// CSV, NPY: the target column's name, or its number from 1; empty: the last column that is not dropped
   std::string target = {};
   Index columns = 0;  // features: as many (LIBSVM: at least as many) as this; 0: as the file says
-  /// false: features alone; a LIBSVM line's label, or the column called `target`, may be there and is passed over
+  /// false: features alone; a LIBSVM line's label, or the column called `target`, may be present and is ignored
   bool has_targets = true;
-  /// CSV with a header: the columns that are features, by name; all others are passed over, whatever they hold. None
+  /// CSV with a header: the columns that are features, by name; all others are ignored, whatever they hold. None
   /// given: all columns but the target.
   std::vector<std::string> features = {};
   std::vector<std::string> labels = {};  // the classes of training in order, where it had names; none but these

@@ -40,7 +40,7 @@ DataProblem::DataProblem(Dataset data, LinearOptions options, Index predictions)
     }
     max_penalty_ = std::ranges::max(factors);
     if (!std::ranges::all_of(factors, [](double x) { return x >= 0 && std::isfinite(x); })) {
-      throw InputError("penalties", "one is not a number from 0 on");
+      throw InputError("penalties", "one is not a number >= 0");
     }
   }
   for (Index k = 0; k < data_.agents(); ++k) {
@@ -85,11 +85,11 @@ void DataProblem::round_features() {
     for (Index n = data_.first(k); n < data_.first(k + 1); ++n) {
       const double norm = std::sqrt(squared_norms_[n]);
       if (norm == 0 || (norm >= 1 / most && norm <= most)) continue;
-      throw InputError("problem.precision",
-                       "the features of a sample of agent " + std::to_string(options_.share.first + k) +
-                           " have the norm " + shortest(norm) +
-                           ", single precision is for 1e-18 to 1e18; rescale them (standardise = true), or "
-                           "take precision = \"double\"");
+      throw InputError("problem.precision", "the features of a sample of agent " +
+                                                std::to_string(options_.share.first + k) + " have the norm " +
+                                                shortest(norm) +
+                                                ", single precision takes 1e-18 to 1e18; rescale them (standardise = "
+                                                "true), or use precision = \"double\"");
     }
   }
   data_.features = data_.features.rounded();

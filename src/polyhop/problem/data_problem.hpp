@@ -17,7 +17,7 @@ struct DataShare {
   Index first = 0;    // the place of the first agent whose samples are here
   Index agents = 0;   // of all processes; 0: those that are here are all there are
   Index samples = 0;  // the same
-  /// The data come from files of the agents' own: no sample leaves its process, only sums over an agent's samples do.
+  /// Each agent has its own file: no sample leaves its process, only sums over an agent's samples do.
   bool is_private = false;
 };
 

@@ -78,8 +78,8 @@ void refuse_measurements(const LossSpec& loss, const DataTable& table, const std
   if (!takes_classes(loss) || std::ranges::all_of(table.targets, [](double y) { return y == std::round(y); })) return;
   throw InputError("problem.loss",
                    in_quotes(loss.name) +
-                       " takes classes, and a target is not a whole number; in files of the agents' "
-                       "own, write classes as words or whole numbers: all agents learn them",
+                       " takes classes, and a target is not a whole number; in files with {agent}, write classes as "
+                       "words or whole numbers: all agents see them",
                    0, file);
 }
 
@@ -303,13 +303,13 @@ void DealtReader::read_own(const Block& block) {
 void DealtReader::refuse_missing(Index agent) const {
   const AgentFiles& files = *own_files_;
   std::error_code unknown;
-  std::string what_to_do = "set how many agents there are";
+  std::string what_to_do = "set the number of agents";
   if (agent == 0 && std::filesystem::exists(files.of(agents_), unknown)) {
     what_to_do =
-        "where they begin at " + std::to_string(files.first() + 1) + ", write '" + files.from_next().pattern() + "'";
+        "if they start from " + std::to_string(files.first() + 1) + ", write '" + files.from_next().pattern() + "'";
   }
   throw InputError("problem.data",
-                   "no such file; each of the " + std::to_string(agents_) + " agents needs one of its own, " +
+                   "no such file; each of the " + std::to_string(agents_) + " agents needs its own, " +
                        std::to_string(files.first()) + " to " + std::to_string(files.first() + agents_ - 1) + ": " +
                        what_to_do,
                    0, files.of(agent));

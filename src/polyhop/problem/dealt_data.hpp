@@ -39,7 +39,7 @@ struct DataSource {
   std::string file;
   std::string target;  // the target's column, by name or number
   ColumnChoice choice = {};
-  /// The samples of a program that has them already; no file is read then.
+  /// The samples of a program that already has them; no file is read then.
   std::shared_ptr<const DataTable> table = nullptr;
 };
 
@@ -55,7 +55,7 @@ class DealtReader {
  public:
   DealtReader(DataSource source, LossSpec loss, const PartitionOptions& partition, Index agents, std::uint64_t seed);
 
-  /// Whether every agent has a file of its own.
+  /// Whether every agent has its own file.
   [[nodiscard]] bool has_own_files() const { return own_files_.has_value(); }
   /// Of one file for all: deals the samples by their targets; `features` keeps these too, so that it is read once.
   void open(bool features);
@@ -63,7 +63,7 @@ class DealtReader {
   [[nodiscard]] std::vector<Index> samples() const;
   /// The samples of the block's agents.
   void read(const Block& block);
-  /// What all processes have to know of what this one read.
+  /// What all processes need to know about what this one read.
   [[nodiscard]] std::string summary() const;
   /// `summaries`: those of all processes.
   DealtData finish(const std::vector<std::string>& summaries);

@@ -18,8 +18,8 @@ namespace polyhop {
 /// squared; 0 where they are fit to be squared as they are, or all 0.
 int extreme_exponent(std::span<const double> x);
 
-/// The features of samples, one sample a row: dense, or sparse, where only what is not 0 is held. Sums along a row run
-/// in a fixed order, so that no bit depends on who asks.
+/// The features of samples, one sample per row: dense, or sparse, where only what is not 0 is held. Sums along a row
+/// run in a fixed order, so that no bit depends on who asks.
 class Features {
  public:
   Features() = default;

@@ -221,7 +221,7 @@ void expect_end(const SampleGradients& samples, const Block& block) {
   for (Index k = 0; k < block.size(); ++k) {
     if (samples.count(k) < endless_samples) continue;
     throw InputError("gradient", "agent " + std::to_string(block.agent(k)) +
-                                     " has samples without end, which nobody can remember; expected \"plain\"");
+                                     " has infinitely many samples, which cannot be remembered; expected \"plain\"");
   }
 }
 

@@ -28,7 +28,7 @@ namespace {
 struct IdxInput {
   IdxInput(const std::string& file, std::size_t dimensions) : source(file) {
     std::array<unsigned char, 4> head{};
-    if (!take(head) || head[0] != 0 || head[1] != 0) refuse(file, "is no IDX file");
+    if (!take(head) || head[0] != 0 || head[1] != 0) refuse(file, "is not an IDX file");
     if (head[2] != 8) refuse(file, "is an IDX file of the type " + std::to_string(head[2]) + ", expected bytes (8)");
     if (head[3] != dimensions) {
       refuse(file,
@@ -38,7 +38,7 @@ struct IdxInput {
     bool fits = true;
     for (std::size_t d = 0; d < dimensions; ++d) {
       std::array<unsigned char, 4> n{};
-      if (!take(n)) refuse(file, "ends in its header");
+      if (!take(n)) refuse(file, "ends inside its header");
       shape.push_back((std::size_t{n[0]} << 24) | (std::size_t{n[1]} << 16) | (std::size_t{n[2]} << 8) | n[3]);
       fits = fits && !__builtin_mul_overflow(count, shape.back(), &count);
     }
@@ -61,7 +61,7 @@ struct IdxInput {
 
   void finish() {
     char more = 0;
-    if (source.read(&more, 1) != 0) refuse(source.file(), "goes on after what its header asks for");
+    if (source.read(&more, 1) != 0) refuse(source.file(), "continues after what its header asks for");
   }
 
   ByteSource source;
@@ -92,8 +92,8 @@ std::string labels_beside(const std::string& file) {
 void read_labels(const std::string& file, std::size_t samples, const DataFormat& options, DataTable& out) {
   IdxInput in(file, 1);
   if (in.shape[0] != samples) {
-    refuse(file, "has " + std::to_string(in.shape[0]) + " labels, expected " + std::to_string(samples) +
-                     " as there are images");
+    refuse(file,
+           "has " + std::to_string(in.shape[0]) + " labels, expected " + std::to_string(samples) + ", one per image");
   }
   MeteredVector<unsigned char> bytes(samples);
   in.read(bytes);
@@ -118,7 +118,7 @@ DataTable read_idx(const std::string& file, const DataFormat& options) {
   if (samples == 0) refuse(file, "holds no samples");
   if (pixels == 0) refuse(file, "holds no features");
   if (options.columns > 0 && static_cast<Index>(pixels) != options.columns) {
-    refuse(file, "has " + std::to_string(pixels) + " pixels an image, expected " + std::to_string(options.columns));
+    refuse(file, "has " + std::to_string(pixels) + " pixels per image, expected " + std::to_string(options.columns));
   }
   DataTable out;
   if (options.has_targets) read_labels(labels, samples, options, out);

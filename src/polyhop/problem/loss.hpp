@@ -23,7 +23,7 @@ struct EnumNames<Task> {
                                                                               {Task::classes, "classes"}}};
 };
 
-/// The loss of a linear model, as a function of the prediction z = h.w and the target y. A loss of one's own is
+/// The loss of a linear model, as a function of the prediction z = h.w and the target y. Your own loss is
 /// one class. Whole arrays at a time, so that choosing at run time costs nothing.
 class Loss {
  public:
@@ -43,7 +43,7 @@ class Loss {
   [[nodiscard]] virtual Task task() const { return Task::regression; }
   /// True when it is -ln p(y) for p = 1 / (1 + e^{-y z}), so that scores are probabilities.
   [[nodiscard]] virtual bool has_probabilities() const { return false; }
-  /// True when a sample's loss falls towards 0 for ever as its margin grows, so that separated classes have no
+  /// True if a sample's loss falls towards 0 forever as its margin grows, so that separated classes have no
   /// minimiser.
   [[nodiscard]] virtual bool has_tail() const { return false; }
 };

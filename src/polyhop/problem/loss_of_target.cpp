@@ -50,7 +50,7 @@ LossOfTarget loss_of_target(const std::vector<std::string>& labels, const std::v
   if (codes && samples >= 2 * static_cast<Index>(values.size())) return for_classes(names, "values");
   std::string why = "the target has more than " + std::to_string(max_class_codes) + " values";
   if (codes) {
-    why = "there are too few samples to take " + some_of(names) + " for classes";
+    why = "there are too few samples to treat " + some_of(names) + " as classes";
   } else if (values.size() <= max_class_codes) {
     why = "the target's values are numbers, not classes";
   }

@@ -43,15 +43,15 @@ const FieldTable<ModelOptions>& ModelOptions::fields() {
   using O = ModelOptions;
   static const auto table =
       FieldTable<O>()
-          .add("loss", &O::loss, "the loss of the linear model; its options stand beside it")
+          .add("loss", &O::loss, "loss of the linear model; its options go beside it")
           .rest(&O::loss_options, [](const O& o) { return o.loss.options; })
           .add("l2", &O::l2, "adds (l2/2)||w||^2 to every agent's cost", {at_least(0)})
           .add("partition", &O::partition, "how the samples of one file are dealt to the agents")
-          .add("standardise", &O::standardise, "features with mean 0 and deviation 1, agreed on along the links")
-          .add("unit_rows", &O::unit_rows, "every sample's features divided by their norm")
-          .add("intercept", &O::intercept, "a last feature that is always 1, and not penalised")
-          .add("batch", &O::batch, "samples an agent takes in an iteration")
-          .add("sampling", &O::sampling, "how they are chosen");
+          .add("standardise", &O::standardise, "scale features to mean 0 and deviation 1, with sums over the network")
+          .add("unit_rows", &O::unit_rows, "divide every sample's features by their norm")
+          .add("intercept", &O::intercept, "add a feature that is always 1 and not penalised")
+          .add("batch", &O::batch, "samples per agent and iteration")
+          .add("sampling", &O::sampling, "how samples are drawn");
   return table;
 }
 

@@ -27,7 +27,7 @@ void check_columns(Index found, bool open, const DataFormat& options) {
   if (found == 0) refuse_array("holds no features");
   if (options.columns == 0 || found == options.columns || !options.learned.empty()) return;
   refuse_array("has " + std::to_string(found) + " columns of features, expected " + std::to_string(options.columns) +
-               (open ? "; a target among them is left out when it is named" : ""));
+               (open ? "; if one of them is the target, name it" : ""));
 }
 
 /// What the columns of a matrix are.

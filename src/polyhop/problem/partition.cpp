@@ -100,10 +100,11 @@ std::vector<Index> groups(std::span<const double> targets, Index classes, const 
 
 const FieldTable<PartitionOptions>& PartitionOptions::fields() {
   using O = PartitionOptions;
-  static const auto table =
-      FieldTable<O>()
-          .add("kind", &O::kind, "how samples are dealt: shuffled, in order, by label, by uneven shares of each label")
-          .add("alpha", &O::alpha, "dirichlet, sizes: the smaller, the less even", {above(0)});
+  static const auto table = FieldTable<O>()
+                                .add("kind", &O::kind,
+                                     "how samples are dealt: shuffled, in order, by label, in uneven shares of each "
+                                     "label, or in uneven amounts")
+                                .add("alpha", &O::alpha, "dirichlet, sizes: smaller is less even", {above(0)});
   return table;
 }
 
@@ -112,7 +113,7 @@ Partition deal(const PartitionOptions& options, std::span<const double> targets,
   const auto count = static_cast<Index>(targets.size());
   if (count < agents) {
     throw InputError("graph.agents", "there are " + std::to_string(count) + " samples for " + std::to_string(agents) +
-                                         " agents; every agent needs one at least");
+                                         " agents; every agent needs at least one");
   }
   std::vector<Index> order(targets.size());
   std::iota(order.begin(), order.end(), Index{0});

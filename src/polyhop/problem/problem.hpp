@@ -37,7 +37,7 @@ class Problem {
   /// What models, gradients and messages are made of.
   [[nodiscard]] virtual Element element() const { return Element::float64; }
   [[nodiscard]] VectorType vectors() const { return {dimension(), element()}; }
-  /// How many samples all agents have together; 1 an agent where costs are no sums.
+  /// How many samples all agents have together; 1 per agent where costs are no sums.
   [[nodiscard]] virtual Index samples() const { return agents(); }
   /// About how many multiply-adds one gradient of every agent that is here takes, on a batch each.
   [[nodiscard]] virtual double gradient_work() const {

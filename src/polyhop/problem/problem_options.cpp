@@ -34,23 +34,23 @@ const FieldTable<ProblemOptions>& ProblemOptions::fields() {
       FieldTable<O>()
           .embed(&O::model)
           .add("source", &O::source, "where the data come from: \"synthetic\", \"file\", or a set of `polyhop data`")
-          .add("dimension", &O::dimension, "synthetic, needed: M, the number of features", {count_from(1)})
-          .add("samples", &O::samples, "synthetic, needed: N, the samples of each agent", {count_from(1)})
+          .add("dimension", &O::dimension, "synthetic (required): M, the number of features", {count_from(1)})
+          .add("samples", &O::samples, "synthetic (required): N, the samples per agent", {count_from(1)})
           .add("noise", &O::noise, "synthetic: standard deviation added to the targets (before the sign, for classes)",
                {at_least(0)})
-          .add("scale_spread", &O::scale_spread, "synthetic: sigma of a log-normal factor on an agent's features",
+          .add("scale_spread", &O::scale_spread, "synthetic: sigma of a log-normal factor on each agent's features",
                {at_least(0)})
           .add("minimiser_spread", &O::minimiser_spread,
-               "synthetic: how far agents' own minimisers lie from the common one", {at_least(0)})
+               "synthetic: how far agents' own minimisers are from the common one", {at_least(0)})
           .add("data", &O::data,
-               "file: its name; with {agent} in it, a file of each agent's own, from 0 on; {agent+1}: from 1 on")
-          .add("target", &O::target, "file: the column that is predicted, by name or number; default: the last")
+               "file: its name; with {agent} in it, one file per agent, numbered from 0; {agent+1}: from 1")
+          .add("target", &O::target, "file: the column to predict, by name or number; default: the last")
           .add("columns", &O::columns,
-               "file: the columns that are features, by name or number: \"age,3-7\"; default: all but the target")
-          .add("drop", &O::drop, "file: columns that are left out, in the same way")
-          .add("reference", &O::reference, "how J(w^o) is known")
-          .add("precision", &O::precision, "what features, models, gradients and messages are made of")
-          .add("seed", &O::seed, "fixes the data, whatever the experiment's seed", count_from(0));
+               "file: the columns to use as features, by name or number: \"age,3-7\"; default: all but the target")
+          .add("drop", &O::drop, "file: columns to leave out, in the same form")
+          .add("reference", &O::reference, "where J(w^o) comes from")
+          .add("precision", &O::precision, "precision of features, models, gradients and messages")
+          .add("seed", &O::seed, "draw the same data whatever the run's seed", count_from(0));
   return table;
 }
 
@@ -78,8 +78,8 @@ void check_synthetic(const ProblemOptions& options) {
 }
 
 void check_real(const ProblemOptions& options) {
-  if (options.dimension > 0) refuse_key("dimension", "is for synthetic data; a file says it itself");
-  if (options.samples > 0) refuse_key("samples", "is for synthetic data; a file says it itself");
+  if (options.dimension > 0) refuse_key("dimension", "is for synthetic data; a file has its own");
+  if (options.samples > 0) refuse_key("samples", "is for synthetic data; a file has its own");
   if (options.source == "file" && !options.data) refuse_key("data", "missing; expected the name of a data file");
 }
 
@@ -99,7 +99,7 @@ void settle_own(ProblemOptions& options, const ProblemEntry& problem) {
   for (const FieldInfo& option : problem.options) known.push_back(option.name);
   const auto refuse_foreign = [&](const std::string& key) {
     if (std::ranges::find(known, key) != known.end()) return;
-    refuse_key(key, "is no key of source = " + in_quotes(problem.name) + suggestion(key, known));
+    refuse_key(key, "is not a key of source = " + in_quotes(problem.name) + suggestion(key, known));
   };
   for (const auto& [key, value] : *given.as<Value::Table>()) {
     const Value* other = unsaid.find(key);

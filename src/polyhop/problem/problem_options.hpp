@@ -38,7 +38,7 @@ struct Codec<ReferenceChoice> {
 /// The [problem] table.
 struct ProblemOptions {
   ModelOptions model;
-  std::string source = "synthetic";  // or "file", or the name of a bundled set or of a problem of one's own
+  std::string source = "synthetic";  // or "file", or the name of a bundled set or of your own problem
   Index dimension = 0;
   Index samples = 0;
   double noise = 0;
@@ -51,11 +51,11 @@ struct ProblemOptions {
   ReferenceChoice reference;
   Element precision = Element::float64;
   std::optional<Index> seed;
-  std::optional<ProblemSpec> own = {};  // the problem of one's own that `source` names
+  std::optional<ProblemSpec> own = {};  // your own problem, as named by `source`
   static const FieldTable<ProblemOptions>& fields();
 };
 
-/// Finds what the options name in the tables, a loss or a problem of one's own, and reads the options of it that stand
+/// Finds what the options name in the tables, a loss or your own problem, and reads the options of it that stand
 /// among them. Refuses options that do not go together: keys of another source, what a source lacks.
 void settle(ProblemOptions& options, std::span<const LossEntry> losses = polyhop::losses(),
             std::span<const ProblemEntry> problems = {});

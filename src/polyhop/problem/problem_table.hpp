@@ -25,7 +25,7 @@ struct ProblemSetting {
   Element element = Element::float64;  // what models are to be made of
 };
 
-/// A problem of one's own, its options read and validated: ready to be made for every block.
+/// Your own problem, its options read and validated: ready to be made for every block.
 struct ProblemSpec {
   std::string name;
   Value options = Value::Table{};  // resolved: every field with its value
@@ -48,9 +48,10 @@ template <class Options = NoOptions, class Make>
 ProblemEntry problem_entry(std::string name, std::string summary, Make make) {
   const auto read = [name, make](const Value& table, const std::string& path) {
     const Options options = Options::fields().read(table, path);
-    return ProblemSpec{
-        name, Options::fields().write(options),
-        [options, make](const ProblemSetting& setting) -> std::shared_ptr<const Problem> { return make(options, setting); }};
+    return ProblemSpec{name, Options::fields().write(options),
+                       [options, make](const ProblemSetting& setting) -> std::shared_ptr<const Problem> {
+                         return make(options, setting);
+                       }};
   };
   return {std::move(name), std::move(summary), Options::fields().info(), read};
 }

@@ -20,7 +20,7 @@ void refuse_too_large(const Batch& batch, Index agents) {
   constexpr Index max_bytes = 4'000'000'000;
   if (batch.size <= Batch::most && batch.size * agents <= max_bytes / static_cast<Index>(sizeof(Index))) return;
   throw InputError("problem.batch", std::to_string(batch.size) + " samples of each of " + std::to_string(agents) +
-                                        " agents in an iteration; expected at most " + std::to_string(Batch::most) +
+                                        " agents per iteration; expected at most " + std::to_string(Batch::most) +
                                         " each, and 500000000 together");
 }
 

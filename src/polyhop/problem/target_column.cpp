@@ -23,7 +23,7 @@ std::string TargetColumn::unknown(std::string_view text) const {
   constexpr std::size_t most = 10;
   std::string all;
   for (std::size_t i = 0; i < labels_.size() && i < most; ++i) all += (i == 0 ? "" : ", ") + labels_[i];
-  return "found the label " + shown(text) + ", which training never saw; its labels: " + all +
+  return "found the label " + shown(text) + ", which is not in the training data; its labels are: " + all +
          (labels_.size() > most ? ", ..." : "");
 }
 

@@ -121,9 +121,10 @@ TEST(Codec, SaysWhatToDo) {
     MessageReader(message(1)).end();
     FAIL() << "nothing was left";
   } catch (const Error& e) {
-    EXPECT_STREQ(e.what(),
-                 "a message from another process cannot be read: it goes on after its end; run the same polyhop in all "
-                 "processes");
+    EXPECT_STREQ(
+        e.what(),
+        "a message from another process cannot be read: it continues past its end; run the same polyhop in all "
+        "processes");
   }
 }
 

@@ -155,7 +155,7 @@ TEST(FieldTable, RefusesTheWrongType) {
   EXPECT_STREQ(refused("rate", "1.0").what(), R"(example.rate: found "1.0", expected a number)");
   EXPECT_STREQ(refused("count", 1.0).what(), "example.count: found 1.0, expected an integer");
   EXPECT_STREQ(refused("fast", 1).what(), "example.fast: found 1, expected true or false");
-  EXPECT_STREQ(refused("title", true).what(), "example.title: found true, expected a text in quotes");
+  EXPECT_STREQ(refused("title", true).what(), "example.title: found true, expected text in quotes");
   EXPECT_STREQ(refused("list", 1.0).what(), "example.list: found 1.0, expected a list");
   EXPECT_STREQ(refused("list", Value::Array{1.0, "x"}).what(), R"(example.list: found "x", expected a number)");
   EXPECT_STREQ(refused("seed", "0").what(), R"(example.seed: found "0", expected an integer)");

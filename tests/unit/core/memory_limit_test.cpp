@@ -30,7 +30,7 @@ TEST(MemorySize, OfAnythingElseIsRefused) {
   for (const char* text :
        {"", "4", "GB", "4 GBytes", "-4GB", "nanGB", "infGB", "0GB", "999kB", "4iB", "4B", "1e30TB"}) {
     EXPECT_EQ(refusal([&] { return parse_memory_size(text); }).message(),
-              "found '" + std::string(text) + "', expected a size from 1MB on, such as 512MB, 4GB or 2GiB");
+              "found '" + std::string(text) + "', expected a size of at least 1MB, such as 512MB, 4GB or 2GiB");
   }
 }
 
@@ -68,7 +68,7 @@ TEST(MemoryLimit, RefusesBeforeAnythingIsTaken) {
 TEST(MemoryLimit, CountsRowsWithTheirPaddingAndWhatVectorsGrowTo) {
   const double before = memory_held();
   {
-    Rows rows(10, 3);  // 8 numbers a row
+    Rows rows(10, 3);  // 8 numbers per row
     EXPECT_EQ(memory_held(), before + 10 * 8 * sizeof(double));
     const Rows moved = std::move(rows);
     const Rows copied = moved;

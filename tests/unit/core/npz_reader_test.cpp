@@ -149,11 +149,11 @@ TEST_F(NpzReaderTest, RefusesTypesThatAreNoNumbers) {
 }
 
 TEST_F(NpzReaderTest, RefusesWhatIsNoArray) {
-  EXPECT_EQ(refusal(""), "the array 'x' is no NumPy array");
-  EXPECT_EQ(refusal("something else entirely"), "the array 'x' is no NumPy array");
+  EXPECT_EQ(refusal(""), "the array 'x' is not a NumPy array");
+  EXPECT_EQ(refusal("something else entirely"), "the array 'x' is not a NumPy array");
   EXPECT_EQ(refusal(npy("{}", "", 4)), "the array 'x' has the format 4, expected 1 to 3");
   EXPECT_EQ(refusal(npy("{}", "")), "the array 'x' has a header that is not NumPy's");
-  EXPECT_EQ(refusal(npy("{'shape': (1,)}", "").substr(0, 20)), "the array 'x' ends in its header");
+  EXPECT_EQ(refusal(npy("{'shape': (1,)}", "").substr(0, 20)), "the array 'x' ends inside its header");
   EXPECT_EQ(refusal(std::string("\x93NUMPY\x02\0\xff\xff\xff\xff", 12)),
             "the array 'x' has a header of 4294967295 bytes, expected at most 65536");
 }

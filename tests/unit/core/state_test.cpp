@@ -23,6 +23,7 @@ struct Worker {
     registry.scalars("mu", mu);
     registry.number("average", average);
     registry.number("count", count);
+    registry.shared("memory", memory);
   }
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
@@ -35,6 +36,9 @@ struct Worker {
     }
     average = 0.1;
     count = 123456789012345;
+    for (Index r = 0; r < memory.rows(); ++r) {
+      for (Index j = 0; j < 2; ++j) memory(r, j) = static_cast<double>(100 * r + j);
+    }
   }
 
   Block block;
@@ -42,6 +46,7 @@ struct Worker {
   std::vector<double> mu;
   double average = 0;
   Index count = 0;
+  Rows memory{6, 2};  // more than there are agents
   StateRegistry registry;
 };
 
@@ -59,7 +64,7 @@ Snapshot saved_by(Index agents, Index workers) {
 TEST(StateRegistry, HasTheShapeOfAllAgents) {
   const Worker worker({1, 3});
   const Snapshot snapshot = worker.registry.shape(5);
-  ASSERT_EQ(snapshot.entries.size(), 4U);
+  ASSERT_EQ(snapshot.entries.size(), 5U);
   EXPECT_EQ(snapshot.entries[0].name, "w");
   EXPECT_EQ(snapshot.entries[0].rows, 5);
   EXPECT_EQ(snapshot.entries[0].columns, 3);
@@ -67,6 +72,9 @@ TEST(StateRegistry, HasTheShapeOfAllAgents) {
   EXPECT_EQ(snapshot.entries[1].data.size(), 5U);
   EXPECT_EQ(snapshot.entries[2].rows, 1);
   EXPECT_EQ(snapshot.entries[3].name, "count");
+  EXPECT_EQ(snapshot.entries[4].rows, 6);
+  EXPECT_EQ(snapshot.entries[4].columns, 2);
+  for (std::size_t n = 0; n < 5; ++n) EXPECT_EQ(snapshot.entries[n].shared, n > 1);
 }
 
 TEST(StateRegistry, SavesRowsWithoutPadding) {
@@ -74,6 +82,7 @@ TEST(StateRegistry, SavesRowsWithoutPadding) {
   EXPECT_EQ(snapshot.entries[0].data, (std::vector<double>{0, 1, 2, 10, 11, 12, 20, 21, 22}));
   EXPECT_EQ(snapshot.entries[1].data, (std::vector<double>{0, -1, -2}));
   EXPECT_EQ(snapshot.entries[2].data, (std::vector<double>{0.1}));
+  EXPECT_EQ(snapshot.entries[4].data, (std::vector<double>{0, 1, 100, 101, 200, 201, 300, 301, 400, 401, 500, 501}));
 }
 
 TEST(StateRegistry, SavesTheSameHoweverAgentsAreSplit) {
@@ -97,6 +106,9 @@ TEST(StateRegistry, RestoresToAnyOtherSplit) {
       EXPECT_EQ(worker.mu, expected.mu);
       EXPECT_EQ(worker.average, 0.1);
       EXPECT_EQ(worker.count, 123456789012345);
+      for (Index r = 0; r < 6; ++r) {
+        for (Index j = 0; j < 2; ++j) EXPECT_EQ(worker.memory(r, j), expected.memory(r, j));
+      }
       for (Index k = 0; k < worker.block.size(); ++k) {
         for (Index j = 0; j < 3; ++j) EXPECT_EQ(worker.w(k, j), expected.w(k, j)) << k << ", " << j;
       }
@@ -136,7 +148,7 @@ TEST(StateRegistry, ListsItsEntriesAndCopiesOneAgentsPart) {
   Worker worker({2, 5});
   worker.fill();
   const auto entries = worker.registry.entries();
-  ASSERT_EQ(entries.size(), 4U);
+  ASSERT_EQ(entries.size(), 5U);
   EXPECT_EQ(entries[0].name, "w");
   EXPECT_TRUE(entries[0].per_agent);
   EXPECT_EQ(entries[0].columns, 3);
@@ -144,17 +156,23 @@ TEST(StateRegistry, ListsItsEntriesAndCopiesOneAgentsPart) {
   EXPECT_EQ(entries[1].columns, 1);
   EXPECT_FALSE(entries[2].per_agent);
   EXPECT_FALSE(entries[3].per_agent);
+  EXPECT_EQ(entries[3].rows, 1);
+  EXPECT_FALSE(entries[4].per_agent);
+  EXPECT_EQ(entries[4].rows, 6);
   Worker other({7, 9});
   for (std::size_t n = 0; n < entries.size(); ++n) {
     std::vector<double> part(entries[n].columns);
-    worker.registry.copy_out(n, entries[n].per_agent ? 2 : 0, part);
-    other.registry.copy_in(n, entries[n].per_agent ? 1 : 0, part);
+    const bool is_number = !entries[n].per_agent && entries[n].rows == 1;
+    worker.registry.copy_out(n, is_number ? 0 : 2, part);
+    other.registry.copy_in(n, is_number ? 0 : 1, part);
   }
   EXPECT_EQ(other.w(1, 2), 42);
   EXPECT_EQ(other.mu[1], -4);
   EXPECT_EQ(other.w(0, 2), 0);
   EXPECT_EQ(other.average, 0.1);
   EXPECT_EQ(other.count, 123456789012345);
+  EXPECT_EQ(other.memory(1, 1), 201);
+  EXPECT_EQ(other.memory(2, 1), 0);
 }
 
 TEST(StateRegistry, RowsStandByTheAgentsNumbers) {
@@ -188,7 +206,7 @@ std::string refused(const Snapshot& snapshot) {
 TEST(StateRegistry, RefusesASnapshotWithOtherEntries) {
   Snapshot snapshot = saved_by(3, 1);
   snapshot.entries.pop_back();
-  EXPECT_EQ(refused(snapshot), "the saved state has 3 entries, this run has 4");
+  EXPECT_EQ(refused(snapshot), "the saved state has 4 entries, this run has 5");
   snapshot = saved_by(3, 1);
   snapshot.entries[1].name = "rate";
   EXPECT_EQ(refused(snapshot), "the saved state has 'rate' where this run has 'mu'");
@@ -212,6 +230,10 @@ TEST(StateRegistry, RefusesASnapshotWhoseDataAreCutShort) {
   snapshot = saved_by(3, 1);
   snapshot.entries[2].data.clear();
   EXPECT_NE(refused(snapshot).find("'average'"), std::string::npos);
+  snapshot = saved_by(3, 1);
+  snapshot.entries[4].rows = 5;
+  snapshot.entries[4].data.resize(10);
+  EXPECT_NE(refused(snapshot).find("'memory'"), std::string::npos);
 }
 
 }  // namespace

@@ -111,7 +111,7 @@ TEST(Value, SaysWhatKindItIs) {
   EXPECT_EQ(Value(true).kind(), "a boolean");
   EXPECT_EQ(Value(1).kind(), "an integer");
   EXPECT_EQ(Value(1.0).kind(), "a number");
-  EXPECT_EQ(Value("").kind(), "a text");
+  EXPECT_EQ(Value("").kind(), "text");
   EXPECT_EQ(Value(Value::Array{}).kind(), "a list");
   EXPECT_EQ(Value(Value::Table{}).kind(), "a table");
 }

@@ -36,7 +36,7 @@ TEST(Advice, LetsTheSearchFindAStepThatIsTooLarge) {
   for (const std::string rule : {"constant", "decay", "schedule"}) {
     const std::string search = "{ rule = \"tuned\", of = \"" + rule + "\" }";
     EXPECT_EQ(after_divergence("{ rule = \"" + rule + "\", value = 9 }"),
-              "the step is too large; step = " + search + " searches the best one, factor = 0.5 takes half of it");
+              "the step is too large; step = " + search + " finds the best one, factor = 0.5 takes half of it");
     EXPECT_TRUE(method(search).tuned) << "what is advised must be possible";
   }
 }
@@ -46,7 +46,7 @@ TEST(Advice, LetsTheSearchFindTheConstantOfOnesOwnRule) {
   mine.push_back(rule_entry<ConstantStep, ConstantOptions>("steady", "", "", Steps::constant, "value"));
   Method steady = method("\"gap\"");
   steady.rule = read_rule(Value::Table{{"rule", "steady"}, {"value", 9.0}}, "step", mine);
-  EXPECT_NE(advice(steady, Status::diverged).find("of = \"steady\" } searches the best one"), std::string::npos);
+  EXPECT_NE(advice(steady, Status::diverged).find("of = \"steady\" } finds the best one"), std::string::npos);
 }
 
 TEST(Advice, RepairsThePublishedRule) {
@@ -63,7 +63,7 @@ TEST(Advice, RepairsThePublishedRule) {
 TEST(Advice, LimitsGraphAwareStepsAmongNoise) {
   const std::string repaired = "{ rule = \"gap\", bound = \"tight\", damping = \"rows\", project = true";
   EXPECT_EQ(after_divergence(repaired + " }"),
-            "the optimum that the rule is told may be too low for noisy samples; use cap = \"distance\", or step = "
+            "the optimum given to the rule may be too low for noisy samples; use cap = \"distance\", or step = "
             "\"auto\"");
   EXPECT_EQ(after_divergence(repaired + ", cap = \"distance\" }"), "use step = \"auto\"");
   EXPECT_EQ(after_divergence(repaired + ", cap = 3 }"), "use step = \"auto\"");
@@ -82,14 +82,13 @@ TEST(Advice, KnowsWhatEachRuleLacks) {
   }
   EXPECT_EQ(after_divergence("", "algorithm = \"kuruzov\"\n"), "use step = \"auto\"");
   EXPECT_EQ(method("\"auto\"").algorithm.name, "auto");
-  EXPECT_EQ(after_divergence("\"auto\""), "use step = \"tuned\", whose search leaves out what diverges");
+  EXPECT_EQ(after_divergence("\"auto\""), "use step = \"tuned\"; its search rejects steps that diverge");
 }
 
 TEST(Advice, OfAStallIsASmallerOptimum) {
   const std::string text = advice(method("{ rule = \"polyak\", optimum = 9 }"), Status::stalled);
-  EXPECT_EQ(
-      text,
-      "every agent's step is 0: the cost is at or below the optimum that the rule is told; give a smaller optimum");
+  EXPECT_EQ(text,
+            "every agent's step is 0: the cost is at or below the optimum given to the rule; give a smaller optimum");
 }
 
 }  // namespace

@@ -31,10 +31,11 @@ NetworkGraph ring(Index agents) {
 
 // A small method's state on one block; its numbers tell agent and coordinate.
 struct Own {
-  Own(const Block& block, Index columns) : w(block.size(), columns), mu(block.size()) {
+  Own(const Block& block, Index columns) : w(block.size(), columns), mu(block.size()), memory(25, columns) {
     registry.number("count", count);
     registry.rows("w", w);
     registry.scalars("mu", mu);
+    registry.shared("memory", memory);
   }
   static double expected(Index agent, Index j) { return 1000.0 * static_cast<double>(agent) + static_cast<double>(j); }
   void fill(const Block& block) {
@@ -43,9 +44,15 @@ struct Own {
       mu[k] = -static_cast<double>(block.agent(k));
     }
     count = (Index{1} << 53) + 1;
+    for (Index r = 0; r < memory.rows(); ++r) {
+      for (Index j = 0; j < memory.columns(); ++j) memory(r, j) = expected(-r, j);
+    }
   }
   void expect_filled(const Block& block) const {
     EXPECT_EQ(count, (Index{1} << 53) + 1);
+    for (Index r = 0; r < memory.rows(); ++r) {
+      for (Index j = 0; j < memory.columns(); ++j) ASSERT_EQ(memory(r, j), expected(-r, j)) << r << ", " << j;
+    }
     for (Index k = 0; k < block.size(); ++k) {
       EXPECT_EQ(mu[k], -static_cast<double>(block.agent(k)));
       for (Index j = 0; j < w.columns(); ++j) ASSERT_EQ(w(k, j), expected(block.agent(k), j)) << k << ", " << j;
@@ -53,6 +60,7 @@ struct Own {
   }
   Rows w;
   std::vector<double> mu;
+  Rows memory;  // what all share
   Index count = 0;
   StateRegistry registry;
 };
@@ -134,9 +142,10 @@ void expect_restored(const NetworkGraph& network, const Saved& saved, Index colu
 TEST(AgentStream, WritesTheSameWhoeverOwnsTheAgents) {
   const NetworkGraph network = ring(11);
   const Saved alone = saved_by(network, 3, 1);
-  ASSERT_EQ(alone.parts.size(), 3U);
+  ASSERT_EQ(alone.parts.size(), 4U);
   EXPECT_EQ(alone.parts[1].rows, 11);
   EXPECT_EQ(alone.parts[2].data[4], -4);
+  EXPECT_EQ(alone.parts[3].rows, 25);
   for (const Index processes : {2, 3, 5, 11}) {
     for (const bool mixed : {false, true}) EXPECT_EQ(saved_by(network, 3, processes, mixed).parts, alone.parts);
   }
@@ -169,10 +178,10 @@ TEST(AgentStream, ThreadsSendAndReceiveTheSame) {
 
 TEST(AgentStream, CutsAStateThatIsLargerThanAChunk) {
   constexpr Index agents = 45;
-  constexpr Index columns = 100'000;  // 36 MB
+  constexpr Index columns = 100'000;  // 36 MB, and 20 that all share
   const NetworkGraph network = ring(agents);
   const Saved saved = saved_by(network, columns, 3, true);
-  ASSERT_EQ(saved.parts.size(), 1 + 3 + 1U);
+  ASSERT_EQ(saved.parts.size(), 1 + 3 + 1 + 2U);
   Index next = 0;
   for (std::size_t n = 1; n < 4; ++n) {
     EXPECT_EQ(saved.parts[n].first, next);
@@ -180,6 +189,10 @@ TEST(AgentStream, CutsAStateThatIsLargerThanAChunk) {
     next += saved.parts[n].rows;
   }
   EXPECT_EQ(next, agents);
+  for (std::size_t n = 5; n < 7; ++n) {
+    EXPECT_LE(saved.parts[n].data.size() * sizeof(double), static_cast<std::size_t>(max_bytes_at_once));
+  }
+  EXPECT_EQ(saved.parts[5].rows + saved.parts[6].rows, 25);
   expect_restored(network, saved, columns, 2, false);
 }
 
@@ -229,12 +242,12 @@ TEST(AgentStream, RefusesAStateOfAnotherShape) {
   const Saved whole = saved_by(ring(4), 3, 1);
   Saved saved = whole;
   saved.parts.pop_back();
-  EXPECT_EQ(refused(saved), "the saved state has 2 entries, this run has 3");
+  EXPECT_EQ(refused(saved), "the saved state has 3 entries, this run has 4");
   saved.parts.clear();
-  EXPECT_EQ(refused(saved), "the saved state has 0 entries, this run has 3");
+  EXPECT_EQ(refused(saved), "the saved state has 0 entries, this run has 4");
   saved = whole;
   saved.parts.push_back(saved.parts.front());
-  EXPECT_EQ(refused(saved), "the saved state has 'count', which this run has not");
+  EXPECT_EQ(refused(saved), "the saved state has 'count', which this run does not have");
   saved = whole;
   saved.parts[2].name = "rate";
   EXPECT_EQ(refused(saved), "the saved state has 'rate' where this run has 'mu'");

@@ -159,7 +159,7 @@ TEST(IterationWork, IsThatOfCombiningRowsAndOfGradients) {
   options.dimension = 7;
   options.samples = 10;
   options.model.batch = {4, false};
-  // 3 rows an agent, and 4 samples twice.
+  // 3 rows per agent, and 4 samples twice.
   EXPECT_EQ(iteration_work(ring, *make_problem(options, 5, 0)), 5 * 7 * (3 + 2 * 4));
   options.model.batch = {0, true};
   EXPECT_EQ(iteration_work(ring, *make_problem(options, 5, 0)), 5 * 7 * (3 + 2 * 10));
@@ -287,7 +287,7 @@ TEST_F(InstanceOfSites, AMissingFileIsToldByAll) {
   for (const Index k : {0, 1, 2}) write_site("s", k, csv(3, false), ".csv");
   const ExperimentOptions options = of(file("s/site-{agent}.csv"), "least-squares", 4);
   const std::string said = refused_by_both(options);
-  EXPECT_NE(said.find("site-3.csv: problem.data: no such file; each of the 4 agents needs one of its own, 0 to 3"),
+  EXPECT_NE(said.find("site-3.csv: problem.data: no such file; each of the 4 agents needs its own, 0 to 3"),
             std::string::npos)
       << said;
 }

@@ -37,27 +37,29 @@ std::string table(const std::vector<FieldInfo>& fields) {
 }
 
 std::string all_tables() {
-  std::string out = "### Outside of all tables\n\n" + table(ExperimentOptions::fields().info());
+  std::string out = "### Top level\n\n" + table(ExperimentOptions::fields().info());
   out += "### `[graph]`\n\n" + table(GraphOptions::fields().info());
   out += "### `[problem]`\n\n" + table(ProblemOptions::fields().info());
   for (const LossEntry& loss : losses()) {
     out += "### `loss = \"" + loss.name + "\"`\n\n" + escaped(loss.summary) + ". For: " + name_of(loss.task) + ".\n\n";
     if (!loss.options.empty()) out += table(loss.options);
   }
-  out += "### `partition = { ... }`\n\nIn `[problem]`, say `partition = { kind = \"dirichlet\", alpha = 0.3 }`.\n\n" +
-         table(PartitionOptions::fields().info());
+  out +=
+      "### `partition = { ... }`\n\nIn `[problem]`, for example `partition = { kind = \"dirichlet\", alpha = 0.3 "
+      "}`.\n\n" +
+      table(PartitionOptions::fields().info());
   out += "### `[faults]`\n\n" + table(FaultOptions::fields().info());
   out += "### `[record]`\n\n" + table(RecordOptions::fields().info());
   out += "### `[tuning]`\n\n" + table(TuningOptions::fields().info());
   out += "### `[[method]]`\n\n" + table(method_fields());
   for (const auto& algorithm : algorithms()) {
-    out += "### `algorithm = \"" + algorithm.name + "\"`\n\n" + algorithm.summary + ". Costs: " + algorithm.cost +
-           " an iteration and edge. Steps: " + name_of(algorithm.takes) + ".\n\n";
+    out += "### `algorithm = \"" + algorithm.name + "\"`\n\n" + algorithm.summary +
+           ". Costs per edge and iteration: " + algorithm.cost + ". Steps: " + name_of(algorithm.takes) + ".\n\n";
     if (!algorithm.options.empty()) out += table(algorithm.options);
   }
   for (const auto& rule : rules()) {
-    out += "### `step = { rule = \"" + rule.name + "\", ... }`\n\n" + rule.summary + ". Costs: " + rule.cost + ".\n\n" +
-           table(rule.options);
+    out += "### `step = { rule = \"" + rule.name + "\", ... }`\n\n" + rule.summary + ". Costs: " + rule.cost + ".\n\n";
+    if (!rule.options.empty()) out += table(rule.options);
   }
   return out;
 }

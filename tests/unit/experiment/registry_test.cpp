@@ -204,7 +204,7 @@ TEST(Registry, ItsEntriesAreRefusedLikeBuiltInOnes) {
   EXPECT_NE(refused(on_scaled, "\"steady\", size", "\"stedy\", size").find("did you mean 'steady'?"),
             std::string::npos);
   EXPECT_NE(refused(on_scaled, "\"counting\"", "\"countin\"").find("did you mean 'counting'?"), std::string::npos);
-  EXPECT_NE(refused(on_bowls, "apart = 0.5", "l2 = 0.5").find("problem.l2: is no key of source = \"bowls\""),
+  EXPECT_NE(refused(on_bowls, "apart = 0.5", "l2 = 0.5").find("problem.l2: is not a key of source = \"bowls\""),
             std::string::npos);
   EXPECT_NE(refused(on_bowls, "\"bowls\"", "\"bowl\"").find("did you mean 'bowls'?"), std::string::npos);
   // Without the registry nobody knows them.

@@ -252,12 +252,13 @@ TEST(Run, CountsSecondsOnFromItsCheckpoint) {
 
 // Agents with unlike numbers of samples remember unlike many gradients, and a worker's agents fewer than another's.
 TEST(Run, TakesUpWhatAgentsWithUnlikeSharesOfTheDataRemember) {
-  const Config config = read_config(read_toml("iterations = 40\nrecord_every = 4\n"
-                                              "[graph]\ntopology = \"ring\"\nagents = 5\n"
-                                              "[problem]\nsource = \"diabetes\"\nstandardise = true\n"
-                                              "partition = { kind = \"sizes\", alpha = 0.5 }\n"
-                                              "[[method]]\nalgorithm = \"exact-diffusion\"\ngradient = \"saga\"\n"
-                                              "step = { rule = \"constant\", value = 0.02 }\n"));
+  const Config config =
+      read_config(read_toml("iterations = 40\nrecord_every = 4\n"
+                            "[graph]\ntopology = \"ring\"\nagents = 5\n"
+                            "[problem]\nsource = \"diabetes\"\nstandardise = true\n"
+                            "partition = { kind = \"sizes\", alpha = 0.5 }\n"
+                            "[[method]]\nalgorithm = \"exact-diffusion\"\ngradient = \"saga\"\n"
+                            "step = { rule = \"constant\", value = 0.02 }\n"));
   const Instance instance = make_instance(config.options, 0);
   const Cell whole = run_cell(config.options, config.methods[0], instance, 0, 1);
   std::vector<std::pair<StatePart, std::vector<double>>> parts;
@@ -459,7 +460,7 @@ TEST(Run, AveragesUnlessToldNotTo) {
 }
 
 TEST(Run, CountsOneVectorForEachDirectedEdgeOfDiffusion) {
-  // A path of 4 has 6 directed edges; Polyak's own steps cost one value and one gradient an agent.
+  // A path of 4 has 6 directed edges; Polyak's own steps cost one value and one gradient per agent.
   const Cell cell = run(tiny("iterations = 8\n", "\"polyak\"")).cells[0];
   EXPECT_EQ(cell.points[1].rounds, 4);
   EXPECT_EQ(cell.points[1].vectors, 24);

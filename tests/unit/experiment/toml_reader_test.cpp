@@ -201,7 +201,7 @@ TEST(TomlReader, RefusesCharactersOutsideAsciiElsewhere) {
 
 TEST(TomlReader, SurvivesWhatTheParserAssertsAgainst) {
   expect_refused("[)", 1, "expected bare key starting character or string delimiter");
-  expect_refused("a = [}", 1, "a text needs quotes");
+  expect_refused("a = [}", 1, "text needs quotes");
   expect_refused("[[", 1, "");
   expect_refused("a = +", 1, "");
   expect_refused("a = [1_", 1, "");
@@ -220,7 +220,7 @@ TEST(TomlReader, RefusesDatesAndTimes) {
 }
 
 TEST(TomlReader, SaysWhereTheFirstBadByteStands) {
-  expect_refused("a = 1\nb = \"é\xff\"", 2, "0xFF is not valid UTF-8; expected a text in UTF-8 (column 7)");
+  expect_refused("a = 1\nb = \"é\xff\"", 2, "0xFF is not valid UTF-8; expected UTF-8 text (column 7)");
   expect_refused("\xc0\xaf", 1, "0xC0");
   expect_refused("'\xed\xa0\x80'=1", 1, "0xED");
   expect_refused("'\xf4\x90\x80\x80'=1", 1, "0xF4");
@@ -247,10 +247,10 @@ TEST(TomlReader, RefusesDeepNestingWithoutUsingTheStack) {
 }
 
 TEST(TomlReader, ExplainsMistakesInPlainWords) {
-  expect_refused("[graph]\ntopology = ring", 2, "a text needs quotes");
-  expect_refused("topology = torus", 1, "a text needs quotes");
-  expect_refused("kind = iid", 1, "a text needs quotes");
-  expect_refused("name = normal", 1, "a text needs quotes");
+  expect_refused("[graph]\ntopology = ring", 2, "text needs quotes");
+  expect_refused("topology = torus", 1, "text needs quotes");
+  expect_refused("kind = iid", 1, "text needs quotes");
+  expect_refused("name = normal", 1, "text needs quotes");
   expect_refused("a = 1\na = 2", 2, "cannot redefine existing integer 'a'");
   expect_refused("[a]\n[a]", 2, "cannot redefine existing table 'a'");
   expect_refused("a = \"open", 1, "the text ends before the string does");
@@ -271,7 +271,7 @@ TEST(TomlReader, RefusesTextsThatAreTooLarge) {
 TEST(TomlReader, ReadsAFileAndNamesItInErrors) {
   const Folder folder;
   EXPECT_EQ(read_toml_file(folder.file("good.toml", example)).text(), read_toml(example).text());
-  expect_file_refused(folder.file("bad.toml", "a = 1\nb = ?"), 2, "a text needs quotes");
+  expect_file_refused(folder.file("bad.toml", "a = 1\nb = ?"), 2, "text needs quotes");
 }
 
 TEST(TomlReader, RefusesPathsThatAreNoReadableFiles) {
@@ -360,7 +360,7 @@ TEST(ApplySetting, SaysWhatIsWrong) {
   expect("graph..agents=5", "empty part");
   expect("\"graph=5", "not closed");
   expect("\"graph\"x=5", "after a closing quote");
-  expect("name.first=5", "name is a text, \"five rules\", which has no key \"first\"");
+  expect("name.first=5", "name is text, \"five rules\", which has no key \"first\"");
   expect("method.2.name=5", "method has 2 entries, numbered from 0; found the index 2");
   expect("method.GAB.name=5", "did you mean 'GAP'?");
   expect("method.\"0\".name=5", "none with the name \"0\"");

@@ -323,7 +323,7 @@ TEST_F(Fit, KeepsTheModelThatPredictsSamplesHeldOutBest) {
 
 TEST_F(Fit, HoldsOutTheShareOfEveryAgentsSamplesAtLeast) {
   FitOptions how = options();
-  how.held_out = 0.25;  // of 15 samples an agent
+  how.held_out = 0.25;  // of 15 samples per agent
   EXPECT_EQ(fit(how).held_out->samples, 4 * 4);
 }
 

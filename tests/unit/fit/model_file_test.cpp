@@ -205,7 +205,7 @@ TEST_F(ModelFile, RefusesForgedMetadata) {
   forge("\"huber\"", "\"hubert\"");
   expect_refused("bad.npz", "did you mean 'huber'");
   forge("\"huber\"", "17");
-  expect_refused("bad.npz", "loss: found 17, expected a text in quotes");
+  expect_refused("bad.npz", "loss: found 17, expected text in quotes");
   forge("\"features\": []", "\"features\": [\"a\", 3]");
   expect_refused("bad.npz", "features");
   forge("\"features\": []", "\"features\": [\"a\"]");

@@ -46,7 +46,7 @@ TEST(CombinationMatrix, AddsAMissingDiagonal) {
   rows.column = {1, 0, 1};
   rows.weight = {0.5, 0.5, 0.5};
   rows.offset = {0, 1, 3};
-  EXPECT_EQ(flaw_of(rows), "row 0 (counted from 0) sums to 0.5, expected 1 to 1e-9");
+  EXPECT_EQ(flaw_of(rows), "row 0 (counted from 0) sums to 0.5, expected 1 to within 1e-9");
   rows.weight = {1, 1, 0};
   EXPECT_EQ(flaw_of(rows), "not primitive: every diagonal entry is 0, expected some agent k with a_kk > 0");
 }
@@ -65,7 +65,7 @@ TEST(CombinationMatrix, NamesTheFirstFlaw) {
   EXPECT_EQ(flaw({{1, nan}, {0, 1}}), "row 0, column 1 (counted from 0) is nan, expected a finite number");
   EXPECT_EQ(flaw({{0.5, 0.5}, {0.4, 0.6}}),
             "not symmetric: row 0, column 1 (counted from 0) is 0.5, but row 1, column 0 (counted from 0) is 0.4");
-  EXPECT_EQ(flaw({{0.5, 0.5}, {0.5, 0.25}}), "row 1 (counted from 0) sums to 0.75, expected 1 to 1e-9");
+  EXPECT_EQ(flaw({{0.5, 0.5}, {0.5, 0.25}}), "row 1 (counted from 0) sums to 0.75, expected 1 to within 1e-9");
   EXPECT_EQ(flaw({{-0.5, 1.5}, {1.5, -0.5}}), "row 0, column 0 (counted from 0) is -0.5, expected no negative weight");
   EXPECT_EQ(flaw({{1, 0}, {0, 1}}), "not connected: agent 1 cannot be reached from agent 0");
   EXPECT_EQ(flaw({{0, 1}, {1, 0}}), "not primitive: every diagonal entry is 0, expected some agent k with a_kk > 0");

@@ -195,7 +195,7 @@ TEST_F(GraphFile, NamesWhatIsWrongWithGraphml) {
             "g.graphml:3: graph.file: node id \"a\" appears twice");
   EXPECT_EQ(
       error("g.graphml", "<graphml><graph>\n<node id=\"a\"/>\n<edge source=\"a\" target=\"b\"/></graph></graphml>"),
-      "g.graphml:3: graph.file: target \"b\" of an edge is no node's id");
+      "g.graphml:3: graph.file: target \"b\" of an edge is not the id of any node");
   EXPECT_EQ(error("g.graphml", std::string("\0\x01<<", 4)).substr(0, 32), "g.graphml:1: graph.file: not XML");
   std::string deep = "<graphml><graph>";
   for (int i = 0; i < 200000; ++i) deep += "<node>";
@@ -228,7 +228,7 @@ TEST_F(GraphFile, ChecksAGivenMatrixAndNamesTheEntry) {
       "g.mat:1: graph.file: not symmetric: row 0, column 1 (counted from 0) is 0.5, but row 1, column 0 (counted from "
       "0) is 0.4");
   EXPECT_EQ(error("g.mat", "0.5 0.5\n0.5 0.4\n", Weights::given),
-            "g.mat:2: graph.file: row 1 (counted from 0) sums to 0.9, expected 1 to 1e-9");
+            "g.mat:2: graph.file: row 1 (counted from 0) sums to 0.9, expected 1 to within 1e-9");
   EXPECT_EQ(error("g.mat", "1.5 -0.5\n-0.5 1.5\n", Weights::given),
             "g.mat:1: graph.file: row 0, column 1 (counted from 0) is -0.5, expected no negative weight");
   EXPECT_EQ(error("g.mat", "1 0\n0 1\n", Weights::given),

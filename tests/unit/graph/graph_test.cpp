@@ -41,7 +41,7 @@ TEST(Graph, RefusesSelfLoopsStrangersAndEmptyNetworks) {
     }
     return "";
   };
-  EXPECT_EQ(message(3, {{1, 1}}), "graph: agent 1 is linked with itself");
+  EXPECT_EQ(message(3, {{1, 1}}), "graph: agent 1 is linked to itself");
   EXPECT_EQ(message(3, {{0, 3}}), "graph: link 0-3, expected agents from 0 to 2");
   EXPECT_EQ(message(3, {{-1, 0}}), "graph: link -1-0, expected agents from 0 to 2");
   EXPECT_EQ(message(0, {}), "graph.agents: found 0, expected at least 1");

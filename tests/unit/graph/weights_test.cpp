@@ -88,8 +88,8 @@ TEST(Weights, FastestMixingServesTwoHundredAgentsAtMost) {
     FAIL() << "expected a refusal";
   } catch (const InputError& e) {
     EXPECT_STREQ(e.what(),
-                 "graph.weights: \"fastest-mixing\" serves at most 200 agents, found 201; \"metropolis\" or "
-                 "\"best-constant\" serve any number");
+                 "graph.weights: \"fastest-mixing\" works for at most 200 agents, found 201; \"metropolis\" or "
+                 "\"best-constant\" work for any number");
   }
 }
 

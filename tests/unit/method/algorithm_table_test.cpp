@@ -58,7 +58,7 @@ TEST(AlgorithmTable, ReadsEveryAlgorithmByItsNameAlone) {
 
 TEST(AlgorithmTable, HasNoAlgorithmThatTheTestsLeaveOut) {
   std::set<std::string> tested = {"atc"};
-  for (const test::Pair& pair : test::algorithm_sets()) tested.insert(*pair.algorithm.find("name")->as<std::string>());
+  for (const test::Pair& pair : test::algorithm_sets()) tested.insert(pair.name());
   for (const AlgorithmEntry& entry : algorithms()) EXPECT_TRUE(tested.contains(entry.name)) << entry.name;
 }
 

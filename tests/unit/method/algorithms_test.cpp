@@ -85,6 +85,7 @@ TEST(Algorithms, WithoutBiasReachTheMinimiserWhereAgentsDiffer) {
       {algorithm_of("gradient-tracking"), step_of("backtracking")},
       {algorithm_of("diging"), constant(0.05)},
       {algorithm_of("kuruzov"), {}},
+      {algorithm_of("quasi-newton"), {}},
       {algorithm_of("next", {{"theta", 0.0}}), constant(0.1)},
   };
   for (auto& [name, matrix] : networks()) {

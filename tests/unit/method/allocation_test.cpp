@@ -116,8 +116,9 @@ TEST(Allocation, HappensInNoIterationOfAnyAlgorithm) {
   ProblemOptions options;
   options.dimension = 9;
   options.samples = 3;
-  const auto instance = test::synthetic_instance(test::network_of(Topology::ring, 5), options, 2);
   for (const test::Pair& pair : test::algorithm_sets()) {
+    options.model.batch = pair.of({1, false});
+    const auto instance = test::synthetic_instance(test::network_of(Topology::ring, 5), options, 2);
     for (const Index workers : {1, 3}) {
       EXPECT_EQ(allocated(instance, pair.step, workers, pair.algorithm), 0) << pair.text();
     }

@@ -127,7 +127,7 @@ TEST(LevelEstimate, ListensToTheNeighbourhood) {
     EXPECT_EQ(estimate.levels()[0], 0);
     EXPECT_EQ(estimate.levels()[1], 0);
     EXPECT_NEAR(estimate.levels()[2], 2.5, 1e-12);
-    // The agents' diameter once, to agree on the epoch, then 2 numbers an epoch over 4 directed edges.
+    // The agents' diameter once, to agree on the epoch, then 2 numbers per epoch over 4 directed edges.
     EXPECT_EQ(worker.network.algorithm_traffic().scalars, 2 * 4 + 2 * 2 * 4);
   });
 }
@@ -198,7 +198,7 @@ TEST(OptimalValues, AreRefusedOneByOneWhereTheNetworksAverageIsTracked) {
   nobody.known = false;
   for (const Reference* reference : {static_cast<const Reference*>(nullptr), static_cast<const Reference*>(&nobody)}) {
     EXPECT_EQ(std::string(refusal([&] { return first_steps("per-sample", "diging", reference); }).what()),
-              "optimum = \"per-sample\": is J(w^o) with algorithm \"diging\", and nobody knows it here "
+              "optimum = \"per-sample\": is J(w^o) with algorithm \"diging\", which is not known here "
               "(problem.reference = \"solve\" finds it)");
   }
 }

@@ -165,7 +165,7 @@ TEST(OwnEntries, AreNamedInMessages) {
   EXPECT_EQ(complaint_about_rule(step_of("tuned", {{"of", "shi"}})),
             "step.of.rule: unknown name \"shi\"; did you mean 'shy'?");
   EXPECT_EQ(complaint_about_rule(step_of("tuned", {{"of", "polyak"}})),
-            "step.of: rule \"polyak\" has no constant to tune; those that have: \"constant\", \"decay\", \"schedule\", "
+            "step.of: rule \"polyak\" has no constant to tune; rules that do: \"constant\", \"decay\", \"schedule\", "
             "\"shy\"");
   EXPECT_EQ(complaint_about_algorithm("lazy-difusion"),
             "algorithm: unknown name \"lazy-difusion\"; did you mean 'lazy-diffusion'?");

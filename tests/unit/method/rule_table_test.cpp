@@ -101,7 +101,7 @@ TEST(RuleTable, ReadsATunedScheduleButNotOneFromAFile) {
     return step_of("tuned", {{"of", step_of("schedule", schedule)}});
   };
   EXPECT_EQ(read_rule(tuned({{"warmup", 5}}), "step").gives, Steps::common);
-  EXPECT_EQ(complaint(tuned({{"file", "steps.txt"}})), "step.of: found both value and file; give the one or the other");
+  EXPECT_EQ(complaint(tuned({{"file", "steps.txt"}})), "step.of: found both value and file; give one or the other");
   EXPECT_EQ(complaint(tuned({{"value", 0.1}})), "step.of.value: is what the search looks for; leave it out");
 }
 
@@ -126,8 +126,10 @@ TEST(RuleTable, SaysWhatIsMissingOrOutOfRange) {
     EXPECT_EQ(complaint(gap({{"relaxation", rho}})),
               "step.relaxation: found " + rho.text() + ", expected number in (0, 2)");
   }
-  EXPECT_EQ(complaint(gap({{"sweeps", 0}})), "step.sweeps: found 0, expected an integer from 1 to 1000000, or \"exact\"");
-  EXPECT_EQ(complaint(gap({{"sweeps", "all"}})), "step.sweeps: found \"all\", expected an integer from 1 to 1000000, or \"exact\"");
+  EXPECT_EQ(complaint(gap({{"sweeps", 0}})),
+            "step.sweeps: found 0, expected an integer from 1 to 1000000, or \"exact\"");
+  EXPECT_EQ(complaint(gap({{"sweeps", "all"}})),
+            "step.sweeps: found \"all\", expected an integer from 1 to 1000000, or \"exact\"");
   for (const Value& cap : {Value("1/sqrt(i)"), Value("-1/sqrt(i+1)"), Value(0.0), Value("x"), Value(true)}) {
     EXPECT_EQ(complaint(gap({{"cap", cap}})), "step.cap: found " + cap.text() +
                                                   ", expected \"none\" | number > 0 | \"GAMMA/sqrt(i+1)\" | "

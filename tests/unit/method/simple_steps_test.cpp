@@ -113,7 +113,7 @@ TEST_F(ScheduleFile, IsGivenOrAValueIs) {
   both["value"] = 0.1;
   both.line = 3;
   const auto found = refusal([&] { return read_rule(both, "step"); });
-  EXPECT_EQ(std::string(found.what()), "line 3: step: found both value and file; give the one or the other");
+  EXPECT_EQ(std::string(found.what()), "line 3: step: found both value and file; give one or the other");
   EXPECT_EQ(refusal([&] { return read_rule("schedule", "step"); }).message(),
             "found neither value nor file; give a step size, value = 0.1, or a file of steps");
   for (const double value : {0.0, -1.0, std::nan("")}) {

@@ -78,7 +78,7 @@ TEST_P(Isolated, EveryRuleUsesOnlyWhatItWasSentAndIsChargedForIt) {
   const test::Instance instance = interpolating(topology, agents);
   for (const Value& step : test::all_sets()) {
     SCOPED_TRACE(step.text());
-    // An exact solve takes hundreds of sweeps an iteration, sometimes many thousands.
+    // An exact solve takes hundreds of sweeps per iteration, sometimes many thousands.
     const Index iterations = test::is_exact(step) ? 3 : 60;
     std::vector<Traffic> copied;
     const auto isolated = [&](const CombinationMatrix& matrix, VectorType vectors, const Body& body) {

@@ -80,7 +80,7 @@ TEST_F(BundledData, FindsClassNamesUnderAnyPython) {
   EXPECT_EQ(table.features.dense()(177, 12), 177);
   EXPECT_EQ(table.targets[5], 2);
   static_cast<void>(write(folder + "wine_data.csv", text + "1\n"));
-  EXPECT_EQ(refusal("wine", folder_.string()), "is not the file that polyhop knows");
+  EXPECT_EQ(refusal("wine", folder_.string()), "is not the file that polyhop expects");
 }
 
 }  // namespace

@@ -54,7 +54,7 @@ TEST_F(ByteSourceTest, RefusesDamagedGzip) {
   std::string changed = whole;
   changed[whole.size() - 6] = static_cast<char>(changed[whole.size() - 6] + 1);
   EXPECT_EQ(refusal("a.svm.gz", changed), "its gzip data are damaged: incorrect data check");
-  EXPECT_EQ(refusal("a.svm.gz", whole + "more"), "has bytes after its gzip data that are none");
+  EXPECT_EQ(refusal("a.svm.gz", whole + "more"), "has bytes after its gzip data that are not gzip");
   EXPECT_EQ(refusal("a.svm.gz", std::string("\x1f\x8b\x08\xff", 4)),
             "its gzip data are damaged: unknown header flags set");
 }

@@ -111,7 +111,7 @@ TEST_F(CsvReader, RefusesTextAmongFeatures) {
 
 TEST_F(CsvReader, RefusesLabelsThatTrainingNeverSaw) {
   EXPECT_EQ(refusal("a.csv", "x,y\n1,red\n3,green\n", {.labels = {"red"}}),
-            "3: column 2 ('y'): found the label \"green\", which training never saw; its labels: red");
+            "3: column 2 ('y'): found the label \"green\", which is not in the training data; its labels are: red");
 }
 
 TEST_F(CsvReader, RefusesRaggedRecords) {
@@ -138,7 +138,7 @@ TEST_F(CsvReader, PassesOverColumnsThatAreNotAskedFor) {
 }
 
 TEST_F(CsvReader, RefusesColumnsWithTheSameName) {
-  const std::string says = "columns 1 and 3 are both called 'age'; each needs a name of its own";
+  const std::string says = "columns 1 and 3 are both called 'age'; each needs its own name";
   EXPECT_EQ(refusal("a.csv", "age,x,age,y\n1,2,3,4\n"), says);
   EXPECT_EQ(refusal("a.csv", "age,x,age\n1,2,3\n"), says);
 }

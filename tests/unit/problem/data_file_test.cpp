@@ -21,8 +21,8 @@ TEST_F(DataFile, GoesByItsExtension) {
     EXPECT_TRUE(read(name, "1 1:2\n").features.is_sparse()) << name;
   }
   EXPECT_EQ(refusal("a.csv", "1 1:2\n1 1:3\n"), "has no column besides the target, expected features");
-  EXPECT_EQ(refusal("a.npy", "1 1:2\n"), "the file is no NumPy array");
-  EXPECT_EQ(refusal("a.npz", "1 1:2\n"), "is no NPZ (zip) archive that can be read: Not a zip archive");
+  EXPECT_EQ(refusal("a.npy", "1 1:2\n"), "the file is not a NumPy array");
+  EXPECT_EQ(refusal("a.npz", "1 1:2\n"), "is not a readable NPZ (zip) archive: Not a zip archive");
 }
 
 TEST_F(DataFile, GoesByItsContentWhereTheExtensionSaysNothing) {

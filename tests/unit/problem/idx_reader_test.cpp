@@ -51,7 +51,7 @@ TEST_F(IdxReader, RefusesOtherLabels) {
     }
     return "not refused";
   };
-  EXPECT_EQ(refusal_with({0, 0, 8, 1, 0, 0, 0, 1, 9}), "has 1 labels, expected 2 as there are images");
+  EXPECT_EQ(refusal_with({0, 0, 8, 1, 0, 0, 0, 1, 9}), "has 1 labels, expected 2, one per image");
   EXPECT_EQ(refusal_with({0, 0, 8, 1, 0, 0, 0, 2, 9}), "has a header that asks for 2 bytes, found 1");
   EXPECT_EQ(refusal_with({0, 0, 8, 3, 0, 0, 0, 2, 9}), "is an IDX file of 3 dimensions, expected 1");
 }
@@ -60,7 +60,7 @@ TEST_F(IdxReader, AGzipFileHoldsWhatItsHeaderAsksForAndNoMore) {
   const DataFormat alone{.has_targets = false};
   const std::string two = bytes({0, 0, 8, 3, 0, 0, 0, 2, 0, 0, 0, 1, 0, 0, 0, 1, 7, 9});
   EXPECT_EQ(row(read("f-idx3-ubyte.gz", packed(two), alone), 1), (Numbers{9}));
-  EXPECT_EQ(refusal("f-idx3-ubyte.gz", packed(two + "x"), alone), "goes on after what its header asks for");
+  EXPECT_EQ(refusal("f-idx3-ubyte.gz", packed(two + "x"), alone), "continues after what its header asks for");
   EXPECT_EQ(refusal("f-idx3-ubyte.gz", packed(two.substr(0, two.size() - 1)), alone), "ends too early");
 }
 
@@ -71,14 +71,14 @@ TEST_F(IdxReader, RefusesForgedAndForeignHeaders) {
             "has a header that asks for 139637976727552 bytes, found 1");
   EXPECT_EQ(refusal(name, bytes({0, 0, 8, 3, 255, 0, 0, 0, 255, 0, 0, 0, 255, 0, 0, 0}), alone),
             "has a header that asks for too many bytes, found 0");
-  EXPECT_EQ(refusal(name, bytes({0, 0, 8, 3, 0, 0, 0}), alone), "ends in its header");
+  EXPECT_EQ(refusal(name, bytes({0, 0, 8, 3, 0, 0, 0}), alone), "ends inside its header");
   EXPECT_EQ(refusal(name, bytes({0, 0, 8, 3, 4, 3, 2, 1, 0, 0, 0, 1, 0, 0, 0, 1, 7}), alone),
             "has a header that asks for 67305985 bytes, found 1");  // 0x04030201
   EXPECT_EQ(refusal(name, bytes({0, 0, 8, 3, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, 7, 9}), alone),
             "has a header that asks for 1 bytes, found 2");
   EXPECT_EQ(refusal(name, bytes({0, 0, 13, 3, 0, 0, 0, 1}), alone),
             "is an IDX file of the type 13, expected bytes (8)");
-  EXPECT_EQ(refusal(name, "text", alone), "is no IDX file");
+  EXPECT_EQ(refusal(name, "text", alone), "is not an IDX file");
   EXPECT_EQ(refusal(name, bytes({0, 0, 8, 3, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1}), alone), "holds no samples");
   EXPECT_EQ(refusal(name, bytes({0, 0, 8, 3, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 1}), alone), "holds no features");
 }

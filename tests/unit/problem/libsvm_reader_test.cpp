@@ -72,7 +72,7 @@ TEST_F(LibsvmReader, NumbersClassesAsTrainingDid) {
   EXPECT_EQ(table.targets, (Numbers{1, 0}));
   EXPECT_EQ(table.labels, format.labels);
   EXPECT_EQ(refusal("a.svm", "ham 1:1\neggs 1:1\n", format),
-            "2: column 1: found the label \"eggs\", which training never saw; its labels: spam, ham");
+            "2: column 1: found the label \"eggs\", which is not in the training data; its labels are: spam, ham");
   EXPECT_EQ(read("a.svm", "2.0 1:1\n", {.labels = {"1", "2"}}).targets, Numbers{1});
 }
 

@@ -74,7 +74,7 @@ TEST_F(NumpyReader, NumbersClassesAsTrainingDid) {
   const std::string bytes = npy("(2, 2)", {0, 7, 0, 3});
   EXPECT_EQ(read("a.npy", bytes, {.labels = {"3", "7.0"}}).targets, (Numbers{1, 0}));
   EXPECT_EQ(refusal("a.npy", bytes, {.labels = {"7"}}),
-            "row 2: found the label \"3\", which training never saw; its labels: 7");
+            "row 2: found the label \"3\", which is not in the training data; its labels are: 7");
 }
 
 TEST_F(NumpyReader, RefusesWhatIsNotFinite) {
@@ -147,13 +147,13 @@ TEST_F(NumpyReader, LeavesTheTargetOutOfFeatures) {
   // As many columns as features: the target is not among them.
   EXPECT_EQ(row(read("a.npy", bytes, {.target = "1", .columns = 3, .has_targets = false}), 1), (Numbers{4, 5, 6}));
   EXPECT_EQ(refusal("a.npy", bytes, {.target = "y", .columns = 2, .has_targets = false}),
-            "has 3 columns of features, expected 2; a target among them is left out when it is named");
+            "has 3 columns of features, expected 2; if one of them is the target, name it");
 }
 
 TEST_F(NumpyReader, AGzipFileHoldsWhatItsShapeAsksForAndNoMore) {
   const Numbers six = {1, 2, 3, 4, 5, 6};
   EXPECT_EQ(read("a.npy.gz", packed(npy("(2, 3)", six))).targets, (Numbers{3, 6}));
-  EXPECT_EQ(refusal("a.npy.gz", packed(npy("(1, 3)", six))), "the file goes on after the last number of its shape");
+  EXPECT_EQ(refusal("a.npy.gz", packed(npy("(1, 3)", six))), "the file continues after the last number of its shape");
   EXPECT_EQ(refusal("a.npy.gz", packed(npy("(3, 3)", six))), "the file ends too early");
   EXPECT_TRUE(refusal("a.npy.gz", packed(npy("(1000000000, 3)", six))).starts_with("the file has a shape that asks"));
 }

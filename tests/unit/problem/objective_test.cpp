@@ -395,7 +395,7 @@ TEST(ObjectiveProblem, RefusesTheMeanOfEndlessSamples) {
                  problem.costs({0, 2}, Rows(1, 3), out);
                  return 0;
                }).what(),
-               "agent 1 has endless samples: there is no mean over all of them");
+               "agent 1 has infinitely many samples, so there is no mean over all of them");
 }
 
 Reference minimum_of(const Problem& problem) {
@@ -503,7 +503,7 @@ TEST(ObjectiveProblem, SaysWhenItsMinimumIsUnknown) {
                    not_finite);
   }
   expect_unknown(minimum_of(ObjectiveProblem({std::make_shared<Polynomial>(), std::make_shared<Endless>()})),
-                 "samples never end, so no cost is a mean over all of them");
+                 "there are infinitely many samples, so no cost is a mean over all of them");
 }
 
 TEST(ObjectiveProblem, IsMinimisedBesideAnEdge) {

@@ -134,7 +134,7 @@ TEST(ProblemOptions, RefuseWhatDoesNotGoTogether) {
   EXPECT_EQ(inconsistent({{"dimension", 3}, {"samples", 3}, {"drop", "a"}}), "problem.drop: is for source = \"file\"");
   EXPECT_EQ(inconsistent({{"source", "file"}}), "problem.data: missing; expected the name of a data file");
   EXPECT_EQ(inconsistent({{"source", "wine"}, {"dimension", 3}}),
-            "problem.dimension: is for synthetic data; a file says it itself");
+            "problem.dimension: is for synthetic data; a file has its own");
   EXPECT_EQ(inconsistent({{"source", "whine"}}), "problem.source: unknown name \"whine\"; did you mean 'wine'?");
   EXPECT_EQ(inconsistent({{"loss", "softmax"}, {"dimension", 3}, {"samples", 3}}),
             "problem.loss: \"softmax\" needs real data: source = \"file\", or a set of `polyhop data`");

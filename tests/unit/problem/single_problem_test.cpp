@@ -206,8 +206,9 @@ TEST(SinglePrecisionProblem, RefusesFeaturesWhoseSquaresItCannotHold) {
       return LinearProblem(data, builtin_loss("least-squares").loss, LinearOptions{.element = Element::float32});
     };
     EXPECT_EQ(polyhop::refusal(build).what(),
-              "problem.precision: the features of a sample of agent 0 have the norm " + std::string(size > 1 ? "1e+30" : "1e-30") +
-                  ", single precision is for 1e-18 to 1e18; rescale them (standardise = true), or take precision = "
+              "problem.precision: the features of a sample of agent 0 have the norm " +
+                  std::string(size > 1 ? "1e+30" : "1e-30") +
+                  ", single precision takes 1e-18 to 1e18; rescale them (standardise = true), or use precision = "
                   "\"double\"");
   }
 }

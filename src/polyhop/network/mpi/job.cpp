@@ -225,8 +225,8 @@ class Job::Implementation {
       if (dealt != dealt_by_first) other = rank;
     }
     if (other != 0) {
-      throw InputError("placement", link.name(other) + " has dealt the agents to the ranks otherwise than " +
-                                        link.name(0) + " (another METIS?); use \"contiguous\"");
+      throw InputError("placement", link.name(other) + " has assigned agents to ranks differently from " +
+                                        link.name(0) + " (a different METIS?); use \"contiguous\"");
     }
   }
 

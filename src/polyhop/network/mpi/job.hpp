@@ -73,7 +73,7 @@ class Job final : public Team {
   void together(const std::function<void()>& work) override;
 
   /// After a failure that may be this process's alone, in a call of its own: whether all others come to their end too,
-  /// within so many seconds. If not they may wait for this one for ever: `abort`. No other call after this.
+  /// within so many seconds. If not, they may wait for this one forever: `abort`. No other call after this.
   [[nodiscard]] bool all_leave_within(double seconds);
   /// Ends all processes of MPI_COMM_WORLD, also those outside of the job's communicator: MPI libraries cannot be relied
   /// on to end only some.
@@ -85,7 +85,7 @@ class Job final : public Team {
 };
 
 /// Runs `body` over all processes of the job: agents in contiguous shares of equal cost, by degree, in each of them
-/// `threads` workers. For programs of one's own (examples/cluster.cpp).
+/// `threads` workers. For your own programs (examples/cluster.cpp).
 void launch(Job& job, const CombinationMatrix& matrix, VectorType vectors, const Body& body, Index threads = 1);
 
 }  // namespace polyhop::mpi

@@ -26,7 +26,7 @@ constexpr int life_tag = 4;
 // The copy's errors end the program, whatever those of the original do (mpi4py has them returned): no call here asks.
 MPI_Comm duplicate(MPI_Comm parent) {
   if (parent == MPI_COMM_NULL) {
-    throw InputError("communicator", "is MPI_COMM_NULL: only the processes of a communicator make a Job of it");
+    throw InputError("communicator", "is MPI_COMM_NULL: only a communicator's own processes can make a Job of it");
   }
   int joins_two = 0;
   MPI_Comm_test_inter(parent, &joins_two);

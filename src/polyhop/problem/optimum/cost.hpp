@@ -31,14 +31,14 @@ class Cost {
   /// The Hessian at that w, where it has been asked for its size.
   [[nodiscard]] virtual bool has_small_hessian() const = 0;
   [[nodiscard]] virtual Matrix hessian() const = 0;
-  /// True when costs fall towards 0 for ever along w, because every sample is on the side of its class.
+  /// True if costs fall towards 0 forever along w, because every sample is on the side of its class.
   [[nodiscard]] virtual bool falls_along(const Vector& w) const = 0;
   /// True when no cost is below 0.
   [[nodiscard]] virtual bool is_positive() const = 0;
   [[nodiscard]] virtual bool is_smooth() const = 0;
   /// Multiplications that a gradient takes.
   [[nodiscard]] virtual double work() const = 0;
-  /// Of each coefficient, the mean square of what it is multiplied with; none where nobody knows.
+  /// Of each coefficient, the mean square of what it is multiplied by; none if not known.
   [[nodiscard]] virtual Vector squares() const { return {}; }
 
   Vector penalty;  // of each coefficient; none where somebody else adds it

@@ -118,7 +118,7 @@ Reference by_differences(const Costs& costs, Collective& collective, const Block
     shared[1] = std::max(shared[1], own);
   });
   if (samples[1] >= static_cast<double>(endless_samples)) {
-    return unknown_reference("samples never end, so no cost is a mean over all of them");
+    return unknown_reference("there are infinitely many samples, so no cost is a mean over all of them");
   }
   Mean cost(costs, collective, here, samples[0]);
   const Vector zero = Vector::Zero(costs.dimension());

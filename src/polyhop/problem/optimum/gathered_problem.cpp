@@ -114,7 +114,7 @@ std::unique_ptr<DataProblem> gathered_problem(const DataProblem& problem, Collec
     return std::make_unique<SoftmaxProblem>(std::move(out), softmax->classes(), std::move(options));
   }
   const auto* linear = dynamic_cast<const LinearProblem*>(&problem);
-  if (linear == nullptr) throw Error("the optimum of these costs is not known how to find");
+  if (linear == nullptr) throw Error("there is no known way to find the optimum of these costs");
   // The loss belongs to the problem, which outlives this.
   const std::shared_ptr<const Loss> loss(std::shared_ptr<const Loss>(), &linear->loss());
   return std::make_unique<LinearProblem>(std::move(out), loss, std::move(options));

@@ -168,7 +168,7 @@ std::unique_ptr<Pooled> pooled(const DataProblem& problem, Index first, Index la
     return std::make_unique<PooledSoftmax>(*softmax, first, last, std::move(penalty));
   }
   const auto* linear = dynamic_cast<const LinearProblem*>(&problem);
-  if (linear == nullptr) throw Error("the optimum of these costs is not known how to find");
+  if (linear == nullptr) throw Error("there is no known way to find the optimum of these costs");
   return std::make_unique<PooledLinear>(*linear, first, last, std::move(penalty));
 }
 

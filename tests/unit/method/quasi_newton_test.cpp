@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
-#include "polyhop/fit/quasi_newton.hpp"
+#include "polyhop/method/quasi_newton.hpp"
 
 #include <gtest/gtest.h>
 
@@ -135,6 +135,23 @@ TEST(QuasiNewton, NeverAcceptsAHigherValue) {
     before = descent.value();
   }
   EXPECT_LT(descent.gradient_norm(), 1e-8);
+}
+
+TEST(QuasiNewton, RestsWhereAStepIsLostInRounding) {
+  const Quadratic cost(5, 10);
+  for (const bool is_there : {true, false}) {
+    const Vector start = is_there ? cost.target : Vector::Zero(5);
+    QuasiNewton descent({start.data(), 5}, 10);
+    Vector g(5);
+    int evaluations = 0;
+    while (evaluations < 100) {
+      ++evaluations;
+      const double value = cost(Eigen::Map<const Vector>(descent.trial().data(), 5), g);
+      if (descent.take(value, {g.data(), 5}) == Outcome::moved && descent.is_at_rest()) break;
+    }
+    EXPECT_LT((Eigen::Map<const Vector>(descent.point().data(), 5) - cost.target).norm(), 1e-14);
+    EXPECT_LE(evaluations, is_there ? 1 : 40);
+  }
 }
 
 TEST(QuasiNewton, StaysAtAMinimumWhereItStarts) {

@@ -3,10 +3,12 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "polyhop/core/index.hpp"
 #include "polyhop/core/rows.hpp"
+#include "polyhop/core/state.hpp"
 
 namespace polyhop {
 
@@ -18,9 +20,15 @@ class QuasiNewton {
  public:
   /// `memory`: how many steps it remembers, two vectors each.
   QuasiNewton(std::span<const double> start, Index memory);
+  /// From a start that is not known yet; `element`: what whoever evaluates has points of. Trials are rounded to it, so
+  /// that values and gradients are those of the very points.
+  QuasiNewton(Index columns, Index memory, Element element);
+  void begin(std::span<const double> start);
 
   /// Where to evaluate next.
   [[nodiscard]] std::span<const double> trial() const { return trial_.row(0); }
+  /// How far along the direction that is; 1 is the whole quasi-Newton step.
+  [[nodiscard]] double step() const { return step_; }
 
   enum class Outcome {
     searching,  // the step along the present direction is not found yet
@@ -37,24 +45,34 @@ class QuasiNewton {
   /// What the last step was expected to gain at most: half of the slope along its direction.
   [[nodiscard]] double expected_gain() const { return -slope_ / 2; }
 
+  /// Whether the next step is lost in the rounding of the point: a gradient of 0, or a quasi-Newton step of less than
+  /// a unit in the last place.
+  [[nodiscard]] bool is_at_rest() const;
+
+  /// Registers what survives a `take`, all of it shared: names begin with `name`.
+  void register_state(StateRegistry& state, const std::string& name);
+
  private:
   void accept(double value, std::span<const double> gradient);
   void choose_direction();
   void place_trial();
 
   Index columns_;
+  Element element_;
   Rows point_, trial_, direction_;
-  Rows gradient_, at_trial_;      // the gradients at the point and at the trial
-  Rows moves_, turns_;            // the last steps, and how the gradient changed along them, in a ring
-  std::vector<double> products_;  // of the two
+  Rows gradient_, at_trial_;     // the gradients at the point and at the trial
+  Rows moves_, turns_;           // the last steps, and how the gradient changed along them, in a ring
+  Rows products_;                // of the two
+  std::vector<double> weights_;  // of the two loops, kept for its room
   Index remembered_ = 0;
   Index next_ = 0;  // where in the ring the next one goes
   double value_;
   double slope_ = 0;  // along the direction, at the point
-  bool started_ = false;
-  // The search along the direction: the step tried, an interval around the one to find, the slope at its lower end.
+  Index started_ = 0;
+  // The search along the direction: the step tried, an interval around the one to find, its upper end 0 while there is
+  // none, and the slope at its lower end.
   double step_ = 0, low_ = 0, high_ = 0, low_slope_ = 0;
-  int tries_ = 0;
+  Index tries_ = 0;
 };
 
 }  // namespace polyhop
