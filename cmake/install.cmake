@@ -17,6 +17,19 @@ if(TARGET polyhop_app)
   install(EXPORT polyhopCommandTargets NAMESPACE polyhop:: DESTINATION ${package_dir})
   install(TARGETS polyhop_app)
   install(FILES ${PROJECT_SOURCE_DIR}/docs/polyhop.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+  # Completions, printed by the command itself, where each shell looks for them. Another machine's command cannot run here.
+  if(NOT CMAKE_CROSSCOMPILING)
+    set(completions ${PROJECT_BINARY_DIR}/completions)
+    file(MAKE_DIRECTORY ${completions})
+    foreach(shell IN ITEMS bash zsh fish)
+      install(CODE "execute_process(COMMAND \"$<TARGET_FILE:polyhop_app>\" completion ${shell}
+        OUTPUT_FILE \"${completions}/polyhop.${shell}\" COMMAND_ERROR_IS_FATAL ANY)")
+    endforeach()
+    install(FILES ${completions}/polyhop.bash
+      DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME polyhop)
+    install(FILES ${completions}/polyhop.zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions RENAME _polyhop)
+    install(FILES ${completions}/polyhop.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+  endif()
 endif()
 
 configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/polyhopConfig.cmake.in

@@ -1,20 +1,23 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
-// polyhop check: is this experiment sound, what exactly does it say, and what will it take?
+// polyhop check: validates an experiment, shows it in full, and estimates its cost.
 #include <fmt/format.h>
 
-#include <cmath>
-#include <cstddef>
+#include <algorithm>
+#include <iterator>
 #include <memory>
+#include <sstream>
 #include <string>
 
 #include "command_line.hpp"
 #include "commands.hpp"
+#include "experiment_file.hpp"
 #include "json_output.hpp"
 #include "key_arguments.hpp"
 #include "memory_flag.hpp"
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/machine.hpp"
+#include "polyhop/core/words.hpp"
 #include "polyhop/experiment/forecast.hpp"
 #include "polyhop/experiment/toml_writer.hpp"
 #include "polyhop/report/text_table.hpp"
@@ -31,27 +34,39 @@ struct CheckArguments {
 };
 
 // As comments, so that all of the output is the experiment in TOML.
-void print_forecast(const CheckArguments& arguments, const Config& config, const Forecast& forecast, Index threads) {
-  const auto comment = [](const std::string& text) { fmt::print("{}\n", inked("# " + text, Ink::dim)); };
-  const auto count = [](std::size_t n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); };
-  comment(fmt::format("{}: sound. {}: {}, {}, {} iterations each.", printable(arguments.file),
-                      count(forecast.cells, "run"), count(config.methods.size(), "method"),
-                      count(config.options.seeds.list.size(), "seed"), config.options.iterations));
-  comment(fmt::format("Estimated: {} on {} threads and {}B of memory, from a few iterations on seed {}.",
-                      duration(forecast.seconds), threads, number(forecast.bytes, 3),
-                      config.options.seeds.list.front()));
-  TextTable table({{"method"}, {"a run, about", TextTable::Align::right}, {""}});
-  for (const MethodForecast& method : forecast.methods) {
-    const std::string search =
-        method.trials > 0 ? fmt::format("; its step is searched for by at most {} runs", method.trials) : "";
-    table.add(
-        {method.method, method.seconds ? duration(*method.seconds) : "-",
-         (method.seconds ? fmt::format("from {} iterations", method.measured) : "not measured, time was up") + search});
+void print_comment(const std::string& text) {
+  constexpr Index mark = 2;  // columns of "# "
+  for (const std::string& line : wrapped(text, std::max<Index>(1, output_width() - mark))) {
+    fmt::print("{}\n", inked("# " + line, Ink::dim));
   }
-  std::string text = table.text();
-  text.pop_back();
-  for (std::size_t at = 0; (at = text.find('\n', at)) != std::string::npos; at += 3) text.replace(at, 1, "\n# ");
-  comment(text);
+}
+
+void print_table_in_comments(const TextTable& table) {
+  constexpr Index mark = 2;
+  std::istringstream lines(table.text(std::max<Index>(1, output_width() - mark)));
+  for (std::string line; std::getline(lines, line);) {
+    fmt::print("{}\n", inked(line.empty() ? "#" : "# " + line, Ink::dim));
+  }
+}
+
+void print_forecast(const CheckArguments& arguments, const Config& config, const Forecast& forecast, Index threads) {
+  print_comment(fmt::format("{}: valid. {}: {}, {}, {} each.", printable(arguments.file),
+                            count_of(forecast.cells, "run"), count_of(std::ssize(config.methods), "method"),
+                            count_of(std::ssize(config.options.seeds.list), "seed"),
+                            count_of(config.options.iterations, "iteration")));
+  print_comment(fmt::format("Estimate: {} on {} and {}B of memory, from a few iterations on seed {}.",
+                            duration_text(forecast.seconds), count_of(threads, "thread"), number(forecast.bytes, 3),
+                            config.options.seeds.list.front()));
+  TextTable table({{"method"}, {"time per run", TextTable::Align::right}, {"measured"}, {"tuning"}});
+  for (const MethodForecast& method : forecast.methods) {
+    const std::string search = method.trials > 0
+                                   ? fmt::format("up to {} on {}", count_of(config.options.tuning.budget, "step"),
+                                                 count_of(method.trials / config.options.tuning.budget, "seed"))
+                                   : "-";
+    table.add({method.method, method.seconds ? duration_text(*method.seconds) : "-",
+               method.seconds ? "on " + count_of(method.measured, "iteration") : "no, time was up", search});
+  }
+  print_table_in_comments(table);
 }
 
 Value forecast_json(const Config& config, const Forecast& forecast, Index threads) {
@@ -95,14 +110,16 @@ void check_command(const CheckArguments& arguments, const Registry& registry) {
 
 void add_check(CommandLine& line) {
   const auto arguments = std::make_shared<CheckArguments>();
-  Command check = line.command("check", "validate an experiment, spell it out, and estimate what it will take");
-  check.option("FILE", arguments->file, "the experiment, a TOML file").required();
+  Command check = line.command("check", "validate an experiment, show it in full, estimate its cost");
+  check.option("FILE", arguments->file,
+               "the experiment, a TOML file (default: the one in the current folder, if there is only one)");
   add_keys(check, arguments->keys, "change a key: --set graph.agents=20");
   check.option("--threads", arguments->threads, "for the estimate (default: all cores)").within(1, 4096);
   check.flag("--json", arguments->json, "print JSON");
   add_memory_limit(check);
   add_color(check);
   check.callback([arguments, &registry = line.registry()] {
+    if (arguments->file.empty()) arguments->file = only_experiment_here(arguments->json);
     check_command(*arguments, registry);
     return done;
   });

@@ -201,11 +201,11 @@ Placement ClusterArguments::placed() const { return placement == "metis" ? Place
 void add_cluster(Command& command, ClusterArguments& arguments) {
   command
       .option("--peer-timeout", arguments.peer_timeout,
-              "under mpirun: seconds of silence after which another rank counts as lost (60)")
+              "under mpirun: seconds of silence after which another rank counts as lost (default: 60)")
       .within(1.0, 1e9);
   command
       .option("--placement", arguments.placement,
-              "under mpirun: ranks own agents by number (contiguous), or so that few edges join two ranks (metis)")
+              "under mpirun: how ranks share the agents: by number, or so that few edges join two ranks")
       .one_of({"contiguous", "metis"});
 }
 

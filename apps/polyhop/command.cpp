@@ -36,6 +36,7 @@ int parse_and_run(int argc, char** argv, const Registry& registry) {
   add_init(line);
   add_doctor(line);
   add_completion(line);
+  add_help(line);
   return line.run(argc, argv);
 }
 
@@ -46,7 +47,8 @@ namespace polyhop {
 
 int main(int argc, char** argv, const Registry& registry) {
   app::open_standard_files();
-  std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error like a full disk, and no reason to die silently
+  std::signal(SIGXFSZ,
+              SIG_IGN);  // a file that may not grow is an error like a full disk, and no reason to die silently
   int code = app::internal_error;
   std::string wrong;
   try {
@@ -61,7 +63,7 @@ int main(int argc, char** argv, const Registry& registry) {
     wrong = "polyhop: " + printable(e.what()) + "\nRun with --help for more information.\n";
     code = app::usage_error;
   } catch (const InputError& e) {
-    wrong = "polyhop: " + printable(e.what()) + "\n";
+    for (const InputError& each : e.all()) wrong += "polyhop: " + printable(each.what()) + "\n";
     code = app::bad_input;
   } catch (const std::bad_alloc&) {
     wrong = "polyhop: " + printable(argv[1]) + ": " + out_of_memory().message() + "\n";

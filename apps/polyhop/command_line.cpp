@@ -5,9 +5,12 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <sstream>
 
+#include "help_text.hpp"
 #include "polyhop/core/value.hpp"
+#include "terminal.hpp"
 
 namespace polyhop::app {
 namespace {
@@ -21,8 +24,10 @@ std::vector<std::string> choices_of(const std::string& type) {
   return out;
 }
 
-ArgumentInfo info_of(const CLI::Option& option) {
+ArgumentInfo info_of(const CLI::Option& option, const Completions& completions) {
   ArgumentInfo info;
+  if (const auto found = completions.find(&option); found != completions.end()) info.beginnings = found->second;
+  info.group = option.get_group();
   info.positional = option.get_positional();
   if (info.positional) {
     info.names = {option.get_name()};
@@ -41,9 +46,9 @@ ArgumentInfo info_of(const CLI::Option& option) {
   return info;
 }
 
-CommandInfo info_of(const CLI::App& command, const std::string& name) {
+CommandInfo info_of(const CLI::App& command, const std::string& name, const Completions& completions) {
   CommandInfo info{name, command.get_description(), {}};
-  for (const CLI::Option* option : command.get_options()) info.arguments.push_back(info_of(*option));
+  for (const CLI::Option* option : command.get_options()) info.arguments.push_back(info_of(*option, completions));
   return info;
 }
 
@@ -56,6 +61,7 @@ std::string usage_message(const CLI::App& app, const std::string& otherwise) {
     for (const auto* subcommand : app.get_subcommands({})) names.push_back(subcommand->get_name());
     return "unknown command '" + unknown.front() + "'" + suggestion(unknown.front(), names);
   }
+  if (chosen.empty() && unknown.empty()) return "a command is missing";
   std::vector<std::string> names;
   for (const auto* option : (chosen.empty() ? app : *chosen.front()).get_options()) {
     for (const auto& name : option->get_lnames()) names.push_back("--" + name);
@@ -120,6 +126,11 @@ Argument& Argument::suggests(const std::vector<std::string>& names) {
   return takes(all);
 }
 
+Argument& Argument::begins_with(const std::vector<std::string>& beginnings) {
+  (*completions_)[option_] = beginnings;
+  return *this;
+}
+
 Argument& Argument::takes(const std::string& what) {
   option_->type_name(what);
   return *this;
@@ -131,33 +142,33 @@ Argument& Argument::grouped(const std::string& heading) {
 }
 
 Argument Command::option(const std::string& names, std::string& value, const std::string& help) {
-  return Argument(*app_->add_option(names, value, help));
+  return {*app_->add_option(names, value, help), *completions_};
 }
 
 Argument Command::option(const std::string& names, std::optional<std::string>& value, const std::string& help) {
-  return Argument(*app_->add_option(names, value, help));
+  return {*app_->add_option(names, value, help), *completions_};
 }
 
 Argument Command::option(const std::string& names, Index& value, const std::string& help) {
-  return Argument(*app_->add_option(names, value, help));
+  return {*app_->add_option(names, value, help), *completions_};
 }
 
 Argument Command::option(const std::string& names, std::optional<Index>& value, const std::string& help) {
-  return Argument(*app_->add_option(names, value, help));
+  return {*app_->add_option(names, value, help), *completions_};
 }
 
 Argument Command::option(const std::string& names, double& value, const std::string& help) {
-  return Argument(*app_->add_option(names, value, help));
+  return {*app_->add_option(names, value, help), *completions_};
 }
 
 Argument Command::option(const std::string& names, std::optional<double>& value, const std::string& help) {
-  return Argument(*app_->add_option(names, value, help));
+  return {*app_->add_option(names, value, help), *completions_};
 }
 
 Argument Command::option(const std::string& names, std::vector<std::string>& values, const std::string& help) {
   CLI::Option& option = *app_->add_option(names, values, help);
   if (!option.get_positional()) option.allow_extra_args(false);
-  return Argument(option);
+  return {option, *completions_};
 }
 
 Argument Command::option(const std::string& names, const std::function<void(const std::string&)>& take,
@@ -172,7 +183,7 @@ Argument Command::option(const std::string& names, const std::function<void(cons
     }
   };
   const auto nothing_more = [](const std::string&) {};
-  return Argument(*app_->add_option_function<std::string>(names, nothing_more, help)->check(refusal));
+  return {*app_->add_option_function<std::string>(names, nothing_more, help)->check(refusal), *completions_};
 }
 
 void Command::flag(const std::string& names, bool& value, const std::string& help) {
@@ -189,14 +200,19 @@ void Command::callback(const std::function<int()>& work) {
 
 CommandLine::CommandLine(const std::string& help, const std::string& version, const Registry& registry)
     : app_(std::make_unique<CLI::App>(help)), registry_(&registry) {
-  app_->set_version_flag("--version", version);
+  app_->set_help_flag("-h,--help", "print this help and exit");
+  app_->set_version_flag("--version", version, "print the version and exit");
   app_->require_subcommand(1);
+  // Commands take over the program's way to show help.
+  app_->formatter_fn([this](const CLI::App* app, const std::string&, CLI::AppFormatMode) {
+    return this->help(app == app_.get() ? "" : app->get_name());
+  });
 }
 
 CommandLine::~CommandLine() = default;
 
 Command CommandLine::command(const std::string& name, const std::string& help) {
-  return {*app_->add_subcommand(name, help), code_, hints_[name]};
+  return {*app_->add_subcommand(name, help), code_, hints_[name], completions_};
 }
 
 void CommandLine::flag(const std::string& name, const std::function<void()>& work, const std::string& help) {
@@ -207,9 +223,22 @@ void CommandLine::flag(const std::string& name, const std::function<void()>& wor
   app_->add_flag_callback(name, work_and_end, help);
 }
 
+std::string CommandLine::help(const std::string& command) const {
+  const std::vector<CommandInfo> all = tree();
+  const auto found = std::ranges::find(all, command, &CommandInfo::name);
+  if (found == all.end()) {
+    std::vector<std::string> names;
+    for (const CommandInfo& info : all) names.push_back(info.name);
+    throw UsageError("unknown command '" + command + "'" + suggestion(command, std::span(names).subspan(1)));
+  }
+  return help_text(*found, all, output_width());
+}
+
 std::vector<CommandInfo> CommandLine::tree() const {
-  std::vector<CommandInfo> out = {info_of(*app_, "")};
-  for (const CLI::App* command : app_->get_subcommands({})) out.push_back(info_of(*command, command->get_name()));
+  std::vector<CommandInfo> out = {info_of(*app_, "", completions_)};
+  for (const CLI::App* command : app_->get_subcommands({})) {
+    out.push_back(info_of(*command, command->get_name(), completions_));
+  }
   return out;
 }
 

@@ -31,10 +31,13 @@ class UsageError : public Error {
   using Error::Error;
 };
 
+/// What shells complete the value of an argument to, where that is not what the help names.
+using Completions = std::map<const CLI::Option*, std::vector<std::string>>;
+
 /// A flag with a value or a positional argument, while it is registered: what else is to be said of it.
 class Argument {
  public:
-  explicit Argument(CLI::Option& option) : option_(&option) {}
+  Argument(CLI::Option& option, Completions& completions) : option_(&option), completions_(&completions) {}
 
   Argument& required();
   Argument& within(int lowest, int highest);
@@ -44,6 +47,8 @@ class Argument {
   Argument& one_of(const std::vector<std::string>& names);
   /// Names for help and completions; others are not refused.
   Argument& suggests(const std::vector<std::string>& names);
+  /// Beginnings of values, for completions alone.
+  Argument& begins_with(const std::vector<std::string>& beginnings);
   /// What the value is, in the words of the help.
   Argument& takes(const std::string& what);
   /// Under a heading of its own in the help.
@@ -51,13 +56,15 @@ class Argument {
 
  private:
   CLI::Option* option_;
+  Completions* completions_;
 };
 
 /// A command while it is registered. "-o,--output" names a flag, "FILE" a positional argument. Values are written when
 /// the arguments are read, right before the callback is called: both must live until then.
 class Command {
  public:
-  Command(CLI::App& app, int& code, std::string& hint) : app_(&app), code_(&code), hint_(&hint) {}
+  Command(CLI::App& app, int& code, std::string& hint, Completions& completions)
+      : app_(&app), code_(&code), hint_(&hint), completions_(&completions) {}
 
   Argument option(const std::string& names, std::string& value, const std::string& help);
   Argument option(const std::string& names, std::optional<std::string>& value, const std::string& help);
@@ -83,14 +90,17 @@ class Command {
   CLI::App* app_;
   int* code_;
   std::string* hint_;
+  Completions* completions_;
 };
 
 /// What is registered of a flag or a positional argument, as completions and the manual page tell it.
 struct ArgumentInfo {
-  std::vector<std::string> names;    // "-o", "--output"; of a positional its one name
-  std::string value;                 // what it takes, in words; empty when nothing
-  std::vector<std::string> choices;  // the values it takes, where they have names
+  std::vector<std::string> names;       // "-o", "--output"; of a positional its one name
+  std::string value;                    // what it takes, in words; empty when nothing
+  std::vector<std::string> choices;     // the values it takes, where they have names
+  std::vector<std::string> beginnings;  // what its values begin with, for completions
   std::string help;
+  std::string group;  // the heading it stands under in the help
   bool positional = false;
   bool required = false;
   bool repeats = false;  // may be given more than once
@@ -116,6 +126,9 @@ class CommandLine {
   /// A flag of the program itself: as with --version, its work is done instead of a command's.
   void flag(const std::string& name, const std::function<void()>& work, const std::string& help);
 
+  /// The help of a command, or with an empty name of the program, in lines that fit. Throws UsageError for no command.
+  [[nodiscard]] std::string help(const std::string& command) const;
+
   /// What is registered: the program first, then its commands.
   [[nodiscard]] std::vector<CommandInfo> tree() const;
 
@@ -126,6 +139,7 @@ class CommandLine {
   std::unique_ptr<CLI::App> app_;
   const Registry* registry_;
   int code_ = 0;
+  Completions completions_;
   std::map<std::string, std::string> hints_;  // of commands, instead of more arguments
 };
 

@@ -7,7 +7,15 @@ namespace polyhop::app {
 class CommandLine;
 
 /// What the command ends with, as docs/interface.md lists.
-enum ExitCode { done = 0, internal_error = 1, usage_error = 2, bad_input = 3, not_converged = 4, lost_peer = 5, no_room = 6 };
+enum ExitCode {
+  done = 0,
+  internal_error = 1,
+  usage_error = 2,
+  bad_input = 3,
+  not_converged = 4,
+  lost_peer = 5,
+  no_room = 6
+};
 
 /// Each registers one command. When it is chosen, its callback does the work and gives the exit code; errors are
 /// thrown, and told in one place, main.cpp.
@@ -25,5 +33,7 @@ void add_init(CommandLine& line);
 void add_doctor(CommandLine& line);
 /// `completion` and `--man`, made from all that the others registered.
 void add_completion(CommandLine& line);
+/// `help`, of all that the others registered.
+void add_help(CommandLine& line);
 
 }  // namespace polyhop::app

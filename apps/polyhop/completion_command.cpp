@@ -66,8 +66,14 @@ std::string bash_branch(const CommandInfo& command, const std::vector<std::strin
   for (const ArgumentInfo& argument : command.arguments) {
     if (argument.positional || argument.value.empty()) continue;
     const std::string names = joined(argument.names, "|");
-    out += argument.choices.empty() ? fmt::format("        {}) return ;;\n", names)
-                                    : fmt::format("        {}) words='{}' ;;\n", names, joined(argument.choices, " "));
+    if (!argument.beginnings.empty()) {
+      out += fmt::format("        {}) words='{}'; compopt -o nospace 2>/dev/null ;;\n", names,
+                         joined(argument.beginnings, " "));
+    } else if (!argument.choices.empty()) {
+      out += fmt::format("        {}) words='{}' ;;\n", names, joined(argument.choices, " "));
+    } else {
+      out += fmt::format("        {}) return ;;\n", names);
+    }
   }
   return out + fmt::format("        *) [[ $current == -* ]] && words='{}' || words='{}' ;;\n      esac\n      ;;\n",
                            joined(flags_of(command), " "), joined(words, " "));
@@ -95,7 +101,10 @@ complete -o default -F _polyhop polyhop
 // '(-o --output)'{-o,--output}'[help]:value:action'
 std::string zsh_argument(const ArgumentInfo& argument) {
   const auto text = [](const std::string& s) { return escaped(s, "[]:", "'\\''"); };
-  const std::string action = argument.choices.empty() ? "_files" : "(" + joined(argument.choices, " ") + ")";
+  const std::string action = !argument.beginnings.empty()
+                                 ? "{compadd -S \"\" -- " + joined(argument.beginnings, " ") + "}"
+                             : !argument.choices.empty() ? "(" + joined(argument.choices, " ") + ")"
+                                                         : "_files";
   if (argument.positional)
     return fmt::format("'{}:{}:{}'", argument.repeats ? "*" : "", argument.names.front(), action);
   const std::string tail = fmt::format("[{}]{}", text(argument.help), argument.value.empty() ? "" : ":value:" + action);
@@ -129,13 +138,14 @@ std::string zsh_script(const Tree& tree) {
 }
 
 std::string fish_line(const std::string& condition, const ArgumentInfo& argument) {
-  const std::string choices = joined(argument.choices, " ");
+  const std::vector<std::string>& known = argument.beginnings.empty() ? argument.choices : argument.beginnings;
+  const std::string choices = joined(known, " ");
   std::string out = fmt::format("complete -c polyhop -n '{}'", condition);
   if (argument.positional) return argument.choices.empty() ? "" : fmt::format("{} -f -a '{}'\n", out, choices);
   for (const std::string& name : argument.names) {
     out += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
   }
-  if (!argument.choices.empty()) {
+  if (!known.empty()) {
     out += fmt::format(" -x -a '{}'", choices);
   } else if (!argument.value.empty()) {
     out += " -r";
@@ -161,7 +171,8 @@ std::string fish_script(const Tree& tree) {
 
 void add_completion(CommandLine& line) {
   const auto shell = std::make_shared<std::string>();
-  Command completion = line.command("completion", "print what makes a shell complete polyhop's commands and flags");
+  Command completion =
+      line.command("completion", "print the script that makes a shell complete commands, flags and their values");
   completion.option("SHELL", *shell, "which shell").required().one_of({"bash", "zsh", "fish"});
   completion.callback([shell, &line] {
     const Tree tree = line.tree();

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
-// polyhop data: the data sets that Debian packages bring along, listed, or one of them as CSV.
+// polyhop data: the data sets that Debian packages provide, listed, or one of them as CSV.
 #include <fmt/format.h>
 
 #include <memory>
@@ -31,13 +31,14 @@ struct DataArguments {
 
 void print_sets() {
   constexpr auto right = TextTable::Align::right;
-  TextTable table({{"name"}, {""}, {"samples", right}, {"features", right}, {"classes", right}, {"package"}, {""}});
+  TextTable table(
+      {{"name"}, {"what it is"}, {"samples", right}, {"features", right}, {"classes", right}, {"package"}, {"status"}});
   for (const BundledSet& set : bundled_sets()) {
     table.add({set.name, set.summary, std::to_string(set.samples), std::to_string(set.features),
                set.classes == 0 ? "numbers" : std::to_string(set.classes), set.package,
                is_installed(set) ? "installed" : "missing"});
   }
-  fmt::print("{}\npolyhop data NAME writes one as CSV.\n", table.text(terminal_width()));
+  fmt::print("{}\npolyhop data NAME writes one as CSV.\n", table.text(output_width(), wants_color()));
 }
 
 Value sets_json() {
@@ -93,13 +94,14 @@ void data_command(const DataArguments& arguments) {
 
 void add_data(CommandLine& line) {
   const auto arguments = std::make_shared<DataArguments>();
-  Command data = line.command("data", "list the data sets that Debian packages bring along, or write one as CSV");
+  Command data = line.command("data", "list the data sets that Debian packages provide, or write one as CSV");
   std::vector<std::string> names;
   for (const BundledSet& set : bundled_sets()) names.push_back(set.name);
   data.option("NAME", arguments->name, "the set to write").suggests(names);
   data.option("-o,--output", arguments->output, "the CSV file to write (default: the standard output)");
   data.flag("--json", arguments->json, "print the list as JSON");
   add_memory_limit(data);
+  add_color(data);
   data.callback([arguments] {
     data_command(*arguments);
     return done;

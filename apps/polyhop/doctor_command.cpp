@@ -141,8 +141,13 @@ std::string mark(Finding::Verdict verdict) {
 
 void print_findings(const std::vector<Finding>& findings, bool fit) {
   for (const Finding& finding : findings) {
-    fmt::print("{} {:<15} {}\n", mark(finding.verdict), finding.subject, printable(finding.text));
-    if (!finding.advice.empty()) fmt::print("{:24}{} {}\n", "", inked("->", Ink::bold), finding.advice);
+    constexpr Index beside = 24;  // columns of the verdict and the subject
+    const Index room = std::max<Index>(1, output_width() - beside);
+    const auto lines = wrapped(printable(finding.text), room);
+    fmt::print("{} {:<15} {}\n", mark(finding.verdict), finding.subject, lines.front());
+    for (std::size_t n = 1; n < lines.size(); ++n) fmt::print("{:{}}{}\n", "", beside, lines[n]);
+    if (finding.advice.empty()) continue;
+    for (const std::string& line : wrapped("-> " + finding.advice, room, 3)) fmt::print("{:{}}{}\n", "", beside, line);
   }
   fmt::print("\n{}\n",
              inked(fit ? "This machine is fit to run polyhop." : "This machine is not fit to run polyhop.", Ink::bold));
@@ -187,7 +192,8 @@ int doctor_command(bool json) {
 
 void add_doctor(CommandLine& line) {
   const auto json = std::make_shared<bool>(false);
-  Command doctor = line.command("doctor", "is this machine fit: programs, memory, and a test of the promised bits");
+  Command doctor = line.command(
+      "doctor", "check this machine: programs, memory, and whether results are bit-identical to those elsewhere");
   doctor.flag("--json", *json, "print JSON");
   add_color(doctor);
   doctor.callback([json] { return doctor_command(*json); });

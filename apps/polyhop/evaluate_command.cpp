@@ -15,6 +15,7 @@
 #include "json_output.hpp"
 #include "memory_flag.hpp"
 #include "polyhop/core/error.hpp"
+#include "polyhop/core/words.hpp"
 #include "polyhop/experiment/registry.hpp"
 #include "polyhop/fit/evaluation.hpp"
 #include "polyhop/fit/model_file.hpp"
@@ -41,12 +42,12 @@ ModelEvaluation evaluate_file(const Model& model, const EvaluateArguments& argum
 std::string value_text(double x) { return std::isnan(x) ? "not defined" : significant(x, 6); }
 
 void print_metrics(const ModelEvaluation& evaluation) {
-  TextTable table({{"metric"}, {"value", TextTable::Align::right}, {""}});
+  TextTable table({{"metric"}, {"value", TextTable::Align::right}, {"meaning"}});
   for (const auto& [key, value] : evaluation.metrics) {
     const MetricText& text = metric_text(key);
     table.add({std::string(text.name), value_text(value), std::string(text.help)});
   }
-  fmt::print("\n{}", table.text(terminal_width()));
+  fmt::print("\n{}", table.text(output_width(), wants_color()));
 }
 
 void print_classes(const ModelEvaluation& evaluation) {
@@ -55,13 +56,14 @@ void print_classes(const ModelEvaluation& evaluation) {
   for (const ClassEvaluation& c : evaluation.classes) {
     table.add({c.name, std::to_string(c.samples), value_text(c.precision), value_text(c.recall)});
   }
-  fmt::print("\n{}", table.text(terminal_width()));
+  fmt::print("\n{}", table.text(output_width(), wants_color()));
 }
 
 void print_confusion(const ModelEvaluation& evaluation) {
   constexpr std::size_t most = 20;
   if (evaluation.classes.size() > most) {
-    fmt::print("\nWhich of the {} classes is taken for which: --json\n", evaluation.classes.size());
+    fmt::print("\nThe confusion matrix of {} classes is too wide to show: --json prints it.\n",
+               evaluation.classes.size());
     return;
   }
   std::vector<TextTable::Column> columns = {{"true \\ predicted"}};
@@ -72,14 +74,13 @@ void print_confusion(const ModelEvaluation& evaluation) {
     for (const Index count : evaluation.confusion[t]) cells.push_back(std::to_string(count));
     table.add(std::move(cells));
   }
-  fmt::print("\n{}", table.text(terminal_width()));
+  fmt::print("\n{}", table.text(output_width(), wants_color()));
 }
 
 void print_evaluation(const Model& model, const ModelEvaluation& evaluation, const EvaluateArguments& arguments) {
-  fmt::print("{}\n", inked(fmt::format("{} on {}: {}, {} {}", printable(arguments.model), printable(arguments.data),
-                                       model.options.loss.name, evaluation.samples,
-                                       evaluation.samples == 1 ? "sample" : "samples"),
-                           Ink::bold));
+  say_inked(fmt::format("{} on {}: {}, {}", printable(arguments.model), printable(arguments.data),
+                        model.options.loss.name, count_of(evaluation.samples, "sample")),
+            Ink::bold);
   print_metrics(evaluation);
   if (evaluation.classes.empty()) return;
   print_classes(evaluation);
@@ -117,7 +118,7 @@ void evaluate_command(const EvaluateArguments& arguments, const Registry& regist
 
 void add_evaluate(CommandLine& line) {
   const auto arguments = std::make_shared<EvaluateArguments>();
-  Command evaluate = line.command("evaluate", "say how good a model is on a file of samples with targets");
+  Command evaluate = line.command("evaluate", "measure how good a model is on samples with known targets");
   evaluate.option("MODEL", arguments->model, "a model that fit wrote").required();
   evaluate.option("DATA", arguments->data, "a data file, or the name of a bundled set").required();
   evaluate.option(

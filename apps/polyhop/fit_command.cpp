@@ -19,12 +19,14 @@
 #include "data_input.hpp"
 #include "experiment_run.hpp"
 #include "json_output.hpp"
+#include "key_arguments.hpp"
 #include "memory_flag.hpp"
 #include "option_flags.hpp"
 #include "polyhop/core/atomic_file.hpp"
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/named_entry.hpp"
 #include "polyhop/core/npz_writer.hpp"
+#include "polyhop/core/words.hpp"
 #include "polyhop/experiment/include.hpp"
 #include "polyhop/experiment/registry.hpp"
 #include "polyhop/fit/fit.hpp"
@@ -32,6 +34,7 @@
 #include "polyhop/problem/column_choice.hpp"
 #include "polyhop/report/html_fit.hpp"
 #include "polyhop/report/text_table.hpp"
+#include "progress.hpp"
 #include "terminal.hpp"
 
 namespace polyhop::app {
@@ -167,33 +170,35 @@ bool is_tree(const FitOptions& options) { return options.chosen_method() == FitM
 // How the fit goes about it, and what it will send.
 std::string plan_text(const FitPlan& plan, const FitOptions& options) {
   std::string out =
-      fmt::format("Fitting {} to {} samples of {} agents{}, {} numbers a model, with ", plan.loss, plan.samples,
-                  plan.agents, plan.held_out > 0 ? fmt::format(" ({} held out)", plan.held_out) : "", plan.dimension);
+      fmt::format("Fitting {} to {} of {}{}, {} per model, with ", plan.loss, count_of(plan.samples, "sample"),
+                  count_of(plan.agents, "agent"), plan.held_out > 0 ? fmt::format(" ({} held out)", plan.held_out) : "",
+                  count_of(plan.dimension, "number"));
   switch (plan.method) {
     case FitMethod::tree:
       return out + fmt::format(
                        "L-BFGS over a spanning tree of height {}.\n"
-                       "Each evaluation sends {} vectors along its links; most fits take 20 to 200 evaluations.\n",
-                       plan.height, plan.vectors);
+                       "Each evaluation sends {} along its links; most fits take 20 to 200 evaluations.",
+                       plan.height, count_of(plan.vectors, "vector"));
     case FitMethod::exact_diffusion:
       return out + fmt::format(
                        "exact diffusion between neighbours.\n"
-                       "Each iteration sends {} vectors; most fits take hundreds to thousands of iterations.\n",
-                       plan.vectors);
+                       "Each iteration sends {}; most fits take hundreds to thousands of iterations.",
+                       count_of(plan.vectors, "vector"));
     case FitMethod::automatic:
       return out + fmt::format(
                        "auto on batches{}.\n"
-                       "Each iteration sends {} vectors or more, for several passes over the data.\n",
-                       options.model.batch.all ? " of all samples" : "", plan.vectors);
+                       "Each iteration sends {} or more, for several passes over the data.",
+                       options.model.batch.all ? " of all samples" : "", count_of(plan.vectors, "vector"));
   }
   return out;
 }
 
-std::string progress_line(const FitState& state, const FitOptions& options) {
-  std::string out = fmt::format("iteration {}", state.iteration);
-  if (options.has_full_gradients()) out += fmt::format(", relative gradient {:.1e}", state.gradient);
-  if (holds_out(options)) out += fmt::format(", held-out loss {:.6g}", state.held_out);
-  return is_tree(options) ? out : out + fmt::format(", disagreement {:.1e}", state.disagreement);
+std::vector<std::string> progress_pieces(const FitState& state, const FitOptions& options) {
+  std::vector<std::string> out = {fmt::format("iteration {}", state.iteration)};
+  if (options.has_full_gradients()) out.push_back(fmt::format(", relative gradient {:.1e}", state.gradient));
+  if (holds_out(options)) out.push_back(fmt::format(", held-out loss {:.6g}", state.held_out));
+  if (!is_tree(options)) out.push_back(fmt::format(", disagreement {:.1e}", state.disagreement));
+  return out;
 }
 
 // What to do about a fit that took too long.
@@ -204,8 +209,9 @@ std::string way_out(const FitOptions& options) {
 
 std::string ending_text(const FitResult& result, const FitOptions& options) {
   const FitState& state = result.state;
-  const std::string after = fmt::format("after {} iterations", state.iteration) +
-                            (is_tree(options) ? fmt::format(" ({} evaluations)", state.evaluations) : std::string());
+  const std::string after =
+      "after " + count_of(state.iteration, "iteration") +
+      (is_tree(options) ? fmt::format(" ({})", count_of(state.evaluations, "evaluation")) : std::string());
   std::string reached = options.has_full_gradients() ? fmt::format("relative gradient {:.1e}", state.gradient)
                                                      : fmt::format("held-out loss {:.6g}", state.held_out);
   if (!is_tree(options)) reached += fmt::format(", disagreement {:.1e}", state.disagreement);
@@ -213,11 +219,11 @@ std::string ending_text(const FitResult& result, const FitOptions& options) {
     case FitEnd::converged:
       return fmt::format("Converged {}: {}.", after, reached);
     case FitEnd::plateau:
-      return fmt::format("Stopped {}: the loss on samples held out no longer falls.", after);
+      return fmt::format("Stopped {}: the held-out loss no longer falls.", after);
     case FitEnd::separated:
       return fmt::format(
           "Stopped {}: a plane separates the classes, so without a penalty the cost has no minimum and the "
-          "coefficients would grow for ever. All samples are on the right side; give --l2 for a definite model.",
+          "coefficients would grow forever. All samples are on the right side; give --l2 for a definite model.",
           after);
     case FitEnd::iterations:
       return fmt::format("Not converged {}: {}. {}", after, reached, way_out(options));
@@ -232,7 +238,7 @@ std::string ending_text(const FitResult& result, const FitOptions& options) {
 std::string end_message(const FitResult& result, const FitOptions& options) {
   std::string out = ending_text(result, options);
   if (!result.held_out) return out;
-  return out + fmt::format(" Kept: the model of iteration {}, whose loss on samples held out is the lowest, {:.6g}.",
+  return out + fmt::format(" Kept: the model of iteration {}, with the lowest held-out loss, {:.6g}.",
                            result.state.kept, result.state.held_out);
 }
 
@@ -246,10 +252,10 @@ std::string warning(const FitResult& result, const FitOptions& options) {
     return fmt::format("On {} this model is no better than {}: cost {:.6g}, theirs {:.6g}.", on, null, loss, of_null);
   };
   if (!(result.cost < result.null_cost) && result.null_cost > 0) {
-    return worse("the samples fitted to", result.cost, result.null_cost);
+    return worse("the fitted samples", result.cost, result.null_cost);
   }
   if (result.held_out && !(result.state.held_out < result.null_held_out)) {
-    return worse("the samples held out", result.state.held_out, result.null_held_out);
+    return worse("the held-out samples", result.state.held_out, result.null_held_out);
   }
   return "";
 }
@@ -297,19 +303,21 @@ std::string metrics_line(const ModelEvaluation& evaluation) {
 void print_result(const FitResult& result, const FitArguments& arguments, const FitOptions& options) {
   const Index held_out = result.held_out ? result.held_out->samples : 0;
   if (!result.why_loss.empty()) {
-    fmt::print("The loss is {}: {}. --loss chooses another.\n", result.model.options.loss.name,
-               printable(result.why_loss));
+    say(fmt::format("The loss is {}: {}. --loss chooses another.", result.model.options.loss.name,
+                    printable(result.why_loss)));
   }
-  fmt::print("{} on {} samples of {} agents: cost {:.6g}.\n{}\n", result.model.options.loss.name,
-             result.samples - held_out, result.agents, result.cost, end_message(result, options));
-  if (const std::string text = warning(result, options); !text.empty()) {
-    fmt::print("{}\n", inked(text, Ink::warning));
+  say(fmt::format("{} on {} of {}: cost {:.6g}.", result.model.options.loss.name,
+                  count_of(result.samples - held_out, "sample"), count_of(result.agents, "agent"), result.cost));
+  say(end_message(result, options));
+  if (const std::string text = warning(result, options); !text.empty()) say_inked(text, Ink::warning);
+  say(fmt::format("On the fitted samples: {}.", metrics_line(result.fitted)));
+  if (result.held_out) {
+    say(fmt::format("On {}: {}.", count_of(held_out, "held-out sample"), metrics_line(*result.held_out)));
   }
-  fmt::print("On the samples fitted to: {}.\n", metrics_line(result.fitted));
-  if (result.held_out) fmt::print("On {} samples held out: {}.\n", held_out, metrics_line(*result.held_out));
-  fmt::print("Sent: {} vectors and {} scalars over the links, in {} rounds; {:.2g} s.\nThe model: {}\n",
-             result.traffic.vectors, result.traffic.scalars, result.traffic.rounds, result.seconds,
-             printable(arguments.output));
+  say(fmt::format("Sent: {} and {} over the links, in {}; {}.", count_of(result.traffic.vectors, "vector"),
+                  count_of(result.traffic.scalars, "scalar"), count_of(result.traffic.rounds, "round"),
+                  duration_text(result.seconds)));
+  fmt::print("The model: {}\n", printable(arguments.output));
   if (arguments.report) fmt::print("The page: {}\n", printable(*arguments.report));
 }
 
@@ -376,19 +384,22 @@ int fit_command(FitArguments arguments, const Registry& registry) {
   FitControl control;
   control.team = &team;
   control.placement = arguments.cluster.placed();
+  StatusLine line;
   auto told = std::chrono::steady_clock::now();
   control.on_check = [&](const FitState& state) {
     const auto now = std::chrono::steady_clock::now();
-    if (arguments.quiet || now - told < std::chrono::seconds(1)) return;
+    const auto between = line.in_place() ? std::chrono::milliseconds(100) : std::chrono::milliseconds(1000);
+    if (arguments.quiet || now - told < between) return;
     told = now;
-    tell(progress_line(state, options) + "\n");
+    line.show(progress_pieces(state, options));
   };
   control.on_plan = [&](const FitPlan& plan) {
-    if (!arguments.quiet) tell(plan_text(plan, options));
+    if (!arguments.quiet) tell(paragraph(plan_text(plan, options), error_width()));
   };
   control.stop = [] { return stop_signal() != 0; };
   FitResult result;
   by_flags(arguments, sources, [&] { result = fit(options, control); });
+  line.leave();
   if (!team.is_first()) return done;
   FitOutputs& outputs = *opened;
   if (result.end == FitEnd::stopped && result.state.iteration == 0) {
@@ -419,26 +430,27 @@ void add_fit(CommandLine& line) {
   const auto a = std::make_shared<FitArguments>();
   Command command = line.command("fit", "fit a linear model to data that agents hold, without tuning");
   command
-      .option(
-          "DATA", a->data,
-          "LIBSVM, CSV, NPY, NPZ or IDX file, also gzipped; with {agent} in it a file of each agent's own, numbered "
-          "from 0, or with {agent+1} from 1; or a set of `polyhop data`")
+      .option("DATA", a->data,
+              "LIBSVM, CSV, NPY, NPZ or IDX file, possibly gzipped; a name with {agent} stands for one file per agent, "
+              "numbered from 0 ({agent+1}: from 1); or the name of a set that `polyhop data` lists")
       .required();
   command.instead_of_more("name the files of all agents by one pattern, such as 'site-{agent}.csv'");
   command.option("-o,--output", a->output, "the model file (default: model.npz)");
-  command.option("--report", a->report, "also a page that shows the fit: FILE.html");
+  command.option("--report", a->report, "also write a page that shows the fit: FILE.html");
   command.option("--target", a->target,
                  "the column to predict, by name (CSV) or number (CSV, NPY) from 1 (default: the last)");
   command.option("--columns", a->columns,
-                 "the columns that are features, by name (CSV) or number from 1 (CSV, NPY, NPZ): age,3-7 (default: all "
-                 "but the target)");
+                 "the feature columns, by name (CSV) or number from 1 (CSV, NPY, NPZ): age,3-7 (default: all but the "
+                 "target)");
   command.option("--drop", a->drop, "columns to leave out, in the same way");
   command.option("--id", a->id,
-                 "the column that says what a sample is called: no feature, and of a CSV file `predict` copies it");
-  command.option("--agents", a->agents, "how many (default: as many as there are files of their own; 8 for one file)")
+                 "the column that names the samples: it is not a feature, and `predict` copies it from CSV files");
+  command.option("--agents", a->agents, "number of agents (default: one per file where each has its own; else 8)")
       .within(1, 1000000);
-  command.option("--graph", a->graph, "the network's topology (default: erdos-renyi)");
-  command.option("--set", a->settings, "a key of the graph: --set graph.probability=0.3");
+  command.option("--graph", a->graph, "the network's topology (default: erdos-renyi)").suggests(Codec<Topology>::all());
+  command.option("--set", a->settings, "change a key of the graph: --set graph.probability=0.3")
+      .takes("KEY=VALUE")
+      .begins_with(graph_setting_beginnings());
   const Registry& registry = line.registry();
   const auto check_field = [&registry](const Value& table) {
     const FitOptions options = FitOptions::fields().read(table, "");
@@ -454,12 +466,14 @@ void add_fit(CommandLine& line) {
   for (const LossEntry& entry : registry.losses()) {
     add_options(command, entry.options, a->options, [&](const Value& table) { (void)entry.read(table, ""); });
   }
-  command.option("--threads", a->threads, "how many to use (default: as many cores as pay off; under mpirun 1 a rank)")
+  command
+      .option("--threads", a->threads, "number of threads (default: as many cores as pay off; under mpirun 1 per rank)")
       .within(1, 4096);
   add_cluster(command, a->cluster);
-  command.flag("--json", a->json, "print what was reached as JSON");
+  command.flag("--json", a->json, "print the result as JSON");
   command.flag("--quiet", a->quiet, "no progress on the standard error");
   add_memory_limit(command);
+  add_color(command);
   command.callback([a, &registry] { return fit_command(*a, registry); });
 }
 

@@ -3,6 +3,7 @@
 // polyhop graph: a network described, and drawn, before it is used.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -15,10 +16,12 @@
 #include "command_line.hpp"
 #include "commands.hpp"
 #include "json_output.hpp"
+#include "key_arguments.hpp"
 #include "memory_flag.hpp"
 #include "polyhop/core/atomic_file.hpp"
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/rows.hpp"
+#include "polyhop/core/words.hpp"
 #include "polyhop/experiment/config.hpp"
 #include "polyhop/experiment/toml_reader.hpp"
 #include "polyhop/graph/network_summary.hpp"
@@ -129,7 +132,7 @@ std::string remark(const WeightsTrial& trial) {
   const auto add = [&](const std::string& more) { text += (text.empty() ? "" : "; ") + more; };
   if (!trial.gap.computed) add(trial.gap.reason);
   if (trial.negative) add("has negative weights, which gap refuses");
-  if (trial.idle > 0) add(fmt::format("{} links carry nothing", trial.idle));
+  if (trial.idle > 0) add(count_of(trial.idle, "link carries", "links carry") + " nothing");
   return text;
 }
 
@@ -170,24 +173,22 @@ std::vector<std::string> hints(const NetworkSummary& summary) {
 }
 
 std::string title_of(const GraphOptions& options, const NetworkSummary& summary) {
-  const auto count = [](Index n, const char* one, const char* more) {
-    return fmt::format("{} {}", n, n == 1 ? one : more);
-  };
-  return fmt::format("{}: {}, {}", name_of(options.topology), count(summary.agents, "agent", "agents"),
-                     count(summary.links, "link", "links"));
+  return fmt::format("{}: {}, {}", name_of(options.topology), count_of(summary.agents, "agent"),
+                     count_of(summary.links, "link"));
 }
 
 void print_degrees(const NetworkSummary& summary) {
-  constexpr double widest = 40;
+  constexpr Index other_columns = 20;
+  const auto widest = static_cast<double>(std::clamp<Index>(output_width() - other_columns, 1, 40));
   double most = 1;
   for (const DegreeBin& bin : summary.degrees) most = std::max(most, static_cast<double>(bin.agents));
-  TextTable table({{"neighbours", TextTable::Align::right}, {"agents", TextTable::Align::right}, {""}});
+  TextTable table({{"neighbours", TextTable::Align::right}, {"agents", TextTable::Align::right}, {"histogram"}});
   for (const DegreeBin& bin : summary.degrees) {
     const auto length = static_cast<std::size_t>(std::ceil(widest * static_cast<double>(bin.agents) / most));
     table.add({bin.low == bin.high ? std::to_string(bin.low) : fmt::format("{}-{}", bin.low, bin.high),
                std::to_string(bin.agents), std::string(length, '#')});
   }
-  fmt::print("\n{}", table.text(terminal_width()));
+  fmt::print("\n{}", table.text(output_width(), wants_color()));
 }
 
 void print_weights(const NetworkSummary& summary) {
@@ -198,11 +199,11 @@ void print_weights(const NetworkSummary& summary) {
     table.add(
         {name_of(trial.rule), serves ? gap_text(trial.gap) : "-", serves ? halving(trial.gap) : "-", remark(trial)});
   }
-  fmt::print("\n{}", table.text(terminal_width()));
+  fmt::print("\n{}", table.text(output_width(), wants_color()));
 }
 
 void print_summary(const Question& q, const NetworkSummary& summary) {
-  const auto line = [](const char* name, const std::string& text) { fmt::print("{:<16} {}\n", name, text); };
+  const auto line = [](const char* name, const std::string& text) { say(fmt::format("{:<16} {}", name, text), 17); };
   fmt::print("{}\n", inked(title_of(q.options, summary), Ink::bold));
   line("neighbours", fmt::format("{} to {}, {} on average", summary.least_degree, summary.max_degree,
                                  significant(summary.mean_degree, 3)));
@@ -211,17 +212,19 @@ void print_summary(const Question& q, const NetworkSummary& summary) {
        gap_text(summary.weights.front().gap) + " with " + name_of(summary.weights.front().rule) + " weights");
   if (summary.two_hop) {
     const ListMemory memory = list_memory(*summary.two_hop, q.dimension);
-    line("within two hops", fmt::format("{} agents on average, at most {}, oneself among them",
+    line("within two hops", fmt::format("{} agents on average, at most {}, including the agent itself",
                                         significant(summary.two_hop->mean, 3), summary.two_hop->most));
-    line("two-hop lists",
-         fmt::format("{} for the gradients that the busiest agent holds (M = {}), {} of pairs in one process",
-                     bytes(memory.busiest_agent), q.dimension, bytes(memory.one_process)));
+    line("two-hop lists", fmt::format("{} of gradients at the busiest agent (M = {}), {} of pairs in one process",
+                                      bytes(memory.busiest_agent), q.dimension, bytes(memory.one_process)));
   } else {
-    line("within two hops", "not counted: too many links around an agent");
+    line("within two hops", "not counted: some agents have too many links");
   }
   print_degrees(summary);
   print_weights(summary);
-  for (const std::string& hint : hints(summary)) fmt::print("\n{} {}\n", inked("Hint:", Ink::warning), hint);
+  for (const std::string& hint : hints(summary)) {
+    fmt::print("\n");
+    say_inked("Hint: " + hint, Ink::warning);
+  }
 }
 
 Value summary_json(const Question& q, const NetworkSummary& summary) {
@@ -335,11 +338,15 @@ void add_key_flags(Command& command, GraphArguments& arguments) {
 void add_graph(CommandLine& line) {
   const auto arguments = std::make_shared<GraphArguments>();
   Command graph = line.command("graph", "describe a network: links, mixing, two-hop sizes, and which weights suit it");
-  graph.option("FILE", arguments->file, "an experiment, whose network is described; or else --topology");
-  graph.option("--set", arguments->settings, "change a key: --set graph.agents=20");
+  graph.option(
+      "FILE", arguments->file,
+      "an experiment whose network to describe (default: the network that --topology and other flags describe)");
+  graph.option("--set", arguments->settings, "change a key: --set graph.agents=20")
+      .takes("KEY=VALUE")
+      .begins_with(graph_setting_beginnings());
   graph.option("--dimension", arguments->dimension, "M, for the memory of two-hop lists (default: the file's, or 100)")
       .within(1, 1000000000);
-  graph.option("--draw", arguments->drawing, "draw the network into this SVG file");
+  graph.option("--draw", arguments->drawing, "draw the network into this SVG file, with agents numbered from 0");
   graph.flag("--json", arguments->json, "print JSON");
   add_memory_limit(graph);
   add_color(graph);

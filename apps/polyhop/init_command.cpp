@@ -28,7 +28,7 @@ namespace {
 // Every line `key = value`, also where it is commented out, gets the option's own help as its comment, once.
 constexpr std::string_view starter = R"(# An experiment for polyhop. As it stands it runs in a few seconds:
 #   polyhop run FILE
-# Lines that begin with # show more options; `polyhop methods` lists the rules, `polyhop check` spells all out.
+# Lines that begin with # show more options; `polyhop methods` lists the rules, `polyhop check` shows all options.
 
 name = "mine"
 seeds = "0..4"

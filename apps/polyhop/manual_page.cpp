@@ -65,14 +65,14 @@ std::string arguments_of(const CommandInfo& command) {
 
 std::string exit_codes() {
   static constexpr std::array<std::pair<int, const char*>, 9> codes = {
-      {{0, "done; also when a method diverged, which the results say"},
+      {{0, "done; also when a method diverged, which the results show"},
        {1, "internal error; of doctor: this machine is not fit"},
        {2, "usage: unknown commands, flags or values"},
        {3,
         "bad configuration or data: file, line, key, what was found, what is allowed; also when some runs "
         "failed, and for what exceeds the memory limit"},
        {4, "fit diverged, or did not converge in as many iterations as were allowed"},
-       {5, "under mpirun or srun: a rank was killed, or silent for too long; the same command goes on"},
+       {5, "under mpirun or srun: a rank was killed, or silent for too long; run the same command to continue"},
        {130, "interrupted by SIGINT, after a last checkpoint"},
        {138, "stopped by SIGUSR1, after a last checkpoint"},
        {143, "terminated by SIGTERM, after a last checkpoint"}}};
@@ -97,7 +97,9 @@ std::string manual_page(const std::vector<CommandInfo>& tree) {
   for (std::size_t n = 1; n < tree.size(); ++n) {
     out += ".SS " + synopsis(tree[n]) + "\n" + roff(tree[n].help) + "\n" + arguments_of(tree[n]);
   }
-  return out + exit_codes() + ".SH ENVIRONMENT\n.TP\n" + bold("NO_COLOR") + "\nif set, no colours unless asked for\n";
+  return out + exit_codes() + ".SH ENVIRONMENT\n.TP\n" + bold("NO_COLOR") +
+         "\nif set, no colours unless --color always asks for them\n.TP\n" + bold("COLUMNS") +
+         "\nthe width of the text, where it is not that of the terminal (default without one: 80)\n";
 }
 
 }  // namespace polyhop::app

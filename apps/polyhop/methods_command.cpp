@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "command_line.hpp"
@@ -103,17 +104,19 @@ std::string names_of(const std::vector<FieldInfo>& options) {
   return names;
 }
 
-// As a table where the terminal is wide enough for all of it, else one option below the other.
+// As a table where there is room for all of it in lines, else one option below the other.
 void print_options(const std::vector<FieldInfo>& options) {
-  TextTable table({{"option"}, {"value"}, {"default"}, {""}});
+  constexpr Index indent = 4;
+  TextTable table({{"option"}, {"value"}, {"default"}, {"meaning"}});
   std::string list;
   for (const FieldInfo& field : options) {
     const std::string value = field.type + (field.constraint.empty() ? "" : " " + field.constraint);
     table.add({field.name, value, field.default_text, field.help});
-    list += fmt::format("{}: {} (default: {})\n    {}\n", field.name, value, field.default_text, field.help);
+    const std::string head = fmt::format("{}: {} (default: {})", field.name, value, field.default_text);
+    list += paragraph(head, output_width(), indent) +
+            paragraph(std::string(indent, ' ') + field.help, output_width(), indent);
   }
-  const std::string whole = table.text();
-  fmt::print("\n{}", whole == table.text(terminal_width()) ? whole : list);
+  fmt::print("\n{}", table.text() == table.text(output_width()) ? table.text(0, wants_color()) : list);
 }
 
 // The options that have no default must stand in the example, and a constant that somebody must choose.
@@ -126,66 +129,96 @@ std::string example(const RuleEntry& rule) {
                           : fmt::format("step = {{ rule = {}{} }}", in_quotes(rule.name), required);
 }
 
+void print_title(const std::string& name, const std::string& summary) {
+  say_inked(fmt::format("{}: {}", name, summary), Ink::bold);
+}
+
 void print(const AlgorithmEntry& algorithm, const Registry& registry) {
-  fmt::print("{}: {}\nCosts: {} an iteration and edge\nSteps: {}\n\nIn a [[method]]: algorithm = {}\n",
-             inked(algorithm.name, Ink::bold), algorithm.summary, algorithm.cost, taken(algorithm.takes, registry),
-             in_quotes(algorithm.name));
-  if (!algorithm.options.empty()) {
-    fmt::print("or algorithm = {{ name = {}, ... }} with\n", in_quotes(algorithm.name));
-    print_options(algorithm.options);
-  }
+  print_title(algorithm.name, algorithm.summary);
+  say("Costs per edge and iteration: " + algorithm.cost);
+  say("Steps: " + taken(algorithm.takes, registry));
+  say("\nIn a [[method]]: algorithm = " + in_quotes(algorithm.name));
+  if (algorithm.options.empty()) return;
+  say(fmt::format("or algorithm = {{ name = {}, ... }} with", in_quotes(algorithm.name)));
+  print_options(algorithm.options);
 }
 
 void print(const RuleEntry& rule, const Registry&) {
-  fmt::print("{}: {}\nCosts: {}\n", inked(rule.name, Ink::bold), rule.summary, rule.cost);
+  print_title(rule.name, rule.summary);
+  say("Costs: " + rule.cost);
   if (!rule.constant.empty()) {
-    fmt::print("Needs a constant, `{}`; step = {{ rule = \"tuned\", of = {} }} searches it\n", rule.constant,
-               in_quotes(rule.name));
+    say(fmt::format("Needs a constant, `{}`; step = {{ rule = \"tuned\", of = {} }} searches for it", rule.constant,
+                    in_quotes(rule.name)));
   }
-  fmt::print("\nIn a [[method]]: {}\n", example(rule));
+  say("\nIn a [[method]]: " + example(rule));
   if (!rule.options.empty()) print_options(rule.options);
 }
 
 void print(const LossEntry& loss, const Registry&) {
-  fmt::print("{}: {}\nFor: {}\n\nIn [problem]: loss = {}\n", inked(loss.name, Ink::bold), loss.summary,
-             name_of(loss.task), in_quotes(loss.name));
+  print_title(loss.name, loss.summary);
+  say("For: " + name_of(loss.task) + "\n\nIn [problem]: loss = " + in_quotes(loss.name));
   if (!loss.options.empty()) print_options(loss.options);
 }
 
 void print(const ProblemEntry& problem, const Registry&) {
-  fmt::print("{}: {}\n\nIn [problem]: source = {}\n", inked(problem.name, Ink::bold), problem.summary,
-             in_quotes(problem.name));
+  print_title(problem.name, problem.summary);
+  say("\nIn [problem]: source = " + in_quotes(problem.name));
   if (!problem.options.empty()) print_options(problem.options);
 }
 
-void print_all(const Registry& registry) {
-  fmt::print("{}\n\n",
-             inked("Algorithms: algorithm = \"NAME\" or { name = \"NAME\", ... } in a [[method]]", Ink::bold));
-  TextTable recursions({{"name"}, {""}, {"costs"}, {"steps"}, {"options"}});
-  for (const AlgorithmEntry& algorithm : registry.algorithms()) {
-    recursions.add({algorithm.name, algorithm.summary, algorithm.cost, taken(algorithm.takes, registry),
-                    names_of(algorithm.options)});
-  }
-  fmt::print("{}\n{}\n\n", recursions.text(terminal_width()),
-             inked("Step-size rules: step = \"NAME\" or step = { rule = \"NAME\", ... }", Ink::bold));
-  TextTable steps({{"name"}, {""}, {"needs"}, {"costs"}, {"options"}});
-  for (const RuleEntry& rule : registry.rules()) {
-    steps.add({rule.name, rule.summary, rule.constant.empty() ? "" : "a tuned " + rule.constant, rule.cost,
-               names_of(rule.options)});
-  }
-  fmt::print("{}\n{}\n\n", steps.text(terminal_width()), inked("Losses: loss = \"NAME\" in [problem]", Ink::bold));
-  TextTable losses({{"name"}, {""}, {"for"}, {"options"}});
-  for (const LossEntry& loss : registry.losses()) {
-    losses.add({loss.name, loss.summary, name_of(loss.task), names_of(loss.options)});
-  }
-  fmt::print("{}\n", losses.text(terminal_width()));
-  if (!registry.problems().empty()) {
-    fmt::print("{}\n\n", inked("Problems: source = \"NAME\" in [problem]", Ink::bold));
-    TextTable problems({{"name"}, {""}, {"options"}});
-    for (const ProblemEntry& problem : registry.problems()) {
-      problems.add({problem.name, problem.summary, names_of(problem.options)});
+// Entries below each other, with what else there is to say about each under its summary.
+class Overview {
+ public:
+  explicit Overview(std::string title) : title_(std::move(title)) {}
+
+  using Facts = std::vector<std::pair<const char*, std::string>>;
+  void add(const std::string& name, const std::string& summary, const Facts& facts) {
+    table_.add({name, summary});
+    std::string text;
+    for (const auto& [label, fact] : facts) {
+      if (!fact.empty()) text += (text.empty() ? "" : ". ") + fmt::format("{}: {}", label, fact);
     }
-    fmt::print("{}\n", problems.text(terminal_width()));
+    if (!text.empty()) table_.add({"", text + "."});
+  }
+
+  void print() const {
+    say_inked(title_, Ink::bold);
+    fmt::print("\n{}\n", table_.text(output_width(), wants_color()));
+  }
+
+ private:
+  std::string title_;
+  TextTable table_{{{"name"}, {"what it is"}}};
+};
+
+void print_all(const Registry& registry) {
+  Overview algorithms("Algorithms: algorithm = \"NAME\" or { name = \"NAME\", ... } in a [[method]]");
+  for (const AlgorithmEntry& algorithm : registry.algorithms()) {
+    algorithms.add(algorithm.name, algorithm.summary,
+                   {{"Costs", algorithm.cost},
+                    {"Steps", taken(algorithm.takes, registry)},
+                    {"Options", names_of(algorithm.options)}});
+  }
+  algorithms.print();
+  Overview rules("Step-size rules: step = \"NAME\" or step = { rule = \"NAME\", ... }");
+  for (const RuleEntry& rule : registry.rules()) {
+    rules.add(rule.name, rule.summary,
+              {{"Costs", rule.cost},
+               {"Needs", rule.constant.empty() ? "" : "a tuned " + rule.constant},
+               {"Options", names_of(rule.options)}});
+  }
+  rules.print();
+  Overview losses("Losses: loss = \"NAME\" in [problem]");
+  for (const LossEntry& loss : registry.losses()) {
+    losses.add(loss.name, loss.summary, {{"For", name_of(loss.task)}, {"Options", names_of(loss.options)}});
+  }
+  losses.print();
+  if (!registry.problems().empty()) {
+    Overview problems("Problems: source = \"NAME\" in [problem]");
+    for (const ProblemEntry& problem : registry.problems()) {
+      problems.add(problem.name, problem.summary, {{"Options", names_of(problem.options)}});
+    }
+    problems.print();
   }
   fmt::print("polyhop methods NAME shows one in full.\n");
 }

@@ -123,7 +123,7 @@ void predict_command(const PredictArguments& arguments, const Registry& registry
 
 void add_predict(CommandLine& line) {
   const auto arguments = std::make_shared<PredictArguments>();
-  Command predict = line.command("predict", "say what a model predicts for every sample of a file, as CSV");
+  Command predict = line.command("predict", "predict every sample of a file, as CSV");
   predict.option("MODEL", arguments->model, "a model that fit wrote").required();
   predict.option("DATA", arguments->data, "a data file, or the name of a bundled set").required();
   predict.option("-o,--output", arguments->output, "the CSV file to write (default: the standard output)");

@@ -8,13 +8,37 @@
 #include <algorithm>
 #include <utility>
 
+#include "polyhop/core/words.hpp"
 #include "polyhop/report/text_table.hpp"
 #include "terminal.hpp"
 
 namespace polyhop::app {
+
+StatusLine::StatusLine() : width_(isatty(STDERR_FILENO) != 0 ? error_width() : 0) {}
+
+void StatusLine::show(const std::vector<std::string>& pieces) {
+  std::string text;
+  for (const std::string& piece : pieces) {
+    if (in_place() && !text.empty() && display_width(text + piece) >= width_) break;
+    text += piece;
+  }
+  // The last column stays empty: some terminals go on to the next line when it is filled.
+  tell(in_place() ? "\r\033[K" + shortened(text, width_ - 1) : text + "\n");
+  drawn_ = in_place();
+}
+
+void StatusLine::leave() {
+  if (drawn_) tell("\n");
+  drawn_ = false;
+}
+
+void StatusLine::clear() {
+  if (drawn_) tell("\r\033[K");
+  drawn_ = false;
+}
+
 Progress::Progress(bool quiet, Index iterations, Index total, std::string label)
     : quiet_(quiet || (!label.empty() && isatty(STDERR_FILENO) == 0)),
-      terminal_(isatty(STDERR_FILENO) != 0),
       iterations_(static_cast<double>(std::max<Index>(1, iterations))),
       label_(label.empty() ? "" : std::move(label) + "  "),
       total_(total) {}
@@ -23,17 +47,16 @@ double Progress::share() const {
   if (total_ == 0) return 0;
   double done = static_cast<double>(finished_);
   // Plain lines come when runs end, and count those alone.
-  if (terminal_) {
+  if (line_.in_place()) {
     for (const auto& [cell, part] : running_) done += part;
   }
   return std::min(1.0, done / static_cast<double>(total_));
 }
 
 void Progress::trial(const std::string& method, Index tried, Index budget) {
-  if (quiet_ || !terminal_) return;
-  tell(fmt::format("\r\033[K{}searching the constant of {}: {} steps tried, at most {}", label_, printable(method),
-                   tried, budget));
-  line_ = true;
+  if (quiet_ || !line_.in_place()) return;
+  line_.show({label_ + "tuning " + printable(method), ": " + count_of(tried, "step") + " tried",
+              fmt::format(", at most {}", budget)});
 }
 
 void Progress::point(const Cell& cell) {
@@ -53,30 +76,37 @@ void Progress::show(const Cell& cell, bool ended) {
   if (quiet_) return;
   const auto now = std::chrono::steady_clock::now();
   constexpr auto between = std::chrono::milliseconds(100);
-  if (terminal_ && !ended && now - shown_ < between) return;
+  const bool is_last = ended && finished_ == total_;
+  if (line_.in_place() && !ended && now - shown_ < between) return;
   const double part = share();
-  if (!terminal_ && (!ended || part < told_ + 0.1 - 1e-9)) return;
+  if (!line_.in_place() && !is_last && (!ended || part < told_ + 0.1 - 1e-9)) return;
   shown_ = now;
   told_ = std::max(told_, part);
   const double elapsed = std::chrono::duration<double>(now - begin_).count();
   const double before =
       total_ == 0 ? 0 : static_cast<double>(std::max<Index>(0, first_finished_)) / static_cast<double>(total_);
-  std::string left;
-  if (part > before && part < 1) left = ", " + duration(elapsed * (1 - part) / (part - before)) + " left";
-  std::string where = ended ? name_of(cell.status) : "";
-  if (!cell.points.empty()) {
-    where += fmt::format("{}iteration {}, excess risk {}", ended ? " at " : "", cell.points.back().iteration,
-                         significant(cell.points.back().excess_risk, 3));
+  std::vector<std::string> pieces = {fmt::format("{}{:3.0f}%", label_, 100 * part),
+                                     fmt::format("  {}/{} runs", finished_, total_)};
+  if (part > before && part < 1) {
+    pieces.push_back(", " + duration_text(elapsed * (1 - part) / (part - before)) + " left");
   }
-  const std::string text = fmt::format("{:3.0f}%  {}/{} runs{}  {} seed {}: {}", 100 * part, finished_, total_, left,
-                                       printable(cell.method), cell.seed, where);
-  tell(fmt::format("{}{}{}{}", terminal_ ? "\r\033[K" : "", label_, text, terminal_ ? "" : "\n"));
-  line_ = terminal_;
+  pieces.push_back(fmt::format("  {} seed {}", printable(cell.method), cell.seed));
+  if (ended) pieces.back() += ": " + name_of(cell.status);
+  if (!cell.points.empty()) {
+    pieces.push_back(fmt::format("{}iteration {}", ended ? " at " : ": ", cell.points.back().iteration));
+    // Rounding may bring it below 0.
+    const double risk = cell.points.back().excess_risk;
+    pieces.push_back(", excess risk " + significant(risk < 0 ? 0 : risk, 3));
+  }
+  line_.show(pieces);
 }
 
 void Progress::end() {
-  if (line_) tell(label_.empty() ? "\n" : "\r\033[K");
-  line_ = false;
+  if (label_.empty()) {
+    line_.leave();
+  } else {
+    line_.clear();
+  }
 }
 
 }  // namespace polyhop::app

@@ -6,10 +6,27 @@
 #include <map>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "polyhop/experiment/record.hpp"
 
 namespace polyhop::app {
+
+/// A line on the standard error that is drawn again and again in place, on a terminal; elsewhere lines of their own.
+class StatusLine {
+ public:
+  StatusLine();
+  [[nodiscard]] bool in_place() const { return width_ > 0; }
+  /// Shows as many of the pieces, from the first on, as the line has room for: none is cut, but the first may be.
+  void show(const std::vector<std::string>& pieces);
+  /// Leaves the line in place and goes to the next, or takes it away.
+  void leave();
+  void clear();
+
+ private:
+  Index width_;
+  bool drawn_ = false;
+};
 
 /// How far an experiment is, on the standard error: one line in place on a terminal, a plain line per 10% elsewhere.
 /// One among many has a label: the line in place begins with it and goes at the end, and elsewhere nothing is said.
@@ -30,14 +47,13 @@ class Progress {
   [[nodiscard]] double share() const;
 
   bool quiet_;
-  bool terminal_;
+  StatusLine line_;
   double iterations_;
   std::string label_;
   Index finished_ = 0;
   Index total_ = 0;
   Index first_finished_ = -1;  // what an earlier run had finished
   double told_ = 0;
-  bool line_ = false;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   std::chrono::steady_clock::time_point shown_{};
   std::map<std::pair<std::string, std::uint64_t>, double> running_;  // the share done of each running cell

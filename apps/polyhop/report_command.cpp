@@ -12,15 +12,19 @@
 
 #include "command_line.hpp"
 #include "commands.hpp"
+#include "json_output.hpp"
 #include "memory_flag.hpp"
 #include "polyhop/core/atomic_file.hpp"
 #include "polyhop/core/error.hpp"
+#include "polyhop/core/words.hpp"
 #include "polyhop/experiment/load.hpp"
 #include "polyhop/experiment/store.hpp"
 #include "polyhop/report/figure.hpp"
 #include "polyhop/report/html_report.hpp"
 #include "polyhop/report/profile_figure.hpp"
 #include "polyhop/report/ranking.hpp"
+#include "polyhop/report/scoreboard_export.hpp"
+#include "polyhop/report/summary_json.hpp"
 #include "polyhop/report/text_plot.hpp"
 #include "polyhop/report/text_table.hpp"
 #include "scoreboard_output.hpp"
@@ -37,6 +41,7 @@ struct ReportArguments {
   Score score = Score::iterations;
   bool no_band = false;
   bool plain = false;
+  bool json = false;
   bool quiet = false;
 };
 
@@ -47,9 +52,9 @@ void add_named(Command& command, const std::string& flag, E& value, const std::s
   command.option(flag, read, help).suggests(Codec<E>::all());
 }
 
-// The page: where -o says; without it beside the store, unless figures are all that is wanted.
+// The page: where -o says; without it beside the store, unless figures or JSON are all that is wanted.
 std::optional<std::string> page_file(const ReportArguments& arguments) {
-  if (arguments.output || !arguments.figures.empty()) return arguments.output;
+  if (arguments.output || !arguments.figures.empty() || arguments.json) return arguments.output;
   if (arguments.folders.size() > 1) return "report.html";
   return (std::filesystem::path(arguments.folders.front()) / "report.html").string();
 }
@@ -84,17 +89,30 @@ void naming_flags(F work) {
 }
 
 void print_record(const Record& record, bool plain) {
-  constexpr Index usual_width = 80;
+  constexpr Index widest_plot = 80;
   constexpr Index plot_height = 16;
-  const Index width = terminal_width();
+  const Index width = output_width();
   const auto ended = std::ranges::count_if(record.cells, [](const Cell& cell) {
     return cell.status != Status::unfinished && cell.status != Status::failed;
   });
-  fmt::print("{}: {} of {} runs ended\n", printable(record.name), ended, record.cells.size());
-  fmt::print("{}\n", ranking_text(record, width));
-  const std::string plot =
-      text_plot(record, width > 0 ? std::min(width, usual_width) : usual_width, plot_height, plain);
+  fmt::print("{}: {} of {} ended\n", inked(printable(record.name), Ink::bold), ended,
+             count_of(std::ssize(record.cells), "run"));
+  fmt::print("{}\n", ranking_text(record, width, wants_color()));
+  const std::string plot = text_plot(record, std::min(width, widest_plot), plot_height, plain);
   if (!plot.empty()) fmt::print("{}\n", plot);
+}
+
+// The standard output is for JSON alone where that is asked for.
+void print_written(const std::string& file, const ReportArguments& arguments) {
+  if (!arguments.json) fmt::print("Written: {}\n", printable(file));
+}
+
+// One experiment as in its summary.json, several as a list of these.
+void print_summaries(const std::vector<Record>& records) {
+  if (records.size() == 1) return print_json(summary(records.front()));
+  Value::Array all;
+  for (const Record& record : records) all.push_back(summary(record));
+  print_json(all);
 }
 
 // Whether a folder holds no experiment itself but folders that do.
@@ -115,8 +133,11 @@ int report_scoreboard(const ReportArguments& arguments) {
     for (const auto& name : arguments.figures) {
       naming_flags(
           [&] { write_profile_figure(board, arguments.score, name, arguments.figure.width, arguments.figure.height); });
-      fmt::print("Written: {}\n", printable(name));
+      print_written(name, arguments);
     }
+  }
+  if (arguments.json) fmt::print("{}", scoreboard_json(board));
+  if (arguments.json || !arguments.figures.empty()) {
     flush_output();
     return done;
   }
@@ -135,22 +156,24 @@ int report_command(const ReportArguments& arguments) {
   for (const auto& folder : arguments.folders) records.push_back(load_record(folder, false));
   naming_flags([&] { require_methods(records, figure.methods); });
   if (!figure.methods.empty() && arguments.figures.empty()) {
-    tell("polyhop: --method chooses what --figure draws; without that it does nothing\n");
+    tell("polyhop: --method has no effect without --figure\n");
   }
   std::string trouble;
   auto page = opened_page(arguments, trouble);
 
-  if (!arguments.quiet) {
+  if (arguments.json) {
+    print_summaries(records);
+  } else if (!arguments.quiet) {
     for (const Record& record : records) print_record(record, arguments.plain);
   }
   for (const auto& name : arguments.figures) {
     naming_flags([&] { write_figure(records, figure, name); });
-    fmt::print("Written: {}\n", printable(name));
+    print_written(name, arguments);
   }
   if (page) {
     page->write(html_report(records));
     page->commit();
-    fmt::print("Written: {}\n", printable(page->path()));
+    print_written(page->path(), arguments);
   }
   flush_output();
   if (!trouble.empty()) throw InputError("", trouble);
@@ -161,23 +184,28 @@ int report_command(const ReportArguments& arguments) {
 
 void add_report(CommandLine& line) {
   const auto a = std::make_shared<ReportArguments>();
-  Command report = line.command("report", "show experiments that were run: ranking, a page, figures");
+  Command report = line.command("report", "show experiments that were run: ranking, page, figures");
   report
       .option("DIR", a->folders,
-              "folders that run wrote; several are shown together, and of a folder of experiments the scoreboard")
+              "folders that run wrote; several are shown together; a folder of experiments shows their scoreboard")
       .required();
-  report.option("-o,--output", a->output, "the page (default: DIR/report.html; none with --figure)");
-  report.option("--figure", a->figures, "draw the curves into this file, SVG, PDF or PNG by its ending");
-  add_named(report, "--x", a->figure.x, "what they run over");
-  add_named(report, "--y", a->figure.y, "what they show");
-  add_named(report, "--score", a->score, "of a folder of experiments: what the profile in the figure is of");
-  report.option("--method", a->figure.methods, "only this one, in figures; may be given again");
-  report.option("--width", a->figure.width, "of figures, in cm (default: 8.8)").within(3.0, 100.0);
-  report.option("--height", a->figure.height, "of figures, in cm (default: 6.4)").within(3.0, 100.0);
-  report.flag("--no-band", a->no_band, "figures without the outer tenths over the seeds");
-  report.flag("--plain", a->plain, "ASCII only in the plot on the terminal");
+  report.option("-o,--output", a->output, "the page (default: DIR/report.html; none with --figure or --json)");
+  report.option("--figure", a->figures, "draw the curves into this file: .svg, .pdf or .png; may be repeated");
+  add_named(report, "--x", a->figure.x, "the horizontal axis of figures");
+  add_named(report, "--y", a->figure.y, "the vertical axis of figures");
+  add_named(report, "--score", a->score, "for a folder of experiments: the score whose profile figures show");
+  report.option("--method", a->figure.methods, "draw only this method in figures; may be repeated");
+  report.option("--width", a->figure.width, "width of figures in cm (default: 8.8)").within(3.0, 100.0);
+  report.option("--height", a->figure.height, "height of figures in cm (default: 6.4)").within(3.0, 100.0);
+  report.flag("--no-band", a->no_band, "draw no band from the 10% to the 90% quantile over the seeds");
+  report.flag("--plain", a->plain, "use only ASCII in the plot on the terminal");
+  report.flag(
+      "--json", a->json,
+      "print the ranking as JSON, as in summary.json (several experiments: a list; a folder of experiments: the "
+      "scoreboard), and write only what -o and --figure name");
   report.flag("--quiet", a->quiet, "only write files");
   add_memory_limit(report);
+  add_color(report);
   report.callback([a] { return report_command(*a); });
 }
 

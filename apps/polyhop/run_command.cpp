@@ -11,9 +11,11 @@
 
 #include "command_line.hpp"
 #include "commands.hpp"
+#include "experiment_file.hpp"
 #include "experiment_run.hpp"
 #include "key_arguments.hpp"
 #include "memory_flag.hpp"
+#include "polyhop/core/words.hpp"
 #include "polyhop/report/ranking.hpp"
 #include "polyhop/report/summary_json.hpp"
 #include "polyhop/report/text_plot.hpp"
@@ -29,15 +31,15 @@ void print_results(const Record& record, std::size_t seeds) {
   Index finished = 0;
   for (const Cell& cell : record.cells) finished += cell.status != Status::unfinished && cell.status != Status::failed;
   const std::string runs = finished == static_cast<Index>(record.cells.size())
-                               ? fmt::format("{} run{}", finished, finished == 1 ? "" : "s")
+                               ? count_of(finished, "run")
                                : fmt::format("{} of {} runs", finished, record.cells.size());
   fmt::print("{}: {}, {}\n", inked(printable(record.name), Ink::bold), runs,
              seeds == 1 ? "one seed" : fmt::format("medians over {} seeds", seeds));
-  const Index width = terminal_width();
-  fmt::print("{}", ranking_text(record, width));
-  constexpr Index usual_width = 80;
+  const Index width = output_width();
+  fmt::print("{}", ranking_text(record, width, wants_color()));
+  constexpr Index widest_plot = 80;
   constexpr Index height = 14;
-  fmt::print("\n{}", text_plot(record, width > 0 ? std::min(width, usual_width) : usual_width, height));
+  fmt::print("\n{}", text_plot(record, std::min(width, widest_plot), height));
 }
 
 int run_one(const RunArguments& arguments) {
@@ -54,7 +56,7 @@ int run_one(const RunArguments& arguments) {
   const Outcome outcome = run_experiment(config, place, arguments, progress, team);
   if (!team.is_first()) return done;
   if (outcome.record.cells.empty()) {
-    fmt::print("Stopped while searching for a constant; the same command begins the search again.\n");
+    say("Stopped while searching for a constant; run the same command to start the search again.");
     return ending(done);
   }
   const int failures = tell_failures(outcome.record);
@@ -64,8 +66,8 @@ int run_one(const RunArguments& arguments) {
     print_results(outcome.record, config.options.seeds.list.size());
     fmt::print("\nThe page: {}\nThe data: {}{}\n", printable(outcome.page), printable(outcome.curves),
                !outcome.models.empty() ? ", " + printable(outcome.models)
-                                       : "; the models are many: `polyhop export` writes them");
-    if (stop_signal() != 0) fmt::print("Stopped on the way; the same command goes on from here.\n");
+                                       : "; there are many models: `polyhop export` writes them");
+    if (stop_signal() != 0) say("Stopped early; run the same command to continue.");
   }
   flush_output();
   return ending(failures);
@@ -77,24 +79,27 @@ void add_run(CommandLine& line) {
   const auto a = std::make_shared<RunArguments>();
   a->registry = &line.registry();
   const auto keys = std::make_shared<KeyArguments>();
-  Command run = line.command("run", "run experiment files, rank their methods, compare them over all");
-  run.option("FILE", a->files,
-             "experiments: TOML files, or folders whose *.toml are run in order, those that begin with _ left out")
-      .required();
-  run.option("-o,--output", a->output,
-             "folder of the experiment (default: out/NAME), or of a folder for each of several (default: out/DIR "
-             "for one folder, else out); running again goes on from what is there");
+  Command run = line.command("run", "run experiments and rank their methods; of several, make a scoreboard");
+  run.option(
+      "FILE", a->files,
+      "experiments: TOML files, or folders whose *.toml are run in order, except those that begin with _ (default: "
+      "the experiment in the current folder, if there is only one)");
+  run.option(
+      "-o,--output", a->output,
+      "the output folder (default: out/NAME; several experiments have a folder each, in out/DIR for one DIR, else "
+      "in out); running again continues from what is there");
   add_keys(run, *keys, "change a key: --set graph.agents=20 --set method.GAP.step.sweeps=5");
-  run.option("--threads", a->threads, "how many to use (default: all cores; under mpirun 1 a rank)").within(1, 4096);
-  run.flag("--fresh", a->fresh, "forget what the folder's store holds and start over");
-  run.flag("--json", a->json,
-           "the ranking as JSON on the standard output, as in summary.json; of several the scoreboard");
+  run.option("--threads", a->threads, "number of threads (default: all cores; under mpirun 1 per rank)")
+      .within(1, 4096);
+  run.flag("--fresh", a->fresh, "discard earlier results in the folder and start over");
+  run.flag("--json", a->json, "print the ranking as JSON, as in summary.json (several experiments: the scoreboard)");
   run.flag("--quiet", a->quiet, "no progress on the standard error");
   add_cluster(run, a->cluster);
   add_memory_limit(run);
   add_color(run);
   run.callback([a, keys] {
     a->settings = settings_of(*keys);
+    if (a->files.empty()) a->files.push_back(only_experiment_here(a->quiet));
     return is_many(*a) ? run_many(*a) : run_one(*a);
   });
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <system_error>
@@ -13,6 +14,7 @@
 
 #include "commands.hpp"
 #include "polyhop/core/error.hpp"
+#include "polyhop/core/words.hpp"
 #include "polyhop/experiment/load.hpp"
 #include "polyhop/experiment/store.hpp"
 #include "polyhop/report/scoreboard.hpp"
@@ -106,9 +108,9 @@ class Log {
     if (all == 0) {
       say("stopped while searching for a constant");
     } else if (finished < all) {
-      say(fmt::format("{} of {} runs in {}", finished, all, duration(seconds)));
+      say(fmt::format("{} of {} in {}", finished, count_of(all, "run"), duration_text(seconds)));
     } else {
-      say(fmt::format("{} run{} in {}", all, all == 1 ? "" : "s", duration(seconds)));
+      say(fmt::format("{} in {}", count_of(all, "run"), duration_text(seconds)));
     }
   }
 
@@ -215,10 +217,15 @@ int run_many(const RunArguments& arguments) {
 
   const Scoreboard board = load_scoreboard(stores);
   if (!board.instances.empty()) {
+    if (board.instances.size() < experiments.size() && !arguments.json) {
+      say_inked(fmt::format("Only {} of {} ran; nothing below counts the others.", board.instances.size(),
+                            count_of(std::ssize(experiments), "experiment")),
+                Ink::warning);
+    }
     files->write(board, command_of(arguments));
     print_scoreboard(board, *files, arguments.json);
   }
-  if (stop_signal() != 0 && !arguments.json) fmt::print("Stopped on the way; the same command goes on from here.\n");
+  if (stop_signal() != 0 && !arguments.json) say("Stopped early; run the same command to continue.");
   flush_output();
   return ending(code);
 }

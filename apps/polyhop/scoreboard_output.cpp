@@ -84,9 +84,9 @@ void print_scoreboard(const Scoreboard& board, const ScoreboardFiles& files, boo
     fmt::print("{}", scoreboard_json(board));
     return;
   }
-  fmt::print("{}\n\n{}\nThe page: {}\nThe data: {}, {}\n", inked(scoreboard_headline(board), Ink::bold),
-             scoreboard_text(board, terminal_width()), printable(files.page()), printable(files.document()),
-             printable(files.table()));
+  say_inked(scoreboard_headline(board), Ink::bold);
+  fmt::print("\n{}\nThe page: {}\nThe data: {}, {}\n", scoreboard_text(board, output_width(), wants_color()),
+             printable(files.page()), printable(files.document()), printable(files.table()));
 }
 
 }  // namespace polyhop::app

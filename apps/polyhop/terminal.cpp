@@ -6,10 +6,11 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include <cmath>
+#include <charconv>
 #include <cstdio>
 #include <cstdlib>
 #include <string_view>
+#include <system_error>
 
 #include <fmt/format.h>
 
@@ -31,27 +32,17 @@ bool set_and_not_empty(const char* variable) {
   return value != nullptr && *value != '\0';
 }
 
-bool wants_color() {
-  if (color_choice() != "auto") return color_choice() == "always";
-  const char* terminal = std::getenv("TERM");
-  const bool dumb = terminal != nullptr && std::string_view(terminal) == "dumb";
-  return isatty(STDOUT_FILENO) != 0 && !dumb && !set_and_not_empty("NO_COLOR");
-}
-
-const char* code_of(Ink ink) {
-  switch (ink) {
-    case Ink::bold:
-      return "\033[1m";
-    case Ink::dim:
-      return "\033[2m";
-    case Ink::good:
-      return "\033[32m";
-    case Ink::warning:
-      return "\033[33m";
-    case Ink::bad:
-      return "\033[31m";
-  }
-  return "";
+// COLUMNS, else the columns of the terminal that `file` is, else as many as most have.
+Index width_for(int file) {
+  constexpr Index usual = 80;
+  const char* said = std::getenv("COLUMNS");
+  const std::string_view text = said != nullptr ? said : "";
+  Index columns = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), columns);
+  if (read.ec == std::errc{} && read.ptr == text.data() + text.size() && columns > 0) return columns;
+  winsize size{};
+  const bool known = isatty(file) != 0 && ioctl(file, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return known ? size.ws_col : usual;
 }
 
 bool muted = false;
@@ -60,22 +51,28 @@ bool muted = false;
 
 void mute() { muted = true; }
 
-Index terminal_width() {
-  winsize size{};
-  return isatty(STDOUT_FILENO) != 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+Index output_width() { return width_for(STDOUT_FILENO); }
+
+Index error_width() { return width_for(STDERR_FILENO); }
+
+bool wants_color() {
+  if (color_choice() != "auto") return color_choice() == "always";
+  const char* terminal = std::getenv("TERM");
+  const bool dumb = terminal != nullptr && std::string_view(terminal) == "dumb";
+  return isatty(STDOUT_FILENO) != 0 && !dumb && !set_and_not_empty("NO_COLOR");
 }
 
 void add_color(Command& command) {
-  command.option("--color", color_choice(), "colours: auto is on a terminal, unless NO_COLOR is set")
+  command.option("--color", color_choice(), "when to use colours; auto: on a terminal, unless NO_COLOR is set")
       .one_of({"auto", "always", "never"});
 }
 
-std::string inked(const std::string& text, Ink ink) { return wants_color() ? code_of(ink) + text + "\033[0m" : text; }
+std::string inked(const std::string& text, Ink ink) { return wants_color() ? colored(text, ink) : text; }
 
-std::string duration(double seconds) {
-  if (seconds < 100) return significant(seconds, 2) + " s";
-  if (seconds < 6000) return fmt::format("{:.0f} min", std::ceil(seconds / 60));
-  return significant(std::ceil(seconds / 360) / 10, 3) + " h";
+void say(const std::string& text, Index indent) { fmt::print("{}", paragraph(text, output_width(), indent)); }
+
+void say_inked(const std::string& text, Ink ink) {
+  for (const std::string& line : wrapped(text, output_width())) fmt::print("{}\n", inked(line, ink));
 }
 
 void tell(const std::string& text) {

@@ -5,23 +5,32 @@
 #include <string>
 
 #include "polyhop/core/index.hpp"
+#include "polyhop/report/text_table.hpp"
 
 namespace polyhop::app {
 
 class Command;
 
-/// The columns of the terminal that the standard output goes to; 0 when it goes elsewhere.
-Index terminal_width();
+/// The columns that text on the standard output may fill: what COLUMNS says, else those of the terminal, else 80.
+/// Python counts them in the same way.
+Index output_width();
+
+/// The same of text on the standard error.
+Index error_width();
 
 /// Adds `--color auto|always|never` to a command. Auto: on a terminal, unless NO_COLOR is set or TERM is "dumb".
 void add_color(Command& command);
 
+/// Whether the standard output gets colours.
+bool wants_color();
+
 /// A text of ours for the standard output, with the terminal's colours where they are wanted.
-enum class Ink { bold, dim, good, warning, bad };
 std::string inked(const std::string& text, Ink ink);
 
-/// A time for a reader: "4.2 s", "12 min", "2.5 h".
-std::string duration(double seconds);
+/// Prints a text in lines that fit; those after the first are indented.
+void say(const std::string& text, Index indent = 0);
+/// The same in one ink.
+void say_inked(const std::string& text, Ink ink);
 
 /// Writes to the standard error; where that cannot be written, nobody is there to be told.
 void tell(const std::string& text);

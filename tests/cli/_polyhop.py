@@ -3,13 +3,21 @@
 """What the tests of the command share: a folder of its own for each test, and runs of the real binary in it."""
 
 import csv
+import fcntl
+import os
 import pathlib
+import pty
+import struct
 import subprocess
 import sys
 import tempfile
+import termios
 import unittest
 
 COMMAND = pathlib.Path(sys.argv[1]).resolve()
+
+# So wide that no sentence is broken: what tests look for in outputs stands in one line. width_test.py has the others.
+WIDE = "1000"
 
 # A network and a problem for experiments that are about something else.
 SMALL = """\
@@ -75,10 +83,11 @@ class CommandTest(unittest.TestCase):
             text = text.replace(old, new)
         return text
 
-    def polyhop(self, *arguments, command=COMMAND, **options):
+    def polyhop(self, *arguments, command=COMMAND, env=None, **options):
         return subprocess.run(
             [command, *arguments],
             cwd=self.folder,
+            env={"COLUMNS": WIDE, **env} if env is not None else {**os.environ, "COLUMNS": WIDE},
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
@@ -91,6 +100,29 @@ class CommandTest(unittest.TestCase):
         result = self.polyhop(*arguments, **options)
         self.assertEqual(result.returncode, 0, result.stderr)
         return result
+
+    def on_terminal(self, *arguments, columns, stream="stdout", code=0, env=None):
+        """What the command writes to a stream that is a terminal of so many columns, which it can tell itself."""
+        ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        plain = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR")}
+        environment = {**plain, "NO_COLOR": "1", **(env or {})}
+        other = "stderr" if stream == "stdout" else "stdout"
+        shown = b""
+        with subprocess.Popen([COMMAND, *arguments], cwd=self.folder, stdin=subprocess.DEVNULL, env=environment,
+                              **{stream: theirs, other: subprocess.DEVNULL}) as process:
+            os.close(theirs)
+            while True:
+                try:
+                    part = os.read(ours, 65536)
+                except OSError:  # nobody writes any more
+                    break
+                if not part:
+                    break
+                shown += part
+            os.close(ours)
+        self.assertEqual(process.returncode, code, shown)
+        return shown.decode().replace("\r\n", "\n")
 
     def listing(self, folder=None):
         """Everything below a folder; the bytes of files, but for huge ones."""

@@ -17,8 +17,8 @@ step = { rule = "constant", value = 1e6 }
 
     def test_the_output_is_the_experiment_spelt_out(self):
         said = self.done("check", "e.toml")
-        self.assertIn("e.toml: sound. 4 runs: 2 methods, 2 seeds, 20 iterations each", said.stdout)
-        self.assertIn("Estimated: ", said.stdout)
+        self.assertIn("e.toml: valid. 4 runs: 2 methods, 2 seeds, 20 iterations each.", said.stdout)
+        self.assertIn("Estimate: ", said.stdout)
         self.assertEqual(self.listing().keys(), {"e.toml"})
         self.put("full.toml", said.stdout)
         first, second = (json.loads(self.done("check", file, "--json").stdout) for file in ("e.toml", "full.toml"))
@@ -48,12 +48,12 @@ step = { rule = "constant", value = 1e6 }
                            ("record_every = 7", "record_every = 1_000_000_000"),
                            (self.FAR, ""))
         self.put("e.toml", day)
-        self.assertIn("Estimated: 27.8 h on 1 threads", self.done("check", "e.toml", "--threads", "1").stdout)
+        self.assertIn("Estimate: 27.8 h on 1 thread ", self.done("check", "e.toml", "--threads", "1").stdout)
 
     def test_a_search_is_told_with_its_runs(self):
         self.put("e.toml", self.changed(("{ rule = \"constant\", value = 1e6 }", "\"tuned\"\n[tuning]\nbudget = 3")))
         said = self.done("check", "e.toml").stdout.splitlines()
-        self.assertEqual([line for line in said if "its step is searched for by at most 6 runs" in line],
+        self.assertEqual([line for line in said if "up to 3 steps on 2 seeds" in line],
                          [line for line in said if line.startswith("# far ")])
 
     def test_files_keep_their_place(self):

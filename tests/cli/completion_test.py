@@ -20,6 +20,11 @@ CASES = (
     (["methods", "ga"], {"gap"}),
     (["doctor", "--color", "a"], {"auto", "always"}),
     (["completion", "z"], {"zsh"}),
+    (["help", "gr"], {"graph"}),
+    (["fit", "d.csv", "--loss", "h"], {"huber"}),
+    (["fit", "d.csv", "--graph", "st"], {"star", "stochastic-block"}),
+    (["fit", "d.csv", "--set", "graph.pro"], {"graph.probability="}),
+    (["run", "e.toml", "--set", "tuning."], {"tuning.seeds=", "tuning.goal=", "tuning.resolution=", "tuning.budget="}),
 )
 
 
@@ -67,11 +72,32 @@ class Completion(CommandTest):
         told = self.shell("zsh", "-f", "-c", head + "CURRENT=3; words=(polyhop graph ''); _polyhop")
         self.assertRegex(told, r"--topology\[[^]]*\]:value:\(ring path ")
         self.assertRegex(told, r"--json\[print JSON\]\n")
+        told = self.shell("zsh", "-f", "-c", head + "CURRENT=3; words=(polyhop run ''); _polyhop")
+        self.assertRegex(told, r"\*--set\[[^]]*\]:value:\{compadd -S \"\" -- name= seeds= ")
 
     def test_an_unknown_shell(self):
         result = self.polyhop("completion", "tcsh")
         self.assertEqual(result.returncode, 2)
         self.assertIn("SHELL", result.stderr)
+
+
+class Help(CommandTest):
+    def test_help_is_a_command_too(self):
+        self.assertEqual(self.done("help", "run").stdout, self.done("run", "--help").stdout)
+        self.assertEqual(self.done("help").stdout, self.done("--help").stdout)
+        result = self.polyhop("help", "runs")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("unknown value 'runs'; did you mean 'run'?", result.stderr)
+
+    def test_it_fits_the_terminal_and_names_all_values(self):
+        commands = re.findall(r"^  (\w+) ", self.done("--help").stdout.split("Commands:")[1], re.MULTILINE)
+        for columns in (60, 80, 120):
+            for arguments in (["--help"], *([command, "--help"] for command in commands)):
+                text = self.on_terminal(*arguments, columns=columns)
+                self.assertLessEqual(max(len(line) for line in text.splitlines()), columns, arguments)
+            flat = " ".join(self.on_terminal("graph", "--help", columns=columns).split())
+            self.assertIn("ring, path, star, complete, grid", flat)
+            self.assertIn("numbered from 0", " ".join(self.on_terminal("fit", "--help", columns=columns).split()))
 
 
 class ManualPage(CommandTest):
@@ -81,7 +107,7 @@ class ManualPage(CommandTest):
 
     def test_it_has_every_command_and_flag(self):
         page = self.done("--man").stdout.replace("\\-", "-")
-        commands = re.findall(r"^  (\w+) ", self.done("--help").stdout.split("Subcommands:")[1], re.MULTILINE)
+        commands = re.findall(r"^  (\w+) ", self.done("--help").stdout.split("Commands:")[1], re.MULTILINE)
         self.assertIn("run", commands)
         for command in commands:
             self.assertIn(f".SS \\fBpolyhop {command}\\fR", page)

@@ -22,7 +22,7 @@ class Usage(CommandTest):
         self.assertEqual(self.listing().keys(), {"e.toml"})
 
     def test_no_command(self):
-        self.refused(says="subcommand is required")
+        self.refused(says="a command is missing")
 
     def test_unknown_command_suggests_the_nearest(self):
         self.refused("rnu", "e.toml", says="unknown command 'rnu'")
@@ -30,7 +30,22 @@ class Usage(CommandTest):
         self.refused("", says="unknown command ''")
 
     def test_no_file(self):
-        self.refused("run", says="FILE is required")
+        self.put("pyproject.toml", "[project]\nname = 'x'\n")
+        self.put("_part.toml", _polyhop.EXPERIMENT)
+        self.done("run", "e.toml", "-o", "named", "--quiet")
+        for arguments in (["check"], ["run", "-o", "out", "--threads", "1"]):
+            self.assertIn("polyhop: using e.toml, the only experiment in this folder\n", self.done(*arguments).stderr)
+        self.assertEqual(self.curves("named")[-1]["excess_risk"], self.curves("out")[-1]["excess_risk"])
+        self.put("broken.toml", "[problem]\nx = \n")
+        for command in ("run", "check"):
+            result = self.polyhop(command)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn("this folder holds several experiments; name one: broken.toml, e.toml\n", result.stderr)
+        for name in ("broken.toml", "e.toml"):
+            (self.folder / name).unlink()
+        result = self.polyhop("run")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("this folder holds no experiment (*.toml); `polyhop init` writes one", result.stderr)
 
     def test_unknown_flag_suggests_the_nearest(self):
         self.refused("--verion", says="unknown flag '--verion'; did you mean '--version'?")
@@ -132,7 +147,12 @@ class BadInput(CommandTest):
         self.refused(b"a" + b".a" * 100000 + b" = 1", "e.toml:1: ")
 
     def test_an_empty_file(self):
-        self.refused("", "e.toml", "graph: missing")
+        self.put("e.toml", "")
+        result = self.polyhop("run", "e.toml")
+        self.assertEqual(result.returncode, 3)
+        self.assertEqual([line.split(": ", 1)[1].split("; ")[0] for line in result.stderr.splitlines()],
+                         ["e.toml:1: graph: missing", "e.toml:1: problem: missing",
+                          "e.toml: method: found none, expected at least one [[method]]"])
 
     def test_a_misspelt_key(self):
         self.refused(self.changed(("iterations", "iteration")),
@@ -141,17 +161,32 @@ class BadInput(CommandTest):
         self.refused(self.changed(("samples", "sample")),
                      "e.toml:13: problem.sample: unknown key; did you mean 'samples'?")
         self.refused(self.changed(("bound", "bond")),
-                     "e.toml:17: method[0].step.bond: unknown key; did you mean 'bound'?")
+                     "e.toml:17: method.\"GAP\".step.bond: unknown key; did you mean 'bound'?")
         self.refused(self.changed(("average", "averages")),
-                     "e.toml:21: method[1].averages: unknown key; did you mean 'average'?")
+                     "e.toml:21: method.\"far\".averages: unknown key; did you mean 'average'?")
 
     def test_a_misspelt_name(self):
         self.refused(self.changed(('"path"', '"paths"')),
                      "e.toml:8: graph.topology: unknown name \"paths\"; did you mean 'path'?")
         self.refused(self.changed(('"gap"', '"gab"')),
-                     "e.toml:17: method[0].step.rule: unknown name \"gab\"; did you mean 'gap'?")
+                     "e.toml:17: method.\"GAP\".step.rule: unknown name \"gab\"; did you mean 'gap'?")
         self.refused(self.changed(('"tight"', '"tigt"')),
-                     "e.toml:17: method[0].step.bound: unknown name \"tigt\"; did you mean 'tight'?")
+                     "e.toml:17: method.\"GAP\".step.bound: unknown name \"tigt\"; did you mean 'tight'?")
+
+    def test_all_errors_are_told_at_once(self):
+        self.put("e.toml", self.changed(("iterations = 20", "iteration = 20"), ("agents = 4", "agents = 0\nradius = -1"),
+                                        ("samples = 5", "sample = 5"), ('"tight"', '"tigt"'), ("value = 1e6", "value = -1")))
+        for command in (["check", "e.toml"], ["run", "e.toml", "-o", "out", "--quiet"]):
+            result = self.polyhop(*command)
+            self.assertEqual(result.returncode, 3)
+            self.assertEqual([line.split("; ")[0].split(", ")[0] for line in result.stderr.splitlines()], [
+                "polyhop: e.toml:3: iteration: unknown key",
+                "polyhop: e.toml:9: graph.agents: found 0",
+                "polyhop: e.toml:10: graph.radius: found -1",
+                "polyhop: e.toml:14: problem.sample: unknown key",
+                'polyhop: e.toml:18: method."GAP".step.bound: unknown name "tigt"',
+                'polyhop: e.toml:23: method."far".step.value: found -1',
+            ])
 
     def test_a_wrong_type(self):
         self.refused(self.changed(("agents = 4", 'agents = "four"')),
@@ -168,9 +203,9 @@ class BadInput(CommandTest):
         self.refused(self.changed(("dimension = 3", "dimension = 0")),
                      "e.toml:12: problem.dimension: found 0, expected integer >= 1")
         self.refused(self.changed(("value = 1e6", "value = -1")),
-                     "e.toml:22: method[1].step.value: found -1, expected number > 0")
+                     "e.toml:22: method.\"far\".step.value: found -1, expected number > 0")
         self.refused(self.changed(("value = 1e6", "value = nan")),
-                     "e.toml:22: method[1].step.value: found nan, expected number > 0")
+                     "e.toml:22: method.\"far\".step.value: found nan, expected number > 0")
         self.refused(self.changed(("target = 1e-200", "target = 0")), "e.toml:5: target: found 0, expected number > 0")
         self.refused(self.changed(("record_every = 7", "record_every = 0")),
                      "e.toml:4: record_every: found 0, expected integer >= 1")
@@ -186,11 +221,11 @@ class BadInput(CommandTest):
 
     def test_two_methods_of_one_name(self):
         self.refused(self.changed(('name = "far"', 'name = "GAP"')),
-                     'e.toml:19: method[1].name: two methods are called "GAP"')
+                     'e.toml:19: method."GAP".name: two methods are called "GAP"')
 
     def test_control_characters_in_names(self):
         self.refused(self.changed(('"GAP"', r'"G\u001b[2JP"')),
-                     r'e.toml:16: method[0].name: found "G\u001b[2JP"', "without control characters")
+                     r'e.toml:16: method."G\u001b[2JP".name: found "G\u001b[2JP"', "without control characters")
         self.refused(self.changed(('"tiny"', r'"t\n"')), "e.toml:1: name: found ", "without control characters")
 
     def test_seeds(self):
@@ -207,7 +242,7 @@ class BadInput(CommandTest):
             ("graph.agents=0", "graph.agents: found 0, expected integer >= 1"),
             ("graph.radius=0.5", 'graph.radius: topology "path" does not use this key'),
             ("problem.loss=softmax", 'problem.loss: "softmax" needs real data'),
-            ("method.GAP.step.bond=1", "method[0].step.bond: unknown key; did you mean 'bound'?"),
+            ("method.GAP.step.bond=1", "method.\"GAP\".step.bond: unknown key; did you mean 'bound'?"),
             ("method.nobody.average=true", "method.nobody.average: method has 2 entries"),
             ("nothing", 'the setting "nothing" has no'),
         ):
@@ -302,21 +337,21 @@ class BadInput(CommandTest):
         gap, constant = '"gap"', '{ rule = "constant", value = 0.1 }'
         for name in ("extra", "next"):
             self.refused(self.with_method(gap, f'"{name}"'),
-                         f'e.toml:22: method[1].step: rule "gap" does not go with algorithm "{name}", which takes one '
+                         f'e.toml:22: method."far".step: rule "gap" does not go with algorithm "{name}", which takes one '
                          'constant step, the same for all agents and iterations: "constant" or "tuned"')
         self.refused(self.with_method(gap, '"dadam"'),
-                     'e.toml:22: method[1].step: rule "gap" does not go with algorithm "dadam", which takes a step '
+                     'e.toml:22: method."far".step: rule "gap" does not go with algorithm "dadam", which takes a step '
                      'that is the same for all agents: "constant", "decay", "schedule" or "tuned"')
         self.refused(self.with_method('{ rule = "decay", value = 0.1 }', '"extra"'),
-                     'e.toml:22: method[1].step: rule "decay" does not go with algorithm "extra"')
+                     'e.toml:22: method."far".step: rule "decay" does not go with algorithm "extra"')
         for name in ("kuruzov", "quasi-newton", "auto"):
             self.refused(self.with_method(constant, f'"{name}"'),
-                         f'e.toml:22: method[1].step: rule "constant" does not go with algorithm "{name}", which '
+                         f'e.toml:22: method."far".step: rule "constant" does not go with algorithm "{name}", which '
                          "chooses its own steps; leave `step` out")
         self.refused(self.with_method('"auto"', '"dgd"'),
-                     'e.toml:22: method[1].step: rule "auto" chooses the algorithm too; leave `algorithm` = "dgd" out')
+                     'e.toml:22: method."far".step: rule "auto" chooses the algorithm too; leave `algorithm` = "dgd" out')
         self.refused(self.with_method(None, '"dgd"'),
-                     'e.toml:19: method[1].step: missing; "dgd" needs a rule: step = "gap"')
+                     'e.toml:19: method."far".step: missing; "dgd" needs a rule: step = "gap"')
 
     def test_options_out_of_range_of_every_rule(self):
         for rule, key, rest, wrong in (
@@ -330,7 +365,7 @@ class BadInput(CommandTest):
         ):
             for value in wrong:
                 self.refused(self.with_method(f'{{ rule = "{rule}", {rest}{key} = {value} }}'),
-                             f"e.toml:22: method[1].step.{key}: found {value}, expected ")
+                             f"e.toml:22: method.\"far\".step.{key}: found {value}, expected ")
 
     def test_options_out_of_range_of_every_algorithm(self):
         step = '{ rule = "constant", value = 0.1 }'
@@ -347,7 +382,7 @@ class BadInput(CommandTest):
             for value in wrong:
                 own = None if name in ("kuruzov", "quasi-newton") else step
                 self.refused(self.with_method(own, f'{{ name = "{name}", {key} = {value} }}'),
-                             f"e.toml:21: method[1].algorithm.{key}: found {value}, expected ")
+                             f"e.toml:21: method.\"far\".algorithm.{key}: found {value}, expected ")
 
     def test_batches_where_whole_costs_are_needed(self):
         self.refused(self.with_method(None, '"quasi-newton"'),

@@ -81,7 +81,7 @@ class Fit(CommandTest):
     def test_too_few_iterations_are_told_and_the_model_is_there(self):
         result = self.fit("--iterations", "1")
         self.assertEqual(result.returncode, 4, result.stderr)
-        self.assertIn("Not converged after 1 iterations", result.stdout)
+        self.assertIn("Not converged after 1 iteration", result.stdout)
         self.assertIn("--iterations", result.stdout)
         self.done("predict", "model.npz", "a.svm")
         result = self.fit("--iterations", "1", "--json")
@@ -214,7 +214,7 @@ class Fit(CommandTest):
     def test_features_that_say_nothing_are_told(self):
         self.put("nothing.csv", "a,y\n1,yes\n1,no\n2,yes\n2,no\n")
         told = self.done("fit", "nothing.csv", "--agents", "2", "--quiet")
-        self.assertIn("On the samples fitted to this model is no better than the frequencies of the classes",
+        self.assertIn("On the fitted samples this model is no better than the frequencies of the classes",
                       told.stdout)
 
     def test_a_random_network_has_twice_the_links_that_keep_it_connected(self):
@@ -309,7 +309,7 @@ class Fit(CommandTest):
 
     def test_a_fit_that_did_not_converge_has_a_page_that_says_so(self):
         self.assertEqual(self.fit("--iterations", "1", "--report", "page.html").returncode, 4)
-        self.assertIn("Not converged after 1 iterations", (self.folder / "page.html").read_text())
+        self.assertIn("Not converged after 1 iteration", (self.folder / "page.html").read_text())
 
     def test_stopped_before_the_first_iteration_no_model_is_written(self):
         draw = random.Random(1)

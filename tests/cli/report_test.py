@@ -26,6 +26,35 @@ class Report(CommandTest):
         self.assertIn("a GAP", printed)
         self.assertTrue(printed.isascii())
 
+    def test_json_is_the_summary_and_nothing_else(self):
+        before = self.outputs()
+        (self.folder / "out/report.html").unlink()
+        printed = self.done("report", "out", "--json").stdout
+        self.assertEqual(printed, (self.folder / "out/summary.json").read_text())
+        self.assertEqual([method["method"] for method in json.loads(printed)["methods"]], ["GAP", "far"])
+        self.assertEqual(self.outputs(), before - {"out/report.html"}, "no page unless -o asks for one")
+        self.done("run", "e.toml", "-o", "other", "--quiet", "--set", "name=other")
+        both = json.loads(self.done("report", "out", "other", "--json", "-o", "page.html").stdout)
+        self.assertEqual([each["name"] for each in both], ["tiny", "other"])
+        self.assertTrue((self.folder / "page.html").exists())
+
+    def test_json_of_a_folder_of_experiments_is_its_scoreboard(self):
+        self.done("run", "e.toml", "-o", "many/one", "--quiet")
+        board = json.loads(self.done("report", "many", "--json").stdout)
+        self.assertEqual([instance["name"] for instance in board["instances"]], ["tiny"])
+
+    def test_colours_are_for_terminals_and_for_who_asks(self):
+        bold = "\033[1m"
+        self.assertNotIn("\033", self.done("report", "out").stdout)
+        self.assertNotIn("\033", self.done("report", "out", "--color", "auto").stdout)
+        self.assertIn(bold, self.done("report", "out", "--color", "always").stdout)
+        self.assertIn(bold, self.done("run", "e.toml", "-o", "out", "--quiet", "--color", "always").stdout)
+        for no_color, expected in (("", True), ("1", False)):
+            text = self.on_terminal("report", "out", columns=80, env={"NO_COLOR": no_color, "TERM": "xterm"})
+            self.assertEqual(bold in text, expected)
+        self.assertNotIn("\033", self.on_terminal("report", "out", "--color", "never", columns=80, env={"NO_COLOR": ""}))
+        self.assertIn("\033[33mfar diverged", self.done("report", "out", "--color", "always").stdout)
+
     def test_writes_the_page_beside_the_store_or_where_it_is_told(self):
         (self.folder / "out/report.html").unlink(missing_ok=True)
         self.done("report", "out", "--quiet")
@@ -76,7 +105,7 @@ class Report(CommandTest):
 
     def test_a_method_without_a_figure_is_told_to_do_nothing(self):
         told = self.done("report", "out", "--quiet", "--method", "GAP").stderr
-        self.assertIn("--method chooses what --figure draws", told)
+        self.assertIn("--method has no effect without --figure", told)
 
     def test_the_ranking_is_shown_where_the_page_cannot_be_written(self):
         (self.folder / "out/report.html").unlink()

@@ -102,7 +102,7 @@ class ResumeTest(unittest.TestCase):
             process = self.start("stopped")
             out = _held_run.interrupted(process, number)
             self.assertEqual(process.returncode, 128 + number)
-            self.assertIn("goes on from here", out)
+            self.assertIn("run the same command to continue", out)
             self.assertTrue((self.root / "stopped" / "curves.csv").exists())
         self.run_whole("stopped")
         self.assert_same("whole", "stopped")

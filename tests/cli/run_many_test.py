@@ -164,7 +164,7 @@ class Many(CommandTest):
 
     def test_errors_in_an_included_file_name_it(self):
         self.put("set/_methods.toml", METHODS.replace("tight", "tihgt"))
-        self.refused("set", says=["set/_methods.toml:10: method[1].step.bound: unknown name"])
+        self.refused("set", says=["set/_methods.toml:10: method.\"GAP\".step.bound: unknown name"])
 
     def test_two_experiments_of_one_name_are_refused(self):
         self.put("set/d.toml", INSTANCE % ("a", "path"))
@@ -268,7 +268,7 @@ step = "gap"
         process = _held_run.held(self, command, self.folder / "cut/a", cwd=self.folder)
         out = _held_run.interrupted(process, signal.SIGINT)
         self.assertEqual(process.returncode, 130)
-        self.assertIn("the same command goes on from here", out)
+        self.assertIn("run the same command to continue", out)
         self.assertFalse((self.folder / "cut/b").exists(), "the next one was not begun")
         self.done("run", "set", "-o", "cut", "--quiet")
         for name in "ab":

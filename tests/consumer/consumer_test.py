@@ -189,6 +189,14 @@ class Consumer(unittest.TestCase):
         run(cache("CMAKE_CXX_COMPILER"), "-std=c++20", HERE / "main.cpp", "-o", program, *flags)
         self.assert_works(run(program))
 
+    def test_shells_find_completions(self):
+        if not (BUILD / "bin" / "polyhop").exists():
+            self.skipTest("built without the command line")
+        for shell, place in (("bash", "bash-completion/completions/polyhop"), ("zsh", "zsh/site-functions/_polyhop"),
+                             ("fish", "fish/vendor_completions.d/polyhop.fish")):
+            printed = run(PREFIX / "bin" / "polyhop", "completion", shell)
+            self.assertEqual((PREFIX / "share" / place).read_text(), printed)
+
     def test_the_installed_command_runs(self):
         if not (BUILD / "bin" / "polyhop").exists():
             self.skipTest("built without the command line")

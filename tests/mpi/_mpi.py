@@ -18,7 +18,7 @@ import numpy
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "cli"))
 
-from _polyhop import COMMAND, CommandTest, main  # noqa: E402, F401
+from _polyhop import COMMAND, WIDE, CommandTest, main  # noqa: E402, F401
 
 MPIRUN = pathlib.Path(__file__).resolve().parent / "mpirun"
 HANG = 200  # seconds after which a test is not waited for; nothing is decided by it
@@ -84,7 +84,7 @@ class MpiTest(CommandTest):
         return subprocess.Popen(
             [*launcher, str(ranks), *command, *arguments],
             cwd=self.folder,
-            env={**os.environ, "POLYHOP_TEST_MARK": self.mark},
+            env={**os.environ, "COLUMNS": WIDE, "POLYHOP_TEST_MARK": self.mark},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

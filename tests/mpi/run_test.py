@@ -137,7 +137,7 @@ class Run(MpiTest):
         process.send_signal(signal.SIGUSR1)  # which mpirun passes on and has no opinion of
         result = self.end(process)
         self.assertEqual(result.returncode, 128 + signal.SIGUSR1, result.stderr)
-        self.assertEqual(result.stdout.count("goes on from here"), 1)
+        self.assertEqual(result.stdout.count("run the same command to continue"), 1)
         self.assertTrue((self.folder / "out" / "curves.csv").exists())
         self.assert_no_scraps()
 
@@ -148,7 +148,7 @@ class Run(MpiTest):
             os.kill(pid, signal.SIGUSR1)
         result = self.end(process)
         self.assertEqual(result.returncode, 128 + signal.SIGUSR1, result.stderr)
-        self.assertEqual(result.stdout.count("goes on from here"), 1, result.stderr)
+        self.assertEqual(result.stdout.count("run the same command to continue"), 1, result.stderr)
 
     def test_a_store_begun_by_hand_goes_on_under_mpirun_and_the_other_way_round(self):
         self.run_alone("many.toml", "alone")

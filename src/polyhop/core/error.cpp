@@ -21,6 +21,12 @@ std::string compose(const std::string& path, const std::string& message, int lin
   return text + message;
 }
 
+std::string lines_of(const std::vector<InputError>& errors) {
+  std::string text;
+  for (const InputError& error : errors) text += (text.empty() ? "" : "\n") + std::string(error.what());
+  return text;
+}
+
 // Edit distance with insertions, deletions, replacements and swaps of neighbouring letters, three rows at a time.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1);
@@ -50,12 +56,37 @@ InputError::InputError(std::string path, std::string message, int line, std::str
       file_(std::move(file)),
       line_(line) {}
 
+InputError::InputError(const std::vector<InputError>& errors)
+    : Error(lines_of(errors)),
+      path_(errors.front().path_),
+      message_(errors.front().message_),
+      file_(errors.front().file_),
+      line_(errors.front().line_) {
+  for (const InputError& error : errors) {
+    const std::vector<InputError> each = error.all();
+    others_.insert(others_.end(), each.begin(), each.end());
+  }
+  others_.erase(others_.begin());
+}
+
+std::vector<InputError> InputError::all() const {
+  std::vector<InputError> out = {InputError(path_, message_, line_, file_)};
+  out.insert(out.end(), others_.begin(), others_.end());
+  return out;
+}
+
 InputError InputError::in_file(const std::string& file) const {
-  return {path_, message_, line_, file_.empty() ? file : file_};
+  std::vector<InputError> out;
+  for (const InputError& e : all()) out.emplace_back(e.path_, e.message_, e.line_, e.file_.empty() ? file : e.file_);
+  return InputError(out);
 }
 
 InputError InputError::at(const std::string& path, int line) const {
-  return {path_.empty() ? path : path_, message_, line_ != 0 ? line_ : line, file_};
+  std::vector<InputError> out;
+  for (const InputError& e : all()) {
+    out.emplace_back(e.path_.empty() ? path : e.path_, e.message_, e.line_ != 0 ? e.line_ : line, e.file_);
+  }
+  return InputError(out);
 }
 
 std::string nearest_name(std::string_view name, std::span<const std::string> candidates) {

@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace polyhop {
 
@@ -16,15 +17,19 @@ class Error : public std::runtime_error {
 };
 
 /// Bad configuration or data: where (file, line, field path), what was found, what is allowed.
-/// `what()` reads "file:line: path: message", leaving out what is not known.
+/// `what()` reads "file:line: path: message", leaving out what is not known; several errors have a line each.
 class InputError : public Error {
  public:
   InputError(std::string path, std::string message, int line = 0, std::string file = {});
+  /// Several errors that are told at once: the first one, with the others after it. At least one.
+  explicit InputError(const std::vector<InputError>& errors);
 
   [[nodiscard]] const std::string& path() const { return path_; }
   [[nodiscard]] const std::string& message() const { return message_; }
   [[nodiscard]] const std::string& file() const { return file_; }
   [[nodiscard]] int line() const { return line_; }
+  /// All errors, each by itself.
+  [[nodiscard]] std::vector<InputError> all() const;
   /// The same error, told where it came from; what is already known stays.
   [[nodiscard]] InputError in_file(const std::string& file) const;
   [[nodiscard]] InputError at(const std::string& path, int line) const;
@@ -34,6 +39,7 @@ class InputError : public Error {
   std::string message_;
   std::string file_;
   int line_;
+  std::vector<InputError> others_;
 };
 
 /// There is no room for what should be written: a full disk, a quota, a limit on the size of files.

@@ -236,7 +236,7 @@ class FieldTable {
     return *this;
   }
 
-  /// Reads a table; keys in `also_allowed` are left to somebody else.
+  /// Reads a table; keys in `also_allowed` are left to somebody else. Throws InputError with all that is wrong in it.
   [[nodiscard]] Options read(const Value& table, const std::string& path,
                              const std::vector<std::string>& also_allowed = {}) const {
     Options options;
@@ -244,25 +244,30 @@ class FieldTable {
     if (entries == nullptr) throw InputError(path, "found " + table.text() + ", expected a table", table.line);
     std::vector<std::string> known = names();
     known.insert(known.end(), also_allowed.begin(), also_allowed.end());
+    std::vector<InputError> errors;
     for (const auto& [key, value] : *entries) {
       if (std::ranges::find(also_allowed, key) != also_allowed.end()) continue;
       const std::string where = join(path, key);
       const Field* field = find(key);
-      if (field == nullptr) throw InputError(where, "unknown key" + suggestion(key, known), value.line);
+      if (field == nullptr) {
+        errors.emplace_back(where, "unknown key" + suggestion(key, known), value.line);
+        continue;
+      }
       try {
         field->read(options, value, field->is_rest ? key : where);
       } catch (const InputError& e) {
-        throw e.at(where, value.line);
+        errors.push_back(e.at(where, value.line));
       }
     }
     for (const auto& field : fields_) {
       if (field.required && table.find(field.info.name) == nullptr) {
-        throw InputError(
+        errors.emplace_back(
             join(path, field.info.name),
             "missing; expected " + field.info.type + (field.info.constraint.empty() ? "" : " " + field.info.constraint),
             table.line);
       }
     }
+    if (!errors.empty()) throw InputError(errors);
     return options;
   }
 

@@ -8,6 +8,8 @@
 #include <filesystem>
 #include <limits>
 #include <set>
+#include <string_view>
+#include <tuple>
 #include <utility>
 
 #include "polyhop/experiment/include.hpp"
@@ -47,7 +49,9 @@ struct MethodOptions {
   static const FieldTable<MethodOptions>& fields() {
     using O = MethodOptions;
     static const auto table = FieldTable<O>()
-                                  .add("name", &O::name, "its name in tables and files")
+                                  .add("name", &O::name,
+                                       "its name in tables and files; {option} in it stands for the value where that "
+                                       "option is a list")
                                   .add("algorithm", &O::algorithm, "the recursion: a name, or { name = \"...\", ... }")
                                   .add("step", &O::step, "the step-size rule: \"gap\" or { rule = \"gap\", ... }")
                                   .add("gradient", &O::gradient,
@@ -61,6 +65,14 @@ struct MethodOptions {
 // An option that may hold a list as its value.
 bool takes_list(const std::string& key) { return key == "optimum"; }
 
+// A method's name where an option is one of a list: "{key}" in it stands for the value, which else is put behind it.
+std::string name_for(std::string name, const std::string& key, const std::string& value) {
+  const std::string mark = "{" + key + "}";
+  const std::size_t place = name.find(mark);
+  if (place != std::string::npos) return name.replace(place, mark.size(), value);
+  return (name.empty() ? "" : name + " ") + key + "=" + value;
+}
+
 // Replaces the first list among a method's options by each of its entries; repeated until no list is left.
 void expand(const Value& method, std::vector<Value>& out) {
   // `part` is "step" or "algorithm", or empty for the method itself.
@@ -73,7 +85,7 @@ void expand(const Value& method, std::vector<Value>& out) {
       const Value* name = method.find("name");
       const auto* text = name != nullptr ? name->as<std::string>() : nullptr;
       const auto* word = entry.as<std::string>();
-      copy["name"] = Value((text != nullptr ? *text + " " : "") + key + "=" + (word != nullptr ? *word : entry.text()));
+      copy["name"] = Value(name_for(text != nullptr ? *text : "", key, word != nullptr ? *word : entry.text()));
       expand(copy, out);
     }
   };
@@ -124,6 +136,44 @@ void settle_file(Value& table, std::string_view key, const std::string& folder) 
   table[key] = std::move(settled);
 }
 
+// Those of a method's step.
+void settle_step_files(Value& method, const std::string& folder) {
+  const Value* step = method.find("step");
+  const Value* optimum = step != nullptr ? step->find("optimum") : nullptr;
+  if (optimum != nullptr && optimum->find("file") != nullptr) settle_file(method["step"]["optimum"], "file", folder);
+  if (step != nullptr && step->find("file") != nullptr) settle_file(method["step"], "file", folder);
+}
+
+// Collects what is wrong in several places, so that it is told at once.
+class AllErrors {
+ public:
+  /// Does the work; false where that found errors.
+  template <class F>
+  bool of(F work) {
+    try {
+      work();
+      return true;
+    } catch (const InputError& e) {
+      for (const InputError& each : e.all()) errors_.push_back(each);
+      return false;
+    }
+  }
+  [[nodiscard]] bool any_under(std::string_view path) const {
+    return std::ranges::any_of(errors_, [&](const InputError& e) { return e.path().starts_with(path); });
+  }
+  /// Throws them all, if there are any, in the order of their lines, with what is missing at the end.
+  void tell() {
+    if (errors_.empty()) return;
+    std::ranges::stable_sort(errors_, {}, [](const InputError& e) {
+      return std::tuple(e.line() == 0, e.message().starts_with("missing"), e.line());
+    });
+    throw InputError(errors_);
+  }
+
+ private:
+  std::vector<InputError> errors_;
+};
+
 std::vector<Method> read_methods(const Value& root, const std::string& folder, const Registry& registry) {
   const Value* list = root.find("method");
   const auto* entries = list != nullptr ? list->as<Value::Array>() : nullptr;
@@ -132,23 +182,26 @@ std::vector<Method> read_methods(const Value& root, const std::string& folder, c
   }
   std::vector<Method> methods;
   std::set<std::string> names;
+  AllErrors errors;
   for (std::size_t n = 0; n < entries->size(); ++n) {
+    const std::string path = "method[" + std::to_string(n) + "]";
     std::vector<Value> expanded;
-    expand((*entries)[n], expanded);
+    errors.of([&] { expand((*entries)[n], expanded); });
     for (Value& value : expanded) {
-      const Value* step = value.find("step");
-      const Value* optimum = step != nullptr ? step->find("optimum") : nullptr;
-      if (optimum != nullptr && optimum->find("file") != nullptr) settle_file(value["step"]["optimum"], "file", folder);
-      if (step != nullptr && step->find("file") != nullptr) settle_file(value["step"], "file", folder);
-      const std::string path = "method[" + std::to_string(n) + "]";
-      methods.push_back(read_method(value, path, registry));
-      if (!names.insert(methods.back().name).second) {
-        throw InputError(path + ".name",
-                         "two methods are called " + in_quotes(methods.back().name) + "; give each its own name",
-                         value.line);
-      }
+      // What is wrong with one of a list of values is told, and what they share only once.
+      const bool is_good = errors.of([&] {
+        settle_step_files(value, folder);
+        methods.push_back(read_method(value, path, registry));
+        if (!names.insert(methods.back().name).second) {
+          throw InputError(path + ".name",
+                           "two methods are called " + in_quotes(methods.back().name) + "; give each its own name",
+                           value.line);
+        }
+      });
+      if (!is_good) break;
     }
   }
+  errors.tell();
   return methods;
 }
 
@@ -327,10 +380,21 @@ Method read_method(const Value& table, const std::string& path, const Registry& 
 Config read_config(Value root, const std::string& folder, const Registry& registry) {
   settle_files(root, folder);
   Config config;
-  config.options = ExperimentOptions::fields().read(root, "", {"method"});
-  check_name(config.options.name, "name", root);
-  settle(config.options.problem, registry.losses(), registry.problems());
-  config.methods = read_methods(root, folder, registry);
+  AllErrors errors;
+  const bool is_good = errors.of([&] {
+    config.options = ExperimentOptions::fields().read(root, "", {"method"});
+    check_name(config.options.name, "name", root);
+    settle(config.options.problem, registry.losses(), registry.problems());
+  });
+  // Keys that belong to a loss are looked at last: those of a table without errors, too, where others have some.
+  if (const Value* table = root.find("problem"); !is_good && table != nullptr && !errors.any_under("problem")) {
+    errors.of([&] {
+      ProblemOptions problem = ProblemOptions::fields().read(*table, "problem");
+      settle(problem, registry.losses(), registry.problems());
+    });
+  }
+  errors.of([&] { config.methods = read_methods(root, folder, registry); });
+  errors.tell();
   refuse_too_large(config);
   return config;
 }

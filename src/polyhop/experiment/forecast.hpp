@@ -16,9 +16,11 @@ struct MethodForecast {
   std::optional<double> seconds;  // of one run on one core
   Index measured = 0;             // iterations
   Index trials = 0;               // runs that the search for a tuned step takes at most, before those on the seeds
+  double expected_trials = 0;     // as many runs of full length as it is expected to be like
 };
 
-/// What an experiment will take. Estimates: runs may end early, and machines have other work to do.
+/// What an experiment will take on a machine that has nothing else to do. Estimates: runs may end early, and a search
+/// may be longer or shorter than most.
 struct Forecast {
   Index agents = 0;
   Index dimension = 0;

@@ -81,6 +81,18 @@ int line_of(const Value& root, const std::string& path) {
   return line;
 }
 
+// "method[1].step" as "method."far".step", where that method has a name.
+std::string with_method_name(const Value& root, const std::string& path) {
+  constexpr std::string_view by_number = "method[";
+  const Value* methods = root.find("method");
+  const auto* list = methods != nullptr ? methods->as<Value::Array>() : nullptr;
+  if (list == nullptr || !path.starts_with(by_number)) return path;
+  const std::size_t index = std::strtoul(path.c_str() + by_number.size(), nullptr, 10);
+  const Value* name = index < list->size() ? (*list)[index].find("name") : nullptr;
+  if (name == nullptr || name->as<std::string>() == nullptr) return path;
+  return "method." + name->text() + path.substr(path.find(']') + 1);
+}
+
 std::vector<std::string> included_names(const Value& include) {
   if (const auto* name = include.as<std::string>()) return {*name};
   std::vector<std::string> names;
@@ -127,12 +139,21 @@ void Sources::apply(const std::vector<KeySetting>& settings, Value& root) {
   }
 }
 
-InputError Sources::located(const InputError& error) const {
-  if (!error.file().empty()) return error;
-  const int line = error.line() != 0 ? error.line() : line_of(root_, error.path());
-  if (line < 0) return {error.path(), error.message(), 0, flags_.at(-line - 1)};
-  const auto file = static_cast<std::size_t>(line / lines_of_a_file);
-  return {error.path(), error.message(), line % lines_of_a_file, files_[std::min(file, files_.size() - 1)]};
+InputError Sources::located(const InputError& errors) const {
+  std::vector<InputError> out;
+  for (const InputError& error : errors.all()) {
+    const int line = error.line() != 0 ? error.line() : line_of(root_, error.path());
+    const std::string path = with_method_name(root_, error.path());
+    if (!error.file().empty()) {
+      out.push_back(error);
+    } else if (line < 0) {
+      out.emplace_back(path, error.message(), 0, flags_.at(-line - 1));
+    } else {
+      const auto file = static_cast<std::size_t>(line / lines_of_a_file);
+      out.emplace_back(path, error.message(), line % lines_of_a_file, files_[std::min(file, files_.size() - 1)]);
+    }
+  }
+  return InputError(out);
 }
 
 Sources carry_out_includes(Value& root, const std::string& file) {

@@ -25,8 +25,9 @@ class Sources {
   void apply(const std::vector<KeySetting>& settings, Value& root);
   /// Remembers where everything in `root` stands, for errors that know a key and no line.
   void keep(const Value& root) { root_ = root; }
-  /// The error as it is to be told: with the file that it is about, and the line in that; or with the flag.
-  [[nodiscard]] InputError located(const InputError& error) const;
+  /// The error, or each of several, as it is to be told: with the file that it is about, and the line in that; or with
+  /// the flag. A method is called by its name, where it has one.
+  [[nodiscard]] InputError located(const InputError& errors) const;
 
  private:
   std::vector<std::string> files_;

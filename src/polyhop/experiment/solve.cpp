@@ -12,6 +12,7 @@
 #include "polyhop/core/block.hpp"
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/machine.hpp"
+#include "polyhop/core/words.hpp"
 #include "polyhop/experiment/instance.hpp"
 #include "polyhop/experiment/run_cell.hpp"
 #include "polyhop/network/runtime.hpp"
@@ -72,22 +73,23 @@ ExperimentOptions experiment_of(const SolveOptions& options, const Reference& re
 
 // How a run ended, in words.
 std::string ending(const Summary& summary) {
+  const std::string iterations = count_of(summary.curves.back().iteration, "iteration");
   switch (summary.status) {
     case Status::done:
-      return "finished its iterations";
+      return "ended after its " + iterations;
     case Status::target:
-      return "reached its target";
+      return "reached its target after " + iterations;
     case Status::diverged:
-      return "diverged";
+      return "diverged after " + iterations;
     case Status::time_limit:
-      return "ran out of time";
+      return "ran out of time after " + iterations;
     case Status::stalled:
-      return "stalled: every step is 0";
+      return "stalled after " + iterations + ": every step is 0";
     case Status::unfinished:
     case Status::failed:
       break;
   }
-  return "was stopped";
+  return "was stopped after " + iterations;
 }
 
 // Rules that compare a sample's value with its gradient cannot go along an estimate, which is the gradient of no value.
@@ -214,8 +216,8 @@ std::vector<double> Summary::mean_model() const {
 
 std::string Summary::brief() const {
   const Point& end = last(*this);
-  return fmt::format("{} {} after {} iterations: {} {:.3g}, {} vectors sent, {:.2g} s", method, ending(*this),
-                     end.iteration, risk_name(*this), end.excess_risk, vectors, seconds);
+  return fmt::format("{} {}: {} {:.3g}, {} sent, {}", method, ending(*this), risk_name(*this), end.excess_risk,
+                     count_of(vectors, "vector"), duration_text(seconds));
 }
 
 std::string Summary::full() const {
@@ -231,8 +233,9 @@ std::string Summary::full() const {
   line("minimum of the cost", reference_known ? fmt::format("{:.10g} ({})", reference, reference_how) : reference_how);
   line("consensus error", fmt::format("{:.3g}", end.consensus_error));
   line("steps", fmt::format("{:.3g} to {:.3g}, median {:.3g}", end.step_min, end.step_max, end.step_median));
-  line("sent", fmt::format("{} vectors and {} scalars in {} rounds; {} and {} of them for the steps", vectors, scalars,
-                           end.rounds, end.step_vectors, end.step_scalars));
+  line("sent",
+       fmt::format("{} and {} in {}; {} and {} of them for the steps", count_of(vectors, "vector"),
+                   count_of(scalars, "scalar"), count_of(end.rounds, "round"), end.step_vectors, end.step_scalars));
   line("evaluations", fmt::format("{} values, {} gradients", values, gradients));
   line("seconds", fmt::format("{:.3g}", seconds));
   return out;

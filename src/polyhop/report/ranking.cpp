@@ -13,6 +13,7 @@
 #include <set>
 #include <tuple>
 
+#include "polyhop/core/words.hpp"
 #include "polyhop/report/text_table.hpp"
 
 namespace polyhop {
@@ -43,8 +44,16 @@ std::string remark(const Standing& s) {
   return text;
 }
 
+// An excess risk; 0 where it is below what rounding lets anyone know.
+std::string risk_text(double risk, double floor, int digits) { return risk < floor ? "0" : significant(risk, digits); }
+
 // A name in a sentence: it may be words that read as part of it.
 std::string quoted(const std::string& method) { return "'" + printable(method) + "'"; }
+
+// " on 4 of 5 seeds", or "" where all of a method's runs got there.
+std::string where_reached(const Standing& s) {
+  return s.reached == s.runs ? "" : " on " + of(s.reached, s.runs) + " seeds";
+}
 
 // "'a' reached ... in 0.9x the iterations of ... 'b'", the better one first, or "" unless both a tuned method and one
 // that is not got there.
@@ -58,38 +67,47 @@ std::string tuned_headline(const Record& record, const std::vector<Standing>& st
   const Standing* tuned = best(true);
   const Standing* untuned = best(false);
   if (tuned == nullptr || untuned == nullptr || !(tuned->iterations.median > 0)) return "";
-  const Index trials = tuning_of(record, tuned->method)->trials;
-  const std::string took = " took " + std::to_string(trials) + (trials == 1 ? " trial run." : " trial runs.");
+  const std::string took = " took " + count_of(tuning_of(record, tuned->method)->trials, "trial run") + ".";
   const auto reached = [&](const Standing& first, const Standing& other) {
-    return " reached an excess risk of " + significant(record.target, 3) + " in " +
+    return " reached an excess risk of " + significant(record.target, 3) + where_reached(first) + " in " +
            significant(first.iterations.median / other.iterations.median, 2) + "x the iterations of ";
+  };
+  const auto got_there = [](const Standing& s) {
+    const std::string where = where_reached(s);
+    return where.empty() ? "" : ", which got there" + where;
   };
   if (tuned == &standings.front()) {
     return quoted(tuned->method) + ", the best tuned constant," + reached(*tuned, *untuned) + quoted(untuned->method) +
-           "; its search" + took;
+           got_there(*untuned) + "; its search" + took;
   }
   return quoted(untuned->method) + reached(*untuned, *tuned) + "the best tuned constant, " + quoted(tuned->method) +
-         ", whose search" + took;
+         got_there(*tuned) + (where_reached(*tuned).empty() ? ", whose search" : " and whose search") + took;
+}
+
+// What to say where no method got there in most runs.
+std::string unreached_headline(const Record& record, const std::vector<Standing>& standings) {
+  const std::string text = "No method reached an excess risk of " + significant(record.target, 3) + " in most runs";
+  const Standing& best = standings.front();
+  if (best.reached > 0) return text + "; " + quoted(best.method) + " did" + where_reached(best) + ".";
+  const double risk = best.recommended_risk().median;
+  if (!std::isfinite(risk)) return text + ".";
+  return text + "; " + quoted(best.method) + " came closest, at " + risk_text(risk, risk_floor(record), 3) +
+         (best.recommended == Taken::averaged ? ", averaged." : ".");
 }
 
 std::string headline(const Record& record, const std::vector<Standing>& standings) {
   if (standings.empty()) return "There are no runs.";
   if (const std::string text = tuned_headline(record, standings); !text.empty()) return text;
   const Standing& best = standings.front();
-  const std::string goal = significant(record.target, 3);
   if (best.runs == 0) return "No run has ended.";
-  if (!std::isfinite(best.iterations.median)) {
-    const std::string text = "No method reached an excess risk of " + goal + " in most runs";
-    const double risk = best.recommended_risk().median;
-    if (!std::isfinite(risk)) return text + ".";
-    return text + "; " + quoted(best.method) + " came closest, at " + significant(risk, 3) +
-           (best.recommended == Taken::averaged ? ", averaged." : ".");
-  }
-  std::string text = quoted(best.method) + " reached an excess risk of " + goal + " first, in " +
-                     amount(best.iterations.median) + " iterations";
+  if (!std::isfinite(best.iterations.median)) return unreached_headline(record, standings);
+  std::string text = quoted(best.method) + " reached an excess risk of " + significant(record.target, 3) +
+                     where_reached(best) + " first, in " + amount(best.iterations.median) +
+                     (best.iterations.median == 1 ? " iteration" : " iterations");
   if (standings.size() > 1 && std::isfinite(standings[1].iterations.median) && standings[1].iterations.median > 0) {
     text += ", " + significant(best.iterations.median / standings[1].iterations.median, 2) + "x those of " +
             quoted(standings[1].method);
+    if (const std::string where = where_reached(standings[1]); !where.empty()) text += ", which got there" + where;
   }
   return text + ".";
 }
@@ -107,6 +125,11 @@ std::string over_seeds(const Record& record) {
 
 using Align = TextTable::Align;
 
+std::string seconds_text(double seconds) {
+  if (!std::isfinite(seconds)) return "-";
+  return seconds < 1000 ? significant(seconds, 3) : fmt::format("{:.0f}", seconds);
+}
+
 // What each method took to reach the target, best first.
 TextTable target_table(const std::vector<Standing>& standings) {
   std::vector<TextTable::Column> columns = {{"#", Align::right},           {"method", Align::left},
@@ -117,24 +140,24 @@ TextTable target_table(const std::vector<Standing>& standings) {
   TextTable table(std::move(columns));
   Index place = 0;
   for (const Standing& s : standings) {
-    std::vector<std::string> row = {
-        std::to_string(++place),      s.method,
-        amount(s.iterations.median),  amount(s.vectors.median),
-        amount(s.evaluations.median), std::isfinite(s.seconds.median) ? significant(s.seconds.median, 3) : "-"};
+    std::vector<std::string> row = {std::to_string(++place),      s.method,
+                                    amount(s.iterations.median),  amount(s.vectors.median),
+                                    amount(s.evaluations.median), seconds_text(s.seconds.median)};
     if (remarks) row.push_back(remark(s));
-    table.add(std::move(row));
+    const bool is_best = place == 1 && std::isfinite(s.iterations.median);
+    table.add(std::move(row), is_best ? std::make_optional(Ink::good) : std::nullopt);
   }
   return table;
 }
 
 // Last and averaged iterates side by side, where there are averaged ones; with quantiles where there are several seeds.
-TextTable risk_table(const std::vector<Standing>& standings, bool quantiles) {
+TextTable risk_table(const std::vector<Standing>& standings, bool quantiles, double floor) {
   const auto has_average = [](const Standing& s) { return !std::isnan(s.final_risk_averaged.median); };
   const bool averages = std::ranges::any_of(standings, has_average);
   std::vector<TextTable::Column> columns = {{"method", Align::left}};
   const auto add_columns = [&](const char* header) {
     columns.push_back({header, Align::right});
-    if (quantiles) columns.insert(columns.end(), {{"10%", Align::right}, {"90%", Align::right}});
+    if (quantiles) columns.insert(columns.end(), {{"10%", Align::right, true}, {"90%", Align::right, true}});
   };
   add_columns("last");
   if (averages) {
@@ -145,9 +168,9 @@ TextTable risk_table(const std::vector<Standing>& standings, bool quantiles) {
   for (const Standing& s : standings) {
     std::vector<std::string> row = {s.method};
     const auto add_cells = [&](const Spread& risk, bool known) {
-      row.push_back(known ? significant(risk.median, 3) : "-");
+      row.push_back(known ? risk_text(risk.median, floor, 3) : "-");
       if (!quantiles) return;
-      for (const double x : {risk.low, risk.high}) row.push_back(known ? significant(x, 2) : "-");
+      for (const double x : {risk.low, risk.high}) row.push_back(known ? risk_text(x, floor, 2) : "-");
     };
     add_cells(s.final_risk, s.runs > 0);
     if (averages) {
@@ -177,22 +200,31 @@ TextTable tuning_table(const Record& record, const std::vector<Standing>& standi
   return table;
 }
 
+// What a 0 in the table of risks means; "" where there is none.
+std::string zero_note(const std::vector<Standing>& standings, bool quantiles, double floor) {
+  const auto below = [&](const Spread& risk) {
+    return risk.median < floor || (quantiles && (risk.low < floor || risk.high < floor));
+  };
+  const bool any = std::ranges::any_of(standings, [&](const Standing& s) {
+    return s.runs > 0 && (below(s.final_risk) || below(s.final_risk_averaged));
+  });
+  return any ? "0: less than " + significant(floor, 2) + ", which rounding alone can make." : "";
+}
+
 // What to do about the methods that diverged or stalled, each told once.
-std::string advice_text(const Record& record, Index width) {
+std::vector<std::string> advice(const Record& record) {
   std::map<std::string, std::vector<std::string>> methods;
   for (const Cell& cell : record.cells) {
     if (cell.message.empty() || (cell.status != Status::diverged && cell.status != Status::stalled)) continue;
     auto& names = methods[name_of(cell.status) + ": " + cell.message];
-    if (std::ranges::find(names, cell.method) == names.end()) names.push_back(cell.method);
+    const std::string name = printable(cell.method);
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   }
-  std::string text;
+  std::vector<std::string> out;
   for (const auto& [message, names] : methods) {
-    std::string sentence;
-    for (const std::string& name : names) sentence += (sentence.empty() ? "" : ", ") + printable(name);
-    for (const auto& line : wrapped(sentence + " " + message + ".", width)) text += "\n" + line;
-    text += "\n";
+    out.push_back(fmt::format("{} {}.", fmt::join(names, ", "), message));
   }
-  return text;
+  return out;
 }
 
 // The excess risk at the end of a run; infinite where it diverged, NaN where it was not recorded.
@@ -282,10 +314,12 @@ std::vector<Standing> rank(const Record& record) {
     }
     standings.push_back(std::move(s));
   }
-  std::ranges::stable_sort(standings, [](const Standing& a, const Standing& b) {
-    return std::tuple(a.iterations.median, a.recommended_risk().median) <
-           std::tuple(b.iterations.median, b.recommended_risk().median);
-  });
+  const auto place = [](const Standing& s) {
+    const Index all = std::max<Index>(1, s.runs + s.unfinished + s.failed);
+    const double reached = static_cast<double>(s.reached) / static_cast<double>(all);
+    return std::tuple(-reached, s.iterations.median, s.recommended_risk().median);
+  };
+  std::ranges::stable_sort(standings, {}, place);
   return standings;
 }
 
@@ -369,24 +403,29 @@ std::string recommendation(const Record& record, const std::vector<Standing>& st
   return text + significant(found->p, 2) + (found->p > convincing ? "; it may be chance)." : ").");
 }
 
-std::string ranking_text(const Record& record, Index width) {
+std::string ranking_text(const Record& record, Index width, bool color) {
   const auto standings = rank(record);
-  const auto paragraph = [&](const std::string& text) {
-    return text.empty() ? "" : fmt::format("{}\n", fmt::join(wrapped(text, width), "\n"));
+  const auto said = [&](const std::string& text, std::optional<Ink> ink = {}) {
+    std::string out;
+    for (const std::string& line : wrapped(text, width)) out += (color && ink ? colored(line, *ink) : line) + "\n";
+    return out;
   };
-  std::string out = paragraph(headline(record, standings)) + "\n";
+  std::string out = said(headline(record, standings), Ink::bold) + "\n";
   const std::string over = over_seeds(record);
-  out += paragraph("To reach an excess risk of " + significant(record.target, 3) + over + ":") + "\n" +
-         target_table(standings).text(width);
+  out += said("To reach an excess risk of " + significant(record.target, 3) + over + ":") + "\n" +
+         target_table(standings).text(width, color);
   const bool many = distinct_seeds(record) > 1;
-  out += "\n" + paragraph("Excess risk at the end" + over + (many ? ", with 10% and 90% quantiles:" : ":")) + "\n" +
-         risk_table(standings, many).text(width);
-  if (const std::string text = recommendation(record, standings); !text.empty()) out += "\n" + paragraph(text);
+  const double floor = risk_floor(record);
+  out += "\n" + said("Excess risk at the end" + over + (many ? ", with 10% and 90% quantiles:" : ":")) + "\n" +
+         risk_table(standings, many, floor).text(width, color);
+  if (const std::string text = zero_note(standings, many, floor); !text.empty()) out += said(text);
+  if (const std::string text = recommendation(record, standings); !text.empty()) out += "\n" + said(text);
   if (!record.tunings.empty()) {
-    out +=
-        "\n" + paragraph("Tuning, which no number above counts:") + "\n" + tuning_table(record, standings).text(width);
+    out += "\n" + said("Tuning, which no number above counts:") + "\n" +
+           tuning_table(record, standings).text(width, color);
   }
-  return out + advice_text(record, width);
+  for (const std::string& text : advice(record)) out += "\n" + said(text, Ink::warning);
+  return out;
 }
 
 }  // namespace polyhop

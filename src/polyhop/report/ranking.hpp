@@ -56,7 +56,8 @@ struct Standing {
   }
 };
 
-/// The methods of a record, best first: by the median of iterations to the target, then by the recommended final risk.
+/// The methods of a record, best first: by the share of runs that reached the target, then by the median of iterations
+/// to it, then by the recommended final risk.
 std::vector<Standing> rank(const Record& record);
 
 /// Excess risks below it are round-off: 1e-13 of the risk at the start, or the accuracy of the reference where that is
@@ -83,8 +84,9 @@ double sign_test(Index lower, Index higher);
 
 /// The ranking for a terminal: a headline; a table of what it took to reach the target; one of the excess risks at the
 /// end, of last and averaged iterates; which to take; and where methods were tuned, what that took. The headline then
-/// compares the best that was not tuned with the best that was. Texts and tables are wrapped to the width; 0: none.
-std::string ranking_text(const Record& record, Index width = 0);
+/// compares the best that was not tuned with the best that was. Texts and tables are wrapped to the width; 0: none. In
+/// colour, headings, the best method and warnings stand out.
+std::string ranking_text(const Record& record, Index width = 0, bool color = false);
 
 /// The quantile of a list by linear interpolation between order statistics; infinities stay infinite.
 double quantile(std::vector<double> x, double q);

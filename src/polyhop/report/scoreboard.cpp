@@ -316,8 +316,9 @@ std::vector<std::size_t> ranked(const Scoreboard& board) {
   std::vector<std::size_t> order(board.methods.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, {}, [&](std::size_t m) {
-    const double mean = board.summaries[m].scores[Score::iterations].mean;
-    return std::tuple(-board.summaries[m].solved, std::isnan(mean) ? never : mean);
+    const ScoreSummary& iterations = board.summaries[m].scores[Score::iterations];
+    return std::tuple(-board.summaries[m].solved, -iterations.averaged,
+                      std::isnan(iterations.mean) ? never : iterations.mean);
   });
   return order;
 }

@@ -126,7 +126,8 @@ class ScoreboardMaker {
   std::vector<std::pair<std::string, std::set<std::string>>> provenance_;
 };
 
-/// The methods' numbers, best first: most instances solved, then the smallest geometric mean of iterations.
+/// The methods' numbers, best first: most instances solved, then most with a ratio of iterations, then the smallest
+/// geometric mean of these.
 std::vector<std::size_t> ranked(const Scoreboard& board);
 
 /// Performance profiles (Dolan and More 2002): for each method and instance its cost over the smallest of any method.

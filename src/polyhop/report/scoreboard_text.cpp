@@ -7,16 +7,17 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <utility>
 
+#include "polyhop/core/words.hpp"
 #include "polyhop/report/text_table.hpp"
 
 namespace polyhop {
 namespace {
-
-std::string count(std::size_t n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); }
 
 // A ratio to the baseline; "+" where the baseline never got there, "-" where the method did not.
 std::string ratio_text(double ratio) {
@@ -27,14 +28,16 @@ std::string ratio_text(double ratio) {
 
 std::string part_of(Index part, Index whole) { return fmt::format("{}/{}", part, whole); }
 
-// A geometric mean, and of how many ratios where those are not all.
-std::string mean_text(const ScoreSummary& s) {
+// A geometric mean, and of how many instances where those are not all; of fewer than half, that alone.
+std::string mean_text(const ScoreSummary& s, Index instances) {
   if (s.averaged == 0) return "-";
-  return ratio_text(s.mean) + (s.averaged < s.comparable ? " (" + part_of(s.averaged, s.comparable) + ")" : "");
+  const std::string over = s.averaged < instances ? " (" + part_of(s.averaged, instances) + ")" : "";
+  return (2 * s.averaged < instances ? "-" : ratio_text(s.mean)) + over;
 }
 
-std::string within_text(const ScoreSummary& s, std::size_t bound) {
-  return s.comparable == 0 ? "-" : part_of(s.within[bound], s.comparable);
+// Of all instances: one where a method did not run, or nobody got there, is not within anything.
+std::string within_text(const ScoreSummary& s, std::size_t bound, Index instances) {
+  return s.comparable == 0 ? "-" : part_of(s.within[bound], instances);
 }
 
 std::string worst_text(const ScoreSummary& s) {
@@ -58,22 +61,19 @@ std::string seeds_text(const std::vector<std::uint64_t>& seeds) {
   return fmt::format("{}", fmt::join(seeds, ", "));
 }
 
-std::string duration(double seconds) {
-  if (seconds < 100) return significant(seconds, 2) + " s";
-  if (seconds < 6000) return fmt::format("{:.0f} min", seconds / 60);
-  return fmt::format("{:.1f} h", seconds / 3600);
-}
-
 /// Rows of cells under headers, however they are then written.
 struct Grid {
   std::vector<TextTable::Column> columns;
   std::vector<std::vector<std::string>> rows;
 };
 
-std::string plain(const Grid& grid, Index width) {
+std::string plain(const Grid& grid, Index width, bool color, bool best_first) {
   TextTable table(grid.columns);
-  for (const auto& row : grid.rows) table.add(row);
-  return table.text(width);
+  for (const auto& row : grid.rows) {
+    const bool is_best = best_first && table.rows() == 0;
+    table.add(row, is_best ? std::make_optional(Ink::good) : std::nullopt);
+  }
+  return table.text(width, color);
 }
 
 // A text from outside that means nothing to Markdown.
@@ -106,26 +106,29 @@ constexpr auto right = TextTable::Align::right;
 
 Grid summary_grid(const Scoreboard& board) {
   Grid grid{{{"method", left},
+             {"ran", right},
              {"iterations", right},
              {"vectors", right},
              {"final risk", right},
              {"averaged", right},
              {"within 1.05", right},
-             {"1.5", right},
-             {"3", right},
+             {"within 1.5", right},
+             {"within 3", right},
              {"solved", right},
              {"diverged", right},
              {"trial runs", right},
              {"worst", left}},
             {}};
+  const auto all = std::ssize(board.instances);
   for (const std::size_t m : ranked(board)) {
     const MethodSummary& s = board.summaries[m];
     const ScoreSummary& iterations = s.scores[Score::iterations];
-    grid.rows.push_back({s.method, mean_text(iterations), mean_text(s.scores[Score::vectors]),
-                         mean_text(s.scores[Score::final_risk]), mean_text(s.scores[Score::final_risk_averaged]),
-                         within_text(iterations, 0), within_text(iterations, 1), within_text(iterations, 2),
-                         part_of(s.solved, s.instances), part_of(s.diverged, s.runs),
-                         s.trials > 0 ? amount(static_cast<double>(s.trials)) : "-", worst_text(iterations)});
+    const auto mean = [&](Score score) { return mean_text(s.scores[score], all); };
+    grid.rows.push_back({s.method, part_of(s.instances, all), mean(Score::iterations), mean(Score::vectors),
+                         mean(Score::final_risk), mean(Score::final_risk_averaged), within_text(iterations, 0, all),
+                         within_text(iterations, 1, all), within_text(iterations, 2, all), part_of(s.solved, all),
+                         part_of(s.diverged, s.runs), s.trials > 0 ? amount(static_cast<double>(s.trials)) : "-",
+                         worst_text(iterations)});
   }
   return grid;
 }
@@ -143,7 +146,7 @@ Grid best_grid(const Scoreboard& board) {
   for (const std::size_t m : ranked(board)) {
     std::vector<std::string> row = {board.summaries[m].method};
     for (const auto& [score, name] : EnumNames<Score>::names) {
-      row.push_back(within_text(board.summaries[m].best[score], 0));
+      row.push_back(within_text(board.summaries[m].best[score], 0, std::ssize(board.instances)));
     }
     grid.rows.push_back(std::move(row));
   }
@@ -188,10 +191,11 @@ void add_summary_row(Grid& grid, const Scoreboard& board, const std::string& tit
 
 Grid ratio_grid(const Scoreboard& board, Score score) {
   Grid grid = instances_by_methods(board, [&](const MethodScore& s) { return ratio_text(s.ratio[score]); });
-  add_summary_row(grid, board, "geometric mean", score, mean_text);
+  add_summary_row(grid, board, "geometric mean", score,
+                  [&](const ScoreSummary& s) { return mean_text(s, std::ssize(board.instances)); });
   for (std::size_t b = 0; b < ScoreSummary::bounds.size(); ++b) {
     add_summary_row(grid, board, "within " + shortest(ScoreSummary::bounds[b]), score,
-                    [&](const ScoreSummary& s) { return within_text(s, b); });
+                    [&](const ScoreSummary& s) { return within_text(s, b, std::ssize(board.instances)); });
   }
   add_summary_row(grid, board, "worst", score, [](const ScoreSummary& s) {
     return s.comparable > 0 && std::isinf(s.worst) ? std::string("never") : ratio_text(s.worst);
@@ -265,7 +269,7 @@ std::string missing_note(const Scoreboard& board) {
     Index missing = 0;
     for (const MethodScore& score : instance.methods) missing += score.missing;
     if (missing > 0) {
-      lacking.push_back(fmt::format("{} ({})", in_markdown(instance.name), count(missing, "run")));
+      lacking.push_back(fmt::format("{} ({})", in_markdown(instance.name), count_of(missing, "run")));
     }
   }
   return lacking.empty() ? "" : fmt::format("Not finished: {}.\n\n", fmt::join(lacking, ", "));
@@ -283,7 +287,7 @@ std::string provenance(const Scoreboard& board, const std::string& command) {
   out += "makes it; nothing here is typed by hand.\n\n| | |\n|---|---|\n";
   for (const auto& [name, text] : board.provenance)
     out += "| " + in_markdown(name) + " | " + in_markdown(text) + " |\n";
-  return out + "| time inside iterations | " + duration(board.seconds) + ", searches included |\n";
+  return out + "| time inside iterations | " + duration_text(board.seconds) + ", searches included |\n";
 }
 
 }  // namespace
@@ -291,9 +295,10 @@ std::string provenance(const Scoreboard& board, const std::string& command) {
 std::string scoreboard_headline(const Scoreboard& board) {
   std::set<std::size_t> seeds;
   for (const ScoreInstance& instance : board.instances) seeds.insert(instance.seeds.size());
-  std::string text = count(board.instances.size(), "instance") + ", " + count(board.methods.size(), "method");
+  std::string text =
+      count_of(std::ssize(board.instances), "instance") + ", " + count_of(std::ssize(board.methods), "method");
   if (!seeds.empty()) {
-    text += *seeds.begin() == *seeds.rbegin() ? ", " + count(*seeds.begin(), "seed")
+    text += *seeds.begin() == *seeds.rbegin() ? ", " + count_of(static_cast<Index>(*seeds.begin()), "seed")
                                               : fmt::format(", {} to {} seeds", *seeds.begin(), *seeds.rbegin());
   }
   const std::string names = baselines(board);
@@ -301,12 +306,9 @@ std::string scoreboard_headline(const Scoreboard& board) {
                                : "; medians over seeds, relative to the best constant step (" + printable(names) + ")");
 }
 
-std::string scoreboard_text(const Scoreboard& board, Index width) {
-  std::string out = plain(summary_grid(board), width);
-  const std::string each = plain(ratio_grid(board, Score::iterations), 0);
-  // A table with a column cut off says nothing.
-  if (width > 0 && display_width(each.substr(0, each.find('\n'))) > width) return out;
-  return out + "\nIterations to the target:\n\n" + each;
+std::string scoreboard_text(const Scoreboard& board, Index width, bool color) {
+  return plain(summary_grid(board), width, color, true) + "\nIterations to the target:\n\n" +
+         plain(ratio_grid(board, Score::iterations), width, color, false);
 }
 
 std::string scoreboard_markdown(const Scoreboard& board, const MarkdownOptions& options) {
@@ -317,10 +319,10 @@ std::string scoreboard_markdown(const Scoreboard& board, const MarkdownOptions& 
       "never got there, in half of its runs or more. A plus: it did, and the baseline did not.\n\n";
   out += "## Over all instances\n\n" + markdown(summary_grid(board));
   out +=
-      "Geometric means, in brackets of how many instances where some have no ratio; instances within 1.05, 1.5 and 3 "
-      "times the baseline's iterations; instances where most runs reached the target; runs that diverged; runs that "
-      "the "
-      "searches for constants took, which no ratio counts; the largest ratio of iterations. Most solved first.\n\n";
+      "Instances on which a method ran; geometric means, with how many instances they are over where some have no "
+      "ratio, and a dash where fewer than half have one; instances within 1.05, 1.5 and 3 times the baseline's "
+      "iterations; instances where most runs reached the target; runs that diverged; runs that the searches for "
+      "constants took, which no ratio counts; the largest ratio of iterations. Most solved first.\n\n";
   out += "## Against the best of all tuned methods\n\n" + markdown(best_grid(board));
   out +=
       "Instances on which a method is at most 1.05 times the best of all methods that were tuned there, whatever their "

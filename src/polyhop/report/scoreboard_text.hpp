@@ -12,9 +12,9 @@ namespace polyhop {
 std::string scoreboard_headline(const Scoreboard& board);
 
 /// For a terminal: the methods over all instances, best first, with geometric means of their ratios and how many
-/// instances are within 1.05, 1.5 and 3 times the baseline's iterations; then the ratio of iterations on each instance,
-/// unless that is wider than `width`.
-std::string scoreboard_text(const Scoreboard& board, Index width = 0);
+/// instances are within 1.05, 1.5 and 3 times the baseline's iterations; then the ratio of iterations on each instance.
+/// A mean says over how many instances it is where those are not all, and is not shown where they are fewer than half.
+std::string scoreboard_text(const Scoreboard& board, Index width = 0, bool color = false);
 
 /// What a scoreboard on paper says besides its numbers.
 struct MarkdownOptions {

@@ -71,21 +71,22 @@ Value list(const List& entries) {
 
 }  // namespace
 
-std::string summary_json(const Record& record) {
+Value summary(const Record& record) {
   std::set<std::int64_t> seeds;
   for (const Cell& cell : record.cells) seeds.insert(static_cast<std::int64_t>(cell.seed));
   const auto standings = rank(record);
-  const Value out = Value::Table{{"name", record.name},
-                                 {"target", record.target},
-                                 {"seeds", Value::Array(seeds.begin(), seeds.end())},
-                                 {"methods", list(standings)},
-                                 {"lowest", json(compare_lowest(record, standings))},
-                                 {"tunings", list(record.tunings)},
-                                 {"runs", list(record.cells)},
-                                 {"config", record.config},
-                                 {"provenance", Value::Table(record.provenance.begin(), record.provenance.end())}};
-  // Names may hold any bytes; JSON holds UTF-8 only.
-  return json_text(out, true);
+  return Value::Table{{"name", record.name},
+                      {"target", record.target},
+                      {"seeds", Value::Array(seeds.begin(), seeds.end())},
+                      {"methods", list(standings)},
+                      {"lowest", json(compare_lowest(record, standings))},
+                      {"tunings", list(record.tunings)},
+                      {"runs", list(record.cells)},
+                      {"config", record.config},
+                      {"provenance", Value::Table(record.provenance.begin(), record.provenance.end())}};
 }
+
+// Names may hold any bytes; JSON holds UTF-8 only.
+std::string summary_json(const Record& record) { return json_text(summary(record), true); }
 
 }  // namespace polyhop

@@ -10,7 +10,8 @@ namespace polyhop {
 
 /// The ranking and all that it came from, as JSON for scripts: name, target, seeds, methods (best first), tunings,
 /// runs, config (every option spelt out), provenance; keys always in this order. A number that is not known, or
-/// infinite because most runs never got there, is null.
+/// infinite because most runs never got there, is null when it is written.
+Value summary(const Record& record);
 std::string summary_json(const Record& record);
 
 }  // namespace polyhop

@@ -184,8 +184,9 @@ std::string text_plot(const Record& record, Index width, Index height, bool plai
   }
   out += axis(*frame, canvas.columns(), lines);
   for (std::size_t n = 0; n < curves.size(); ++n) {
-    const std::string name = shortened(printable(curves[n].method), std::max<Index>(width - margin - 2, 1));
-    out += std::string(margin, ' ') + mark(static_cast<int>(n), plain) + " " + name + "\n";
+    const std::string name = printable(curves[n].method);
+    const std::string line = std::string(margin, ' ') + mark(static_cast<int>(n), plain) + " " + name;
+    out += paragraph(line, width, margin + 2);
   }
   return out;
 }

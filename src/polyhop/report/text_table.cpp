@@ -20,7 +20,7 @@ namespace polyhop {
 namespace {
 
 constexpr Index gap = 2;          // blanks between columns
-constexpr Index least_text = 9;   // of a column of texts, while numbers are whole
+constexpr Index least_text = 9;   // of a column of texts that is wrapped
 constexpr Index least_width = 4;  // of a column that is cut
 constexpr std::string_view ellipsis = "\u2026";
 
@@ -100,6 +100,14 @@ std::string trimmed(std::string text) {
   return text;
 }
 
+Index longest_word(const std::string& text) {
+  Index out = 0;
+  for (const auto word : std::views::split(text, ' ')) {
+    out = std::max(out, display_width(std::string_view(word.begin(), word.end())));
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string printable(std::string_view text) {
@@ -140,26 +148,42 @@ std::string shortened(std::string_view text, Index width) {
   return std::string(text.substr(0, end)).append(ellipsis);
 }
 
-std::vector<std::string> wrapped(std::string_view text, Index width) {
+std::vector<std::string> wrapped(std::string_view text, Index width, Index indent) {
   std::vector<std::string> out;
-  while (width > 0 && display_width(text) > width) {
+  const auto put = [&](std::string_view line) { out.push_back(blanks(out.empty() ? 0 : indent).append(line)); };
+  const auto room = [&] { return out.empty() ? width : std::max<Index>(1, width - indent); };
+  while (width > 0 && display_width(text) > room()) {
     Index used = 0;
     std::size_t end = 0;
     std::size_t blank = std::string_view::npos;
     while (end < text.size()) {
       const Character c = character_at(text, end);
       if (c.code == ' ' && end > 0) blank = end;
-      if (used + width_of(c.code) > width && end > 0) break;
+      if (used + width_of(c.code) > room() && end > 0) break;
       used += width_of(c.code);
       end += c.bytes;
     }
     if (blank == std::string_view::npos) blank = end;
-    out.emplace_back(text.substr(0, blank));
+    put(text.substr(0, blank));
     text.remove_prefix(blank);
     text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
   }
-  if (!text.empty() || out.empty()) out.emplace_back(text);
+  if (!text.empty() || out.empty()) put(text);
   return out;
+}
+
+std::string paragraph(std::string_view text, Index width, Index indent) {
+  if (text.empty()) return "\n";
+  std::string out;
+  for (const auto part : std::views::split(text, '\n')) {
+    for (const auto& line : wrapped(std::string_view(part.begin(), part.end()), width, indent)) out += line + "\n";
+  }
+  return out;
+}
+
+std::string colored(const std::string& text, Ink ink) {
+  static constexpr std::array<const char*, 5> codes = {"\033[1m", "\033[2m", "\033[32m", "\033[33m", "\033[31m"};
+  return codes[static_cast<std::size_t>(ink)] + text + "\033[0m";
 }
 
 std::string significant(double x, int digits) {
@@ -188,99 +212,125 @@ std::string number(double x, int digits) {
 
 std::string amount(double x) { return std::isfinite(x) ? number(x, 3) : "-"; }
 
-TextTable::TextTable(std::vector<Column> columns) {
-  for (const Column& column : columns) {
-    headers_.push_back(printable(column.header));
-    aligns_.push_back(column.align);
-  }
+TextTable::TextTable(std::vector<Column> columns) : columns_(std::move(columns)) {
+  for (Column& column : columns_) column.header = printable(column.header);
 }
 
-void TextTable::add(std::vector<std::string> cells) {
-  if (cells.size() > headers_.size()) {
-    throw Error("a row of " + std::to_string(cells.size()) + " cells in a table of " + std::to_string(headers_.size()) +
+void TextTable::add(std::vector<std::string> cells, std::optional<Ink> ink) {
+  if (cells.size() > columns_.size()) {
+    throw Error("a row of " + std::to_string(cells.size()) + " cells in a table of " + std::to_string(columns_.size()) +
                 " columns");
   }
-  cells.resize(headers_.size());
+  cells.resize(columns_.size());
   for (std::string& cell : cells) cell = printable(cell);
-  rows_.push_back(std::move(cells));
+  rows_.push_back({std::move(cells), ink});
 }
 
-Index TextTable::longest_word(std::size_t column) const {
-  Index out = display_width(headers_[column]);
-  for (const auto& row : rows_) {
-    for (const auto word : std::views::split(row[column], ' ')) {
-      out = std::max(out, display_width(std::string_view(word.begin(), word.end())));
+// The width of a column where nothing is wrapped.
+Index TextTable::natural(std::size_t column) const {
+  Index out = display_width(columns_[column].header);
+  for (const Row& row : rows_) out = std::max(out, display_width(row.cells[column]));
+  return out;
+}
+
+// The width with which every word and number of a column is whole, and texts can be read.
+Index TextTable::least(std::size_t column) const {
+  Index out = longest_word(columns_[column].header);
+  const bool is_text = columns_[column].align == Align::left;
+  for (const Row& row : rows_) {
+    out = std::max(out, is_text ? longest_word(row.cells[column]) : display_width(row.cells[column]));
+  }
+  return is_text ? std::max(out, std::min(natural(column), least_text)) : out;
+}
+
+// Which columns stand in which of the tables, one below the other.
+std::vector<TextTable::Columns> TextTable::panels(Index total) const {
+  Columns all(columns_.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  const auto fits = [&](const Columns& columns) {
+    Index sum = -gap;
+    for (const std::size_t j : columns) sum += gap + least(j);
+    return sum <= total;
+  };
+  if (total <= 0 || fits(all)) return {all};
+  const auto first_text = std::ranges::find(columns_, Align::left, &Column::align) - columns_.begin();
+  const Columns keys(all.begin(), all.begin() + std::min<Index>(first_text + 1, std::ssize(all)));
+  std::vector<Columns> out = {keys};
+  for (std::size_t j = keys.size(); j < all.size();) {
+    std::size_t end = j + 1;
+    while (end < all.size() && columns_[end].beside) ++end;
+    Columns longer = out.back();
+    longer.insert(longer.end(), all.begin() + static_cast<Index>(j), all.begin() + static_cast<Index>(end));
+    if (fits(longer) || out.back().size() == keys.size()) {
+      out.back() = std::move(longer);
+    } else {
+      out.push_back(keys);
+      out.back().insert(out.back().end(), all.begin() + static_cast<Index>(j), all.begin() + static_cast<Index>(end));
     }
+    j = end;
   }
   return out;
 }
 
-std::vector<Index> TextTable::widths(Index total) const {
+std::vector<Index> TextTable::widths(const Columns& columns, Index total) const {
   std::vector<Index> out;
-  for (std::size_t j = 0; j < headers_.size(); ++j) {
-    Index width = display_width(headers_[j]);
-    for (const auto& row : rows_) width = std::max(width, display_width(row[j]));
-    out.push_back(width);
-  }
+  for (const std::size_t j : columns) out.push_back(natural(j));
   if (total <= 0 || out.empty()) return out;
-  const Index room = total - gap * (static_cast<Index>(out.size()) - 1);
-  const auto narrow = [&](auto least) {
+  const Index room = total - gap * (std::ssize(out) - 1);
+  const auto narrow = [&](auto least_of) {
     while (std::accumulate(out.begin(), out.end(), Index{0}) > room) {
       Index* widest = nullptr;
-      for (std::size_t j = 0; j < out.size(); ++j) {
-        if (out[j] > least(j) && (widest == nullptr || out[j] > *widest)) widest = &out[j];
+      for (std::size_t n = 0; n < out.size(); ++n) {
+        if (out[n] > least_of(columns[n]) && (widest == nullptr || out[n] > *widest)) widest = &out[n];
       }
       if (widest == nullptr) return;
       --*widest;
     }
   };
-  const auto texts = [&](auto least) {
-    narrow([&, least](std::size_t j) { return aligns_[j] == Align::left ? least(j) : total; });
-  };
-  texts([&](std::size_t j) { return std::max(least_text, longest_word(j)); });
-  texts([](std::size_t) { return least_text; });
+  narrow([&](std::size_t j) { return least(j); });
+  narrow([&](std::size_t j) { return columns_[j].align == Align::left ? least_text : least(j); });
   narrow([](std::size_t) { return least_width; });
   return out;
 }
 
-// A row as one or more lines: texts on the left are wrapped.
-std::vector<std::vector<std::string>> TextTable::lines_of(const std::vector<std::string>& row,
-                                                          const std::vector<Index>& widths) const {
-  std::vector<std::vector<std::string>> out(1, std::vector<std::string>(row.size()));
-  for (std::size_t j = 0; j < row.size(); ++j) {
-    const auto parts = aligns_[j] == Align::left ? wrapped(row[j], widths[j]) : std::vector{row[j]};
-    if (parts.size() > out.size()) out.resize(parts.size(), std::vector<std::string>(row.size()));
-    for (std::size_t n = 0; n < parts.size(); ++n) out[n][j] = parts[n];
-  }
+// One table of some of the columns.
+std::string TextTable::panel(const Columns& columns, Index width, bool color) const {
+  const std::vector<Index> sizes = widths(columns, width);
+  std::string out;
+  const auto put = [&](const std::vector<std::string>& cells, std::optional<Ink> ink) {
+    std::string line;
+    for (std::size_t n = 0; n < cells.size(); ++n) {
+      const std::string cell = shortened(cells[n], sizes[n]);
+      const std::string fill = blanks(sizes[n] - display_width(cell));
+      if (n > 0) line += blanks(gap);
+      line += columns_[columns[n]].align == Align::right ? fill + cell : cell + fill;
+    }
+    line = trimmed(std::move(line));
+    if (width > 0) line = shortened(line, width);
+    out += (color && ink && !line.empty() ? colored(line, *ink) : line) + "\n";
+  };
+  // Texts and headers go on in lines below; numbers are whole, or cut where they alone are too wide.
+  const auto put_wrapped = [&](auto text_of, bool header, std::optional<Ink> ink) {
+    std::vector<std::vector<std::string>> lines(1, std::vector<std::string>(columns.size()));
+    for (std::size_t n = 0; n < columns.size(); ++n) {
+      const bool wraps = header || columns_[columns[n]].align == Align::left;
+      const auto parts = wraps ? wrapped(text_of(columns[n]), sizes[n]) : std::vector{text_of(columns[n])};
+      if (parts.size() > lines.size()) lines.resize(parts.size(), std::vector<std::string>(columns.size()));
+      for (std::size_t i = 0; i < parts.size(); ++i) lines[i][n] = parts[i];
+    }
+    for (const auto& cells : lines) put(cells, ink);
+  };
+  put_wrapped([&](std::size_t j) { return columns_[j].header; }, true, Ink::bold);
+  std::vector<std::string> rule;
+  for (const Index size : sizes) rule.emplace_back(static_cast<std::size_t>(size), '-');
+  put(rule, {});
+  for (const Row& row : rows_) put_wrapped([&](std::size_t j) { return row.cells[j]; }, false, row.ink);
   return out;
 }
 
-std::string TextTable::line(const std::vector<std::string>& cells, const std::vector<Index>& widths) const {
+std::string TextTable::text(Index width, bool color) const {
   std::string out;
-  for (std::size_t j = 0; j < cells.size(); ++j) {
-    const std::string cell = shortened(cells[j], widths[j]);
-    const std::string fill = blanks(widths[j] - display_width(cell));
-    if (j > 0) out += blanks(gap);
-    out += aligns_[j] == Align::right ? fill + cell : cell + fill;
-  }
-  return trimmed(std::move(out));
-}
-
-std::string TextTable::text(Index width) const {
-  const std::vector<Index> column_widths = widths(width);
-  std::vector<std::string> rule;
-  for (const Index w : column_widths) rule.emplace_back(static_cast<std::size_t>(w), '-');
-  std::string out;
-  const auto put = [&](const std::vector<std::string>& cells) {
-    const std::string whole = line(cells, column_widths);
-    out += (width > 0 ? shortened(whole, width) : whole) + "\n";
-  };
-  const auto put_row = [&](const std::vector<std::string>& row) {
-    for (const auto& cells : lines_of(row, column_widths)) put(cells);
-  };
-  put_row(headers_);
-  put(rule);
-  for (const auto& row : rows_) put_row(row);
+  for (const Columns& columns : panels(width)) out += (out.empty() ? "" : "\n") + panel(columns, width, color);
   return out;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,8 +24,15 @@ Index display_width(std::string_view text);
 std::string shortened(std::string_view text, Index width);
 
 /// A printable text in lines of at most `width` columns, broken at blanks, and inside words that are longer than that.
-/// Nothing is lost but the blanks at the breaks; 0 is no limit. At least one line.
-std::vector<std::string> wrapped(std::string_view text, Index width);
+/// Nothing is lost but the blanks at the breaks; 0 is no limit. Lines after the first are indented. At least one line.
+std::vector<std::string> wrapped(std::string_view text, Index width, Index indent = 0);
+
+/// The same as text, each line ended by '\n'. Line breaks in the text stay.
+std::string paragraph(std::string_view text, Index width, Index indent = 0);
+
+/// How a piece of our text stands out on a terminal.
+enum class Ink { bold, dim, good, warning, bad };
+std::string colored(const std::string& text, Ink ink);
 
 /// `x` with at most `digits` significant digits: 1.23e-07, 0.00123, 587, 1.23e+04, inf, nan.
 std::string significant(double x, int digits);
@@ -43,28 +51,36 @@ class TextTable {
   struct Column {
     std::string header;
     Align align = Align::left;
+    bool beside = false;  // never parted from the column before it
   };
 
   explicit TextTable(std::vector<Column> columns);
 
   /// A row; cells that are left out stay empty. Throws Error on more cells than columns.
-  void add(std::vector<std::string> cells);
+  void add(std::vector<std::string> cells, std::optional<Ink> ink = {});
   [[nodiscard]] Index rows() const { return static_cast<Index>(rows_.size()); }
 
-  /// The table, each line ended by '\n'. With `width` > 0 no line is wider: texts on the left go on in lines below, the
-  /// widest columns first and words whole if possible; numbers on the right are cut only where that is not enough.
-  [[nodiscard]] std::string text(Index width = 0) const;
+  /// The table, each line ended by '\n'. With `width` > 0 no line is wider: texts and headers go on in lines below, the
+  /// widest columns first and words whole; columns that have no room then follow in a table below, with the columns up
+  /// to the first text, which say what a row is about, repeated. Names and numbers are broken only where one of them
+  /// alone is too wide. In colour, headers are bold and rows have their ink.
+  [[nodiscard]] std::string text(Index width = 0, bool color = false) const;
 
  private:
-  [[nodiscard]] Index longest_word(std::size_t column) const;
-  [[nodiscard]] std::vector<Index> widths(Index total) const;
-  [[nodiscard]] std::string line(const std::vector<std::string>& cells, const std::vector<Index>& widths) const;
-  [[nodiscard]] std::vector<std::vector<std::string>> lines_of(const std::vector<std::string>& row,
-                                                               const std::vector<Index>& widths) const;
+  using Columns = std::vector<std::size_t>;
+  struct Row {
+    std::vector<std::string> cells;
+    std::optional<Ink> ink;
+  };
 
-  std::vector<Align> aligns_;
-  std::vector<std::string> headers_;
-  std::vector<std::vector<std::string>> rows_;
+  [[nodiscard]] Index natural(std::size_t column) const;
+  [[nodiscard]] Index least(std::size_t column) const;
+  [[nodiscard]] std::vector<Columns> panels(Index total) const;
+  [[nodiscard]] std::vector<Index> widths(const Columns& columns, Index total) const;
+  [[nodiscard]] std::string panel(const Columns& columns, Index width, bool color) const;
+
+  std::vector<Column> columns_;
+  std::vector<Row> rows_;
 };
 
 }  // namespace polyhop

@@ -48,6 +48,17 @@ TEST(NearestName, FindsATypo) {
   EXPECT_EQ(nearest_name("gpa", rules), "gap") << "two letters that changed places are one typo";
 }
 
+TEST(InputError, ManyAreToldALineEach) {
+  const InputError first("a", "one", 3);
+  const InputError both({first, InputError("b", "two")});
+  const InputError all = InputError({both, InputError("", "three")}).at("c", 7).in_file("e.toml");
+  EXPECT_STREQ(all.what(), "e.toml:3: a: one\ne.toml:7: b: two\ne.toml:7: c: three");
+  ASSERT_EQ(all.all().size(), 3U);
+  EXPECT_STREQ(all.all()[1].what(), "e.toml:7: b: two");
+  EXPECT_EQ(all.path(), "a");
+  EXPECT_EQ(InputError({first}).all().size(), 1U);
+}
+
 TEST(NearestName, AllowsOneEditInThreeLetters) {
   // Two edits of six letters are a typo, three are not.
   EXPECT_EQ(nearest_name("pollak", rules), "polyak");

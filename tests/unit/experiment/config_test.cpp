@@ -193,6 +193,13 @@ TEST(Config, MakesOneMethodForEachEntryOfAList) {
   EXPECT_EQ(option(config.methods[3], "value"), "0.002");
 }
 
+TEST(Config, ANameCanSayWhereTheValueGoes) {
+  const Config config = read(experiment("",
+                                        "[[method]]\nname = \"GAP, {sweeps} sweeps\"\nstep = { rule = \"gap\", sweeps "
+                                        "= [1, 5], bound = [\"tight\"] }\n"));
+  EXPECT_EQ(names(config), (std::vector<std::string>{"GAP", "GAP, 1 sweeps bound=tight", "GAP, 5 sweeps bound=tight"}));
+}
+
 TEST(Config, CombinesTheListsOfAMethod) {
   const Config config =
       read(experiment("",
@@ -369,6 +376,21 @@ TEST(Config, SuggestsTheNearestKeyAtEveryLevel) {
   expect_refused(experiment("", "averag = true\n"), "method[0].averag", 10, "unknown key; did you mean 'average'?");
   expect_refused(experiment("", "[[method]]\nstep = { rule = \"gap\", sweep = 3 }\n"), "method[1].step.sweep", 11,
                  "unknown key; did you mean 'sweeps'?");
+}
+
+TEST(Config, TellsAllErrorsInTheOrderOfTheirLines) {
+  try {
+    (void)read(
+        experiment("iteration = 3\n", "averag = true\n[[method]]\nstep = { rule = \"gap\", sweep = 3, cap = 0 }\n"));
+    FAIL() << "expected an error";
+  } catch (const InputError& e) {
+    std::vector<std::string> paths;
+    for (const InputError& each : e.all()) paths.push_back(each.path());
+    EXPECT_EQ(paths,
+              (std::vector<std::string>{"iteration", "method[0].averag", "method[1].step.sweep", "method[1].step.cap"}))
+        << e.what();
+    EXPECT_EQ(e.path(), "iteration");
+  }
 }
 
 TEST(Config, ListsWhatIsAllowedWhereNothingIsNear) {

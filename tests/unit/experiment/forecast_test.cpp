@@ -54,12 +54,37 @@ TEST(Forecast, CountsTheTrialsOfATunedStep) {
   const Forecast f = forecast(tiny(tuned + "seeds = [7, 8]\n"), 1);
   EXPECT_EQ(f.methods[0].trials, 0);
   EXPECT_EQ(f.methods[2].trials, 10);
+  EXPECT_DOUBLE_EQ(f.methods[2].expected_trials, 6) << "they end at the target, or when they have lost";
   ASSERT_TRUE(f.methods[2].seconds);
-  // 3 seeds of each, 10 trials, and 3 instances.
+  // 3 seeds of each, 6 tenths of the 10 trials, and the instances of 3 seeds and of 2 to tune on.
   const double expected =
-      3 * (*f.methods[0].seconds + *f.methods[1].seconds) + 13 * *f.methods[2].seconds + 3 * f.instance_seconds;
+      3 * (*f.methods[0].seconds + *f.methods[1].seconds) + 9 * *f.methods[2].seconds + 5 * f.instance_seconds;
   EXPECT_NEAR(f.seconds, expected, 1e-9 * expected);
   EXPECT_THROW((void)forecast(tiny(tuned + "seeds = 1\n"), 1), InputError) << "seed 1 is reported";
+}
+
+TEST(Forecast, CountsASearchThatMethodsShareOnce) {
+  const Forecast f = forecast(
+      tiny("[[method]]\nname = \"t\"\nstep = { rule = \"tuned\", factor = [1, 0.5] }\n[tuning]\nbudget = 5\n"), 1);
+  ASSERT_EQ(f.methods.size(), 4U);
+  EXPECT_EQ(f.methods[2].trials, 15);
+  EXPECT_EQ(f.methods[3].trials, 0);
+}
+
+TEST(Forecast, ARunThatEndsEarlyCountsAsFarAsItGoes) {
+  Config config = tiny();
+  config.options.iterations = 1'000'000'000;
+  config.options.record_every = 1;
+  const Forecast f = forecast(config, 1, 0.2);
+  ASSERT_TRUE(f.methods[1].seconds);
+  EXPECT_LT(f.methods[1].measured, 1000) << "it diverges";
+  EXPECT_LT(*f.methods[1].seconds, 1);
+  EXPECT_GT(*f.methods[0].seconds, 1);
+  config.options.target = 1e9;
+  config.options.stop_at_target = true;
+  const Forecast stopped = forecast(config, 1, 0.2);
+  EXPECT_EQ(stopped.methods[0].measured, 0);
+  EXPECT_LT(*stopped.methods[0].seconds, 1);
 }
 
 TEST(Forecast, NoRunTakesLongerThanItMay) {

@@ -155,7 +155,7 @@ TEST_F(Include, WhatIsFoundWrongLaterIsToldByWhereItsKeyStands) {
   EXPECT_EQ(told("graph.radius"), file("a.toml") + ":2: graph.radius: x");
   EXPECT_EQ(told("graph.weights"), "--set graph.weights=given: graph.weights: x");
   EXPECT_EQ(told("problem.samples"), file("b.toml") + ":3: problem.samples: x");
-  EXPECT_EQ(told("method[0].step"), file("b.toml") + ":6: method[0].step: x");
+  EXPECT_EQ(told("method[0].step"), file("b.toml") + ":6: method.\"GAP\".step: x");
   EXPECT_EQ(told("method.\"GAP\".step.sweeps"), file("b.toml") + ":6: method.\"GAP\".step.sweeps: x");
   EXPECT_EQ(told("method.\"other\".step"), file("a.toml") + ": method.\"other\".step: x");
   EXPECT_EQ(told("nothing"), file("a.toml") + ": nothing: x");

@@ -145,7 +145,7 @@ TEST(Solve, ACallbackSeesEveryPointAndEndsTheRun) {
   EXPECT_EQ(seen, (std::vector<Index>{0, 5, 10, 15}));
   EXPECT_EQ(summary.status, Status::unfinished);
   EXPECT_EQ(summary.curves.back().iteration, 15);
-  EXPECT_NE(summary.brief().find("was stopped after 15 iterations"), std::string::npos);
+  EXPECT_NE(summary.brief().find(" was stopped after 15 iterations: "), std::string::npos);
   // What it had by then is what a run of 15 iterations has.
   options.callback = {};
   options.iterations = 15;

@@ -378,21 +378,64 @@ TEST(Ranking, FitsATerminalOf80ColumnsWithoutCuttingNamesOrExponents) {
   std::vector<Cell> cells;
   for (std::uint64_t seed = 0; seed < 3; ++seed) {
     for (const char* name : {"gradient tracking tuned", "exact diffusion"}) {
-      cells.push_back(averaged(cell(name, {9, 1.23e-105}), 4.56e-107, seed));
+      cells.push_back(averaged(cell(name, {9e-100, 1.23e-105}), 4.56e-107, seed));
     }
   }
   Record of = record(cells);
-  of.cells.push_back(cell("constant", {9, 1e12}, Status::diverged));
+  of.cells.push_back(cell("constant", {9e-100, 1e12}, Status::diverged));
   of.cells.back().message = "the step is too large, and this sentence is longer than a line of the terminal can be";
-  const std::string text = ranking_text(of, 80);
-  std::size_t from = 0;
-  for (std::size_t to = text.find('\n'); to != std::string::npos; from = to + 1, to = text.find('\n', from)) {
-    EXPECT_LE(display_width(text.substr(from, to - from)), 80) << text.substr(from, to - from);
+  for (const Index width : {60, 80, 120}) {
+    const std::string text = ranking_text(of, width);
+    std::size_t from = 0;
+    for (std::size_t to = text.find('\n'); to != std::string::npos; from = to + 1, to = text.find('\n', from)) {
+      EXPECT_LE(display_width(text.substr(from, to - from)), width) << text.substr(from, to - from);
+    }
+    EXPECT_EQ(text.find("…"), std::string::npos) << text;
+    for (const char* whole : {"1.23e-105", "4.56e-107", "gradient", "tracking", "diffusion"}) {
+      EXPECT_NE(text.find(whole), std::string::npos) << whole << "\n" << text;
+    }
   }
-  EXPECT_EQ(text.find("…"), std::string::npos) << text;
-  for (const char* whole : {"1.23e-105", "4.56e-107", "gradient", "tracking", "diffusion"}) {
-    EXPECT_NE(text.find(whole), std::string::npos) << whole << "\n" << text;
+}
+
+TEST(Ranking, WhoReachedTheTargetOnAllSeedsIsAboveWhoDidNot) {
+  std::vector<Cell> cells;
+  for (int seed = 0; seed < 5; ++seed) {
+    cells.push_back(cell("quick", seed == 0 ? std::vector<double>{9, 9} : std::vector<double>{9, 1}));
+    cells.push_back(cell("sure", {9, 9, 9, 1}));
+    cells.push_back(cell("rare", seed == 0 ? std::vector<double>{9, 1} : std::vector<double>{9, 9}));
+    cells.push_back(cell("never", {9, 2}));
   }
+  EXPECT_EQ(order(record(cells)), (std::vector<std::string>{"sure", "quick", "rare", "never"}));
+  EXPECT_EQ(
+      headline(record(cells)),
+      "'sure' reached an excess risk of 1 first, in 30 iterations, 3x those of 'quick', which got there on 4 of 5 "
+      "seeds.");
+}
+
+TEST(Ranking, HeadlineSaysOnHowManySeeds) {
+  std::vector<Cell> some = {cell("a", {9, 1}), cell("a", {9, 1}), cell("a", {9, 9})};
+  EXPECT_EQ(headline(record(some)), "'a' reached an excess risk of 1 on 2 of 3 seeds first, in 10 iterations.");
+  some[1] = cell("a", {9, 9});
+  EXPECT_EQ(headline(record(some)), "No method reached an excess risk of 1 in most runs; 'a' did on 1 of 3 seeds.");
+}
+
+TEST(Ranking, RisksBelowRoundingAreShownAs0WithANote) {
+  const std::string text = ranking_text(record({cell("a", {1, -8e-18}), cell("b", {1, 0.25})}));
+  EXPECT_NE(text.find("method  last\n------  ----\na          0\nb       0.25\n0: less than 1e-13, which rounding"),
+            std::string::npos)
+      << text;
+  EXPECT_EQ(text.find("e-18"), std::string::npos) << text;
+  EXPECT_EQ(ranking_text(record({cell("b", {1, 0.25})})).find("rounding"), std::string::npos);
+}
+
+TEST(Ranking, ColoursHeadingsTheBestAndWarnings) {
+  Record of = record({cell("a", {9, 1}), cell("b", {9, 1e12}, Status::diverged)});
+  of.cells.back().message = "too large a step";
+  const std::string text = ranking_text(of, 0, true);
+  EXPECT_TRUE(text.starts_with("\033[1m'a' reached")) << text;
+  EXPECT_NE(text.find("\n\033[32m1  a "), std::string::npos) << text;
+  EXPECT_NE(text.find("\n\033[33mb diverged: too large a step.\033[0m\n"), std::string::npos) << text;
+  EXPECT_EQ(ranking_text(of).find('\033'), std::string::npos);
 }
 
 }  // namespace

@@ -43,15 +43,37 @@ TEST(ScoreboardText, HeadlineSaysWhatIsComparedWithWhat) {
 
 TEST(ScoreboardText, HasALineForEachMethodAndEachInstance) {
   const std::string text = scoreboard_text(make_scoreboard(two()));
-  EXPECT_TRUE(holds(text, "\nGAP      0.5 (1/2)  0.5 (1/2) ")) << text;
+  EXPECT_TRUE(holds(text, "\nGAP     2/2   0.5 (1/2)  0.5 (1/2) ")) << text;
   EXPECT_TRUE(holds(text, "never on b")) << text;
   EXPECT_TRUE(holds(text, "\na                   1        0.5\nb                   1          -\n")) << text;
 }
 
 TEST(ScoreboardText, FitsIntoATerminal) {
   const Scoreboard board = make_scoreboard(two());
-  for (const std::string& line : lines(scoreboard_text(board, 60))) EXPECT_LE(display_width(line), 60) << line;
-  EXPECT_FALSE(holds(scoreboard_text(board, 20), "Iterations to the target:"));
+  for (const Index width : {60, 80, 120}) {
+    const std::string text = scoreboard_text(board, width);
+    for (const std::string& line : lines(text)) EXPECT_LE(display_width(line), width) << line;
+    EXPECT_FALSE(holds(text, "…")) << text;
+    EXPECT_TRUE(holds(text, "never on")) << text;
+  }
+}
+
+TEST(ScoreboardText, AMeanOverFewInstancesIsNoWin) {
+  std::vector<Record> many;
+  for (const char* name : {"a", "b", "c", "d", "e"}) {
+    std::vector<Cell> cells = {run("tuned", 0, 20), run("usual", 0, 22)};
+    if (many.size() < 2) cells.push_back(run("rare", 0, 2));
+    many.push_back(instance(name, cells));
+  }
+  const Scoreboard board = make_scoreboard(many);
+  const std::vector<std::string> table = lines(scoreboard_text(board));
+  const auto row = [&](const std::string& method) {
+    return *std::ranges::find_if(table, [&](const std::string& line) { return line.starts_with(method + " "); });
+  };
+  EXPECT_TRUE(holds(row("rare"), "2/5     - (2/5)  ")) << row("rare");
+  EXPECT_TRUE(holds(row("usual"), "5/5         1.1  ")) << row("usual");
+  EXPECT_TRUE(holds(row("rare"), "  2/5         2/5       2/5     2/5  ")) << row("rare");
+  EXPECT_EQ(board.methods[ranked(board).back()], "rare");
 }
 
 TEST(ScoreboardMarkdown, HasATableForEachScore) {

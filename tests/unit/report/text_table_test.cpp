@@ -57,40 +57,84 @@ TEST(TextTable, ShowsControlCharactersAsEscapes) {
   EXPECT_EQ(table.text(), "na\\x1b[31mme\n--------------------\na\\nb\\t\\x7f\\u009b\\xff\n");
 }
 
-TEST(TextTable, WrapsTextsSoThatNumbersStayWhole) {
+TextTable wide() {
   TextTable table({{"method"}, {"final excess risk", Align::right}, {"remark"}});
   table.add({"exact diffusion tuned", "1.23e-05", "2 of 3 reached the target"});
   table.add({"gradient-tracking", "3", ""});
-  EXPECT_EQ(table.text(48),
-            "method             final excess risk  remark\n"
-            "-----------------  -----------------  ----------\n"
-            "exact diffusion             1.23e-05  2 of 3\n"
-            "tuned                                 reached\n"
-            "                                      the target\n"
-            "gradient-tracking                  3\n");
-  EXPECT_EQ(table.text(40),
-            "method      final excess risk  remark\n"
-            "----------  -----------------  ---------\n"
-            "exact                1.23e-05  2 of 3\n"
-            "diffusion                      reached\n"
-            "tuned                          the\n"
-            "                               target\n"
-            "gradient-t                  3\n"
-            "racking\n");
+  return table;
 }
 
-TEST(TextTable, CutsNumbersOnlyWhereWrappingIsNotEnough) {
+TEST(TextTable, WrapsTextsAndHeadersSoThatNumbersStayWhole) {
+  EXPECT_EQ(wide().text(48),
+            "method              final excess  remark\n"
+            "                            risk\n"
+            "-----------------  -------------  --------------\n"
+            "exact diffusion         1.23e-05  2 of 3 reached\n"
+            "tuned                             the target\n"
+            "gradient-tracking              3\n");
+  EXPECT_EQ(wide().text(40),
+            "method                 final  remark\n"
+            "                      excess\n"
+            "                        risk\n"
+            "-----------------  ---------  ----------\n"
+            "exact diffusion     1.23e-05  2 of 3\n"
+            "tuned                         reached\n"
+            "                              the target\n"
+            "gradient-tracking          3\n");
+}
+
+TEST(TextTable, ColumnsWithoutRoomFollowBelowWithTheNamesAgain) {
+  EXPECT_EQ(wide().text(30),
+            "method                   final\n"
+            "                   excess risk\n"
+            "-----------------  -----------\n"
+            "exact diffusion       1.23e-05\n"
+            "tuned\n"
+            "gradient-tracking            3\n"
+            "\n"
+            "method             remark\n"
+            "-----------------  -----------\n"
+            "exact diffusion    2 of 3\n"
+            "tuned              reached the\n"
+            "                   target\n"
+            "gradient-tracking\n");
+}
+
+TEST(TextTable, ColumnsThatBelongTogetherAreNotParted) {
+  TextTable table(
+      {{"#", Align::right}, {"m"}, {"last", Align::right}, {"averaged", Align::right}, {"90%", Align::right, true}});
+  table.add({"1", "a", "1.23e-05", "4.56e-05", "7.89e-05"});
+  EXPECT_EQ(table.text(30),
+            "#  m      last\n"
+            "-  -  --------\n"
+            "1  a  1.23e-05\n"
+            "\n"
+            "#  m  averaged       90%\n"
+            "-  -  --------  --------\n"
+            "1  a  4.56e-05  7.89e-05\n");
+}
+
+TEST(TextTable, CutsOnlyWhatAloneIsTooWide) {
   EXPECT_EQ(example().text(26),
             "method        risk  status\n"
             "---------  -------  ------\n"
             "GAP        1.2e-07  done\n"
             "constant         3\n"
             "0.1\n");
-  EXPECT_NE(example().text(20).find("…"), std::string::npos);
   for (Index width = 1; width < 40; ++width) {
-    std::istringstream lines(example().text(width));
+    const std::string text = example().text(width);
+    std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) EXPECT_LE(display_width(line), width) << line;
+    EXPECT_EQ(text.find("…") == std::string::npos, width >= 15) << width << "\n" << text;
   }
+}
+
+TEST(TextTable, ColoursHeadersAndRows) {
+  TextTable table({{"a"}, {"b"}});
+  table.add({"1", "2"}, Ink::good);
+  table.add({"3", "4"});
+  EXPECT_EQ(table.text(0, true), "\033[1ma  b\033[0m\n-  -\n\033[32m1  2\033[0m\n3  4\n");
+  EXPECT_EQ(table.text(0), "a  b\n-  -\n1  2\n3  4\n");
 }
 
 TEST(TextTable, OfNoColumnsIsEmptyLines) { EXPECT_EQ(TextTable({}).text(80), "\n\n"); }
@@ -114,6 +158,15 @@ TEST(Wrapped, BreaksAtBlanksAndInsideLongWordsAlone) {
   EXPECT_EQ(wrapped("漢字漢字", 5), (Lines{"漢字", "漢字"}));
   EXPECT_EQ(wrapped("漢字", 1), (Lines{"漢", "字"}));
   EXPECT_EQ(wrapped("", 5), (Lines{""}));
+}
+
+TEST(Wrapped, IndentsLinesAfterTheFirst) {
+  using Lines = std::vector<std::string>;
+  EXPECT_EQ(wrapped("one two three", 7, 2), (Lines{"one two", "  three"}));
+  EXPECT_EQ(wrapped("one two three", 6, 2), (Lines{"one", "  two", "  thre", "  e"}));
+  EXPECT_EQ(paragraph("one two\nthree four", 5), "one\ntwo\nthree\nfour\n");
+  EXPECT_EQ(paragraph("one two", 5, 1), "one\n two\n");
+  EXPECT_EQ(paragraph("", 5), "\n");
 }
 
 TEST(Shortened, CutsBetweenCharacters) {
