@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -34,6 +36,7 @@ struct ReportArguments {
   std::optional<std::string> output;
   std::vector<std::string> figures;
   FigureOptions figure;
+  std::optional<double> height;  // without it follows from the width
   Score score = Score::iterations;
   bool no_band = false;
   bool plain = false;
@@ -45,6 +48,12 @@ template <class E>
 void add_named(Command& command, const std::string& flag, E& value, const std::string& help) {
   const auto read = [&value](const std::string& name) { value = Codec<E>::read(Value(name)); };
   command.option(flag, read, help).suggests(Codec<E>::all());
+}
+
+// Reads a length into `cm`.
+template <class Number>
+std::function<void(const std::string&)> length(Number& cm) {
+  return [&cm](const std::string& text) { cm = figure_length(text); };
 }
 
 // The page: where -o says; without it beside the store, unless figures are all that is wanted.
@@ -76,11 +85,27 @@ void naming_flags(F work) {
     work();
   } catch (const InputError& e) {
     const std::string& path = e.path();
-    throw InputError(path == "figure"    ? "--figure"
-                     : path == "methods" ? "--method"
-                                         : path,
-                     e.message(), e.line(), e.file());
+    const bool is_flag = path == "figure" || path == "legend" || path == "bands";
+    throw InputError(path == "methods" ? "--method" : is_flag ? "--" + path : path, e.message(), e.line(), e.file());
   }
+}
+
+// What --bands takes besides the names of methods.
+constexpr std::array<const char*, 3> band_words = {"auto", "all", "none"};
+
+FigureOptions figure_of(const ReportArguments& arguments) {
+  FigureOptions out = arguments.figure;
+  const FigureOptions usual;
+  out.height = arguments.height.value_or(out.width * usual.height / usual.width);
+  const bool word =
+      std::ranges::any_of(out.bands, [](const std::string& name) { return std::ranges::count(band_words, name) > 0; });
+  if (word && out.bands.size() > 1) {
+    throw InputError("--bands", "takes auto, all or none alone; or names of methods, each with a --bands of its own");
+  }
+  const std::string chosen = word ? out.bands.front() : "";
+  out.band = !arguments.no_band && chosen != "none";
+  if (chosen == "auto" || chosen == "none") out.bands.clear();
+  return out;
 }
 
 void print_record(const Record& record, bool plain) {
@@ -113,8 +138,7 @@ int report_scoreboard(const ReportArguments& arguments) {
   if (board.instances.empty()) throw InputError("DIR", "no experiment in '" + folder + "' has any run");
   if (!arguments.figures.empty()) {
     for (const auto& name : arguments.figures) {
-      naming_flags(
-          [&] { write_profile_figure(board, arguments.score, name, arguments.figure.width, arguments.figure.height); });
+      naming_flags([&] { write_profile_figure(board, arguments.score, name, figure_of(arguments)); });
       fmt::print("Written: {}\n", printable(name));
     }
     flush_output();
@@ -129,8 +153,7 @@ int report_scoreboard(const ReportArguments& arguments) {
 
 int report_command(const ReportArguments& arguments) {
   if (std::ranges::any_of(arguments.folders, holds_many)) return report_scoreboard(arguments);
-  FigureOptions figure = arguments.figure;
-  figure.band = !arguments.no_band;
+  const FigureOptions figure = figure_of(arguments);
   std::vector<Record> records;
   for (const auto& folder : arguments.folders) records.push_back(load_record(folder, false));
   naming_flags([&] { require_methods(records, figure.methods); });
@@ -172,9 +195,26 @@ void add_report(CommandLine& line) {
   add_named(report, "--y", a->figure.y, "what they show");
   add_named(report, "--score", a->score, "of a folder of experiments: what the profile in the figure is of");
   report.option("--method", a->figure.methods, "only this one, in figures; may be given again");
-  report.option("--width", a->figure.width, "of figures, in cm (default: 8.8)").within(3.0, 100.0);
-  report.option("--height", a->figure.height, "of figures, in cm (default: 6.4)").within(3.0, 100.0);
-  report.flag("--no-band", a->no_band, "figures without the outer tenths over the seeds");
+  report.option("--width", length(a->figure.width), "of figures, in cm, mm, in or pt: 3.5in (default: 8.8cm)")
+      .takes("LENGTH");
+  report.option("--height", length(a->height), "of figures (default: follows from the width)").takes("LENGTH");
+  add_named(report, "--legend", a->figure.legend, "where it stands in figures; auto: in a free corner, else below");
+  report
+      .option(
+          "--font",
+          [a](const std::string& text) {
+            const FigureFont font = FigureFont::read(text);
+            a->figure.font = font.name;
+            a->figure.font_size = font.size;
+          },
+          "of figures: a name, a size in points, or both: Times,9 (default: Helvetica,8)")
+      .takes("FONT");
+  report
+      .option("--bands", a->figure.bands,
+              "behind which curves figures show the outer tenths over the seeds: a method's name, which may be given "
+              "again, or auto (all of at most four), all, none")
+      .takes("WHICH");
+  report.flag("--no-band", a->no_band, "the same as --bands none");
   report.flag("--plain", a->plain, "ASCII only in the plot on the terminal");
   report.flag("--quiet", a->quiet, "only write files");
   add_memory_limit(report);
