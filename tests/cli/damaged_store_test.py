@@ -87,7 +87,7 @@ class DamagedStore(CommandTest):
                 self.changed(f"UPDATE steps SET {change} WHERE iteration = 20")
                 self.refused("report", "out", "-o", "page.html", says=["damaged", "the distances of a run's agents"])
 
-    def test_steps(self):
+    def test_bytes_of_steps(self):
         self.changed("UPDATE steps SET data = x'0011223344'")
         self.refused("export", "out", "-o", "files", says=["damaged", "steps"])
 

@@ -37,6 +37,7 @@ class Scoreboard(Page):
         self.assertIn("3 instances, 4 methods, 3 seeds", self.one("#facts").text)
         self.assertIn("relative to the best constant step (tuned)", self.one("#facts").text)
         self.assertTrue(self.one("#headline").text.startswith("GAP is within 1.5 times"))
+        self.assertIn("of 3 instances", self.one("#headline").text)
         self.assertIn("0.125", self.one("#tunings-table").text)
         self.assertIn("0.1.0", self.one("#provenance").text)
 

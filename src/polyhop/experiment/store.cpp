@@ -637,9 +637,11 @@ Cell Store::load_cell(const std::string& id, const std::string& method, std::uin
       cell.steps.emplace_back(found.begin(), found.end());
       if (found.empty() || found.size() != cell.steps.front().size()) s.damaged("the steps of a run");
       if (steps.getColumn(1).isNull()) continue;
-      const auto agents = static_cast<Index>(found.size());
-      const std::vector<double> away = s.numbers_in(steps.getColumn(1), agents, "the distances of a run's agents");
+      const std::vector<double> away = s.numbers_in(steps.getColumn(1), -1, "the distances of a run's agents");
       cell.distances.emplace_back(away.begin(), away.end());
+    }
+    for (const auto& away : cell.distances) {
+      if (away.size() != cell.steps.front().size()) s.damaged("the distances of a run's agents");
     }
     if (with_models) {
       cell.models = s.read_models(id, "models");

@@ -587,7 +587,7 @@ function drawNetwork() {
   const network = experiment().network;
   figure.replaceChildren();
   if (cannotDraw(network)) return;
-  const size = Math.max(280, Math.min(figure.clientWidth || 420, 560)), pad = 26, bar = 44;
+  const size = Math.max(280, Math.min(figure.clientWidth || 420, 560)), pad = 26, bar = 60;
   const at = network.places;
   const [x0, x1] = d3.extent(at, (p) => p[0]), [y0, y1] = d3.extent(at, (p) => p[1]);
   const scale = (size - 2 * pad) / Math.max(x1 - x0, y1 - y0, 1e-9);
@@ -649,7 +649,7 @@ function drawColourBar(colour, title) {
       .attr({x: (n) => (n * width) / parts, width: width / parts + 0.5, height: 9})
       .attr("fill", (n) => colour(low * Math.pow(high / low, n / (parts - 1))));
   group.append("text").attr({y: 24}).text(significant(low));
-  group.append("text").attr({x: width / 2, y: 24, "text-anchor": "middle"}).text(title);
+  group.append("text").attr({class: "title", x: width / 2, y: 40, "text-anchor": "middle"}).text(title);
   group.append("text").attr({x: width, y: 24, "text-anchor": "end"}).text(significant(high));
 }
 

@@ -94,7 +94,8 @@ function chooseScore(entry, list, show) {
 
 // The method without a search that is near the baseline most often.
 function showHeadline() {
-  byId("facts").textContent = headline;
+  const missing = d3.sum(board.instances, (i) => d3.sum(i.methods, (m) => m.missing));
+  byId("facts").textContent = headline + (missing > 0 ? `; ${plural(missing, "run")} not finished` : "");
   const best = board.methods.filter((m) => !m.search && m.iterations.comparable > 0)
                    .sort(
                        (a, b) => b.iterations["within_1.5"] - a.iterations["within_1.5"] ||
@@ -105,7 +106,7 @@ function showHeadline() {
   const all = board.instances.length, {comparable} = best.iterations;
   byId("headline").textContent =
       `${best.method} is within 1.5 times the tuned constant's iterations on ${best.iterations["within_1.5"]} of ` +
-      (comparable < all ? `the ${comparable} instances, of ${all}, that can be compared` : plural(all, "instance")) +
+      (comparable < all ? `${comparable} comparable instances (${all} in all)` : plural(all, "instance")) +
       (isKnown(mean) ? `; over the ${averaged} where both reach the target, its geometric mean is ${ratioText(mean)}.` :
                        ".");
 }
