@@ -145,10 +145,10 @@ Legend below(const std::vector<std::string>& labels, Size size, const Letters& l
   return out;
 }
 
-// To the right of the axes, which keep at least two fifths of the width.
+// To the right of the axes, which keep at least three tenths of the width.
 Legend outside(const std::vector<std::string>& labels, Size size, const Letters& letters) {
   size.legend_right = widest(labels, letters);
-  if (size.plot_width(letters) < 0.4 * size.width) {
+  if (size.plot_width(letters) < 0.3 * size.width) {
     throw InputError("legend", fmt::format("beside the axes the names would take {:.1f} of {:.1f} cm; make the figure "
                                            "wider, take a smaller font, or write below",
                                            size.legend_right, size.width));
