@@ -34,6 +34,14 @@ class Report(CommandTest):
         self.done("report", "out", "-o", "page.html", "--quiet")
         self.assertTrue((self.folder / "page.html").read_text(encoding="utf-8").lower().startswith("<!doctype html>"))
 
+    def test_the_settings_that_the_page_copies_make_the_experiment_again(self):
+        page = (self.folder / "out/report.html").read_text(encoding="utf-8")
+        data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL).group(1))
+        self.put("again.toml", "".join(line + "\n" for line in data["experiments"][0]["toml"]))
+        self.done("run", "again.toml", "-o", "again", "--quiet")
+        seconds = {"seconds": ""}
+        self.assertEqual([row | seconds for row in self.curves("again")], [row | seconds for row in self.curves("out")])
+
     def test_the_page_of_several_experiments_stands_in_none_of_their_folders(self):
         self.done("run", "e.toml", "-o", "other", "--quiet", "--set", "name=other")
         for folder in ("out", "other"):

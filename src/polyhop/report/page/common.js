@@ -106,8 +106,9 @@ const secondsAxis = (scale, count) => d3.svg.axis().scale(scale).ticks(count).ti
 // An empty plot with axes, a grid and titles. Returns the layers to draw in.
 function plot(figure, {label, height, x, y, xAxis, yAxis, xTitle, yTitle, right = 18}) {
   const width = Math.max(280, figure.clientWidth || 800);
-  const left = yAxis(y, 8).orient("left").outerTickSize(0);
-  const longest = d3.max((left.tickValues() || y.ticks(8)).map((t) => left.tickFormat()(t).length));
+  const ticks = Math.max(3, Math.min(8, Math.round(height / 50)));
+  const left = yAxis(y, ticks).orient("left").outerTickSize(0);
+  const longest = d3.max((left.tickValues() || y.ticks(ticks)).map((t) => left.tickFormat()(t).length));
   // Room for the longest number beside the title.
   const margin = {top: 14, right, bottom: 46, left: Math.max(62, 32 + 7 * (longest || 0))};
   const inner = {width: width - margin.left - margin.right, height: height - margin.top - margin.bottom};

@@ -114,11 +114,11 @@ function showHeadline() {
 const noted = (text, note) => element("span", {}, text, element("small", {}, note));
 
 // A geometric mean and of how many instances; pale and in brackets where those are few.
-function meanText(summary) {
+function meanText(summary, over = (part, all) => `over ${part} of ${all}`) {
   const {geometric_mean: mean, averaged} = summary;
   if (!isKnown(mean)) return NEVER;
   const few = isFew(summary);
-  const out = noted(few ? `(${ratioText(mean)})` : ratioText(mean), `over ${averaged} of ${board.instances.length}`);
+  const out = noted(few ? `(${ratioText(mean)})` : ratioText(mean), over(averaged, board.instances.length));
   if (few) out.className = "few";
   return out;
 }
@@ -312,7 +312,7 @@ function showRatios() {
       (i) => element("tr", {}, instanceCell(i), ...names.map((name) => ratioCell(i, entryOf(i, name)))));
   const parts = [element("thead", {}, head), element("tbody", {}, ...body)];
   if (state.ratio !== "diverged") {
-    const means = board.methods.map((m) => element("td", {}, meanText(summaryOf(m, state.ratio))));
+    const means = board.methods.map((m) => element("td", {}, meanText(summaryOf(m, state.ratio), shareText)));
     parts.push(element("tfoot", {}, element("tr", {}, element("td", {class: "text"}, "geometric mean"), ...means)));
   }
   byId("ratio-table").replaceChildren(...parts);
