@@ -187,6 +187,13 @@ class Small(Page):
         self.assertEqual(copied["graph"], {"topology": "ring", "agents": 8})
         self.assertEqual([m["name"] for m in copied["method"]], ["GAP", "plain", "far", "slow"])
 
+    def test_without_a_clipboard_what_is_selected_is_copied(self):
+        self.script("Object.defineProperty(navigator, 'clipboard', {value: undefined});"
+                    "document.addEventListener('copy', () => { window.copied = document.activeElement.value; })")
+        self.press("#copy")
+        WebDriverWait(self.browser, 20).until(lambda _: self.one("#copy").text == "Copied")
+        self.assertIn('name = "small"\n', self.script("return window.copied"))
+
     def test_the_table_says_what_the_data_say(self):
         with open(self.work / "small" / "curves.csv", newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))

@@ -38,6 +38,8 @@ bool can_be_drawn(double y) { return y > 0 && std::isfinite(y); }
 /// A curve as it is drawn.
 struct Drawn {
   std::string label;
+  std::string method;
+  std::size_t record = 0;  // its number
   bool band = false;
   std::vector<CurvePoint> points;  // up to where the median diverges
   bool diverges = false;
@@ -55,8 +57,8 @@ struct Frame {
   [[nodiscard]] double place_y(double y) const { return (std::log10(y) - bottom) / (top - bottom); }
 };
 
-Drawn drawn(const MedianCurve& curve, const std::string& label, bool band) {
-  Drawn out{shortened(printable(label), label_width), band, {}, false};
+Drawn drawn(const MedianCurve& curve, const std::string& label, std::size_t record, bool band) {
+  Drawn out{shortened(printable(label), label_width), curve.method, record, band, {}, false};
   const auto lost = std::ranges::find_if(curve.points, [](const CurvePoint& p) { return !std::isfinite(p.y.median); });
   out.diverges = lost != curve.points.end() && lost != curve.points.begin();
   for (const Index n : thinned(lost - curve.points.begin(), max_points)) {
@@ -82,16 +84,34 @@ std::vector<Drawn> drawn_curves(const std::vector<Record>& records, const Figure
   require_methods(records, options.methods);
   require_bands(records, options.bands);
   std::vector<Drawn> out;
-  for (const Record& record : records) {
+  for (std::size_t n = 0; n < records.size(); ++n) {
+    const Record& record = records[n];
     for (const MedianCurve& curve : median_curves(record, options.x, options.y)) {
       if (!options.methods.empty() && !wanted(options.methods, curve.method)) continue;
       const bool band =
           options.bands.empty() || wanted(options.bands, every_band) || wanted(options.bands, curve.method);
-      out.push_back(drawn(curve, (records.size() > 1 ? record.name + ": " : "") + curve.method, options.band && band));
+      const std::string label = (records.size() > 1 ? record.name + ": " : "") + curve.method;
+      out.push_back(drawn(curve, label, n, options.band && band));
     }
   }
   if (options.bands.empty() && out.size() > max_bands) {
     for (Drawn& curve : out) curve.band = false;
+  }
+  return out;
+}
+
+// Of several experiments, methods of one name share a colour and marks, and each experiment has dashes of its own,
+// while there are enough of both.
+std::vector<LineStyle> styles_of(const std::vector<Drawn>& curves, std::size_t records) {
+  std::vector<std::string> names;
+  for (const Drawn& curve : curves) {
+    if (!wanted(names, curve.method)) names.push_back(curve.method);
+  }
+  const bool paired = records > 1 && records <= line_dashes && names.size() <= line_colours;
+  std::vector<LineStyle> out;
+  for (const Drawn& curve : curves) {
+    const auto name = static_cast<std::size_t>(std::ranges::find(names, curve.method) - names.begin());
+    out.push_back(paired ? line_style(name, curve.record) : line_style(out.size()));
   }
   return out;
 }
@@ -190,7 +210,7 @@ Obstacles obstacles_of(const std::vector<Drawn>& curves, const Frame& frame, con
 /// The data blocks of a curve and what plots them.
 class CurveScript {
  public:
-  CurveScript(const Drawn& curve, const Frame& frame, std::size_t n, std::size_t count) : style_(line_style(n)) {
+  CurveScript(const Drawn& curve, const LineStyle& style, const Frame& frame, std::size_t n, std::size_t count) {
     const std::string id = std::to_string(n);
     data_ = "$line" + id + " << EOD\n";
     for (const CurvePoint& p : curve.points) {
@@ -209,11 +229,11 @@ class CurveScript {
     if (curve.band)
       band_ =
           fmt::format("$band{} using 1:2:3 with filledcurves fc rgb '{}' fs transparent solid 0.15 noborder notitle",
-                      id, style_.colour);
-    line_ = fmt::format("$line{} using 1:2 with lines {} notitle", id, style_.line);
-    marks_ = fmt::format("$mark{} using 1:2 with points {} notitle", id, style_.mark);
+                      id, style.colour);
+    line_ = fmt::format("$line{} using 1:2 with lines {} notitle", id, style.line);
+    marks_ = fmt::format("$mark{} using 1:2 with points {} notitle", id, style.mark);
     if (curve.diverges) {
-      marks_ += fmt::format(", $end{} using 1:2 with points lc rgb '{}' pt 2 ps 0.8 lw 1.5 notitle", id, style_.colour);
+      marks_ += fmt::format(", $end{} using 1:2 with points lc rgb '{}' pt 2 ps 0.8 lw 1.5 notitle", id, style.colour);
     }
   }
   std::string data_, band_, line_, marks_;
@@ -232,8 +252,6 @@ class CurveScript {
     }
     return out;
   }
-
-  LineStyle style_;
 };
 
 // The goal that all records share, or the optimum's own share of wrong classes, where it is in sight.
@@ -296,8 +314,9 @@ std::string plot_command(const std::vector<CurveScript>& curves, const std::opti
 std::string script(const std::vector<Record>& records, const FigureOptions& options, const std::string& file) {
   const std::vector<Drawn> curves = drawn_curves(records, options);
   const Frame frame = frame_of(curves, options);
+  const std::vector<LineStyle> styles = styles_of(curves, records.size());
   std::vector<CurveScript> scripts;
-  for (std::size_t n = 0; n < curves.size(); ++n) scripts.emplace_back(curves[n], frame, n, curves.size());
+  for (std::size_t n = 0; n < curves.size(); ++n) scripts.emplace_back(curves[n], styles[n], frame, n, curves.size());
   const auto level = level_of(records, frame, options.y);
   const Letters letters = letters_of(options);
   const double plot_height = Size{options.width, options.height}.plot_height(letters);
@@ -312,7 +331,7 @@ std::string script(const std::vector<Record>& records, const FigureOptions& opti
   out +=
       fmt::format("set logscale y\nset yrange [1e{}:1e{}]\nset ytics ({})\n", frame.bottom, frame.top, y_tics(frame));
   out += figure_frame(legend.size, letters, label_of(options.x), column_of(options.y).label);
-  out += legend_script(legend, file);
+  out += legend_script(legend, styles, file);
   if (level) out += level_label(*level, frame, obstacles, legend.size, letters);
   for (const auto& c : scripts) out += c.data_;
   return out + plot_command(scripts, level);

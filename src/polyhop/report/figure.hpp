@@ -58,7 +58,8 @@ void require_methods(const std::vector<Record>& records, const std::vector<std::
 
 /// Draws the median curves of one or more experiments with gnuplot, on a logarithmic y axis, into a file whose ending
 /// says what it is: .svg, .pdf or .png. Curves differ by colour, dashes and marks, so that they can be told apart
-/// without colour. With several records a label begins with its experiment's name. The legend hides no curve. The file
+/// without colour. With several records a label begins with its experiment's name, methods of one name share a colour,
+/// and dashes tell the experiments apart, up to seven methods and five experiments. The legend hides no curve. The file
 /// appears as a whole or not at all. Throws InputError for another ending, an unknown method, a font's name that is
 /// none, and a figure without any number to draw.
 void write_figure(const std::vector<Record>& records, const FigureOptions& options, const std::string& file);

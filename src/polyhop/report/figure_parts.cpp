@@ -24,9 +24,9 @@ constexpr double legend_sample = 0.8, legend_text = 1;  // how long a piece of l
 
 // Colours that the colour-blind can tell apart, neighbours of unlike lightness, so that grey print keeps them apart as
 // well; dashes and marks repeat with other periods.
-constexpr std::array<std::string_view, 7> colours = {"#004C86", "#E69F00", "#009E73", "#000000",
-                                                     "#7CC4F0", "#C44E00", "#CC79A7"};
-constexpr std::array<std::string_view, 5> dashes = {"1", "(8,3)", "(2,2)", "(8,3,2,3)", "(14,3)"};
+constexpr std::array<std::string_view, line_colours> colours = {"#004C86", "#E69F00", "#009E73", "#000000",
+                                                                "#7CC4F0", "#C44E00", "#CC79A7"};
+constexpr std::array<std::string_view, line_dashes> dashes = {"1", "(8,3)", "(2,2)", "(8,3,2,3)", "(14,3)"};
 constexpr std::array<int, 9> mark_types = {7, 5, 9, 13, 11, 6, 4, 8, 12};
 
 // What gnuplot's terminal for a file takes for a point: pixels of an SVG, of which an inch has 96, else points.
@@ -197,9 +197,11 @@ void draw_into(const std::string& file, const std::string& commands) {
   out.commit();
 }
 
-LineStyle line_style(std::size_t n) {
+LineStyle line_style(std::size_t n) { return line_style(n, n); }
+
+LineStyle line_style(std::size_t n, std::size_t dash) {
   const std::string_view colour = colours[n % colours.size()];
-  return {fmt::format("lc rgb '{}' dt {} lw 1.1", colour, dashes[n % dashes.size()]),
+  return {fmt::format("lc rgb '{}' dt {} lw 1.1", colour, dashes[dash % dashes.size()]),
           fmt::format("lc rgb '{}' pt {} ps 0.45", colour, mark_types[n % mark_types.size()]), colour};
 }
 
@@ -221,14 +223,14 @@ Legend make_legend(const std::vector<std::string>& labels, LegendPlace place, co
                                  " names without hiding a curve; write outside or below, or choose fewer methods");
 }
 
-std::string legend_script(const Legend& legend, const std::string& file) {
+std::string legend_script(const Legend& legend, const std::vector<LineStyle>& styles, const std::string& file) {
   const auto screen = [&](double x, double y) {
     return fmt::format("screen {:.4f},{:.4f}", x / legend.size.width, 1 - y / legend.size.full_height());
   };
   std::string out;
   for (std::size_t n = 0; n < legend.labels.size(); ++n) {
     const auto& [x, y] = legend.places[n];
-    const LineStyle look = line_style(n);
+    const LineStyle& look = styles[n];
     out +=
         fmt::format("set arrow from {} to {} nohead {} front\n", screen(x, y), screen(x + legend_sample, y), look.line);
     out += fmt::format("set label '' at {} point {} front\n", screen(x + legend_sample / 2, y), look.mark);

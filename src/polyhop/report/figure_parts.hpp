@@ -43,6 +43,9 @@ struct LineStyle {
   std::string_view colour;
 };
 LineStyle line_style(std::size_t n);
+/// The colour and the marks of the n-th line, with other dashes.
+LineStyle line_style(std::size_t n, std::size_t dash);
+inline constexpr std::size_t line_colours = 7, line_dashes = 5;
 
 /// A point of the plot: 0 at the left and at the bottom, 1 at the right and at the top.
 struct PlotPoint {
@@ -81,7 +84,8 @@ struct Legend {
 /// beside the axes and leaves them too little.
 Legend make_legend(const std::vector<std::string>& labels, LegendPlace place, const FigureOptions& options,
                    const Obstacles& obstacles);
-std::string legend_script(const Legend& legend, const std::string& file);
+/// Draws it, with a piece of each line.
+std::string legend_script(const Legend& legend, const std::vector<LineStyle>& styles, const std::string& file);
 
 Letters letters_of(const FigureOptions& options);
 

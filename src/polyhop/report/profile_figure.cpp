@@ -104,6 +104,8 @@ std::string profile_script(const Scoreboard& board, Score score, const std::stri
   if (profiles.instances == 0) throw InputError("figure", "no method solved any instance");
   const std::vector<std::size_t> order = ranked(board);
   std::vector<std::string> labels;
+  std::vector<LineStyle> styles;
+  for (std::size_t n = 0; n < order.size(); ++n) styles.push_back(line_style(n));
   for (const std::size_t m : order) labels.push_back(shortened(printable(board.methods[m]), label_width));
   const double end = end_of(profiles);
   const Legend legend = make_legend(labels, options.legend, options, obstacles_of(profiles, end, top));
@@ -114,13 +116,13 @@ std::string profile_script(const Scoreboard& board, Score score, const std::stri
   out += fmt::format("set yrange [0:{}]\nset ytics ('0' 0, '25%%' 0.25, '50%%' 0.5, '75%%' 0.75, '100%%' 1)\n", top);
   const bool fits = letters.width(label_of(score)) <= legend.size.plot_width(letters) + letters.left_margin();
   out += figure_frame(legend.size, letters, fits ? label_of(score) : "\u03c4, times the best", "instances solved");
-  out += legend_script(legend, file);
+  out += legend_script(legend, styles, file);
   std::string plot;
   for (std::size_t n = 0; n < order.size(); ++n) {
     out += fmt::format("$line{} << EOD\n{}EOD\n", n, stairs(profiles.ratios[order[n]], profiles.instances, end));
     // Marks tell lines apart where they lie on each other.
     plot += fmt::format("{}$line{} using 1:2 with lines {} notitle, $line{} using 1:2 every 2 with points {} notitle",
-                        n == 0 ? "plot " : ", \\\n  ", n, line_style(n).line, n, line_style(n).mark);
+                        n == 0 ? "plot " : ", \\\n  ", n, styles[n].line, n, styles[n].mark);
   }
   return out + plot + "\n";
 }

@@ -154,6 +154,18 @@ TEST_F(FigureTest, SeveralExperimentsAreNamed) {
   EXPECT_TRUE(holds(both, ">two: m<"));
 }
 
+TEST_F(FigureTest, OfSeveralExperimentsAMethodHasOneColour) {
+  const std::string first = "rgb(  0,  76, 134)", second = "rgb(230, 159,   0)", dashed = "stroke-dasharray='3.2,1.2'";
+  const Record one = record({cell("m", {1, 0.1})}, "one");
+  const Record two = record({cell("m", {1, 0.2})}, "two");
+  EXPECT_FALSE(holds(svg({one}), dashed));
+  const std::string both = svg({one, two});
+  EXPECT_TRUE(holds(both, first));
+  EXPECT_FALSE(holds(both, second));
+  EXPECT_TRUE(holds(both, dashed));
+  EXPECT_TRUE(holds(svg({one, record({cell("n", {1, 0.2})}, "two")}), second));
+}
+
 TEST_F(FigureTest, ALegendWithoutRoomStandsBelow) {
   std::vector<Cell> many;
   for (int n = 0; n < 20; ++n) many.push_back(cell("method " + std::to_string(n), {1, 0.1, 0.01}));
