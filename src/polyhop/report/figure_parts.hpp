@@ -16,7 +16,7 @@ namespace polyhop::figure {
 
 inline constexpr double cm_per_inch = 2.54;
 inline constexpr double legend_gap = 0.15;  // around a legend
-inline constexpr Index label_width = 40;    // characters
+inline constexpr Index label_width = 48;    // characters
 
 /// The letters of a figure, and what grows with them.
 struct Letters {
