@@ -195,10 +195,11 @@ void add_report(CommandLine& line) {
   add_named(report, "--y", a->figure.y, "what they show");
   add_named(report, "--score", a->score, "of a folder of experiments: what the profile in the figure is of");
   report.option("--method", a->figure.methods, "only this one, in figures; may be given again");
-  report.option("--width", length(a->figure.width), "of figures, in cm, mm, in or pt: 3.5in (default: 8.8cm)")
+  report.option("--width", length(a->figure.width), "width of figures, such as 3.5in, 89mm or 8.8cm (default: 8.8cm)")
       .takes("LENGTH");
-  report.option("--height", length(a->height), "of figures (default: follows from the width)").takes("LENGTH");
-  add_named(report, "--legend", a->figure.legend, "where it stands in figures; auto: in a free corner, else below");
+  report.option("--height", length(a->height), "height of figures (default: follows from the width)").takes("LENGTH");
+  add_named(report, "--legend", a->figure.legend,
+            "where the legend of a figure goes; auto: a free corner, or else below");
   report
       .option(
           "--font",
@@ -207,12 +208,13 @@ void add_report(CommandLine& line) {
             a->figure.font = font.name;
             a->figure.font_size = font.size;
           },
-          "of figures: a name, a size in points, or both: Times,9 (default: Helvetica,8)")
+          "font of figures: a name, a size in points, or both, such as Times,9 (default: Helvetica,8)")
       .takes("FONT");
   report
-      .option("--bands", a->figure.bands,
-              "behind which curves figures show the outer tenths over the seeds: a method's name, which may be given "
-              "again, or auto (all of at most four), all, none")
+      .option(
+          "--bands", a->figure.bands,
+          "curves that have bands in figures, 10% to 90% over seeds: auto (all, if at most four), all, none, or the "
+          "name of a method; may be given again")
       .takes("WHICH");
   report.flag("--no-band", a->no_band, "the same as --bands none");
   report.flag("--plain", a->plain, "ASCII only in the plot on the terminal");
