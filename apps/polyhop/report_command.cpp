@@ -4,7 +4,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -38,6 +40,7 @@ struct ReportArguments {
   std::optional<std::string> output;
   std::vector<std::string> figures;
   FigureOptions figure;
+  std::optional<double> height;  // without it follows from the width
   Score score = Score::iterations;
   bool no_band = false;
   bool plain = false;
@@ -50,6 +53,12 @@ template <class E>
 void add_named(Command& command, const std::string& flag, E& value, const std::string& help) {
   const auto read = [&value](const std::string& name) { value = Codec<E>::read(Value(name)); };
   command.option(flag, read, help).suggests(Codec<E>::all());
+}
+
+// Reads a length into `cm`.
+template <class Number>
+std::function<void(const std::string&)> length(Number& cm) {
+  return [&cm](const std::string& text) { cm = figure_length(text); };
 }
 
 // The page: where -o says; without it beside the store, unless figures or JSON are all that is wanted.
@@ -81,11 +90,27 @@ void naming_flags(F work) {
     work();
   } catch (const InputError& e) {
     const std::string& path = e.path();
-    throw InputError(path == "figure"    ? "--figure"
-                     : path == "methods" ? "--method"
-                                         : path,
-                     e.message(), e.line(), e.file());
+    const bool is_flag = path == "figure" || path == "legend" || path == "bands";
+    throw InputError(path == "methods" ? "--method" : is_flag ? "--" + path : path, e.message(), e.line(), e.file());
   }
+}
+
+// What --bands takes besides the names of methods.
+constexpr std::array<const char*, 3> band_words = {"auto", "all", "none"};
+
+FigureOptions figure_of(const ReportArguments& arguments) {
+  FigureOptions out = arguments.figure;
+  const FigureOptions usual;
+  out.height = arguments.height.value_or(out.width * usual.height / usual.width);
+  const bool word =
+      std::ranges::any_of(out.bands, [](const std::string& name) { return std::ranges::count(band_words, name) > 0; });
+  if (word && out.bands.size() > 1) {
+    throw InputError("--bands", "takes auto, all or none alone; or names of methods, each with a --bands of its own");
+  }
+  const std::string chosen = word ? out.bands.front() : "";
+  out.band = !arguments.no_band && chosen != "none";
+  if (chosen == "auto" || chosen == "none") out.bands.clear();
+  return out;
 }
 
 void print_record(const Record& record, bool plain) {
@@ -131,8 +156,7 @@ int report_scoreboard(const ReportArguments& arguments) {
   if (board.instances.empty()) throw InputError("DIR", "no experiment in '" + folder + "' has any run");
   if (!arguments.figures.empty()) {
     for (const auto& name : arguments.figures) {
-      naming_flags(
-          [&] { write_profile_figure(board, arguments.score, name, arguments.figure.width, arguments.figure.height); });
+      naming_flags([&] { write_profile_figure(board, arguments.score, name, figure_of(arguments)); });
       print_written(name, arguments);
     }
   }
@@ -150,8 +174,7 @@ int report_scoreboard(const ReportArguments& arguments) {
 
 int report_command(const ReportArguments& arguments) {
   if (std::ranges::any_of(arguments.folders, holds_many)) return report_scoreboard(arguments);
-  FigureOptions figure = arguments.figure;
-  figure.band = !arguments.no_band;
+  const FigureOptions figure = figure_of(arguments);
   std::vector<Record> records;
   for (const auto& folder : arguments.folders) records.push_back(load_record(folder, false));
   naming_flags([&] { require_methods(records, figure.methods); });
@@ -195,9 +218,28 @@ void add_report(CommandLine& line) {
   add_named(report, "--y", a->figure.y, "the vertical axis of figures");
   add_named(report, "--score", a->score, "for a folder of experiments: the score whose profile figures show");
   report.option("--method", a->figure.methods, "draw only this method in figures; may be repeated");
-  report.option("--width", a->figure.width, "width of figures in cm (default: 8.8)").within(3.0, 100.0);
-  report.option("--height", a->figure.height, "height of figures in cm (default: 6.4)").within(3.0, 100.0);
-  report.flag("--no-band", a->no_band, "draw no band from the 10% to the 90% quantile over the seeds");
+  report.option("--width", length(a->figure.width), "width of figures, such as 3.5in, 89mm or 8.8cm (default: 8.8cm)")
+      .takes("LENGTH");
+  report.option("--height", length(a->height), "height of figures (default: follows from the width)").takes("LENGTH");
+  add_named(report, "--legend", a->figure.legend,
+            "where the legend of a figure goes; auto: a free corner, or else below");
+  report
+      .option(
+          "--font",
+          [a](const std::string& text) {
+            const FigureFont font = FigureFont::read(text);
+            a->figure.font = font.name;
+            a->figure.font_size = font.size;
+          },
+          "font of figures: a name, a size in points, or both, such as Times,9 (default: Helvetica,8)")
+      .takes("FONT");
+  report
+      .option(
+          "--bands", a->figure.bands,
+          "curves that have bands in figures, 10% to 90% over seeds: auto (all, if at most four), all, none, or the "
+          "name of a method; may be given again")
+      .takes("WHICH");
+  report.flag("--no-band", a->no_band, "the same as --bands none");
   report.flag("--plain", a->plain, "use only ASCII in the plot on the terminal");
   report.flag(
       "--json", a->json,

@@ -155,6 +155,15 @@ py::dict models(const Record& record) {
   return out;
 }
 
+// Every agent's numbers at each point, from what steps_of made of them.
+std::vector<MeteredVector<double>> by_point(const py::handle& found, const char* name) {
+  std::vector<MeteredVector<double>> out;
+  if (found.is_none()) return out;
+  const Rows rows = to_rows(found, name);
+  for (Index p = 0; p < rows.rows(); ++p) out.emplace_back(rows.row(p).begin(), rows.row(p).end());
+  return out;
+}
+
 // All of a record as Python's own values, and back: for pickling.
 py::dict state_of(const Record& record) {
   py::list cells_, networks, tunings;
@@ -163,7 +172,7 @@ py::dict state_of(const Record& record) {
     for (const Point& point : c.points) points.append(numbers_of(point));
     cells_.append(py::make_tuple(c.method, c.seed, name_of(c.status), c.message, c.bad_input, points, steps_of(c.steps),
                                  copied(c.models), copied(c.averaged), c.reference_value, c.reference_accuracy,
-                                 c.reference_error_rate, c.reference_how, c.recorded_agents));
+                                 c.reference_error_rate, c.reference_how, c.recorded_agents, steps_of(c.distances)));
   }
   for (const NetworkPicture& n : record.networks) networks.append(py::make_tuple(n.seed, n.agents, n.edges));
   for (const Tuning& t : record.tunings) {
@@ -200,10 +209,8 @@ Record from_state(const py::dict& state) {
       }
       cell.points.push_back(point);
     }
-    if (!c[6].is_none()) {
-      const Rows steps = to_rows(c[6], "steps");
-      for (Index p = 0; p < steps.rows(); ++p) cell.steps.emplace_back(steps.row(p).begin(), steps.row(p).end());
-    }
+    cell.steps = by_point(c[6], "steps");
+    if (c.size() > 14) cell.distances = by_point(c[14], "distances");  // pickles of earlier versions have none
     cell.models = to_rows(c[7], "models");
     cell.averaged = to_rows(c[8], "averaged");
     cell.reference_value = c[9].cast<double>();

@@ -325,7 +325,8 @@ class Experiment:
         return path
 
     def figure(self, path, **options):
-        """Draws curves by gnuplot into a .svg, .pdf or .png, with the options of `polyhop report --figure`."""
+        """Draws curves by gnuplot into a .svg, .pdf or .png, with the options of `polyhop report --figure`: x, y,
+        methods, width and height in cm, legend, font, font_size, band, bands."""
         self._record.write_figure(str(path), options)
         return path
 

@@ -81,7 +81,13 @@ class DamagedStore(CommandTest):
                 self.changed(f"UPDATE arrays SET {change} WHERE name = 'models'")
                 self.refused("export", "out", "-o", "files", says=["damaged", "'models'"])
 
-    def test_steps(self):
+    def test_distances(self):
+        for change in ("distances = zeroblob(8)", "distances = x'0011'", "distances = x''"):
+            with self.subTest(change):
+                self.changed(f"UPDATE steps SET {change} WHERE iteration = 20")
+                self.refused("report", "out", "-o", "page.html", says=["damaged", "the distances of a run's agents"])
+
+    def test_bytes_of_steps(self):
         self.changed("UPDATE steps SET data = x'0011223344'")
         self.refused("export", "out", "-o", "files", says=["damaged", "steps"])
 

@@ -106,6 +106,14 @@ class OldStoreTest(CommandTest):
         self.assert_same_models()
         self.assertEqual({row["taste"] for row in self.sql("SELECT taste FROM points")}, {"salty"})
 
+    def test_distances_that_it_lacks_are_shown_of_new_runs_alone(self):
+        self.assertNotIn("distances", {row["name"] for row in self.sql("SELECT name FROM pragma_table_info('steps')")})
+        self.resume()
+        kept = self.sql("SELECT layout.method, count(*) AS points, count(distances) AS known FROM steps JOIN layout "
+                        "USING (cell) GROUP BY layout.method")
+        self.assertEqual([row["known"] for row in kept], [0, 0], "both runs began without them")
+        self.assertGreater(min(row["points"] for row in kept), 0)
+
     def test_one_without_a_common_format_is_refused(self):
         self.sql("PRAGMA user_version = 2")
         for command in (["report", "out"], ["run", FILE, "-o", "out"]):

@@ -3,6 +3,7 @@
 """report_test.py POLYHOP: what `polyhop report` and `polyhop export` make of a run."""
 
 import json
+import re
 
 import numpy as np
 
@@ -62,6 +63,14 @@ class Report(CommandTest):
         self.done("report", "out", "-o", "page.html", "--quiet")
         self.assertTrue((self.folder / "page.html").read_text(encoding="utf-8").lower().startswith("<!doctype html>"))
 
+    def test_the_settings_that_the_page_copies_make_the_experiment_again(self):
+        page = (self.folder / "out/report.html").read_text(encoding="utf-8")
+        data = json.loads(re.search(r'id="data">(.*?)</script>', page, re.DOTALL).group(1))
+        self.put("again.toml", "".join(line + "\n" for line in data["experiments"][0]["toml"]))
+        self.done("run", "again.toml", "-o", "again", "--quiet")
+        seconds = {"seconds": ""}
+        self.assertEqual([row | seconds for row in self.curves("again")], [row | seconds for row in self.curves("out")])
+
     def test_the_page_of_several_experiments_stands_in_none_of_their_folders(self):
         self.done("run", "e.toml", "-o", "other", "--quiet", "--set", "name=other")
         for folder in ("out", "other"):
@@ -86,6 +95,27 @@ class Report(CommandTest):
         self.assertIn(">other: GAP<", text)
         self.assertNotIn("far<", text)
 
+    def test_a_figure_has_the_size_and_the_font_that_are_asked_for(self):
+        size = lambda *flags: [int(n) for n in re.search(r'width="(\d+)" height="(\d+)"', self.figure(*flags)).groups()]
+        self.assertEqual(size("--width", "3.5in")[0], 336)
+        self.assertEqual(size("--width", "3.5in", "--height", "50.8mm", "--legend", "none"), [336, 192])
+        narrow, wide = (size("--width", width, "--legend", "none") for width in ("3.5in", "7in"))
+        self.assertAlmostEqual(narrow[1] / narrow[0], wide[1] / wide[0], places=2, msg="the height follows")
+        self.assertIn("Times New Roman", self.figure("--font", "Times New Roman,9"))
+
+    def test_bands_and_legends_are_drawn_as_asked_for(self):
+        bands = lambda *flags: "fill-opacity" in self.figure("--method", "GAP", *flags)
+        for flags in ([], ["--bands", "all"], ["--bands", "GAP"], ["--bands", "auto"]):
+            self.assertTrue(bands(*flags), flags)
+        for flags in (["--bands", "none"], ["--no-band"]):
+            self.assertFalse(bands(*flags), flags)
+        for place, shown in (("below", True), ("outside", True), ("none", False)):
+            self.assertEqual(">GAP<" in self.figure("--legend", place), shown, place)
+
+    def figure(self, *flags):
+        self.done("report", "out", "--figure", "f.svg", "--quiet", *flags)
+        return (self.folder / "f.svg").read_text(encoding="utf-8")
+
     def test_bad_arguments_are_told(self):
         before = self.outputs()
         for code, words, *arguments in (
@@ -96,6 +126,13 @@ class Report(CommandTest):
             (3, "--method: there is no method \"GAPE\"; did you mean 'GAP'?", "--method", "GAPE"),
             (3, "--figure: cannot write 'no/f.pdf'", "--figure", "no/f.pdf"),
             (3, "no/page.html", "-o", "no/page.html"),
+            (2, "such as 8.8cm or 3.5in", "--figure", "f.svg", "--width", "3.5ft"),
+            (2, "should be from 3 to 100 cm", "--figure", "f.svg", "--height", "0in"),
+            (2, "should be from 4 to 40 points, found 0", "--figure", "f.svg", "--font", "Times,0"),
+            (2, "is not the name of a font; write", "--figure", "f.svg", "--font", "a'b"),
+            (2, "unknown name \"right\"", "--figure", "f.svg", "--legend", "right"),
+            (3, "--bands: there is no method \"GAPE\"; did you mean 'GAP'?", "--figure", "f.svg", "--bands", "GAPE"),
+            (3, "--bands: takes auto, all or none alone", "--figure", "f.svg", "--bands", "all", "--bands", "GAP"),
         ):
             with self.subTest(arguments=arguments):
                 result = self.polyhop("report", "out", "--quiet", *arguments)

@@ -82,6 +82,22 @@ class Page(unittest.TestCase):
         self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
                                      {"width": width, "height": 800, "deviceScaleFactor": 1, "mobile": True})
 
+    def assert_fits(self, width):
+        """Nothing is wider than the screen but what scrolls by itself."""
+        self.assertLessEqual(self.script("return document.documentElement.scrollWidth"), width)
+        wide = self.script("""
+            return [...document.body.querySelectorAll("*")]
+                .filter(e => !e.closest(".scroll, .skip, [hidden], svg") || e.matches(".scroll, svg"))
+                .filter(e => e.getBoundingClientRect().right > arguments[0] + 1).map(e => e.outerHTML.slice(0, 80))""", width)
+        self.assertEqual(wide, [])
+
+    def assert_apart(self, boxes):
+        """No two boxes (left, top, right, bottom) overlap by more than a pixel."""
+        for n, a in enumerate(boxes):
+            for b in boxes[:n]:
+                across, down = (min(a[i + 2], b[i + 2]) - max(a[i], b[i]) for i in (0, 1))
+                self.assertFalse(across > 1 and down > 1, (a, b))
+
     def assert_figures_follow_the_width(self):
         widths = lambda: [float(svg.get_attribute("width")) for svg in self.all(".figure svg")]
         self.assertGreater(max(widths()), 390)

@@ -15,6 +15,7 @@ class Fit(Page):
         self.open("fit", "fit.html")
 
     def rows(self, table):
+        self.script("for (const fold of document.querySelectorAll('details')) fold.open = true")
         return [[cell.text for cell in row.find_elements("css selector", "td")] for row in self.all(f"{table} tbody tr")]
 
     def shown(self):
@@ -23,10 +24,24 @@ class Fit(Page):
     def test_says_what_was_fitted_and_how_it_ended(self):
         self.assertEqual(self.one("h1").text, "logistic on wine")
         self.assertIn("100 samples, 40 features, 2 classes; 8 agents", self.one("#facts").text)
-        self.assertEqual(self.one("#headline").text, "It ended fit.")
+        self.assertEqual(self.one("#ending").text, "It ended fit.")
+        self.press("#settings summary")
         self.assertIn("3456", self.one("#traffic-table").text)
         self.assertIn("0.1.0", self.one("#provenance-table").text)
         self.assertIn("tolerance", self.one("#settings-groups").text)
+
+    def test_how_good_the_model_is_comes_first(self):
+        self.assertEqual(self.one("#headline").text,
+                         "Accuracy 0.875 on the 90 samples that the model was fitted to; none were held out.")
+        self.assertEqual(self.one(".tile").text, "0.875\naccuracy")
+        self.assertEqual(len(self.all(".tile")), 2, "a metric that is not defined has none")
+        self.assertEqual(self.shown()[0], "quality")
+        self.assertLess(self.script("return document.querySelector('.tile').getBoundingClientRect().bottom"), 400)
+        self.open("fit-classes", "fit.html")
+        self.assertEqual(self.one("#headline").text, "Accuracy 0.5 on 10 samples held out; 0.875 on the 90 fitted to.")
+        self.assertEqual(self.one(".tile").text, "0.5\naccuracy\nfitted to: 0.875")
+        self.open("fit-diverged", "fit.html")
+        self.assertEqual(self.one("#headline").text, "It ended fit-diverged.")
 
     def test_shows_metrics_classes_and_confusion(self):
         rows = self.rows("#metrics-table")
@@ -65,7 +80,7 @@ class Fit(Page):
         self.narrow(390)
         for case in ("fit", "fit-classes"):
             self.open(case, "fit.html")
-            self.assertLessEqual(self.script("return document.documentElement.scrollWidth"), 390)
+            self.assert_fits(390)
         grounds = set()
         for _ in range(3):
             grounds.add(self.script("return getComputedStyle(document.body).backgroundColor"))
@@ -77,7 +92,7 @@ class Fit(Page):
 
     def test_many_classes_and_samples_held_out(self):
         self.open("fit-classes", "fit.html")
-        self.assertEqual(self.rows("#metrics-table")[0][1:], ["0.875", "0.5"])
+        self.assertEqual(self.rows("#metrics-table")[0][1:], ["0.5", "0.875"])
         self.assertEqual(len(self.paths("#heldout-figure .line")), 1)
         self.assertEqual(len(self.paths("#progress-figure .line")), 1, "batches have no gradient to show")
         # By what a deviation changes: the last feature hardly varies.
@@ -85,9 +100,9 @@ class Fit(Page):
         self.assertEqual((rows[0][0], len(rows[0])), ("h39", 4))
         # Beside these stand the scores at the mean, to which the tenth feature adds 10 * 0.1 of either sign.
         self.assertEqual(rows[-1], ["intercept", "1.25", "-0.75", "1.25"])
-        self.assertEqual(self.rows("#confusion-table")[0], ["red", "40", "0", "0"])
-        self.script("document.querySelector('#samples-shown [value=held_out]').click()")
         self.assertEqual(self.rows("#confusion-table")[0], ["red", "40", "7", "0"])
+        self.script("document.querySelector('#samples-shown [value=fitted]').click()")
+        self.assertEqual(self.rows("#confusion-table")[0], ["red", "40", "0", "0"])
 
     def test_hostile_names_are_shown_as_text(self):
         self.open("fit-hostile", "fit.html")

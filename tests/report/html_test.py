@@ -5,12 +5,13 @@
 import base64
 import csv
 import re
+import tomllib
 
 import numpy as np
 from selenium.webdriver.common.action_chains import ActionChains
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
-from selenium.webdriver.support.ui import Select
+from selenium.webdriver.support.ui import Select, WebDriverWait
 
 import _page
 from _page import HOSTILE, Page
@@ -29,6 +30,8 @@ class Small(Page):
         self.assertIn("'GAP' reached an excess risk of 1e-06", self.one("#headline").text)
         self.assertIn("5 seeds", self.one("#facts").text)
         self.assertIn("0.1.0", self.one("#provenance").text)
+        self.assertNotIn("topology", self.one("#settings").text)
+        self.press("#settings summary")
         self.assertIn("topology", self.one("#settings").text)
         self.assertIn("0.125", self.one("#tunings-table").text)
 
@@ -55,7 +58,7 @@ class Small(Page):
             titles.add(self.one("#curves-figure text.title + text.title").text)
             drawn.add(tuple(self.paths("#curves-figure .line")))
         self.assertEqual(len(titles), len(self.all("#measure option")))
-        self.assertGreaterEqual(len(titles), 7)
+        self.assertEqual(len(titles), 6)
         self.assertGreaterEqual(len(drawn), 3)
         Select(self.one("#measure")).select_by_value("excess-risk")
         for cost in ("vectors", "evaluations", "seconds", "iterations"):
@@ -115,14 +118,91 @@ class Small(Page):
         self.assertIn("iterations", self.one("#tooltip").text)
         self.assertIn("GAP", self.one("#tooltip").text)
 
+    def test_the_tip_follows_when_the_axes_change(self):
+        area = self.one("#curves-figure .background")
+        self.script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", area)
+        ActionChains(self.browser).move_to_element(area).perform()
+        self.assertIn("500 iterations", self.one("#tooltip").text)
+        self.script("document.querySelector('#cost [value=vectors]').click()")
+        self.assertIn("12k vectors", self.one("#tooltip").text)
+        before = self.one("#tooltip").text
+        self.script("const s = document.getElementById('measure'); s.value = 'distance';"
+                    "s.dispatchEvent(new Event('change'))")
+        self.assertNotEqual(self.one("#tooltip").text, before)
+        ActionChains(self.browser).move_to_element(self.one("#ranking-title")).perform()
+        self.assertFalse(self.one("#tooltip").is_displayed())
+
+    def shown_bands(self):
+        return [e.find_element(By.XPATH, "..").get_attribute("data-method")
+                for e in self.all("#curves-figure .band") if e.value_of_css_property("display") != "none"]
+
+    def test_a_band_is_shown_for_the_line_that_is_pointed_at_or_chosen(self):
+        self.assertEqual(self.shown_bands(), [])
+        ActionChains(self.browser).move_to_element(self.one("#legend button:nth-child(2)")).perform()
+        self.assertEqual(self.shown_bands(), ["1"])
+        ActionChains(self.browser).move_to_element(self.one("h1")).perform()
+        self.assertEqual(self.shown_bands(), [])
+        label = next(e for e in self.all("#curves-figure .end text") if e.text.startswith("slow"))
+        label.click()
+        ActionChains(self.browser).move_to_element(self.one("h1")).perform()
+        self.assertEqual(self.shown_bands(), ["3"])
+        for n in (2, 3, 4):
+            self.press(f"#legend button:nth-child({n})")
+        ActionChains(self.browser).move_to_element(self.one("h1")).perform()
+        self.assertEqual(self.shown_bands(), ["0"], "a line alone has its band")
+
+    def test_lines_are_labelled_at_their_ends_and_labels_do_not_overlap(self):
+        for cost in ("iterations", "vectors"):
+            self.script("document.querySelector(`#cost [value=${arguments[0]}]`).click()", cost)
+            self.assertEqual(sorted(self.texts("#curves-figure .end text")), ["GAP", "far", "plain", "slow"])
+            boxes = self.script("return [...document.querySelectorAll('#curves-figure .end text')].map("
+                                "e => { const r = e.getBoundingClientRect(); return [r.left, r.top, r.right, r.bottom]; })")
+            frame = self.script("const r = document.querySelector('#curves-figure svg').getBoundingClientRect();"
+                                "return [r.left, r.top, r.right, r.bottom]")
+            self.assert_apart(boxes)
+            for left, top, right, bottom in boxes:
+                self.assertGreater(left, frame[0])
+                self.assertGreaterEqual(top, frame[1] - 1)
+                self.assertLessEqual(right, frame[2] + 1)
+                self.assertLessEqual(bottom, frame[3])
+
+    def test_the_chart_stands_above_the_fold(self):
+        for width, height in ((1400, 900), (1024, 768)):
+            self.browser.execute_cdp_cmd("Emulation.setDeviceMetricsOverride",
+                                         {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": False})
+            for case in ("small", "several"):
+                self.open(case)
+                bottom = self.script("return document.querySelector('#curves-figure svg').getBoundingClientRect().bottom")
+                self.assertLessEqual(bottom, height, case)
+                top = self.script("return document.querySelector('#curves-figure svg').getBoundingClientRect().top")
+                self.assertGreaterEqual(bottom - top, 320, case)
+
+    def test_the_settings_can_be_copied_as_toml(self):
+        self.script("Object.defineProperty(navigator, 'clipboard', {value: {writeText: (text) => {"
+                    " window.copied = text; return Promise.resolve(); }}})")
+        self.press("#copy")
+        WebDriverWait(self.browser, 20).until(lambda _: self.one("#copy").text == "Copied")
+        copied = tomllib.loads(self.script("return window.copied"))
+        self.assertEqual(copied["name"], "small")
+        self.assertEqual(copied["graph"], {"topology": "ring", "agents": 8})
+        self.assertEqual([m["name"] for m in copied["method"]], ["GAP", "plain", "far", "slow"])
+
+    def test_without_a_clipboard_what_is_selected_is_copied(self):
+        self.script("Object.defineProperty(navigator, 'clipboard', {value: undefined});"
+                    "document.addEventListener('copy', () => { window.copied = document.activeElement.value; })")
+        self.press("#copy")
+        WebDriverWait(self.browser, 20).until(lambda _: self.one("#copy").text == "Copied")
+        self.assertIn('name = "small"\n', self.script("return window.copied"))
+
     def test_the_table_says_what_the_data_say(self):
         with open(self.work / "small" / "curves.csv", newline="", encoding="utf-8") as file:
             rows = list(csv.DictReader(file))
         shown, taken = {}, {}
         for line in self.all("#ranking-table tbody tr"):
             cells = line.find_elements(By.CSS_SELECTOR, "td")
-            shown[cells[1].text] = [float(c.get_attribute("data-value").replace("Infinity", "inf")) for c in cells[2:8]]
-            taken[cells[1].text] = cells[8].text.split("\n")
+            method = cells[1].text.split("\n")[0]
+            shown[method] = [float(c.get_attribute("data-value").replace("Infinity", "inf")) for c in cells[2:8]]
+            taken[method] = cells[8].text.split("\n")
         for method in ("GAP", "plain", "slow"):
             reached, final, averaged = [], [], []
             for seed in range(5):
@@ -134,7 +214,8 @@ class Small(Page):
                     float(first["iteration"]), float(first["vectors"]),
                     float(first["values"]) + float(first["gradients"]), float(first["seconds"])]
                 reached.append(costs)
-            expected = [*np.median(reached, axis=0), np.median(final), np.median(averaged)]
+            iterations, *others = np.median(reached, axis=0)
+            expected = [iterations, np.median(final), *others, np.median(averaged)]
             np.testing.assert_allclose(shown[method], expected, rtol=1e-12)
             better = np.less(averaged, final)
             self.assertEqual(taken[method], ["averaged", f"on {better.sum()} of 5"] if np.median(averaged) < np.median(final)
@@ -143,7 +224,7 @@ class Small(Page):
         self.assertIn("Take the last iterate of", self.one("#recommendation").text)
 
     def test_the_table_is_sorted_by_mouse_and_by_key(self):
-        methods = lambda: self.texts("#ranking-table td.text")
+        methods = lambda: [text.split("\n")[0] for text in self.texts("#ranking-table td.method")]
         self.assertEqual(methods(), ["GAP", "plain", "slow", "far"])
         self.press("#ranking-table th:nth-child(2) button")
         self.assertEqual(methods(), ["far", "GAP", "plain", "slow"])
@@ -182,6 +263,34 @@ class Small(Page):
         slider.send_keys(Keys.END)
         self.assertEqual(colours(), last)
 
+    def test_the_run_is_played_to_its_end(self):
+        cursor = lambda: [float(self.one(f"#{f}-figure .now").get_attribute("x1")) for f in ("run", "steps")]
+        end = cursor()
+        self.press("#play")
+        self.assertIn("Pause", self.one("#play").text)
+        WebDriverWait(self.browser, 20).until(lambda _: int(self.one("#time-value").text) > 0)
+        self.press("#play")
+        self.assertIn("Play", self.one("#play").text)
+        stopped = cursor()
+        self.assertLess(stopped[0], end[0])
+        self.assertLess(stopped[1], end[1])
+        self.one("#time").send_keys(Keys.END, Keys.ARROW_LEFT, Keys.ARROW_LEFT)
+        self.press("#play")
+        WebDriverWait(self.browser, 20).until(lambda _: "Play" in self.one("#play").text)
+        self.assertEqual(cursor(), end)
+
+    def test_agents_are_coloured_by_their_distance_from_consensus(self):
+        colours = lambda: [e.value_of_css_property("fill") for e in self.all("#network-figure .node")]
+        by_step = colours()
+        self.script("document.querySelector('#colour [value=distances]').click()")
+        self.assertNotEqual(colours(), by_step)
+        self.assertIn("distance from consensus", self.texts("#network-figure .scale text"))
+        self.assertIn("numbered from 0", self.one("#network-note").text)
+        late = colours()
+        self.one("#time").send_keys(Keys.HOME, Keys.ARROW_RIGHT)
+        lightness = lambda fills: np.mean([[int(n) for n in re.findall(r"\d+", f)[:3]] for f in fills])
+        self.assertGreater(lightness(colours()), lightness(late), "agents come together")
+
     def test_a_larger_step_has_a_lighter_colour(self):
         steps = self.script("return JSON.parse(document.getElementById('data').textContent)"
                             ".experiments[0].methods[0].steps.agents.steps.pop()")
@@ -203,7 +312,7 @@ class Small(Page):
         self.assertIn("Agent 0", self.one("#tooltip").text)
 
     def test_figures_can_be_saved(self):
-        for figure in ("curves", "network", "steps"):
+        for figure in ("curves", "network", "run", "steps"):
             svg = self.download(figure + ".svg").decode()
             self.assertTrue(svg.startswith("<svg"), svg[:80])
             self.assertNotIn("var(--", svg)
@@ -252,9 +361,20 @@ class Small(Page):
         self.assertTrue(base64.b64decode(self.browser.print_page()).startswith(b"%PDF"))
 
     def test_fits_a_narrow_screen(self):
-        self.narrow(360)
+        for width in (360, 390):
+            self.narrow(width)
+            for case in ("small", "several"):
+                self.open(case)
+                self.assert_fits(width)
+
+    def test_a_narrow_screen_shows_what_matters_first(self):
+        self.narrow(390)
         self.open("small")
-        self.assertLessEqual(self.script("return document.documentElement.scrollWidth"), 360)
+        heads = self.all("#ranking-table th")
+        self.assertEqual([e.text.split()[0] for e in heads[:4]], ["#", "Method", "Iterations", "Final"])
+        right = self.script("return arguments[0].getBoundingClientRect().right", heads[3])
+        self.assertLessEqual(right, 390)
+        self.assertIn("diverged", self.one("#ranking-table tbody tr:last-child td.method").text)
 
     def test_figures_follow_the_width(self):
         self.assert_figures_follow_the_width()
@@ -277,7 +397,8 @@ class Others(Page):
     def test_hostile_names_are_shown_as_text(self):
         self.open("hostile")
         self.assertEqual(self.one("h1").text, HOSTILE)
-        self.assertIn(HOSTILE, self.texts("#ranking-table td.text"))
+        self.assertIn(HOSTILE, self.texts("#ranking-table td.method"))
+        self.press("#settings summary")
         self.assertIn(HOSTILE, self.texts("#legend button")[0])
         self.assertIn(HOSTILE, self.one("#settings").text)
         self.assertIn(HOSTILE, self.one("#provenance").text)
@@ -291,28 +412,48 @@ class Others(Page):
         self.assertIn("onerror", self.download("curves.svg").decode().replace("&lt;img", "<img"))
         self.assertNotIn("<img", self.download("curves.svg").decode())
 
-    def test_several_experiments_can_be_chosen(self):
+    def test_several_experiments_are_shown_together_and_one_by_one(self):
         self.open("several")
-        buttons = self.all("#experiments button")
-        self.assertEqual(len(buttons), 3)
-        buttons[1].click()
+        self.assertEqual(self.texts("#experiments button"), ["All together", "small", "second", "bare"])
+        self.assertEqual(self.one("h1").text, "3 experiments")
+        self.assertEqual(len(self.all("#curves-figure .line")), 7)
+        self.assertEqual(self.texts("#legend button")[4:6], ["second: GAP", "second: other"])
+        look = lambda name: next(e.find_element(By.CSS_SELECTOR, "line").get_attribute("class").split()
+                                 for e in self.all("#legend button") if e.text == name)
+        # Methods of one name share a colour, experiments their dashes.
+        self.assertEqual(look("small: GAP")[0], look("second: GAP")[0])
+        self.assertEqual(look("second: GAP")[1], look("second: other")[1])
+        self.assertNotEqual(look("small: GAP")[1], look("second: GAP")[1])
+        self.assertEqual(len(self.all("#ranking-table tbody tr")), 7)
+        for section in ("steps", "settings", "provenance", "tunings", "troubled"):
+            self.assertFalse(self.one("#" + section).is_displayed(), section)
+        self.assertEqual({row["experiment"] for row in csv.DictReader(self.download("curves.csv").decode().splitlines())},
+                         {"small", "second", "bare"})
+
+        self.all("#experiments button")[2].click()
         self.assertEqual(self.one("h1").text, "second")
         self.assertEqual(len(self.all("#curves-figure .line")), 2)
         self.assertFalse(self.one("#tunings").is_displayed())
+        self.assertTrue(self.one("#steps").is_displayed())
         self.assertEqual(self.browser.switch_to.active_element.get_attribute("aria-current"), "true")
-        self.all("#experiments button")[0].click()
+        self.all("#experiments button")[1].click()
         self.assertEqual(len(self.all("#curves-figure .line")), 4)
 
-    def test_what_was_not_recorded_is_said(self):
+    def test_what_was_not_recorded_is_said_or_not_offered(self):
         self.open("bare")
         self.assertEqual(self.all("#network-figure svg"), [])
         self.assertIn("501 agents", self.one("#network-note").text)
         self.assertIn('[record] steps = "agents"', self.one("#network-note").text)
         self.assertFalse(self.one("#time").is_displayed())
+        self.assertFalse(self.one("#play").is_displayed())
+        self.assertFalse(self.one("#colour").is_displayed())
         self.assertEqual(len(self.all("#steps-figure .line")), 1)
-        Select(self.one("#measure")).select_by_value("excess-risk-averaged")
-        self.assertEqual(self.all("#curves-figure .line"), [])
-        self.assertIn("not recorded", self.one("#legend").text)
+        measures = [o.get_attribute("value") for o in self.all("#measure option")]
+        self.assertNotIn("excess-risk-averaged", measures)
+        self.assertNotIn("error-rate", measures)
+        for measure in measures:
+            Select(self.one("#measure")).select_by_value(measure)
+            self.assertEqual(len(self.all("#curves-figure .line")), 1, measure)
 
     def test_an_experiment_without_runs_opens(self):
         self.open("empty")

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
 // report_dump CASE FOLDER: writes FOLDER/report.html, FOLDER/scoreboard.html and FOLDER/curves.csv of invented
-// experiments, or of a case that begins with "fit" FOLDER/fit.html of an invented fit.
+// experiments; of a case that begins with "fit" FOLDER/fit.html of an invented fit; of the case "figures" some SVGs.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -12,9 +12,11 @@
 #include <vector>
 
 #include "polyhop/report/curves_csv.hpp"
+#include "polyhop/report/figure.hpp"
 #include "polyhop/report/html_fit.hpp"
 #include "polyhop/report/html_report.hpp"
 #include "polyhop/report/html_scoreboard.hpp"
+#include "polyhop/report/profile_figure.hpp"
 #include "support/scoreboards.hpp"
 
 namespace polyhop {
@@ -31,6 +33,7 @@ struct Shape {
   Index agents = 8;
   bool every_step = true;
   bool average = true;
+  Index vectors = 24;  // an iteration
 };
 
 Cell cell_of(const Shape& shape, std::uint64_t seed) {
@@ -53,7 +56,7 @@ Cell cell_of(const Shape& shape, std::uint64_t seed) {
     p.distance = 4 * p.excess_risk;
     p.seconds = 1e-4 * i * (1 + 0.05 * static_cast<double>(seed));
     p.rounds = 3 * p.iteration;
-    p.vectors = 24 * p.iteration;
+    p.vectors = shape.vectors * p.iteration;
     p.values = 8 * p.iteration;
     p.gradients = 8 * p.iteration;
     MeteredVector<double> steps;
@@ -64,7 +67,11 @@ Cell cell_of(const Shape& shape, std::uint64_t seed) {
     p.step_min = n > 0 ? *std::ranges::min_element(steps) : unknown;
     p.step_median = n > 0 ? steps[steps.size() / 2] : unknown;
     p.step_max = n > 0 ? *std::ranges::max_element(steps) : unknown;
+    MeteredVector<double> distances;
+    for (Index k = 0; k < shape.agents; ++k)
+      distances.push_back(n > 0 ? (1 + 0.1 * static_cast<double>(k)) * p.excess_risk : 0);
     if (shape.every_step) out.steps.push_back(std::move(steps));
+    if (shape.every_step) out.distances.push_back(std::move(distances));
     out.points.push_back(p);
   }
   return out;
@@ -173,12 +180,27 @@ Record instance(const std::string& name, const std::vector<Shape>& shapes) {
 
 // Where all but `far` get there; where the tuned one does not; where `slow` has no runs.
 std::vector<Record> scoreboard() {
-  return {instance("first", {{"tuned", 0.8}, {"GAP", 0.6}, {"slow", 0.9}, {"far", 1.5}}),
-          instance("second", {{"tuned", 0.99}, {"GAP", 0.8}, {"slow", 0.999}, {"far", 1.5}}),
-          instance("third", {{"tuned", 0.7}, {"GAP", 0.8}, {"far", 1.5}})};
+  const auto gap = [](double rate) { return Shape{.method = "GAP", .rate = rate, .vectors = 480}; };
+  return {instance("first", {{"tuned", 0.8}, gap(0.6), {"slow", 0.9}, {"far", 1.5}}),
+          instance("second", {{"tuned", 0.99}, gap(0.8), {"slow", 0.999}, {"far", 1.5}}),
+          instance("third", {{"tuned", 0.7}, gap(0.8), {"far", 1.5}})};
+}
+
+// Thirteen methods on four instances, and one that ran on the last of them alone.
+std::vector<Record> methods() {
+  std::vector<Shape> shapes = {{"tuned", 0.8}};
+  for (int m = 0; m < 12; ++m) {
+    shapes.push_back({"gradient tracking variant " + std::to_string(m), 0.7 + 0.02 * m});
+  }
+  std::vector<Record> out;
+  for (const char* name : {"first", "second", "third"}) out.push_back(instance(name, shapes));
+  shapes.push_back({"lucky", 0.5});
+  out.push_back(instance("fourth", shapes));
+  return out;
 }
 
 std::vector<Record> records(const std::string& name) {
+  if (name == "methods") return methods();
   if (name == "scoreboard") return scoreboard();
   if (name == "small") return {small()};
   if (name == "hostile") return hostile();
@@ -261,7 +283,42 @@ std::string fit_page(const std::string& name) {
   return html_fit(options, result, "It ended " + name + ".");
 }
 
+// Figures of curves that leave a corner free, of curves that do not, and of a scoreboard's thirteen methods.
+int dump_figures(const std::string& folder) {
+  const auto draw = [&](const std::string& name, const Record& record, const FigureOptions& options) {
+    write_figure({record}, options, folder + "/" + name + ".svg");
+  };
+  const Record free = record_of("free", {{"method a", 0.8}, {"method b", 0.85}, {"method c", 0.9}}, 3);
+  draw("free-auto", free, {});
+  draw("free-inside", free, {.legend = LegendPlace::inside});
+  Record crowded = record_of("crowded", {{"method falls", 0.8}, {"method stays", 1 - 1e-9}}, 1);
+  crowded.cells.push_back(crowded.cells[0]);
+  crowded.cells.back().method = "method rises";
+  std::vector<double> risks;
+  for (const Point& p : crowded.cells[0].points) risks.push_back(p.excess_risk);
+  for (std::size_t n = 0; n < risks.size(); ++n) crowded.cells[2].points[n].excess_risk = risks[risks.size() - 1 - n];
+  crowded.cells.push_back(crowded.cells[0]);
+  crowded.cells.back().method = "method lies low";
+  for (Point& p : crowded.cells.back().points) p.excess_risk = risks.back();
+  draw("crowded-auto", crowded, {});
+  draw("crowded-outside", crowded, {.legend = LegendPlace::outside});
+  draw("crowded-below", crowded, {.legend = LegendPlace::below});
+  draw("large-letters", crowded, {.width = 14, .legend = LegendPlace::outside, .font = "Times", .font_size = 12});
+  std::vector<Record> all = methods();
+  all.pop_back();
+  for (Record& record : all) {
+    for (Cell& cell : record.cells) cell.method = "method " + cell.method;
+    record.tunings.front().method = "method tuned";
+  }
+  const Scoreboard board = test::make_scoreboard(all);
+  write_profile_figure(board, Score::iterations, folder + "/profile-below.svg");
+  write_profile_figure(board, Score::iterations, folder + "/profile-outside.svg",
+                       {.width = 16, .height = 8, .legend = LegendPlace::outside});
+  return 0;
+}
+
 int dump(const std::string& name, const std::string& folder) {
+  if (name == "figures") return dump_figures(folder);
   if (name.starts_with("fit")) {
     std::ofstream(folder + "/fit.html", std::ios::binary) << fit_page(name);
     return 0;

@@ -170,6 +170,9 @@ struct Tuning {
   double seconds = 0;
 };
 
+/// A page draws networks of so many agents.
+inline constexpr Index drawn_agents = 500;
+
 /// A network, to draw: that of one seed.
 struct NetworkPicture {
   std::uint64_t seed = 0;
@@ -186,9 +189,11 @@ struct Cell {
   bool bad_input = false;  // it failed because of what it was given
   MeteredVector<Point> points;
   std::vector<MeteredVector<double>> steps;  // per point, where every agent's step is recorded; else empty
-  Rows models;                               // K x M, the last iterate
-  Rows averaged;                             // K x M, or empty
-  double reference_value = 0;                // J(w^o)
+  /// Beside them, of a network that a page can draw: every agent's ||w_k - mean of all w_k||; else empty.
+  std::vector<MeteredVector<double>> distances;
+  Rows models;                 // K x M, the last iterate
+  Rows averaged;               // K x M, or empty
+  double reference_value = 0;  // J(w^o)
   double reference_accuracy = 0;
   double reference_error_rate = std::numeric_limits<double>::quiet_NaN();  // of w^o; NaN: no classes, or no w^o
   std::string reference_how;

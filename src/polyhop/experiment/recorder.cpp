@@ -172,6 +172,16 @@ void Recorder::gather_steps(const Algorithm& algorithm) {
   worker_.collective.gather(agents_, algorithm.steps(), steps_);
 }
 
+void Recorder::gather_distances(const Rows& models) {
+  if (problem_.agents() > drawn_agents) return;
+  away_.resize(agents_.size());
+  distances_.resize(steps_.size());
+  for (std::size_t k = 0; k < away_.size(); ++k) {
+    away_[k] = std::sqrt(squared_distance(models, static_cast<Index>(k), mean_, 0));
+  }
+  worker_.collective.gather(agents_, away_, distances_);
+}
+
 // What this worker has to add to the point_counts. Rounds are everybody's, so the first worker tells them, and what was
 // counted before a checkpoint.
 Point Recorder::own_counts(const Oracle& oracle) const {
@@ -230,6 +240,15 @@ void Recorder::fill_steps(Point& point) const {
   point.step_max = stepped ? *std::ranges::max_element(steps_) : unknown;
 }
 
+// Every agent's step, of which there is none before the first iteration; and its distance from the mean, unless a run
+// is taken up that began without them.
+void Recorder::keep_agents(Index iteration) {
+  const bool from_the_beginning = cell_.distances.size() + 1 == cell_.points.size();
+  cell_.steps.emplace_back(steps_.begin(), steps_.end());
+  if (iteration == 0) std::ranges::fill(cell_.steps.back(), std::numeric_limits<double>::quiet_NaN());
+  if (!distances_.empty() && from_the_beginning) cell_.distances.emplace_back(distances_.begin(), distances_.end());
+}
+
 std::optional<Status> Recorder::observe(Index iteration, double seconds, const Algorithm& algorithm,
                                         const AveragedIterate* average, const Oracle& oracle,
                                         std::span<const double> levels) {
@@ -238,6 +257,7 @@ std::optional<Status> Recorder::observe(Index iteration, double seconds, const A
   gather_risks(algorithm.models(), average != nullptr ? &average->models() : nullptr);
   gather_sums(algorithm, oracle, seconds, levels);
   gather_steps(algorithm);
+  gather_distances(algorithm.models());
   Point now = point(iteration, average != nullptr);
   if (levels.empty()) now.level = std::numeric_limits<double>::quiet_NaN();
   if (worker_.number == 0) {
@@ -245,11 +265,8 @@ std::optional<Status> Recorder::observe(Index iteration, double seconds, const A
     cell_.reference_error_rate = share_of(sums_[wrong_at_optimum], problem_.samples());
     with_enough_memory("record_every", [&] {
       cell_.points.push_back(now);
-      if (every_step_) cell_.steps.emplace_back(steps_.begin(), steps_.end());
+      if (every_step_) keep_agents(iteration);
     });
-    if (every_step_ && iteration == 0) {
-      std::ranges::fill(cell_.steps.back(), std::numeric_limits<double>::quiet_NaN());
-    }
   }
   // Far beyond anything a transient reaches; a NaN fails the comparison as well.
   constexpr double beyond_return = 1e9;

@@ -48,9 +48,11 @@ class Recorder {
   void gather_points(Index first, Index count, const Rows& models, const Rows* averaged);
   void gather_sums(const Algorithm& algorithm, const Oracle& oracle, double seconds, std::span<const double> levels);
   void gather_steps(const Algorithm& algorithm);
+  void gather_distances(const Rows& models);
   [[nodiscard]] Point own_counts(const Oracle& oracle) const;
   [[nodiscard]] Point point(Index iteration, bool averaged) const;
   void fill_steps(Point& point) const;
+  void keep_agents(Index iteration);
   [[nodiscard]] double excess(std::size_t p) const { return risks_[p] - reference_.value; }
 
   const ExperimentOptions& options_;
@@ -68,6 +70,8 @@ class Recorder {
   std::vector<double> sums_;    // see gather_sums
   std::vector<Index> agents_;   // the numbers of the block's agents
   std::vector<double> steps_;   // of all agents, at the first worker
+  std::vector<double> away_;    // the distances of the block's agents from the mean, where a page can draw the network
+  std::vector<double> distances_;  // those of all agents, at the first worker
   double first_risk_ = 0;
   double wrong_at_optimum_ = -1;  // samples here that w^o takes for another class; -1: no classes, or no w^o
   bool every_step_;               // record every agent's step

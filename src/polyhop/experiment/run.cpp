@@ -267,6 +267,7 @@ class Experiment {
     // Steps that were not recorded from the beginning are not recorded at all.
     control.every_step = control.every_step && begun.steps.size() == begun.points.size();
     if (!control.every_step && config_.options.record.steps == RecordedSteps::summary) begun.steps.clear();
+    if (begun.steps.empty() || begun.distances.size() != begun.points.size()) begun.distances.clear();
     return begun;
   }
 

@@ -60,7 +60,8 @@ CREATE TABLE cells (id TEXT PRIMARY KEY, settings TEXT NOT NULL, status TEXT NOT
          listed(counts, definition) + R"() WITHOUT ROWID;
 CREATE TABLE points (cell TEXT NOT NULL, )" +
          listed(point_columns, definition) + R"(, PRIMARY KEY (cell, iteration)) WITHOUT ROWID;
-CREATE TABLE steps (cell TEXT NOT NULL, iteration INTEGER NOT NULL, data BLOB NOT NULL, PRIMARY KEY (cell, iteration));
+CREATE TABLE steps (cell TEXT NOT NULL, iteration INTEGER NOT NULL, data BLOB NOT NULL, distances BLOB,
+                    PRIMARY KEY (cell, iteration));
 CREATE TABLE arrays (cell TEXT NOT NULL, name TEXT NOT NULL, position INTEGER NOT NULL, part INTEGER NOT NULL,
                      "rows" INTEGER NOT NULL, "columns" INTEGER NOT NULL, data BLOB NOT NULL, checksum INTEGER,
                      PRIMARY KEY (cell, name, part));
@@ -276,7 +277,8 @@ class Store::Implementation {
     const auto mark = [](const PointColumn&) { return std::string("?"); };
     auto insert = statement("INSERT OR REPLACE INTO points (cell, " + listed(point_columns, quoted) + ") VALUES (?, " +
                             listed(point_columns, mark) + ")");
-    SQLite::Statement insert_steps(*database, "INSERT OR REPLACE INTO steps VALUES (?,?,?)");
+    SQLite::Statement insert_steps(*database,
+                                   "INSERT OR REPLACE INTO steps (cell, iteration, data, distances) VALUES (?,?,?,?)");
     for (std::size_t p = first; p < cell.points.size(); ++p) {
       insert.reset();
       insert.bind(1, id);
@@ -287,6 +289,10 @@ class Store::Implementation {
       insert_steps.bind(1, id);
       insert_steps.bind(2, static_cast<std::int64_t>(cell.points[p].iteration));
       insert_steps.bind(3, cell.steps[p].data(), static_cast<int>(cell.steps[p].size() * sizeof(double)));
+      insert_steps.bind(4);  // NULL
+      if (p < cell.distances.size()) {
+        insert_steps.bind(4, cell.distances[p].data(), static_cast<int>(cell.distances[p].size() * sizeof(double)));
+      }
       insert_steps.exec();
     }
   }
@@ -424,6 +430,7 @@ class Store::Implementation {
           database->exec(std::string("ALTER TABLE ") + table + " ADD COLUMN checksum INTEGER");
         }
       }
+      if (!names_in("steps").contains("distances")) database->exec("ALTER TABLE steps ADD COLUMN distances BLOB");
     } else {
       database->exec(schema());
     }
@@ -620,12 +627,21 @@ Cell Store::load_cell(const std::string& id, const std::string& method, std::uin
     while (points.executeStep()) {
       read_point(points, 0, point_columns, cell.points.emplace_back());
     }
-    auto steps = s.statement("SELECT data FROM steps WHERE cell = ? ORDER BY iteration");
+    // Older stores have no distances.
+    const bool has_distances = s.names_in("steps").contains("distances");
+    auto steps = s.statement(std::string("SELECT data, ") + (has_distances ? "distances" : "NULL") +
+                             " FROM steps WHERE cell = ? ORDER BY iteration");
     steps.bind(1, id);
     while (steps.executeStep()) {
       const std::vector<double> found = s.numbers_in(steps.getColumn(0), -1, "the steps of a run");
       cell.steps.emplace_back(found.begin(), found.end());
       if (found.empty() || found.size() != cell.steps.front().size()) s.damaged("the steps of a run");
+      if (steps.getColumn(1).isNull()) continue;
+      const std::vector<double> away = s.numbers_in(steps.getColumn(1), -1, "the distances of a run's agents");
+      cell.distances.emplace_back(away.begin(), away.end());
+    }
+    for (const auto& away : cell.distances) {
+      if (away.size() != cell.steps.front().size()) s.damaged("the distances of a run's agents");
     }
     if (with_models) {
       cell.models = s.read_models(id, "models");

@@ -6,12 +6,14 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <cstddef>
 #include <limits>
 #include <optional>
 #include <set>
 #include <string_view>
+#include <system_error>
 
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/median.hpp"
@@ -29,11 +31,16 @@ constexpr std::size_t max_bands = 4;  // more of them hide each other
 constexpr Index max_points = 200;     // of a drawn curve: more cannot be seen
 constexpr std::size_t marks = 8;      // on a curve
 
+constexpr const char* every_band = "all";  // in a list of bands
+
 bool can_be_drawn(double y) { return y > 0 && std::isfinite(y); }
 
 /// A curve as it is drawn.
 struct Drawn {
   std::string label;
+  std::string method;
+  std::size_t record = 0;  // its number
+  bool band = false;
   std::vector<CurvePoint> points;  // up to where the median diverges
   bool diverges = false;
 };
@@ -50,8 +57,8 @@ struct Frame {
   [[nodiscard]] double place_y(double y) const { return (std::log10(y) - bottom) / (top - bottom); }
 };
 
-Drawn drawn(const MedianCurve& curve, std::string label) {
-  Drawn out{shortened(printable(label), label_width), {}, false};
+Drawn drawn(const MedianCurve& curve, const std::string& label, std::size_t record, bool band) {
+  Drawn out{shortened(printable(label), label_width), curve.method, record, band, {}, false};
   const auto lost = std::ranges::find_if(curve.points, [](const CurvePoint& p) { return !std::isfinite(p.y.median); });
   out.diverges = lost != curve.points.end() && lost != curve.points.begin();
   for (const Index n : thinned(lost - curve.points.begin(), max_points)) {
@@ -60,14 +67,51 @@ Drawn drawn(const MedianCurve& curve, std::string label) {
   return out;
 }
 
+bool wanted(const std::vector<std::string>& names, const std::string& method) {
+  return std::ranges::count(names, method) > 0;
+}
+
+void require_bands(const std::vector<Record>& records, const std::vector<std::string>& bands) {
+  if (bands == std::vector<std::string>{every_band}) return;
+  try {
+    require_methods(records, bands);
+  } catch (const InputError& e) {
+    throw InputError("bands", e.message());
+  }
+}
+
 std::vector<Drawn> drawn_curves(const std::vector<Record>& records, const FigureOptions& options) {
   require_methods(records, options.methods);
+  require_bands(records, options.bands);
   std::vector<Drawn> out;
-  for (const Record& record : records) {
+  for (std::size_t n = 0; n < records.size(); ++n) {
+    const Record& record = records[n];
     for (const MedianCurve& curve : median_curves(record, options.x, options.y)) {
-      const bool wanted = options.methods.empty() || std::ranges::count(options.methods, curve.method) > 0;
-      if (wanted) out.push_back(drawn(curve, (records.size() > 1 ? record.name + ": " : "") + curve.method));
+      if (!options.methods.empty() && !wanted(options.methods, curve.method)) continue;
+      const bool band =
+          options.bands.empty() || wanted(options.bands, every_band) || wanted(options.bands, curve.method);
+      const std::string label = (records.size() > 1 ? record.name + ": " : "") + curve.method;
+      out.push_back(drawn(curve, label, n, options.band && band));
     }
+  }
+  if (options.bands.empty() && out.size() > max_bands) {
+    for (Drawn& curve : out) curve.band = false;
+  }
+  return out;
+}
+
+// Of several experiments, methods of one name share a colour and marks, and each experiment has dashes of its own,
+// while there are enough of both.
+std::vector<LineStyle> styles_of(const std::vector<Drawn>& curves, std::size_t records) {
+  std::vector<std::string> names;
+  for (const Drawn& curve : curves) {
+    if (!wanted(names, curve.method)) names.push_back(curve.method);
+  }
+  const bool paired = records > 1 && records <= line_dashes && names.size() <= line_colours;
+  std::vector<LineStyle> out;
+  for (const Drawn& curve : curves) {
+    const auto name = static_cast<std::size_t>(std::ranges::find(names, curve.method) - names.begin());
+    out.push_back(paired ? line_style(name, curve.record) : line_style(out.size()));
   }
   return out;
 }
@@ -116,9 +160,9 @@ std::string y_tics(const Frame& frame) {
   return out;
 }
 
-// About five round numbers, with one smaller tic between each two.
-std::string x_tics(double right) {
-  const double rough = right / 5;
+// About five round numbers where the axis has room for them, with one smaller tic between each two.
+std::string x_tics(double right, double width, const Letters& letters) {
+  const double rough = right / std::clamp(std::floor(width / letters.width("100000")), 1.0, 5.0);
   const double power = std::pow(10.0, std::floor(std::log10(rough)));
   const double step = power * (rough / power < 1.5 ? 1 : rough / power < 3.5 ? 2 : rough / power < 7.5 ? 5 : 10);
   constexpr double slack = 1e-9;  // a tic on the edge is inside
@@ -131,56 +175,42 @@ std::string x_tics(double right) {
   return out;
 }
 
-struct Corner {
-  bool left;
-  bool top;
-};
-constexpr std::array<Corner, 4> corners = {{{false, true}, {true, false}, {false, false}, {true, true}}};
-
-// How many points of curves lie in a corner of the frame, given as shares of its width and height.
-std::size_t covered(const std::vector<Drawn>& curves, const Frame& frame, const Corner& corner, double width,
-                    double height) {
-  std::size_t count = 0;
-  for (const Drawn& curve : curves) {
-    for (const CurvePoint& p : curve.points) {
-      if (!can_be_drawn(p.y.median)) continue;
-      const double x = frame.place_x(p.x);
-      const double y = frame.place_y(p.y.median);
-      if ((corner.left ? x < width : x > 1 - width) && (corner.top ? y > 1 - height : y < height)) ++count;
-    }
-  }
-  return count;
-}
-
 std::vector<std::string> labels_of(const std::vector<Drawn>& curves) {
   std::vector<std::string> labels;
   for (const Drawn& curve : curves) labels.push_back(curve.label);
   return labels;
 }
 
-// In a corner of the frame where no curve passes; below the axes when there is none.
-Legend legend_of(const std::vector<Drawn>& curves, const Frame& frame, const FigureOptions& options) {
-  const std::vector<std::string> labels = labels_of(curves);
-  const double entry = legend_entry_width(labels);
-  const double width = options.width - left_margin - right_margin;
-  const double height = options.height - bottom_margin - top_margin;
-  const double lines = legend_line * static_cast<double>(curves.size());
-  const auto hidden = [&](const Corner& corner) {
-    return covered(curves, frame, corner, (entry + legend_gap) / width, (lines + 2 * legend_gap) / height);
+// A level to compare the curves with.
+struct Level {
+  double y;
+  const char* name;
+};
+
+// All that is drawn inside the frame. Of a band its upright strips, of which there is one at each point.
+Obstacles obstacles_of(const std::vector<Drawn>& curves, const Frame& frame, const std::optional<Level>& level) {
+  Obstacles out;
+  const auto place = [&](double x, double y) {
+    return PlotPoint{frame.place_x(x), frame.place_y(std::clamp(y, frame.lowest(), frame.highest()))};
   };
-  const auto best = std::ranges::min_element(corners, {}, hidden);
-  if (hidden(*best) > 0 || entry + legend_gap >= width || lines >= 0.6 * height) {
-    return legend_below(labels, options.width, options.height);
+  for (const Drawn& curve : curves) {
+    const CurvePoint* before = nullptr;
+    for (const CurvePoint& p : curve.points) {
+      if (curve.band && std::isfinite(p.y.high)) out.emplace_back(place(p.x, p.y.low), place(p.x, p.y.high));
+      if (!can_be_drawn(p.y.median)) continue;
+      if (before == nullptr) before = &p;
+      out.emplace_back(place(before->x, before->y.median), place(p.x, p.y.median));
+      before = &p;
+    }
   }
-  const double left = best->left ? left_margin + legend_gap : options.width - right_margin - entry;
-  const double top = best->top ? top_margin + legend_gap : options.height - bottom_margin - legend_gap - lines;
-  return {left, top, entry, curves.size(), 0};
+  if (level) out.emplace_back(place(0, level->y), place(frame.right, level->y));
+  return out;
 }
 
 /// The data blocks of a curve and what plots them.
 class CurveScript {
  public:
-  CurveScript(const Drawn& curve, const Frame& frame, std::size_t n, std::size_t count) : style_(line_style(n)) {
+  CurveScript(const Drawn& curve, const LineStyle& style, const Frame& frame, std::size_t n, std::size_t count) {
     const std::string id = std::to_string(n);
     data_ = "$line" + id + " << EOD\n";
     for (const CurvePoint& p : curve.points) {
@@ -196,12 +226,14 @@ class CurveScript {
     data_ += "EOD\n$mark" + id + " << EOD\n" + marks_of(curve, n, count) + "EOD\n$end" + id + " << EOD\n";
     if (curve.diverges) data_ += point(curve.points.back());
     data_ += "EOD\n";
-    band_ = fmt::format("$band{} using 1:2:3 with filledcurves fc rgb '{}' fs transparent solid 0.15 noborder notitle",
-                        id, style_.colour);
-    line_ = fmt::format("$line{} using 1:2 with lines {} notitle", id, style_.line);
-    marks_ = fmt::format("$mark{} using 1:2 with points {} notitle", id, style_.mark);
+    if (curve.band)
+      band_ =
+          fmt::format("$band{} using 1:2:3 with filledcurves fc rgb '{}' fs transparent solid 0.15 noborder notitle",
+                      id, style.colour);
+    line_ = fmt::format("$line{} using 1:2 with lines {} notitle", id, style.line);
+    marks_ = fmt::format("$mark{} using 1:2 with points {} notitle", id, style.mark);
     if (curve.diverges) {
-      marks_ += fmt::format(", $end{} using 1:2 with points lc rgb '{}' pt 2 ps 0.8 lw 1.5 notitle", id, style_.colour);
+      marks_ += fmt::format(", $end{} using 1:2 with points lc rgb '{}' pt 2 ps 0.8 lw 1.5 notitle", id, style.colour);
     }
   }
   std::string data_, band_, line_, marks_;
@@ -220,14 +252,6 @@ class CurveScript {
     }
     return out;
   }
-
-  LineStyle style_;
-};
-
-// A level to compare the curves with.
-struct Level {
-  double y;
-  const char* name;
 };
 
 // The goal that all records share, or the optimum's own share of wrong classes, where it is in sight.
@@ -248,30 +272,39 @@ std::optional<Level> level_of(const std::vector<Record>& records, const Frame& f
   return Level{level, with == ComparedWith::optimum ? "optimum" : "target"};
 }
 
-// At the end of the line that fewer curves pass.
-std::string level_label(const std::vector<Drawn>& curves, const Frame& frame, const Level& level) {
-  constexpr double width = 0.13, height = 0.08;  // shares of the frame
-  std::array<std::size_t, 2> near = {0, 0};
-  for (const Drawn& curve : curves) {
-    for (const CurvePoint& p : curve.points) {
-      const double above = can_be_drawn(p.y.median) ? frame.place_y(p.y.median) - frame.place_y(level.y) : -1;
-      if (above < -0.01 || above > height) continue;
-      if (frame.place_x(p.x) < width) ++near[0];
-      if (frame.place_x(p.x) > 1 - width) ++near[1];
-    }
-  }
-  const bool left = near[0] <= near[1];
-  // Below the optimum nobody comes.
-  return fmt::format("set label '{}' at graph {}, first {} {} offset 0,{} tc rgb '#606060' front\n", level.name,
-                     left ? "0.015" : "0.985", shortest(level.y), left ? "left" : "right",
-                     level.name == std::string_view("optimum") ? "-0.6" : "0.4");
+// Where the middle of the level's label is, at whatever place along the line; `height`: of a letter, as a share.
+double label_middle(const Level& level, const Frame& frame, double height) {
+  const bool below = level.name == std::string_view("optimum");
+  return frame.place_y(level.y) + (below ? -0.8 : 0.8) * height;
 }
 
-std::string plot_command(const std::vector<CurveScript>& curves, bool band, const std::optional<Level>& level) {
+std::pair<PlotPoint, PlotPoint> label_strip(const Level& level, const Frame& frame, double height) {
+  const double y = label_middle(level, frame, height);
+  return {{0, y}, {1, y}};
+}
+
+// On the line, below it for the optimum, which no curve passes; where no curve is, if there is such a place.
+std::string level_label(const Level& level, const Frame& frame, const Obstacles& obstacles, const Size& size,
+                        const Letters& letters) {
+  const double width = letters.width(level.name) / size.plot_width(letters);
+  const double height = letters.height() / size.plot_height(letters);
+  const double middle = label_middle(level, frame, height);
+  constexpr double edge = 0.015;
+  double x = 1 - edge - width;
+  for (const double place : {x, edge, 0.5 - width / 2, 0.75 - width / 2, 0.25 - width / 2}) {
+    if (!is_free(obstacles, {place, middle - height / 2}, {place + width, middle + height / 2})) continue;
+    x = place;
+    break;
+  }
+  return fmt::format("set label '{}' at graph {:.4f}, graph {:.4f} left tc rgb '#606060' front\n", level.name, x,
+                     middle);
+}
+
+std::string plot_command(const std::vector<CurveScript>& curves, const std::optional<Level>& level) {
   std::vector<std::string> parts;
   if (level) parts.push_back(shortest(level->y) + " with lines lc rgb '#808080' dt (4,4) lw 0.7 notitle");
   for (const auto& c : curves) {
-    if (band) parts.push_back(c.band_);
+    if (!c.band_.empty()) parts.push_back(c.band_);
   }
   for (const auto& c : curves) parts.push_back(c.line_);
   for (const auto& c : curves) parts.push_back(c.marks_);
@@ -281,35 +314,104 @@ std::string plot_command(const std::vector<CurveScript>& curves, bool band, cons
 std::string script(const std::vector<Record>& records, const FigureOptions& options, const std::string& file) {
   const std::vector<Drawn> curves = drawn_curves(records, options);
   const Frame frame = frame_of(curves, options);
+  const std::vector<LineStyle> styles = styles_of(curves, records.size());
   std::vector<CurveScript> scripts;
-  for (std::size_t n = 0; n < curves.size(); ++n) scripts.emplace_back(curves[n], frame, n, curves.size());
+  for (std::size_t n = 0; n < curves.size(); ++n) scripts.emplace_back(curves[n], styles[n], frame, n, curves.size());
   const auto level = level_of(records, frame, options.y);
-  const Legend legend = legend_of(curves, frame, options);
-  const double height = options.height + legend.extra;
+  const Letters letters = letters_of(options);
+  const double plot_height = Size{options.width, options.height}.plot_height(letters);
+  const Obstacles obstacles = obstacles_of(curves, frame, level);
+  Obstacles with_label = obstacles;
+  if (level) with_label.push_back(label_strip(*level, frame, letters.height() / plot_height));
+  const Legend legend = make_legend(labels_of(curves), options.legend, options, with_label);
 
-  std::string out = figure_head(file, options.width, height);
-  out += fmt::format("set xrange [0:{}]\nset xtics ({})\n", shortest(frame.right), x_tics(frame.right));
+  std::string out = figure_head(file, legend.size, letters);
+  out += fmt::format("set xrange [0:{}]\nset xtics ({})\n", shortest(frame.right),
+                     x_tics(frame.right, legend.size.plot_width(letters), letters));
   out +=
       fmt::format("set logscale y\nset yrange [1e{}:1e{}]\nset ytics ({})\n", frame.bottom, frame.top, y_tics(frame));
-  out += figure_frame({options.width, options.height, height}, label_of(options.x), column_of(options.y).label);
-  out += legend_script(labels_of(curves), legend, options.width, height);
-  if (level) out += level_label(curves, frame, *level);
+  out += figure_frame(legend.size, letters, label_of(options.x), column_of(options.y).label);
+  out += legend_script(legend, styles, file);
+  if (level) out += level_label(*level, frame, obstacles, legend.size, letters);
   for (const auto& c : scripts) out += c.data_;
-  return out + plot_command(scripts, options.band && curves.size() <= max_bands, level);
+  return out + plot_command(scripts, level);
 }
+
+// A name that means nothing to gnuplot.
+void require_font(const std::string& name) {
+  static constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 -";
+  if (!name.empty() && name.find_first_not_of(plain) == std::string::npos) return;
+  throw InputError("font", in_quotes(name) + " is not the name of a font; write a name such as Times, a size in " +
+                               "points such as 9, or both: Times,9");
+}
+
+void require_size(double size) {
+  if (size >= FigureFont::smallest && size <= FigureFont::largest) return;
+  throw InputError("font", fmt::format("the size should be from {} to {} points, found {}; write for example Times,9",
+                                       FigureFont::smallest, FigureFont::largest, shortest(size)));
+}
+
+// The number that all of a text is.
+std::optional<double> number_of(std::string_view text) {
+  double out = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(out)) return {};
+  return out;
+}
+
+struct Unit {
+  std::string_view name;
+  double cm;
+};
+constexpr std::array<Unit, 4> units = {{{"cm", 1}, {"mm", 0.1}, {"in", cm_per_inch}, {"pt", cm_per_inch / 72}}};
 
 }  // namespace
 
 const FieldTable<FigureOptions>& FigureOptions::fields() {
   using O = FigureOptions;
-  static const auto table = FieldTable<O>()
-                                .add("x", &O::x, "what the curves run over")
-                                .add("y", &O::y, "what they show")
-                                .add("methods", &O::methods, "which, by name; all of them when the list is empty")
-                                .add("width", &O::width, "in centimetres", {within(3, 100)})
-                                .add("height", &O::height, "in centimetres", {within(3, 100)})
-                                .add("band", &O::band, "show the outer tenths over the seeds");
+  static const auto table =
+      FieldTable<O>()
+          .add("x", &O::x, "what the curves run over")
+          .add("y", &O::y, "what they show")
+          .add("methods", &O::methods, "which, by name; all of them when the list is empty")
+          .add("width", &O::width, "in centimetres", {within(3, 100)})
+          .add("height", &O::height, "in centimetres", {within(3, 100)})
+          .add("band", &O::band, "show the outer tenths over the seeds")
+          .add("bands", &O::bands,
+               "behind which curves: names of methods, or all; behind all of at most four when "
+               "the list is empty")
+          .add("legend", &O::legend, "where it stands; auto: in a free corner, else below")
+          .add("font", &O::font, "its name")
+          .add("font_size", &O::font_size, "in points", {within(FigureFont::smallest, FigureFont::largest)});
   return table;
+}
+
+FigureFont FigureFont::read(const std::string& text) {
+  FigureFont out;
+  const std::size_t comma = text.rfind(',');
+  const std::string last = comma == std::string::npos ? text : text.substr(comma + 1);
+  const auto size = number_of(last);
+  if (size) out.size = *size;
+  if (!size || comma != std::string::npos) out.name = size ? text.substr(0, comma) : text;
+  require_font(out.name);
+  require_size(out.size);
+  return out;
+}
+
+double figure_length(const std::string& text) {
+  constexpr double least = 3, most = 100;
+  const auto unit = std::ranges::find_if(units, [&](const Unit& u) { return text.ends_with(u.name); });
+  const auto size = number_of(unit == units.end() ? text : text.substr(0, text.size() - unit->name.size()));
+  if (!size) {
+    throw InputError(
+        "", in_quotes(text) + " is not a length; write a number with cm, mm, in or pt, such as 8.8cm or " + "3.5in");
+  }
+  const double cm = *size * (unit == units.end() ? 1 : unit->cm);
+  if (!(cm >= least && cm <= most)) {
+    throw InputError("", fmt::format("should be from {} to {} cm, found {}, which is {} cm", least, most,
+                                     in_quotes(text), significant(cm, 3)));
+  }
+  return cm;
 }
 
 void require_methods(const std::vector<Record>& records, const std::vector<std::string>& methods) {
@@ -327,6 +429,7 @@ void require_methods(const std::vector<Record>& records, const std::vector<std::
 
 void write_figure(const std::vector<Record>& records, const FigureOptions& options, const std::string& file) {
   if (records.empty()) throw InputError("figure", "there is no experiment to draw");
+  require_font(options.font);
   const std::string commands = script(records, options, file);
   draw_into(file, commands);
 }

@@ -2,7 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "polyhop/experiment/record.hpp"
@@ -10,14 +13,43 @@
 
 namespace polyhop {
 
+/// Where a legend stands: in a corner that no curve passes, or else below the axes; in such a corner; to the right of
+/// the axes, whose share of the width shrinks; below them, where it adds to the height; nowhere.
+enum class LegendPlace { automatic, inside, outside, below, none };
+template <>
+struct EnumNames<LegendPlace> {
+  static constexpr std::array<std::pair<LegendPlace, std::string_view>, 5> names = {{{LegendPlace::automatic, "auto"},
+                                                                                     {LegendPlace::inside, "inside"},
+                                                                                     {LegendPlace::outside, "outside"},
+                                                                                     {LegendPlace::below, "below"},
+                                                                                     {LegendPlace::none, "none"}}};
+};
+
+/// "9", "Times" or "Times,9" as a font: a name of letters, digits, spaces and dashes, and a size in points. Throws
+/// InputError for anything else.
+struct FigureFont {
+  static constexpr double smallest = 4, largest = 40;
+  std::string name = "Helvetica";
+  double size = 8;
+  static FigureFont read(const std::string& text);
+};
+
+/// A length in cm: "3.5in", "89mm", "8.9cm", "252pt"; a number alone is cm. Throws InputError for anything else, and
+/// for less than 3 cm or more than 100.
+double figure_length(const std::string& text);
+
 /// What a figure shows, and its size; the default is one column of a two-column paper.
 struct FigureOptions {
   CurveX x = CurveX::iterations;
   CurveY y = curve_y(&Point::excess_risk);
-  std::vector<std::string> methods;  // all when empty; names as in the record
-  double width = 8.8;                // cm
-  double height = 6.4;               // a legend that finds no room among the curves stands below and adds to it
-  bool band = true;                  // the outer tenths over the seeds, behind each of at most four medians
+  std::vector<std::string> methods = {};  // all when empty; names as in the record
+  double width = 8.8;                     // cm
+  double height = 6.4;                    // a legend below adds to it
+  bool band = true;                       // the outer tenths over the seeds
+  std::vector<std::string> bands = {};  // behind which medians: names, or "all"; when empty, behind all of at most four
+  LegendPlace legend = LegendPlace::automatic;
+  std::string font = FigureFont{}.name;
+  double font_size = FigureFont{}.size;  // points
   static const FieldTable<FigureOptions>& fields();
 };
 
@@ -26,8 +58,10 @@ void require_methods(const std::vector<Record>& records, const std::vector<std::
 
 /// Draws the median curves of one or more experiments with gnuplot, on a logarithmic y axis, into a file whose ending
 /// says what it is: .svg, .pdf or .png. Curves differ by colour, dashes and marks, so that they can be told apart
-/// without colour. With several records a label begins with its experiment's name. The file appears as a whole or not
-/// at all. Throws InputError for another ending, an unknown method and a figure without any number to draw.
+/// without colour. With several records a label begins with its experiment's name, methods of one name share a colour,
+/// and dashes tell the experiments apart, up to seven methods and five experiments. The legend hides no curve. The file
+/// appears as a whole or not at all. Throws InputError for another ending, an unknown method, a font's name that is
+/// none, and a figure without any number to draw.
 void write_figure(const std::vector<Record>& records, const FigureOptions& options, const std::string& file);
 
 }  // namespace polyhop

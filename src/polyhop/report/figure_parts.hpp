@@ -5,20 +5,32 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "polyhop/core/index.hpp"
+#include "polyhop/report/figure.hpp"
 
 /// What figures share: sizes, the looks of lines, legends, and the gnuplot commands for them. Lengths are in cm.
 namespace polyhop::figure {
 
-inline constexpr double font_size = 8;  // points
 inline constexpr double cm_per_inch = 2.54;
-inline constexpr double left_margin = 1.3, right_margin = 0.4, top_margin = 0.25, bottom_margin = 1;
-inline constexpr double letter = font_size / 72 * cm_per_inch;  // its height
-inline constexpr double legend_line = 1.25 * letter;            // from one to the next
-inline constexpr double legend_gap = 0.15;                      // around a legend
-inline constexpr Index label_width = 40;                        // characters
+inline constexpr double legend_gap = 0.15;  // around a legend
+inline constexpr Index label_width = 48;    // characters
+
+/// The letters of a figure, and what grows with them.
+struct Letters {
+  std::string font = FigureFont{}.name;
+  double size = FigureFont{}.size;  // points
+  [[nodiscard]] double height() const { return size / 72 * cm_per_inch; }
+  [[nodiscard]] double line() const { return 1.25 * height(); }  // from one entry of a legend to the next
+  [[nodiscard]] double share() const { return size / FigureFont{}.size; }
+  [[nodiscard]] double width(std::string_view text) const;
+  [[nodiscard]] double left_margin() const { return 1.5 * share(); }
+  [[nodiscard]] double bottom_margin() const { return share(); }
+  [[nodiscard]] double top_margin() const { return 0.25 * share(); }
+  [[nodiscard]] double right_margin() const { return 0.4 * share(); }
+};
 
 /// Writes what gnuplot makes of the commands; the file appears as a whole or not at all. Throws InputError where it
 /// cannot be made.
@@ -31,32 +43,55 @@ struct LineStyle {
   std::string_view colour;
 };
 LineStyle line_style(std::size_t n);
+/// The colour and the marks of the n-th line, with other dashes.
+LineStyle line_style(std::size_t n, std::size_t dash);
+inline constexpr std::size_t line_colours = 7, line_dashes = 5;
 
-/// Where the legend stands, from the figure's left and upper edges. It is laid out here, since gnuplot's own guesses of
-/// the size of texts differ from format to format.
-struct Legend {
-  double left = 0;
-  double top = 0;
-  double entry_width = 0;
-  std::size_t rows = 0;  // columns are filled one after the other
-  double extra = 0;      // what it adds to the figure's height when it stands below the axes
+/// A point of the plot: 0 at the left and at the bottom, 1 at the right and at the top.
+struct PlotPoint {
+  double x = 0;
+  double y = 0;
 };
-double legend_entry_width(const std::vector<std::string>& labels);
-/// Below the axes of a figure of this size.
-Legend legend_below(const std::vector<std::string>& labels, double width, double height);
-/// Draws it, in a figure whose height holds the legend's share.
-std::string legend_script(const std::vector<std::string>& labels, const Legend& legend, double width, double height);
+/// What a legend inside the plot must not hide: pieces of lines.
+using Obstacles = std::vector<std::pair<PlotPoint, PlotPoint>>;
+/// Whether none of them passes a rectangle.
+bool is_free(const Obstacles& obstacles, const PlotPoint& low, const PlotPoint& high);
 
-/// A figure's size: its width, its height without and with a legend below.
+/// A figure's size, and what a legend beside or below the axes takes of it or adds to it.
 struct Size {
   double width = 0;
-  double height = 0;
-  double with_legend = 0;
+  double height = 0;        // without what the legend adds
+  double legend_right = 0;  // of the width
+  double legend_below = 0;  // added to the height
+  [[nodiscard]] double full_height() const { return height + legend_below; }
+  [[nodiscard]] double plot_width(const Letters& letters) const {
+    return width - legend_right - letters.left_margin() - letters.right_margin();
+  }
+  [[nodiscard]] double plot_height(const Letters& letters) const {
+    return height - letters.bottom_margin() - letters.top_margin();
+  }
 };
 
+/// Where each entry of a legend stands, from the figure's left and upper edges. It is laid out here, since gnuplot's
+/// own guesses of the size of texts differ from format to format.
+struct Legend {
+  std::vector<std::string> labels;  // cut to fit
+  std::vector<PlotPoint> places;    // in cm
+  Size size;
+  Letters letters = {};
+};
+/// Lays out a legend where it hides nothing. Throws InputError where it is to stand inside and no corner is free, or
+/// beside the axes and leaves them too little.
+Legend make_legend(const std::vector<std::string>& labels, LegendPlace place, const FigureOptions& options,
+                   const Obstacles& obstacles);
+/// Draws it, with a piece of each line.
+std::string legend_script(const Legend& legend, const std::vector<LineStyle>& styles, const std::string& file);
+
+Letters letters_of(const FigureOptions& options);
+
 /// Terminal, border and grid; the file's ending says which format. Throws InputError for one that is not drawn.
-std::string figure_head(const std::string& file, double width, double height);
+std::string figure_head(const std::string& file, const Size& size, const Letters& letters);
 /// Margins, and the titles of the axes.
-std::string figure_frame(const Size& size, std::string_view x_label, std::string_view y_label);
+std::string figure_frame(const Size& size, const Letters& letters, std::string_view x_label, std::string_view y_label);
 
 }  // namespace polyhop::figure

@@ -6,11 +6,13 @@
 #include <array>
 #include <cmath>
 #include <initializer_list>
+#include <sstream>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "polyhop/experiment/toml_writer.hpp"
 #include "polyhop/report/html_page.hpp"
 #include "polyhop/report/median_curve.hpp"
 #include "polyhop/report/network_svg.hpp"
@@ -28,7 +30,6 @@ using namespace page_json;
 constexpr Index curve_points_in_all = 20'000;
 constexpr Index step_times = 100;
 constexpr Index steps_in_all = 400'000;
-constexpr Index drawn_agents = 500;
 constexpr std::size_t drawn_edges = 20'000;
 constexpr std::size_t listed_runs = 100;
 
@@ -117,11 +118,14 @@ std::string agent_steps_json(const Cell& cell, Index most) {
   const auto agents = static_cast<Index>(cell.steps.front().size());
   if (agents == 0 || agents > drawn_agents) return "null";
   const auto kept = thinned(static_cast<Index>(cell.steps.size()), std::clamp<Index>(most / agents, 8, step_times));
+  const bool has_distances = cell.distances.size() == cell.points.size();
+  const auto distances = [&](Index n) { return numbers(cell.distances[n]); };
   return object({{"iterations", list_of(kept, [&](Index n) { return json(cell.points[n].iteration); })},
-                 {"steps", list_of(kept, [&](Index n) { return numbers(cell.steps[n]); })}});
+                 {"steps", list_of(kept, [&](Index n) { return numbers(cell.steps[n]); })},
+                 {"distances", has_distances ? list_of(kept, distances) : "null"}});
 }
 
-// The steps of a method on its first seed.
+// The run of a method on its first seed: its risk and its steps.
 std::string steps_json(const std::vector<const Cell*>& cells, const Budget& budget) {
   const auto first = std::ranges::find_if(cells, [](const Cell* cell) { return !cell->points.empty(); });
   if (first == cells.end()) return "null";
@@ -132,6 +136,7 @@ std::string steps_json(const std::vector<const Cell*>& cells, const Budget& budg
   };
   return object({{"seed", json(std::to_string(cell.seed))},
                  {"iterations", list_of(kept, [&](Index n) { return json(cell.points[n].iteration); })},
+                 {"risk", column(&Point::excess_risk)},
                  {"min", column(&Point::step_min)},
                  {"median", column(&Point::step_median)},
                  {"max", column(&Point::step_max)},
@@ -206,6 +211,15 @@ Pairs provenance_of(const Record& record) {
   return out;
 }
 
+// The lines of a file that makes the experiment again.
+std::string toml_json(const Value& config) {
+  if (config.as<Value::Table>() == nullptr) return "[]";
+  std::istringstream text(to_toml(config));
+  std::vector<std::string> lines;
+  for (std::string line; std::getline(text, line);) lines.push_back(json(line));
+  return list(lines);
+}
+
 std::string headline_of(const Record& record) {
   const std::string text = ranking_text(record);
   return text.substr(0, text.find('\n'));
@@ -232,6 +246,7 @@ std::string record_json(const Record& record, const Budget& budget) {
                  {"network", network_json(record)},
                  {"tunings", list_of(record.tunings, tuning_json)},
                  {"settings", settings_json(record.config, "Experiment")},
+                 {"toml", toml_json(record.config)},
                  {"troubled", troubled_json(record)},
                  {"provenance", pairs_json(provenance_of(record))}});
 }

@@ -79,33 +79,58 @@ std::string stairs(const std::vector<double>& ratios, Index instances, double en
   return out + fmt::format("{} {}\n", shortest(end), share);
 }
 
-std::string profile_script(const Scoreboard& board, Score score, const std::string& file, double width, double height) {
+// All stairs, as shares of the plot, whose upper edge is at `top`.
+Obstacles obstacles_of(const Profiles& profiles, double end, double top) {
+  Obstacles out;
+  for (const auto& ratios : profiles.ratios) {
+    PlotPoint at;
+    for (std::size_t n = 0; n < ratios.size() && ratios[n] <= end; ++n) {
+      const double x = std::log(ratios[n]) / std::log(end);
+      const double y = static_cast<double>(n + 1) / static_cast<double>(profiles.instances) / top;
+      out.push_back({at, {x, at.y}});
+      out.push_back({{x, at.y}, {x, y}});
+      at = {x, y};
+    }
+    out.push_back({at, {1, at.y}});
+  }
+  return out;
+}
+
+// Best methods first.
+std::string profile_script(const Scoreboard& board, Score score, const std::string& file,
+                           const FigureOptions& options) {
+  constexpr double top = 1.03;
   const Profiles profiles = performance_profiles(board, score);
   if (profiles.instances == 0) throw InputError("figure", "no method solved any instance");
+  const std::vector<std::size_t> order = ranked(board);
   std::vector<std::string> labels;
-  for (const auto& method : board.methods) labels.push_back(shortened(printable(method), label_width));
-  const Legend legend = legend_below(labels, width, height);
+  std::vector<LineStyle> styles;
+  for (std::size_t n = 0; n < order.size(); ++n) styles.push_back(line_style(n));
+  for (const std::size_t m : order) labels.push_back(shortened(printable(board.methods[m]), label_width));
   const double end = end_of(profiles);
+  const Legend legend = make_legend(labels, options.legend, options, obstacles_of(profiles, end, top));
+  const Letters letters = letters_of(options);
 
-  std::string out = figure_head(file, width, height + legend.extra);
+  std::string out = figure_head(file, legend.size, letters);
   out += fmt::format("set logscale x\nset xrange [1:{}]\nset xtics ({})\n", shortest(end), tau_tics(end));
-  out += "set yrange [0:1.03]\nset ytics ('0' 0, '25%%' 0.25, '50%%' 0.5, '75%%' 0.75, '100%%' 1)\n";
-  out += figure_frame({width, height, height + legend.extra}, label_of(score), "instances solved");
-  out += legend_script(labels, legend, width, height + legend.extra);
+  out += fmt::format("set yrange [0:{}]\nset ytics ('0' 0, '25%%' 0.25, '50%%' 0.5, '75%%' 0.75, '100%%' 1)\n", top);
+  const bool fits = letters.width(label_of(score)) <= legend.size.plot_width(letters) + letters.left_margin();
+  out += figure_frame(legend.size, letters, fits ? label_of(score) : "\u03c4, times the best", "instances solved");
+  out += legend_script(legend, styles, file);
   std::string plot;
-  for (std::size_t m = 0; m < labels.size(); ++m) {
-    out += fmt::format("$line{} << EOD\n{}EOD\n", m, stairs(profiles.ratios[m], profiles.instances, end));
+  for (std::size_t n = 0; n < order.size(); ++n) {
+    out += fmt::format("$line{} << EOD\n{}EOD\n", n, stairs(profiles.ratios[order[n]], profiles.instances, end));
     // Marks tell lines apart where they lie on each other.
     plot += fmt::format("{}$line{} using 1:2 with lines {} notitle, $line{} using 1:2 every 2 with points {} notitle",
-                        m == 0 ? "plot " : ", \\\n  ", m, line_style(m).line, m, line_style(m).mark);
+                        n == 0 ? "plot " : ", \\\n  ", n, styles[n].line, n, styles[n].mark);
   }
   return out + plot + "\n";
 }
 
 }  // namespace
 
-void write_profile_figure(const Scoreboard& board, Score score, const std::string& file, double width, double height) {
-  const std::string commands = profile_script(board, score, file, width, height);
+void write_profile_figure(const Scoreboard& board, Score score, const std::string& file, const FigureOptions& options) {
+  const std::string commands = profile_script(board, score, file, options);
   draw_into(file, commands);
 }
 

@@ -220,6 +220,19 @@ TEST(Recorder, ListsTheStepsOfAllAgentsWhenAsked) {
   EXPECT_EQ(observe(what).cell.steps, (std::vector<MeteredVector<double>>{{0.5, 0.25, 2}}));
 }
 
+TEST(Recorder, ListsTheDistancesOfAllAgentsFromTheirMeanBesideTheirSteps) {
+  Observation what = three_agents();
+  EXPECT_TRUE(observe(what).cell.distances.empty());
+  what.options.record.steps = RecordedSteps::agents;
+  const Observed seen = observe(what);
+  ASSERT_EQ(seen.cell.distances.size(), 1U);
+  double sum = 0;
+  for (const double away : seen.cell.distances[0]) sum += away * away;
+  EXPECT_NEAR(sum / 3, seen.point().consensus_error, 1e-14);
+  what.models = rows({{1, 0}, {4, 0}, {1, 0}});  // their mean is at 2
+  EXPECT_EQ(observe(what).cell.distances, (std::vector<MeteredVector<double>>{{1, 2, 1}}));
+}
+
 TEST(Recorder, DoesNotKnowADistanceWithoutAMinimiser) {
   Observation what = three_agents();
   what.reference.minimiser.reset();
@@ -258,6 +271,7 @@ TEST(Recorder, SeesTheSameWithAnyNumberOfWorkers) {
     EXPECT_EQ(test::point_bits(many.point()), test::point_bits(one.point()));
     EXPECT_EQ(many.point().seconds, one.point().seconds);
     EXPECT_EQ(many.cell.steps, one.cell.steps);
+    EXPECT_EQ(many.cell.distances, one.cell.distances);
     EXPECT_EQ(many.cell.models(2, 1), one.cell.models(2, 1));
     EXPECT_EQ(many.cell.averaged(1, 0), one.cell.averaged(1, 0));
   }

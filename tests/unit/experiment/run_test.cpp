@@ -438,6 +438,7 @@ TEST(Run, WhatIsRecordedDoesNotChangeTheRun) {
 TEST(Run, RecordsTheStepsOfEveryAgentOfTheFirstSeedAndOthersWhenAsked) {
   const auto cells = run(tiny("iterations = 8\nseeds = [3, 4]\n")).cells;
   for (const Cell& cell : cells) EXPECT_EQ(cell.steps.size(), cell.seed == 3 ? cell.points.size() : 0U);
+  for (const Cell& cell : cells) EXPECT_EQ(cell.distances.size(), cell.steps.size());
   const Cell cell = run(tiny("iterations = 8\nrecord.steps = \"agents\"\n")).cells[0];
   ASSERT_EQ(cell.steps.size(), 3U);
   for (const double mu : cell.steps[0]) EXPECT_TRUE(std::isnan(mu));

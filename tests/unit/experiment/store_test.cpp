@@ -90,6 +90,7 @@ void expect_same(const Record& a, const Record& b) {
       ASSERT_EQ(x.steps[p].size(), y.steps[p].size());
       for (std::size_t k = 0; k < x.steps[p].size(); ++k) EXPECT_EQ(bits(x.steps[p][k]), bits(y.steps[p][k]));
     }
+    EXPECT_EQ(x.distances, y.distances);
     expect_same_rows(x.models, y.models);
     expect_same_rows(x.averaged, y.averaged);
   }
@@ -214,6 +215,7 @@ TEST_F(StoreTest, StepsThatWereNotRecordedFromTheBeginningAreNotRecordedAtAll) {
   EXPECT_EQ(cell.points.front().iteration, 0);
   EXPECT_EQ(cell.points.back().iteration, 60);
   EXPECT_TRUE(cell.steps.empty());
+  EXPECT_TRUE(cell.distances.empty());
 }
 
 TEST_F(StoreTest, TellsAnInputThatIsWrongFromOtherFailures) {
@@ -303,6 +305,7 @@ class SavedCell : public StoreTest {
     cell_.reference_accuracy = 0.125;
     cell_.points.resize(1);
     cell_.steps = {{1, 2}};
+    cell_.distances = {{0.5, 0.25}};
     store_.save(id_, cell_, 0, Checkpoint{5, 2.5, 3.5, {}}, two_parts);
   }
 
@@ -344,6 +347,7 @@ TEST_F(SavedCell, GivesBackTheCheckpointAndItsStateInParts) {
   EXPECT_EQ(state(), (std::vector<Read>{{"models", 0, {1, 2, 3, 4}}, {"models", 2, {5, 6}}, {"count", 0, {1}}}));
   EXPECT_EQ(loaded().reference_error_rate, 0.25);
   EXPECT_EQ(loaded().reference_accuracy, 0.125);
+  EXPECT_EQ(loaded().distances, cell_.distances);
 }
 
 TEST_F(SavedCell, KeepsTheLastCheckpointWhereTheNextOneCannotBeFinished) {

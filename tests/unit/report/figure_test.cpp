@@ -4,15 +4,19 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <limits>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "polyhop/core/error.hpp"
+#include "polyhop/report/figure_parts.hpp"
 #include "support/records.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -36,9 +40,19 @@ Record record(std::vector<Cell> cells, const std::string& name = "e") {
 
 bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-int height_of(const std::string& svg) {
-  const std::size_t at = svg.find("height=\"") + 8;
-  return std::atoi(svg.c_str() + at);
+int number_after(const std::string& svg, const std::string& text) {
+  return std::atoi(svg.c_str() + svg.find(text) + text.size());
+}
+int height_of(const std::string& svg) { return number_after(svg, "height=\""); }
+int width_of(const std::string& svg) { return number_after(svg, "width=\""); }
+
+std::string message_of(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const InputError& e) {
+    return e.what();
+  }
+  return "";
 }
 
 TEST_F(FigureTest, IsWhatItsEndingSays) {
@@ -140,6 +154,18 @@ TEST_F(FigureTest, SeveralExperimentsAreNamed) {
   EXPECT_TRUE(holds(both, ">two: m<"));
 }
 
+TEST_F(FigureTest, OfSeveralExperimentsAMethodHasOneColour) {
+  const std::string first = "rgb(  0,  76, 134)", second = "rgb(230, 159,   0)", dashed = "stroke-dasharray='3.2,1.2'";
+  const Record one = record({cell("m", {1, 0.1})}, "one");
+  const Record two = record({cell("m", {1, 0.2})}, "two");
+  EXPECT_FALSE(holds(svg({one}), dashed));
+  const std::string both = svg({one, two});
+  EXPECT_TRUE(holds(both, first));
+  EXPECT_FALSE(holds(both, second));
+  EXPECT_TRUE(holds(both, dashed));
+  EXPECT_TRUE(holds(svg({one, record({cell("n", {1, 0.2})}, "two")}), second));
+}
+
 TEST_F(FigureTest, ALegendWithoutRoomStandsBelow) {
   std::vector<Cell> many;
   for (int n = 0; n < 20; ++n) many.push_back(cell("method " + std::to_string(n), {1, 0.1, 0.01}));
@@ -147,6 +173,173 @@ TEST_F(FigureTest, ALegendWithoutRoomStandsBelow) {
   const std::string all = svg({record(many)});
   EXPECT_GT(height_of(all), height_of(few));
   EXPECT_TRUE(holds(all, ">method 19<"));
+}
+
+TEST_F(FigureTest, ALegendStandsWhereItIsAskedTo) {
+  const std::vector<Record> records = {record({cell("first", {1, 0.1, 1e-5}), cell("second", {1, 0.1, 1e-4})})};
+  FigureOptions options;
+  options.legend = LegendPlace::none;
+  const std::string none = svg(records, options);
+  EXPECT_FALSE(holds(none, ">first<"));
+  options.legend = LegendPlace::inside;
+  const std::string inside = svg(records, options);
+  EXPECT_TRUE(holds(inside, ">first<"));
+  EXPECT_EQ(height_of(inside), height_of(none));
+  options.legend = LegendPlace::below;
+  const std::string below = svg(records, options);
+  EXPECT_GT(height_of(below), height_of(none));
+  EXPECT_EQ(width_of(below), width_of(none));
+  options.legend = LegendPlace::outside;
+  const std::string outside = svg(records, options);
+  EXPECT_TRUE(holds(outside, ">second<"));
+  EXPECT_EQ(height_of(outside), height_of(none));
+  EXPECT_EQ(width_of(outside), width_of(none));
+}
+
+TEST_F(FigureTest, ALegendThatWouldHideACurveGoesBelowOrIsRefused) {
+  // Two points each, whose connecting lines pass all corners while no point lies in any.
+  const std::vector<Record> records = {
+      record({cell("falls", {1, 1e-6}), cell("rises", {1e-6, 1}), cell("high", {1, 1}), cell("low", {1e-6, 1e-6})})};
+  FigureOptions options;
+  options.legend = LegendPlace::below;
+  const std::string below = svg(records, options);
+  options.legend = LegendPlace::automatic;
+  EXPECT_EQ(svg(records, options), below);
+  options.legend = LegendPlace::inside;
+  const std::string message = message_of([&] { svg(records, options); });
+  EXPECT_TRUE(holds(message, "legend: no corner of the plot has room for 4 names")) << message;
+  EXPECT_TRUE(holds(message, "write outside or below")) << message;
+}
+
+TEST_F(FigureTest, ALegendOutsideLeavesThePlotItsPart) {
+  FigureOptions options;
+  options.legend = LegendPlace::outside;
+  const std::vector<Record> records = {record({cell("a method with a name that is long", {1, 0.1})})};
+  const std::string message = message_of([&] { svg(records, options); });
+  EXPECT_TRUE(holds(message, "legend: beside the axes the names would take")) << message;
+  EXPECT_TRUE(holds(message, "make the figure wider, take a smaller font, or write below")) << message;
+  options.width = 16;
+  EXPECT_TRUE(holds(svg(records, options), ">a method with a name that is long<"));
+}
+
+TEST_F(FigureTest, ALegendHidesNoBand) {
+  // The medians leave the upper right corner free, the band does not.
+  std::vector<Cell> cells;
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    cells.push_back(cell("named", seed, {1, seed < 3 ? 1e-6 : 1.0, seed < 3 ? 1e-6 : 1.0}));
+  }
+  const auto place = [&](bool band) {
+    FigureOptions options;
+    options.band = band;
+    const std::string text = svg({record(cells)}, options);
+    const std::size_t name = text.find(">named<");
+    const std::size_t begin = text.rfind("translate(", name);
+    return text.substr(begin, text.find(')', begin) - begin);
+  };
+  EXPECT_NE(place(true), place(false));
+}
+
+TEST_F(FigureTest, ManyNamesMakeALegendMuchLowerThanThePlot) {
+  std::vector<Cell> many;
+  for (int n = 0; n < 13; ++n) many.push_back(cell("gradient tracking " + std::to_string(n), {1, 0.1, 0.01}));
+  FigureOptions options;
+  options.width = 12;
+  options.height = 7.5;
+  options.legend = LegendPlace::none;
+  const int plot = height_of(svg({record(many)}, options));
+  options.legend = LegendPlace::below;
+  EXPECT_LT(height_of(svg({record(many)}, options)), 1.4 * plot);
+}
+
+TEST_F(FigureTest, HasAWhiteGroundOfItsOwn) {
+  EXPECT_TRUE(holds(svg({record({cell("m", {1, 0.1})})}), "fill=\"#ffffff\""));
+}
+
+TEST_F(FigureTest, TakesAFont) {
+  FigureOptions options;
+  options.font = "Times New Roman";
+  options.font_size = 12;
+  const std::string text = svg({record({cell("m", {1, 0.1})})}, options);
+  EXPECT_TRUE(holds(text, "Times New Roman"));
+  EXPECT_TRUE(holds(text, "font-size=\"16.00\""));
+  options.font = "x'; system('touch trap'); '";
+  EXPECT_TRUE(holds(message_of([&] { svg({record({cell("m", {1, 0.1})})}, options); }), "is not the name of a font"));
+}
+
+TEST(FigureFont, IsANameASizeOrBoth) {
+  const auto font = [](const std::string& text) {
+    const FigureFont read = FigureFont::read(text);
+    return std::pair(read.name, read.size);
+  };
+  EXPECT_EQ(font("9"), std::pair(std::string("Helvetica"), 9.0));
+  EXPECT_EQ(font("Times"), std::pair(std::string("Times"), 8.0));
+  EXPECT_EQ(font("Times New Roman,10.5"), std::pair(std::string("Times New Roman"), 10.5));
+  for (const char* bad : {"", "Times,", ",9", "Times,0", "0", "-3", "Times,100", "a'b", "9pt,", "Times,nan"}) {
+    EXPECT_THROW(FigureFont::read(bad), InputError) << bad;
+  }
+  EXPECT_TRUE(holds(message_of([] { FigureFont::read("Times,0"); }), "should be from 4 to 40 points, found 0"));
+}
+
+TEST(FigureLength, HasAUnit) {
+  EXPECT_DOUBLE_EQ(figure_length("3.5in"), 8.89);
+  EXPECT_DOUBLE_EQ(figure_length("89mm"), 8.9);
+  EXPECT_DOUBLE_EQ(figure_length("8.9cm"), 8.9);
+  EXPECT_DOUBLE_EQ(figure_length("8.9"), 8.9);
+  EXPECT_DOUBLE_EQ(figure_length("252pt"), 8.89);
+  for (const char* bad : {"", "in", "3.5ft", "3,5in", "0", "-8cm", "1cm", "2000mm", "nan", "inf", " 8cm", "8cmcm"}) {
+    EXPECT_THROW(figure_length(bad), InputError) << bad;
+  }
+  EXPECT_TRUE(holds(message_of([] { figure_length("3.5ft"); }), "cm, mm, in or pt, such as 8.8cm or 3.5in"));
+  EXPECT_TRUE(
+      holds(message_of([] { figure_length("1in"); }), "should be from 3 to 100 cm, found \"1in\", which is 2.54"));
+}
+
+TEST(FigureStyle, LinesSurviveGreyPrint) {
+  // Neighbours differ in lightness, and any two of the first nine in dashes or marks.
+  const auto lightness = [](std::string_view colour) {
+    const auto part = [&](std::size_t at) {
+      return static_cast<double>(std::stoi(std::string(colour.substr(at, 2)), nullptr, 16));
+    };
+    return 0.2126 * part(1) + 0.7152 * part(3) + 0.0722 * part(5);
+  };
+  const auto uncoloured = [](std::size_t n) {
+    const figure::LineStyle style = figure::line_style(n);
+    const std::string text = style.line + style.mark;
+    return text.substr(text.find(" dt ")) + style.mark.substr(style.mark.find(" pt "));
+  };
+  std::set<std::string> looks;
+  for (std::size_t n = 0; n < 9; ++n) {
+    looks.insert(uncoloured(n));
+    EXPECT_GT(std::abs(lightness(figure::line_style(n).colour) - lightness(figure::line_style(n + 1).colour)), 20) << n;
+  }
+  EXPECT_EQ(looks.size(), 9U);
+}
+
+TEST_F(FigureTest, ShowsTheBandsThatAreAskedFor) {
+  std::vector<Cell> cells;
+  for (const char* method : {"a", "b", "c", "d", "e"}) {
+    for (std::uint64_t seed = 0; seed < 4; ++seed)
+      cells.push_back(cell(method, seed, {1, 0.1 + 0.01 * static_cast<double>(seed), 0.01}));
+  }
+  const auto bands = [&](const FigureOptions& options) {
+    const std::string text = svg({record(cells)}, options);
+    std::size_t count = 0;
+    for (std::size_t at = 0; (at = text.find("fill-opacity", at)) != std::string::npos; ++at) ++count;
+    return count;
+  };
+  FigureOptions options;
+  EXPECT_EQ(bands(options), 0U);  // five would hide each other
+  options.bands = {"b"};
+  const std::size_t one = bands(options);
+  EXPECT_GT(one, 0U);
+  options.bands = {"all"};
+  EXPECT_EQ(bands(options), 5 * one);
+  options.bands = {"b", "d"};
+  EXPECT_EQ(bands(options), 2 * one);
+  options.band = false;
+  EXPECT_EQ(bands(options), 0U);
+  options.bands = {"bb"};
+  EXPECT_TRUE(holds(message_of([&] { bands(options); }), "bands: there is no method \"bb\""));
 }
 
 TEST_F(FigureTest, TheSameRecordGivesTheSameBytes) {

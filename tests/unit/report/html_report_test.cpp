@@ -121,8 +121,26 @@ TEST(HtmlReport, KeepsAgentsStepsOfTheFirstSeed) {
   second.steps = {{7, 7}, {7, 7}};
   const std::string json = data(html_report({record({first, second})}));
   EXPECT_TRUE(has(json, R"("steps":{"seed":"3")")) << json;
-  EXPECT_TRUE(has(json, R"("agents":{"iterations":[0,1],"steps":[[null,0.5],[0.25,0.125]]})")) << json;
+  EXPECT_TRUE(has(json, R"("agents":{"iterations":[0,1],"steps":[[null,0.5],[0.25,0.125]],"distances":null})")) << json;
+  EXPECT_TRUE(has(json, R"("iterations":[0,1],"risk":[2,1],"min")")) << json;
   EXPECT_FALSE(has(json, "[7,7]"));
+}
+
+TEST(HtmlReport, KeepsAgentsDistancesWhereTheyWereRecordedFromTheBeginning) {
+  Cell run = cell("a", 3, {2, 1});
+  run.steps = {{0.5, 0.5}, {0.25, 0.125}};
+  run.distances = {{0, 0}, {1.5, 0.75}};
+  EXPECT_TRUE(has(data(html_report({record({run})})), R"("distances":[[0,0],[1.5,0.75]])"));
+  run.distances.pop_back();
+  EXPECT_TRUE(has(data(html_report({record({run})})), R"("distances":null)"));
+}
+
+TEST(HtmlReport, HasTheFileThatMakesTheExperimentAgain) {
+  Record of = record({cell("a", 0, {1})});
+  of.config["name"] = "e";
+  of.config["graph"]["topology"] = "ring";
+  EXPECT_TRUE(has(data(html_report({of})), R"("toml":["name = \"e\"","","[graph]","topology = \"ring\""])"))
+      << list(data(html_report({of})), "toml");
 }
 
 TEST(HtmlReport, ThinsAgentsStepsMoreWhereMethodsAreMany) {

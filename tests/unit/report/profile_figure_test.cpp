@@ -44,6 +44,12 @@ TEST_F(ProfileFigure, TakesAnySpanOfRatios) {
   EXPECT_NO_THROW(write_profile_figure(wide, Score::iterations, file("f.svg")));
 }
 
+TEST_F(ProfileFigure, BestMethodsComeFirst) {
+  write_profile_figure(board(20), Score::iterations, file("f.svg"));
+  const std::string text = content("f.svg");
+  EXPECT_LT(text.find(">50% of 'it'<"), text.find(">tuned<"));  // 10 iterations, and 20
+}
+
 TEST_F(ProfileFigure, WithoutAnythingSolvedThereIsNone) {
   EXPECT_THROW(write_profile_figure(board(-1), Score::iterations, file("f.svg")), InputError);
   EXPECT_THROW(write_profile_figure(board(20), Score::iterations, file("f.gif")), InputError);

@@ -104,12 +104,13 @@ const linearAxis = (scale, count) =>
 const secondsAxis = (scale, count) => d3.svg.axis().scale(scale).ticks(count).tickFormat(significant);
 
 // An empty plot with axes, a grid and titles. Returns the layers to draw in.
-function plot(figure, {label, height, x, y, xAxis, yAxis, xTitle, yTitle}) {
+function plot(figure, {label, height, x, y, xAxis, yAxis, xTitle, yTitle, right = 18}) {
   const width = Math.max(280, figure.clientWidth || 800);
-  const left = yAxis(y, 8).orient("left").outerTickSize(0);
-  const longest = d3.max((left.tickValues() || y.ticks(8)).map((t) => left.tickFormat()(t).length));
+  const ticks = Math.max(3, Math.min(8, Math.round(height / 50)));
+  const left = yAxis(y, ticks).orient("left").outerTickSize(0);
+  const longest = d3.max((left.tickValues() || y.ticks(ticks)).map((t) => left.tickFormat()(t).length));
   // Room for the longest number beside the title.
-  const margin = {top: 14, right: 18, bottom: 46, left: Math.max(62, 32 + 7 * (longest || 0))};
+  const margin = {top: 14, right, bottom: 46, left: Math.max(62, 32 + 7 * (longest || 0))};
   const inner = {width: width - margin.left - margin.right, height: height - margin.top - margin.bottom};
   figure.replaceChildren();
   const svg = d3.select(figure).append("svg").attr(
@@ -139,6 +140,65 @@ function plot(figure, {label, height, x, y, xAxis, yAxis, xTitle, yTitle}) {
   return {svg, root, marks, inner, x, y};
 }
 
+// How wide a name is in a figure.
+const pen = document.createElement("canvas").getContext("2d");
+function widthOf(text) {
+  pen.font = "12px system-ui, sans-serif";
+  return pen.measureText(text).width;
+}
+
+// A name as far as it fits.
+function cut(name, width) {
+  if (widthOf(name) <= width) return name;
+  let end = name.length;
+  while (end > 1 && widthOf(name.slice(0, end) + "\u2026") > width) --end;
+  return name.slice(0, end) + "\u2026";
+}
+
+const LABEL = 15;  // from one label to the next
+const LABEL_GAP = 10;
+
+// What labels at the ends of lines take of a figure's width: nothing where it is too narrow for them.
+function labelRoom(figure, names) {
+  const width = figure.clientWidth || 800;
+  if (width < 560 || names.length === 0) return 18;
+  return Math.min(0.24 * width, LABEL_GAP + 6 + d3.max(names.map(widthOf)));
+}
+
+// Places from top to bottom, moved apart until no two labels overlap.
+function apart(places, height) {
+  const out = places.map((y) => Math.max(LABEL / 2, Math.min(height - LABEL / 2, y)));
+  for (let n = 1; n < out.length; ++n) out[n] = Math.max(out[n], out[n - 1] + LABEL);
+  let lowest = height - LABEL / 2;
+  for (let n = out.length - 1; n >= 0; --n, lowest -= LABEL) out[n] = Math.min(out[n], lowest);
+  return out;
+}
+
+// Names beside a plot that `room` was left for, where their lines end: each a key, a name, a look and that place. As
+// many as there is room for, first ones first.
+function endLabels(chart, room, ends, press) {
+  if (room <= 18) return;
+  const most = Math.max(1, Math.floor(chart.inner.height / LABEL));
+  const shown = ends.slice(0, most).sort((a, b) => a.y - b.y);
+  const places = apart(shown.map((end) => end.y), chart.inner.height);
+  const groups = chart.root.append("g")
+                     .selectAll("g")
+                     .data(shown)
+                     .enter()
+                     .append("g")
+                     .attr("class", "end")
+                     .attr("data-key", (end) => end.key);
+  groups.append("path")
+      .attr("class", (end) => `leader ${strokeOf(end.look)}`)
+      .attr("d", (end, n) => `M${end.x},${end.y}L${chart.inner.width + LABEL_GAP - 3},${places[n]}`);
+  const texts = groups.append("text")
+                    .attr("class", (end) => fillOf(end.look))
+                    .attr({x: chart.inner.width + LABEL_GAP, y: (_, n) => places[n] + 4})
+                    .text((end) => cut(end.name, room - LABEL_GAP - 2));
+  texts.append("title").text((end) => end.name);
+  texts.on("click", (end) => press(end.key));
+}
+
 // --------------------------------------------------------------------------------------------------- tips and tables
 
 function tip(event, ...content) {
@@ -157,14 +217,14 @@ function hideTip() {
   d3.selectAll(".cross").remove();
 }
 
-// A line across a plot where the pointer is, and the values of the plot's lines there: index, name and value of each.
-function tipAcross(chart, left, title, rows) {
+// A line across a plot where the pointer is, and the values of the plot's lines there: look, name and value of each.
+function tipAcross(chart, left, title, rows, at = d3.event) {
   chart.root.selectAll(".cross").remove();
   chart.root.append("line").attr({class: "cross", x1: left, x2: left, y1: 0, y2: chart.inner.height});
-  tip(d3.event, element("strong", {}, title),
+  tip(at, element("strong", {}, title),
       ...rows.map(
-          ([index, name, value]) =>
-              element("div", {}, element("span", {}, keyOf(index), name), element("b", {}, value))));
+          ([look, name, value]) =>
+              element("div", {}, element("span", {}, keyOf(look), name), element("b", {}, value))));
 }
 
 // Shows a tip while the pointer is over a plot.
@@ -191,13 +251,40 @@ function showPairs(id, rows) {
   byId(id).replaceChildren(pairs(rows));
 }
 
-// A small table for each group of settings.
-function showSettings(settings) {
+// A small table for each group of settings, folded; `toml` is what the button copies.
+function showSettings(settings, toml = "") {
   byId("settings").hidden = false;
+  byId("settings-summary").textContent = `Show all ${d3.sum(settings, (group) => group.rows.length)} settings`;
   byId("settings-groups")
       .replaceChildren(...settings.map(
           (group) => element(
               "div", {}, element("h3", {}, group.title), element("table", {class: "plain"}, pairs(group.rows)))));
+  byId("copy").hidden = toml === "";
+  byId("copy").onclick = () => copy(toml).then((done) => told(byId("copy"), done ? "Copied" : "Cannot copy here"));
+}
+
+// Says something in the place of a button's text, for a moment.
+function told(button, text) {
+  const before = button.textContent;
+  button.textContent = text;
+  button.disabled = true;
+  setTimeout(() => Object.assign(button, {textContent: before, disabled: false}), 1500);
+}
+
+// Puts a text on the clipboard: true if that is allowed. Where browsers keep the new way from files, there is the
+// old.
+async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch (_) {
+    const area = element("textarea", {value: text});
+    document.body.append(area);
+    area.select();
+    const done = document.execCommand("copy");
+    area.remove();
+    return done;
+  }
 }
 
 function showProvenance(rows) {
@@ -207,8 +294,10 @@ function showProvenance(rows) {
 
 // -------------------------------------------------------------------------------------------------------- controls
 
-// Radio buttons for the fieldset `id`: keys and titles, one of them chosen.
+// Radio buttons for the fieldset `id`: keys and titles, one of them chosen. None where there is nothing to choose.
 function choice(id, options, chosen, change) {
+  for (const label of byId(id).querySelectorAll("label")) label.remove();
+  byId(id).hidden = options.length < 2;
   byId(id).append(...options.map(([key, title]) => {
     const input = element("input", {type: "radio", name: id, value: key, checked: key === chosen});
     input.addEventListener("change", () => change(key));
@@ -216,18 +305,22 @@ function choice(id, options, chosen, change) {
   }));
 }
 
-// Buttons that hide and show the lines of a figure by their names; a remark may stand behind a name.
-function legend(names, hidden, draw, remark = () => "") {
-  byId("legend").replaceChildren(...names.map((name, n) => {
-    const button = element("button", {type: "button", "aria-pressed": String(!hidden.has(name))}, keyOf(n), name);
-    const note = remark(n);
+// Buttons that hide and show the lines of a figure, each a key, a name and a look; a remark may stand behind a name.
+// `point` is told which one is pointed at or in focus, and of none with null.
+function legend(lines, {hidden, draw, remark = () => "", point = () => {}}) {
+  byId("legend").replaceChildren(...lines.map((line, n) => {
+    const {key, name, look} = line;
+    const button = element("button", {type: "button", "aria-pressed": String(!hidden.has(key))}, keyOf(look), name);
+    const note = remark(line);
     if (note) button.append(element("small", {}, note));
     button.addEventListener("click", () => {
-      if (!hidden.delete(name)) hidden.add(name);
-      legend(names, hidden, draw, remark);
+      if (!hidden.delete(key)) hidden.add(key);
+      legend(lines, {hidden, draw, remark, point});
       draw();
       byId("legend").children[n].focus();
     });
+    for (const type of ["mouseenter", "focus"]) button.addEventListener(type, () => point(key));
+    for (const type of ["mouseleave", "blur"]) button.addEventListener(type, () => point(null));
     return button;
   }));
 }
@@ -261,7 +354,7 @@ function settle(from, to) {
 }
 
 // A figure of the page as a file of its own, always in the light colours, with the lines it is to explain below it:
-// each an index, which gives its look, and a name.
+// each a look and a name.
 function figureText(id, lines) {
   const theme = document.documentElement.dataset.theme;
   document.documentElement.dataset.theme = "light";
@@ -285,7 +378,7 @@ function addLegend(svg, lines) {
   svg.attr({height: all, viewBox: `0 0 ${width} ${all}`}).select(".ground").attr("height", all);
   const rows = svg.append("g").selectAll("g").data(lines).enter().append("g").attr(
       "transform", (_, n) => `translate(62,${height + 10 + 20 * n})`);
-  rows.append("line").attr("class", (c) => `line ${strokeOf(c.index)}`).attr({x1: 0, x2: 28, y1: 0, y2: 0});
+  rows.append("line").attr("class", (c) => `line ${strokeOf(c.look)}`).attr({x1: 0, x2: 28, y1: 0, y2: 0});
   rows.append("text").attr({class: "title", x: 38, y: 4}).text((c) => c.name);
 }
 
@@ -352,8 +445,8 @@ function start({draw, ...files}) {
 }
 
 return {
-  data, byId, isKnown, element, significant, amount, plural, strokeOf, fillOf, keyOf, widened, logAxis, linearAxis,
-  secondsAxis, plot, tip, hideTip, tipAcross, follow, table, showPairs, showSettings, showProvenance, choice, legend,
-  start
+  data, COLOURS, DASHES, byId, isKnown, element, significant, amount, plural, strokeOf, fillOf, keyOf, widened, logAxis,
+  linearAxis, secondsAxis, plot, labelRoom, endLabels, tip, hideTip, tipAcross, follow, table, showPairs, showSettings,
+  showProvenance, choice, legend, start
 };
 })();

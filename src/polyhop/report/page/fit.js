@@ -14,20 +14,35 @@ const LINES = [
   ["gradient", "relative gradient"],
   ["disagreement", "disagreement, relative to the model"],
 ];
-const SAMPLES = [["fitted", "fitted to"], ["held_out", "held out"]].filter(([key]) => fit[key]);
+const SAMPLES = [["held_out", "held out"], ["fitted", "fitted to"]].filter(([key]) => fit[key]);
+// The samples that say most of the model.
+const judged = () => fit.held_out || fit.fitted;
 const state = {
-  samples: "fitted",
+  samples: fit.held_out ? "held_out" : "fitted",
   all: false
 };
 
 // Metrics with four digits: 0.9912 and 0.9947 are not alike.
 const precise = (x) => (isKnown(x) ? String(Number(x.toPrecision(4))) : "not defined");
 
+// How good the model is, in a sentence: on samples held out where there are any.
+function qualityText() {
+  const [name, value] = judged().metrics[0];
+  const shown = `${name[0].toUpperCase()}${name.slice(1)} ${precise(value)}`;
+  if (!fit.held_out) {
+    return `${shown} on the ${fit.fitted.samples} samples that the model was fitted to; none were held out.`;
+  }
+  const before = precise(fit.fitted.metrics[0][1]);
+  return `${shown} on ${fit.held_out.samples} samples held out; ${before} on the ${fit.fitted.samples} fitted to.`;
+}
+
+// A fit that did not end well says so first.
 function showHeader() {
   byId("title").textContent = fit.title;
   byId("facts").textContent = fit.facts;
-  byId("headline").textContent = fit.ending;
+  byId("headline").textContent = fit.fitted && fit.good ? qualityText() : fit.ending;
   byId("headline").classList.toggle("bad", !fit.good);
+  byId("ending").textContent = fit.ending;
 }
 
 // ---------------------------------------------------------------------------------------------------------- quality
@@ -35,6 +50,12 @@ function showHeader() {
 function showMetrics() {
   byId("quality").hidden = !fit.fitted;
   if (!fit.fitted) return;
+  byId("tiles").replaceChildren(...judged().metrics.filter(([, value]) => isKnown(value)).map(([name, value], row) => {
+    const other = fit.held_out ? `fitted to: ${precise(fit.fitted.metrics.find((m) => m[0] === name)[1])}` : "";
+    return element(
+        "div", {class: row === 0 ? "tile first" : "tile"}, element("strong", {}, precise(value)),
+        element("span", {}, name), element("small", {}, other));
+  }));
   const rows = fit.fitted.metrics.map(
       (m, row) => element(
           "tr", {}, element("td", {class: "text"}, m[0], element("small", {}, m[2])),
@@ -106,7 +127,7 @@ function pointsOf(key, positive) {
       .filter((p) => isKnown(p.y) && (!positive || p.y > 0));
 }
 
-const shownLines = () => LINES.map(([key, name], index) => ({key, name, index, points: pointsOf(key, true)}))
+const shownLines = () => LINES.map(([key, name], index) => ({key, name, look: index, points: pointsOf(key, true)}))
                              .filter((line) => line.points.length > 0);
 
 function drawLines(figure, lines, options) {
@@ -119,11 +140,10 @@ function drawLines(figure, lines, options) {
     ...options,
   });
   const path = d3.svg.line().x((p) => chart.x(p.x)).y((p) => chart.y(p.y));
-  for (const {index, points} of lines) {
-    chart.marks.append("path").attr({class: `line ${strokeOf(index)}`, d: path(points)});
+  for (const {look, points} of lines) {
+    chart.marks.append("path").attr({class: `line ${strokeOf(look)}`, d: path(points)});
     if (points.length === 1) {
-      chart.marks.append("circle").attr(
-          {class: `f${index}`, r: 3, cx: chart.x(points[0].x), cy: chart.y(points[0].y)});
+      chart.marks.append("circle").attr({class: `f${look}`, r: 3, cx: chart.x(points[0].x), cy: chart.y(points[0].y)});
     }
   }
   follow(chart, () => showTip(chart, lines));
@@ -136,7 +156,7 @@ function showTip(chart, lines) {
   const found = lines.map((line) => ({line, point: near(line.points)}));
   tipAcross(
       chart, chart.x(found[0].point.x), `iteration ${found[0].point.x}`,
-      found.map(({line, point}) => [line.index, line.name, significant(point.y)]));
+      found.map(({line, point}) => [line.look, line.name, significant(point.y)]));
 }
 
 function showProgress() {
@@ -157,7 +177,7 @@ function showProgress() {
     target.append("line").attr({x1: 0, x2: chart.inner.width, y1: y, y2: y});
     target.append("text").attr({x: 6, y: y - 6}).text("tolerance");
   }
-  byId("legend").replaceChildren(...lines.map((l) => element("span", {}, keyOf(l.index), l.name)));
+  byId("legend").replaceChildren(...lines.map((l) => element("span", {}, keyOf(l.look), l.name)));
   byId("progress-note").textContent =
       (fit.history.gradient ?
            "Relative gradient: with features scaled to about 1, in units of the loss's slope at the model without " +
@@ -175,7 +195,7 @@ function showHeldOut() {
   const [low, high] = d3.extent(points, (p) => p.y);
   const margin = (high - low) * 0.06 || Math.abs(high) * 0.1 || 1;
   const wide = low > 0 && high / low > 5;
-  drawLines(byId("heldout-figure"), [{name: "held-out loss", index: 2, points}], {
+  drawLines(byId("heldout-figure"), [{name: "held-out loss", look: 2, points}], {
     y: wide ? d3.scale.log().domain([low / 1.1, high * 1.1]) : d3.scale.linear().domain([low - margin, high + margin]),
     yAxis: wide ? logAxis : secondsAxis,
     yTitle: "Held-out loss",
@@ -258,11 +278,12 @@ function showCoefficients() {
 
 function showTables() {
   const {rounds, vectors, scalars, gradients, seconds} = fit.traffic;
+  const counted = (n) => (n < 1000 ? String(n) : `${amount(n)} (${n})`);
   const rows = [
-    ["vectors sent over the links", `${amount(vectors)} (${vectors})`],
-    ["single numbers sent over the links", `${amount(scalars)} (${scalars})`],
-    ["rounds of messages", `${amount(rounds)} (${rounds})`],
-    ["gradients of samples or batches", `${amount(gradients)} (${gradients})`],
+    ["vectors sent over the links", counted(vectors)],
+    ["single numbers sent over the links", counted(scalars)],
+    ["rounds of messages", counted(rounds)],
+    ["gradients of samples or batches", counted(gradients)],
     ["seconds", significant(seconds)],
   ];
   showPairs("traffic-table", rows);

@@ -5,8 +5,34 @@
 "use strict";
 
 const {
-  data, byId, isKnown, element, significant, amount, plural, strokeOf, fillOf, keyOf, widened, logAxis, linearAxis,
-  secondsAxis, plot, tip, hideTip, tipAcross, table, showSettings, showProvenance, choice, legend, start
+  data,
+  COLOURS,
+  DASHES,
+  byId,
+  isKnown,
+  element,
+  significant,
+  amount,
+  plural,
+  strokeOf,
+  fillOf,
+  keyOf,
+  widened,
+  logAxis,
+  linearAxis,
+  secondsAxis,
+  plot,
+  labelRoom,
+  endLabels,
+  tip,
+  hideTip,
+  tipAcross,
+  table,
+  showSettings,
+  showProvenance,
+  choice,
+  legend,
+  start
 } = page;
 
 const {measures: MEASURES, costs: COSTS} = data;
@@ -14,24 +40,64 @@ const {measures: MEASURES, costs: COSTS} = data;
 const VIRIDIS =
     ["#440154", "#482878", "#3e4989", "#31688e", "#26828e", "#1f9e89", "#35b779", "#6ece58", "#b5de2b", "#fde725"];
 
+const ALL = -1;     // in place of an experiment's number
+const FRAME = 110;  // milliseconds from one recorded time to the next
+
 const state = {
-  experiment: 0,
-  measure: MEASURES[0].key,
-  cost: COSTS[0].key,
+  experiment: data.experiments.length > 1 ? ALL : 0,
+  measure: "",
+  cost: "",
   logX: false,
   hidden: new Set(),
+  chosen: null,   // the line whose band is shown
+  pointed: null,  // the line that the pointer is at, or that has the focus
+  pointer: null,  // where the pointer is on the chart
   zoom: null,
   method: 0,
-  time: 0,
+  colour: null,
+  time: Infinity,
+  playing: null,
   sort: {key: "place", down: false},
 };
 
-const experiment = () => data.experiments[state.experiment];
+// The one experiment that is shown, or the first of all.
+const experiment = () => data.experiments[Math.max(0, state.experiment)];
+const isTogether = () => state.experiment === ALL;
+const shownExperiments = () => (isTogether() ? data.experiments : [experiment()]);
+
+// All lines of the experiments that are shown. Together, methods of one name share a colour, and experiments have
+// dashes of their own, while there are enough of both.
+function lines() {
+  const names = [...new Set(shownExperiments().flatMap((e) => e.methods.map((m) => m.name)))];
+  const paired = isTogether() && names.length <= COLOURS && data.experiments.length <= DASHES;
+  const all = shownExperiments().flatMap((of, e) => of.methods.map((method, m) => ({of, e, method, m})));
+  return all.map(({of, e, method, m}, index) => ({
+                   key: `${e}/${m}`,
+                   index,
+                   of,
+                   method,
+                   name: isTogether() ? `${of.name}: ${method.name}` : method.name,
+                   look: paired ? names.indexOf(method.name) + COLOURS * e : index,
+                 }));
+}
+
 const named = (list, key) => list.find((entry) => entry.key === key);
 const capitalised = (label) => label[0].toUpperCase() + label.slice(1);
-// The target that the curves are compared with, if there is one.
-const shownTarget = () =>
-    (named(MEASURES, state.measure).to_target && experiment().target > 0 ? experiment().target : null);
+// The target that the curves are compared with, if there is one, and one for all.
+function shownTarget() {
+  const [target, ...others] = new Set(shownExperiments().map((e) => e.target));
+  return named(MEASURES, state.measure).to_target && target > 0 && others.length === 0 ? target : null;
+}
+
+// What a logarithmic axis can show of a measure or a cost is there for some line.
+const hasMeasure = ({key}) =>
+    lines().some(({method}) => method.curves.y[key] && method.curves.y[key].median.some((y) => isKnown(y) && y > 0));
+const hasCost = ({key}) => lines().some(({method}) => method.curves.x[key].some((x) => isKnown(x) && x > 0));
+// The entries with something to show; the first one where nothing has.
+function offered(list, has) {
+  const found = list.filter(has);
+  return found.length > 0 ? found : list.slice(0, 1);
+}
 
 // ------------------------------------------------------------------------------------------------------ the header
 
@@ -41,12 +107,10 @@ function settingOf(title, key) {
   return row ? row[1] : null;
 }
 
-function showHeader() {
-  const shown = experiment();
-  byId("title").textContent = shown.name;
+function factsOf(shown) {
   const agents = shown.network ? String(shown.network.agents) : settingOf("[graph]", "agents");
   const dimension = settingOf("[problem]", "dimension");
-  const facts = [
+  return [
     agents && plural(Number(agents), "agent"),
     settingOf("[graph]", "topology"),
     settingOf("[problem]", "loss") || settingOf("[problem]", "source"),  // a problem of one's own has no loss
@@ -54,15 +118,23 @@ function showHeader() {
     plural(shown.methods.length, "method"),
     plural(shown.seeds, "seed"),
   ];
+}
+
+function showHeader() {
+  const shown = experiment();
+  byId("title").textContent = isTogether() ? `${data.experiments.length} experiments` : shown.name;
+  const facts = isTogether() ? ["Choose one to see its network, its steps and its settings."] : factsOf(shown);
   byId("facts").textContent = facts.filter(Boolean).join(" \u00b7 ");
+  byId("headline").hidden = isTogether();
   byId("headline").textContent = shown.headline;
 }
 
 function showExperiments() {
   const nav = byId("experiments");
   nav.hidden = data.experiments.length < 2;
-  nav.replaceChildren(...data.experiments.map((e, n) => {
-    const button = element("button", {type: "button"}, element("strong", {}, e.name), element("small", {}, e.headline));
+  const entries = [[ALL, "All together", ""], ...data.experiments.map((e, n) => [n, e.name, e.headline])];
+  nav.replaceChildren(...entries.map(([n, name, title]) => {
+    const button = element("button", {type: "button", title}, name);
     button.setAttribute("aria-current", String(n === state.experiment));
     button.addEventListener("click", () => choose(n));
     return button;
@@ -70,16 +142,18 @@ function showExperiments() {
 }
 
 function choose(n) {
-  Object.assign(state, {experiment: n, zoom: null, method: 0, time: Infinity, hidden: new Set()});
+  stop();
+  Object.assign(state, {experiment: n, zoom: null, chosen: null, colour: null, time: Infinity, hidden: new Set()});
   showAll();
-  byId("experiments").children[n].focus();
+  byId("experiments").querySelector("[aria-current=true]").focus();
 }
 
 // ----------------------------------------------------------------------------------------------------- the ranking
 
+// In the order in which a narrow screen shows them.
 const SPREADS = [
-  ["iterations", "Iterations", amount], ["vectors", "Vectors", amount], ["evaluations", "Evaluations", amount],
-  ["seconds", "Seconds", (x) => (isKnown(x) ? significant(x) : "\u2013")], ["final_risk", "Final risk", significant],
+  ["iterations", "Iterations", amount], ["final_risk", "Final risk", significant], ["vectors", "Vectors", amount],
+  ["evaluations", "Evaluations", amount], ["seconds", "Seconds", (x) => (isKnown(x) ? significant(x) : "\u2013")],
   ["final_risk_averaged", "Averaged", (x) => (isKnown(x) ? significant(x) : "\u2013")]
 ];
 
@@ -111,15 +185,23 @@ function takeCell(s) {
 }
 
 function rankingRows() {
-  return experiment().ranking.map((s, n) => ({
-                                    place: n + 1,
-                                    method: s.method,
-                                    remark: remark(s),
-                                    take: hasAverage(s) ? s.recommended : "",
-                                    standing: s,
-                                    index: experiment().methods.findIndex((m) => m.name === s.method),
-                                    ...Object.fromEntries(SPREADS.map(([key]) => [key, s.runs > 0 ? s[key][1] : null])),
-                                  }));
+  const all = lines();
+  return shownExperiments()
+      .flatMap((of) => of.ranking.map((standing, n) => ({of, standing, n})))
+      .map(({of, standing: s, n}, place) => {
+        const line = all.find((l) => l.of === of && l.method.name === s.method);
+        return {
+          order: place,
+          place: isTogether() ? place : n + 1,
+          shownPlace: n + 1,
+          method: line ? line.name : s.method,
+          look: line ? line.look : 0,
+          remark: remark(s),
+          take: hasAverage(s) ? s.recommended : "",
+          standing: s,
+          ...Object.fromEntries(SPREADS.map(([key]) => [key, s.runs > 0 ? s[key][1] : null])),
+        };
+      });
 }
 
 function sorted(rows) {
@@ -131,7 +213,7 @@ function sorted(rows) {
     if (!isKnown(x) || !isKnown(y)) return Number(!isKnown(x)) - Number(!isKnown(y));
     return (down ? -1 : 1) * (x - y);
   };
-  return rows.sort((a, b) => compare(a, b) || a.place - b.place);
+  return rows.sort((a, b) => compare(a, b) || a.order - b.order);
 }
 
 function spreadCell(key, format, standing) {
@@ -155,25 +237,33 @@ function headerCell(key, title, isText) {
   return cell;
 }
 
+// The method, and below it what went wrong with its runs.
+function methodCell(row) {
+  const cell = element("td", {class: "text method"}, keyOf(row.look), row.method);
+  if (row.remark) cell.append(element("small", {class: "remark"}, row.remark));
+  return cell;
+}
+
 function showRanking() {
   const head = element(
       "tr", {}, headerCell("place", "#"), headerCell("method", "Method", true),
-      ...SPREADS.map(([key, title]) => headerCell(key, title)), headerCell("take", "Take", true),
-      headerCell("remark", "Remark", true));
-  const body = sorted(rankingRows())
-                   .map(
-                       (row) => element(
-                           "tr", {}, element("td", {}, String(row.place)),
-                           element("td", {class: "text"}, keyOf(row.index), row.method),
-                           ...SPREADS.map(([key, , format]) => spreadCell(key, format, row.standing)),
-                           takeCell(row.standing), element("td", {class: "remark"}, row.remark)));
+      ...SPREADS.map(([key, title]) => headerCell(key, title)), headerCell("take", "Take", true));
+  const body =
+      sorted(rankingRows())
+          .map(
+              (row) => element(
+                  "tr", {}, element("td", {}, String(row.shownPlace)), methodCell(row),
+                  ...SPREADS.map(([key, , format]) => spreadCell(key, format, row.standing)), takeCell(row.standing)));
   byId("ranking-table").replaceChildren(element("thead", {}, head), element("tbody", {}, ...body));
-  byId("ranking-note").textContent =
-      `Medians over ${plural(experiment().seeds, "seed")}, 10% and 90% quantiles below them. ` +
-      "Iterations, vectors, evaluations and seconds are " +
-      `those to reach an excess risk of ${significant(experiment().target)}; final risks are excess risks at the end, ` +
-      "of the last iterates and of their averages; take the one with the lower median, which is as low or lower on so many of the runs. Click a heading to sort.";
-  byId("recommendation").textContent = experiment().recommendation;
+  const seeds = isTogether() ? "the seeds" : plural(experiment().seeds, "seed");
+  const target = isTogether() ? "the experiment's target" : `an excess risk of ${significant(experiment().target)}`;
+  byId("ranking-note").textContent = `Medians over ${seeds}, 10% and 90% quantiles below them. ` +
+      (isTogether() ? "Places are within each experiment. " : "") +
+      `Iterations, vectors, evaluations and seconds are those until ${
+                                         target} is reached. Final risk: the excess risk ` +
+      "of the last iterates at the end; averaged: that of the average of all iterates. Take the one with the lower " +
+      "median; the number of runs says how often it is at least as low as the other. Click a heading to sort.";
+  byId("recommendation").textContent = isTogether() ? "" : experiment().recommendation;
 }
 
 // ------------------------------------------------------------------------------------------------------ the curves
@@ -188,9 +278,9 @@ function points(method, measure, cost) {
 }
 
 function shownCurves() {
-  const curve = (method, index) =>
-      ({method, name: method.name, index, points: points(method, state.measure, state.cost)});
-  return experiment().methods.map(curve).filter((c) => !state.hidden.has(c.name) && c.points.length > 0);
+  return lines()
+      .map((line) => ({...line, points: points(line.method, state.measure, state.cost)}))
+      .filter((c) => !state.hidden.has(c.key) && c.points.length > 0);
 }
 
 // All values that an axis must hold, positive and finite ones only.
@@ -224,17 +314,17 @@ function placed(scale, height) {
 function drawCurve(chart, curve) {
   const y = placed(chart.y, chart.inner.height);
   const x = (p) => chart.x(p.x);
-  const group = chart.marks.append("g").attr("class", "curve").attr("data-method", curve.index);
+  const group = chart.marks.append("g").attr({class: "curve", "data-method": curve.index, "data-key": curve.key});
   const area = d3.svg.area().x(x).y0((p) => y(p.low)).y1((p) => y(p.high)).defined((p) => isKnown(p.low));
   const line = d3.svg.line().x(x).y((p) => y(p.median)).defined((p) => isKnown(p.median));
-  group.append("path").attr("class", `band ${fillOf(curve.index)}`).attr("d", area(curve.points) || "M0,0");
-  group.append("path").attr("class", `line ${strokeOf(curve.index)}`).attr("d", line(curve.points) || "M0,0");
+  group.append("path").attr("class", `band ${fillOf(curve.look)}`).attr("d", area(curve.points) || "M0,0");
+  group.append("path").attr("class", `line ${strokeOf(curve.look)}`).attr("d", line(curve.points) || "M0,0");
   const cross = "M-4,-4L4,4M-4,4L4,-4";
   group.selectAll(".lost")
       .data(curve.method.diverged.filter((d) => !state.logX || d[state.cost] > 0))
       .enter()
       .append("path")
-      .attr("class", `lost ${strokeOf(curve.index)}`)
+      .attr("class", `lost ${strokeOf(curve.look)}`)
       .attr("d", cross)
       .attr("transform", (d) => `translate(${chart.x(d[state.cost])},${8 + 10 * (curve.index % 5)})`)
       .append("title")
@@ -255,56 +345,129 @@ function drawTarget(chart) {
 
 let chart = null;
 
+// Where a curve ends inside of the plot; null where all of it is outside.
+function endOf(on, curve) {
+  const y = placed(on.y, on.inner.height);
+  const inside = curve.points.filter((p) => isKnown(p.median) && on.x(p.x) >= -1 && on.x(p.x) <= on.inner.width + 1);
+  if (inside.length === 0) return null;
+  const last = inside[inside.length - 1];
+  return {...curve, x: on.x(last.x), y: Math.max(0, Math.min(on.inner.height, y(last.median)))};
+}
+
+// As high as the first screen has room for.
+function chartHeight(figure) {
+  const room = window.innerHeight - figure.getBoundingClientRect().top - window.scrollY - 60;
+  return Math.round(Math.max(320, Math.min(540, figure.clientWidth * 0.48, room)));
+}
+
 function showCurves() {
   const curves = shownCurves();
   const zoom = state.zoom;
   const x = (state.logX ? d3.scale.log() : d3.scale.linear()).domain(zoom ? zoom.x : costDomain(curves));
   const y = d3.scale.log().domain(zoom ? zoom.y : riskDomain(curves));
   const figure = byId("curves-figure");
-  const {label, help} = named(MEASURES, state.measure);
+  const {label} = named(MEASURES, state.measure);
   const measure = capitalised(label);
   const cost = named(COSTS, state.cost).label;
+  const room = labelRoom(figure, curves.map((c) => c.name));
   chart = plot(figure, {
     x,
     y,
     yAxis: logAxis,
     xTitle: capitalised(cost),
     yTitle: measure,
+    right: room,
     xAxis: state.logX            ? logAxis :
         state.cost === "seconds" ? secondsAxis :
                                    linearAxis,
-    height: Math.round(Math.min(540, Math.max(320, figure.clientWidth * 0.48))),
+    height: chartHeight(figure),
     label: `${measure} against ${cost} of ${curves.map((c) => c.name).join(", ")}`,
   });
   curves.forEach((curve) => drawCurve(chart, curve));
   drawTarget(chart);
+  endLabels(chart, room, curves.map((c) => endOf(chart, c)).filter(Boolean), toggleChosen);
   addBrush(chart, curves);
   byId("zoom-reset").disabled = !zoom;
-  const unit = experiment().seeds > 1 ? "Line: median over seeds; band: 10% to 90%. " : "";
-  const lost =
-      experiment().methods.some((m) => m.diverged.length > 0) ? "\u00d7 at the top: where a run diverged. " : "";
-  const thinned = `Curves are thinned to at most ${data.curve_points} points a method; curves.csv has all `;
-  byId("curves-note").textContent = `${measure}: ${help}. ${unit}${lost}` +
-      "Costs are medians over the seeds at the same iteration. " + thinned +
-      `${amount(experiment().points)} recorded. ` +
+  light();
+  showTip(chart, curves);
+  showCurvesNote();
+}
+
+function showCurvesNote() {
+  const {label, help} = named(MEASURES, state.measure);
+  const shown = shownExperiments();
+  const bands = shown.some((e) => e.seeds > 1) ?
+      "Lines: medians over seeds. Point at a line to see its band, 10% to 90% of the runs; click to keep it. " :
+      "";
+  const lost = lines().some(({method}) => method.diverged.length > 0) ? "\u00d7 at the top: a run diverged here. " : "";
+  byId("curves-note").textContent = `${capitalised(label)}: ${help}. ${bands}${lost}` +
+      "Costs are medians over the seeds at the same iteration. A method has at most " +
+      `${data.curve_points} points here; curves.csv has all ${amount(d3.sum(shown, (e) => e.points))} recorded. ` +
       "Drag to zoom; with the chart in focus: + \u2212 0 and arrows.";
 }
 
 function showLegend() {
-  const {methods} = experiment();
-  const remark = (n) => {
-    const lost = methods[n].diverged.length;
+  const remark = ({method}) => {
+    const lost = method.diverged.length;
     if (lost > 0) return `\u00d7 ${lost} diverged`;
-    return points(methods[n], state.measure, state.cost).length === 0 ? "not recorded" : "";
+    return points(method, state.measure, state.cost).length === 0 ? "not recorded" : "";
   };
-  legend(methods.map((m) => m.name), state.hidden, showCurves, remark);
+  legend(lines(), {hidden: state.hidden, draw: showCurves, remark, point: pointAt});
+}
+
+// The measures and costs that something is known of.
+function showChoices() {
+  const measures = offered(MEASURES, hasMeasure), costs = offered(COSTS, hasCost);
+  if (!measures.some(({key}) => key === state.measure)) state.measure = measures[0].key;
+  if (!costs.some(({key}) => key === state.cost)) state.cost = costs[0].key;
+  byId("measure").replaceChildren(
+      ...measures.map(({key, label}) => element("option", {value: key}, capitalised(label))));
+  byId("measure").value = state.measure;
+  choice("cost", costs.map(({key}) => [key, key]), state.cost, (key) => changeCurves("cost", key));
+}
+
+function changeCurves(entry, value) {
+  Object.assign(state, {zoom: null, [entry]: value});
+  showLegend();
+  showCurves();
+}
+
+// --------------------------------------------------------------------------------------------------- lines by choice
+
+// The line that is pointed at, else the chosen one, shows its band and stands out; a line alone shows its band.
+function light() {
+  const groups = d3.selectAll("#curves-figure .curve");
+  const keys = groups[0].map((node) => node.dataset.key);
+  const found = [state.pointed, state.chosen].find((key) => keys.includes(key));
+  const lit = keys.length === 1 ? keys[0] : found;
+  for (const group of [groups, d3.selectAll("#curves-figure .end")]) {
+    group.classed("lit", function() {
+      return this.dataset.key === lit;
+    });
+    group.classed("dim", function() {
+      return Boolean(found) && this.dataset.key !== lit;
+    });
+  }
+}
+
+function pointAt(key) {
+  state.pointed = key;
+  light();
+}
+
+function toggleChosen(key) {
+  state.chosen = state.chosen === key ? null : key;
+  light();
 }
 
 // ---------------------------------------------------------------------------------------------- zoom and tooltips
 
 function addBrush(on, curves) {
   const brush = d3.svg.brush().x(on.x).y(on.y).on("brushend", () => {
-    if (brush.empty()) return;
+    if (brush.empty()) {
+      toggleChosen(state.pointed);
+      return;
+    }
     const [[x0, y0], [x1, y1]] = brush.extent();
     if (Math.abs(on.x(x1) - on.x(x0)) < 5 || Math.abs(on.y(y1) - on.y(y0)) < 5) {
       showCurves();
@@ -315,14 +478,23 @@ function addBrush(on, curves) {
   const layer = on.marks.append("g").attr("class", "brush").call(brush);
   // A finger scrolls the page; the buttons zoom.
   layer.on("touchstart.brush", null);
-  layer.on("mousemove.tip", () => showTip(on, curves))
-      .on("mouseleave.tip", hideTip)
+  layer
+      .on("mousemove.tip",
+          () => {
+            state.pointer = {clientX: d3.event.clientX, clientY: d3.event.clientY};
+            showTip(on, curves);
+          })
+      .on("mouseleave.tip",
+          () => {
+            state.pointer = null;
+            hideTip();
+            pointAt(null);
+          })
       .on("dblclick.zoom", () => zoomTo(null));
 }
 
 function zoomTo(zoom) {
   state.zoom = zoom;
-  hideTip();
   showCurves();
 }
 
@@ -354,25 +526,36 @@ function zoomByKey(event) {
   event.preventDefault();
 }
 
+// The point of a curve that is nearest to a cost.
+function nearest(curve, x) {
+  const n = d3.bisector((p) => p.x).left(curve.points, x);
+  return [curve.points[n - 1], curve.points[n]].filter(Boolean).sort(
+      (a, b) => Math.abs(a.x - x) - Math.abs(b.x - x))[0];
+}
+
+// The values of all lines where the pointer is, on whatever axes there are now; the line next to it stands out.
 function showTip(on, curves) {
-  const [left] = d3.mouse(on.marks.node());
+  if (!state.pointer || curves.length === 0) {
+    hideTip();
+    return;
+  }
+  const near = 24;  // pixels
+  const box = on.marks.select(".background").node().getBoundingClientRect();
+  const scale = box.width / on.inner.width;
+  const left = (state.pointer.clientX - box.left) / scale, top = (state.pointer.clientY - box.top) / scale;
   const x = on.x.invert(left);
-  const rows = curves
-                   .map((curve) => {
-                     const n = d3.bisector((p) => p.x).left(curve.points, x);
-                     const near = [curve.points[n - 1], curve.points[n]].filter(Boolean).sort(
-                         (a, b) => Math.abs(a.x - x) - Math.abs(b.x - x))[0];
-                     return {curve, median: near.median};
-                   })
-                   .sort((a, b) => a.median - b.median)
-                   .slice(0, 12);
+  const y = placed(on.y, on.inner.height);
+  const rows = curves.map((curve) => ({curve, median: nearest(curve, x).median})).sort((a, b) => a.median - b.median);
+  const away = ({median}) => Math.abs(y(median) - top);
+  const closest = rows.reduce((a, b) => (away(b) < away(a) ? b : a));
+  pointAt(away(closest) <= near ? closest.curve.key : null);
   const format = state.cost === "seconds" ? significant : amount;
   tipAcross(
       on, left, `${format(x)} ${state.cost}`,
-      rows.map(({curve, median}) => [curve.index, curve.name, significant(median)]));
+      rows.slice(0, 12).map(({curve, median}) => [curve.look, curve.name, significant(median)]), state.pointer);
 }
 
-// ---------------------------------------------------------------------------------------------- network and steps
+// ---------------------------------------------------------------------------------------------------- play the run
 
 const stepMethod = () => experiment().methods[state.method];
 const agentSteps = () => {
@@ -380,9 +563,16 @@ const agentSteps = () => {
   return method && method.steps ? method.steps.agents : null;
 };
 
-function colourScale(recorded) {
-  const known = positive(recorded.steps.flat());
-  const [low, high] = known.length > 0 ? widened(d3.extent(known)) : [0.5, 2];
+// What agents can be coloured by.
+const COLOURED = [["steps", "step size"], ["distances", "distance from consensus"]];
+const isConstant = (values) => d3.max(values) <= 1.001 * d3.min(values);
+const coloured = (recorded) =>
+    (recorded ? COLOURED.filter(([key]) => positive((recorded[key] || []).flat()).length > 0) : []);
+
+// Of all times, so that colours can be compared; the smallest hundredth counts as one, lest it squeeze the others.
+function colourScale(values) {
+  const known = positive(values.flat()).sort(d3.ascending);
+  const [low, high] = known.length > 0 ? widened([d3.quantile(known, 0.01), known[known.length - 1]]) : [0.5, 2];
   const stops = VIRIDIS.map((_, n) => low * Math.pow(high / low, n / (VIRIDIS.length - 1)));
   return d3.scale.log().domain(stops).range(VIRIDIS).interpolate(d3.interpolateRgb).clamp(true);
 }
@@ -397,7 +587,7 @@ function drawNetwork() {
   const network = experiment().network;
   figure.replaceChildren();
   if (cannotDraw(network)) return;
-  const size = Math.max(280, Math.min(figure.clientWidth || 420, 560)), pad = 26, bar = 44;
+  const size = Math.max(280, Math.min(figure.clientWidth || 420, 560)), pad = 26, bar = 60;
   const at = network.places;
   const [x0, x1] = d3.extent(at, (p) => p[0]), [y0, y1] = d3.extent(at, (p) => p[1]);
   const scale = (size - 2 * pad) / Math.max(x1 - x0, y1 - y0, 1e-9);
@@ -441,12 +631,13 @@ function pointAtAgent(k) {
     return;
   }
   const recorded = agentSteps();
-  const step = recorded ? recorded.steps[state.time][k] : null;
   tip(d3.event, element("strong", {}, `Agent ${k}`),
-      ...(recorded ? [element("div", {}, "step", element("b", {}, significant(step)))] : []));
+      ...coloured(recorded).map(
+          ([key, title]) => element(
+              "div", {}, element("span", {}, title), element("b", {}, significant(recorded[key][state.time][k])))));
 }
 
-function drawColourBar(colour) {
+function drawColourBar(colour, title) {
   const group = d3.select("#network-figure .scale");
   if (!colour || group.empty()) return;
   const width = 220, parts = 60;
@@ -458,7 +649,7 @@ function drawColourBar(colour) {
       .attr({x: (n) => (n * width) / parts, width: width / parts + 0.5, height: 9})
       .attr("fill", (n) => colour(low * Math.pow(high / low, n / (parts - 1))));
   group.append("text").attr({y: 24}).text(significant(low));
-  group.append("text").attr({x: width / 2, y: 24, "text-anchor": "middle"}).text("step size");
+  group.append("text").attr({class: "title", x: width / 2, y: 40, "text-anchor": "middle"}).text(title);
   group.append("text").attr({x: width, y: 24, "text-anchor": "end"}).text(significant(high));
 }
 
@@ -470,10 +661,43 @@ function stepDomain(steps) {
   const small = positive(steps.min).concat(recorded.length > 0 ? [d3.quantile(recorded, 0.01)] : []);
   const low = Math.max(d3.min(small.concat(middle)), d3.min(middle) / 1e4);
   const high = Math.min(d3.max(positive(steps.max).concat(middle)), d3.max(middle) * 1e4);
-  return widened([low / 1.1, high * 1.1]);
+  return high / low < 1.5 ? [low / 2, high * 2] : [low / 1.1, high * 1.1];
 }
 
+// As among the curves.
+const lookOf = (method) => lines()[method].look;
+
 let fan = null;
+let run = null;
+
+// The risk of the run that is played.
+function drawRun() {
+  const steps = stepMethod() && stepMethod().steps;
+  const figure = byId("run-figure");
+  figure.replaceChildren();
+  run = null;
+  if (!steps) return;
+  const known = positive(steps.risk);
+  const rows = steps.iterations.map((i, n) => ({i, risk: steps.risk[n]})).filter((r) => isKnown(r.risk));
+  run = plot(figure, {
+    x: d3.scale.linear().domain([0, steps.iterations[steps.iterations.length - 1] || 1]),
+    y: d3.scale.log().domain(known.length > 0 ? widened(d3.extent(known)) : [1e-6, 1]),
+    xAxis: linearAxis,
+    yAxis: logAxis,
+    xTitle: "Iterations",
+    yTitle: "Excess risk",
+    height: 230,
+    label: `Excess risk of ${stepMethod().name} over iterations, seed ${steps.seed}`,
+  });
+  const y = placed(run.y, run.inner.height);
+  run.marks.append("path")
+      .attr("class", `line ${strokeOf(lookOf(state.method))}`)
+      .attr("d", d3.svg.line().x((r) => run.x(r.i)).y((r) => y(r.risk))(rows) || "M0,0");
+  addCursor(run);
+}
+
+// A line that showTime moves.
+const addCursor = (on) => on.marks.append("line").attr({class: "now", y1: 0, y2: on.inner.height});
 
 function drawFan(colour) {
   const steps = stepMethod() && stepMethod().steps;
@@ -488,7 +712,7 @@ function drawFan(colour) {
     yAxis: logAxis,
     xTitle: "Iterations",
     yTitle: "Step size",
-    height: 380,
+    height: 270,
     label: `Step sizes of ${stepMethod().name} over iterations`,
   });
   const y = placed(fan.y, fan.inner.height);
@@ -496,7 +720,7 @@ function drawFan(colour) {
                    .filter((r) => isKnown(r.median));
   const x = (r) => fan.x(r.i);
   fan.marks.append("path")
-      .attr("class", `band ${fillOf(state.method)}`)
+      .attr("class", `band ${fillOf(lookOf(state.method))}`)
       .attr(
           "d",
           d3.svg.area()
@@ -516,66 +740,116 @@ function drawFan(colour) {
         .attr("class", "agent")
         .attr("d", (_, k) => line(recorded.steps.map((s, n) => [recorded.iterations[n], s[k]])) || "M0,0")
         .attr("stroke-opacity", Math.max(0.12, Math.min(0.7, 20 / last.length)))
-        .attr("stroke", (step) => (isKnown(step) && step > 0 ? colour(step) : "gray"));
+        .attr("stroke", (step) => (colour && isKnown(step) && step > 0 ? colour(step) : "gray"));
   }
   fan.marks.append("path")
-      .attr("class", `line ${strokeOf(state.method)}`)
+      .attr("class", `line ${strokeOf(lookOf(state.method))}`)
       .attr("d", d3.svg.line().x(x).y((r) => y(r.median))(rows) || "M0,0");
-  fan.marks.append("line").attr({class: "now", y1: 0, y2: fan.inner.height});
+  addCursor(fan);
 }
 
 function showTime() {
   const recorded = agentSteps();
-  byId("time-label").hidden = !recorded;
-  if (fan) fan.marks.select(".now").style("display", recorded ? null : "none");
-  if (!recorded) {
+  const shown = coloured(recorded).length > 0;
+  byId("player").hidden = !shown;
+  for (const on of [fan, run]) {
+    if (on) on.marks.select(".now").style("display", shown ? null : "none");
+  }
+  if (!shown) {
     d3.selectAll(".node").style("fill", null);
     return;
   }
   const iteration = recorded.iterations[state.time];
-  const colour = colourScale(recorded);
+  const values = recorded[state.colour];
+  const colour = colourScale(values);
   byId("time").value = String(state.time);
   byId("time").setAttribute("aria-valuetext", `iteration ${iteration}`);
   byId("time-value").textContent = String(iteration);
   d3.selectAll(".node").style("fill", (_, k) => {
-    const step = recorded.steps[state.time][k];
-    return isKnown(step) && step > 0 ? colour(step) : null;
+    const value = values[state.time][k];
+    return isKnown(value) && value > 0 ? colour(value) : null;
   });
-  if (fan) fan.marks.select(".now").attr({x1: fan.x(iteration), x2: fan.x(iteration)});
+  for (const on of [fan, run]) {
+    if (on) on.marks.select(".now").attr({x1: on.x(iteration), x2: on.x(iteration)});
+  }
+}
+
+// From one recorded time to the next; at the end again from the beginning, if asked to.
+function play() {
+  const last = agentSteps().iterations.length - 1;
+  if (state.time >= last) state.time = 0;
+  showTime();
+  state.playing = setInterval(() => {
+    state.time += 1;
+    showTime();
+    if (state.time >= last) stop();
+  }, FRAME);
+  byId("play").textContent = "\u23f8 Pause";
+}
+
+function stop() {
+  clearInterval(state.playing);
+  state.playing = null;
+  byId("play").textContent = "\u25b6 Play";
 }
 
 function showSteps() {
+  byId("steps").hidden = isTogether();
+  if (isTogether()) return;
   const method = stepMethod();
   const recorded = agentSteps();
-  if (recorded) {
+  const colours = coloured(recorded);
+  if (colours.length > 0) {
     state.time = Math.max(0, Math.min(state.time, recorded.iterations.length - 1));
     byId("time").max = String(recorded.iterations.length - 1);
+    if (!colours.some(([key]) => key === state.colour)) {
+      // Steps that never change have little to show.
+      const dull = colours.length > 1 && isConstant(positive(recorded.steps.flat()));
+      state.colour = colours[dull ? 1 : 0][0];
+    }
   }
-  const colour = recorded ? colourScale(recorded) : null;
+  choice("colour", colours, state.colour, (key) => {
+    state.colour = key;
+    showSteps();
+  });
   drawNetwork();
-  drawColourBar(colour);
-  drawFan(colour);
+  if (colours.length > 0) {
+    drawColourBar(colourScale(recorded[state.colour]), colours.find(([key]) => key === state.colour)[1]);
+  }
+  drawRun();
+  drawFan(recorded ? colourScale(recorded.steps) : null);
   showTime();
-  const network = experiment().network;
-  const seed = method && method.steps ? method.steps.seed : "";
-  const hint = element(
-      "span", {}, "Agents have no colours: record every agent\u2019s step with ",
-      element("code", {}, '[record] steps = "agents"'), ".");
-  byId("network-note")
-      .replaceChildren(
-          cannotDraw(network) ||
-              `${plural(network.agents, "agent")}, ${plural(network.links, "link")}, seed ${network.seed}. `,
-          ...(recorded ?
-                  [cannotDraw(network) ? "" :
-                                         "Colour: each agent\u2019s step size, on a logarithmic scale; grey: none. "] :
-                  [" ", hint]));
-  byId("steps-note").textContent = !method || !method.steps ?
-      "No run has recorded steps." :
-      `Seed ${seed}. Shaded: smallest to largest step of any agent; line: median over agents.` +
-          (recorded ? ` Thin lines: each agent, at ${recorded.iterations.length} times.` : "");
+  showStepNotes(method, recorded, colours.length > 0);
 }
 
+const COLOUR_NOTES = {
+  steps: "Colour: each agent\u2019s step size, on a logarithmic scale; grey: none.",
+  distances:
+      "Colour: how far each agent\u2019s model is from the mean of all models, on a logarithmic scale; grey: not at all.",
+};
+
+function showStepNotes(method, recorded, isColoured) {
+  const network = experiment().network;
+  const hint = element(
+      "span", {}, "Agents have no colours: record every agent\u2019s step with ",
+      element("code", {}, "[record] steps = \"agents\""), ".");
+  const trouble = cannotDraw(network);
+  byId("network-note")
+      .replaceChildren(
+          trouble ||
+              `${plural(network.agents, "agent")}, numbered from 0; ${plural(network.links, "link")}, seed ${
+                  network.seed}. `,
+          ...(isColoured ? [trouble ? "" : COLOUR_NOTES[state.colour]] : [" ", hint]));
+  byId("steps-note").textContent = !method || !method.steps ?
+      "No run has recorded steps." :
+      `Both of seed ${method.steps.seed}. Step sizes: from the smallest to the largest of any agent (shaded), and ` +
+          "their median (line)." + (recorded ? ` Thin lines: each agent, at ${recorded.iterations.length} times.` : "");
+}
+
+// The best one first.
 function showStepMethods() {
+  const {methods, ranking} = experiment();
+  state.method = Math.max(0, methods.findIndex((m) => ranking.length > 0 && m.name === ranking[0].method));
   byId("step-method")
       .replaceChildren(...experiment().methods.map((m, n) => element("option", {value: String(n)}, m.name)));
   byId("step-method").value = String(state.method);
@@ -583,8 +857,20 @@ function showStepMethods() {
 
 // ---------------------------------------------------------------------------------------------------------- tables
 
+// Runs of a method that ended in the same way are one row.
+function alike(runs) {
+  const rows = new Map();
+  for (const {method, status, message, seed, iteration} of runs) {
+    const key = JSON.stringify([method, status, message]);
+    if (!rows.has(key)) rows.set(key, {method, status, message, seeds: [], iterations: []});
+    rows.get(key).seeds.push(seed);
+    rows.get(key).iterations.push(iteration);
+  }
+  return [...rows.values()];
+}
+
 function showTables() {
-  const {tunings, troubled, settings, provenance} = experiment();
+  const {tunings, troubled, settings, toml, provenance} = experiment();
   byId("tunings").hidden = tunings.length === 0;
   table(
       byId("tunings-table"),
@@ -604,40 +890,46 @@ function showTables() {
       byId("troubled-table"),
       [
         ["Method", (t) => t.method, true],
-        ["Seed", (t) => t.seed],
         ["Status", (t) => t.status, true],
-        ["At iteration", (t) => String(t.iteration)],
-        ["Message", (t) => t.message, true],
+        ["Seeds", (t) => t.seeds.join(", "), true],
+        ["At iteration", (t) => d3.extent(t.iterations).filter((i, n, all) => n === 0 || i !== all[0]).join(" to ")],
+        ["Message", (t) => element("span", {class: "message"}, t.message), true],
       ],
-      troubled);
-  showSettings(settings);
+      alike(troubled));
+  showSettings(settings, toml.map((line) => line + "\n").join(""));
   showProvenance(provenance);
+  for (const id of ["tunings", "troubled", "settings", "provenance"]) {
+    if (isTogether()) byId(id).hidden = true;
+  }
 }
 
 const TABLES = {
   ranking() {
     const shares = ["10%", "median", "90%"];
     const head = [
-      "place", "method", "runs", "reached", "diverged", ...SPREADS.flatMap(([key]) => shares.map((s) => `${key} ${s}`)),
-      "averaged better", "take"
+      "experiment", "place", "method", "runs", "reached", "diverged",
+      ...SPREADS.flatMap(([key]) => shares.map((s) => `${key} ${s}`)), "averaged better", "take"
     ];
     return [
       head,
-      ...experiment().ranking.map(
-          (s, n) =>
-              [n + 1, s.method, s.runs, s.reached, s.diverged, ...SPREADS.flatMap(([key]) => s[key]), s.averaged_better,
-               s.recommended])
+      ...shownExperiments().flatMap(
+          (e) => e.ranking.map(
+              (s, n) =>
+                  [e.name, n + 1, s.method, s.runs, s.reached, s.diverged, ...SPREADS.flatMap(([key]) => s[key]),
+                   s.averaged_better, s.recommended]))
     ];
   },
   curves() {
     const shares = ["low", "median", "high"];
-    const head = ["method", ...COSTS.map((c) => c.key), ...MEASURES.flatMap((m) => shares.map((s) => `${m.key} ${s}`))];
+    const head = [
+      "experiment", "method", ...COSTS.map((c) => c.key), ...MEASURES.flatMap((m) => shares.map((s) => `${m.key} ${s}`))
+    ];
     return [
       head,
-      ...experiment().methods.flatMap(
-          (m) => m.curves.x.iterations.map(
+      ...lines().flatMap(
+          ({of, method: m}) => m.curves.x.iterations.map(
               (_, n) =>
-                  [m.name, ...COSTS.map((c) => m.curves.x[c.key][n]),
+                  [of.name, m.name, ...COSTS.map((c) => m.curves.x[c.key][n]),
                    ...MEASURES.flatMap(({key: y}) => shares.map((s) => (m.curves.y[y] ? m.curves.y[y][s][n] : null)))]))
     ];
   },
@@ -662,6 +954,7 @@ const TABLES = {
 function showAll() {
   showExperiments();
   showHeader();
+  showChoices();
   showRanking();
   showLegend();
   showCurves();
@@ -671,14 +964,7 @@ function showAll() {
 }
 
 function listen() {
-  const changeCurves = (entry, value) => {
-    Object.assign(state, {zoom: null, [entry]: value});
-    showLegend();
-    showCurves();
-  };
-  byId("measure").append(...MEASURES.map(({key, label}) => element("option", {value: key}, capitalised(label))));
   byId("measure").addEventListener("change", (e) => changeCurves("measure", e.target.value));
-  choice("cost", COSTS.map(({key}) => [key, key]), state.cost, (key) => changeCurves("cost", key));
   byId("log-x").addEventListener("change", (e) => changeCurves("logX", e.target.checked));
   byId("zoom-in").addEventListener("click", () => zoomBy(0.7, 0, 0));
   byId("zoom-out").addEventListener("click", () => zoomBy(1 / 0.7, 0, 0));
@@ -686,13 +972,16 @@ function listen() {
   byId("curves-figure").tabIndex = 0;
   byId("curves-figure").addEventListener("keydown", zoomByKey);
   byId("step-method").addEventListener("change", (e) => {
-    state.method = Number(e.target.value);
+    stop();
+    Object.assign(state, {method: Number(e.target.value), colour: null});
     showSteps();
   });
   byId("time").addEventListener("input", (e) => {
+    stop();
     state.time = Number(e.target.value);
     showTime();
   });
+  byId("play").addEventListener("click", () => (state.playing === null ? play() : stop()));
 }
 
 function showFigures() {
@@ -700,8 +989,12 @@ function showFigures() {
   showSteps();
 }
 
-state.time = Infinity;
 listen();
-start({title: () => experiment().name, tables: TABLES, lines: {curves: shownCurves}, draw: showFigures});
+start({
+  title: () => (isTogether() ? "experiments" : experiment().name),
+  tables: TABLES,
+  lines: {curves: shownCurves},
+  draw: showFigures
+});
 if (data.experiments.length > 0) showAll();
 })();

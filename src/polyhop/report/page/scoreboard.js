@@ -5,8 +5,25 @@
 "use strict";
 
 const {
-  byId, isKnown, element, significant, amount, plural, strokeOf, keyOf, plot, tipAcross, follow, table, showProvenance,
-  choice, legend, start
+  byId,
+  isKnown,
+  element,
+  significant,
+  amount,
+  plural,
+  strokeOf,
+  keyOf,
+  plot,
+  labelRoom,
+  endLabels,
+  tipAcross,
+  follow,
+  hideTip,
+  table,
+  showProvenance,
+  choice,
+  legend,
+  start
 } = page;
 const {headline, board} = page.data;
 
@@ -15,20 +32,43 @@ const SCORES = [
   ["vectors", "Vectors", "vectors sent until the target, those of the step sizes among them"],
   ["final_risk", "Final risk", "excess risk of the last iterates"],
   ["final_risk_averaged", "Final risk, averaged", "excess risk of the averaged iterates at the end"],
+  [
+    "equal_vectors", "Risk at equal vectors",
+    "excess risk of the last iterates when a method has sent as many vectors as the baseline's whole run"
+  ],
+  [
+    "equal_vectors_averaged", "Risk at equal vectors, averaged",
+    "excess risk of the averaged iterates when a method has sent as many vectors as the baseline's whole run"
+  ],
 ];
 const PROFILED = SCORES.filter(([key]) => key in board.profiles);
 const DIVERGED = ["diverged", "Diverged runs", "runs that diverged, of all"];
+const RIVALS = [["baseline", "the baseline"], ["best", "the best of all tuned methods"]];
 const BOUNDS = ["1.05", "1.5", "3"];
 const NEVER = "\u2013";
+const TOP = 5;  // methods whose profiles have colours; the others are grey
 
-const names = board.profiles.methods;
-const indexOf = (name) => names.indexOf(name);
+// Best methods first, everywhere.
+const names = board.methods.map((m) => m.method);
+const lookOf = (name) => names.indexOf(name);
 const state = {
   summary: "iterations",
+  rival: "baseline",
   profile: "iterations",
   ratio: "iterations",
+  pointed: null,
+  chosen: null,
   hidden: new Set()
 };
+
+// The numbers of a score against whom methods are compared with.
+const summaryOf = (method, score) => (state.rival === "best" ? method[score].best : method[score]);
+const ratioOf = (entry, score) => (state.rival === "best" ? entry[score].best_ratio : entry[score].ratio);
+const rivalText = () => (state.rival === "best" ? "that of the best tuned method of the instance" : "the baseline's");
+const rivalName = () => (state.rival === "best" ? "the best tuned method" : "the baseline");
+
+// A mean that leaves out more than a fifth of the instances says little of the method.
+const isFew = ({averaged}) => averaged < 0.8 * board.instances.length;
 
 // A ratio to the baseline as on the terminal; "+" where the baseline never got there.
 function ratioText(ratio) {
@@ -37,6 +77,8 @@ function ratioText(ratio) {
   return ratio < 1000 ? significant(ratio) : amount(ratio);
 }
 
+// Profiles keep the order of the records.
+const indexOf = (name) => board.profiles.methods.indexOf(name);
 const shareText = (part, whole) => (whole > 0 ? `${part}/${whole}` : NEVER);
 const scoreName = (list, key) => list.find((s) => s[0] === key);
 
@@ -52,7 +94,8 @@ function chooseScore(entry, list, show) {
 
 // The method without a search that is near the baseline most often.
 function showHeadline() {
-  byId("facts").textContent = headline;
+  const missing = d3.sum(board.instances, (i) => d3.sum(i.methods, (m) => m.missing));
+  byId("facts").textContent = headline + (missing > 0 ? `; ${plural(missing, "run")} not finished` : "");
   const best = board.methods.filter((m) => !m.search && m.iterations.comparable > 0)
                    .sort(
                        (a, b) => b.iterations["within_1.5"] - a.iterations["within_1.5"] ||
@@ -60,43 +103,85 @@ function showHeadline() {
   byId("headline").hidden = !best;
   if (!best) return;
   const {geometric_mean: mean, averaged} = best.iterations;
+  const all = board.instances.length, {comparable} = best.iterations;
   byId("headline").textContent =
       `${best.method} is within 1.5 times the tuned constant's iterations on ${best.iterations["within_1.5"]} of ` +
-      `${plural(best.iterations.comparable, "instance")}` +
-      (isKnown(mean) ? `; its geometric mean over the ${averaged} where both got there is ${ratioText(mean)}.` : ".");
+      (comparable < all ? `${comparable} comparable instances (${all} in all)` : plural(all, "instance")) +
+      (isKnown(mean) ? `; over the ${averaged} where both reach the target, its geometric mean is ${ratioText(mean)}.` :
+                       ".");
+}
+
+const noted = (text, note) => element("span", {}, text, element("small", {}, note));
+
+// A geometric mean and of how many instances; pale and in brackets where those are few.
+function meanText(summary, over = (part, all) => `over ${part} of ${all}`) {
+  const {geometric_mean: mean, averaged} = summary;
+  if (!isKnown(mean)) return NEVER;
+  const few = isFew(summary);
+  const out = noted(few ? `(${ratioText(mean)})` : ratioText(mean), over(averaged, board.instances.length));
+  if (few) out.className = "few";
+  return out;
+}
+
+const isBaseline = (name) => board.instances.some((i) => i.baseline && i.baseline.method === name);
+
+function methodText({method}) {
+  const out = element("span", {}, keyOf(lookOf(method)), method);
+  if (isBaseline(method)) out.append(element("small", {}, "the baseline"));
+  return out;
 }
 
 function showSummary() {
   const score = state.summary;
   const [, , what] = scoreName(SCORES, score);
-  const noted = (text, note) => element("span", {}, text, element("small", {}, note));
-  const mean = ({geometric_mean: x, averaged, comparable}) =>
-      (averaged < comparable ? noted(ratioText(x), `of ${averaged} of ${comparable}`) : ratioText(x));
+  const all = board.instances.length;
   const worst = ({worst: x, worst_instance: where, comparable}) =>
       (comparable > 0 ? noted(isKnown(x) ? ratioText(x) : "never", where) : NEVER);
   const columns = [
-    ["Method", (m) => element("span", {}, keyOf(indexOf(m.method)), m.method), true],
-    ["Mean", (m) => mean(m[score])],
-    ...BOUNDS.map((b) => [`\u2264 ${b}`, (m) => shareText(m[score][`within_${b}`], m[score].comparable)]),
-    ["Worst", (m) => worst(m[score])],
+    ["Method", methodText, true],
     ["Solved", (m) => shareText(m.solved, m.instances)],
+    ["Mean", (m) => meanText(summaryOf(m, score))],
+    ...BOUNDS.map(
+        (b) => [`\u2264 ${b}`, (m) => shareText(summaryOf(m, score)[`within_${b}`], summaryOf(m, score).comparable)]),
+    ["Worst", (m) => worst(summaryOf(m, score))],
+    ["Ran on", (m) => shareText(m.instances, all)],
     ["Diverged", (m) => shareText(m.diverged, m.runs)],
     ["Trial runs", (m) => (m.search ? amount(m.search.trials) : "none")],
   ];
   table(byId("summary-table"), columns, board.methods);
-  byId("summary-note").textContent = `Of ${what}, each as a ratio to the baseline's. The mean is over the instances ` +
-      "where both have a number. \u2264: how many of them are within that many times the " +
-      "baseline's. Solved: instances where most runs reached the target; most solved first. Trial runs: " +
-      "those of the searches for constants, which no ratio counts.";
+  byId("summary-note").textContent = `By ${what}, each as a ratio to ${rivalText()}; below 1 is better. Solved: ` +
+      `instances where most runs reached the target; most solved first. Mean: geometric, over the instances where ` +
+      `the method and ${rivalName()} both have a number; in brackets where that leaves out more than a fifth of the ` +
+      `${plural(all, "instance")}. \u2264: how many of the instances that can be compared are within that ratio. ` +
+      "Trial runs: what the searches for constants took, which no ratio counts.";
 }
 
 // ------------------------------------------------------------------------------------------------------ the profile
 
 const profile = () => board.profiles[state.profile];
 
+// Of the shown methods the first few have colours.
 function shownMethods() {
-  return names.map((name, index) => ({name, index, ratios: profile().ratios[index]}))
-      .filter((m) => !state.hidden.has(m.name));
+  return names.map((name, look) => ({key: name, name, look, ratios: profile().ratios[indexOf(name)]}))
+      .filter((m) => !state.hidden.has(m.key));
+}
+
+function light() {
+  const lit = state.pointed || state.chosen;
+  d3.selectAll("#profile-figure .line, #profile-figure .end").each(function() {
+    const mine = this.dataset.key === lit;
+    d3.select(this).classed({lit: mine, dim: Boolean(lit) && !mine});
+  });
+}
+
+function pointAt(key) {
+  state.pointed = key;
+  light();
+}
+
+function toggleChosen(key) {
+  state.chosen = state.chosen === key ? null : key;
+  light();
 }
 
 // Corners of the staircase: at each ratio the share jumps by one instance.
@@ -128,6 +213,8 @@ function showProfile() {
   const largest = d3.max(methods.flatMap((m) => m.ratios)) || 1;
   const end = Math.min(1e4, Math.max(1.5, largest * 1.15));
   const figure = byId("profile-figure");
+  const leading = methods.slice(0, TOP);
+  const room = labelRoom(figure, leading.map((m) => m.name));
   const chart = plot(figure, {
     x: d3.scale.log().domain([1, end]),
     y: d3.scale.linear().domain([0, 1.02]),
@@ -135,21 +222,35 @@ function showProfile() {
     yAxis: percentAxis,
     xTitle: "\u03c4, times the best method's " + title.toLowerCase(),
     yTitle: "Instances solved",
+    right: room,
     height: Math.round(Math.min(500, Math.max(300, figure.clientWidth * 0.42))),
     label:
         `Share of instances solved within tau times the best, by ${what}, of ${methods.map((m) => m.name).join(", ")}`,
   });
   const line = d3.svg.line().x((p) => chart.x(p.tau)).y((p) => chart.y(p.share)).interpolate("step-after");
-  for (const method of methods) {
+  // The best are drawn last, over the others.
+  for (const method of methods.slice().reverse()) {
+    const muted = leading.includes(method) ? "" : " muted";
     chart.marks.append("path").attr(
-        {class: `line ${strokeOf(method.index)}`, "data-method": method.index, d: line(stairs(method.ratios, end))});
+        {class: `line ${strokeOf(method.look)}${muted}`, "data-key": method.key, d: line(stairs(method.ratios, end))});
   }
+  const ends = leading.map((m) => {
+    const corners = stairs(m.ratios, end);
+    return {...m, x: chart.inner.width, y: chart.y(corners[corners.length - 1].share)};
+  });
+  endLabels(chart, room, ends, toggleChosen);
   follow(chart, () => showTip(chart, methods));
+  chart.marks.select(".background").on("mouseleave", () => {
+    hideTip();
+    pointAt(null);
+  });
+  light();
   byId("profile-note").textContent = `By ${what}. For each \u03c4 the share of the ${
                                          plural(profile().instances, "instance")} that any method solved ` +
       "on which a method needs at most \u03c4 times what the best one needs there (Dolan and Mor\u00e9 2002). At the " +
       "left: how often it is the best; at the right: how often it gets there at all. The search for the tuned " +
-      "constant is not charged here.";
+      "constant is not charged here." +
+      (methods.length > TOP ? ` The best ${TOP} have colours; point at a name below to see another.` : "");
 }
 
 function showTip(chart, methods) {
@@ -160,7 +261,7 @@ function showTip(chart, methods) {
                    .slice(0, 14);
   tipAcross(
       chart, left, `within ${significant(tau)} times the best`,
-      rows.map(({m, solved}) => [m.index, m.name, shareText(solved, profile().instances)]));
+      rows.map(({m, solved}) => [m.look, m.name, shareText(solved, profile().instances)]));
 }
 
 // ---------------------------------------------------------------------------------------------------- the instances
@@ -171,20 +272,28 @@ function shade(ratio, value, baseline) {
   return ratio <= 1.05 ? "best" : ratio <= 1.5 ? "near" : ratio <= 3 ? "" : "far";
 }
 
+// What the methods of an instance are compared with: a value, where there is one.
+function rivalOf(instance, baseline) {
+  if (state.rival === "baseline") return baseline ? baseline[state.ratio].value : null;
+  const tuned = instance.methods.filter((m) => m.search).map((m) => m[state.ratio].value).filter(isKnown);
+  return tuned.length > 0 ? d3.min(tuned) : null;
+}
+
 function ratioCell(instance, entry) {
-  if (entry.runs === 0) return element("td", {class: "none"}, NEVER);
+  if (entry.runs === 0) return element("td", {class: "none", title: "no run"}, NEVER);
   if (state.ratio === "diverged") {
     return element("td", {class: entry.diverged > 0 ? "lost" : ""}, shareText(entry.diverged, entry.runs));
   }
-  const {value, ratio} = entry[state.ratio];
+  const {value} = entry[state.ratio];
+  const ratio = ratioOf(entry, state.ratio);
   const baseline = instance.methods.find((m) => instance.baseline && instance.baseline.method === m.method);
-  const reference = baseline ? baseline[state.ratio].value : null;
-  const known = isKnown(value) ? (state.ratio.startsWith("final") ? significant(value) : amount(value)) : "never";
+  const isCount = state.ratio === "iterations" || state.ratio === "vectors";
+  const known = isKnown(value) ? (isCount ? amount(value) : significant(value)) : "never";
   const title = `${entry.method} on ${instance.name}: ${known}, ${entry.reached} of ${entry.runs} reached the target` +
       (entry.diverged > 0 ? `, ${entry.diverged} diverged` : "") +
       (entry.missing > 0 ? `, ${entry.missing} not finished` : "");
-  return element(
-      "td", {class: shade(ratio, value, reference) + (baseline === entry ? " base" : ""), title}, ratioText(ratio));
+  const look = shade(ratio, value, rivalOf(instance, baseline)) + (baseline === entry ? " base" : "");
+  return element("td", {class: look, title}, ratioText(ratio));
 }
 
 function instanceCell(i) {
@@ -192,21 +301,22 @@ function instanceCell(i) {
   return element("td", {class: "text"}, i.name, element("small", {}, facts.join(" \u00b7 ")));
 }
 
+const entryOf = (instance, name) => instance.methods.find((m) => m.method === name);
+
 function showRatios() {
   const head = element(
       "tr", {}, element("th", {scope: "col", class: "text"}, "Instance"),
-      ...names.map((name, n) => element("th", {scope: "col"}, keyOf(n), element("br"), name)));
-  const body = board.instances.map((i) => element("tr", {}, instanceCell(i), ...i.methods.map((m) => ratioCell(i, m))));
+      ...names.map(
+          (name) => element("th", {scope: "col"}, element("span", {class: "upright"}, name), keyOf(lookOf(name)))));
+  const body = board.instances.map(
+      (i) => element("tr", {}, instanceCell(i), ...names.map((name) => ratioCell(i, entryOf(i, name)))));
   const parts = [element("thead", {}, head), element("tbody", {}, ...body)];
   if (state.ratio !== "diverged") {
-    const means = names.map((name) => board.methods.find((m) => m.method === name)[state.ratio].geometric_mean);
-    parts.push(element(
-        "tfoot", {},
-        element(
-            "tr", {}, element("td", {class: "text"}, "geometric mean"),
-            ...means.map((mean) => element("td", {}, ratioText(mean))))));
+    const means = board.methods.map((m) => element("td", {}, meanText(summaryOf(m, state.ratio), shareText)));
+    parts.push(element("tfoot", {}, element("tr", {}, element("td", {class: "text"}, "geometric mean"), ...means)));
   }
   byId("ratio-table").replaceChildren(...parts);
+  byId("ratio-table").classList.toggle("crowded", names.length > 9);
   showRatioNote();
 }
 
@@ -220,9 +330,10 @@ function showRatioNote() {
   const key = (shadeName, text) =>
       element("span", {class: "shade"}, element("span", {class: "swatch " + shadeName}), text);
   note.replaceChildren(
-      `Shown: ${what}, relative to the baseline's (bold), medians over seeds. `, key("best", "up to 1.05"),
-      key("near", "up to 1.5"), key("far", "above 3"), key("lost", "never"),
-      ". +: reached, while the baseline did not. Excess risks below round-off (1e-13 of the risk at the start, or the " +
+      `Shown: ${what}, relative to ${rivalText()}, medians over seeds; the baseline is bold. Best methods first. `,
+      key("best", "up to 1.05"), key("near", "up to 1.5"), key("far", "above 3"), key("lost", "never"),
+      `. +: reached, while ${
+          rivalName()} did not. Excess risks below round-off (1e-13 of the risk at the start, or the ` +
           "accuracy of the reference) are raised to it on both sides.");
 }
 
@@ -252,43 +363,54 @@ const TABLES = {
   methods() {
     const keys =
         ["geometric_mean", "averaged", "comparable", ...BOUNDS.map((b) => `within_${b}`), "worst", "worst_instance"];
-    const head =
-        ["method", "instances", "solved", "runs", "diverged", ...SCORES.flatMap(([s]) => keys.map((k) => `${s} ${k}`))];
+    const head = [
+      "method", "instances", "solved", "runs", "diverged", ...SCORES.flatMap(([s]) => keys.map((k) => `${s} ${k}`)),
+      ...SCORES.flatMap(([s]) => keys.map((k) => `${s} best ${k}`))
+    ];
     return [
       head,
       ...board.methods.map(
           (m) =>
               [m.method, m.instances, m.solved, m.runs, m.diverged,
-               ...SCORES.flatMap(([s]) => keys.map((k) => m[s][k]))])
+               ...SCORES.flatMap(([s]) => keys.map((k) => m[s][k])),
+               ...SCORES.flatMap(([s]) => keys.map((k) => m[s].best[k]))])
     ];
   },
   profile() {
     const all = Math.max(1, profile().instances);
     return [
       ["method", "tau", "share"],
-      ...names.flatMap((name, m) => profile().ratios[m].map((tau, n) => [name, tau, (n + 1) / all]))
+      ...names.flatMap((name) => profile().ratios[indexOf(name)].map((tau, n) => [name, tau, (n + 1) / all]))
     ];
   },
   instances() {
-    const head = ["instance", "method", "runs", "reached", "diverged", ...SCORES.flatMap(([s]) => [s, `${s} ratio`])];
+    const head = [
+      "instance", "method", "runs", "reached", "diverged",
+      ...SCORES.flatMap(([s]) => [s, `${s} ratio`, `${s} best ratio`])
+    ];
     return [
       head,
       ...board.instances.flatMap(
           (i) => i.methods.map(
               (m) =>
                   [i.name, m.method, m.runs, m.reached, m.diverged,
-                   ...SCORES.flatMap(([s]) => [m[s].value, m[s].ratio])]))
+                   ...SCORES.flatMap(([s]) => [m[s].value, m[s].ratio, m[s].best_ratio])]))
     ];
   },
 };
 
 chooseScore("summary", SCORES, showSummary);
+choice("rival", RIVALS, state.rival, (key) => {
+  state.rival = key;
+  showSummary();
+  showRatios();
+});
 chooseScore("profile", PROFILED, showProfile);
 chooseScore("ratio", [...SCORES, DIVERGED], showRatios);
 start({title: () => "scoreboard", tables: TABLES, lines: {profile: shownMethods}, draw: showProfile});
 showHeadline();
 showSummary();
-legend(names, state.hidden, showProfile);
+legend(names.map((name, look) => ({key: name, name, look})), {hidden: state.hidden, draw: showProfile, point: pointAt});
 showProfile();
 showRatios();
 showTables();
