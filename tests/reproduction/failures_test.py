@@ -7,6 +7,7 @@ the files' seeds, and no more iterations than it takes.
 """
 
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -22,7 +23,7 @@ def methods(example, *more):
     with tempfile.TemporaryDirectory() as folder:
         out = pathlib.Path(folder) / "out"
         run = [POLYHOP, "run", EXAMPLES / f"{example}.toml", "-o", out, "--quiet", *more]
-        printed = subprocess.run(run, check=True, stdout=subprocess.PIPE, text=True).stdout
+        printed = subprocess.run(run, check=True, stdout=subprocess.PIPE, text=True, env={**os.environ, "COLUMNS": "1000"}).stdout
         summary = json.loads((out / "summary.json").read_text())
     return {m["method"]: m for m in summary["methods"]}, printed
 
