@@ -152,10 +152,21 @@ function choose(n) {
 
 // In the order in which a narrow screen shows them.
 const SPREADS = [
-  ["iterations", "Iterations", amount], ["final_risk", "Final risk", significant], ["vectors", "Vectors", amount],
+  ["iterations", "Iterations", amount], ["final_risk", "Final risk", risk], ["vectors", "Vectors", amount],
   ["evaluations", "Evaluations", amount], ["seconds", "Seconds", (x) => (isKnown(x) ? significant(x) : "\u2013")],
-  ["final_risk_averaged", "Averaged", (x) => (isKnown(x) ? significant(x) : "\u2013")]
+  ["final_risk_averaged", "Averaged", (x, of) => (isKnown(x) ? risk(x, of) : "\u2013")]
 ];
+
+// An excess risk; 0 where it is below what rounding lets anyone know, as in the terminal's table.
+function risk(x, of) { return isKnown(x) && x < of.risk_floor ? "0" : significant(x); }
+
+// What such a 0 means; "" where there is none.
+function zeroNote() {
+  const hasZero = (of) => of.ranking.some(
+      (s) => s.runs > 0 && [...s.final_risk, ...s.final_risk_averaged].some((x) => isKnown(x) && x < of.risk_floor));
+  const floors = shownExperiments().filter(hasZero).map((of) => of.risk_floor);
+  return floors.length > 0 ? ` 0: less than ${significant(Math.max(...floors))}, which rounding alone can make.` : "";
+}
 
 // The same words as the terminal's table.
 function remark(s) {
@@ -199,6 +210,7 @@ function rankingRows() {
           remark: remark(s),
           take: hasAverage(s) ? s.recommended : "",
           standing: s,
+          of,
           ...Object.fromEntries(SPREADS.map(([key]) => [key, s.runs > 0 ? s[key][1] : null])),
         };
       });
@@ -216,12 +228,12 @@ function sorted(rows) {
   return rows.sort((a, b) => compare(a, b) || a.order - b.order);
 }
 
-function spreadCell(key, format, standing) {
+function spreadCell(key, format, {standing, of}) {
   const [low, median, high] = standing.runs > 0 ? standing[key] : [null, null, null];
-  const cell = element("td", {title: median === null ? "" : String(median)}, format(median));
+  const cell = element("td", {title: median === null ? "" : String(median)}, format(median, of));
   cell.dataset.value = String(median);
   if (isKnown(low) && standing.runs > 1)
-    cell.append(element("small", {}, `${format(low)} to ${isKnown(high) ? format(high) : "\u221e"}`));
+    cell.append(element("small", {}, `${format(low, of)} to ${isKnown(high) ? format(high, of) : "\u221e"}`));
   return cell;
 }
 
@@ -253,7 +265,7 @@ function showRanking() {
           .map(
               (row) => element(
                   "tr", {}, element("td", {}, String(row.shownPlace)), methodCell(row),
-                  ...SPREADS.map(([key, , format]) => spreadCell(key, format, row.standing)), takeCell(row.standing)));
+                  ...SPREADS.map(([key, , format]) => spreadCell(key, format, row)), takeCell(row.standing)));
   byId("ranking-table").replaceChildren(element("thead", {}, head), element("tbody", {}, ...body));
   const seeds = isTogether() ? "the seeds" : plural(experiment().seeds, "seed");
   const target = isTogether() ? "the experiment's target" : `an excess risk of ${significant(experiment().target)}`;
@@ -262,7 +274,7 @@ function showRanking() {
       `Iterations, vectors, evaluations and seconds are those until ${
                                          target} is reached. Final risk: the excess risk ` +
       "of the last iterates at the end; averaged: that of the average of all iterates. Take the one with the lower " +
-      "median; the number of runs says how often it is at least as low as the other. Click a heading to sort.";
+      "median; the number of runs says how often it is at least as low as the other. Click a heading to sort." + zeroNote();
   byId("recommendation").textContent = isTogether() ? "" : experiment().recommendation;
 }
 
