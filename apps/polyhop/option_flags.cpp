@@ -41,7 +41,7 @@ void add_option(Command& command, const std::string& flag, const FieldInfo& fiel
   if (field.type == Codec<bool>::type()) {
     const bool otherwise = field.default_text != "true";
     command.flag((otherwise ? "--" : "--no-") + flag.substr(2), [place, otherwise] { place() = Value(otherwise); },
-                 otherwise ? field.help : "without " + field.help);
+                 otherwise ? field.help : "do not " + field.help);
     return;
   }
   const auto take = [place, check, field](const std::string& text) {

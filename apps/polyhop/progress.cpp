@@ -54,12 +54,21 @@ double Progress::share() const {
 }
 
 void Progress::trial(const std::string& method, Index tried, Index budget) {
+  has_begun_ = false;
   if (quiet_ || !line_.in_place()) return;
   line_.show({label_ + "tuning " + printable(method), ": " + count_of(tried, "step") + " tried",
               fmt::format(", at most {}", budget)});
 }
 
+// What is left is judged by the runs alone, not by the searches before them.
+void Progress::begin() {
+  if (has_begun_) return;
+  begin_ = std::chrono::steady_clock::now();
+  has_begun_ = true;
+}
+
 void Progress::point(const Cell& cell) {
+  begin();
   running_[{cell.method, cell.seed}] = static_cast<double>(cell.points.back().iteration) / iterations_;
   show(cell, false);
 }

@@ -43,6 +43,7 @@ class Progress {
   void end();
 
  private:
+  void begin();
   void show(const Cell& cell, bool ended);
   [[nodiscard]] double share() const;
 
@@ -55,6 +56,7 @@ class Progress {
   Index first_finished_ = -1;  // what an earlier run had finished
   double told_ = 0;
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  bool has_begun_ = false;  // its first run, since the last search
   std::chrono::steady_clock::time_point shown_{};
   std::map<std::pair<std::string, std::uint64_t>, double> running_;  // the share done of each running cell
 };

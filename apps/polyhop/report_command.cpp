@@ -176,23 +176,29 @@ int report_command(const ReportArguments& arguments) {
   if (std::ranges::any_of(arguments.folders, holds_many)) return report_scoreboard(arguments);
   const FigureOptions figure = figure_of(arguments);
   std::vector<Record> records;
-  for (const auto& folder : arguments.folders) records.push_back(load_record(folder, false));
+  for (const auto& folder : arguments.folders) {
+    records.push_back(load_record(folder, false));
+    if (records.back().cells.empty()) {
+      throw InputError("DIR", "the experiment in '" + folder + "' has no runs yet; 'polyhop run' with its file goes on");
+    }
+  }
   naming_flags([&] { require_methods(records, figure.methods); });
   if (!figure.methods.empty() && arguments.figures.empty()) {
     tell("polyhop: --method has no effect without --figure\n");
   }
   std::string trouble;
   auto page = opened_page(arguments, trouble);
+  // Before anything is shown, so that a figure that cannot be drawn is not told behind a page of text.
+  for (const auto& name : arguments.figures) {
+    naming_flags([&] { write_figure(records, figure, name); });
+  }
 
   if (arguments.json) {
     print_summaries(records);
   } else if (!arguments.quiet) {
     for (const Record& record : records) print_record(record, arguments.plain);
   }
-  for (const auto& name : arguments.figures) {
-    naming_flags([&] { write_figure(records, figure, name); });
-    print_written(name, arguments);
-  }
+  for (const auto& name : arguments.figures) print_written(name, arguments);
   if (page) {
     page->write(html_report(records));
     page->commit();

@@ -113,7 +113,7 @@ def _frame(x):
         others = sum(d.kind not in "fiub" for d in x.dtypes) - 1
         where = f"; row {strange[0][0]} is {shown(strange[0][1])}, one of {len(strange)} that are not numbers" if strange else ""
         raise refused("X", f"the column {name!r} has the dtype {dtype}{where}, expected numbers; encode it or leave it out"
-                           + (f", and {others} columns more" if others else ""))
+                           + (f", and {others} more {'column' if others == 1 else 'columns'}" if others else ""))
     return x.to_numpy(dtype=float, na_value=np.nan)
 
 
