@@ -5,6 +5,7 @@
 //   setting  the loss's place in its table, l2, whether there is an intercept, the number of classes, whether sparse
 //   H, y     the samples of all agents; agent, weight: whose each sample is, and the factor on that agent's mean loss
 //   w, value the minimiser and its cost; accuracy
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -17,6 +18,7 @@
 
 #include "polyhop/core/npz_writer.hpp"
 #include "polyhop/core/random.hpp"
+#include "polyhop/core/serial_collective.hpp"
 #include "polyhop/problem/linear_problem.hpp"
 #include "polyhop/problem/loss_table.hpp"
 #include "polyhop/problem/reference_optimum.hpp"
@@ -35,7 +37,9 @@ struct Setting {
   double l2;
   bool intercept;
   bool sparse;
-  bool pooled;  // weights that make the mean of the agents' costs the mean of all samples'
+  bool pooled;          // weights that make the mean of the agents' costs the mean of all samples'
+  double shift = 0;     // of all targets
+  bool spread = false;  // agent by agent, as where nobody has all data
 };
 
 // A target that h.w explains in part.
@@ -65,7 +69,7 @@ Dataset random_data(const Setting& setting, std::uint64_t seed) {
   for (Index n = 0; n < h.rows(); ++n) {
     for (double& x : h.row(n)) x = stream.uniform() < 0.4 ? 0 : stream.normal();
     if (setting.intercept) h(n, features - 1) = 1;
-    data.targets.push_back(target_of(setting.loss, naive::product(h.row(n), w), stream));
+    data.targets.push_back(setting.shift + target_of(setting.loss, naive::product(h.row(n), w), stream));
   }
   data.features = std::move(h);
   return data;
@@ -91,7 +95,9 @@ void dump(NpzWriter& out, Index number, const Setting& setting) {
   const bool huber = setting.loss.name == "huber";
   const LossSpec loss = setting.loss.read(huber ? Value::Table{{"delta", 0.7}} : Value::Table{}, "loss");
   const auto problem = loss.build(used, classes, options);
-  const Reference reference = solve_reference(*problem);
+  SerialCollective alone;
+  const Reference reference =
+      solve_reference(*problem, alone, {0, data.agents()}, setting.spread ? 0 : pooled_features);
   const std::string at = std::to_string(number) + "/";
   const std::vector<double> said = {static_cast<double>(&setting.loss - losses().data()), setting.l2,
                                     setting.intercept ? 1.0 : 0.0, static_cast<double>(problem->predictions()),
@@ -114,6 +120,17 @@ void dump_all(const std::string& path) {
       for (const bool intercept : {false, true}) {
         for (const bool sparse : {false, true}) {
           for (const bool pooled : {false, true}) dump(out, number++, {loss, l2, intercept, sparse, pooled});
+        }
+      }
+    }
+  }
+  // Targets far from 0: few samples are where a Huber loss curves.
+  const LossEntry& huber = *std::ranges::find(losses(), "huber", &LossEntry::name);
+  for (const double l2 : {0.0, 1e-5, 1e-2}) {
+    for (const double shift : {-30.0, 150.0, 4000.0}) {
+      for (const bool spread : {false, true}) {
+        for (const bool intercept : {false, true}) {
+          dump(out, number++, {huber, l2, intercept, false, false, shift, spread});
         }
       }
     }

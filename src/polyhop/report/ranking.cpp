@@ -201,14 +201,30 @@ TextTable tuning_table(const Record& record, const std::vector<Standing>& standi
 }
 
 // What a 0 in the table of risks means; "" where there is none.
-std::string zero_note(const std::vector<Standing>& standings, bool quantiles, double floor) {
+std::string zero_note(const Record& record, const std::vector<Standing>& standings, bool quantiles, double floor) {
   const auto below = [&](const Spread& risk) {
     return risk.median < floor || (quantiles && (risk.low < floor || risk.high < floor));
   };
   const bool any = std::ranges::any_of(standings, [&](const Standing& s) {
     return s.runs > 0 && (below(s.final_risk) || below(s.final_risk_averaged));
   });
-  return any ? "0: less than " + significant(floor, 2) + ", which rounding alone can make." : "";
+  if (!any) return "";
+  const bool unsure = std::ranges::any_of(record.cells, [&](const Cell& c) { return c.reference_accuracy == floor; });
+  return "0: less than " + significant(floor, 2) +
+         (unsure ? ", to which the reference optimum is known." : ", which rounding alone can make.");
+}
+
+// What excess risks cannot tell, where a reference optimum is known less well than the target asks for; "" elsewhere.
+std::string reference_note(const Record& record) {
+  double accuracy = 0;
+  for (const Cell& cell : record.cells) {
+    if (cell.reference_accuracy > accuracy) accuracy = cell.reference_accuracy;
+  }
+  if (!(accuracy > record.target)) return "";
+  return fmt::format(
+      "The reference optimum is known to {} only, above the target {}: excess risks do not tell which method reached "
+      "it. Standardise the features (problem.standardise = true), add a penalty (problem.l2), or raise the target.",
+      significant(accuracy, 2), significant(record.target, 3));
 }
 
 // What to do about the methods that diverged or stalled, each told once.
@@ -418,12 +434,13 @@ std::string ranking_text(const Record& record, Index width, bool color) {
   const double floor = risk_floor(record);
   out += "\n" + said("Excess risk at the end" + over + (many ? ", with 10% and 90% quantiles:" : ":")) + "\n" +
          risk_table(standings, many, floor).text(width, color);
-  if (const std::string text = zero_note(standings, many, floor); !text.empty()) out += said(text);
+  if (const std::string text = zero_note(record, standings, many, floor); !text.empty()) out += said(text);
   if (const std::string text = recommendation(record, standings); !text.empty()) out += "\n" + said(text);
   if (!record.tunings.empty()) {
     out += "\n" + said("Tuning, which no number above counts:") + "\n" +
            tuning_table(record, standings).text(width, color);
   }
+  if (const std::string text = reference_note(record); !text.empty()) out += "\n" + said(text, Ink::warning);
   for (const std::string& text : advice(record)) out += "\n" + said(text, Ink::warning);
   return out;
 }

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <utility>
@@ -16,6 +17,7 @@
 
 #include "polyhop/core/random.hpp"
 #include "polyhop/core/serial_collective.hpp"
+#include "polyhop/problem/optimum/descent.hpp"
 #include "polyhop/problem/softmax_problem.hpp"
 #include "support/thread_team.hpp"
 #include "unit/problem/naive.hpp"
@@ -238,6 +240,141 @@ TEST(ReferenceOptimum, OfTheHuberLoss) {
   for (const double l2 : {0.0, 0.1}) {
     expect_optimum({naive::random_data({10, 7, 15}, 4, false), "huber", l2, 0.7}, 20000);
   }
+}
+
+// Weak duality: for any s with |s_n| <= delta and g = sum_n c_n s_n h_n,
+// J(w) >= -sum_n c_n (s_n y_n + s_n^2 / 2) - ||g||^2 / (2 l2), and without penalty the same for g = 0 alone.
+// The slopes at w are nearly the best s; those of the samples within delta are moved until g = -l2 w.
+double huber_lower_bound(const Model& model, const std::vector<double>& w) {
+  const Dataset& data = model.data;
+  const Index rows = data.features.rows();
+  Matrix ch(data.features.columns(), rows);
+  Vector c(rows);
+  Vector s(rows);
+  for (Index k = 0; k < data.agents(); ++k) {
+    for (Index n = data.first(k); n < data.first(k + 1); ++n) {
+      const auto h = data.features.dense().row(n);
+      c(n) = model.weight(k) / static_cast<double>(data.agents() * data.samples(k));
+      s(n) = naive::slope(model, naive::product(h, w), data.targets[n]);
+      for (Index j = 0; j < ch.rows(); ++j) ch(j, n) = c(n) * h[j];
+    }
+  }
+  Matrix within = ch;
+  for (Index n = 0; n < rows; ++n) {
+    if (std::abs(s(n)) > 0.999 * model.delta) within.col(n).setZero();
+  }
+  const Vector wanted = -model.l2 * Eigen::Map<const Vector>(w.data(), ch.rows());
+  s -= within.completeOrthogonalDecomposition().solve(ch * s - wanted);
+  EXPECT_LE(s.cwiseAbs().maxCoeff(), model.delta);
+  const Vector g = ch * s;
+  if (model.l2 == 0) {
+    EXPECT_LE(g.norm(), 1e-13);
+  }
+  const double penalty = model.l2 > 0 ? g.squaredNorm() / (2 * model.l2) : 0;
+  const Vector y = Eigen::Map<const Vector>(data.targets.data(), rows);
+  return -c.dot(s.cwiseProduct(y) + 0.5 * s.cwiseAbs2()) - penalty;
+}
+
+// No w costs less than the reference, by more than it says.
+void expect_huber_optimum(const Model& model, const Reference& reference) {
+  ASSERT_TRUE(reference.minimiser.has_value());
+  EXPECT_NEAR(reference.value, naive::risk(model, *reference.minimiser), 1e-13 * reference.value);
+  const double rounding = 1e-12 * reference.value;
+  EXPECT_LE(reference.value - huber_lower_bound(model, *reference.minimiser), reference.accuracy + rounding);
+  EXPECT_GE(reference.accuracy, 0);
+  EXPECT_LE(reference.accuracy, 1e-11 * reference.value);
+  EXPECT_EQ(reference.how.find("converge"), std::string::npos) << reference.how;
+}
+
+TEST(ReferenceOptimum, OfTheHuberLossOfTargetsFarFrom0) {
+  // Few samples are ever within delta, and only these curve.
+  SerialCollective alone;
+  for (const double spread : {1.0, 40.0}) {
+    for (const Index dimension : {4, 10, 40}) {
+      for (const double l2 : {0.0, 1e-6, 1e-3}) {
+        for (const std::uint64_t seed : {1, 2, 3}) {
+          SCOPED_TRACE(testing::Message() << "targets 500 +- " << spread << ", " << dimension << " features, l2 " << l2
+                                          << ", seed " << seed);
+          Model model = {naive::random_data({3 * dimension, dimension, 5 * dimension + 7}, dimension, false, seed),
+                         "huber", l2};
+          for (double& y : model.data.targets) y = 500 + spread * y;
+          const LinearProblem problem = model.problem();
+          expect_huber_optimum(model, solve_reference(problem));
+          // Agent by agent.
+          expect_huber_optimum(model, solve_reference(problem, alone, {0, 3}, 0));
+        }
+      }
+    }
+  }
+}
+
+TEST(ReferenceOptimum, OfTheHuberLossOfFarTargetsHasTheSameBitsForAnyNumberOfProcesses) {
+  Model model = {naive::random_data({30, 10, 57}, 10, false), "huber"};
+  for (double& y : model.data.targets) y = 500 + y;
+  SerialCollective alone;
+  const Reference expected = solve_reference(model.problem(), alone, {0, 3}, 0);
+  test::ThreadTeam::run(3, [&](Team& team) {
+    const Index first = model.data.first(team.rank());
+    const Index samples = model.data.samples(team.rank());
+    Dataset own;
+    Rows rows(samples, 10);
+    for (Index n = 0; n < samples; ++n)
+      std::ranges::copy(model.data.features.dense().row(first + n), rows.row(n).begin());
+    own.features = std::move(rows);
+    own.targets.assign(model.data.targets.begin() + first, model.data.targets.begin() + first + samples);
+    own.offset = {0, samples};
+    LinearOptions options;
+    options.share = {team.rank(), 3, 97};
+    const LinearProblem problem(std::move(own), make_loss("huber"), options);
+    const Reference reference = solve_reference(problem, team.collective(), {team.rank(), team.rank() + 1}, 0);
+    EXPECT_EQ(reference.value, expected.value);
+    EXPECT_EQ(reference.minimiser, expected.minimiser);
+  });
+}
+
+TEST(ReferenceOptimum, OfTheHuberLossOfFarTargetsAndTooManyFeaturesForAHessian) {
+  Model model = {naive::random_data({20, 5, 15}, 2010, false), "huber", 1e-3};
+  for (double& y : model.data.targets) y = 1000 + 100 * y;
+  const Reference reference = solve_reference(model.problem());
+  EXPECT_NE(reference.how.find("by conjugate gradients"), std::string::npos) << reference.how;
+  expect_huber_optimum(model, reference);
+}
+
+TEST(ReferenceOptimum, OfTheHuberLossThatNothingLowersFrom0) {
+  // Features of mean 0, all targets far above: slopes cancel at 0, where no sample curves.
+  Dataset data;
+  data.features = Rows(4, 1, 1);
+  data.features.dense()(1, 0) = data.features.dense()(3, 0) = -1;
+  data.targets = {100, 100, 200, 200};
+  data.offset = {0, 2, 4};
+  const Reference reference = solve_reference(Model{data, "huber"}.problem());
+  EXPECT_DOUBLE_EQ(reference.value, 149.5);
+  EXPECT_LE(reference.accuracy, 1e-12);
+}
+
+// J(w) = -w, which falls forever.
+class Falling final : public optimum::Cost {
+ public:
+  Falling() : Cost(Vector::Zero(1), true) {}
+  [[nodiscard]] double evaluate(const Vector& w, Vector* gradient) const override {
+    if (gradient != nullptr) *gradient = Vector::Constant(1, -1.0);
+    return -w(0);
+  }
+  void fix_curvature(const Vector& /*w*/) override {}
+  [[nodiscard]] Vector curvature_times(const Vector& v) const override { return 0 * v; }
+  [[nodiscard]] bool has_small_hessian() const override { return true; }
+  [[nodiscard]] Matrix hessian() const override { return Matrix::Zero(1, 1); }
+  [[nodiscard]] bool falls_along(const Vector& /*w*/) const override { return false; }
+  [[nodiscard]] bool is_positive() const override { return false; }
+  [[nodiscard]] bool is_smooth() const override { return true; }
+  [[nodiscard]] double work() const override { return 1; }
+};
+
+TEST(ReferenceOptimum, SaysWhereItDidNotConverge) {
+  Falling cost;
+  const Reference reference = optimum::by_descent(cost, Vector::Zero(1));
+  EXPECT_EQ(reference.how, "L-BFGS, then Newton's method, which did not converge");
+  EXPECT_GE(reference.accuracy, std::abs(reference.value)) << "what does not curve bounds nothing";
 }
 
 TEST(ReferenceOptimum, OfMoreUnknownsThanSamplesWithPenalty) {

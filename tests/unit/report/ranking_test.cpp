@@ -428,6 +428,19 @@ TEST(Ranking, RisksBelowRoundingAreShownAs0WithANote) {
   EXPECT_EQ(ranking_text(record({cell("b", {1, 0.25})})).find("rounding"), std::string::npos);
 }
 
+TEST(Ranking, WarnsOfAReferenceThatIsKnownLessWellThanTheTarget) {
+  Record of = record({cell("a", {9, 1e-3}), cell("b", {9, 20})});
+  of.target = 1e-2;
+  of.cells[1].reference_accuracy = 0.01;
+  EXPECT_EQ(ranking_text(of).find("The reference optimum"), std::string::npos);
+  of.cells[1].reference_accuracy = 12.5;
+  const std::string text = ranking_text(of, 1000);
+  EXPECT_NE(text.find("0: less than 12, to which the reference optimum is known.\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("The reference optimum is known to 12 only, above the target 0.01: excess risks do not tell"),
+            std::string::npos)
+      << text;
+}
+
 TEST(Ranking, ColoursHeadingsTheBestAndWarnings) {
   Record of = record({cell("a", {9, 1}), cell("b", {9, 1e12}, Status::diverged)});
   of.cells.back().message = "too large a step";

@@ -18,14 +18,16 @@ double last_gains(const std::vector<double>& gains) {
 
 }  // namespace
 
-std::vector<double> conjugate_gradients(const Cost& cost, Vector r, double enough, int most, Vector& d) {
+std::vector<double> conjugate_gradients(const Cost& cost, Vector r, double enough, int most, Vector& d,
+                                        double damping) {
   d = Vector::Zero(r.size());
   Vector p = r;
   double rr = r.squaredNorm();
   const double last = enough * enough * rr;
   std::vector<double> gains;
   while (static_cast<int>(gains.size()) < most && rr > last) {
-    const Vector q = cost.curvature_times(p);
+    Vector q = cost.curvature_times(p);
+    if (damping > 0) q += damping * p;
     const double curvature = p.dot(q);
     if (!(curvature > 0)) break;
     const double a = rr / curvature;

@@ -106,11 +106,15 @@ Reference by_descent(Cost& cost, const Vector& start) {
   }
   Vector w = Eigen::Map<const Vector>(x.data(), static_cast<Eigen::Index>(x.size()));
   const bool small = cost.has_small_hessian();
-  double accuracy = small ? polish_by_factorisation(cost, w) : polish_by_conjugate_gradients(cost, w);
+  double accuracy = small ? newton_by_factorisation(cost, w) : newton_by_conjugate_gradients(cost, w);
   const double least = cost.penalty.minCoeff();
   if (!small && least > 0) accuracy = std::max(accuracy, cost.gradient(w).squaredNorm() / (2 * least));
-  return finish(cost, w, accuracy,
-                small ? "L-BFGS, then Newton's method" : "L-BFGS, then Newton's method by conjugate gradients");
+  Reference reference =
+      finish(cost, w, accuracy,
+             small ? "L-BFGS, then Newton's method" : "L-BFGS, then Newton's method by conjugate gradients");
+  const double drop = std::max(cost.value(start) - reference.value, std::abs(reference.value));
+  if (!(reference.accuracy <= 1e-6 * drop)) reference.how += ", which did not converge";
+  return reference;
 }
 
 Reference by_descent(Cost& cost) {

@@ -6,11 +6,13 @@
 
 namespace polyhop::optimum {
 
-/// Newton's method with halving, from a point w that is already good; returns what the last step was predicted to gain.
+/// Newton's method from where a descent ended; returns what the last step was predicted to gain. From a point that is
+/// already good, with halving. Where that fails, because curvatures change along the steps (Huber losses of targets far
+/// away curve in few samples, or in none), steps are damped first.
 /// The Hessian is factorised.
-double polish_by_factorisation(Cost& cost, Vector& w);
+double newton_by_factorisation(Cost& cost, Vector& w);
 
 /// The same with the Hessian's products with vectors alone.
-double polish_by_conjugate_gradients(Cost& cost, Vector& w);
+double newton_by_conjugate_gradients(Cost& cost, Vector& w);
 
 }  // namespace polyhop::optimum
