@@ -12,9 +12,9 @@ namespace polyhop {
 /// Minimises J = (1/K) sum_k J_k on the pooled data: the yardstick of excess risk, computed once.
 /// Least squares: by a rank-revealing factorisation, by normal equations with refinement, or by conjugate gradients, as
 /// size and kind of the data allow; without penalty the solution of minimum norm. Other losses: L-BFGS, then Newton's
-/// method, with a factorised Hessian where it fits, else by conjugate gradients.
-/// `accuracy` estimates J(minimiser) - min J. Classes that hyperplanes separate have no minimiser without penalty
-/// (logistic, softmax): the infimum 0 is the value.
+/// method, with a factorised Hessian where it fits, else by conjugate gradients; damped where that does not come close.
+/// `accuracy` estimates J(minimiser) - min J, and `how` says so where the search did not converge.
+/// Classes that hyperplanes separate have no minimiser without penalty (logistic, softmax): the infimum 0 is the value.
 /// `problem` is a LinearProblem or a SoftmaxProblem with the data of all agents.
 Reference solve_reference(const DataProblem& problem);
 
