@@ -36,7 +36,7 @@ PARTITIONS = ['{ kind = "iid" }', '{ kind = "label" }', '{ kind = "dirichlet", a
               '{ kind = "sizes", alpha = 0.5 }']
 BASELINES = {"atc": "atc", "exact diffusion": "exact-diffusion", "tracking": "gradient-tracking"}
 GOALS = {"last": "final-risk", "averaged": "final-risk-averaged"}
-ROUNDING, EQUAL = 1e-13, 1.05
+ROUNDING, EQUAL, TARGET = 1e-13, 1.05, 1e-6
 
 
 def graph(random):
@@ -141,6 +141,29 @@ def ratios(curves, auto):
     return out, any(math.isinf(risk(points, "excess_risk")) for points in auto)
 
 
+def cost_to_target(runs, column):
+    """What the median run had spent where its last iterates first were at the target; infinite where most never were."""
+    first = [next((int(p[column]) for p in points if float(p["excess_risk"]) <= TARGET), math.inf) for points in runs]
+    return statistics.median(first)
+
+
+def to_target(curves, autos):
+    """{method: (iterations, vectors)} to the target: ATC and the best tuned method, each tuned for the last iterate, and autos."""
+    tuned = {name: tuple(cost_to_target(curves[f"{name} last"], c) for c in ("iteration", "vectors")) for name in BASELINES}
+    out = {"ATC, tuned": tuned["atc"], "best of all tuned": tuple(min(costs) for costs in zip(*tuned.values()))}
+    return out | {name: tuple(cost_to_target(runs, c) for c in ("iteration", "vectors")) for name, runs in autos.items()}
+
+
+def target_table(results):
+    lines = [f"| | reached {TARGET:g} | iterations, over those of ATC | vectors, likewise |", "|---|---|---|---|"]
+    for name in results[0]["costs"]:
+        reached = [r["costs"] for r in results if math.isfinite(r["costs"][name][0])]
+        ratios = [[c[name][n] / c["ATC, tuned"][n] for c in reached if 0 < c["ATC, tuned"][n] < math.inf and c[name][n] > 0] for n in (0, 1)]
+        cells = [f"{math.exp(statistics.fmean(map(math.log, x))):.2g} ({len(x)})" if x else "-" for x in ratios]
+        lines.append(f"| {name} | {len(reached)} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
 def share(rows, what, goals=("last", "averaged")):
     return f"{100 * sum(all(r[what, g] <= EQUAL for g in goals) for r in rows) / len(rows):.0f}%"
 
@@ -174,16 +197,16 @@ def main():
         curves = problem and run(args.polyhop.resolve(), problem[1] + problem[2], folder / "now")
         if not curves:
             continue
-        row = {"name": problem[0], args.called: ratios(curves, curves["auto"])}
-        for name, other in others.items():
-            row[name] = ratios(curves, run(other, problem[1], folder / f"auto-{name}")["auto"])
+        autos = {name: run(other, problem[1], folder / f"auto-{name}")["auto"] for name, other in others.items()}
+        autos[args.called] = curves["auto"]
+        row = {"name": problem[0], "costs": to_target(curves, autos)} | {name: ratios(curves, runs) for name, runs in autos.items()}
         results.append(row)
         print(len(results), problem[0], *(f"{x:.2g}" for x in row[args.called][0].values()), flush=True)
     head = ("| | last, ATC | averaged, ATC | both, ATC | both, best of all | both, equal vectors | mean ratio, last | averaged | diverged |\n"
             "|---|---|---|---|---|---|---|---|---|\n")
     kinds = list(others) + [args.called]
     table = head + "\n".join(f"| {k} | {summary(results, k)} |" for k in kinds)
-    print(table)
+    print(table, target_table(results), sep="\n\n")
     lines = ["| problem | " + " | ".join(f"{k}: last / ATC, averaged / ATC, last / best, averaged / best, vectors" for k in kinds) + " |",
              "|---|" + "---|" * len(kinds)]
     keys = [("atc", "last"), ("atc", "averaged"), ("best", "last"), ("best", "averaged"), ("vectors", "last")]
@@ -191,6 +214,7 @@ def main():
     (args.out / f"{args.draw}.json").write_text(json.dumps([{k: str(v) for k, v in r.items()} for r in results], indent=1))
     if not args.dry:
         put("auto-rule.md", "drawn", table)
+        put("auto-rule.md", "drawn costs", target_table(results))
         put("auto-rule.md", "drawn problems", "\n".join(lines))
 
 
