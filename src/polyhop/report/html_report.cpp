@@ -241,7 +241,7 @@ std::string record_json(const Record& record, const Budget& budget) {
                  {"seeds", json(static_cast<Index>(distinct))},
                  {"points", json(points)},
                  {"ranking", list_of(standings, standing_json)},
-                 {"risk_floor", json(risk_floor(record))},
+                 {"risk_floor", json(shown_floor(record))},
                  {"recommendation", json(recommendation(record, standings))},
                  {"methods", methods_json(record, budget)},
                  {"network", network_json(record)},

@@ -45,7 +45,7 @@ std::string remark(const Standing& s) {
 }
 
 // An excess risk; 0 where it is below what rounding lets anyone know.
-std::string risk_text(double risk, double floor, int digits) { return risk < floor ? "0" : significant(risk, digits); }
+std::string risk_text(double risk, double floor, int digits) { return risk <= 0 || risk < floor ? "0" : significant(risk, digits); }
 
 // A name in a sentence: it may be words that read as part of it.
 std::string quoted(const std::string& method) { return "'" + printable(method) + "'"; }
@@ -91,7 +91,7 @@ std::string unreached_headline(const Record& record, const std::vector<Standing>
   if (best.reached > 0) return text + "; " + quoted(best.method) + " did" + where_reached(best) + ".";
   const double risk = best.recommended_risk().median;
   if (!std::isfinite(risk)) return text + ".";
-  return text + "; " + quoted(best.method) + " came closest, at " + risk_text(risk, risk_floor(record), 3) +
+  return text + "; " + quoted(best.method) + " came closest, at " + risk_text(risk, shown_floor(record), 3) +
          (best.recommended == Taken::averaged ? ", averaged." : ".");
 }
 
@@ -352,6 +352,22 @@ double risk_floor(const Record& record) {
   return floor;
 }
 
+double shown_floor(const Record& record) {
+  constexpr double round_off = 1e-14;
+  double floor = 0;
+  for (const Cell& cell : record.cells) {
+    if (cell.points.empty()) continue;
+    if (std::isfinite(cell.reference_value)) floor = std::max(floor, round_off * std::abs(cell.reference_value));
+    if (std::isfinite(cell.reference_accuracy)) floor = std::max(floor, cell.reference_accuracy);
+    // A risk below 0 shows how much rounding there is.
+    const Point& last = cell.points.back();
+    for (const double risk : {last.excess_risk, last.excess_risk_averaged}) {
+      if (std::isfinite(risk)) floor = std::max(floor, -risk);
+    }
+  }
+  return floor;
+}
+
 double sign_test(Index lower, Index higher) {
   const auto n = static_cast<double>(lower + higher);
   double p = 0;
@@ -431,7 +447,7 @@ std::string ranking_text(const Record& record, Index width, bool color) {
   out += said("To reach an excess risk of " + significant(record.target, 3) + over + ":") + "\n" +
          target_table(standings).text(width, color);
   const bool many = distinct_seeds(record) > 1;
-  const double floor = risk_floor(record);
+  const double floor = shown_floor(record);
   out += "\n" + said("Excess risk at the end" + over + (many ? ", with 10% and 90% quantiles:" : ":")) + "\n" +
          risk_table(standings, many, floor).text(width, color);
   if (const std::string text = zero_note(record, standings, many, floor); !text.empty()) out += said(text);

@@ -420,12 +420,24 @@ TEST(Ranking, HeadlineSaysOnHowManySeeds) {
 }
 
 TEST(Ranking, RisksBelowRoundingAreShownAs0WithANote) {
-  const std::string text = ranking_text(record({cell("a", {1, -8e-18}), cell("b", {1, 0.25})}));
-  EXPECT_NE(text.find("method  last\n------  ----\na          0\nb       0.25\n0: less than 1e-13, which rounding"),
+  std::vector<Cell> cells = {cell("a", {1, -8e-18}), cell("b", {1, 0.25})};
+  for (Cell& c : cells) c.reference_value = 2;
+  const std::string text = ranking_text(record(cells));
+  EXPECT_NE(text.find("method  last\n------  ----\na          0\nb       0.25\n0: less than 2e-14, which rounding"),
             std::string::npos)
       << text;
   EXPECT_EQ(text.find("e-18"), std::string::npos) << text;
   EXPECT_EQ(ranking_text(record({cell("b", {1, 0.25})})).find("rounding"), std::string::npos);
+}
+
+TEST(Ranking, SmallRisksOfDataThatFitAreNotRounding) {
+  Cell fitted = cell("a", {100, 7e-15});
+  fitted.reference_value = 0;
+  const std::string text = ranking_text(record({fitted}));
+  EXPECT_NE(text.find("7e-15"), std::string::npos) << text;
+  EXPECT_EQ(text.find("rounding"), std::string::npos) << text;
+  fitted.points.back().excess_risk = -3e-17;
+  EXPECT_NE(ranking_text(record({fitted})).find("0: less than 3e-17"), std::string::npos);
 }
 
 TEST(Ranking, WarnsOfAReferenceThatIsKnownLessWellThanTheTarget) {

@@ -158,7 +158,7 @@ const SPREADS = [
 ];
 
 // An excess risk; 0 where it is below what rounding lets anyone know, as in the terminal's table.
-function risk(x, of) { return isKnown(x) && x < of.risk_floor ? "0" : significant(x); }
+function risk(x, of) { return isKnown(x) && (x <= 0 || x < of.risk_floor) ? "0" : significant(x); }
 
 // What such a 0 means; "" where there is none.
 function zeroNote() {
