@@ -179,7 +179,8 @@ int report_command(const ReportArguments& arguments) {
   for (const auto& folder : arguments.folders) {
     records.push_back(load_record(folder, false));
     if (records.back().cells.empty()) {
-      throw InputError("DIR", "the experiment in '" + folder + "' has no runs yet; 'polyhop run' with its file goes on");
+      throw InputError("DIR",
+                       "the experiment in '" + folder + "' has no runs yet; 'polyhop run' with its file goes on");
     }
   }
   naming_flags([&] { require_methods(records, figure.methods); });

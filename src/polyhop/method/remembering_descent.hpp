@@ -23,8 +23,8 @@ namespace polyhop {
 /// between what was remembered and now, in the metric 2P - P^2 of exact diffusion's fast modes:
 ///   e_k = mean_b (l' - alpha) h,   num: mean_b (l' - alpha)(z - z_kn),   den: sum_j (2 q0 (P q0) - (P q0)^2)_kj,
 /// q0_k the fold of e_k by shared random signs; a: mean_b l' alpha ||h||^2, b: mean_b alpha^2 ||h||^2, of samples drawn
-/// before. All four are averaged with the neighbours by A in every iteration, and forgotten by 1/32; rho_k stays where num
-/// or den is not above 0, and is at least 1/64 of the first one. In the first iteration e_k = mean_b l' h, num has
+/// before. All four are averaged with the neighbours by A in every iteration, and forgotten by 1/32; rho_k stays where
+/// num or den is not above 0, and is at least 1/64 of the first one. In the first iteration e_k = mean_b l' h, num has
 /// mean_b l'^2 / max l'', den at least a tenth of ||q0_k||^2, and both begin anew after it. 1 vector and 13 scalars
 /// per edge, in 3 rounds; 1 gradient, and 1 more of an agent that draws a sample for the first time.
 class RememberingDescent {

@@ -45,7 +45,9 @@ std::string remark(const Standing& s) {
 }
 
 // An excess risk; 0 where it is below what rounding lets anyone know.
-std::string risk_text(double risk, double floor, int digits) { return risk <= 0 || risk < floor ? "0" : significant(risk, digits); }
+std::string risk_text(double risk, double floor, int digits) {
+  return risk <= 0 || risk < floor ? "0" : significant(risk, digits);
+}
 
 // A name in a sentence: it may be words that read as part of it.
 std::string quoted(const std::string& method) { return "'" + printable(method) + "'"; }

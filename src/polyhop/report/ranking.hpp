@@ -63,8 +63,8 @@ std::vector<Standing> rank(const Record& record);
 /// Excess risks below it are round-off: 1e-13 of the risk at the start, or the accuracy of the reference where that is
 /// worse.
 double risk_floor(const Record& record);
-/// Below this a final excess risk J(w) - J(w^o) is nothing but rounding, or the reference's own error: it is shown as 0. Where
-/// J(w^o) = 0, small ones are not rounded.
+/// Below this a final excess risk J(w) - J(w^o) is nothing but rounding, or the reference's own error: it is shown as
+/// 0. Where J(w^o) = 0, small ones are not rounded.
 double shown_floor(const Record& record);
 
 /// The two lowest final excess risks of a record, each method's recommended one, compared seed by seed.
