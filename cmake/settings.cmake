@@ -28,8 +28,6 @@ function(polyhop_settings target)
     target_compile_options(${target} PRIVATE -fpch-preprocess -Wno-stringop-overflow -Wno-array-bounds)
   endif()
   if(POLYHOP_SANITIZE)
-    # The dynamic linker resolves ifuncs, which choose a clone by CPU, before the sanitizers are ready.
-    target_compile_definitions(${target} PRIVATE POLYHOP_NO_CLONES=1)
     # Inlining under sanitizers makes g++ see uninitialised values where there are none.
     target_compile_options(${target} PRIVATE -fsanitize=${POLYHOP_SANITIZE} -fno-sanitize-recover=all
       -fno-omit-frame-pointer -Wno-maybe-uninitialized)

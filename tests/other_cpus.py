@@ -20,7 +20,7 @@ from same_numbers import FITS, RANKS, hash_of_arrays, hash_of_curves
 
 QEMU = "qemu-x86_64"
 # The processor and the kernels it must choose, or else it is no other processor.
-CPUS = {"Haswell": "x86-64-v3", "Nehalem": "default"}
+CPUS = {"Haswell": "x86-64-v3", "Nehalem": "plain"}
 
 
 class OtherCpus(unittest.TestCase):

@@ -13,6 +13,7 @@
 #include "command_line.hpp"
 #include "commands.hpp"
 #include "polyhop/core/error.hpp"
+#include "polyhop/core/machine.hpp"
 #include "polyhop/core/memory_limit.hpp"
 #include "polyhop/report/text_table.hpp"
 #include "terminal.hpp"
@@ -54,6 +55,7 @@ int main(int argc, char** argv, const Registry& registry) {
   try {
     app::supervise(argc > 1 ? argv[1] : "");
     if (argc > 1 && app::is_idle(argv[1])) return app::done;
+    check_kernels_asked_for();
     code = app::parse_and_run(argc, argv, registry);
   } catch (const LostPeer& e) {
     // Whoever waits for a lost process tells of it: others may be out of reach.

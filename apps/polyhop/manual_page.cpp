@@ -99,7 +99,9 @@ std::string manual_page(const std::vector<CommandInfo>& tree) {
   }
   return out + exit_codes() + ".SH ENVIRONMENT\n.TP\n" + bold("NO_COLOR") +
          "\nif set, no colours unless --color always asks for them\n.TP\n" + bold("COLUMNS") +
-         "\nthe width of the text, where it is not that of the terminal (default without one: 80)\n";
+         "\nthe width of the text, where it is not that of the terminal (default without one: 80)\n.TP\n" +
+         bold("POLYHOP_CPU") +
+         "\nx86-64-v3 or plain: use the kernels for a lesser processor, which is slower and gives the same bits\n";
 }
 
 }  // namespace polyhop::app

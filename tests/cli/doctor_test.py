@@ -23,11 +23,21 @@ class Doctor(CommandTest):
         said = json.loads(self.done("doctor", "--json").stdout)
         self.assertTrue(said["fit"])
         self.assertGreaterEqual(said["cores"], 1)
-        self.assertIn(said["instruction_set"], ("default", "x86-64-v3", "x86-64-v4"))
+        self.assertIn(said["instruction_set"], ("plain", "x86-64-v3", "x86-64-v4"))
         version = self.done("--version").stdout.split()[1]
         self.assertEqual(said["version"], version)
         tests = [finding for finding in said["findings"] if finding["subject"] == "self-test"]
         self.assertGreaterEqual(len(tests), 4)
+
+    def test_kernels_can_be_asked_for(self):
+        for name in ("plain", json.loads(self.done("doctor", "--json").stdout)["instruction_set"]):
+            environment = {**os.environ, "POLYHOP_CPU": name}
+            said = json.loads(self.done("doctor", "--json", env=environment).stdout)
+            self.assertEqual(said["instruction_set"], name)
+            self.assertTrue(said["fit"], "the kernels give the pinned bits")
+        result = self.polyhop("doctor", env={**os.environ, "POLYHOP_CPU": "x86-64-v9"})
+        self.assertEqual(result.returncode, 3)
+        self.assertRegex(result.stderr, r'POLYHOP_CPU: found "x86-64-v9"; this machine can run kernels for .*"plain"')
 
     def test_it_tells_what_is_built_in(self):
         found = {finding["subject"]: finding for finding in json.loads(self.done("doctor", "--json").stdout)["findings"]}

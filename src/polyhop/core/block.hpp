@@ -12,6 +12,7 @@
 
 #include "polyhop/core/gradients.hpp"
 #include "polyhop/core/kernels.hpp"
+#include "polyhop/core/pair_tiles.hpp"
 #include "polyhop/core/reach.hpp"
 #include "polyhop/core/rows.hpp"
 
@@ -122,8 +123,19 @@ inline void mix(double share, const Rows& y, Rows& x) {
 }
 /// out <- (1 - share) out + share x
 inline void blend(double share, const Rows& x, Rows& out) {
-  scale(1 - share, out);
-  add(share, x, out);
+  with_element(x.element(), [&](auto zero) {
+    const auto* from = x.as<decltype(zero)>();
+    with_element(out.element(), [&](auto wide) {
+      auto* to = out.as<decltype(wide)>();
+      if constexpr (sizeof wide >= sizeof zero) {
+        for (Index k = 0; k < x.rows(); ++k, from += x.stride(), to += out.stride()) {
+          kernels::blend(share, from, to, x.columns());
+        }
+      } else {
+        refuse_element(x.element());
+      }
+    });
+  });
 }
 
 /// Row i of x folded to so many numbers by a row of signs
@@ -230,15 +242,14 @@ inline void combine(const SparseView& links, std::span<const std::int32_t> which
                      out.as<T>(), out.stride());
   });
 }
-/// out[e] = x_k . x_l over the entries of a reach, x_k the rows from `own` on. `mirror`, where it is not null, names
-/// entries with the same value; `places` is room for the rows' places, kept from one call to the next.
-inline void pairwise(const Reach& x, Index own, const Index* mirror, std::vector<const void*>& places,
-                     std::span<double> out) {
+/// out[e] = x_k . x_l over the entries of a reach, x_k the rows from `own` on; `places` is room for the rows' places,
+/// kept from one call to the next.
+inline void pairwise(const Reach& x, Index own, std::vector<const void*>& places, std::span<double> out) {
   with_element(x.element, [&](auto zero) {
     using T = decltype(zero);
     places.resize(x.agents);
     for (Index k = 0; k < x.agents; ++k) places[k] = x.all<T>() + (own + k) * x.stride;
-    kernels::pairwise(x.pattern, x.agents, places.data(), x.all<T>(), x.stride, x.columns, mirror, out.data());
+    multiply_pairs<T>(x, places.data(), out.data());
   });
 }
 

@@ -2,136 +2,186 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "polyhop/core/kernels.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdlib>
 #include <cstring>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "polyhop/core/rows.hpp"
 
-// One source, three instruction sets, chosen at load time. The arithmetic is the same fused multiply-add in
-// each, so the bits are too. Sanitizers run before the choice can be made, other compilers lack the attribute.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(POLYHOP_NO_CLONES)
-#define POLYHOP_HAS_CLONES
-#define POLYHOP_CLONES __attribute__((target_clones("default", "arch=x86-64-v3", "arch=x86-64-v4")))
-#else
-#define POLYHOP_CLONES
-#endif
-// Pieces of a cloned function must be compiled for the clone's instruction set: never called, always inlined.
+// One source, three instruction sets: a loop is a template that is always inlined, into one function for each of them.
+// The arithmetic is the same fused multiply-add in each, so the bits are too.
 #define POLYHOP_INLINE inline __attribute__((always_inline))
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define POLYHOP_HAS_VARIANTS
+// Defines `name`, which runs loop<bytes of a vector> of the variant in use.
+#define POLYHOP_KERNEL(returns, name, parameters, arguments, loop)                                      \
+  namespace {                                                                                           \
+  __attribute__((target("arch=x86-64-v4"))) returns name##_v4 parameters { return loop<64> arguments; } \
+  __attribute__((target("arch=x86-64-v3"))) returns name##_v3 parameters { return loop<32> arguments; } \
+  }                                                                                                     \
+  returns name parameters {                                                                             \
+    if (in_use == Variant::v4) return name##_v4 arguments;                                              \
+    if (in_use == Variant::v3) return name##_v3 arguments;                                              \
+    return loop<32> arguments;                                                                          \
+  }
+#else
+#define POLYHOP_KERNEL(returns, name, parameters, arguments, loop) \
+  returns name parameters { return loop<32> arguments; }
+#endif
 // No vector crosses a real function call, so that its calling convention does not matter.
 #pragma GCC diagnostic ignored "-Wpsabi"
 
 namespace polyhop::kernels {
 namespace {
 
+enum class Variant : std::uint8_t { plain, v3, v4 };
+constexpr std::array<std::pair<Variant, const char*>, 3> variant_names = {
+    {{Variant::v4, "x86-64-v4"}, {Variant::v3, "x86-64-v3"}, {Variant::plain, "plain"}}};
+
+// Plain until the line below it has run, so that kernels may be called from anywhere.
+constinit Variant in_use = Variant::plain;
+[[maybe_unused]] const bool chosen = [] {
+  const char* wish = std::getenv("POLYHOP_CPU");
+  return (wish != nullptr && use_variant(wish)) || use_variant(variants().front());
+}();
+
 // Some lanes in one register. The compiler's own vectors, because plain loops over an array of lanes end up in memory
 // or in scalar code as soon as they stand inside other loops (g++ 12).
-constexpr int vector_bytes = 32;
-template <class T>
-constexpr int width = vector_bytes / static_cast<int>(sizeof(T));
-template <class T>
-struct VectorOf;
-template <>
-struct VectorOf<double> {
-  using Type = double __attribute__((vector_size(vector_bytes)));
+template <class T, int bytes>
+struct VectorOf {
+  using Type [[gnu::vector_size(bytes)]] = T;
 };
-template <>
-struct VectorOf<float> {
-  using Type = float __attribute__((vector_size(vector_bytes)));
-};
-template <class T>
-using Vector = typename VectorOf<T>::Type;
-using Quad = Vector<double>;
-using Oct = Vector<float>;
-using Pair = double __attribute__((vector_size(2 * sizeof(double))));
-static_assert(4 * width<double> == lanes && 2 * width<double> == Rows::line);
-static_assert(2 * width<float> == lanes && lanes == Rows::line_of(Element::float32));
+template <class T, int bytes>
+using Vector = typename VectorOf<T, bytes>::Type;
+template <class T, int bytes>
+constexpr int width = bytes / static_cast<int>(sizeof(T));
+using Quad = Vector<double, 32>;
+using Oct = Vector<double, 64>;
+using Pair = Vector<double, 16>;
+static_assert(2 * Rows::line == lanes && Rows::line_of(Element::float32) == lanes);
 
-template <class T>
-POLYHOP_INLINE Vector<T> load(const T* x) {
-  Vector<T> out;
+template <int bytes, class T>
+POLYHOP_INLINE Vector<T, bytes> load(const T* x) {
+  Vector<T, bytes> out;
   std::memcpy(&out, x, sizeof out);
   return out;
 }
 
-template <class T>
-POLYHOP_INLINE void store(const Vector<T>& vector, T* x) {
+template <class V, class T>
+POLYHOP_INLINE void store(const V& vector, T* x) {
   std::memcpy(x, &vector, sizeof vector);
 }
 
-POLYHOP_INLINE Quad fma(const Quad& a, const Quad& b, const Quad& c) {
-  Quad out;
-  for (int l = 0; l < width<double>; ++l) out[l] = std::fma(a[l], b[l], c[l]);
+// Has a vector loaded once: g++ 12 would load it again for every product, and one load a cycle is all there is.
+template <class V>
+POLYHOP_INLINE void keep([[maybe_unused]] V& vector) {
+#ifdef POLYHOP_HAS_VARIANTS
+  if constexpr (sizeof(V) == 64) asm("" : "+v"(vector));
+#endif
+}
+
+template <class V>
+POLYHOP_INLINE V fma(const V& a, const V& b, const V& c) {
+  V out;
+  for (std::size_t l = 0; l < sizeof(V) / sizeof(a[0]); ++l) out[l] = std::fma(a[l], b[l], c[l]);
   return out;
 }
 
-POLYHOP_INLINE Oct fma(const Oct& a, const Oct& b, const Oct& c) {
-  Oct out;
-  for (int l = 0; l < width<float>; ++l) out[l] = std::fma(a[l], b[l], c[l]);
-  return out;
+template <int bytes, class T>
+POLYHOP_INLINE Vector<T, bytes> all(T x) {
+  return Vector<T, bytes>{} + x;
 }
 
-POLYHOP_INLINE Quad all(double x) { return Quad{x, x, x, x}; }
-POLYHOP_INLINE Oct all(float x) { return Oct{x, x, x, x, x, x, x, x}; }
+// The last steps of the fixed tree: lanes l + 4, l + 2, l + 1.
+POLYHOP_INLINE Quad halved(const Oct& s) {
+  return __builtin_shufflevector(s, s, 0, 1, 2, 3) + __builtin_shufflevector(s, s, 4, 5, 6, 7);
+}
+POLYHOP_INLINE double total(const Quad& s) {
+  const Pair p = __builtin_shufflevector(s, s, 0, 1) + __builtin_shufflevector(s, s, 2, 3);
+  return p[0] + p[1];
+}
+// The same for four sums at once.
+POLYHOP_INLINE Quad totals(const Quad& a, const Quad& b, const Quad& c, const Quad& d) {
+  const Quad even_ab = __builtin_shufflevector(a, b, 0, 4, 2, 6);
+  const Quad even_cd = __builtin_shufflevector(c, d, 0, 4, 2, 6);
+  const Quad odd_ab = __builtin_shufflevector(a, b, 1, 5, 3, 7);
+  const Quad odd_cd = __builtin_shufflevector(c, d, 1, 5, 3, 7);
+  const Quad even =
+      __builtin_shufflevector(even_ab, even_cd, 0, 1, 4, 5) + __builtin_shufflevector(even_ab, even_cd, 2, 3, 6, 7);
+  const Quad odd =
+      __builtin_shufflevector(odd_ab, odd_cd, 0, 1, 4, 5) + __builtin_shufflevector(odd_ab, odd_cd, 2, 3, 6, 7);
+  return even + odd;
+}
 
-// The partial sums of a reduction: lanes 0-3, 4-7, 8-11, 12-15.
+// The partial sums of a reduction: `lanes` of double, in vectors of `bytes`.
+template <int bytes>
 struct WideLanes {
-  Quad a = {};
-  Quad b = {};
-  Quad c = {};
-  Quad d = {};
+  static constexpr int count = lanes / width<double, bytes>;
+  Vector<double, bytes> part[count] = {};
 
-  // By the fixed tree.
-  [[nodiscard]] POLYHOP_INLINE double total() const {
-    const Quad s = (a + c) + (b + d);
-    const Pair p = __builtin_shufflevector(s, s, 0, 1) + __builtin_shufflevector(s, s, 2, 3);
-    return p[0] + p[1];
+  // Lane l + lane l + 8, then + 4: what `total` and `totals` take.
+  [[nodiscard]] POLYHOP_INLINE Quad quad() const {
+    if constexpr (bytes == 64) {
+      return halved(part[0] + part[1]);
+    } else {
+      return (part[0] + part[2]) + (part[1] + part[3]);
+    }
   }
 };
 
 // What a reduction adds up, `lanes` numbers at a time (`add`); of float, at most float_run of them before a `pause`.
 // And `add_half`, for the last line of a row whose number of lines is odd.
-template <class T>
+template <class T, int bytes>
 struct Lanes;
 
-template <>
-struct Lanes<double> : WideLanes {
+template <int bytes>
+struct Lanes<double, bytes> : WideLanes<bytes> {
+  using WideLanes<bytes>::part;
+  static constexpr int step = width<double, bytes>;
+
   POLYHOP_INLINE void add(const double* x, const double* y) {
-    a = fma(load(x), load(y), a);
-    b = fma(load(x + 4), load(y + 4), b);
-    c = fma(load(x + 8), load(y + 8), c);
-    d = fma(load(x + 12), load(y + 12), d);
+#pragma GCC unroll 4
+    for (int p = 0; p < this->count; ++p) part[p] = fma(load<bytes>(x + p * step), load<bytes>(y + p * step), part[p]);
   }
   POLYHOP_INLINE void add_half(const double* x, const double* y) {
-    a = fma(load(x), load(y), a);
-    b = fma(load(x + 4), load(y + 4), b);
+#pragma GCC unroll 2
+    for (int p = 0; p < this->count / 2; ++p) {
+      part[p] = fma(load<bytes>(x + p * step), load<bytes>(y + p * step), part[p]);
+    }
   }
   POLYHOP_INLINE void pause() {}
 };
 
-template <>
-struct Lanes<float> {
-  Oct low = {};   // lanes 0-7
-  Oct high = {};  // lanes 8-15
-  WideLanes sum;
+template <int bytes>
+struct Lanes<float, bytes> {
+  static constexpr int step = width<float, bytes>;
+  static constexpr int count = lanes / step;
+  Vector<float, bytes> part[count] = {};
+  WideLanes<bytes> sum;
 
   POLYHOP_INLINE void add(const float* x, const float* y) {
-    low = fma(load(x), load(y), low);
-    high = fma(load(x + 8), load(y + 8), high);
+#pragma GCC unroll 2
+    for (int p = 0; p < count; ++p) part[p] = fma(load<bytes>(x + p * step), load<bytes>(y + p * step), part[p]);
   }
   POLYHOP_INLINE void add_half(const float*, const float*) {}  // a line is all lanes
   POLYHOP_INLINE void pause() {
-    sum.a += Quad{low[0], low[1], low[2], low[3]};
-    sum.b += Quad{low[4], low[5], low[6], low[7]};
-    sum.c += Quad{high[0], high[1], high[2], high[3]};
-    sum.d += Quad{high[4], high[5], high[6], high[7]};
-    low = Oct{};
-    high = Oct{};
+    using Half = Vector<float, bytes / 2>;
+#pragma GCC unroll 2
+    for (int p = 0; p < count; ++p) {
+      Half half[2];
+      std::memcpy(half, &part[p], sizeof part[p]);
+      sum.part[2 * p] += __builtin_convertvector(half[0], Vector<double, bytes>);
+      sum.part[2 * p + 1] += __builtin_convertvector(half[1], Vector<double, bytes>);
+      part[p] = Vector<float, bytes>{};
+    }
   }
-  [[nodiscard]] POLYHOP_INLINE double total() {
-    pause();
-    return sum.total();
-  }
+  // After a pause
+  [[nodiscard]] POLYHOP_INLINE Quad quad() const { return sum.quad(); }
 };
 
 // add(j) for j = 0, lanes, ... as long as whole lanes lie before `end`, with a pause after every run where there is
@@ -151,24 +201,25 @@ POLYHOP_INLINE Index in_runs(Index end, Add add, Pause pause) {
   return j;
 }
 
-template <class T>
+template <int bytes, class T>
 POLYHOP_INLINE double row_dot(const T* x, const T* y, Index n) {
   const Index end = Rows::padded(n, element_of<T>);
-  Lanes<T> sum;
+  Lanes<T, bytes> sum;
   const Index j = in_runs<T>(
       end, [&](Index at) __attribute__((always_inline)) { sum.add(x + at, y + at); },
       [&]() __attribute__((always_inline)) { sum.pause(); });
   if (j < end) sum.add_half(x + j, y + j);
-  return sum.total();
+  return total(sum.quad());
 }
 
-template <class T>
+template <int bytes, class T>
 POLYHOP_INLINE double row_distance(const T* x, const T* y, Index n) {
   const Index end = Rows::padded(n, element_of<T>);
-  Lanes<T> sum;
+  constexpr int step = width<T, bytes>;
+  Lanes<T, bytes> sum;
   T difference[lanes];
   const auto subtract = [&](Index j, int count) __attribute__((always_inline)) {
-    for (int l = 0; l < count; l += width<T>) store<T>(load(x + j + l) - load(y + j + l), difference + l);
+    for (int l = 0; l < count; l += step) store(load<bytes>(x + j + l) - load<bytes>(y + j + l), difference + l);
   };
   const Index j = in_runs<T>(
       end,
@@ -181,56 +232,35 @@ POLYHOP_INLINE double row_distance(const T* x, const T* y, Index n) {
     subtract(j, lanes / 2);
     sum.add_half(difference, difference);
   }
-  return sum.total();
+  return total(sum.quad());
 }
 
-}  // namespace
-
-const char* instruction_set() {
-#ifdef POLYHOP_HAS_CLONES
-  // As the loader's own choice between the clones.
-  if (__builtin_cpu_supports("x86-64-v4")) return "x86-64-v4";
-  if (__builtin_cpu_supports("x86-64-v3")) return "x86-64-v3";
-#endif
-  return "default";
-}
-
-POLYHOP_CLONES double dot(const double* x, const double* y, Index n) { return row_dot(x, y, n); }
-POLYHOP_CLONES double dot(const float* x, const float* y, Index n) { return row_dot(x, y, n); }
-
-POLYHOP_CLONES double squared_distance(const double* x, const double* y, Index n) { return row_distance(x, y, n); }
-POLYHOP_CLONES double squared_distance(const float* x, const float* y, Index n) { return row_distance(x, y, n); }
-
-POLYHOP_CLONES void scale(double a, const double* x, double* out, Index n) {
-  for (Index j = 0; j < n; ++j) out[j] = a * x[j];
-}
-POLYHOP_CLONES void scale(double factor, const float* x, float* out, Index n) {
-  const auto a = static_cast<float>(factor);
+template <int, class T>
+POLYHOP_INLINE void scaled(double factor, const T* x, T* out, Index n) {
+  const auto a = static_cast<T>(factor);
   for (Index j = 0; j < n; ++j) out[j] = a * x[j];
 }
 
-POLYHOP_CLONES void add_scaled(double a, const double* x, const double* y, double* out, Index n) {
-  for (Index j = 0; j < n; ++j) out[j] = std::fma(a, x[j], y[j]);
-}
-POLYHOP_CLONES void add_scaled(double factor, const float* x, const float* y, float* out, Index n) {
-  const auto a = static_cast<float>(factor);
-  for (Index j = 0; j < n; ++j) out[j] = std::fma(a, x[j], y[j]);
-}
-POLYHOP_CLONES void add_scaled(double a, const float* x, const double* y, double* out, Index n) {
-  for (Index j = 0; j < n; ++j) out[j] = std::fma(a, static_cast<double>(x[j]), y[j]);
+template <int, class T, class Out>
+POLYHOP_INLINE void sum_with_scaled(double factor, const T* x, const Out* y, Out* out, Index n) {
+  const auto a = static_cast<Out>(factor);
+  for (Index j = 0; j < n; ++j) out[j] = std::fma(a, static_cast<Out>(x[j]), y[j]);
 }
 
-POLYHOP_CLONES void add_difference(double a, const double* x, const double* y, double* out, Index n) {
-  for (Index j = 0; j < n; ++j) out[j] = std::fma(a, x[j] - y[j], out[j]);
-}
-POLYHOP_CLONES void add_difference(double factor, const float* x, const float* y, float* out, Index n) {
-  const auto a = static_cast<float>(factor);
+template <int, class T>
+POLYHOP_INLINE void sum_with_difference(double factor, const T* x, const T* y, T* out, Index n) {
+  const auto a = static_cast<T>(factor);
   for (Index j = 0; j < n; ++j) out[j] = std::fma(a, x[j] - y[j], out[j]);
 }
 
-namespace {
+template <int, class T, class Out>
+POLYHOP_INLINE void blended(double share, const T* x, Out* out, Index n) {
+  const auto a = static_cast<Out>(share);
+  const auto rest = static_cast<Out>(1 - share);
+  for (Index j = 0; j < n; ++j) out[j] = std::fma(a, static_cast<Out>(x[j]), rest * out[j]);
+}
 
-template <class T>
+template <int, class T>
 POLYHOP_INLINE void moments_of(double b1, double b2, double s, const T* h, T* m, T* v, Index n) {
   for (Index j = 0; j < n; ++j) {
     const double g = s * static_cast<double>(h[j]);
@@ -239,7 +269,7 @@ POLYHOP_INLINE void moments_of(double b1, double b2, double s, const T* h, T* m,
   }
 }
 
-template <class T>
+template <int, class T>
 POLYHOP_INLINE void raise_to(double b, const T* v, T* u, Index n) {
   for (Index j = 0; j < n; ++j) {
     u[j] =
@@ -247,7 +277,7 @@ POLYHOP_INLINE void raise_to(double b, const T* v, T* u, Index n) {
   }
 }
 
-template <class T>
+template <int, class T>
 POLYHOP_INLINE void fold_to(const T* x, const T* s, Index n, double* out) {
   double sum[folds] = {};
   const Index whole = n / folds * folds;
@@ -258,7 +288,7 @@ POLYHOP_INLINE void fold_to(const T* x, const T* s, Index n, double* out) {
   for (Index j = 0; j < folds; ++j) out[j] = sum[j];
 }
 
-template <class T>
+template <int, class T>
 POLYHOP_INLINE void take_scaled_step(double a, const T* m, const T* u, double floor, double shift, const T* x, T* out,
                                      Index n) {
   for (Index j = 0; j < n; ++j) {
@@ -268,142 +298,238 @@ POLYHOP_INLINE void take_scaled_step(double a, const T* m, const T* u, double fl
   }
 }
 
-}  // namespace
-
-POLYHOP_CLONES void moments(double b1, double b2, double s, const double* h, double* m, double* v, Index n) {
-  moments_of(b1, b2, s, h, m, v, n);
-}
-POLYHOP_CLONES void moments(double b1, double b2, double s, const float* h, float* m, float* v, Index n) {
-  moments_of(b1, b2, s, h, m, v, n);
-}
-
-POLYHOP_CLONES void raise(double b, const double* v, double* u, Index n) { raise_to(b, v, u, n); }
-POLYHOP_CLONES void raise(double b, const float* v, float* u, Index n) { raise_to(b, v, u, n); }
-
-POLYHOP_CLONES void fold(const double* x, const double* s, Index n, double* out) { fold_to(x, s, n, out); }
-POLYHOP_CLONES void fold(const float* x, const float* s, Index n, double* out) { fold_to(x, s, n, out); }
-
-POLYHOP_CLONES void scaled_step(double a, const double* m, const double* u, double floor, double shift, const double* x,
-                                double* out, Index n) {
-  take_scaled_step(a, m, u, floor, shift, x, out, n);
-}
-POLYHOP_CLONES void scaled_step(double a, const float* m, const float* u, double floor, double shift, const float* x,
-                                float* out, Index n) {
-  take_scaled_step(a, m, u, floor, shift, x, out, n);
-}
-
-namespace {
-
-// `vectors` * width columns of one row of out, kept in registers over all entries.
-template <int vectors, class T>
+// `vectors` vectors of columns of one row of out, kept in registers over all entries.
+template <int bytes, int vectors, class T>
 POLYHOP_INLINE void combine_columns(const SparseView& a, Index begin, Index end, const T* x, Index x_stride, T* out) {
-  Vector<T> sum[vectors] = {};
+  constexpr int step = width<T, bytes>;
+  Vector<T, bytes> sum[vectors] = {};
   for (Index e = begin; e < end; ++e) {
-    const Vector<T> weight = all(static_cast<T>(a.weight[e]));
+    const auto weight = all<bytes>(static_cast<T>(a.weight[e]));
     const T* source = x + a.slot[e] * x_stride;
 #pragma GCC unroll 8
-    for (int q = 0; q < vectors; ++q) sum[q] = fma(weight, load(source + q * width<T>), sum[q]);
+    for (int q = 0; q < vectors; ++q) sum[q] = fma(weight, load<bytes>(source + q * step), sum[q]);
   }
 #pragma GCC unroll 8
-  for (int q = 0; q < vectors; ++q) store<T>(sum[q], out + q * width<T>);
+  for (int q = 0; q < vectors; ++q) store(sum[q], out + q * step);
 }
 
-template <class T>
+template <int bytes, class T>
 POLYHOP_INLINE void combine_rows(const SparseView& a, const std::int32_t* rows, Index count, const T* x, Index x_stride,
                                  Index columns, T* out, Index out_stride) {
-  constexpr int vectors = 8;
+  constexpr int vectors = 256 / bytes;
+  constexpr Index wide = vectors * width<T, bytes>;
+  constexpr Index line = Rows::line_of(element_of<T>);
+  constexpr Index few = 512;
   const Index right = Rows::padded(columns, element_of<T>);
+  const auto piece = [&](Index r, Index j) __attribute__((always_inline)) {
+    combine_columns<bytes, vectors>(a, a.offset[r], a.offset[r + 1], x + j, x_stride, out + r * out_stride + j);
+  };
+  // Of few rows some columns at a time, so that what several of them take of a source stays in a near cache; of many it
+  // would not, and rows are read from end to end.
+  const Index whole = right / wide * wide;
+  if (count <= few) {
+    for (Index j = 0; j < whole; j += wide) {
+      for (Index n = 0; n < count; ++n) piece(rows[n], j);
+    }
+  }
   for (Index n = 0; n < count; ++n) {
     const Index r = rows[n];
-    const Index begin = a.offset[r];
-    const Index end = a.offset[r + 1];
-    T* to = out + r * out_stride;
-    Index j = 0;
-    for (; j + vectors * width<T> <= right; j += vectors * width<T>) {
-      combine_columns<vectors>(a, begin, end, x + j, x_stride, to + j);
-    }
-    for (; j < right; j += 2 * width<T>) combine_columns<2>(a, begin, end, x + j, x_stride, to + j);
-  }
-}
-
-template <class T>
-POLYHOP_INLINE void pairwise_dots(const SparseView& pattern, Index rows, const void* const* x, const T* y,
-                                  Index y_stride, Index columns, const Index* mirror, double* out) {
-  for (Index r = 0; r < rows; ++r) {
-    for (Index e = pattern.offset[r]; e < pattern.offset[r + 1]; ++e) {
-      const bool known = mirror != nullptr && mirror[e] >= 0;
-      out[e] = known ? out[mirror[e]] : row_dot(static_cast<const T*>(x[r]), y + pattern.slot[e] * y_stride, columns);
+    for (Index j = count <= few ? whole : 0; j < whole; j += wide) piece(r, j);
+    for (Index j = whole; j < right; j += line) {
+      combine_columns<bytes, 64 / bytes>(a, a.offset[r], a.offset[r + 1], x + j, x_stride, out + r * out_stride + j);
     }
   }
 }
 
-}  // namespace
+// A tile of products: `height` rows against `breadth` others over the columns [from, to), sums in registers, of `sums`
+// (lanes of double, one product after the other) unless it begins, and back to them unless it ends. Then out[place[p]]
+// is product p.
+template <int bytes, int height, int breadth, class T>
+POLYHOP_INLINE void tile_of(const T* const* x, const T* const* y, Index from, Index to, bool begins, bool ends,
+                            double* sums, const std::int32_t* place, double* out) {
+  constexpr int products = height * breadth;
+  constexpr bool is_wide = std::is_same_v<T, double>;
+  using Sum = Lanes<T, bytes>;
+  Sum sum[products];
+  const auto each_wide = [&](auto use) __attribute__((always_inline)) {
+#pragma GCC unroll 16
+    for (int p = 0; p < products; ++p) {
+#pragma GCC unroll 4
+      for (int v = 0; v < WideLanes<bytes>::count; ++v) {
+        double* at = sums + p * lanes + v * width<double, bytes>;
+        if constexpr (is_wide) {
+          use(sum[p].part[v], at);
+        } else {
+          use(sum[p].sum.part[v], at);
+        }
+      }
+    }
+  };
+  if (!begins) each_wide([](auto& part, const double* at) __attribute__((always_inline)) { part = load<bytes>(at); });
+  const auto add = [&](Index j, auto count) __attribute__((always_inline)) {
+    constexpr int parts = decltype(count)::value;
+#pragma GCC unroll 4
+    for (int v = 0; v < parts; ++v) {
+      const Index at = j + v * Sum::step;
+      Vector<T, bytes> other[breadth];
+#pragma GCC unroll 4
+      for (int b = 0; b < breadth; ++b) other[b] = load<bytes>(y[b] + at);
+#pragma GCC unroll 4
+      for (int h = 0; h < height; ++h) {
+        auto own = load<bytes>(x[h] + at);
+        keep(own);
+#pragma GCC unroll 4
+        for (int b = 0; b < breadth; ++b) {
+          auto& part = sum[h * breadth + b].part[v];
+          part = fma(own, other[b], part);
+        }
+      }
+    }
+  };
+  const Index columns = to - from;
+  const Index j = in_runs<T>(
+      columns,
+      [&](Index at) __attribute__((always_inline)) { add(from + at, std::integral_constant<int, Sum::count>{}); },
+      [&]() __attribute__((always_inline)) {
+#pragma GCC unroll 16
+        for (int p = 0; p < products; ++p) sum[p].pause();
+      });
+  if (is_wide && j < columns) add(from + j, std::integral_constant<int, Sum::count / 2>{});
+  if (!ends) {
+    each_wide([](const auto& part, double* at) __attribute__((always_inline)) { store(part, at); });
+    return;
+  }
+  int p = 0;
+#pragma GCC unroll 4
+  for (; p + 4 <= products; p += 4) {
+    const Quad four = totals(sum[p].quad(), sum[p + 1].quad(), sum[p + 2].quad(), sum[p + 3].quad());
+    for (int n = 0; n < 4; ++n) out[place[p + n]] = four[n];
+  }
+#pragma GCC unroll 4
+  for (; p < products; ++p) out[place[p]] = total(sum[p].quad());
+}
 
-POLYHOP_CLONES void combine(const SparseView& a, const std::int32_t* rows, Index count, const double* x, Index x_stride,
-                            Index columns, double* out, Index out_stride) {
-  combine_rows(a, rows, count, x, x_stride, columns, out, out_stride);
-}
-POLYHOP_CLONES void combine(const SparseView& a, const std::int32_t* rows, Index count, const float* x, Index x_stride,
-                            Index columns, float* out, Index out_stride) {
-  combine_rows(a, rows, count, x, x_stride, columns, out, out_stride);
-}
-
-POLYHOP_CLONES void pairwise(const SparseView& pattern, Index rows, const void* const* x, const double* y,
-                             Index y_stride, Index columns, const Index* mirror, double* out) {
-  pairwise_dots(pattern, rows, x, y, y_stride, columns, mirror, out);
-}
-POLYHOP_CLONES void pairwise(const SparseView& pattern, Index rows, const void* const* x, const float* y,
-                             Index y_stride, Index columns, const Index* mirror, double* out) {
-  pairwise_dots(pattern, rows, x, y, y_stride, columns, mirror, out);
+// The same in tiles that the registers hold: all sums, a row and the others.
+template <int bytes, int height, int breadth, class T>
+POLYHOP_INLINE void split_tile(const T* const* x, const T* const* y, Index from, Index to, bool begins, bool ends,
+                               double* sums, const std::int32_t* place, double* out) {
+  constexpr int vectors = Lanes<T, bytes>::count;
+  if constexpr (bytes == 64 || height * breadth * vectors <= 12) {
+    tile_of<bytes, height, breadth>(x, y, from, to, begins, ends, sums, place, out);
+  } else {
+    // Rows of a tile stand one after the other, so that only its height can be cut.
+    constexpr int upper = height / 2;
+    split_tile<bytes, upper, breadth>(x, y, from, to, begins, ends, sums, place, out);
+    split_tile<bytes, height - upper, breadth>(x + upper, y, from, to, begins, ends, sums + upper * breadth * lanes,
+                                               place + upper * breadth, out);
+  }
 }
 
-namespace {
+// The columns [from, to) of the tiles of a panel.
+template <int bytes, class T>
+POLYHOP_INLINE void tiles_of(const PairPanel& panel, const void* const* x, const T* y, Index y_stride, Index from,
+                             Index to, bool begins, bool ends, double* sums, double* out) {
+  for (const std::int32_t* code = panel.begin; code < panel.end;) {
+    const int height = code[0];
+    const int breadth = code[1];
+    const std::int32_t* rows = code + 2;
+    const std::int32_t* others = rows + height;
+    const std::int32_t* place = others + breadth;
+    const auto run = [&](auto of_height, auto of_breadth) __attribute__((always_inline)) {
+      const T* own[of_height];
+      const T* other[of_breadth];
+      for (int h = 0; h < of_height; ++h) own[h] = static_cast<const T*>(x[rows[h]]);
+      for (int b = 0; b < of_breadth; ++b) other[b] = y + others[b] * y_stride;
+      split_tile<bytes, of_height, of_breadth>(own, other, from, to, begins, ends, sums, place, out);
+    };
+    using std::integral_constant;
+    switch (height * (max_tile_breadth + 1) + breadth) {
+      case 4:
+        run(integral_constant<int, 1>{}, integral_constant<int, 1>{});
+        break;
+      case 5:
+        run(integral_constant<int, 1>{}, integral_constant<int, 2>{});
+        break;
+      case 7:
+        run(integral_constant<int, 2>{}, integral_constant<int, 1>{});
+        break;
+      case 8:
+        run(integral_constant<int, 2>{}, integral_constant<int, 2>{});
+        break;
+      case 10:
+        run(integral_constant<int, 3>{}, integral_constant<int, 1>{});
+        break;
+      case 11:
+        run(integral_constant<int, 3>{}, integral_constant<int, 2>{});
+        break;
+      case 13:
+        run(integral_constant<int, 4>{}, integral_constant<int, 1>{});
+        break;
+      default:
+        run(integral_constant<int, 4>{}, integral_constant<int, 2>{});
+        break;
+    }
+    sums += height * breadth * lanes;
+    code = place + height * breadth;
+  }
+}
+
+// Rows that stay in the first cache: a panel's own, so many columns at a time.
+template <int bytes, class T>
+POLYHOP_INLINE void panel_products(const PairPanel& panel, const void* const* x, const T* y, Index y_stride,
+                                   Index columns, Index run, double* sums, double* out) {
+  const Index right = Rows::padded(columns, element_of<T>);
+  for (Index from = 0; from == 0 || from < right; from += run) {  // once without columns, too
+    const Index to = from + run < right ? from + run : right;
+    tiles_of<bytes>(panel, x, y, y_stride, from, to, from == 0, to == right, sums, out);
+  }
+}
 
 // A tile of `height` rows and product_tile points.
-template <int height, class T>
+template <int bytes, int height, class T>
 POLYHOP_INLINE void product_tile_of(const T* h, Index h_stride, const double* wt, Index wt_stride, Index columns,
                                     double* out, Index out_stride) {
-  constexpr int quads = product_tile / width<double>;
-  Quad sum[height][quads] = {};
+  constexpr int step = width<double, bytes>;
+  constexpr int vectors = product_tile / step;
+  Vector<double, bytes> sum[height][vectors] = {};
   for (Index j = 0; j < columns; ++j) {
 #pragma GCC unroll 8
     for (int r = 0; r < height; ++r) {
-      const Quad feature = all(static_cast<double>(h[r * h_stride + j]));
+      const auto feature = all<bytes>(static_cast<double>(h[r * h_stride + j]));
 #pragma GCC unroll 8
-      for (int q = 0; q < quads; ++q) {
-        sum[r][q] = fma(feature, load(wt + j * wt_stride + q * width<double>), sum[r][q]);
-      }
+      for (int q = 0; q < vectors; ++q) sum[r][q] = fma(feature, load<bytes>(wt + j * wt_stride + q * step), sum[r][q]);
     }
   }
 #pragma GCC unroll 8
   for (int r = 0; r < height; ++r) {
 #pragma GCC unroll 8
-    for (int q = 0; q < quads; ++q) store<double>(sum[r][q], out + r * out_stride + q * width<double>);
+    for (int q = 0; q < vectors; ++q) store(sum[r][q], out + r * out_stride + q * step);
   }
 }
 
-template <class T>
+template <int bytes, class T>
 POLYHOP_INLINE void tiled_products(const T* h, Index h_stride, Index rows, const double* wt, Index wt_stride,
                                    Index points, Index columns, double* out, Index out_stride) {
-  constexpr int height = 3;
+  constexpr int height = bytes == 64 ? 6 : 3;
   for (Index p = 0; p < points; p += product_tile) {
     Index r = 0;
     for (; r + height <= rows; r += height) {
-      product_tile_of<height>(h + r * h_stride, h_stride, wt + p, wt_stride, columns, out + r * out_stride + p,
-                              out_stride);
+      product_tile_of<bytes, height>(h + r * h_stride, h_stride, wt + p, wt_stride, columns, out + r * out_stride + p,
+                                     out_stride);
     }
     for (; r < rows; ++r) {
-      product_tile_of<1>(h + r * h_stride, h_stride, wt + p, wt_stride, columns, out + r * out_stride + p, out_stride);
+      product_tile_of<bytes, 1>(h + r * h_stride, h_stride, wt + p, wt_stride, columns, out + r * out_stride + p,
+                                out_stride);
     }
   }
 }
 
 // `height` rows against one block.
-template <int height, class T>
+template <int bytes, int height, class T>
 POLYHOP_INLINE void dots_with_block(const T* const* x, const T* y, Index n, double* out, Index out_stride) {
   constexpr Index line = Rows::line_of(element_of<T>);
   const Index whole = n / line * line;
-  Lanes<T> sum[height];
+  Lanes<T, bytes> sum[height];
   const Index j = in_runs<T>(
       whole,
       [&](Index at) __attribute__((always_inline)) {
@@ -417,83 +543,173 @@ POLYHOP_INLINE void dots_with_block(const T* const* x, const T* y, Index n, doub
 #pragma GCC unroll 4
   for (int r = 0; r < height; ++r) {
     if (j < whole) sum[r].add_half(x[r] + j, y + j);
-    double total = sum[r].total();
+    double result = total(sum[r].quad());
     for (Index rest = whole; rest < n; ++rest) {
-      total = std::fma(static_cast<double>(x[r][rest]), static_cast<double>(y[rest]), total);
+      result = std::fma(static_cast<double>(x[r][rest]), static_cast<double>(y[rest]), result);
     }
-    out[r * out_stride] = total;
+    out[r * out_stride] = result;
   }
 }
 
-template <class T>
+template <int bytes, class T>
 POLYHOP_INLINE void dots_with_blocks(const T* const* x, Index rows, const T* y, Index blocks, Index n, double* out) {
   constexpr int height = 3;  // rows that stay in the first cache while the blocks pass by
   Index r = 0;
   for (; r + height <= rows; r += height) {
     for (Index c = 0; c < blocks; ++c) {
-      dots_with_block<height>(x + r, y + c * n, n, out + r * blocks + c, blocks);
+      dots_with_block<bytes, height>(x + r, y + c * n, n, out + r * blocks + c, blocks);
     }
   }
   for (; r < rows; ++r) {
-    for (Index c = 0; c < blocks; ++c) dots_with_block<1>(x + r, y + c * n, n, out + r * blocks + c, blocks);
+    for (Index c = 0; c < blocks; ++c) dots_with_block<bytes, 1>(x + r, y + c * n, n, out + r * blocks + c, blocks);
   }
 }
 
 // One block += `height` rows, each times its factor.
-template <int height, class T>
+template <int bytes, int height, class T>
 POLYHOP_INLINE void add_to_block(const double* a, Index a_stride, const T* const* x, Index n, T* out) {
-  Vector<T> factor[height];
+  constexpr int step = width<T, bytes>;
+  Vector<T, bytes> factor[height];
 #pragma GCC unroll 4
-  for (int r = 0; r < height; ++r) factor[r] = all(static_cast<T>(a[r * a_stride]));
+  for (int r = 0; r < height; ++r) factor[r] = all<bytes>(static_cast<T>(a[r * a_stride]));
   Index j = 0;
-  for (; j + width<T> <= n; j += width<T>) {
-    Vector<T> sum = load(out + j);
+  for (; j + step <= n; j += step) {
+    auto sum = load<bytes>(out + j);
 #pragma GCC unroll 4
-    for (int r = 0; r < height; ++r) sum = fma(factor[r], load(x[r] + j), sum);
-    store<T>(sum, out + j);
+    for (int r = 0; r < height; ++r) sum = fma(factor[r], load<bytes>(x[r] + j), sum);
+    store(sum, out + j);
   }
   for (; j < n; ++j) {
     for (int r = 0; r < height; ++r) out[j] = std::fma(static_cast<T>(a[r * a_stride]), x[r][j], out[j]);
   }
 }
 
-template <class T>
+template <int bytes, class T>
 POLYHOP_INLINE void add_to_blocks(const double* a, const T* const* x, Index rows, Index blocks, Index n, T* out) {
   constexpr int height = 4;
   Index r = 0;
   for (; r + height <= rows; r += height) {
-    for (Index c = 0; c < blocks; ++c) add_to_block<height>(a + r * blocks + c, blocks, x + r, n, out + c * n);
+    for (Index c = 0; c < blocks; ++c) add_to_block<bytes, height>(a + r * blocks + c, blocks, x + r, n, out + c * n);
   }
   for (; r < rows; ++r) {
-    for (Index c = 0; c < blocks; ++c) add_to_block<1>(a + r * blocks + c, blocks, x + r, n, out + c * n);
+    for (Index c = 0; c < blocks; ++c) add_to_block<bytes, 1>(a + r * blocks + c, blocks, x + r, n, out + c * n);
   }
 }
 
 }  // namespace
 
-POLYHOP_CLONES void products(const double* h, Index h_stride, Index rows, const double* wt, Index wt_stride,
-                             Index points, Index columns, double* out, Index out_stride) {
-  tiled_products(h, h_stride, rows, wt, wt_stride, points, columns, out, out_stride);
-}
-POLYHOP_CLONES void products(const float* h, Index h_stride, Index rows, const double* wt, Index wt_stride,
-                             Index points, Index columns, double* out, Index out_stride) {
-  tiled_products(h, h_stride, rows, wt, wt_stride, points, columns, out, out_stride);
-}
-
-POLYHOP_CLONES void block_dots(const double* const* x, Index rows, const double* y, Index blocks, Index n,
-                               double* out) {
-  dots_with_blocks(x, rows, y, blocks, n, out);
-}
-POLYHOP_CLONES void block_dots(const float* const* x, Index rows, const float* y, Index blocks, Index n, double* out) {
-  dots_with_blocks(x, rows, y, blocks, n, out);
+std::span<const char* const> variants() {
+  static const std::vector<const char*> names = [] {
+    std::vector<const char*> out;
+#ifdef POLYHOP_HAS_VARIANTS
+    if (__builtin_cpu_supports("x86-64-v4")) out.push_back("x86-64-v4");
+    if (__builtin_cpu_supports("x86-64-v3")) out.push_back("x86-64-v3");
+#endif
+    out.push_back("plain");
+    return out;
+  }();
+  return names;
 }
 
-POLYHOP_CLONES void add_blocks(const double* a, const double* const* x, Index rows, Index blocks, Index n,
-                               double* out) {
-  add_to_blocks(a, x, rows, blocks, n, out);
+bool use_variant(std::string_view name) {
+  if (std::ranges::find(variants(), name) == variants().end()) return false;
+  for (const auto& [variant, its_name] : variant_names) {
+    if (name == its_name) in_use = variant;
+  }
+  return true;
 }
-POLYHOP_CLONES void add_blocks(const double* a, const float* const* x, Index rows, Index blocks, Index n, float* out) {
-  add_to_blocks(a, x, rows, blocks, n, out);
+
+const char* instruction_set() {
+  for (const auto& [variant, name] : variant_names) {
+    if (variant == in_use) return name;
+  }
+  return "";
 }
+
+POLYHOP_KERNEL(double, dot, (const double* x, const double* y, Index n), (x, y, n), row_dot)
+POLYHOP_KERNEL(double, dot, (const float* x, const float* y, Index n), (x, y, n), row_dot)
+
+POLYHOP_KERNEL(double, squared_distance, (const double* x, const double* y, Index n), (x, y, n), row_distance)
+POLYHOP_KERNEL(double, squared_distance, (const float* x, const float* y, Index n), (x, y, n), row_distance)
+
+POLYHOP_KERNEL(void, scale, (double a, const double* x, double* out, Index n), (a, x, out, n), scaled)
+POLYHOP_KERNEL(void, scale, (double a, const float* x, float* out, Index n), (a, x, out, n), scaled)
+
+POLYHOP_KERNEL(void, add_scaled, (double a, const double* x, const double* y, double* out, Index n), (a, x, y, out, n),
+               sum_with_scaled)
+POLYHOP_KERNEL(void, add_scaled, (double a, const float* x, const float* y, float* out, Index n), (a, x, y, out, n),
+               sum_with_scaled)
+POLYHOP_KERNEL(void, add_scaled, (double a, const float* x, const double* y, double* out, Index n), (a, x, y, out, n),
+               sum_with_scaled)
+
+POLYHOP_KERNEL(void, add_difference, (double a, const double* x, const double* y, double* out, Index n),
+               (a, x, y, out, n), sum_with_difference)
+POLYHOP_KERNEL(void, add_difference, (double a, const float* x, const float* y, float* out, Index n), (a, x, y, out, n),
+               sum_with_difference)
+
+POLYHOP_KERNEL(void, blend, (double share, const double* x, double* out, Index n), (share, x, out, n), blended)
+POLYHOP_KERNEL(void, blend, (double share, const float* x, float* out, Index n), (share, x, out, n), blended)
+POLYHOP_KERNEL(void, blend, (double share, const float* x, double* out, Index n), (share, x, out, n), blended)
+
+POLYHOP_KERNEL(void, moments, (double b1, double b2, double s, const double* h, double* m, double* v, Index n),
+               (b1, b2, s, h, m, v, n), moments_of)
+POLYHOP_KERNEL(void, moments, (double b1, double b2, double s, const float* h, float* m, float* v, Index n),
+               (b1, b2, s, h, m, v, n), moments_of)
+
+POLYHOP_KERNEL(void, raise, (double b, const double* v, double* u, Index n), (b, v, u, n), raise_to)
+POLYHOP_KERNEL(void, raise, (double b, const float* v, float* u, Index n), (b, v, u, n), raise_to)
+
+POLYHOP_KERNEL(void, fold, (const double* x, const double* s, Index n, double* out), (x, s, n, out), fold_to)
+POLYHOP_KERNEL(void, fold, (const float* x, const float* s, Index n, double* out), (x, s, n, out), fold_to)
+
+POLYHOP_KERNEL(void, scaled_step,
+               (double a, const double* m, const double* u, double floor, double shift, const double* x, double* out,
+                Index n),
+               (a, m, u, floor, shift, x, out, n), take_scaled_step)
+POLYHOP_KERNEL(void, scaled_step,
+               (double a, const float* m, const float* u, double floor, double shift, const float* x, float* out,
+                Index n),
+               (a, m, u, floor, shift, x, out, n), take_scaled_step)
+
+POLYHOP_KERNEL(void, combine,
+               (const SparseView& a, const std::int32_t* rows, Index count, const double* x, Index x_stride,
+                Index columns, double* out, Index out_stride),
+               (a, rows, count, x, x_stride, columns, out, out_stride), combine_rows)
+POLYHOP_KERNEL(void, combine,
+               (const SparseView& a, const std::int32_t* rows, Index count, const float* x, Index x_stride,
+                Index columns, float* out, Index out_stride),
+               (a, rows, count, x, x_stride, columns, out, out_stride), combine_rows)
+
+POLYHOP_KERNEL(void, pairwise,
+               (const PairPanel& panel, const void* const* x, const double* y, Index y_stride, Index columns, Index run,
+                double* sums, double* out),
+               (panel, x, y, y_stride, columns, run, sums, out), panel_products)
+POLYHOP_KERNEL(void, pairwise,
+               (const PairPanel& panel, const void* const* x, const float* y, Index y_stride, Index columns, Index run,
+                double* sums, double* out),
+               (panel, x, y, y_stride, columns, run, sums, out), panel_products)
+
+POLYHOP_KERNEL(void, products,
+               (const double* h, Index h_stride, Index rows, const double* wt, Index wt_stride, Index points,
+                Index columns, double* out, Index out_stride),
+               (h, h_stride, rows, wt, wt_stride, points, columns, out, out_stride), tiled_products)
+POLYHOP_KERNEL(void, products,
+               (const float* h, Index h_stride, Index rows, const double* wt, Index wt_stride, Index points,
+                Index columns, double* out, Index out_stride),
+               (h, h_stride, rows, wt, wt_stride, points, columns, out, out_stride), tiled_products)
+
+POLYHOP_KERNEL(void, block_dots,
+               (const double* const* x, Index rows, const double* y, Index blocks, Index n, double* out),
+               (x, rows, y, blocks, n, out), dots_with_blocks)
+POLYHOP_KERNEL(void, block_dots,
+               (const float* const* x, Index rows, const float* y, Index blocks, Index n, double* out),
+               (x, rows, y, blocks, n, out), dots_with_blocks)
+
+POLYHOP_KERNEL(void, add_blocks,
+               (const double* a, const double* const* x, Index rows, Index blocks, Index n, double* out),
+               (a, x, rows, blocks, n, out), add_to_blocks)
+POLYHOP_KERNEL(void, add_blocks,
+               (const double* a, const float* const* x, Index rows, Index blocks, Index n, float* out),
+               (a, x, rows, blocks, n, out), add_to_blocks)
 
 }  // namespace polyhop::kernels

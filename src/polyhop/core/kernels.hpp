@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
+#include <string_view>
 
 #include "polyhop/core/index.hpp"
 
@@ -34,8 +36,13 @@ namespace polyhop::kernels {
 inline constexpr int lanes = 16;
 inline constexpr Index float_run = 256;
 
-/// Which of the compiled versions of these loops this machine runs: "x86-64-v4", "x86-64-v3" or "default".
+/// Each loop is compiled for several instruction sets, with the same bits. Those that this machine can run, the best
+/// first: "x86-64-v4", "x86-64-v3", "plain".
+std::span<const char* const> variants();
+/// The one in use: the best, unless the environment variable POLYHOP_CPU names another of them.
 const char* instruction_set();
+/// Uses this one from now on; false if it is none of the variants. No kernel may be running.
+bool use_variant(std::string_view name);
 
 /// x . y of two rows
 double dot(const double* x, const double* y, Index n);
@@ -58,6 +65,11 @@ void add_scaled(double a, const float* x, const double* y, double* out, Index n)
 void add_difference(double a, const double* x, const double* y, double* out, Index n);
 void add_difference(double a, const float* x, const float* y, float* out, Index n);
 
+/// out = share x + (1 - share) out
+void blend(double share, const double* x, double* out, Index n);
+void blend(double share, const float* x, float* out, Index n);
+void blend(double share, const float* x, double* out, Index n);
+
 /// Element by element what stands below, in double for either element, and rounded once: squares of small numbers and
 /// sums over many iterations do not bear more.
 /// Moments of a gradient g = s h: m <- b1 m + (1 - b1) g, v <- b2 v + (1 - b2) g^2.
@@ -74,8 +86,8 @@ void scaled_step(double a, const double* m, const double* u, double floor, doubl
 void scaled_step(double a, const float* m, const float* u, double floor, double shift, const float* x, float* out,
                  Index n);
 
-/// A vector folded to `folds` numbers: out[j] = sum of s_m x_m over m = j, j + folds, ..., in that order, in double, s of
-/// signs. Signs drawn at random make the product of two folded vectors that of the vectors, on average.
+/// A vector folded to `folds` numbers: out[j] = sum of s_m x_m over m = j, j + folds, ..., in that order, in double, s
+/// of signs. Signs drawn at random make the product of two folded vectors that of the vectors, on average.
 inline constexpr Index folds = 8;
 void fold(const double* x, const double* s, Index n, double* out);
 void fold(const float* x, const float* s, Index n, double* out);
@@ -86,13 +98,20 @@ void combine(const SparseView& a, const std::int32_t* rows, Index count, const d
 void combine(const SparseView& a, const std::int32_t* rows, Index count, const float* x, Index x_stride, Index columns,
              float* out, Index out_stride);
 
-/// out[e] = x[r] . y row slot[e] for every entry e of each row r in [0, rows): dot products over a sparse pattern.
-/// Where `mirror` is given, mirror[e] >= 0 names an earlier entry with the same value (where x is y the product
-/// is symmetric to the bit), which is copied instead.
-void pairwise(const SparseView& pattern, Index rows, const void* const* x, const double* y, Index y_stride,
-              Index columns, const Index* mirror, double* out);
-void pairwise(const SparseView& pattern, Index rows, const void* const* x, const float* y, Index y_stride,
-              Index columns, const Index* mirror, double* out);
+/// Dot products of pairs of rows, out[e] = x[r] . y row slot, in tiles of a few rows against a few others, which share
+/// what is loaded. The code of a tile: its height and breadth, so many numbers of rows r, so many slots, and the places
+/// e of the products, row by row. The tiles of a panel are worked on together, `run` columns at a time (a multiple of
+/// float_run): `sums` has room for `lanes` numbers for each product of the panel. PairTiles makes panels.
+inline constexpr int max_tile_height = 4;
+inline constexpr int max_tile_breadth = 2;
+struct PairPanel {
+  const std::int32_t* begin = nullptr;
+  const std::int32_t* end = nullptr;
+};
+void pairwise(const PairPanel& panel, const void* const* x, const double* y, Index y_stride, Index columns, Index run,
+              double* sums, double* out);
+void pairwise(const PairPanel& panel, const void* const* x, const float* y, Index y_stride, Index columns, Index run,
+              double* sums, double* out);
 
 /// How many points `products` works on at once; `points` is a multiple of it.
 inline constexpr Index product_tile = 16;

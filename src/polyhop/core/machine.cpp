@@ -12,9 +12,12 @@
 #include <fstream>
 #include <limits>
 #include <sstream>
+#include <string_view>
 #include <thread>
 
+#include "polyhop/core/error.hpp"
 #include "polyhop/core/kernels.hpp"
+#include "polyhop/core/value.hpp"
 
 namespace polyhop {
 namespace {
@@ -104,6 +107,14 @@ Machine this_machine() {
   machine.memory_bytes = kilobytes(entry("/proc/meminfo", "MemTotal"));
   machine.free_bytes = kilobytes(entry("/proc/meminfo", "MemAvailable"));
   return machine;
+}
+
+void check_kernels_asked_for() {
+  const char* wish = std::getenv("POLYHOP_CPU");
+  if (wish == nullptr || std::string_view(wish) == kernels::instruction_set()) return;
+  std::string names;
+  for (const char* name : kernels::variants()) names += (names.empty() ? "" : ", ") + in_quotes(name);
+  throw InputError("POLYHOP_CPU", "found " + in_quotes(wish) + "; this machine can run kernels for " + names);
 }
 
 double usable_memory(const std::string& root) {

@@ -25,6 +25,9 @@ struct Machine {
 
 Machine this_machine();
 
+/// Throws InputError if the environment variable POLYHOP_CPU asks for kernels that this machine cannot run.
+void check_kernels_asked_for();
+
 /// Bytes that this process may have at most: the machine's, its container's (a control group), or what a limit on its
 /// address space leaves, whichever is least; 0 where nobody tells. `root`: where /proc and /sys are.
 double usable_memory(const std::string& root = "/");

@@ -310,6 +310,14 @@ void Network::prepare_two_hop() {
   }
 }
 
+// Points are multiplied with rows that agents have of their own. A door may give them other rows each time.
+Reach Network::with_tiles(Reach points) {
+  if (door_ != nullptr) return points;
+  if (!tiles_.is_made()) tiles_ = PairTiles(far_.view(), block_.size(), nullptr, vectors_);
+  points.tiles = &tiles_;
+  return points;
+}
+
 Reach Network::view(const Delivery& delivery, const Rows& rows, Index columns) const {
   return {delivery.links, block_.size(), two_hop_.entries(), rows.place(0), rows.stride(), columns, rows.element()};
 }
@@ -327,7 +335,7 @@ Reach Network::reach(const Rows& w) {
   const Message message{.hops = 2, .vectors = 1};
   copy_block(w, outbox(message).vectors[0]);
   const Delivery received = exchange(message);
-  return view(received, received.mail->vectors[0], vectors_.columns);
+  return with_tiles(view(received, received.mail->vectors[0], vectors_.columns));
 }
 
 Network::PointsAndGradients Network::reach(const Rows& w, const Gradients& g) {
@@ -337,7 +345,7 @@ Network::PointsAndGradients Network::reach(const Rows& w, const Gradients& g) {
   copy_block(w, mail.vectors[0]);
   write_out(g, mail.vectors[1], own(0));
   const Delivery received = exchange(message);
-  return {view(received, received.mail->vectors[0], vectors_.columns),
+  return {with_tiles(view(received, received.mail->vectors[0], vectors_.columns)),
           view(received, received.mail->vectors[1], vectors_.columns)};
 }
 
@@ -353,8 +361,13 @@ Reach Network::reach(std::span<const double> x, Index width) {
 }
 
 void Network::pairwise(const Reach& x, std::span<double> out) {
-  // Behind a door agents may have got different rows of each other.
-  polyhop::pairwise(x, own(0), door_ == nullptr ? mirror_.data() : nullptr, own_rows_, out);
+  Reach list = x;
+  const bool is_symmetric = door_ == nullptr;  // behind a door agents may have got different rows of each other
+  if (is_symmetric) {
+    if (!mirrored_.is_made()) mirrored_ = PairTiles(far_.view(), block_.size(), mirror_.data(), vectors_);
+    list.tiles = &mirrored_;
+  }
+  polyhop::pairwise(list, own(0), own_rows_, out);
 }
 
 }  // namespace polyhop

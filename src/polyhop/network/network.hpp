@@ -13,6 +13,7 @@
 
 #include "polyhop/core/gradients.hpp"
 #include "polyhop/core/index.hpp"
+#include "polyhop/core/pair_tiles.hpp"
 #include "polyhop/core/reach.hpp"
 #include "polyhop/core/rows.hpp"
 #include "polyhop/graph/combination_matrix.hpp"
@@ -191,6 +192,7 @@ class Network {
   void up_and_down(Message message, Send send, Add add, Take take);
   void sum_up(Rows* x, std::initializer_list<std::span<double>> lists);
   Reach view(const Delivery& delivery, const Rows& rows, Index columns) const;
+  Reach with_tiles(Reach points);
 
   const CombinationMatrix& matrix_;
   Block block_;
@@ -205,6 +207,8 @@ class Network {
   Index forwarded_ = 0;  // in the second round, along every path
   SparseRows two_hop_;
   MeteredVector<Index> mirror_;  // where the same product stands already, or -1
+  PairTiles tiles_;              // of all products over two hops, and of those that have no mirror
+  PairTiles mirrored_;
   std::vector<const void*> own_rows_;
   Index diameter_ = -1;
   std::array<Traffic, 2> traffic_;  // by account

@@ -11,6 +11,7 @@
 
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/kernels.hpp"
+#include "polyhop/core/pair_tiles.hpp"
 #include "polyhop/core/value.hpp"
 #include "polyhop/problem/data_oracle.hpp"
 
@@ -196,8 +197,7 @@ class LinearOracle final : public DataOracle {
                 targets(k)[chosen]);
     }
     if (dense_ != nullptr) {
-      kernels::pairwise(reach.pattern, reach.agents, rows_.data(), reach.all<T>(), reach.stride, reach.columns, nullptr,
-                        reach_z_.data());
+      multiply_pairs<T>(reach, rows_.data(), reach_z_.data());
     }
     loss_.values(reach_z_, reach_targets_, losses);
   }

@@ -135,7 +135,7 @@ TEST(Block, LinksAreCombinedAndMultiplied) {
   const Reach reach = {links, 2, 3, x.data(), x.stride(), columns};  // of the two agents whose rows begin at 1
   std::vector<const void*> places;
   std::vector<double> products(3);
-  pairwise(reach, 1, nullptr, places, products);
+  pairwise(reach, 1, places, products);
   EXPECT_EQ(products, (std::vector<double>{dot(x, 1, x, 0), dot(x, 1, x, 2), dot(x, 2, x, 1)}));
 }
 

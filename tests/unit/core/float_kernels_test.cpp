@@ -122,7 +122,7 @@ struct SparseExample {
   [[nodiscard]] SparseView view() const { return {offset.data(), slot.data(), weight.data()}; }
 };
 
-TEST(FloatKernels, CombineAndPairwiseEqualTheirPlainTwins) {
+TEST(FloatKernels, CombineEqualsItsPlainTwin) {
   const SparseExample a;
   const std::vector<std::int32_t> some = {3, 1};
   for (const Index n : sizes()) {
@@ -132,11 +132,6 @@ TEST(FloatKernels, CombineAndPairwiseEqualTheirPlainTwins) {
         std::vector<float>(4 * stride + 1, -1),
         [&](float* out) { kernels::combine(a.view(), some.data(), 2, x.as<float>(), stride, n, out, stride); },
         [&](float* out) { plain::combine(a.view(), some.data(), 2, x.as<float>(), stride, n, out, stride); }, n);
-    const std::vector<const void*> places = {x.place(0), x.place(1), x.place(2), x.place(3)};
-    expect_same(
-        std::vector<double>(8),
-        [&](double* out) { kernels::pairwise(a.view(), 4, places.data(), x.as<float>(), stride, n, nullptr, out); },
-        [&](double* out) { plain::pairwise(a.view(), 4, places.data(), x.as<float>(), stride, n, out); }, n);
   }
 }
 

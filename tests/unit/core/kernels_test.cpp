@@ -11,9 +11,11 @@
 #include <cstdint>
 #include <limits>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "polyhop/core/fingerprint.hpp"
+#include "polyhop/core/pair_tiles.hpp"
 #include "polyhop/core/random.hpp"
 #include "polyhop/core/rows.hpp"
 #include "unit/core/plain_kernels.hpp"
@@ -347,53 +349,6 @@ TEST(Kernels, CombineOfAnAveragingMatrixIsTheAverage) {
   EXPECT_EQ(std::vector<double>(out.row(1).begin(), out.row(1).end()), (std::vector<double>{4, 5, 6}));
 }
 
-TEST(Kernels, PairwiseEqualsItsPlainTwin) {
-  const SparseExample pattern;
-  for (const Index columns : sizes()) {
-    for (const Index gap : {0, 1, 8}) {
-      const LooseRows own(4, columns, gap, gap, 8);
-      const LooseRows y(5, columns, 1, gap, 9);
-      const std::vector<const void*> x = {own.row(0), own.row(1), own.row(2), own.row(3)};
-      std::vector<double> got(9, untouched);
-      std::vector<double> expected = got;
-      kernels::pairwise(pattern.view(), 4, x.data(), y.row(0), y.stride(), columns, nullptr, got.data());
-      plain::pairwise(pattern.view(), 4, x.data(), y.row(0), y.stride(), columns, expected.data());
-      EXPECT_EQ(bits(got), bits(expected)) << columns << " columns, " << gap << " numbers between rows";
-    }
-  }
-}
-
-TEST(Kernels, PairwiseWithAMirrorEqualsPairwiseWithout) {
-  // All nine pairs of three rows; (k, l) with l < k is the mirror of (l, k).
-  const std::vector<Index> offset = {0, 3, 6, 9};
-  const std::vector<std::int32_t> slot = {0, 1, 2, 0, 1, 2, 0, 1, 2};
-  const std::vector<Index> mirror = {-1, -1, -1, 1, -1, -1, 2, 5, -1};
-  for (const Index columns : sizes()) {
-    const LooseRows y(3, columns, 0, 3, 10);
-    const std::vector<const void*> x = {y.row(0), y.row(1), y.row(2)};
-    std::vector<double> got(9, untouched);
-    std::vector<double> expected(9, untouched);
-    const SparseView pattern = {offset.data(), slot.data(), nullptr};
-    kernels::pairwise(pattern, 3, x.data(), y.row(0), y.stride(), columns, mirror.data(), got.data());
-    plain::pairwise(pattern, 3, x.data(), y.row(0), y.stride(), columns, expected.data());
-    EXPECT_EQ(bits(got), bits(expected)) << columns;
-  }
-}
-
-TEST(Kernels, PairwiseCopiesWhatTheMirrorNames) {
-  const std::vector<Index> offset = {0, 2};
-  const std::vector<std::int32_t> slot = {0, 1};
-  const std::vector<Index> mirror = {-1, 0};
-  Rows y(2, 1);
-  y(0, 0) = 2;
-  y(1, 0) = 3;
-  const Rows three(1, 1, 3);
-  const void* x = three.data();
-  std::vector<double> out(2);
-  kernels::pairwise({offset.data(), slot.data(), nullptr}, 1, &x, y.data(), y.stride(), 1, mirror.data(), out.data());
-  EXPECT_EQ(out, (std::vector<double>{6, 6})) << "the second entry is a copy of the first, not 9";
-}
-
 TEST(Kernels, ProductsEqualTheirPlainTwinForAllTileRemainders) {
   for (Index rows = 0; rows <= 7; ++rows) {
     for (Index points = 0; points <= 3 * kernels::product_tile; points += kernels::product_tile) {
@@ -472,7 +427,7 @@ TEST(Kernels, AddBlocksEqualsItsPlainTwinForAllTileRemainders) {
 
 // What the twins cannot show, being compiled by the same compiler for the same machine. A number that differs here
 // breaks the promise of equal bits: it is never to be replaced by what a machine gives.
-TEST(Kernels, GiveTheSameBitsOnEveryMachine) {
+std::string kernel_fingerprint() {
   Fingerprint fingerprint;
   const SparseExample a;
   const std::vector<std::int32_t> every = {0, 1, 2, 3};
@@ -486,7 +441,7 @@ TEST(Kernels, GiveTheSameBitsOnEveryMachine) {
     fingerprint.add(out);
     std::vector<double> dots(a.slot.size());
     const std::vector<const void*> places(x.begin(), x.end());
-    kernels::pairwise(a.view(), 4, places.data(), rows.row(0), rows.stride(), n, nullptr, dots.data());
+    PairTiles(a.view(), 4, nullptr, n).multiply(places.data(), rows.row(0), rows.stride(), dots.data());
     fingerprint.add(dots);
 
     std::vector<double> m = numbers(n, 21);
@@ -512,7 +467,42 @@ TEST(Kernels, GiveTheSameBitsOnEveryMachine) {
     kernels::add_blocks(factors.data(), x.data(), 4, 3, n, sums.data());
     fingerprint.add(sums);
   }
-  EXPECT_EQ(hexadecimal(fingerprint.value()), "af08c973cc208be8");
+  return hexadecimal(fingerprint.value());
+}
+
+TEST(Kernels, GiveTheSameBitsOnEveryMachine) {
+  const std::string best = kernels::instruction_set();
+  for (const char* variant : kernels::variants()) {
+    ASSERT_TRUE(kernels::use_variant(variant));
+    EXPECT_STREQ(kernels::instruction_set(), variant);
+    EXPECT_EQ(kernel_fingerprint(), "af08c973cc208be8") << variant;
+  }
+  ASSERT_TRUE(kernels::use_variant(best));
+}
+
+TEST(Kernels, AVariantThatIsNotThereIsNotUsed) {
+  const std::string before = kernels::instruction_set();
+  EXPECT_FALSE(kernels::use_variant("x86-64-v9"));
+  EXPECT_EQ(kernels::instruction_set(), before);
+}
+
+TEST(Kernels, CombineOfManyRowsEqualsItsPlainTwin) {
+  constexpr Index rows = 700;  // read from end to end, unlike a few of them
+  const LooseRows x(rows, 37, 0, 0, 12);
+  std::vector<Index> offset = {0};
+  std::vector<std::int32_t> slot, every;
+  for (Index r = 0; r < rows; ++r) {
+    every.push_back(static_cast<std::int32_t>(r));
+    for (const Index l : {r, (r + 1) % rows, (r + 13) % rows}) slot.push_back(static_cast<std::int32_t>(l));
+    offset.push_back(static_cast<Index>(slot.size()));
+  }
+  const auto weight = numbers(static_cast<Index>(slot.size()), 13);
+  const SparseView a = {offset.data(), slot.data(), weight.data()};
+  std::vector<double> got(rows * x.stride(), untouched);
+  std::vector<double> expected = got;
+  kernels::combine(a, every.data(), rows, x.row(0), x.stride(), 37, got.data(), x.stride());
+  plain::combine(a, every.data(), rows, x.row(0), x.stride(), 37, expected.data(), x.stride());
+  EXPECT_EQ(bits(got), bits(expected));
 }
 
 }  // namespace

@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "polyhop/core/index.hpp"
+#include "polyhop/core/kernels.hpp"
+#include "polyhop/core/memory_limit.hpp"
+#include "polyhop/core/reach.hpp"
+#include "polyhop/core/rows.hpp"
+
+namespace polyhop {
+
+/// How the dot products over a sparse pattern are computed: a plan, made once, of tiles that share loaded rows, in an
+/// order that keeps rows in caches. Every product has the bits of kernels::dot, whatever the plan.
+///
+/// There are two orders, and a model of what each costs in cycles. By groups: four rows at a time, against all slots
+/// that any of them meets; two slots that meet the same rows make one tile, and the four rows stay in the first cache.
+/// By slots: as many rows as half of the second cache holds, and one slot at a time against those rows that meet it; if
+/// the pattern is sparse and slots come from far away, each comes once for all these rows.
+class PairTiles {
+ public:
+  enum class Order : std::uint8_t { cheapest, groups, slots };
+
+  PairTiles() = default;
+  /// The products of `rows` rows. Those with mirror[e] >= 0, if given, are copies of an earlier entry.
+  PairTiles(const SparseView& pattern, Index rows, const Index* mirror, VectorType vectors,
+            Order order = Order::cheapest);
+
+  [[nodiscard]] bool is_made() const { return !panels_.empty(); }
+  /// out[e] = x[r] . y row slot[e] for every entry e of each row r.
+  template <class T>
+  void multiply(const void* const* x, const T* y, Index y_stride, double* out) {
+    for (std::size_t p = 0; p + 1 < panels_.size(); ++p) {
+      kernels::pairwise({code_.data() + panels_[p], code_.data() + panels_[p + 1]}, x, y, y_stride, columns_, run_,
+                        sums_.data(), out);
+    }
+    for (const auto& [to, from] : copies_) out[to] = out[from];
+  }
+
+ private:
+  struct Copy {
+    std::int32_t to;
+    std::int32_t from;
+  };
+  MeteredVector<std::int32_t> code_;  // of the tiles, see kernels::PairPanel
+  MeteredVector<Index> panels_;       // where each begins in it, and where the last ends
+  MeteredVector<Copy> copies_;
+  Index columns_ = 0;
+  Index run_ = 0;             // columns at a time
+  std::vector<double> sums_;  // of a panel's products between two runs
+};
+
+/// out[e] = x[r] . y row slot[e] for the entries of a reach, by its plan if it has one.
+template <class T>
+void multiply_pairs(const Reach& reach, const void* const* x, double* out) {
+  if (reach.tiles != nullptr) return reach.tiles->multiply(x, reach.all<T>(), reach.stride, out);
+  for (Index r = 0; r < reach.agents; ++r) {
+    for (Index e = reach.pattern.offset[r]; e < reach.pattern.offset[r + 1]; ++e) {
+      out[e] = kernels::dot(static_cast<const T*>(x[r]), reach.row<T>(e), reach.columns);
+    }
+  }
+}
+
+}  // namespace polyhop

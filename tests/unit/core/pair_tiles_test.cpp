@@ -1,0 +1,139 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#include "polyhop/core/pair_tiles.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "polyhop/core/random.hpp"
+#include "unit/core/plain_kernels.hpp"
+
+namespace polyhop::pair_tiles_test {
+namespace {
+
+using Order = PairTiles::Order;
+
+// So many rows, each of which meets every slot with this chance; the diagonal is always there.
+struct Pattern {
+  Pattern(Index rows, Index slots, double chance) {
+    Stream stream(1, Purpose::graph, rows + slots);
+    for (Index r = 0; r < rows; ++r) {
+      for (Index l = 0; l < slots; ++l) {
+        if (l == r || stream.uniform() < chance) slot.push_back(static_cast<std::int32_t>(l));
+      }
+      offset.push_back(static_cast<Index>(slot.size()));
+    }
+  }
+  [[nodiscard]] SparseView view() const { return {offset.data(), slot.data(), nullptr}; }
+  std::vector<Index> offset = {0};
+  std::vector<std::int32_t> slot;
+};
+
+template <class T>
+Rows random_rows(Index rows, Index columns, Index which) {
+  Rows out(rows, columns, 0, element_of<T>);
+  Stream stream(2, Purpose::features, which);
+  for (Index k = 0; k < rows; ++k) {
+    for (Index j = 0; j < columns; ++j) out.as<T>(k)[j] = static_cast<T>(stream.normal());
+  }
+  return out;
+}
+
+std::vector<std::uint64_t> bits(const std::vector<double>& x) {
+  std::vector<std::uint64_t> out;
+  for (const double number : x) out.push_back(std::bit_cast<std::uint64_t>(number));
+  return out;
+}
+
+std::vector<const void*> places_of(const Rows& x) {
+  std::vector<const void*> out;
+  for (Index k = 0; k < x.rows(); ++k) out.push_back(x.place(k));
+  return out;
+}
+
+// Every order, with every variant of the kernels that this machine has.
+template <class T>
+void expect_plain_products(const Pattern& pattern, Index rows, Index slots, Index columns) {
+  const Rows x = random_rows<T>(rows, columns, 1);
+  const Rows y = random_rows<T>(slots, columns, 2);
+  const auto places = places_of(x);
+  std::vector<double> expected(pattern.slot.size());
+  plain::pairwise(pattern.view(), rows, places.data(), y.as<T>(), y.stride(), columns, expected.data());
+  const std::string best = kernels::instruction_set();
+  for (const char* variant : kernels::variants()) {
+    ASSERT_TRUE(kernels::use_variant(variant));
+    for (const Order order : {Order::cheapest, Order::groups, Order::slots}) {
+      std::vector<double> got(expected.size(), -1);
+      PairTiles(pattern.view(), rows, nullptr, {columns, element_of<T>}, order)
+          .multiply(places.data(), y.as<T>(), y.stride(), got.data());
+      EXPECT_EQ(bits(got), bits(expected)) << rows << " rows, " << slots << " slots, " << columns << " columns, order "
+                                           << static_cast<int>(order) << ", " << variant;
+    }
+  }
+  ASSERT_TRUE(kernels::use_variant(best));
+}
+
+TEST(PairTiles, AreThePlainProductsInAnyOrder) {
+  // Lines, lanes, runs of columns and their remainders; float pauses every 256 columns.
+  for (const Index columns : {0, 1, 7, 8, 9, 16, 17, 31, 255, 257, 511, 512, 513, 519, 528, 1000, 1025, 2049}) {
+    for (const double chance : {0.1, 0.7, 1.0}) {
+      const Pattern pattern(9, 13, chance);
+      expect_plain_products<double>(pattern, 9, 13, columns);
+      expect_plain_products<float>(pattern, 9, 13, columns);
+    }
+  }
+}
+
+TEST(PairTiles, HoldAsManyRowsAsACacheAndThenTheNext) {
+  // 40 rows of 160 kB are more than half of any second cache.
+  const Pattern pattern(40, 40, 0.3);
+  expect_plain_products<double>(pattern, 40, 40, 20000);
+}
+
+TEST(PairTiles, HaveNothingToDoWithoutEntries) {
+  const Pattern nothing(0, 5, 1);
+  expect_plain_products<double>(nothing, 0, 5, 10);
+}
+
+TEST(PairTiles, CopyWhatTheMirrorNames) {
+  const std::vector<Index> offset = {0, 2};
+  const std::vector<std::int32_t> slot = {0, 1};
+  const std::vector<Index> mirror = {-1, 0};
+  Rows y(2, 1);
+  y(0, 0) = 2;
+  y(1, 0) = 3;
+  const Rows three(1, 1, 3);
+  const void* x = three.data();
+  std::vector<double> out(2);
+  PairTiles({offset.data(), slot.data(), nullptr}, 1, mirror.data(), 1).multiply(&x, y.data(), y.stride(), out.data());
+  EXPECT_EQ(out, (std::vector<double>{6, 6})) << "the second entry is a copy of the first, not 9";
+}
+
+TEST(PairTiles, WithAMirrorGiveTheSameAsWithout) {
+  constexpr Index rows = 11;
+  const Pattern all(rows, rows, 1);
+  std::vector<Index> mirror;
+  for (Index k = 0; k < rows; ++k) {
+    for (Index l = 0; l < rows; ++l) mirror.push_back(l < k ? l * rows + k : -1);
+  }
+  for (const Index columns : {3, 40, 600}) {
+    const Rows y = random_rows<double>(rows, columns, 3);
+    const auto places = places_of(y);
+    for (const Order order : {Order::groups, Order::slots}) {
+      std::vector<double> got(rows * rows, -1);
+      std::vector<double> expected(rows * rows);
+      PairTiles(all.view(), rows, mirror.data(), columns, order)
+          .multiply(places.data(), y.data(), y.stride(), got.data());
+      plain::pairwise(all.view(), rows, places.data(), y.data(), y.stride(), columns, expected.data());
+      EXPECT_EQ(bits(got), bits(expected)) << columns;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace polyhop::pair_tiles_test
