@@ -27,10 +27,13 @@ function(polyhop_settings target)
     # ccache must see what was precompiled; g++ forgets that it is the system's, and has more false alarms of that kind.
     target_compile_options(${target} PRIVATE -fpch-preprocess -Wno-stringop-overflow -Wno-array-bounds)
   endif()
+  if(POLYHOP_PRECOMPILE AND CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    target_compile_options(${target} PRIVATE "SHELL:-Xclang -fno-pch-timestamp")  # for ccache, too
+  endif()
   if(POLYHOP_SANITIZE)
     # Inlining under sanitizers makes g++ see uninitialised values where there are none.
     target_compile_options(${target} PRIVATE -fsanitize=${POLYHOP_SANITIZE} -fno-sanitize-recover=all
-      -fno-omit-frame-pointer -Wno-maybe-uninitialized)
+      -fno-omit-frame-pointer $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
     target_link_options(${target} PRIVATE -fsanitize=${POLYHOP_SANITIZE})
     if(NOT POLYHOP_SANITIZE_ALL)
       # Half of the time of compiling goes into these. Bad addresses are found without them.

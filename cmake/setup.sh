@@ -11,14 +11,14 @@ build_packages=(
   python3 python3-dev python3-numpy pybind11-dev
 )
 test_packages=(
-  libgtest-dev librapidcheck-dev libbenchmark-dev ccache
+  libgtest-dev librapidcheck-dev libbenchmark-dev ccache clang-14 libclang-rt-14-dev
   python3-scipy python3-networkx python3-sklearn python3-pandas python3-matplotlib dataset-fashion-mnist libopenblas0-pthread
   python3-pytest python3-hypothesis python3-nbformat mypy python3-venv python3-pip
   chromium chromium-driver python3-selenium
   fish zsh groff-base iproute2
 )
-# For ./check --full: another compiler, another processor.
-full_packages=(clang-14 g++-aarch64-linux-gnu googletest qemu-user)
+# For ./check --full: another processor.
+full_packages=(g++-aarch64-linux-gnu googletest qemu-user)
 
 # stage TEXT COMMAND...: says what is done, does it, says how long it took. A failure ends the script with its code.
 stage() {

@@ -30,7 +30,7 @@ APART = {"seconds", "crossed_vectors", "crossed_scalars"}
 LONG = """\
 name = "long"
 seeds = [3]
-iterations = 400
+iterations = 200
 record_every = 50
 [graph]
 topology = "ring"

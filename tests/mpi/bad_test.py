@@ -153,7 +153,7 @@ class Bad(MpiTest):
         self.refused(3, "run", "e.toml", "-o", "mine", says=["letter.txt"])
 
     def test_a_store_in_use_by_another_job(self):
-        self.put("long.toml", LONG.replace("iterations = 400", "iterations = 1000000"))
+        self.put("long.toml", LONG.replace("iterations = 200", "iterations = 1000000"))
         first = self.begin_and_reach_a_checkpoint(2, "run", "long.toml", "-o", "out", "--quiet")
         mark, self.mark = self.mark, self.mark + "-second"
         second = self.mpi(2, "run", "long.toml", "-o", "out", "--quiet")

@@ -91,7 +91,7 @@ class SoftmaxOracle final : public DataOracle {
   // Finds the features of some of agent k's samples, where they are dense.
   void take(Index k, std::span<const Index> some) {
     if (features().is_sparse()) return;
-    for (std::size_t j = 0; j < some.size(); ++j) rows_[j] = features().dense().as<T>(sample(k, some[j]));
+    for (std::size_t j = 0; j < some.size(); ++j) rows_[j] = features().dense().template as<T>(sample(k, some[j]));
   }
 
   // z_c = h.w_c for all classes and some of agent k's samples, sample after sample.

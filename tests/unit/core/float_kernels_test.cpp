@@ -142,7 +142,7 @@ TEST(FloatKernels, ProductsAndBlocksEqualTheirPlainTwins) {
   const auto slopes = wide(numbers(rows * blocks, 7));
   for (const Index n : sizes()) {
     const Rows h = rows_of(rows, n, 5);
-    const auto y = numbers(std::max(blocks, points) * n, 6);
+    const auto y = numbers(std::max(blocks, points) * n + 1, 6);  // somewhere, even where there are none
     const auto wt = wide(y);
     expect_same(
         std::vector<double>(rows * points),

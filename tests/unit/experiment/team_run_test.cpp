@@ -25,20 +25,15 @@
 #include "polyhop/experiment/tuning.hpp"
 #include "support/launches_at_once.hpp"
 #include "support/point_bits.hpp"
+#include "support/sanitizer.hpp"
 #include "support/temporary_folder.hpp"
 #include "support/thread_team.hpp"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define POLYHOP_NOTES_ALLOCATIONS 0
-#else
-#define POLYHOP_NOTES_ALLOCATIONS 1
-#endif
 
 namespace {
 
 std::atomic<std::size_t> largest_piece = 0;
 
-#if POLYHOP_NOTES_ALLOCATIONS
+#if !POLYHOP_SANITIZER_ALLOCATES
 void note(std::size_t size) {
   std::size_t known = largest_piece.load(std::memory_order_relaxed);
   while (size > known && !largest_piece.compare_exchange_weak(known, size)) {
@@ -48,7 +43,7 @@ void note(std::size_t size) {
 
 }  // namespace
 
-#if POLYHOP_NOTES_ALLOCATIONS
+#if !POLYHOP_SANITIZER_ALLOCATES
 [[gnu::noinline]] void* operator new(std::size_t size) {
   note(size);
   if (void* place = std::malloc(size > 0 ? size : 1)) return place;
@@ -430,7 +425,7 @@ TEST_F(TeamRun, AFailureWhileSavingEndsAllWithIt) {
   ThreadTeam::run(3, [&](Team& team) { EXPECT_EQ(complaint(team, 1), "the disk is full"); });
 }
 
-#if POLYHOP_NOTES_ALLOCATIONS
+#if !POLYHOP_SANITIZER_ALLOCATES
 TEST_F(TeamRun, NobodyHoldsTheModelsOfAllAgents) {
   constexpr Index agents = 160;
   constexpr Index dimension = 40'000;  // 51 MB for all, 13 MB for one of four processes

@@ -14,13 +14,8 @@
 #include "support/bowls.hpp"
 #include "support/counted_costs.hpp"
 #include "support/networks.hpp"
+#include "support/sanitizer.hpp"
 #include "support/trial.hpp"
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define POLYHOP_COUNTS_ALLOCATIONS 0
-#else
-#define POLYHOP_COUNTS_ALLOCATIONS 1
-#endif
 
 namespace {
 
@@ -28,7 +23,7 @@ std::atomic<long> allocations = 0;
 
 }  // namespace
 
-#if POLYHOP_COUNTS_ALLOCATIONS
+#if !POLYHOP_SANITIZER_ALLOCATES
 // The forms for arrays and without exceptions end in these. Inlined, a pair of them looks like a mismatch to g++.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   ++allocations;
@@ -83,7 +78,7 @@ long allocated(const test::Instance& instance, const Value& step, Index workers,
 }
 
 TEST(Allocation, IsCounted) {
-  if (!POLYHOP_COUNTS_ALLOCATIONS) GTEST_SKIP() << "the sanitizer brings its own operator new";
+  if (POLYHOP_SANITIZER_ALLOCATES) GTEST_SKIP() << "the sanitizer brings its own operator new";
   const long before = allocations;
   const Rows rows(3, 5);
   const std::string text(100, 'x');
@@ -91,7 +86,7 @@ TEST(Allocation, IsCounted) {
 }
 
 TEST(Allocation, HappensInNoIterationOfAnyRule) {
-  if (!POLYHOP_COUNTS_ALLOCATIONS) GTEST_SKIP() << "the sanitizer brings its own operator new";
+  if (POLYHOP_SANITIZER_ALLOCATES) GTEST_SKIP() << "the sanitizer brings its own operator new";
   const Sampling samplings[] = {Sampling::uniform, Sampling::shuffle, Sampling::cyclic};
   const Batch batches[] = {{1, false}, {2, false}, {0, true}};
   const std::string losses[] = {"least-squares", "logistic", "huber"};
@@ -112,7 +107,7 @@ TEST(Allocation, HappensInNoIterationOfAnyRule) {
 }
 
 TEST(Allocation, HappensInNoIterationOfAnyAlgorithm) {
-  if (!POLYHOP_COUNTS_ALLOCATIONS) GTEST_SKIP() << "the sanitizer brings its own operator new";
+  if (POLYHOP_SANITIZER_ALLOCATES) GTEST_SKIP() << "the sanitizer brings its own operator new";
   ProblemOptions options;
   options.dimension = 9;
   options.samples = 3;
@@ -126,7 +121,7 @@ TEST(Allocation, HappensInNoIterationOfAnyAlgorithm) {
 }
 
 TEST(Allocation, HappensInNoIterationOnCostsOfTheUser) {
-  if (!POLYHOP_COUNTS_ALLOCATIONS) GTEST_SKIP() << "the sanitizer brings its own operator new";
+  if (POLYHOP_SANITIZER_ALLOCATES) GTEST_SKIP() << "the sanitizer brings its own operator new";
   const auto objectives = test::as_objectives(
       {{{{1, 4}, {1, 0}}, {{10, 3}, {2, 1}}, {{2, 2}, {-3, 5}}, {{3, 5}, {0, -1}}, {{1, 1}, {1, 1}}}});
   const auto costs = std::make_shared<test::CountedCosts>(objectives);
