@@ -15,7 +15,7 @@ test_packages=(
   python3-scipy python3-networkx python3-sklearn python3-pandas python3-matplotlib dataset-fashion-mnist libopenblas0-pthread
   python3-pytest python3-hypothesis python3-nbformat mypy python3-venv python3-pip
   chromium chromium-driver python3-selenium
-  fish zsh groff-base iproute2
+  fish zsh groff-base iproute2 valgrind
 )
 # For ./check --full: another processor.
 full_packages=(g++-aarch64-linux-gnu googletest qemu-user)

@@ -98,7 +98,7 @@ POLYHOP_INLINE Vector<T, bytes> all(T x) {
 }
 
 // The last steps of the fixed tree: lanes l + 4, l + 2, l + 1.
-POLYHOP_INLINE Quad halved(const Oct& s) {
+[[maybe_unused]] POLYHOP_INLINE Quad halved(const Oct& s) {
   return __builtin_shufflevector(s, s, 0, 1, 2, 3) + __builtin_shufflevector(s, s, 4, 5, 6, 7);
 }
 POLYHOP_INLINE double total(const Quad& s) {
