@@ -203,8 +203,8 @@ int tell_failures(const Record& record, const std::string& prefix) {
   for (const Cell& cell : record.cells) {
     if (cell.status != Status::failed) continue;
     if (code != internal_error) code = cell.bad_input ? bad_input : internal_error;
-    tell("polyhop: failed: " + printable(prefix) + printable(cell.method) + " seed " + std::to_string(cell.seed) +
-         ": " + printable(cell.message) + "\n");
+    complain("failed: " + prefix + cell.method + " seed " + std::to_string(cell.seed) + ": " + cell.message,
+             {prefix + cell.method});
   }
   return code;
 }

@@ -403,7 +403,7 @@ int fit_command(FitArguments arguments, const Registry& registry) {
   if (!team.is_first()) return done;
   FitOutputs& outputs = *opened;
   if (result.end == FitEnd::stopped && result.state.iteration == 0) {
-    tell("polyhop: Stopped before the first iteration. No model was written.\n");
+    complain("Stopped before the first iteration. No model was written.");
     return app::ending(not_converged);
   }
   if (outputs.page) {
@@ -411,7 +411,7 @@ int fit_command(FitArguments arguments, const Registry& registry) {
     outputs.page->commit();
   }
   if (result.end == FitEnd::diverged) {
-    tell("polyhop: " + end_message(result, options) + " No model was written.\n");
+    complain(end_message(result, options) + " No model was written.");
     return not_converged;
   }
   save_model(result.model, outputs.model);

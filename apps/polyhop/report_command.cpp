@@ -185,7 +185,7 @@ int report_command(const ReportArguments& arguments) {
   }
   naming_flags([&] { require_methods(records, figure.methods); });
   if (!figure.methods.empty() && arguments.figures.empty()) {
-    tell("polyhop: --method has no effect without --figure\n");
+    complain("--method has no effect without --figure");
   }
   std::string trouble;
   auto page = opened_page(arguments, trouble);

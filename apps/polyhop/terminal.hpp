@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "polyhop/core/index.hpp"
 #include "polyhop/report/text_table.hpp"
@@ -34,6 +35,11 @@ void say_inked(const std::string& text, Ink ink);
 
 /// Writes to the standard error; where that cannot be written, nobody is there to be told.
 void tell(const std::string& text);
+
+/// Tells what is wrong: "polyhop: ", and the text made printable. On a terminal it is wrapped to its width, but neither
+/// quoted names nor what `whole` lists are broken; elsewhere, as in a log, each message is one line.
+std::string complaint(const std::string& text, const std::vector<std::string>& whole = {});
+void complain(const std::string& text, const std::vector<std::string>& whole = {});
 
 /// From now on `tell` says nothing: another process speaks for this one.
 void mute();
