@@ -31,6 +31,7 @@ std::string verdict(const Standing& s) {
   if (s.diverged == s.runs) return "diverged";
   if (s.diverged > 0) return of(s.diverged, s.runs) + " diverged";
   if (s.reached == s.runs) return "";
+  if (s.below_rounding) return "target below rounding";
   if (s.reached == 0) return "target not reached";
   return of(s.reached, s.runs) + " reached the target";
 }
@@ -88,6 +89,11 @@ std::string tuned_headline(const Record& record, const std::vector<Standing>& st
 
 // What to say where no method got there in most runs.
 std::string unreached_headline(const Record& record, const std::vector<Standing>& standings) {
+  if (standings.front().below_rounding) {
+    return "The target, an excess risk of " + significant(record.target, 3) +
+           ", is below what rounding allows here, about " + significant(rounding_floor(record), 2) +
+           ": no method can be said to reach it. Raise `target`.";
+  }
   const std::string text = "No method reached an excess risk of " + significant(record.target, 3) + " in most runs";
   const Standing& best = standings.front();
   if (best.reached > 0) return text + "; " + quoted(best.method) + " did" + where_reached(best) + ".";
@@ -222,7 +228,7 @@ std::string reference_note(const Record& record) {
   for (const Cell& cell : record.cells) {
     if (cell.reference_accuracy > accuracy) accuracy = cell.reference_accuracy;
   }
-  if (!(accuracy > record.target)) return "";
+  if (!(accuracy > record.target) || record.target < rounding_floor(record)) return "";
   return fmt::format(
       "The reference optimum is known to {} only, above the target {}: excess risks do not tell which method reached "
       "it. Standardise the features (problem.standardise = true), add a penalty (problem.l2), or raise the target.",
@@ -252,15 +258,17 @@ double final_risk_of(const Cell& cell, Taken taken) {
   return taken == Taken::averaged ? last.excess_risk_averaged : last.excess_risk;
 }
 
-Standing standing_of(const std::string& method, const std::vector<const Cell*>& cells, double target, double floor) {
+Standing standing_of(const std::string& method, const std::vector<const Cell*>& cells, const Record& record) {
+  const double floor = risk_floor(record);
   Standing s;
   s.method = method;
+  s.below_rounding = record.target < rounding_floor(record);
   std::vector<double> iterations, vectors, evaluations, seconds, final_risk, averaged_risk;
   bool averaged = false;
   for (const Cell* cell : cells) {
     ++s.runs;
     if (cell->status == Status::diverged) ++s.diverged;
-    const Point* at = first_at_target(*cell, target);
+    const Point* at = s.below_rounding ? nullptr : first_at_target(*cell, record.target);
     if (at != nullptr) ++s.reached;
     iterations.push_back(at != nullptr ? static_cast<double>(at->iteration) : never);
     vectors.push_back(at != nullptr ? static_cast<double>(at->vectors) : never);
@@ -322,9 +330,8 @@ const Tuning* tuning_of(const Record& record, const std::string& method) {
 
 std::vector<Standing> rank(const Record& record) {
   std::vector<Standing> standings;
-  const double floor = risk_floor(record);
   for (const auto& [method, cells] : ended_by_method(record)) {
-    Standing s = standing_of(method, cells, record.target, floor);
+    Standing s = standing_of(method, cells, record);
     for (const Cell& cell : record.cells) {
       if (cell.method != method) continue;
       if (cell.status == Status::unfinished) ++s.unfinished;
@@ -354,14 +361,30 @@ double risk_floor(const Record& record) {
   return floor;
 }
 
-double shown_floor(const Record& record) {
+double rounding_floor(const Record& record) {
   constexpr double round_off = 1e-14;
+  constexpr double exact = 1e-12;  // a reference this good is as good as rounding lets it be
   double floor = 0;
   for (const Cell& cell : record.cells) {
     if (cell.points.empty()) continue;
-    if (std::isfinite(cell.reference_value)) floor = std::max(floor, round_off * std::abs(cell.reference_value));
-    if (std::isfinite(cell.reference_accuracy)) floor = std::max(floor, cell.reference_accuracy);
+    const double reference = std::isfinite(cell.reference_value) ? std::abs(cell.reference_value) : 0;
+    const double largest = exact * (reference + std::abs(cell.points.front().excess_risk));
+    floor = std::max(floor, round_off * reference);
+    if (cell.reference_accuracy <= largest) floor = std::max(floor, cell.reference_accuracy);
     // A risk below 0 shows how much rounding there is.
+    const Point& last = cell.points.back();
+    for (const double risk : {last.excess_risk, last.excess_risk_averaged}) {
+      if (-risk <= largest) floor = std::max(floor, -risk);
+    }
+  }
+  return floor;
+}
+
+double shown_floor(const Record& record) {
+  double floor = rounding_floor(record);
+  for (const Cell& cell : record.cells) {
+    if (cell.points.empty()) continue;
+    if (std::isfinite(cell.reference_accuracy)) floor = std::max(floor, cell.reference_accuracy);
     const Point& last = cell.points.back();
     for (const double risk : {last.excess_risk, last.excess_risk_averaged}) {
       if (std::isfinite(risk)) floor = std::max(floor, -risk);

@@ -453,6 +453,36 @@ TEST(Ranking, WarnsOfAReferenceThatIsKnownLessWellThanTheTarget) {
       << text;
 }
 
+TEST(Ranking, DoesNotCountATargetBelowRoundingAsReached) {
+  Cell fitted = cell("a", {9, 1e-3, -2e-16});
+  fitted.reference_value = 3;
+  Record of = record({fitted});
+  of.target = 1e-20;
+  const std::string text = ranking_text(of, 1000);
+  EXPECT_TRUE(text.starts_with("The target, an excess risk of 1e-20, is below what rounding allows here, about 3e-14: no "
+                               "method can be said to reach it. Raise `target`.\n"))
+      << text;
+  EXPECT_NE(text.find("  target below rounding\n"), std::string::npos) << text;
+  EXPECT_EQ(rank(of).front().reached, 0);
+  of.target = 1e-6;
+  EXPECT_EQ(rank(of).front().reached, 1);
+  // Where w^o fits all samples, any risk can be told from 0.
+  of.cells.front().reference_value = 0;
+  of.cells.front().points.back().excess_risk = 1e-25;
+  of.target = 1e-20;
+  EXPECT_EQ(rank(of).front().reached, 1);
+}
+
+TEST(Ranking, TakesTheAccuracyOfAnExactReferenceForRounding) {
+  Record of = record({cell("a", {9, 1e-31})});
+  of.target = 1e-30;
+  of.cells.front().reference_value = 1e-3;
+  of.cells.front().reference_accuracy = 1.2e-16;
+  const std::string text = ranking_text(of, 1000);
+  EXPECT_NE(text.find("is below what rounding allows here, about 1.2e-16"), std::string::npos) << text;
+  EXPECT_EQ(text.find("Standardise"), std::string::npos) << text;
+}
+
 TEST(Ranking, ColoursHeadingsTheBestAndWarnings) {
   Record of = record({cell("a", {9, 1}), cell("b", {9, 1e12}, Status::diverged)});
   of.cells.back().message = "too large a step";

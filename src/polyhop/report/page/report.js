@@ -174,6 +174,7 @@ function remark(s) {
   if (s.runs > 0) {
     if (s.diverged === s.runs) words.push("diverged");
     else if (s.diverged > 0) words.push(`${s.diverged} of ${s.runs} diverged`);
+    else if (s.below_rounding) words.push("target below rounding");
     else if (s.reached === 0) words.push("target not reached");
     else if (s.reached < s.runs) words.push(`${s.reached} of ${s.runs} reached the target`);
   }
