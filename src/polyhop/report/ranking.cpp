@@ -235,6 +235,38 @@ std::string reference_note(const Record& record) {
       significant(accuracy, 2), significant(record.target, 3));
 }
 
+// What to try where no method reached the target in most runs; "" where one did, or where that cannot be told.
+std::string way_to_target(const Record& record, const std::vector<Standing>& standings) {
+  const bool ended = std::ranges::any_of(standings, [](const Standing& s) { return s.runs > s.diverged; });
+  const bool reached = std::ranges::any_of(standings, [](const Standing& s) { return std::isfinite(s.iterations.median); });
+  if (!ended || reached || standings.front().below_rounding || !reference_note(record).empty()) return "";
+  std::vector<std::string> ways;
+  const bool out_of_time = std::ranges::count(record.cells, Status::time_limit, &Cell::status) > 0;
+  const Value* iterations = record.config.find("iterations");
+  if (out_of_time) {
+    ways.emplace_back("a longer time_limit");
+  } else if (iterations != nullptr) {
+    ways.push_back("more iterations (now " + iterations->text() + ")");
+  }
+  const Value* methods = record.config.find("method");
+  const auto* list = methods != nullptr ? methods->as<Value::Array>() : nullptr;
+  const auto is_automatic = [](const Value& method) {
+    const Value* algorithm = method.find("algorithm");
+    return algorithm != nullptr && algorithm->text() == "\"auto\"";
+  };
+  if (list != nullptr && std::ranges::none_of(*list, is_automatic)) {
+    ways.emplace_back("a [[method]] with step = \"auto\"");
+  }
+  const double closest = standings.front().recommended_risk().median;
+  if (std::isfinite(closest) && closest > record.target) {
+    ways.push_back("a larger target, such as " + significant(std::pow(10, std::ceil(std::log10(closest))), 1));
+  }
+  if (ways.empty()) return "";
+  const std::string last = ways.back();
+  ways.pop_back();
+  return fmt::format("To reach the target, try {}{}{}.", fmt::join(ways, ", "), ways.empty() ? "" : " or ", last);
+}
+
 // What to do about the methods that diverged or stalled, each told once.
 std::vector<std::string> advice(const Record& record) {
   std::map<std::string, std::vector<std::string>> methods;
@@ -481,6 +513,7 @@ std::string ranking_text(const Record& record, Index width, bool color) {
     out += "\n" + said("Tuning, which no number above counts:") + "\n" +
            tuning_table(record, standings).text(width, color);
   }
+  if (const std::string text = way_to_target(record, standings); !text.empty()) out += "\n" + said(text);
   if (const std::string text = reference_note(record); !text.empty()) out += "\n" + said(text, Ink::warning);
   for (const std::string& text : advice(record)) out += "\n" + said(text, Ink::warning);
   return out;

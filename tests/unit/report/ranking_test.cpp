@@ -483,6 +483,23 @@ TEST(Ranking, TakesTheAccuracyOfAnExactReferenceForRounding) {
   EXPECT_EQ(text.find("Standardise"), std::string::npos) << text;
 }
 
+TEST(Ranking, SaysWhatToTryWhereNoMethodReachedTheTarget) {
+  Record of = record({cell("a", {9, 3}), cell("b", {9, 20})});
+  const auto method = [](const char* algorithm) { return Value(Value::Table{{"algorithm", algorithm}}); };
+  of.config = Value::Table{{"iterations", 500}, {"method", Value::Array{method("atc"), method("extra")}}};
+  EXPECT_NE(ranking_text(of, 1000).find("\nTo reach the target, try more iterations (now 500), a [[method]] with step = "
+                                        "\"auto\" or a larger target, such as 10.\n"),
+            std::string::npos)
+      << ranking_text(of, 1000);
+  of.config["method"] = Value::Array{method("auto"), method("extra")};
+  of.cells[1].status = Status::time_limit;
+  EXPECT_NE(ranking_text(of, 1000).find("\nTo reach the target, try a longer time_limit or a larger target, such as 10.\n"),
+            std::string::npos)
+      << ranking_text(of, 1000);
+  of.target = 4;
+  EXPECT_EQ(ranking_text(of).find("To reach the target,"), std::string::npos);
+}
+
 TEST(Ranking, ColoursHeadingsTheBestAndWarnings) {
   Record of = record({cell("a", {9, 1}), cell("b", {9, 1e12}, Status::diverged)});
   of.cells.back().message = "too large a step";
