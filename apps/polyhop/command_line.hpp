@@ -15,6 +15,7 @@
 namespace CLI {
 class App;
 class Option;
+class ParseError;
 }  // namespace CLI
 
 namespace polyhop {
@@ -136,6 +137,10 @@ class CommandLine {
   int run(int argc, char** argv);
 
  private:
+  /// What is said where no command is given: the three to start with.
+  [[nodiscard]] std::string first_steps() const;
+  [[nodiscard]] std::string message_of(const CLI::ParseError& error) const;
+
   std::unique_ptr<CLI::App> app_;
   const Registry* registry_;
   int code_ = 0;

@@ -72,7 +72,9 @@ GraphOptions graph_of(const FitArguments& arguments, Sources& sources) {
   sources.apply({arguments.settings.begin(), arguments.settings.end()}, root);
   sources.keep(root);
   for (const auto& [key, value] : *root.as<Value::Table>()) {
-    if (key != "graph") throw InputError("--set " + key, "only keys of graph can be set here");
+    if (key != "graph") {
+      throw InputError("--set " + key, "only keys of graph can be set here, such as graph.probability=0.3");
+    }
   }
   // Twice what keeps a random graph connected.
   const Value* agents = root["graph"].find("agents");
@@ -125,6 +127,27 @@ bool says_agents(const FitArguments& arguments) {
   return arguments.agents || has_own_agents(arguments.graph) || std::ranges::any_of(arguments.settings, sets);
 }
 
+// Nobody's samples are left out without a word: files that are counted are all that are there.
+void refuse_gap(const FitArguments& arguments, Index found) {
+  if (found <= 0) return;
+  AgentFiles files = *AgentFiles::from(arguments.data);
+  std::error_code unknown;
+  const auto exists = [&](Index agent) {
+    return files.first() + agent >= 0 && std::filesystem::exists(files.of(agent), unknown);
+  };
+  if (!exists(0)) return;  // told elsewhere
+  const std::string way_out = "; give --agents " + std::to_string(found) + " to leave it out";
+  if (exists(-1)) {
+    throw InputError("", "is there, too, but '" + arguments.data + "' starts from " + std::to_string(files.first()) +
+                             way_out, 0, files.of(-1));
+  }
+  constexpr Index looked_at = 100;
+  for (Index agent = found + 1; agent <= found + looked_at; ++agent) {
+    if (!exists(agent)) continue;
+    throw InputError("", "is there, but " + files.of(found) + " is missing" + way_out, 0, files.of(agent));
+  }
+}
+
 // Where agents have files of their own and nobody says how many there are, as many as there are files. Processes that
 // do not see the same files cannot count them.
 void count_agents(FitArguments& arguments, Team& team) {
@@ -141,6 +164,7 @@ void count_agents(FitArguments& arguments, Team& team) {
     throw InputError("--agents", "missing: the processes do not see the same files, so say how many agents there are");
   }
   if (found > 0) arguments.agents = found;
+  team.together([&] { refuse_gap(arguments, found); });
 }
 
 // `sources` tells which of the network's options --set gave.
@@ -363,9 +387,13 @@ void by_flags(const FitArguments& arguments, const Sources& sources, F work) {
   try {
     work();
   } catch (const InputError& e) {
-    const InputError located = sources.located(e);
-    throw InputError(located.file() == e.file() ? flag_of(e.path(), arguments.options) : e.path(), e.message(),
-                     located.line(), located.file());
+    std::vector<InputError> errors;
+    for (const InputError& each : e.all()) {
+      const InputError located = sources.located(each);
+      errors.emplace_back(located.file() == each.file() ? flag_of(each.path(), arguments.options) : each.path(),
+                          each.message(), located.line(), located.file());
+    }
+    throw InputError(errors);
   }
 }
 

@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "command_line.hpp"
@@ -172,6 +173,20 @@ int report_scoreboard(const ReportArguments& arguments) {
   return done;
 }
 
+// Flags that only figures obey, where there is none.
+void tell_without_effect(const ReportArguments& arguments) {
+  const FigureOptions usual;
+  const FigureOptions& given = arguments.figure;
+  for (const auto& [flag, is_given] : {std::pair("--method", !given.methods.empty()),
+                                       {"--width", given.width != usual.width},
+                                       {"--height", arguments.height.has_value()},
+                                       {"--legend", given.legend != usual.legend},
+                                       {"--font", given.font != usual.font || given.font_size != usual.font_size},
+                                       {"--bands", !given.bands.empty()}}) {
+    if (is_given) complain(std::string(flag) + " has no effect without --figure");
+  }
+}
+
 int report_command(const ReportArguments& arguments) {
   if (std::ranges::any_of(arguments.folders, holds_many)) return report_scoreboard(arguments);
   const FigureOptions figure = figure_of(arguments);
@@ -184,9 +199,7 @@ int report_command(const ReportArguments& arguments) {
     }
   }
   naming_flags([&] { require_methods(records, figure.methods); });
-  if (!figure.methods.empty() && arguments.figures.empty()) {
-    complain("--method has no effect without --figure");
-  }
+  if (arguments.figures.empty()) tell_without_effect(arguments);
   std::string trouble;
   auto page = opened_page(arguments, trouble);
   // Before anything is shown, so that a figure that cannot be drawn is not told behind a page of text.

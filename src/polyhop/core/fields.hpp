@@ -250,7 +250,7 @@ class FieldTable {
       const std::string where = join(path, key);
       const Field* field = find(key);
       if (field == nullptr) {
-        errors.emplace_back(where, "unknown key" + suggestion(key, known), value.line);
+        errors.emplace_back(where, "unknown key" + place_of(key, known), value.line);
         continue;
       }
       try {
@@ -302,6 +302,17 @@ class FieldTable {
  private:
   template <class>
   friend class FieldTable;
+
+  // "; did you mean ...?" for a key that there is not: a near one, or one of the same name in a table among the fields.
+  [[nodiscard]] std::string place_of(const std::string& key, const std::vector<std::string>& known) const {
+    std::string tables;
+    for (const FieldInfo& table : info()) {
+      if (std::ranges::count(table.fields, key, &FieldInfo::name) == 0) continue;
+      tables += (tables.empty() ? "'" : " or '") + table.name + "." + key + "'";
+    }
+    const bool is_elsewhere = !tables.empty() && nearest_name(key, known).empty();
+    return is_elsewhere ? "; did you mean " + tables + "?" : suggestion(key, known);
+  }
 
   struct Field {
     FieldInfo info;

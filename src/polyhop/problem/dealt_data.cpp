@@ -303,15 +303,18 @@ void DealtReader::read_own(const Block& block) {
 void DealtReader::refuse_missing(Index agent) const {
   const AgentFiles& files = *own_files_;
   std::error_code unknown;
-  std::string what_to_do = "set the number of agents";
+  const Index there = files.existing();
+  std::string what_to_do =
+      there == 0 ? "agents are numbered from 0, so the first file is this one"
+                 : "there are " + std::to_string(there) + "; --agents " + std::to_string(there) +
+                       " (in an experiment agents = " + std::to_string(there) + ") takes those";
   if (agent == 0 && std::filesystem::exists(files.of(agents_), unknown)) {
     what_to_do =
         "if they start from " + std::to_string(files.first() + 1) + ", write '" + files.from_next().pattern() + "'";
   }
   throw InputError("problem.data",
-                   "no such file; each of the " + std::to_string(agents_) + " agents needs its own, " +
-                       std::to_string(files.first()) + " to " + std::to_string(files.first() + agents_ - 1) + ": " +
-                       what_to_do,
+                   "no such file; each of the " + std::to_string(agents_) + " agents needs its own, " + files.of(0) +
+                       " to " + files.of(agents_ - 1) + "; " + what_to_do,
                    0, files.of(agent));
 }
 

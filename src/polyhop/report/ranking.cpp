@@ -259,7 +259,7 @@ std::string way_to_target(const Record& record, const std::vector<Standing>& sta
   }
   const double closest = standings.front().recommended_risk().median;
   if (std::isfinite(closest) && closest > record.target) {
-    ways.push_back("a larger target, such as " + significant(std::pow(10, std::ceil(std::log10(closest))), 1));
+    ways.push_back("a larger target, such as " + significant(std::pow(10, std::ceil(std::log10(closest))), 3));
   }
   if (ways.empty()) return "";
   const std::string last = ways.back();
