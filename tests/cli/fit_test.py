@@ -283,6 +283,17 @@ class Fit(CommandTest):
         self.put("bad.csv", "a,y\n1,2\n3\n")
         self.refused("bad.csv", "--agents", "2", says=["bad.csv:3:"])
 
+    def test_all_missing_values_are_told_at_once(self):
+        self.put("gaps.csv", "age,bmi,y\n1,,2\n,3,4\n5,6,\n7,8,9\n")
+        self.refused("gaps.csv", "--agents", "2",
+                     says=["gaps.csv:2: values are missing in 3 of 4 rows: column 1 ('age') (1), column 2 ('bmi') (1), ",
+                           "leave the columns out: --drop age,bmi"])
+        for agent in range(3):
+            self.put(f"site-{agent}.csv", "a,b,y\n1,2,3\n" + ("4,,6\n" if agent != 1 else "4,5,6\n"))
+        result = self.polyhop("fit", "site-{agent}.csv")
+        self.assertEqual(result.returncode, 3)
+        self.assertEqual([line.split(": ")[1] for line in result.stderr.splitlines()], ["site-0.csv:3", "site-2.csv:3"])
+
     def test_more_agents_than_samples(self):
         self.refused("a.svm", "--agents", "100", says=[f"--agents: there are {SAMPLES} samples for 100 agents"])
 

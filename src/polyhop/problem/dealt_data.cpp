@@ -290,14 +290,22 @@ void DealtReader::read_own(const Block& block) {
   format.choice = source_.choice;
   format.may_lack_dropped = true;
   format.may_be_empty = true;
+  constexpr std::size_t most_told = 5;  // files
+  std::vector<InputError> wrong;
   for (Index k = 0; k < block.size(); ++k) {
     owners_.push_back(block.agent(k));
     const std::string file = own_files_->of(owners_.back());
     std::error_code unknown;
     if (!std::filesystem::exists(file, unknown)) refuse_missing(owners_.back());
-    tables_.push_back(read_data(file, format));
-    refuse_measurements(loss_, tables_.back(), file);
+    try {
+      tables_.push_back(read_data(file, format));
+      refuse_measurements(loss_, tables_.back(), file);
+    } catch (const InputError& e) {
+      wrong.push_back(e);
+      if (wrong.size() == most_told) break;
+    }
   }
+  if (!wrong.empty()) throw InputError(wrong);
 }
 
 void DealtReader::refuse_missing(Index agent) const {
