@@ -114,7 +114,7 @@ FigureOptions figure_of(const ReportArguments& arguments) {
   return out;
 }
 
-void print_record(const Record& record, bool plain) {
+void print_record(const Record& record, const ReportArguments& arguments) {
   constexpr Index widest_plot = 80;
   constexpr Index plot_height = 16;
   const Index width = output_width();
@@ -124,7 +124,8 @@ void print_record(const Record& record, bool plain) {
   fmt::print("{}: {} of {} ended\n", inked(printable(record.name), Ink::bold), ended,
              count_of(std::ssize(record.cells), "run"));
   fmt::print("{}\n", ranking_text(record, width, wants_color()));
-  const std::string plot = text_plot(record, std::min(width, widest_plot), plot_height, plain);
+  const std::string plot = text_plot(record, std::min(width, widest_plot), plot_height,
+                                     {.x = arguments.figure.x, .y = arguments.figure.y, .plain = arguments.plain});
   if (!plot.empty()) fmt::print("{}\n", plot);
 }
 
@@ -210,7 +211,7 @@ int report_command(const ReportArguments& arguments) {
   if (arguments.json) {
     print_summaries(records);
   } else if (!arguments.quiet) {
-    for (const Record& record : records) print_record(record, arguments.plain);
+    for (const Record& record : records) print_record(record, arguments);
   }
   for (const auto& name : arguments.figures) print_written(name, arguments);
   if (page) {
@@ -234,8 +235,8 @@ void add_report(CommandLine& line) {
       .required();
   report.option("-o,--output", a->output, "the page (default: DIR/report.html; none with --figure or --json)");
   report.option("--figure", a->figures, "draw the curves into this file: .svg, .pdf or .png; may be repeated");
-  add_named(report, "--x", a->figure.x, "the horizontal axis of figures");
-  add_named(report, "--y", a->figure.y, "the vertical axis of figures");
+  add_named(report, "--x", a->figure.x, "the horizontal axis of figures and of the plot on the terminal");
+  add_named(report, "--y", a->figure.y, "the vertical axis of figures and of the plot on the terminal");
   add_named(report, "--score", a->score, "for a folder of experiments: the score whose profile figures show");
   report.option("--method", a->figure.methods, "draw only this method in figures; may be repeated");
   report.option("--width", length(a->figure.width), "width of figures, such as 3.5in, 89mm or 8.8cm (default: 8.8cm)")

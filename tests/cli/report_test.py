@@ -56,6 +56,12 @@ class Report(CommandTest):
         self.assertNotIn("\033", self.on_terminal("report", "out", "--color", "never", columns=80, env={"NO_COLOR": ""}))
         self.assertIn("\033[33mfar diverged", self.done("report", "out", "--color", "always").stdout)
 
+    def test_axes_change_the_plot_on_the_terminal_too(self):
+        shown = self.done("report", "out", "--plain", "--x", "vectors", "--y", "consensus-error").stdout
+        self.assertRegex(shown, r"(?m)^consensus error$")
+        self.assertRegex(shown, r"(?m)^ +0 .*  vectors$")
+        self.assertNotIn("  iterations\n", shown[shown.index("consensus error"):])
+
     def test_what_is_no_folder_of_results(self):
         def refused(name, says):
             for command in (["report", name], ["export", name, "-o", "tables"]):
