@@ -49,6 +49,11 @@ std::string definition(const PointColumn& column) {
   return quoted(column) + (std::holds_alternative<Index Point::*>(column.number) ? " INTEGER" : " REAL");
 }
 
+// The trials of searches that have not ended. Stores of earlier versions get it when they are opened for writing.
+constexpr const char* trials_table =
+    "CREATE TABLE IF NOT EXISTS trials (search TEXT NOT NULL, number INTEGER NOT NULL, data BLOB NOT NULL, "
+    "checksum INTEGER NOT NULL, PRIMARY KEY (search, number)) WITHOUT ROWID;";
+
 std::string schema() {
   return R"(
 CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
@@ -68,6 +73,7 @@ CREATE TABLE arrays (cell TEXT NOT NULL, name TEXT NOT NULL, position INTEGER NO
 CREATE TABLE networks (seed INTEGER PRIMARY KEY, agents INTEGER NOT NULL, edges BLOB NOT NULL);
 CREATE TABLE searches (id TEXT PRIMARY KEY, method TEXT, value REAL, factor REAL, trials INTEGER, iterations INTEGER,
                        vectors INTEGER, scalars INTEGER, "values" INTEGER, gradients INTEGER, seconds REAL) WITHOUT ROWID;
+)" + std::string(trials_table) + R"(
 CREATE TABLE tunings (position INTEGER PRIMARY KEY, method TEXT, value REAL, factor REAL, trials INTEGER,
                       iterations INTEGER, vectors INTEGER, scalars INTEGER, "values" INTEGER, gradients INTEGER,
                       seconds REAL);
@@ -430,6 +436,7 @@ class Store::Implementation {
           database->exec(std::string("ALTER TABLE ") + table + " ADD COLUMN checksum INTEGER");
         }
       }
+      database->exec(trials_table);
       if (!names_in("steps").contains("distances")) database->exec("ALTER TABLE steps ADD COLUMN distances BLOB");
     } else {
       database->exec(schema());
@@ -536,7 +543,7 @@ void Store::clear() {
   s.transaction([&] {
     s.database->exec(
         "DELETE FROM about; DELETE FROM cells; DELETE FROM points; DELETE FROM steps; DELETE FROM arrays; "
-        "DELETE FROM searches");
+        "DELETE FROM searches; DELETE FROM trials");
   });
 }
 
@@ -712,6 +719,38 @@ void Store::save_tuning(const std::string& id, const Tuning& tuning) {
     auto insert = s.statement("INSERT OR REPLACE INTO searches VALUES (?,?,?,?,?,?,?,?,?,?,?)");
     insert.bind(1, id);
     bind(insert, 2, tuning);
+    insert.exec();
+    auto remove = s.statement("DELETE FROM trials WHERE search = ?");
+    remove.bind(1, id);
+    remove.exec();
+  });
+}
+
+std::vector<std::vector<double>> Store::trials(const std::string& search) const {
+  const auto& s = *implementation_;
+  return s.guarded([&] {
+    std::vector<std::vector<double>> out;
+    auto select = s.statement("SELECT data, checksum, number FROM trials WHERE search = ? ORDER BY number");
+    select.bind(1, search);
+    while (select.executeStep()) {
+      out.push_back(s.numbers_in(select.getColumn(0), -1, "a trial of a search"));
+      const std::int64_t number = select.getColumn(2).getInt64();
+      if (number + 1 != std::ssize(out) || select.getColumn(1).getInt64() != checksum_of(out.back(), number)) {
+        s.damaged("the trials of a search");
+      }
+    }
+    return out;
+  });
+}
+
+void Store::save_trial(const std::string& search, Index number, std::span<const double> numbers) {
+  auto& s = *implementation_;
+  s.transaction([&] {
+    auto insert = s.statement("INSERT OR REPLACE INTO trials (search, number, data, checksum) VALUES (?,?,?,?)");
+    insert.bind(1, search);
+    insert.bind(2, static_cast<std::int64_t>(number));
+    insert.bind(3, numbers.data(), static_cast<int>(numbers.size_bytes()));
+    insert.bind(4, checksum_of(numbers, number));
     insert.exec();
   });
 }

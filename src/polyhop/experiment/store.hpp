@@ -86,7 +86,11 @@ class Store {
 
   /// What a search found, by the hash of its settings.
   [[nodiscard]] std::optional<Tuning> tuning(const std::string& id) const;
+  /// Also forgets its trials.
   void save_tuning(const std::string& id, const Tuning& tuning);
+  /// The trials of a search that has not ended, in order, as the numbers in which they were saved.
+  [[nodiscard]] std::vector<std::vector<double>> trials(const std::string& search) const;
+  void save_trial(const std::string& search, Index number, std::span<const double> numbers);
 
   /// The experiment as it was last set: every cell as far as it is known. Models only on request: they may be large.
   [[nodiscard]] Record load(bool with_models) const;

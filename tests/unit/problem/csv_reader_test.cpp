@@ -107,11 +107,18 @@ TEST_F(CsvReader, RefusesAllMissingValuesAtOnce) {
 }
 
 TEST_F(CsvReader, RefusesAllColumnsOfTextAtOnceAndMissingValuesBeside) {
-  EXPECT_EQ(refusal("a.csv", "x,city,name,y\n1,Ulm,Ann,3\n,Rome,Bob,4\n"),
-            "2: expected numbers, but found text in column 2 ('city') (\"Ulm\"), column 3 ('name') (\"Ann\"); turn text "
-            "into numbers first, or leave the columns out: --drop city,name (in an experiment drop = \"city,name\")\n"
-            "3: column 1 ('x'): a value is missing; fill it in, leave the row out, or leave the column out: --drop x (in "
-            "an experiment drop = \"x\")");
+  try {
+    (void)read("a.csv", "x,city,name,y\n1,Ulm,Ann,3\n,Rome,Bob,4\n");
+    FAIL();
+  } catch (const InputError& e) {
+    ASSERT_EQ(e.all().size(), 2U);
+    EXPECT_EQ(e.line(), 2);
+    EXPECT_EQ(e.message(),
+              "expected numbers, but found text in column 2 ('city') (\"Ulm\"), column 3 ('name') (\"Ann\"); turn text "
+              "into numbers first, or leave the columns out: --drop city,name (in an experiment drop = \"city,name\")");
+    EXPECT_EQ(e.all()[1].line(), 3);
+    EXPECT_TRUE(e.all()[1].message().starts_with("column 1 ('x'): a value is missing; ")) << e.all()[1].message();
+  }
 }
 
 TEST_F(CsvReader, RefusesTextAmongFeatures) {
