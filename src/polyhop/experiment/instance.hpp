@@ -35,6 +35,7 @@ struct Instance {
   Reference reference;
   Traffic preparation = {};  // what agreeing on the features' scales took, of all processes together
   Ownership ownership = {};
+  double column_spread = 1;  // of the features of real data that were not standardised
 };
 
 /// Made by all processes of the team together, each for its own agents. Nothing but the ownership depends on the

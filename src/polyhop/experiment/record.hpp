@@ -180,6 +180,9 @@ struct NetworkPicture {
   std::vector<std::pair<std::int32_t, std::int32_t>> edges;  // k < l, in order
 };
 
+/// Columns of features that differ in size by more than this are the likely reason for a run that missed its target.
+inline constexpr double unlike_columns = 1e3;
+
 /// One run: a method on a seed.
 struct Cell {
   std::string method;
@@ -197,6 +200,7 @@ struct Cell {
   double reference_accuracy = 0;
   double reference_error_rate = std::numeric_limits<double>::quiet_NaN();  // of w^o; NaN: no classes, or no w^o
   std::string reference_how;
+  double column_spread = 1;   // the largest column of the features over the smallest, as root mean squares
   Index recorded_agents = 0;  // how many models the excess risk averages over
 };
 

@@ -248,6 +248,7 @@ class Experiment {
         keep_in_store(keys_[n].id(), committed, control);
       });
     }
+    begun.column_spread = instance.column_spread;
     return run_cell(config_.options, method, instance, keys_[n].seed, workers, control, std::move(begun), team_);
   }
 

@@ -61,7 +61,7 @@ CREATE TABLE provenance (position INTEGER PRIMARY KEY, name TEXT, value TEXT);
 CREATE TABLE layout (position INTEGER PRIMARY KEY, method TEXT NOT NULL, seed INTEGER NOT NULL, cell TEXT NOT NULL);
 CREATE TABLE cells (id TEXT PRIMARY KEY, settings TEXT NOT NULL, status TEXT NOT NULL, message TEXT,
                     iteration INTEGER, seconds REAL, first_risk REAL, reference_value REAL, reference_accuracy REAL,
-                    reference_error_rate REAL, reference_how TEXT, recorded_agents INTEGER, checksum INTEGER, )" +
+                    reference_error_rate REAL, reference_how TEXT, recorded_agents INTEGER, checksum INTEGER, column_spread REAL, )" +
          listed(counts, definition) + R"() WITHOUT ROWID;
 CREATE TABLE points (cell TEXT NOT NULL, )" +
          listed(point_columns, definition) + R"(, PRIMARY KEY (cell, iteration)) WITHOUT ROWID;
@@ -306,7 +306,7 @@ class Store::Implementation {
   void write_cell(const std::string& id, const Cell& cell, Status status, const Checkpoint* at) {
     auto update = statement(
         "UPDATE cells SET status = ?, message = ?, reference_value = ?, reference_accuracy = ?, "
-        "reference_error_rate = ?, reference_how = ?, recorded_agents = ? WHERE id = ?");
+        "reference_error_rate = ?, reference_how = ?, recorded_agents = ?, column_spread = ? WHERE id = ?");
     update.bind(1, name_of(status));
     update.bind(2, cell.message);
     update.bind(3, cell.reference_value);
@@ -314,7 +314,8 @@ class Store::Implementation {
     update.bind(5, cell.reference_error_rate);
     update.bind(6, cell.reference_how);
     update.bind(7, static_cast<std::int64_t>(cell.recorded_agents));
-    update.bind(8, id);
+    update.bind(8, cell.column_spread);
+    update.bind(9, id);
     update.exec();
     if (at == nullptr) return;
     auto progress =
@@ -437,6 +438,9 @@ class Store::Implementation {
         }
       }
       database->exec(trials_table);
+      if (!names_in("cells").contains("column_spread")) {
+        database->exec("ALTER TABLE cells ADD COLUMN column_spread REAL");
+      }
       if (!names_in("steps").contains("distances")) database->exec("ALTER TABLE steps ADD COLUMN distances BLOB");
     } else {
       database->exec(schema());
@@ -616,9 +620,11 @@ Cell Store::load_cell(const std::string& id, const std::string& method, std::uin
     cell.method = method;
     cell.seed = seed;
     cell.status = Status::unfinished;
+    // Older stores have no spread of columns.
     auto select = s.statement(
-        "SELECT status, message, reference_value, reference_accuracy, reference_error_rate, reference_how, "
-        "recorded_agents FROM cells WHERE id = ?");
+        std::string("SELECT status, message, reference_value, reference_accuracy, reference_error_rate, reference_how, "
+                    "recorded_agents, ") +
+        (s.names_in("cells").contains("column_spread") ? "column_spread" : "NULL") + " FROM cells WHERE id = ?");
     select.bind(1, id);
     if (!select.executeStep()) return cell;
     cell.status = s.status_in(select.getColumn(0));
@@ -628,6 +634,7 @@ Cell Store::load_cell(const std::string& id, const std::string& method, std::uin
     cell.reference_error_rate = real(select.getColumn(4));
     cell.reference_how = select.getColumn(5).getString();
     cell.recorded_agents = select.getColumn(6).getInt64();
+    if (!select.getColumn(7).isNull()) cell.column_spread = real(select.getColumn(7));
     auto points =
         s.statement("SELECT " + s.selected("points", point_columns) + " FROM points WHERE cell = ? ORDER BY iteration");
     points.bind(1, id);

@@ -235,6 +235,16 @@ std::string reference_note(const Record& record) {
       significant(accuracy, 2), significant(record.target, 3));
 }
 
+// What to do about raw columns of unlike size, unless every run reached the target all the same; "" elsewhere.
+std::string columns_note(const Record& record, const std::vector<Standing>& standings) {
+  double spread = 1;
+  for (const Cell& cell : record.cells) spread = std::max(spread, cell.column_spread);
+  const bool missed = std::ranges::any_of(standings, [](const Standing& s) { return s.reached < s.runs; });
+  if (!(spread > unlike_columns) || !missed) return "";
+  return "The columns of the data differ in size by " + significant(spread, 1) +
+         ", which slows every method down: consider problem.standardise = true.";
+}
+
 // What to try where no method reached the target in most runs; "" where one did, or where that cannot be told.
 std::string way_to_target(const Record& record, const std::vector<Standing>& standings) {
   const bool ended = std::ranges::any_of(standings, [](const Standing& s) { return s.runs > s.diverged; });
@@ -513,6 +523,7 @@ std::string ranking_text(const Record& record, Index width, bool color) {
     out += "\n" + said("Tuning, which no number above counts:") + "\n" +
            tuning_table(record, standings).text(width, color);
   }
+  if (const std::string text = columns_note(record, standings); !text.empty()) out += "\n" + said(text, Ink::warning);
   if (const std::string text = way_to_target(record, standings); !text.empty()) out += "\n" + said(text);
   if (const std::string text = reference_note(record); !text.empty()) out += "\n" + said(text, Ink::warning);
   for (const std::string& text : advice(record)) out += "\n" + said(text, Ink::warning);

@@ -500,6 +500,23 @@ TEST(Ranking, SaysWhatToTryWhereNoMethodReachedTheTarget) {
   EXPECT_EQ(ranking_text(of).find("To reach the target,"), std::string::npos);
 }
 
+TEST(Ranking, AdvisesOnceToStandardiseColumnsOfUnlikeSize) {
+  Record of = record({cell("a", {9, 3}), cell("b", {9, 20})});
+  for (Cell& each : of.cells) each.column_spread = 2e5;
+  const std::string advice =
+      "The columns of the data differ in size by 2e+05, which slows every method down: consider problem.standardise = "
+      "true.\n";
+  const std::string text = ranking_text(of, 1000);
+  const std::size_t at = text.find(advice);
+  ASSERT_NE(at, std::string::npos) << text;
+  EXPECT_EQ(text.find(advice, at + 1), std::string::npos) << text;
+  of.target = 100;
+  EXPECT_EQ(ranking_text(of).find("standardise"), std::string::npos) << "all reached the target";
+  of.target = 1;
+  for (Cell& each : of.cells) each.column_spread = 900;
+  EXPECT_EQ(ranking_text(of).find("standardise"), std::string::npos);
+}
+
 TEST(Ranking, ColoursHeadingsTheBestAndWarnings) {
   Record of = record({cell("a", {9, 1}), cell("b", {9, 1e12}, Status::diverged)});
   of.cells.back().message = "too large a step";
