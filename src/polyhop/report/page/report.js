@@ -24,6 +24,7 @@ const {
   plot,
   labelRoom,
   endLabels,
+  spotlight,
   tip,
   hideTip,
   tipAcross,
@@ -447,31 +448,8 @@ function changeCurves(entry, value) {
 
 // --------------------------------------------------------------------------------------------------- lines by choice
 
-// The line that is pointed at, else the chosen one, shows its band and stands out; a line alone shows its band.
-function light() {
-  const groups = d3.selectAll("#curves-figure .curve");
-  const keys = groups[0].map((node) => node.dataset.key);
-  const found = [state.pointed, state.chosen].find((key) => keys.includes(key));
-  const lit = keys.length === 1 ? keys[0] : found;
-  for (const group of [groups, d3.selectAll("#curves-figure .end")]) {
-    group.classed("lit", function() {
-      return this.dataset.key === lit;
-    });
-    group.classed("dim", function() {
-      return Boolean(found) && this.dataset.key !== lit;
-    });
-  }
-}
-
-function pointAt(key) {
-  state.pointed = key;
-  light();
-}
-
-function toggleChosen(key) {
-  state.chosen = state.chosen === key ? null : key;
-  light();
-}
+// The line that stands out shows its band.
+const {light, pointAt, toggleChosen} = spotlight("curves-figure", state);
 
 // ---------------------------------------------------------------------------------------------- zoom and tooltips
 
