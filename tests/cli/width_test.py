@@ -159,7 +159,7 @@ class Errors(CommandTest):
         self.put(f"{folder}/e.toml", self.changed(("iterations", "iteration")))
         for columns in WIDTHS:
             text = self.told("run", f"{folder}/e.toml", columns=columns)
-            self.assertIn(f"polyhop: {folder}/e.toml:3: ", text)
+            self.assertIn(f"{folder}/e.toml:3:", text)
             text = self.told("report", f"{folder}/nothing", columns=columns)
             self.assertIn(f"'{folder}/nothing'", text)
         long = "x" * 150
