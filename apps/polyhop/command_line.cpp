@@ -116,7 +116,8 @@ std::string usage_message(const CLI::App& app, const Completions& completions, c
   return otherwise;
 }
 
-// Refuses other values, in words of ours: CLI11's name the bounds with all their digits, and the same for no number.
+// Rejects other values with our own message: CLI11's shows bounds with all their digits, and does not tell text from
+// numbers out of range.
 void expect(CLI::Option& option, const std::string& what, const std::function<bool(double)>& good) {
   option.check([what, good](const std::string& text) {
     double x = 0;
@@ -296,7 +297,7 @@ std::vector<CommandInfo> CommandLine::tree() const {
   return out;
 }
 
-// What CLI11 complains about, in words of ours.
+// CLI11's complaint as a message of our own.
 std::string CommandLine::message_of(const CLI::ParseError& error) const {
   std::string text = error.what();
   const auto chosen = app_->get_subcommands();

@@ -77,7 +77,7 @@ CsvOutput::CsvOutput(const std::optional<std::string>& path) {
   }
 }
 
-// A terminal does not obey what stands in a file; anybody else gets it as it is.
+// A terminal must not obey control characters in a file; anything else gets the text as it is.
 void CsvOutput::print_lines(std::string_view text) {
   if (isatty(STDOUT_FILENO) == 0) {
     fmt::print("{}", text);

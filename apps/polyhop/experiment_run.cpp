@@ -73,7 +73,7 @@ class Outputs {
 
  private:
   [[nodiscard]] bool exists(const char* name) const { return std::filesystem::exists(folder.file(name)); }
-  // A folder with other things in it is somebody's; an experiment is not put among them.
+  // A folder with other things in it belongs to something else; no experiment is put there.
   void refuse_foreign(const std::filesystem::path& place) const {
     if (!is_new_) return;
     for (const auto& entry : std::filesystem::directory_iterator(place)) {

@@ -96,7 +96,7 @@ DataSource source_of(const FitArguments& arguments) {
   return source;
 }
 
-// Somebody who gives an option expects something of it.
+// If an option is given, it should do something.
 void refuse_without_effect(const FitArguments& arguments, const FitOptions& options) {
   const auto given = [&](const char* key) { return arguments.options.find(key) != nullptr; };
   const std::string method = "--method " + std::string(name_of(options.chosen_method()));
@@ -121,13 +121,13 @@ void refuse_without_effect(const FitArguments& arguments, const FitOptions& opti
   }
 }
 
-// Whether somebody says how many agents there are.
+// Whether the number of agents is given.
 bool says_agents(const FitArguments& arguments) {
   const auto sets = [](const std::string& setting) { return setting.starts_with("graph.agents="); };
   return arguments.agents || has_own_agents(arguments.graph) || std::ranges::any_of(arguments.settings, sets);
 }
 
-// Nobody's samples are left out without a word: files that are counted are all that are there.
+// No site is left out silently: the files that were counted must be all there are.
 void refuse_gap(const FitArguments& arguments, Index found) {
   if (found <= 0) return;
   AgentFiles files = *AgentFiles::from(arguments.data);
@@ -148,15 +148,15 @@ void refuse_gap(const FitArguments& arguments, Index found) {
   }
 }
 
-// Where agents have files of their own and nobody says how many there are, as many as there are files. Processes that
-// do not see the same files cannot count them.
+// If agents have their own files and their number is not given, there are as many agents as files. Processes that do not
+// see the same files cannot count them.
 void count_agents(FitArguments& arguments, Team& team) {
   Index found = -1;
   team.together([&] {
     const auto files = AgentFiles::from(arguments.data);
     if (!files || says_agents(arguments)) return;
     found = files->existing();
-    // Numbered from 1, they are counted all the same: whoever misses the first says how to write it.
+    // Files numbered from 1 are counted, too; reading the first one then fails with the right pattern.
     if (found == 0) found = files->from_next().existing();
   });
   for (const std::string& other : team.tell(std::to_string(found))) {

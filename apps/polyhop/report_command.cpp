@@ -62,7 +62,7 @@ std::function<void(const std::string&)> length(Number& cm) {
   return [&cm](const std::string& text) { cm = figure_length(text); };
 }
 
-// The page: where -o says; without it beside the store, unless figures or JSON are all that is wanted.
+// The page: what -o names, or else a file beside the store, unless only figures or JSON are wanted.
 std::optional<std::string> page_file(const ReportArguments& arguments) {
   if (arguments.output || !arguments.figures.empty() || arguments.json) return arguments.output;
   if (arguments.folders.size() > 1) return "report.html";
@@ -174,7 +174,7 @@ int report_scoreboard(const ReportArguments& arguments) {
   return done;
 }
 
-// Flags that only figures obey, where there is none.
+// Warns about flags for figures when no figure is drawn.
 void tell_without_effect(const ReportArguments& arguments) {
   const FigureOptions usual;
   const FigureOptions& given = arguments.figure;
@@ -203,7 +203,7 @@ int report_command(const ReportArguments& arguments) {
   if (arguments.figures.empty()) tell_without_effect(arguments);
   std::string trouble;
   auto page = opened_page(arguments, trouble);
-  // Before anything is shown, so that a figure that cannot be drawn is not told behind a page of text.
+  // Before anything is printed, so that an error in a figure does not come after a page of text.
   for (const auto& name : arguments.figures) {
     naming_flags([&] { write_figure(records, figure, name); });
   }

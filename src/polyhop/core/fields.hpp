@@ -24,7 +24,7 @@ namespace polyhop {
 struct FieldInfo {
   std::string name;
   std::string type;          // "number", "integer", "paper | linear | tight", ...
-  std::string default_text;  // as in TOML; "required" or "-" where there is none
+  std::string default_text;  // as in TOML; "required", or "-" for none
   std::string constraint;    // "> 0", or ""
   std::string help;
   std::vector<FieldInfo> fields = {};  // of a table: its own
@@ -225,8 +225,8 @@ class FieldTable {
     }
     return *this;
   }
-  /// Keys that no field has are put into a table, for somebody who knows more to read; what `write` says of them is
-  /// written at this place.
+  /// Keys that belong to no field are collected in a table, to be read later; `write` gives what is written in their
+  /// place.
   FieldTable& rest(Value Options::*member, std::function<Value(const Options&)> write) {
     fields_.push_back({{},
                        false,
@@ -236,7 +236,7 @@ class FieldTable {
     return *this;
   }
 
-  /// Reads a table; keys in `also_allowed` are left to somebody else. Throws InputError with all that is wrong in it.
+  /// Reads a table; keys in `also_allowed` are skipped. Throws InputError with everything that is wrong in it.
   [[nodiscard]] Options read(const Value& table, const std::string& path,
                              const std::vector<std::string>& also_allowed = {}) const {
     Options options;

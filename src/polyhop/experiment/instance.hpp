@@ -20,7 +20,7 @@ namespace polyhop {
 /// Samples that were read and dealt, scaled as a model's options ask for, with a column of ones for its intercept.
 /// Every process of a team has those of its own agents.
 struct PreparedData : TeamData {
-  Standardised standardised;  // without numbers where nobody asked for it
+  Standardised standardised;  // empty unless asked for
 };
 
 /// Made by all processes of the team together, for `run` and `fit` alike.

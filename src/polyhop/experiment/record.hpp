@@ -20,9 +20,9 @@
 
 namespace polyhop {
 
-/// How a run ended: all iterations done, ended at the target, numbers beyond all bounds, out of time; or, in a store,
-/// has not: stopped on the way, or ended by an error (`Cell::message`). `stalled`: all iterations done, but not solved,
-/// and in the end nobody moved any more, every step being 0.
+/// How a run ended: all iterations done, target reached, diverged, out of time. In a store also: not finished yet, or
+/// failed with an error (`Cell::message`). `stalled`: all iterations done without reaching the target, and in the end no
+/// agent moved, because every step was 0.
 enum class Status { done, target, diverged, time_limit, unfinished, failed, stalled };
 template <>
 struct EnumNames<Status> {
@@ -170,7 +170,7 @@ struct Tuning {
   double seconds = 0;
 };
 
-/// A page draws networks of so many agents.
+/// The largest network that a page draws.
 inline constexpr Index drawn_agents = 500;
 
 /// A network, to draw: that of one seed.

@@ -101,7 +101,7 @@ struct TunedConfig {
   std::vector<Tuning> tunings;
 };
 
-/// Puts a constant in the place of every `rule = "tuned"`; nothing when it was stopped. Methods that differ only in
+/// Replaces every `rule = "tuned"` by a constant; nothing if it was stopped. Methods that differ only in
 /// their factor share one search, and each is charged for all of it.
 std::optional<TunedConfig> resolve_tuned(Config config, const TuningControl& control = {});
 

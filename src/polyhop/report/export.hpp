@@ -9,7 +9,7 @@
 
 namespace polyhop {
 
-/// Adds every run's models: METHOD/SEED, K x M, the last iterate, and METHOD/SEED/averaged where there is one.
+/// Adds every run's models: METHOD/SEED, K x M, the last iterate, and METHOD/SEED/averaged if recorded.
 void write_models(const Record& record, NpzWriter& out);
 
 /// Adds every agent's steps where they were recorded: METHOD/SEED, points x K.

@@ -37,7 +37,7 @@ struct EnumNames<Taken> {
 struct Standing {
   std::string method;
   Index runs = 0;      // that ended
-  Index reached = 0;   // of them, those that reached the target
+  Index reached = 0;   // how many of them reached the target
   Index diverged = 0;  // of them
   Index unfinished = 0;
   Index failed = 0;
@@ -64,7 +64,7 @@ std::vector<Standing> rank(const Record& record);
 /// Excess risks below it are round-off: 1e-13 of the risk at the start, or the accuracy of the reference where that is
 /// worse.
 double risk_floor(const Record& record);
-/// Differences J(w) - J(w^o) below this are rounding. A target below it is counted as reached by nobody.
+/// Differences J(w) - J(w^o) below this are rounding. No run counts as having reached a target below it.
 double rounding_floor(const Record& record);
 /// Below this a final excess risk J(w) - J(w^o) is nothing but rounding, or the reference's own error: it is shown as
 /// 0. Where J(w^o) = 0, small ones are not rounded.
