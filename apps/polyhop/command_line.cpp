@@ -58,10 +58,10 @@ CommandInfo info_of(const CLI::App& command, const std::string& name, const Comp
 // Where a newcomer may have learnt another word for a command.
 std::string known_as(const std::string& word) {
   static const std::map<std::string, std::string> commands = {
-      {"plot", "report"},    {"show", "report"},   {"figure", "report"}, {"train", "fit"},   {"test", "evaluate"},
-      {"score", "evaluate"}, {"new", "init"},      {"create", "init"},   {"start", "init"},  {"validate", "check"},
-      {"compare", "run"},    {"list", "methods"},  {"rules", "methods"}, {"datasets", "data"}, {"draw", "graph"},
-      {"version", "--version"}};
+      {"plot", "report"},   {"show", "report"},    {"figure", "report"}, {"train", "fit"},
+      {"test", "evaluate"}, {"score", "evaluate"}, {"new", "init"},      {"create", "init"},
+      {"start", "init"},    {"validate", "check"}, {"compare", "run"},   {"list", "methods"},
+      {"rules", "methods"}, {"datasets", "data"},  {"draw", "graph"},    {"version", "--version"}};
   const auto found = commands.find(word);
   return found == commands.end() ? "" : "; did you mean `polyhop " + found->second + "`?";
 }

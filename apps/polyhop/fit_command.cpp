@@ -138,8 +138,9 @@ void refuse_gap(const FitArguments& arguments, Index found) {
   if (!exists(0)) return;  // told elsewhere
   const std::string way_out = "; give --agents " + std::to_string(found) + " to leave it out";
   if (exists(-1)) {
-    throw InputError("", "is there, too, but '" + arguments.data + "' starts from " + std::to_string(files.first()) +
-                             way_out, 0, files.of(-1));
+    throw InputError(
+        "", "is there, too, but '" + arguments.data + "' starts from " + std::to_string(files.first()) + way_out, 0,
+        files.of(-1));
   }
   constexpr Index looked_at = 100;
   for (Index agent = found + 1; agent <= found + looked_at; ++agent) {
@@ -148,8 +149,8 @@ void refuse_gap(const FitArguments& arguments, Index found) {
   }
 }
 
-// If agents have their own files and their number is not given, there are as many agents as files. Processes that do not
-// see the same files cannot count them.
+// If agents have their own files and their number is not given, there are as many agents as files. Processes that do
+// not see the same files cannot count them.
 void count_agents(FitArguments& arguments, Team& team) {
   Index found = -1;
   team.together([&] {

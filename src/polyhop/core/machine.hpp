@@ -33,8 +33,8 @@ double usable_memory(const std::string& root = "/");
 /// together.
 Index usable_threads(Index asked, Index processes = 1);
 
-/// How many of `threads` shorten an iteration of that many multiply-adds, in which they wait for each other a few times.
-/// docs/benchmarks.md tells where they begin to.
+/// How many of `threads` shorten an iteration of that many multiply-adds, in which they wait for each other a few
+/// times. docs/benchmarks.md tells where they begin to.
 Index paying_threads(double work, Index threads);
 
 /// How many threads to use for such iterations: `asked`, or when that is 0 as many as there are cores and as pay off;

@@ -25,8 +25,8 @@ class Sources {
   void apply(const std::vector<KeySetting>& settings, Value& root);
   /// Remembers the line of everything in `root`, for errors that know only a key.
   void keep(const Value& root) { root_ = root; }
-  /// The error, or each of several, with the file and line that it is about, or with the flag. Methods go by their names,
-  /// if they have one.
+  /// The error, or each of several, with the file and line that it is about, or with the flag. Methods go by their
+  /// names, if they have one.
   [[nodiscard]] InputError located(const InputError& errors) const;
 
  private:

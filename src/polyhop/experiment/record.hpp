@@ -21,8 +21,8 @@
 namespace polyhop {
 
 /// How a run ended: all iterations done, target reached, diverged, out of time. In a store also: not finished yet, or
-/// failed with an error (`Cell::message`). `stalled`: all iterations done without reaching the target, and in the end no
-/// agent moved, because every step was 0.
+/// failed with an error (`Cell::message`). `stalled`: all iterations done without reaching the target, and in the end
+/// no agent moved, because every step was 0.
 enum class Status { done, target, diverged, time_limit, unfinished, failed, stalled };
 template <>
 struct EnumNames<Status> {

@@ -73,7 +73,8 @@ CREATE TABLE arrays (cell TEXT NOT NULL, name TEXT NOT NULL, position INTEGER NO
 CREATE TABLE networks (seed INTEGER PRIMARY KEY, agents INTEGER NOT NULL, edges BLOB NOT NULL);
 CREATE TABLE searches (id TEXT PRIMARY KEY, method TEXT, value REAL, factor REAL, trials INTEGER, iterations INTEGER,
                        vectors INTEGER, scalars INTEGER, "values" INTEGER, gradients INTEGER, seconds REAL) WITHOUT ROWID;
-)" + std::string(trials_table) + R"(
+)" + std::string(trials_table) +
+         R"(
 CREATE TABLE tunings (position INTEGER PRIMARY KEY, method TEXT, value REAL, factor REAL, trials INTEGER,
                       iterations INTEGER, vectors INTEGER, scalars INTEGER, "values" INTEGER, gradients INTEGER,
                       seconds REAL);

@@ -70,8 +70,8 @@ struct TuningControl {
   /// Where earlier searches are found and new ones are kept, by their settings.
   std::function<std::optional<Tuning>(const std::string& settings)> find = {};
   std::function<void(const std::string& settings, const Tuning& tuning)> keep = {};
-  /// Where the trials of a search that was stopped are found, in order, and where each is kept once it is done. A search
-  /// takes up what is found, with the same result as an unbroken one.
+  /// Where the trials of a search that was stopped are found, in order, and where each is kept once it is done. A
+  /// search takes up what is found, with the same result as an unbroken one.
   std::function<std::vector<TuningTrial>(const std::string& settings)> find_trials = {};
   std::function<void(const std::string& settings, Index number, const TuningTrial& trial)> keep_trial = {};
   /// The processes that share the trial runs. Only the first process makes these calls; all of them get the result.

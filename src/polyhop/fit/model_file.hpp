@@ -36,8 +36,8 @@ struct Model {
       provenance;  // how it came about: version, data, graph, algorithm, ...
 };
 
-/// How to read a file for the model, whatever else it holds. `target`: its column as the user calls it, or empty; it may
-/// be missing if none is needed.
+/// How to read a file for the model, whatever else it holds. `target`: its column as the user calls it, or empty; it
+/// may be missing if none is needed.
 DataFormat format_for(const Model& model, const std::string& target, bool has_targets);
 
 inline bool predicts_classes(const Model& model) { return !model.classes.empty(); }

@@ -52,9 +52,9 @@ std::vector<std::string> keys_of(Topology topology) {
 /// A value of a topology's own key, to start from.
 std::string example_of(const std::string& key) {
   static const std::map<std::string, std::string> values = {
-      {"probability", "0.3"}, {"radius", "0.4"}, {"degree", "4"}, {"rewire", "0.1"}, {"attach", "2"},
-      {"rows", "4"},          {"columns", "4"},  {"blocks", "2"}, {"within", "0.5"}, {"between", "0.1"},
-      {"file", "\"net.txt\""}};
+      {"probability", "0.3"}, {"radius", "0.4"},  {"degree", "4"},        {"rewire", "0.1"},
+      {"attach", "2"},        {"rows", "4"},      {"columns", "4"},       {"blocks", "2"},
+      {"within", "0.5"},      {"between", "0.1"}, {"file", "\"net.txt\""}};
   return key + " = " + values.at(key);
 }
 
@@ -80,8 +80,8 @@ void check_keys(const GraphOptions& options) {
     const bool used = std::find(own.begin(), own.end(), key) != own.end();
     const bool shared = std::find(common.begin(), common.end(), key) != common.end();
     if (used && !is_given(key)) {
-      errors.emplace_back("graph." + key, "missing; topology " + topology_text(options) + " needs it: " +
-                                              meaning_of(key) + ", such as " + example_of(key));
+      errors.emplace_back("graph." + key, "missing; topology " + topology_text(options) +
+                                              " needs it: " + meaning_of(key) + ", such as " + example_of(key));
     }
     if (!used && !shared && is_given(key)) {
       errors.emplace_back("graph." + key, "topology " + topology_text(options) + " does not use this key");

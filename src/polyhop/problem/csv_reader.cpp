@@ -453,7 +453,8 @@ class CsvReader {
     }
     const std::string columns_out = leaving_out(missing_);
     return "values are missing in " + std::to_string(incomplete_) + " of " + std::to_string(rows) + " rows: " + where +
-           "; fill them in" + (columns_out.empty() ? ", or leave these rows out" : ", leave these rows out" + columns_out);
+           "; fill them in" +
+           (columns_out.empty() ? ", or leave these rows out" : ", leave these rows out" + columns_out);
   }
 
   void add_id(std::string_view cell) {
@@ -479,7 +480,8 @@ class CsvReader {
       names += (names.empty() ? "" : ",") + (has_header_ ? first_[column] : std::to_string(column + 1));
     }
     if (names.empty()) return "";
-    return std::string(", or leave the ") + (columns.size() == 1 ? "column" : "columns") + " out: " + how_to_drop(names);
+    return std::string(", or leave the ") + (columns.size() == 1 ? "column" : "columns") +
+           " out: " + how_to_drop(names);
   }
 
   /// "column 3 ('age')"

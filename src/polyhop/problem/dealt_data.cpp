@@ -312,10 +312,9 @@ void DealtReader::refuse_missing(Index agent) const {
   const AgentFiles& files = *own_files_;
   std::error_code unknown;
   const Index there = files.existing();
-  std::string what_to_do =
-      there == 0 ? "agents are numbered from 0, so the first file is this one"
-                 : "there are " + std::to_string(there) + "; --agents " + std::to_string(there) +
-                       " (in an experiment agents = " + std::to_string(there) + ") takes those";
+  std::string what_to_do = there == 0 ? "agents are numbered from 0, so the first file is this one"
+                                      : "there are " + std::to_string(there) + "; --agents " + std::to_string(there) +
+                                            " (in an experiment agents = " + std::to_string(there) + ") takes those";
   if (agent == 0 && std::filesystem::exists(files.of(agents_), unknown)) {
     what_to_do =
         "if they start from " + std::to_string(files.first() + 1) + ", write '" + files.from_next().pattern() + "'";

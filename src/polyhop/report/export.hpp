@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "polyhop/experiment/record.hpp"
 #include "polyhop/core/npz_writer.hpp"
+#include "polyhop/experiment/record.hpp"
 
 namespace polyhop {
 

@@ -248,7 +248,8 @@ std::string columns_note(const Record& record, const std::vector<Standing>& stan
 // What to try where no method reached the target in most runs; "" where one did, or where that cannot be told.
 std::string way_to_target(const Record& record, const std::vector<Standing>& standings) {
   const bool ended = std::ranges::any_of(standings, [](const Standing& s) { return s.runs > s.diverged; });
-  const bool reached = std::ranges::any_of(standings, [](const Standing& s) { return std::isfinite(s.iterations.median); });
+  const bool reached =
+      std::ranges::any_of(standings, [](const Standing& s) { return std::isfinite(s.iterations.median); });
   if (!ended || reached || standings.front().below_rounding || !reference_note(record).empty()) return "";
   std::vector<std::string> ways;
   const bool out_of_time = std::ranges::count(record.cells, Status::time_limit, &Cell::status) > 0;

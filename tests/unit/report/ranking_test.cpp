@@ -459,8 +459,9 @@ TEST(Ranking, DoesNotCountATargetBelowRoundingAsReached) {
   Record of = record({fitted});
   of.target = 1e-20;
   const std::string text = ranking_text(of, 1000);
-  EXPECT_TRUE(text.starts_with("The target, an excess risk of 1e-20, is below what rounding allows here, about 3e-14: no "
-                               "method can be said to reach it. Raise `target`.\n"))
+  EXPECT_TRUE(
+      text.starts_with("The target, an excess risk of 1e-20, is below what rounding allows here, about 3e-14: no "
+                       "method can be said to reach it. Raise `target`.\n"))
       << text;
   EXPECT_NE(text.find("  target below rounding\n"), std::string::npos) << text;
   EXPECT_EQ(rank(of).front().reached, 0);
@@ -487,14 +488,16 @@ TEST(Ranking, SaysWhatToTryWhereNoMethodReachedTheTarget) {
   Record of = record({cell("a", {9, 3}), cell("b", {9, 20})});
   const auto method = [](const char* algorithm) { return Value(Value::Table{{"algorithm", algorithm}}); };
   of.config = Value::Table{{"iterations", 500}, {"method", Value::Array{method("atc"), method("extra")}}};
-  EXPECT_NE(ranking_text(of, 1000).find("\nTo reach the target, try more iterations (now 500), a [[method]] with step = "
-                                        "\"auto\" or a larger target, such as 10.\n"),
-            std::string::npos)
+  EXPECT_NE(
+      ranking_text(of, 1000).find("\nTo reach the target, try more iterations (now 500), a [[method]] with step = "
+                                  "\"auto\" or a larger target, such as 10.\n"),
+      std::string::npos)
       << ranking_text(of, 1000);
   of.config["method"] = Value::Array{method("auto"), method("extra")};
   of.cells[1].status = Status::time_limit;
-  EXPECT_NE(ranking_text(of, 1000).find("\nTo reach the target, try a longer time_limit or a larger target, such as 10.\n"),
-            std::string::npos)
+  EXPECT_NE(
+      ranking_text(of, 1000).find("\nTo reach the target, try a longer time_limit or a larger target, such as 10.\n"),
+      std::string::npos)
       << ranking_text(of, 1000);
   of.target = 4;
   EXPECT_EQ(ranking_text(of).find("To reach the target,"), std::string::npos);

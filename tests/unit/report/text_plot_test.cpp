@@ -79,13 +79,14 @@ TEST(TextPlot, FitsItsWidthAndHeight) {
 }
 
 TEST(TextPlot, ASteepCurveHasNoGaps) {
-  const auto text = lines(text_plot(record({cell("m", {1, 1e-12, 1e-12, 1e-12, 1e-12, 1e-12})}), 60, 12, {.plain = true}));
+  const auto text =
+      lines(text_plot(record({cell("m", {1, 1e-12, 1e-12, 1e-12, 1e-12, 1e-12})}), 60, 12, {.plain = true}));
   for (std::size_t row = 1; row <= 12; ++row) EXPECT_NE(text[row].find('a', 7), std::string::npos) << text[row];
 }
 
 TEST(TextPlot, ACurveThatDivergesLeavesThePlot) {
-  const auto text = lines(
-      text_plot(record({cell("gone", {1, 1e30, 1e200}, Status::diverged), cell("m", {1, 1e-3, 1e-6})}), 60, 10, {.plain = true}));
+  const auto text = lines(text_plot(
+      record({cell("gone", {1, 1e30, 1e200}, Status::diverged), cell("m", {1, 1e-3, 1e-6})}), 60, 10, {.plain = true}));
   const auto rows_with = [&](char mark) {
     return std::count_if(text.begin() + 1, text.begin() + 11,
                          [&](const auto& line) { return line.find(mark, 7) != std::string::npos; });
@@ -114,8 +115,8 @@ TEST(TextPlot, HasTheAxesThatAreAskedFor) {
   far.points[1].seconds = 0.25;
   far.points[1].consensus_error = 1e-2;
   far.points[0].consensus_error = 1;
-  const std::string text = text_plot(
-      record({far}), 60, 8, {.x = CurveX::seconds, .y = curve_y(&Point::consensus_error), .plain = true});
+  const std::string text =
+      text_plot(record({far}), 60, 8, {.x = CurveX::seconds, .y = curve_y(&Point::consensus_error), .plain = true});
   EXPECT_TRUE(text.starts_with("consensus error\n")) << text;
   EXPECT_NE(text.find(" 0.25  seconds\n"), std::string::npos) << text;
   EXPECT_EQ(text.find("1e-3"), std::string::npos) << text;
