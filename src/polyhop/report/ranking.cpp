@@ -245,6 +245,15 @@ std::string columns_note(const Record& record, const std::vector<Standing>& stan
          ", which slows every method down: consider problem.standardise = true.";
 }
 
+// The least of 1, 2, 5, 10, ... times a power of ten that is not below x.
+double rounded_up(double x) {
+  const double decade = std::pow(10, std::floor(std::log10(x)));
+  for (const double n : {1.0, 2.0, 5.0}) {
+    if (n * decade >= x) return n * decade;
+  }
+  return 10 * decade;
+}
+
 // What to try where no method reached the target in most runs; "" where one did, or where that cannot be told.
 std::string way_to_target(const Record& record, const std::vector<Standing>& standings) {
   const bool ended = std::ranges::any_of(standings, [](const Standing& s) { return s.runs > s.diverged; });
@@ -270,7 +279,7 @@ std::string way_to_target(const Record& record, const std::vector<Standing>& sta
   }
   const double closest = standings.front().recommended_risk().median;
   if (std::isfinite(closest) && closest > record.target) {
-    ways.push_back("a larger target, such as " + significant(std::pow(10, std::ceil(std::log10(closest))), 3));
+    ways.push_back("a larger target, such as " + significant(rounded_up(closest), 3));
   }
   if (ways.empty()) return "";
   const std::string last = ways.back();

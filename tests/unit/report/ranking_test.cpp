@@ -490,13 +490,13 @@ TEST(Ranking, SaysWhatToTryWhereNoMethodReachedTheTarget) {
   of.config = Value::Table{{"iterations", 500}, {"method", Value::Array{method("atc"), method("extra")}}};
   EXPECT_NE(
       ranking_text(of, 1000).find("\nTo reach the target, try more iterations (now 500), a [[method]] with step = "
-                                  "\"auto\" or a larger target, such as 10.\n"),
+                                  "\"auto\" or a larger target, such as 5.\n"),
       std::string::npos)
       << ranking_text(of, 1000);
   of.config["method"] = Value::Array{method("auto"), method("extra")};
   of.cells[1].status = Status::time_limit;
   EXPECT_NE(
-      ranking_text(of, 1000).find("\nTo reach the target, try a longer time_limit or a larger target, such as 10.\n"),
+      ranking_text(of, 1000).find("\nTo reach the target, try a longer time_limit or a larger target, such as 5.\n"),
       std::string::npos)
       << ranking_text(of, 1000);
   of.target = 4;
