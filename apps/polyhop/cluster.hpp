@@ -12,7 +12,7 @@ namespace polyhop::app {
 
 class Command;
 
-/// How processes work together; of no effect where there is only one.
+/// How processes work together; it has no effect on a single one.
 struct ClusterArguments {
   double peer_timeout = 60;
   std::string placement = "contiguous";
@@ -32,10 +32,10 @@ bool is_supervised();
 /// True when this is a process of several that has nothing to do: all but the first, in commands of one process.
 bool is_idle(const std::string& command);
 
-/// The processes that were started together, or this one alone. MPI is begun with the first call.
+/// The processes that were started together, or this one alone. The first call starts MPI.
 Team& join_team(const ClusterArguments& arguments);
-/// Ends MPI, if it was begun; to be called before the process ends in peace. `wrong`: what was told of an error, or
-/// empty; where it is one of this process alone, it is told once more, and the whole job ends with `code`.
+/// Ends MPI, if it was started. Call it before the process ends normally. `wrong`: the error message that was printed,
+/// or empty; if only this process failed, the message is printed again and the whole job ends with `code`.
 void leave_team(int code, const std::string& wrong);
 /// Ends the whole job.
 [[noreturn]] void abort_team(int code);

@@ -15,7 +15,6 @@
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/machine.hpp"
 #include "polyhop/core/memory_limit.hpp"
-#include "polyhop/report/text_table.hpp"
 #include "terminal.hpp"
 
 namespace polyhop::app {
@@ -59,22 +58,22 @@ int main(int argc, char** argv, const Registry& registry) {
     code = app::parse_and_run(argc, argv, registry);
   } catch (const LostPeer& e) {
     // Whoever waits for a lost process tells of it: others may be out of reach.
-    std::fputs(("polyhop: " + printable(e.what()) + "\n").c_str(), stderr);
+    std::fputs(app::complaint(e.what()).c_str(), stderr);
     app::abort_team(app::lost_peer);
   } catch (const app::UsageError& e) {
-    wrong = "polyhop: " + printable(e.what()) + "\nRun with --help for more information.\n";
+    wrong = app::complaint(e.what()) + "Run with --help for more information.\n";
     code = app::usage_error;
   } catch (const InputError& e) {
-    for (const InputError& each : e.all()) wrong += "polyhop: " + printable(each.what()) + "\n";
+    for (const InputError& each : e.all()) wrong += app::complaint(each.what(), {each.file(), each.path()});
     code = app::bad_input;
   } catch (const std::bad_alloc&) {
-    wrong = "polyhop: " + printable(argv[1]) + ": " + out_of_memory().message() + "\n";
+    wrong = app::complaint(argv[1] + (": " + out_of_memory().message()));
     code = app::bad_input;
   } catch (const OutputError& e) {
-    wrong = "polyhop: " + printable(e.what()) + "\n";
+    wrong = app::complaint(e.what());
     code = app::no_room;
   } catch (const std::exception& e) {
-    wrong = "polyhop: " + printable(e.what()) + "\n";
+    wrong = app::complaint(e.what());
   }
   app::tell(wrong);
   app::leave_team(code, wrong);

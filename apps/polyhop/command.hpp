@@ -6,7 +6,7 @@
 
 namespace polyhop {
 
-/// The whole command, `polyhop run`, `fit` and all others, with what `registry` holds: a command of one's own in three
+/// The whole command, `polyhop run`, `fit` and all others, with everything in `registry`: your own command in three
 /// lines (examples/own_command.cpp). In the target polyhop::command. Returns the exit code.
 int main(int argc, char** argv, const Registry& registry = builtin());
 

@@ -7,7 +7,10 @@
 #include <cmath>
 #include <span>
 #include <sstream>
+#include <string_view>
+#include <utility>
 
+#include "commands.hpp"
 #include "help_text.hpp"
 #include "polyhop/core/value.hpp"
 #include "terminal.hpp"
@@ -52,14 +55,51 @@ CommandInfo info_of(const CLI::App& command, const std::string& name, const Comp
   return info;
 }
 
+// Where a newcomer may have learnt another word for a command.
+std::string known_as(const std::string& word) {
+  static const std::map<std::string, std::string> commands = {
+      {"plot", "report"},   {"show", "report"},    {"figure", "report"}, {"train", "fit"},
+      {"test", "evaluate"}, {"score", "evaluate"}, {"new", "init"},      {"create", "init"},
+      {"start", "init"},    {"validate", "check"}, {"compare", "run"},   {"list", "methods"},
+      {"rules", "methods"}, {"datasets", "data"},  {"draw", "graph"},    {"version", "--version"}};
+  const auto found = commands.find(word);
+  return found == commands.end() ? "" : "; did you mean `polyhop " + found->second + "`?";
+}
+
+// How to set a key of an experiment that was given as a flag, where the command can; else "".
+std::string set_instead(const CLI::App& command, const std::string& flag, const Completions& completions) {
+  std::string key = flag.substr(std::min(flag.find_first_not_of('-'), flag.size()));
+  std::ranges::replace(key, '-', '_');
+  const CLI::Option* set = command.get_option_no_throw("--set");
+  const auto found = set != nullptr ? completions.find(set) : completions.end();
+  if (found == completions.end() || key.empty()) return "";
+  for (const std::string& beginning : found->second) {
+    if (beginning == key + "=" || beginning.ends_with("." + key + "=")) {
+      return "; to change this key, write --set " + beginning + "VALUE";
+    }
+  }
+  return "";
+}
+
+// The required argument that is not there, with what it is.
+std::string missing_argument(const CLI::App& command) {
+  for (const CLI::Option* option : command.get_options()) {
+    if (!option->get_required() || option->count() > 0) continue;
+    return option->get_name() + " is missing: " + option->get_description();
+  }
+  return "";
+}
+
 // What is wrong with the arguments; for a command or flag that does not exist, with the nearest that does.
-std::string usage_message(const CLI::App& app, const std::string& otherwise) {
+std::string usage_message(const CLI::App& app, const Completions& completions, const std::string& otherwise) {
   const std::vector<std::string> unknown = app.remaining(true);
   const auto chosen = app.get_subcommands();
   if (chosen.empty() && !unknown.empty() && !unknown.front().starts_with('-')) {
     std::vector<std::string> names;
     for (const auto* subcommand : app.get_subcommands({})) names.push_back(subcommand->get_name());
-    return "unknown command '" + unknown.front() + "'" + suggestion(unknown.front(), names);
+    const std::string& word = unknown.front();
+    const std::string other = nearest_name(word, names).empty() ? known_as(word) : "";
+    return "unknown command '" + word + "'" + (other.empty() ? suggestion(word, names) : other);
   }
   if (chosen.empty() && unknown.empty()) return "a command is missing";
   std::vector<std::string> names;
@@ -68,13 +108,16 @@ std::string usage_message(const CLI::App& app, const std::string& otherwise) {
   }
   for (const auto& argument : unknown) {
     const std::string name = argument.substr(0, argument.find('='));
-    if (argument.size() > 1 && argument.starts_with('-'))
-      return "unknown flag '" + name + "'" + suggestion(name, names);
+    if (argument.size() > 1 && argument.starts_with('-')) {
+      const std::string key = chosen.empty() ? "" : set_instead(*chosen.front(), name, completions);
+      return "unknown flag '" + name + "'" + (key.empty() ? suggestion(name, names) : key);
+    }
   }
   return otherwise;
 }
 
-// Refuses other values, in words of ours: CLI11's name the bounds with all their digits, and the same for no number.
+// Rejects other values with our own message: CLI11's shows bounds with all their digits, and does not tell text from
+// numbers out of range.
 void expect(CLI::Option& option, const std::string& what, const std::function<bool(double)>& good) {
   option.check([what, good](const std::string& text) {
     double x = 0;
@@ -234,6 +277,18 @@ std::string CommandLine::help(const std::string& command) const {
   return help_text(*found, all, output_width());
 }
 
+std::string CommandLine::first_steps() const {
+  const std::vector<CommandInfo> all = tree();
+  std::string out = complaint("a command is missing. To start:");
+  for (const auto& [command, usage] : {std::pair("init", "  polyhop init        "),
+                                       {"run", "  polyhop run FILE    "},
+                                       {"fit", "  polyhop fit DATA    "}}) {
+    const auto found = std::ranges::find(all, command, &CommandInfo::name);
+    out += paragraph(usage + found->help, error_width(), static_cast<Index>(std::string_view(usage).size()));
+  }
+  return out + paragraph("`polyhop --help` lists all commands.", error_width());
+}
+
 std::vector<CommandInfo> CommandLine::tree() const {
   std::vector<CommandInfo> out = {info_of(*app_, "", completions_)};
   for (const CLI::App* command : app_->get_subcommands({})) {
@@ -242,15 +297,40 @@ std::vector<CommandInfo> CommandLine::tree() const {
   return out;
 }
 
+// CLI11's complaint as a message of our own.
+std::string CommandLine::message_of(const CLI::ParseError& error) const {
+  std::string text = error.what();
+  const auto chosen = app_->get_subcommands();
+  if (chosen.empty()) return text;
+  const CLI::App& command = *chosen.front();
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
+    const auto hint = hints_.find(command.get_name());
+    text = "not expected:";
+    for (const std::string& argument : app_->remaining(true)) text += " " + argument;
+    return text + (hint == hints_.end() || hint->second.empty() ? "" : "; " + hint->second);
+  }
+  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr) {
+    const std::string missing = missing_argument(command);
+    return missing.empty() ? text : missing;
+  }
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
+    const std::string name = text.substr(0, text.find(':'));
+    const CLI::Option* option = command.get_option_no_throw(name);
+    if (option != nullptr) return name + " needs a value: " + option->get_description();
+  }
+  return text;
+}
+
 int CommandLine::run(int argc, char** argv) {
   try {
     app_->parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app_->exit(e);  // --help and the like
-    const auto chosen = app_->get_subcommands();
-    const bool too_many = dynamic_cast<const CLI::ExtrasError*>(&e) != nullptr && !chosen.empty();
-    const std::string hint = too_many ? hints_[chosen.front()->get_name()] : "";
-    throw UsageError(usage_message(*app_, e.what() + (hint.empty() ? "" : "; " + hint)));
+    if (argc == 1) {
+      tell(first_steps());
+      return usage_error;
+    }
+    throw UsageError(usage_message(*app_, completions_, message_of(e)));
   }
   return code_;
 }

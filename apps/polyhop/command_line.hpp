@@ -15,6 +15,7 @@
 namespace CLI {
 class App;
 class Option;
+class ParseError;
 }  // namespace CLI
 
 namespace polyhop {
@@ -25,7 +26,7 @@ class Registry;
 // long to compile.
 namespace polyhop::app {
 
-/// An unknown command or flag, or a value that is missing or refused.
+/// An unknown command or flag, or a missing or rejected value.
 class UsageError : public Error {
  public:
   using Error::Error;
@@ -45,11 +46,11 @@ class Argument {
   Argument& positive();
   Argument& non_negative();
   Argument& one_of(const std::vector<std::string>& names);
-  /// Names for help and completions; others are not refused.
+  /// Names for help and completions; other values are accepted, too.
   Argument& suggests(const std::vector<std::string>& names);
   /// Beginnings of values, for completions alone.
   Argument& begins_with(const std::vector<std::string>& beginnings);
-  /// What the value is, in the words of the help.
+  /// What the help calls the value.
   Argument& takes(const std::string& what);
   /// Under a heading of its own in the help.
   Argument& grouped(const std::string& heading);
@@ -74,7 +75,7 @@ class Command {
   Argument option(const std::string& names, std::optional<double>& value, const std::string& help);
   /// A flag may be given again, with one value each time; a positional argument takes many.
   Argument option(const std::string& names, std::vector<std::string>& values, const std::string& help);
-  /// Calls `take` with the value; an InputError that it throws is told as an error of usage.
+  /// Calls `take` with the value; an InputError that it throws is reported as a usage error.
   Argument option(const std::string& names, const std::function<void(const std::string&)>& take,
                   const std::string& help);
   void flag(const std::string& names, bool& value, const std::string& help);
@@ -93,14 +94,14 @@ class Command {
   Completions* completions_;
 };
 
-/// What is registered of a flag or a positional argument, as completions and the manual page tell it.
+/// A flag or a positional argument, as completions and the manual page show it.
 struct ArgumentInfo {
   std::vector<std::string> names;       // "-o", "--output"; of a positional its one name
   std::string value;                    // what it takes, in words; empty when nothing
   std::vector<std::string> choices;     // the values it takes, where they have names
   std::vector<std::string> beginnings;  // what its values begin with, for completions
   std::string help;
-  std::string group;  // the heading it stands under in the help
+  std::string group;  // its heading in the help
   bool positional = false;
   bool required = false;
   bool repeats = false;  // may be given more than once
@@ -123,7 +124,7 @@ class CommandLine {
   [[nodiscard]] const Registry& registry() const { return *registry_; }
 
   Command command(const std::string& name, const std::string& help);
-  /// A flag of the program itself: as with --version, its work is done instead of a command's.
+  /// A flag of the program itself, such as --version: it does its work instead of a command.
   void flag(const std::string& name, const std::function<void()>& work, const std::string& help);
 
   /// The help of a command, or with an empty name of the program, in lines that fit. Throws UsageError for no command.
@@ -136,6 +137,10 @@ class CommandLine {
   int run(int argc, char** argv);
 
  private:
+  /// What is said where no command is given: the three to start with.
+  [[nodiscard]] std::string first_steps() const;
+  [[nodiscard]] std::string message_of(const CLI::ParseError& error) const;
+
   std::unique_ptr<CLI::App> app_;
   const Registry* registry_;
   int code_ = 0;

@@ -6,7 +6,7 @@ namespace polyhop::app {
 
 class CommandLine;
 
-/// What the command ends with, as docs/interface.md lists.
+/// Exit codes, as listed in docs/interface.md.
 enum ExitCode {
   done = 0,
   internal_error = 1,
@@ -17,8 +17,8 @@ enum ExitCode {
   no_room = 6
 };
 
-/// Each registers one command. When it is chosen, its callback does the work and gives the exit code; errors are
-/// thrown, and told in one place, main.cpp.
+/// Each registers one command, whose callback does the work and returns the exit code. Errors are thrown, and printed
+/// in one place, command.cpp.
 void add_run(CommandLine& line);
 void add_fit(CommandLine& line);
 void add_predict(CommandLine& line);
@@ -31,9 +31,9 @@ void add_methods(CommandLine& line);
 void add_check(CommandLine& line);
 void add_init(CommandLine& line);
 void add_doctor(CommandLine& line);
-/// `completion` and `--man`, made from all that the others registered.
+/// `completion` and `--man`, for all commands registered so far.
 void add_completion(CommandLine& line);
-/// `help`, of all that the others registered.
+/// `help`, for all commands registered so far.
 void add_help(CommandLine& line);
 
 }  // namespace polyhop::app

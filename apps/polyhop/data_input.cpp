@@ -13,6 +13,7 @@
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/input_file.hpp"
 #include "polyhop/core/value.hpp"
+#include "polyhop/problem/agent_files.hpp"
 #include "polyhop/problem/bundled_data.hpp"
 #include "polyhop/report/text_table.hpp"
 #include "terminal.hpp"
@@ -21,10 +22,19 @@ namespace polyhop::app {
 
 bool is_bundled(const std::string& data) {
   std::error_code error;
-  if (std::filesystem::exists(data, error)) return false;
+  if (std::filesystem::exists(data, error)) {
+    if (std::filesystem::path(data).extension() != ".toml") return false;
+    throw InputError("", "is an experiment, not data; `polyhop run " + data + "` runs it", 0, data);
+  }
   std::vector<std::string> names;
   for (const BundledSet& set : bundled_sets()) names.push_back(set.name);
   if (std::ranges::find(names, data) != names.end()) return true;
+  if (const std::string pattern = AgentFiles::pattern_instead_of(data); !pattern.empty()) {
+    const Index files = AgentFiles::from(pattern)->existing();
+    throw InputError("", "there is no file " + in_quotes(data) + "; one file per agent is written '" + pattern + "'" +
+                             (files > 0 ? ", of which there are " + std::to_string(files)
+                                        : ", with agents numbered from 0, but no such file is there"));
+  }
   const std::string nearest = nearest_name(data, names);
   const std::string file = nearest.empty() ? near_file(data) : "";
   const std::string near = nearest.empty() ? file : nearest;
@@ -67,7 +77,7 @@ CsvOutput::CsvOutput(const std::optional<std::string>& path) {
   }
 }
 
-// A terminal does not obey what stands in a file; anybody else gets it as it is.
+// A terminal must not obey control characters in a file; anything else gets the text as it is.
 void CsvOutput::print_lines(std::string_view text) {
   if (isatty(STDOUT_FILENO) == 0) {
     fmt::print("{}", text);

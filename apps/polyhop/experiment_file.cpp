@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "command_line.hpp"
-#include "polyhop/report/text_table.hpp"
 #include "terminal.hpp"
 
 namespace polyhop::app {
@@ -59,7 +58,7 @@ std::string only_experiment_here(bool quiet) {
     throw UsageError(fmt::format("FILE is missing, and this folder holds several experiments; name one: {}",
                                  fmt::join(found, ", ")));
   }
-  if (!quiet) tell("polyhop: using " + printable(found.front()) + ", the only experiment in this folder\n");
+  if (!quiet) complain("using " + found.front() + ", the only experiment in this folder", found);
   return found.front();
 }
 

@@ -73,7 +73,7 @@ class Outputs {
 
  private:
   [[nodiscard]] bool exists(const char* name) const { return std::filesystem::exists(folder.file(name)); }
-  // A folder with other things in it is somebody's; an experiment is not put among them.
+  // A folder with other things in it belongs to something else; no experiment is put there.
   void refuse_foreign(const std::filesystem::path& place) const {
     if (!is_new_) return;
     for (const auto& entry : std::filesystem::directory_iterator(place)) {
@@ -203,8 +203,8 @@ int tell_failures(const Record& record, const std::string& prefix) {
   for (const Cell& cell : record.cells) {
     if (cell.status != Status::failed) continue;
     if (code != internal_error) code = cell.bad_input ? bad_input : internal_error;
-    tell("polyhop: failed: " + printable(prefix) + printable(cell.method) + " seed " + std::to_string(cell.seed) +
-         ": " + printable(cell.message) + "\n");
+    complain("failed: " + prefix + cell.method + " seed " + std::to_string(cell.seed) + ": " + cell.message,
+             {prefix + cell.method});
   }
   return code;
 }

@@ -55,9 +55,9 @@ struct Outcome {
 /// An experiment's name as that of a folder; throws InputError when it cannot be one.
 std::filesystem::path folder_name(const std::string& name, const std::string& file);
 
-/// Runs an experiment into a folder: the store, and all that is made from it. What the folder's
-/// store holds already is not run again. All outputs are opened first; when the run cannot begin, nothing stays of it.
-/// All processes of the team call it; the first one writes, and has the outcome.
+/// Runs an experiment and writes the store, and everything generated from it, into a folder. Runs that the store
+/// already holds are not repeated. All outputs are opened first; if the run cannot start, nothing is left behind. All
+/// processes of the team call it; the first one writes, and gets the outcome.
 Outcome run_experiment(const Config& config, const std::filesystem::path& place, const RunArguments& arguments,
                        Progress& progress, Team& team);
 

@@ -72,7 +72,9 @@ GraphOptions graph_of(const FitArguments& arguments, Sources& sources) {
   sources.apply({arguments.settings.begin(), arguments.settings.end()}, root);
   sources.keep(root);
   for (const auto& [key, value] : *root.as<Value::Table>()) {
-    if (key != "graph") throw InputError("--set " + key, "only keys of graph can be set here");
+    if (key != "graph") {
+      throw InputError("--set " + key, "only keys of graph can be set here, such as graph.probability=0.3");
+    }
   }
   // Twice what keeps a random graph connected.
   const Value* agents = root["graph"].find("agents");
@@ -94,7 +96,7 @@ DataSource source_of(const FitArguments& arguments) {
   return source;
 }
 
-// Somebody who gives an option expects something of it.
+// If an option is given, it should do something.
 void refuse_without_effect(const FitArguments& arguments, const FitOptions& options) {
   const auto given = [&](const char* key) { return arguments.options.find(key) != nullptr; };
   const std::string method = "--method " + std::string(name_of(options.chosen_method()));
@@ -119,21 +121,43 @@ void refuse_without_effect(const FitArguments& arguments, const FitOptions& opti
   }
 }
 
-// Whether somebody says how many agents there are.
+// Whether the number of agents is given.
 bool says_agents(const FitArguments& arguments) {
   const auto sets = [](const std::string& setting) { return setting.starts_with("graph.agents="); };
   return arguments.agents || has_own_agents(arguments.graph) || std::ranges::any_of(arguments.settings, sets);
 }
 
-// Where agents have files of their own and nobody says how many there are, as many as there are files. Processes that
-// do not see the same files cannot count them.
+// No site is left out silently: the files that were counted must be all there are.
+void refuse_gap(const FitArguments& arguments, Index found) {
+  if (found <= 0) return;
+  AgentFiles files = *AgentFiles::from(arguments.data);
+  std::error_code unknown;
+  const auto exists = [&](Index agent) {
+    return files.first() + agent >= 0 && std::filesystem::exists(files.of(agent), unknown);
+  };
+  if (!exists(0)) return;  // told elsewhere
+  const std::string way_out = "; give --agents " + std::to_string(found) + " to leave it out";
+  if (exists(-1)) {
+    throw InputError(
+        "", "is there, too, but '" + arguments.data + "' starts from " + std::to_string(files.first()) + way_out, 0,
+        files.of(-1));
+  }
+  constexpr Index looked_at = 100;
+  for (Index agent = found + 1; agent <= found + looked_at; ++agent) {
+    if (!exists(agent)) continue;
+    throw InputError("", "is there, but " + files.of(found) + " is missing" + way_out, 0, files.of(agent));
+  }
+}
+
+// If agents have their own files and their number is not given, there are as many agents as files. Processes that do
+// not see the same files cannot count them.
 void count_agents(FitArguments& arguments, Team& team) {
   Index found = -1;
   team.together([&] {
     const auto files = AgentFiles::from(arguments.data);
     if (!files || says_agents(arguments)) return;
     found = files->existing();
-    // Numbered from 1, they are counted all the same: whoever misses the first says how to write it.
+    // Files numbered from 1 are counted, too; reading the first one then fails with the right pattern.
     if (found == 0) found = files->from_next().existing();
   });
   for (const std::string& other : team.tell(std::to_string(found))) {
@@ -141,6 +165,7 @@ void count_agents(FitArguments& arguments, Team& team) {
     throw InputError("--agents", "missing: the processes do not see the same files, so say how many agents there are");
   }
   if (found > 0) arguments.agents = found;
+  team.together([&] { refuse_gap(arguments, found); });
 }
 
 // `sources` tells which of the network's options --set gave.
@@ -363,9 +388,13 @@ void by_flags(const FitArguments& arguments, const Sources& sources, F work) {
   try {
     work();
   } catch (const InputError& e) {
-    const InputError located = sources.located(e);
-    throw InputError(located.file() == e.file() ? flag_of(e.path(), arguments.options) : e.path(), e.message(),
-                     located.line(), located.file());
+    std::vector<InputError> errors;
+    for (const InputError& each : e.all()) {
+      const InputError located = sources.located(each);
+      errors.emplace_back(located.file() == each.file() ? flag_of(each.path(), arguments.options) : each.path(),
+                          each.message(), located.line(), located.file());
+    }
+    throw InputError(errors);
   }
 }
 
@@ -403,7 +432,7 @@ int fit_command(FitArguments arguments, const Registry& registry) {
   if (!team.is_first()) return done;
   FitOutputs& outputs = *opened;
   if (result.end == FitEnd::stopped && result.state.iteration == 0) {
-    tell("polyhop: Stopped before the first iteration. No model was written.\n");
+    complain("Stopped before the first iteration. No model was written.");
     return app::ending(not_converged);
   }
   if (outputs.page) {
@@ -411,7 +440,7 @@ int fit_command(FitArguments arguments, const Registry& registry) {
     outputs.page->commit();
   }
   if (result.end == FitEnd::diverged) {
-    tell("polyhop: " + end_message(result, options) + " No model was written.\n");
+    complain(end_message(result, options) + " No model was written.");
     return not_converged;
   }
   save_model(result.model, outputs.model);

@@ -83,10 +83,20 @@ GraphOptions graph_of_flags(const std::vector<KeySetting>& settings, Sources& so
   }
 }
 
+// FILE is an experiment; the name of a topology goes with a flag.
+void refuse_topology(const std::string& file) {
+  std::error_code error;
+  const std::vector<std::string> topologies = Codec<Topology>::all();
+  if (std::ranges::count(topologies, file) == 0 || std::filesystem::exists(file, error)) return;
+  throw InputError("", "there is no file '" + file + "'; to describe a network of that topology, write --topology " +
+                           file + " --agents 10");
+}
+
 Question question(const GraphArguments& arguments, const Registry& registry) {
   Question q;
   const std::vector<KeySetting> settings = settings_of(arguments);
   if (arguments.file) {
+    refuse_topology(*arguments.file);
     const Config config = read_config_file(*arguments.file, settings, registry);
     q.sources = config.sources;
     q.options = config.options.graph;

@@ -104,7 +104,7 @@ std::string names_of(const std::vector<FieldInfo>& options) {
   return names;
 }
 
-// As a table where there is room for all of it in lines, else one option below the other.
+// As a table if every row fits on a line, otherwise one option below the other.
 void print_options(const std::vector<FieldInfo>& options) {
   constexpr Index indent = 4;
   TextTable table({{"option"}, {"value"}, {"default"}, {"meaning"}});
@@ -119,7 +119,7 @@ void print_options(const std::vector<FieldInfo>& options) {
   fmt::print("\n{}", table.text() == table.text(output_width()) ? table.text(0, wants_color()) : list);
 }
 
-// The options that have no default must stand in the example, and a constant that somebody must choose.
+// The example must show the options without a default, and a constant that the user has to choose.
 std::string example(const RuleEntry& rule) {
   std::string required;
   for (const FieldInfo& field : rule.options) {

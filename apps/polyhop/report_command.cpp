@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "command_line.hpp"
@@ -61,7 +62,7 @@ std::function<void(const std::string&)> length(Number& cm) {
   return [&cm](const std::string& text) { cm = figure_length(text); };
 }
 
-// The page: where -o says; without it beside the store, unless figures or JSON are all that is wanted.
+// The page: what -o names, or else a file beside the store, unless only figures or JSON are wanted.
 std::optional<std::string> page_file(const ReportArguments& arguments) {
   if (arguments.output || !arguments.figures.empty() || arguments.json) return arguments.output;
   if (arguments.folders.size() > 1) return "report.html";
@@ -113,7 +114,7 @@ FigureOptions figure_of(const ReportArguments& arguments) {
   return out;
 }
 
-void print_record(const Record& record, bool plain) {
+void print_record(const Record& record, const ReportArguments& arguments) {
   constexpr Index widest_plot = 80;
   constexpr Index plot_height = 16;
   const Index width = output_width();
@@ -123,7 +124,8 @@ void print_record(const Record& record, bool plain) {
   fmt::print("{}: {} of {} ended\n", inked(printable(record.name), Ink::bold), ended,
              count_of(std::ssize(record.cells), "run"));
   fmt::print("{}\n", ranking_text(record, width, wants_color()));
-  const std::string plot = text_plot(record, std::min(width, widest_plot), plot_height, plain);
+  const std::string plot = text_plot(record, std::min(width, widest_plot), plot_height,
+                                     {.x = arguments.figure.x, .y = arguments.figure.y, .plain = arguments.plain});
   if (!plot.empty()) fmt::print("{}\n", plot);
 }
 
@@ -172,6 +174,20 @@ int report_scoreboard(const ReportArguments& arguments) {
   return done;
 }
 
+// Warns about flags for figures when no figure is drawn.
+void tell_without_effect(const ReportArguments& arguments) {
+  const FigureOptions usual;
+  const FigureOptions& given = arguments.figure;
+  for (const auto& [flag, is_given] : {std::pair("--method", !given.methods.empty()),
+                                       {"--width", given.width != usual.width},
+                                       {"--height", arguments.height.has_value()},
+                                       {"--legend", given.legend != usual.legend},
+                                       {"--font", given.font != usual.font || given.font_size != usual.font_size},
+                                       {"--bands", !given.bands.empty()}}) {
+    if (is_given) complain(std::string(flag) + " has no effect without --figure");
+  }
+}
+
 int report_command(const ReportArguments& arguments) {
   if (std::ranges::any_of(arguments.folders, holds_many)) return report_scoreboard(arguments);
   const FigureOptions figure = figure_of(arguments);
@@ -184,12 +200,10 @@ int report_command(const ReportArguments& arguments) {
     }
   }
   naming_flags([&] { require_methods(records, figure.methods); });
-  if (!figure.methods.empty() && arguments.figures.empty()) {
-    tell("polyhop: --method has no effect without --figure\n");
-  }
+  if (arguments.figures.empty()) tell_without_effect(arguments);
   std::string trouble;
   auto page = opened_page(arguments, trouble);
-  // Before anything is shown, so that a figure that cannot be drawn is not told behind a page of text.
+  // Before anything is printed, so that an error in a figure does not come after a page of text.
   for (const auto& name : arguments.figures) {
     naming_flags([&] { write_figure(records, figure, name); });
   }
@@ -197,7 +211,7 @@ int report_command(const ReportArguments& arguments) {
   if (arguments.json) {
     print_summaries(records);
   } else if (!arguments.quiet) {
-    for (const Record& record : records) print_record(record, arguments.plain);
+    for (const Record& record : records) print_record(record, arguments);
   }
   for (const auto& name : arguments.figures) print_written(name, arguments);
   if (page) {
@@ -221,8 +235,8 @@ void add_report(CommandLine& line) {
       .required();
   report.option("-o,--output", a->output, "the page (default: DIR/report.html; none with --figure or --json)");
   report.option("--figure", a->figures, "draw the curves into this file: .svg, .pdf or .png; may be repeated");
-  add_named(report, "--x", a->figure.x, "the horizontal axis of figures");
-  add_named(report, "--y", a->figure.y, "the vertical axis of figures");
+  add_named(report, "--x", a->figure.x, "the horizontal axis of figures and of the plot on the terminal");
+  add_named(report, "--y", a->figure.y, "the vertical axis of figures and of the plot on the terminal");
   add_named(report, "--score", a->score, "for a folder of experiments: the score whose profile figures show");
   report.option("--method", a->figure.methods, "draw only this method in figures; may be repeated");
   report.option("--width", length(a->figure.width), "width of figures, such as 3.5in, 89mm or 8.8cm (default: 8.8cm)")

@@ -56,7 +56,7 @@ int run_one(const RunArguments& arguments) {
   const Outcome outcome = run_experiment(config, place, arguments, progress, team);
   if (!team.is_first()) return done;
   if (outcome.record.cells.empty()) {
-    say("Stopped while searching for a constant; run the same command to start the search again.");
+    say("Stopped while searching for a constant; run the same command to continue.");
     return ending(done);
   }
   const int failures = tell_failures(outcome.record);

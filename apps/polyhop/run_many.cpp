@@ -88,7 +88,7 @@ class Log {
     }
   }
 
-  /// What stands before all that is said about the experiment that begins now.
+  /// The prefix of all messages about the current experiment.
   std::string begin(const std::string& name) {
     ++number_;
     const std::string shown = printable(name);
@@ -141,7 +141,7 @@ int worse(int a, int b) {
   return std::max(a, b);
 }
 
-// Runs one experiment; whatever goes wrong with it is told and kept for the end.
+// Runs one experiment; an error is printed and remembered for the exit code.
 int run_next(const Experiment& e, const RunArguments& arguments, Team& team, Log& log, std::vector<Record>& failed) {
   const std::string label = log.begin(e.config.options.name);
   Progress progress(arguments.quiet, e.config.options.iterations,

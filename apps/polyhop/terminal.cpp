@@ -81,6 +81,17 @@ void tell(const std::string& text) {
   std::fflush(stderr);
 }
 
+std::string complaint(const std::string& text, const std::vector<std::string>& whole) {
+  std::vector<std::string> names;
+  for (const std::string& name : whole) names.push_back(printable(name));
+  const Index width = isatty(STDERR_FILENO) != 0 ? error_width() : 0;
+  std::string out;
+  for (const std::string& line : wrapped_message("polyhop: " + printable(text), width, 2, names)) out += line + "\n";
+  return out;
+}
+
+void complain(const std::string& text, const std::vector<std::string>& whole) { tell(complaint(text, whole)); }
+
 void open_standard_files() {
   for (const int file : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(file, F_GETFD) != -1) continue;

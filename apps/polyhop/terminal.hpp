@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "polyhop/core/index.hpp"
 #include "polyhop/report/text_table.hpp"
@@ -24,7 +25,7 @@ void add_color(Command& command);
 /// Whether the standard output gets colours.
 bool wants_color();
 
-/// A text of ours for the standard output, with the terminal's colours where they are wanted.
+/// Text for the standard output, in colour if colours are wanted.
 std::string inked(const std::string& text, Ink ink);
 
 /// Prints a text in lines that fit; those after the first are indented.
@@ -32,17 +33,22 @@ void say(const std::string& text, Index indent = 0);
 /// The same in one ink.
 void say_inked(const std::string& text, Ink ink);
 
-/// Writes to the standard error; where that cannot be written, nobody is there to be told.
+/// Writes to the standard error; a failure to do so is ignored.
 void tell(const std::string& text);
 
-/// From now on `tell` says nothing: another process speaks for this one.
+/// Tells what is wrong: "polyhop: ", and the text made printable. On a terminal it is wrapped to its width, but neither
+/// quoted names nor what `whole` lists are broken; elsewhere, as in a log, each message is one line.
+std::string complaint(const std::string& text, const std::vector<std::string>& whole = {});
+void complain(const std::string& text, const std::vector<std::string>& whole = {});
+
+/// From now on `tell` prints nothing: another process speaks for this one.
 void mute();
 
-/// Opens the standard input, output and error on nothing where they are closed, so that no file of ours takes their
+/// Opens /dev/null for the standard input, output and error if they are closed, so that no other file takes their
 /// place.
 void open_standard_files();
 
-/// Brings what was printed out; throws Error when it cannot be written.
+/// Flushes the standard output; throws OutputError if it cannot be written.
 void flush_output();
 
 }  // namespace polyhop::app

@@ -6,6 +6,7 @@
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/machine.hpp"
 #include "polyhop/core/memory_limit.hpp"
+#include "polyhop/experiment/record.hpp"
 
 namespace py = pybind11;
 using namespace polyhop;
@@ -42,5 +43,6 @@ PYBIND11_MODULE(_engine, module) {
     return suggestion(name, candidates);
   });
   module.attr("version") = this_machine().version;
+  module.attr("unlike_columns") = unlike_columns;
   python::stop_at_exit();
 }

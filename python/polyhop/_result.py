@@ -48,8 +48,6 @@ def _check_columns(columns, **asked):
                                     f"; there are {', '.join(columns)}")
 
 
-#: Columns of X that differ by more than this are the likely reason for a run that ended above its target.
-_MUCH = 1e3
 _SCALING = {"least-squares": "DecentralizedRidge", "poisson": "DecentralizedPoissonRegressor",
             "logistic": "DecentralizedLogisticRegression", "softmax": "DecentralizedLogisticRegression"}
 
@@ -60,7 +58,7 @@ def _advice(problem, found):
     if problem._loss is None and not np.isfinite(first):
         return f"the objective's value is {first} at the first models; begin where it is finite, with start="
     spread = problem.column_spread
-    if spread <= _MUCH:
+    if spread <= _engine.unlike_columns:
         return ""
     instead = f", or use {_SCALING[problem._loss]}, which does" if problem._loss in _SCALING else ""
     return f"columns of X differ by {spread:.0e} in size: standardise them{instead}"

@@ -22,7 +22,27 @@ class Usage(CommandTest):
         self.assertEqual(self.listing().keys(), {"e.toml"})
 
     def test_no_command(self):
-        self.refused(says="a command is missing")
+        self.refused(says="a command is missing. To start:")
+        for command in ("polyhop init", "polyhop run FILE", "polyhop fit DATA"):
+            self.refused(says=f"  {command}  ")
+
+    def test_a_word_of_other_programs(self):
+        self.refused("plot", "out", says="unknown command 'plot'; did you mean `polyhop report`?")
+        self.refused("train", "d.csv", says="unknown command 'train'; did you mean `polyhop fit`?")
+        self.refused("version", says="unknown command 'version'; did you mean `polyhop --version`?")
+
+    def test_a_key_as_a_flag(self):
+        for command in ("run", "check"):
+            self.refused(command, "e.toml", "--iterations", "5",
+                         says="unknown flag '--iterations'; to change this key, write --set iterations=VALUE")
+            self.refused(command, "e.toml", "--topology=ring",
+                         says="unknown flag '--topology'; to change this key, write --set graph.topology=VALUE")
+
+    def test_what_is_missing_is_explained(self):
+        self.refused("report", says="DIR is missing: folders that run wrote")
+        self.refused("export", "out", says="--output is missing: the folder to write to")
+        self.refused("report", "out", "--figure", says="--figure needs a value: draw the curves into this file")
+        self.refused("fit", "--l2", says="--l2 needs a value: ")
 
     def test_unknown_command_suggests_the_nearest(self):
         self.refused("rnu", "e.toml", says="unknown command 'rnu'")
@@ -93,6 +113,13 @@ class BadInput(CommandTest):
     def test_no_such_file(self):
         self.refused(None, "nowhere.toml: cannot open the file", file="nowhere.toml")
         self.refused(None, "ee.toml: cannot open the file: ", "; did you mean 'e.toml'?", file="ee.toml")
+
+    def test_a_key_outside_of_its_table(self):
+        self.refused(self.changed(('name = "tiny"\n', 'topology = "ring"\n')),
+                     "e.toml:1: topology: unknown key; did you mean 'graph.topology'?")
+
+    def test_a_file_without_its_ending(self):
+        self.refused(None, "e: cannot open the file", "; did you mean 'e.toml'?", file="e")
 
     def test_data_in_place_of_an_experiment(self):
         for name, text in (("a.csv", "x,y\n1,2\n"), ("a.svm", "1 1:2\n"), ("a.npz", b"PK\x03\x04\0")):

@@ -124,6 +124,27 @@ class Fit(CommandTest):
             self.put(f"site-{n}.csv", "a,b,y\n")
         self.refused("site-{agent+1}.csv", says=["none of these files holds a sample"])
 
+    def test_names_that_stand_for_several_files(self):
+        for agent in range(3):
+            self.put(f"site-{agent}.csv", "a,y\n1,2\n2,3\n3,5\n")
+            self.put(f"from-{agent + 1}.csv", "a,y\n1,2\n2,3\n3,5\n")
+        self.refused("site-*.csv", says=["one file per agent is written 'site-{agent}.csv', of which there are 3"])
+        self.refused("from-{i}.csv", says=["one file per agent is written 'from-{agent+1}.csv', of which there are 3"])
+        self.refused("none-*.csv", says=["'none-{agent}.csv', with agents numbered from 0, but no such file is there"])
+        self.refused("site-{agent}.csv", "--agents", "4",
+                     says=["site-3.csv: no such file; each of the 4 agents needs its own", "there are 3; --agents 3 "])
+        self.refused("none-{agent}.csv", says=["none-0.csv: no such file", "agents are numbered from 0"])
+
+    def test_no_file_is_left_out_without_a_word(self):
+        for agent in (0, 1, 3):
+            self.put(f"site-{agent}.csv", "a,y\n1,2\n2,3\n3,5\n")
+        self.refused("site-{agent}.csv", says=["site-3.csv: is there, but site-2.csv is missing; give --agents 2 to leave"])
+        self.refused("site-{agent+1}.csv", says=["site-0.csv: is there, too, but 'site-{agent+1}.csv' starts from 1"])
+        self.done("fit", "site-{agent}.csv", "--agents", "2", "--quiet", "-o", "m.npz")
+
+    def test_an_experiment_in_place_of_data(self):
+        self.refused("e.toml", says=["e.toml: is an experiment, not data; `polyhop run e.toml` runs it"])
+
     def test_columns_are_chosen_by_name(self):
         rows = [(f"p{n}", n, (n * n) % 7, "note", 3 * n + 1) for n in range(12)]
         text = "who,a,b,text,y\n" + "".join(",".join(map(str, row)) + "\n" for row in rows)
@@ -262,6 +283,17 @@ class Fit(CommandTest):
         self.put("bad.csv", "a,y\n1,2\n3\n")
         self.refused("bad.csv", "--agents", "2", says=["bad.csv:3:"])
 
+    def test_all_missing_values_are_told_at_once(self):
+        self.put("gaps.csv", "age,bmi,y\n1,,2\n,3,4\n5,6,\n7,8,9\n")
+        self.refused("gaps.csv", "--agents", "2",
+                     says=["gaps.csv:2: values are missing in 3 of 4 rows: column 1 ('age') (1), column 2 ('bmi') (1), ",
+                           "leave the columns out: --drop age,bmi"])
+        for agent in range(3):
+            self.put(f"site-{agent}.csv", "a,b,y\n1,2,3\n" + ("4,,6\n" if agent != 1 else "4,5,6\n"))
+        result = self.polyhop("fit", "site-{agent}.csv")
+        self.assertEqual(result.returncode, 3)
+        self.assertEqual([line.split(": ")[1] for line in result.stderr.splitlines()], ["site-0.csv:3", "site-2.csv:3"])
+
     def test_more_agents_than_samples(self):
         self.refused("a.svm", "--agents", "100", says=[f"--agents: there are {SAMPLES} samples for 100 agents"])
 
@@ -269,6 +301,8 @@ class Fit(CommandTest):
         self.refused("a.svm", "--loss", "logistc", says=["--loss", "did you mean 'logistic'"], code=2)
         self.refused("a.svm", "--graph", "rign", says=["polyhop: --graph: unknown name", "did you mean 'ring'"])
         self.refused("a.svm", "--graph", "random-geometric", says=["polyhop: --set graph.radius: missing"])
+        self.refused("a.svm", "--graph", "barabasi-albert",
+                     says=["--set graph.attach: missing; ", "links that a new agent makes, such as attach = 2"])
         self.refused("a.svm", "--graph", "ring", "--set", "graph.radius=0.5",
                      says=["polyhop: --set graph.radius=0.5: graph.radius: ", "does not use this key"])
         self.refused("a.svm", "--partition", "lable", says=["--partition", "did you mean 'label'"], code=2)

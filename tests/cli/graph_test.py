@@ -114,6 +114,7 @@ class Graph(CommandTest):
         self.refused(says="no network: give an experiment FILE, or --topology")
         self.refused("--topology", "rng", "--agents", "4", says="graph.topology: unknown name \"rng\"; did you mean 'ring'?")
         self.refused("--topology", "ring", says="graph.agents: missing")
+        self.refused("ring", says="there is no file 'ring'; to describe a network of that topology, write --topology ring")
         self.refused("--topology", "ring", "--agents", "4", "--radius", "1", says="does not use this key")
         self.refused("--topology", "ring", "--agents", "0", says="graph.agents: found 0, expected integer >= 1")
         self.refused("--set", "name=x", says="name: without a FILE only keys of graph can be set")

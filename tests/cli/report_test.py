@@ -56,6 +56,32 @@ class Report(CommandTest):
         self.assertNotIn("\033", self.on_terminal("report", "out", "--color", "never", columns=80, env={"NO_COLOR": ""}))
         self.assertIn("\033[33mfar diverged", self.done("report", "out", "--color", "always").stdout)
 
+    def test_axes_change_the_plot_on_the_terminal_too(self):
+        shown = self.done("report", "out", "--plain", "--x", "vectors", "--y", "consensus-error").stdout
+        self.assertRegex(shown, r"(?m)^consensus error$")
+        self.assertRegex(shown, r"(?m)^ +0 .*  vectors$")
+        self.assertNotIn("  iterations\n", shown[shown.index("consensus error"):])
+
+    def test_what_is_no_folder_of_results(self):
+        def refused(name, says):
+            for command in (["report", name], ["export", name, "-o", "tables"]):
+                result = self.polyhop(*command)
+                self.assertEqual(result.returncode, 3)
+                self.assertIn(says, result.stderr)
+
+        refused("e.toml", "'e.toml' is an experiment, and its results are in a folder; run it first, with "
+                          "`polyhop run e.toml`")
+        self.done("run", "e.toml", "--quiet", "-o", "out/tiny")
+        refused("e.toml", "'e.toml' is an experiment, and its results are in a folder: give 'out/tiny' instead")
+        refused("tiny", "there is no experiment in 'tiny'; did you mean 'out/tiny'?")
+        refused("out/report.html", "'out/report.html' is a file of an experiment's results; give their folder, 'out'")
+        refused("nowhere", "'nowhere' does not exist; `polyhop run` writes the results of NAME into out/NAME")
+
+    def test_flags_of_figures_without_a_figure_are_told(self):
+        told = self.done("report", "out", "--width", "3in", "--legend", "below").stderr
+        self.assertEqual(told, "polyhop: --width has no effect without --figure\n"
+                               "polyhop: --legend has no effect without --figure\n")
+
     def test_writes_the_page_beside_the_store_or_where_it_is_told(self):
         (self.folder / "out/report.html").unlink(missing_ok=True)
         self.done("report", "out", "--quiet")

@@ -5,6 +5,7 @@
 import math
 import os
 import pty
+import re
 import subprocess
 
 import numpy as np
@@ -287,6 +288,35 @@ class Help(CommandTest):
         for flag in ("-o", "--set", "--seeds", "--threads", "--quiet"):
             self.assertIn(flag, result.stdout)
         self.assertEqual(self.listing().keys(), {"e.toml"})
+
+
+class RawColumns(CommandTest):
+    def test_columns_of_unlike_size_get_advice_once(self):
+        rows = "".join(f"{n % 7},{(n * 37) % 101 * 1000000},{n % 3}\n" for n in range(40))
+        self.put("d.csv", "small,large,y\n" + rows)
+        self.put("raw.toml", """\
+name = "raw"
+iterations = 30
+[graph]
+topology = "ring"
+agents = 4
+[problem]
+source = "file"
+data = "d.csv"
+loss = "least-squares"
+intercept = true
+[[method]]
+name = "a"
+step = "gap"
+[[method]]
+name = "b"
+step = "polyak"
+""")
+        advice = r"The columns of the data differ in size by [1-9]e\+0[67], .*: consider problem\.standardise = true\."
+        for command in (["run", "raw.toml", "--quiet"], ["report", "out/raw"], ["run", "raw.toml", "--quiet"]):
+            self.assertEqual(len(re.findall(advice, self.done(*command).stdout)), 1)
+        told = self.done("run", "raw.toml", "--quiet", "--set", "problem.standardise=true").stdout
+        self.assertNotIn("standardise", told)
 
 
 if __name__ == "__main__":

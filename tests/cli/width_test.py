@@ -136,6 +136,41 @@ class Width(CommandTest):
             self.assertGreater(widest, columns - 12)
 
 
+class Errors(CommandTest):
+    def told(self, *command, columns, code=3):
+        return self.on_terminal(*command, columns=columns, stream="stderr", code=code)
+
+    def test_messages_are_wrapped_between_words(self):
+        self.put("e.toml", self.changed(('"path"', '"erdos-reny"'), ("iterations", "iteration")))
+        for columns in WIDTHS:
+            text = self.told("run", "e.toml", columns=columns)
+            self.assertGreater(len(text.splitlines()), 2 if columns < 120 else 1)
+            for line in text.splitlines():
+                self.assertLessEqual(len(line), columns)
+                self.assertTrue(line.startswith(("polyhop: ", "  ")), line)
+            flat = " ".join(text.split())
+            self.assertIn("e.toml:3: iteration: unknown key; did you mean 'iterations'?", flat)
+            usage = self.told("run", "e.toml", "--blue", columns=columns, code=2)
+            self.assertLessEqual(max(len(line) for line in usage.splitlines()), columns)
+
+    def test_paths_and_names_stay_whole(self):
+        folder = "a folder with blanks in its name and more words than a line has room for"
+        (self.folder / folder).mkdir()
+        self.put(f"{folder}/e.toml", self.changed(("iterations", "iteration")))
+        for columns in WIDTHS:
+            text = self.told("run", f"{folder}/e.toml", columns=columns)
+            self.assertIn(f"{folder}/e.toml:3:", text)
+            text = self.told("report", f"{folder}/nothing", columns=columns)
+            self.assertIn(f"'{folder}/nothing'", text)
+        long = "x" * 150
+        self.assertIn(long, self.told("run", f"{long}.toml", columns=60))
+
+    def test_a_pipe_gets_each_message_in_one_line(self):
+        self.put("e.toml", self.changed(('"path"', '"erdos-reny"'), ("iterations", "iteration")))
+        result = self.polyhop("run", "e.toml", env={**os.environ, "COLUMNS": "60"})
+        self.assertEqual(len(result.stderr.splitlines()), 2, result.stderr)
+
+
 class ProgressLine(CommandTest):
     def setUp(self):
         super().setUp()

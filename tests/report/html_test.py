@@ -385,6 +385,19 @@ class Small(Page):
         self.assertLessEqual(right, 390)
         self.assertIn("diverged", self.one("#ranking-table tbody tr:last-child td.method").text)
 
+    def test_a_table_that_goes_on_to_the_right_fades_out_there(self):
+        def fades():
+            return self.script("""
+                const box = document.getElementById("ranking-table").parentNode;
+                const style = getComputedStyle(box);
+                return (style.maskImage || style.webkitMaskImage) !== "none";""")
+
+        self.assertFalse(fades(), "all of it is shown")
+        self.narrow(390)
+        WebDriverWait(self.browser, 20).until(lambda _: fades())
+        self.script('const box = document.getElementById("ranking-table").parentNode; box.scrollLeft = box.scrollWidth;')
+        WebDriverWait(self.browser, 20).until(lambda _: not fades())
+
     def test_figures_follow_the_width(self):
         self.assert_figures_follow_the_width()
 

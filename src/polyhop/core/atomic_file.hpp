@@ -12,7 +12,7 @@ namespace polyhop {
 /// disk and renames it into place. Without `commit` nothing is left behind and an older file stays as it was.
 ///
 /// The temporary file is locked as long as its process lives. Those that a killed process of this host left in the
-/// folder are removed by whoever next opens a file there.
+/// folder are removed when a file is next opened there.
 ///
 /// An existing file's permissions are kept and a symbolic link is followed. What is neither a file nor a folder
 /// (/dev/null, /dev/stdout, a pipe) cannot be replaced: it is written to as it is.

@@ -13,7 +13,7 @@
 
 namespace polyhop {
 
-/// A number, a flag, a letter or an enumerator: what a message holds as it stands in memory, bit for bit.
+/// A number, a flag, a letter or an enumerator: what a message holds bit for bit as in memory.
 template <class T>
 concept PlainValue = std::is_arithmetic_v<T> || std::is_enum_v<T>;
 

@@ -99,8 +99,9 @@ std::string nearest_name(std::string_view name, std::span<const std::string> can
       best = candidate;
     }
   }
+  // A name that shares no letter is no typo.
   const std::size_t allowed = std::max<std::size_t>(1, name.size() / 3);
-  return best_distance <= allowed ? best : std::string{};
+  return best_distance <= allowed && best_distance < name.size() ? best : std::string{};
 }
 
 std::string suggestion(std::string_view name, std::span<const std::string> candidates) {

@@ -10,7 +10,7 @@
 
 namespace polyhop {
 
-/// Anything polyhop refuses or cannot do.
+/// Anything polyhop rejects or cannot do.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -21,7 +21,7 @@ class Error : public std::runtime_error {
 class InputError : public Error {
  public:
   InputError(std::string path, std::string message, int line = 0, std::string file = {});
-  /// Several errors that are told at once: the first one, with the others after it. At least one.
+  /// Several errors, reported together: the first one, then the others. At least one.
   explicit InputError(const std::vector<InputError>& errors);
 
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -30,7 +30,7 @@ class InputError : public Error {
   [[nodiscard]] int line() const { return line_; }
   /// All errors, each by itself.
   [[nodiscard]] std::vector<InputError> all() const;
-  /// The same error, told where it came from; what is already known stays.
+  /// The same error with its origin added; what is already known stays.
   [[nodiscard]] InputError in_file(const std::string& file) const;
   [[nodiscard]] InputError at(const std::string& path, int line) const;
 

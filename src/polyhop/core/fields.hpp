@@ -24,7 +24,7 @@ namespace polyhop {
 struct FieldInfo {
   std::string name;
   std::string type;          // "number", "integer", "paper | linear | tight", ...
-  std::string default_text;  // as in TOML; "required" or "-" where there is none
+  std::string default_text;  // as in TOML; "required", or "-" for none
   std::string constraint;    // "> 0", or ""
   std::string help;
   std::vector<FieldInfo> fields = {};  // of a table: its own
@@ -225,8 +225,8 @@ class FieldTable {
     }
     return *this;
   }
-  /// Keys that no field has are put into a table, for somebody who knows more to read; what `write` says of them is
-  /// written at this place.
+  /// Keys that belong to no field are collected in a table, to be read later; `write` gives what is written in their
+  /// place.
   FieldTable& rest(Value Options::*member, std::function<Value(const Options&)> write) {
     fields_.push_back({{},
                        false,
@@ -236,7 +236,7 @@ class FieldTable {
     return *this;
   }
 
-  /// Reads a table; keys in `also_allowed` are left to somebody else. Throws InputError with all that is wrong in it.
+  /// Reads a table; keys in `also_allowed` are skipped. Throws InputError with everything that is wrong in it.
   [[nodiscard]] Options read(const Value& table, const std::string& path,
                              const std::vector<std::string>& also_allowed = {}) const {
     Options options;
@@ -250,7 +250,7 @@ class FieldTable {
       const std::string where = join(path, key);
       const Field* field = find(key);
       if (field == nullptr) {
-        errors.emplace_back(where, "unknown key" + suggestion(key, known), value.line);
+        errors.emplace_back(where, "unknown key" + place_of(key, known), value.line);
         continue;
       }
       try {
@@ -302,6 +302,17 @@ class FieldTable {
  private:
   template <class>
   friend class FieldTable;
+
+  // "; did you mean ...?" for a key that there is not: a near one, or one of the same name in a table among the fields.
+  [[nodiscard]] std::string place_of(const std::string& key, const std::vector<std::string>& known) const {
+    std::string tables;
+    for (const FieldInfo& table : info()) {
+      if (std::ranges::count(table.fields, key, &FieldInfo::name) == 0) continue;
+      tables += (tables.empty() ? "'" : " or '") + table.name + "." + key + "'";
+    }
+    const bool is_elsewhere = !tables.empty() && nearest_name(key, known).empty();
+    return is_elsewhere ? "; did you mean " + tables + "?" : suggestion(key, known);
+  }
 
   struct Field {
     FieldInfo info;

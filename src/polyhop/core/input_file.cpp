@@ -21,7 +21,11 @@ std::string near_file(const std::string& file) {
   for (fs::directory_iterator at(folder, error), end; !error && at != end && names.size() < most; at.increment(error)) {
     names.push_back(at->path().filename().string());
   }
-  return nearest_name(path.filename().string(), names);
+  const std::string name = path.filename().string();
+  for (const std::string& other : names) {
+    if (!name.empty() && other.starts_with(name + ".")) return other;  // "exp" for "exp.toml"
+  }
+  return nearest_name(name, names);
 }
 
 std::uintmax_t input_file_size(const std::string& file, std::uintmax_t most) {

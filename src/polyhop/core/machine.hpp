@@ -29,15 +29,15 @@ Machine this_machine();
 void check_kernels_asked_for();
 
 /// Bytes that this process may have at most: the machine's, its container's (a control group), or what a limit on its
-/// address space leaves, whichever is least; 0 where nobody tells. `root`: where /proc and /sys are.
+/// address space leaves, whichever is least; 0 if unknown. `root`: where /proc and /sys are.
 double usable_memory(const std::string& root = "/");
 
 /// How many threads to use: `asked`, or when that is 0 as many as there are cores; one where several processes run
 /// together.
 Index usable_threads(Index asked, Index processes = 1);
 
-/// How many of `threads` shorten an iteration of so many multiply-adds, in which they wait for each other a few times.
-/// docs/benchmarks.md tells where they begin to.
+/// How many of `threads` shorten an iteration of that many multiply-adds, in which they wait for each other a few
+/// times. docs/benchmarks.md tells where they begin to.
 Index paying_threads(double work, Index threads);
 
 /// How many threads to use for such iterations: `asked`, or when that is 0 as many as there are cores and as pay off;

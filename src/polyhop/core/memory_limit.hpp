@@ -47,7 +47,7 @@ double parse_memory_size(std::string_view text);
 /// "1.5 GB"
 std::string memory_text(double bytes);
 
-/// For whoever forecasts that it needs more than is left: "the memory limit is 4 GB, 1 GB of it in use; raise it with
+/// For a forecast that needs more than is left: "the memory limit is 4 GB, 1 GB of it in use; raise it with
 /// --memory-limit".
 std::string memory_limit_text();
 

@@ -40,7 +40,7 @@ using StateSink = std::function<void(const StatePart& part)>;
 /// Gives all parts of a state to a sink: entry after entry, in each of them the agents in order.
 using StateStream = std::function<void(const StateSink& sink)>;
 
-/// Everything that survives an iteration, registered by name by whoever owns it: algorithm, rule, oracle,
+/// Everything that survives an iteration, registered by name by its owner: algorithm, rule, oracle,
 /// averaging. Checkpoints, other worker counts and inspection all read this one list.
 class StateRegistry {
  public:
@@ -89,8 +89,8 @@ class StateRegistry {
   std::vector<Item> items_;
 };
 
-/// Finds a saved state's parts among the entries of this run, which has so many agents. Throws Error where they do not
-/// fit each other.
+/// Finds the parts of a saved state among the entries of this run, which has this many agents. Throws Error if they do
+/// not match.
 class StateMatching {
  public:
   StateMatching(std::vector<StateRegistry::Entry> entries, Index agents)

@@ -45,7 +45,7 @@ struct Value {
   Value& operator[](std::string_view key);
   /// "a boolean", "an integer", ...: for messages.
   [[nodiscard]] std::string kind() const;
-  /// As it would stand in a TOML file.
+  /// As in a TOML file.
   [[nodiscard]] std::string text() const;
 };
 

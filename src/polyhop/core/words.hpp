@@ -7,7 +7,7 @@
 
 #include "polyhop/core/index.hpp"
 
-// Numbers as they stand in sentences.
+// Numbers as words of a sentence.
 namespace polyhop {
 
 /// "1 run", "3 runs": a number and what it counts, whose plural is its name with an s or `plural`.

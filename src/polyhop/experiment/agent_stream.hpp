@@ -16,7 +16,7 @@ namespace polyhop {
 /// agent's row.
 inline constexpr Index max_bytes_at_once = Index{16} << 20;
 
-/// How many rows of so many numbers these are.
+/// How many rows of that many numbers there are.
 constexpr Index rows_at_once(Index columns) {
   const Index bytes = columns * Index{sizeof(double)};
   return bytes < max_bytes_at_once ? max_bytes_at_once / (bytes > 0 ? bytes : 1) : 1;

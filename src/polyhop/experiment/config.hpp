@@ -125,7 +125,7 @@ Config read_config(Value root, const std::string& folder = "", const Registry& r
 Config read_config_file(const std::string& file, const std::vector<KeySetting>& settings = {},
                         const Registry& registry = builtin());
 
-/// The keys outside of all methods as they would stand in a file, every one that counts with its value.
+/// All keys outside of methods that matter, with their values, as in a file.
 Value written(const ExperimentOptions& options);
 
 /// The same in a form that lasts: a store finds runs again by a hash of its text, also those of earlier versions.
@@ -134,7 +134,7 @@ Value identity(const ExperimentOptions& options);
 /// Adds to what a store finds a run by which gradients it takes. Plain ones are left out, as before there were others.
 void add_gradient(const Method& method, Value& settings);
 
-/// An algorithm as it would stand in a file, with every option spelt out.
+/// An algorithm as in a file, with every option spelt out.
 Value to_value(const AlgorithmSpec& algorithm);
 
 /// The configuration with every option spelt out.

@@ -23,10 +23,10 @@ class Sources {
   void add(const std::string& file, Value& root);
   /// Applies the settings to `root`. Throws InputError that names the flag.
   void apply(const std::vector<KeySetting>& settings, Value& root);
-  /// Remembers where everything in `root` stands, for errors that know a key and no line.
+  /// Remembers the line of everything in `root`, for errors that know only a key.
   void keep(const Value& root) { root_ = root; }
-  /// The error, or each of several, as it is to be told: with the file that it is about, and the line in that; or with
-  /// the flag. A method is called by its name, where it has one.
+  /// The error, or each of several, with the file and line that it is about, or with the flag. Methods go by their
+  /// names, if they have one.
   [[nodiscard]] InputError located(const InputError& errors) const;
 
  private:

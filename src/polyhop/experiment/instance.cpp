@@ -37,6 +37,7 @@ void add_real_problem(const ProblemOptions& options, std::uint64_t seed, Team& t
   refuse_empty_files(source, read.dealt);
   instance.preparation += read.standardised.traffic;
   instance.ownership = std::move(read.ownership);
+  if (!model.standardise) instance.column_spread = column_spread(read.dealt.data, model.intercept, team);
   LinearOptions linear{.l2 = model.l2,
                        .batch = model.batch,
                        .sampling = model.sampling,

@@ -20,7 +20,7 @@ namespace polyhop {
 /// Samples that were read and dealt, scaled as a model's options ask for, with a column of ones for its intercept.
 /// Every process of a team has those of its own agents.
 struct PreparedData : TeamData {
-  Standardised standardised;  // without numbers where nobody asked for it
+  Standardised standardised;  // empty unless asked for
 };
 
 /// Made by all processes of the team together, for `run` and `fit` alike.
@@ -35,6 +35,7 @@ struct Instance {
   Reference reference;
   Traffic preparation = {};  // what agreeing on the features' scales took, of all processes together
   Ownership ownership = {};
+  double column_spread = 1;  // of the features of real data that were not standardised
 };
 
 /// Made by all processes of the team together, each for its own agents. Nothing but the ownership depends on the

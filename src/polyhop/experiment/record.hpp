@@ -20,9 +20,9 @@
 
 namespace polyhop {
 
-/// How a run ended: all iterations done, ended at the target, numbers beyond all bounds, out of time; or, in a store,
-/// has not: stopped on the way, or ended by an error (`Cell::message`). `stalled`: all iterations done, but not solved,
-/// and in the end nobody moved any more, every step being 0.
+/// How a run ended: all iterations done, target reached, diverged, out of time. In a store also: not finished yet, or
+/// failed with an error (`Cell::message`). `stalled`: all iterations done without reaching the target, and in the end
+/// no agent moved, because every step was 0.
 enum class Status { done, target, diverged, time_limit, unfinished, failed, stalled };
 template <>
 struct EnumNames<Status> {
@@ -170,7 +170,7 @@ struct Tuning {
   double seconds = 0;
 };
 
-/// A page draws networks of so many agents.
+/// The largest network that a page draws.
 inline constexpr Index drawn_agents = 500;
 
 /// A network, to draw: that of one seed.
@@ -179,6 +179,9 @@ struct NetworkPicture {
   Index agents = 0;
   std::vector<std::pair<std::int32_t, std::int32_t>> edges;  // k < l, in order
 };
+
+/// Columns of features that differ in size by more than this are the likely reason for a run that missed its target.
+inline constexpr double unlike_columns = 1e3;
 
 /// One run: a method on a seed.
 struct Cell {
@@ -197,6 +200,7 @@ struct Cell {
   double reference_accuracy = 0;
   double reference_error_rate = std::numeric_limits<double>::quiet_NaN();  // of w^o; NaN: no classes, or no w^o
   std::string reference_how;
+  double column_spread = 1;   // the largest column of the features over the smallest, as root mean squares
   Index recorded_agents = 0;  // how many models the excess risk averages over
 };
 

@@ -37,7 +37,7 @@ class Recorder {
                                 std::span<const double> levels = {});
   /// Where the run stands before `iteration`, for the first worker to save.
   Checkpoint standing(Index iteration, double seconds, const Oracle& oracle);
-  /// Brings the last models of all agents to the first worker's `sink`: "models" and, where there are any, "averaged".
+  /// Brings the last models of all agents to the first worker's `sink`: "models" and, if recorded, "averaged".
   void send_models(const Algorithm& algorithm, const AveragedIterate* average, const StateSink& sink);
   /// Writes them into the cell instead: only for a process that does the run alone.
   void finish(const Algorithm& algorithm, const AveragedIterate* average);

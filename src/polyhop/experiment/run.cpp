@@ -248,6 +248,7 @@ class Experiment {
         keep_in_store(keys_[n].id(), committed, control);
       });
     }
+    begun.column_spread = instance.column_spread;
     return run_cell(config_.options, method, instance, keys_[n].seed, workers, control, std::move(begun), team_);
   }
 
@@ -310,6 +311,18 @@ Record run(const Config& config, const RunOptions& options) {
     control.find = [&](const std::string& settings) { return options.store->tuning(search_id(settings)); };
     control.keep = [&](const std::string& settings, const Tuning& found) {
       options.store->save_tuning(search_id(settings), found);
+    };
+    control.find_trials = [&](const std::string& settings) {
+      std::vector<TuningTrial> trials;
+      for (const std::vector<double>& numbers : options.store->trials(search_id(settings))) {
+        const auto trial = TuningTrial::from(numbers);
+        if (!trial) break;
+        trials.push_back(*trial);
+      }
+      return trials;
+    };
+    control.keep_trial = [&](const std::string& settings, Index number, const TuningTrial& trial) {
+      options.store->save_trial(search_id(settings), number, trial.numbers());
     };
   }
   Record head;

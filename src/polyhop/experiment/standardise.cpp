@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "polyhop/experiment/standardise.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -107,6 +108,24 @@ ColumnMoments column_moments(const Dataset& data, bool centred, const Combinatio
     out.traffic = of_all(worker.network.algorithm_traffic(), worker.collective);
   });
   return out;
+}
+
+double column_spread(const Dataset& data, bool intercept, Team& team) {
+  const auto all = static_cast<std::size_t>(data.features.columns());
+  const std::vector<double> zeros(all);
+  std::vector<double> squares(all);
+  const Rows own = own_sums(data, zeros, {}, Moment::square);
+  team.collective().in_order(squares, [&](std::span<double> shared) {
+    for (Index k = 0; k < own.rows(); ++k) {
+      for (std::size_t j = 0; j < all; ++j) shared[j] += own(k, static_cast<Index>(j));
+    }
+  });
+  if (intercept) squares.pop_back();
+  std::erase(squares, 0.0);
+  if (squares.empty()) return 1;
+  const auto [least, most] = std::ranges::minmax(squares);
+  const double ratio = std::sqrt(most / least);
+  return std::isfinite(ratio) ? ratio : 1;
 }
 
 Standardised standardise(Dataset& data, const CombinationMatrix& matrix, const Ownership& ownership, Team& team) {

@@ -35,6 +35,11 @@ ColumnMoments column_moments(const Dataset& data, bool centred, const Combinatio
 Standardised standardise(Dataset& data, const CombinationMatrix& matrix, const Ownership& ownership = {},
                          Team& team = alone());
 
+/// How many times larger the largest column of the features is than the smallest, as root mean squares over the samples
+/// of all agents; columns of zeros do not count, nor does a last one of ones for the `intercept`. It is for advice: no
+/// agent sends anything for it.
+double column_spread(const Dataset& data, bool intercept, Team& team);
+
 /// What the agents of all processes sent, from what those of a worker's block did.
 Traffic of_all(const Traffic& own, Collective& collective);
 

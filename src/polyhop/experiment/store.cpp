@@ -49,6 +49,11 @@ std::string definition(const PointColumn& column) {
   return quoted(column) + (std::holds_alternative<Index Point::*>(column.number) ? " INTEGER" : " REAL");
 }
 
+// The trials of searches that have not ended. Stores of earlier versions get it when they are opened for writing.
+constexpr const char* trials_table =
+    "CREATE TABLE IF NOT EXISTS trials (search TEXT NOT NULL, number INTEGER NOT NULL, data BLOB NOT NULL, "
+    "checksum INTEGER NOT NULL, PRIMARY KEY (search, number)) WITHOUT ROWID;";
+
 std::string schema() {
   return R"(
 CREATE TABLE about (key TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
@@ -56,7 +61,7 @@ CREATE TABLE provenance (position INTEGER PRIMARY KEY, name TEXT, value TEXT);
 CREATE TABLE layout (position INTEGER PRIMARY KEY, method TEXT NOT NULL, seed INTEGER NOT NULL, cell TEXT NOT NULL);
 CREATE TABLE cells (id TEXT PRIMARY KEY, settings TEXT NOT NULL, status TEXT NOT NULL, message TEXT,
                     iteration INTEGER, seconds REAL, first_risk REAL, reference_value REAL, reference_accuracy REAL,
-                    reference_error_rate REAL, reference_how TEXT, recorded_agents INTEGER, checksum INTEGER, )" +
+                    reference_error_rate REAL, reference_how TEXT, recorded_agents INTEGER, checksum INTEGER, column_spread REAL, )" +
          listed(counts, definition) + R"() WITHOUT ROWID;
 CREATE TABLE points (cell TEXT NOT NULL, )" +
          listed(point_columns, definition) + R"(, PRIMARY KEY (cell, iteration)) WITHOUT ROWID;
@@ -68,6 +73,8 @@ CREATE TABLE arrays (cell TEXT NOT NULL, name TEXT NOT NULL, position INTEGER NO
 CREATE TABLE networks (seed INTEGER PRIMARY KEY, agents INTEGER NOT NULL, edges BLOB NOT NULL);
 CREATE TABLE searches (id TEXT PRIMARY KEY, method TEXT, value REAL, factor REAL, trials INTEGER, iterations INTEGER,
                        vectors INTEGER, scalars INTEGER, "values" INTEGER, gradients INTEGER, seconds REAL) WITHOUT ROWID;
+)" + std::string(trials_table) +
+         R"(
 CREATE TABLE tunings (position INTEGER PRIMARY KEY, method TEXT, value REAL, factor REAL, trials INTEGER,
                       iterations INTEGER, vectors INTEGER, scalars INTEGER, "values" INTEGER, gradients INTEGER,
                       seconds REAL);
@@ -300,7 +307,7 @@ class Store::Implementation {
   void write_cell(const std::string& id, const Cell& cell, Status status, const Checkpoint* at) {
     auto update = statement(
         "UPDATE cells SET status = ?, message = ?, reference_value = ?, reference_accuracy = ?, "
-        "reference_error_rate = ?, reference_how = ?, recorded_agents = ? WHERE id = ?");
+        "reference_error_rate = ?, reference_how = ?, recorded_agents = ?, column_spread = ? WHERE id = ?");
     update.bind(1, name_of(status));
     update.bind(2, cell.message);
     update.bind(3, cell.reference_value);
@@ -308,7 +315,8 @@ class Store::Implementation {
     update.bind(5, cell.reference_error_rate);
     update.bind(6, cell.reference_how);
     update.bind(7, static_cast<std::int64_t>(cell.recorded_agents));
-    update.bind(8, id);
+    update.bind(8, cell.column_spread);
+    update.bind(9, id);
     update.exec();
     if (at == nullptr) return;
     auto progress =
@@ -430,6 +438,10 @@ class Store::Implementation {
           database->exec(std::string("ALTER TABLE ") + table + " ADD COLUMN checksum INTEGER");
         }
       }
+      database->exec(trials_table);
+      if (!names_in("cells").contains("column_spread")) {
+        database->exec("ALTER TABLE cells ADD COLUMN column_spread REAL");
+      }
       if (!names_in("steps").contains("distances")) database->exec("ALTER TABLE steps ADD COLUMN distances BLOB");
     } else {
       database->exec(schema());
@@ -536,7 +548,7 @@ void Store::clear() {
   s.transaction([&] {
     s.database->exec(
         "DELETE FROM about; DELETE FROM cells; DELETE FROM points; DELETE FROM steps; DELETE FROM arrays; "
-        "DELETE FROM searches");
+        "DELETE FROM searches; DELETE FROM trials");
   });
 }
 
@@ -609,9 +621,11 @@ Cell Store::load_cell(const std::string& id, const std::string& method, std::uin
     cell.method = method;
     cell.seed = seed;
     cell.status = Status::unfinished;
+    // Older stores have no spread of columns.
     auto select = s.statement(
-        "SELECT status, message, reference_value, reference_accuracy, reference_error_rate, reference_how, "
-        "recorded_agents FROM cells WHERE id = ?");
+        std::string("SELECT status, message, reference_value, reference_accuracy, reference_error_rate, reference_how, "
+                    "recorded_agents, ") +
+        (s.names_in("cells").contains("column_spread") ? "column_spread" : "NULL") + " FROM cells WHERE id = ?");
     select.bind(1, id);
     if (!select.executeStep()) return cell;
     cell.status = s.status_in(select.getColumn(0));
@@ -621,6 +635,7 @@ Cell Store::load_cell(const std::string& id, const std::string& method, std::uin
     cell.reference_error_rate = real(select.getColumn(4));
     cell.reference_how = select.getColumn(5).getString();
     cell.recorded_agents = select.getColumn(6).getInt64();
+    if (!select.getColumn(7).isNull()) cell.column_spread = real(select.getColumn(7));
     auto points =
         s.statement("SELECT " + s.selected("points", point_columns) + " FROM points WHERE cell = ? ORDER BY iteration");
     points.bind(1, id);
@@ -712,6 +727,38 @@ void Store::save_tuning(const std::string& id, const Tuning& tuning) {
     auto insert = s.statement("INSERT OR REPLACE INTO searches VALUES (?,?,?,?,?,?,?,?,?,?,?)");
     insert.bind(1, id);
     bind(insert, 2, tuning);
+    insert.exec();
+    auto remove = s.statement("DELETE FROM trials WHERE search = ?");
+    remove.bind(1, id);
+    remove.exec();
+  });
+}
+
+std::vector<std::vector<double>> Store::trials(const std::string& search) const {
+  const auto& s = *implementation_;
+  return s.guarded([&] {
+    std::vector<std::vector<double>> out;
+    auto select = s.statement("SELECT data, checksum, number FROM trials WHERE search = ? ORDER BY number");
+    select.bind(1, search);
+    while (select.executeStep()) {
+      out.push_back(s.numbers_in(select.getColumn(0), -1, "a trial of a search"));
+      const std::int64_t number = select.getColumn(2).getInt64();
+      if (number + 1 != std::ssize(out) || select.getColumn(1).getInt64() != checksum_of(out.back(), number)) {
+        s.damaged("the trials of a search");
+      }
+    }
+    return out;
+  });
+}
+
+void Store::save_trial(const std::string& search, Index number, std::span<const double> numbers) {
+  auto& s = *implementation_;
+  s.transaction([&] {
+    auto insert = s.statement("INSERT OR REPLACE INTO trials (search, number, data, checksum) VALUES (?,?,?,?)");
+    insert.bind(1, search);
+    insert.bind(2, static_cast<std::int64_t>(number));
+    insert.bind(3, numbers.data(), static_cast<int>(numbers.size_bytes()));
+    insert.bind(4, checksum_of(numbers, number));
     insert.exec();
   });
 }

@@ -66,7 +66,7 @@ class Store {
   /// Where an unfinished or failed cell stands, if it got as far as a checkpoint; its points up to there are in the
   /// store.
   [[nodiscard]] std::optional<Checkpoint> checkpoint(const std::string& id) const;
-  /// Gives the state saved with it to `sink`, in the parts in which it was written; nobody holds more than one of them.
+  /// Passes the saved state to `sink`, part by part, as it was written; only one part is in memory at a time.
   void read_state(const std::string& id, const StateSink& sink) const;
   /// The cell as far as it is known.
   [[nodiscard]] Cell load_cell(const std::string& id, const std::string& method, std::uint64_t seed,
@@ -81,12 +81,16 @@ class Store {
   /// Commits the last points, how the cell ended, and the parts of its "models" and "averaged" ones (those in `cell`
   /// are not looked at); its checkpoint goes.
   void finish(const std::string& id, const Cell& cell, std::size_t first_new, const StateStream& models);
-  /// Keeps the message of a cell that ended by an error; it is tried again next time.
+  /// Keeps the message of a cell that failed; it is tried again next time.
   void fail(const std::string& id, const std::string& message);
 
   /// What a search found, by the hash of its settings.
   [[nodiscard]] std::optional<Tuning> tuning(const std::string& id) const;
+  /// Also forgets its trials.
   void save_tuning(const std::string& id, const Tuning& tuning);
+  /// The trials of a search that has not ended, in order, as the numbers in which they were saved.
+  [[nodiscard]] std::vector<std::vector<double>> trials(const std::string& search) const;
+  void save_trial(const std::string& search, Index number, std::span<const double> numbers);
 
   /// The experiment as it was last set: every cell as far as it is known. Models only on request: they may be large.
   [[nodiscard]] Record load(bool with_models) const;

@@ -9,7 +9,7 @@
 namespace polyhop {
 
 /// A table as a TOML text that `read_toml` reads back to the same values: plain keys first, then a [table] for each
-/// table of the root and a [[table]] for each entry of a list of tables; whatever is deeper stands in one line.
+/// table of the root and a [[table]] for each entry of a list of tables; deeper tables take one line.
 std::string to_toml(const Value& root);
 
 }  // namespace polyhop

@@ -146,6 +146,8 @@ class Trials {
   }
 
   [[nodiscard]] const Tuning& cost() const { return cost_; }
+  // The cost up to a trial that was made earlier.
+  void set_cost(const Tuning& cost) { cost_ = cost; }
 
  private:
   struct Run {
@@ -239,24 +241,43 @@ class Trials {
   Tuning cost_;
 };
 
+constexpr std::array cost_counts = {&Tuning::trials,  &Tuning::iterations, &Tuning::vectors,
+                                    &Tuning::scalars, &Tuning::values,     &Tuning::gradients};
+
+// The trials of a search that was stopped, which the first process finds, for all.
+std::vector<TuningTrial> find_trials(const TuningControl& control, const std::string& settings) {
+  std::vector<TuningTrial> found;
+  on_first(*control.team, [&] {
+    if (control.find_trials) found = control.find_trials(settings);
+  });
+  MessageWriter out;
+  out.add(static_cast<Index>(found.size()));
+  for (const TuningTrial& trial : found) out.add(trial.numbers());
+  MessageReader in(control.team->collective().from_first(out.bytes()));
+  std::vector<TuningTrial> trials;
+  for (auto left = in.take<Index>(); left > 0; --left) {
+    trials.push_back(TuningTrial::from(in.take<std::vector<double>>()).value());
+  }
+  in.end();
+  return trials;
+}
+
 // What the first process found earlier, for all.
 std::optional<Tuning> find_earlier(const TuningControl& control, const std::string& settings) {
   std::optional<Tuning> found;
   on_first(*control.team, [&] {
     if (control.find) found = control.find(settings);
   });
-  constexpr std::array totals = {&Tuning::trials,  &Tuning::iterations, &Tuning::vectors,
-                                 &Tuning::scalars, &Tuning::values,     &Tuning::gradients};
   constexpr std::array reals = {&Tuning::value, &Tuning::factor, &Tuning::seconds};
   Tuning tuning = found.value_or(Tuning{});
   MessageWriter out;
   out.add(found.has_value());
   for (const auto real : reals) out.add(tuning.*real);
-  for (const auto count : totals) out.add(tuning.*count);
+  for (const auto count : cost_counts) out.add(tuning.*count);
   MessageReader in(control.team->collective().from_first(out.bytes()));
   const bool is_known = in.take<bool>();
   for (const auto real : reals) tuning.*real = in.take<double>();
-  for (const auto count : totals) tuning.*count = in.take<Index>();
+  for (const auto count : cost_counts) tuning.*count = in.take<Index>();
   in.end();
   if (!is_known) return {};
   return tuning;
@@ -269,6 +290,32 @@ bool is_better(const TrialScore& a, const TrialScore& b, TuningGoal goal) {
   if (a.diverged) return false;
   if (goal == TuningGoal::iterations_to_target && a.iterations != b.iterations) return a.iterations < b.iterations;
   return a.final_risk < b.final_risk;
+}
+
+std::vector<double> TuningTrial::numbers() const {
+  std::vector<double> out = {static_cast<double>(steps.size()), cost.seconds};
+  for (const auto count : cost_counts) out.push_back(static_cast<double>(cost.*count));
+  for (std::size_t n = 0; n < steps.size(); ++n) {
+    out.insert(out.end(), {steps[n], scores[n].diverged ? 1.0 : 0.0, scores[n].iterations, scores[n].final_risk});
+  }
+  return out;
+}
+
+std::optional<TuningTrial> TuningTrial::from(std::span<const double> numbers) {
+  constexpr std::size_t head = 2 + cost_counts.size();
+  constexpr std::size_t per_step = 4;
+  if (numbers.size() < head || numbers.size() % per_step != head % per_step ||
+      numbers[0] != static_cast<double>((numbers.size() - head) / per_step)) {
+    return {};
+  }
+  TuningTrial out;
+  out.cost.seconds = numbers[1];
+  for (std::size_t c = 0; c < cost_counts.size(); ++c) out.cost.*cost_counts[c] = static_cast<Index>(numbers[2 + c]);
+  for (std::size_t n = head; n < numbers.size(); n += per_step) {
+    out.steps.push_back(numbers[n]);
+    out.scores.push_back({numbers[n + 1] != 0, numbers[n + 2], numbers[n + 3]});
+  }
+  return out;
 }
 
 FoundStep search_step(double start, const TuningOptions& options, const TrySteps& try_steps) {
@@ -302,9 +349,26 @@ std::optional<Tuning> tune_constant(const ExperimentOptions& experiment, const M
   options.tuning.goal = goal_of(experiment, method);
   Trials trials(options, method, control);
   const Index budget = options.tuning.budget;
+  const std::string settings = tuning_settings(experiment, method);
+  const std::vector<TuningTrial> earlier = find_trials(control, settings);
+  Index known = std::ssize(earlier);  // how many of them are those of this search
   Index tried = 0;
+  Index number = 0;
   const TrySteps try_steps = [&](std::span<const double> steps, const TrialScore* to_beat) {
-    auto scores = trials.attempt(steps, to_beat);
+    std::vector<TrialScore> scores;
+    if (number < known && !std::ranges::equal(earlier[number].steps, steps)) known = number;
+    if (number < known) {
+      scores = earlier[number].scores;
+      trials.set_cost(earlier[number].cost);
+    } else {
+      scores = trials.attempt(steps, to_beat);
+      on_first(*control.team, [&] {
+        if (control.keep_trial) {
+          control.keep_trial(settings, number, {{steps.begin(), steps.end()}, scores, trials.cost()});
+        }
+      });
+    }
+    ++number;
     tried += static_cast<Index>(steps.size());
     if (control.team->is_first() && control.on_trial) control.on_trial(method.name, tried, budget);
     return scores;

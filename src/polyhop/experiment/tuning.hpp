@@ -32,6 +32,17 @@ bool is_better(const TrialScore& a, const TrialScore& b, TuningGoal goal);
 /// that may be given up early and then scores no better than it.
 using TrySteps = std::function<std::vector<TrialScore>(std::span<const double> steps, const TrialScore* to_beat)>;
 
+/// Steps that a search tried together, how they did, and what the search had cost by then.
+struct TuningTrial {
+  std::vector<double> steps;
+  std::vector<TrialScore> scores;  // of each step
+  Tuning cost;                     // of all trial runs so far
+
+  /// The same as numbers, for a store; and back: nothing if these are not the numbers of a trial.
+  [[nodiscard]] std::vector<double> numbers() const;
+  static std::optional<TuningTrial> from(std::span<const double> numbers);
+};
+
 /// What a search ended with.
 struct FoundStep {
   double step = 0;
@@ -59,6 +70,10 @@ struct TuningControl {
   /// Where earlier searches are found and new ones are kept, by their settings.
   std::function<std::optional<Tuning>(const std::string& settings)> find = {};
   std::function<void(const std::string& settings, const Tuning& tuning)> keep = {};
+  /// Where the trials of a search that was stopped are found, in order, and where each is kept once it is done. A
+  /// search takes up what is found, with the same result as an unbroken one.
+  std::function<std::vector<TuningTrial>(const std::string& settings)> find_trials = {};
+  std::function<void(const std::string& settings, Index number, const TuningTrial& trial)> keep_trial = {};
   /// The processes that share the trial runs. Only the first process makes these calls; all of them get the result.
   Team* team = &alone();
   Placement placement = Placement::contiguous;
@@ -86,7 +101,7 @@ struct TunedConfig {
   std::vector<Tuning> tunings;
 };
 
-/// Puts a constant in the place of every `rule = "tuned"`; nothing when it was stopped. Methods that differ only in
+/// Replaces every `rule = "tuned"` by a constant; nothing if it was stopped. Methods that differ only in
 /// their factor share one search, and each is charged for all of it.
 std::optional<TunedConfig> resolve_tuned(Config config, const TuningControl& control = {});
 

@@ -69,8 +69,8 @@ struct FitState {
   double gradient = 0;      // full gradients: what `tolerance` bounds
   double disagreement = 0;  // the largest distance of an agent's model to its neighbourhood's mean, relative to the
                             // model or to a step, whichever is larger; 0 on a tree
-  double held_out = 0;      // mean loss on the samples held out, where there are any
-  Index kept = 0;           // at the end, where there are any: the iteration whose model has the lowest
+  double held_out = 0;      // mean loss on the held-out samples, if any
+  Index kept = 0;           // at the end, if any: the iteration whose model has the lowest
 };
 
 ///   separated: every sample is on the side of its class and nothing is penalised, so the cost has no minimum; the fit

@@ -14,7 +14,7 @@ namespace polyhop {
 struct InnerScale {
   std::vector<double> mean;       // 0 for sparse columns, and without an intercept that could take it up
   std::vector<double> scale;      // the intercept's column of ones has 0 and 1
-  std::vector<double> penalties;  // 1 / scale^2; none where there is no penalty
+  std::vector<double> penalties;  // 1 / scale^2; empty without a penalty
   Traffic traffic;                // what agreeing on them took, of all processes
 };
 

@@ -29,15 +29,15 @@ struct Model {
   /// where numbers are predicted.
   std::vector<std::string> classes;
   Rows weights;                   // a row for each class with softmax, else one row; M columns
-  std::vector<double> intercept;  // one for each row of weights, 0 where there is none
+  std::vector<double> intercept;  // one per row of weights; 0 without an intercept
   std::vector<double> mean;       // what standardising subtracted and divided by, M numbers each, or empty
   std::vector<double> scale;
   std::vector<std::pair<std::string, std::string>>
       provenance;  // how it came about: version, data, graph, algorithm, ...
 };
 
-/// How to read a file for the model, whatever else it holds. `target`: its column as somebody names it, or empty; where
-/// none is needed it may be missing.
+/// How to read a file for the model, whatever else it holds. `target`: its column as the user calls it, or empty; it
+/// may be missing if none is needed.
 DataFormat format_for(const Model& model, const std::string& target, bool has_targets);
 
 inline bool predicts_classes(const Model& model) { return !model.classes.empty(); }

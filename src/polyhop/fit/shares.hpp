@@ -8,8 +8,8 @@
 
 namespace polyhop {
 
-/// x to so many bits. What sums along different trees do not agree on is left out, so that fits on different networks
-/// start alike; only for what need not be exact.
+/// x rounded to this many bits. That drops the bits on which sums along different trees differ, so that fits on
+/// different networks start alike; only for values that need not be exact.
 double coarse(double x, int bits);
 
 /// The network of a fit, and which of its agents this process has.

@@ -44,7 +44,7 @@ class CombinationMatrix {
   [[nodiscard]] double own_weight(Index k) const;
   /// The tree along which sums are made; the first worker that asks finds it for all.
   [[nodiscard]] const SpanningTree& tree() const;
-  /// A lower bound of the smallest eigenvalue, or 0 where none is negative (spectrum.hpp), found in the same way.
+  /// A lower bound of the smallest eigenvalue, or 0 if none is negative (spectrum.hpp), found in the same way.
   [[nodiscard]] double least_eigenvalue() const;
 
  private:

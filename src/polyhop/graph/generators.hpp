@@ -20,7 +20,7 @@ Edges path(Index agents);
 /// Agent 0 is the hub.
 Edges star(Index agents);
 Edges complete(Index agents);
-/// Agent r * columns + c stands in row r, column c.
+/// Agent r * columns + c is in row r, column c.
 Edges grid(Index rows, Index columns);
 /// The grid with its borders glued together.
 Edges torus(Index rows, Index columns);

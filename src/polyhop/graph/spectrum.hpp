@@ -23,7 +23,7 @@ struct Estimate {
 /// For display only: nothing in a run depends on it.
 Estimate spectral_gap(const CombinationMatrix& a, double time_limit_seconds = 10, double tolerance = 1e-6);
 
-/// A lower bound of the smallest eigenvalue of a symmetric matrix whose rows sum to 1, or 0 where none is negative: at
+/// A lower bound of the smallest eigenvalue of a symmetric matrix whose rows sum to 1, or 0 if none is negative: at
 /// most 1e-6 below it where 300 steps of Lanczos' iteration find it, else Gershgorin's: min_k (a_kk - sum_l |a_kl|),
 /// which is 2 min_k a_kk - 1 where no weight is negative. Plain sums in index order: same bits anywhere.
 double least_eigenvalue(const SparseRows& a);

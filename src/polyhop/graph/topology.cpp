@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdio>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -48,7 +49,24 @@ std::vector<std::string> keys_of(Topology topology) {
   }
 }
 
-/// Refuses keys that the topology does not use, and asks for those that it lacks.
+/// A value of a topology's own key, to start from.
+std::string example_of(const std::string& key) {
+  static const std::map<std::string, std::string> values = {
+      {"probability", "0.3"}, {"radius", "0.4"},  {"degree", "4"},        {"rewire", "0.1"},
+      {"attach", "2"},        {"rows", "4"},      {"columns", "4"},       {"blocks", "2"},
+      {"within", "0.5"},      {"between", "0.1"}, {"file", "\"net.txt\""}};
+  return key + " = " + values.at(key);
+}
+
+/// What a key of [graph] is: its help, without the topologies that use it.
+std::string meaning_of(const std::string& key) {
+  for (const FieldInfo& field : GraphOptions::fields().info()) {
+    if (field.name == key) return field.help.substr(field.help.find(": ") + 2);
+  }
+  return "";
+}
+
+/// Refuses keys that the topology does not use, and asks for those that it lacks, all at once.
 void check_keys(const GraphOptions& options) {
   static const std::vector<std::string> common = {"topology", "agents", "weights", "seed"};
   const std::vector<std::string> own = keys_of(options.topology);
@@ -57,15 +75,19 @@ void check_keys(const GraphOptions& options) {
     const Value* value = table.find(key);
     return value != nullptr && !(key == "file" && options.file.empty());
   };
+  std::vector<InputError> errors;
   for (const std::string& key : GraphOptions::fields().names()) {
     const bool used = std::find(own.begin(), own.end(), key) != own.end();
     const bool shared = std::find(common.begin(), common.end(), key) != common.end();
-    if (used && !is_given(key))
-      throw InputError("graph." + key, "missing; topology " + topology_text(options) + " needs it");
+    if (used && !is_given(key)) {
+      errors.emplace_back("graph." + key, "missing; topology " + topology_text(options) +
+                                              " needs it: " + meaning_of(key) + ", such as " + example_of(key));
+    }
     if (!used && !shared && is_given(key)) {
-      throw InputError("graph." + key, "topology " + topology_text(options) + " does not use this key");
+      errors.emplace_back("graph." + key, "topology " + topology_text(options) + " does not use this key");
     }
   }
+  if (!errors.empty()) throw InputError(errors);
 }
 
 /// The number of agents, of any topology but a file.
@@ -85,7 +107,7 @@ Index agents_of(const GraphOptions& options) {
     return agents;
   }
   if (!options.agents) {
-    throw InputError("graph.agents", "missing; topology " + topology_text(options) + " needs it");
+    throw InputError("graph.agents", "missing; topology " + topology_text(options) + " needs it, such as agents = 10");
   }
   return *options.agents;
 }

@@ -35,6 +35,17 @@ std::optional<AgentFiles> AgentFiles::from(const std::string& pattern) {
   return out;
 }
 
+std::string AgentFiles::pattern_instead_of(const std::string& name) {
+  const std::size_t begin = name.find_first_of("*{");
+  if (begin == std::string::npos) return "";
+  const std::size_t end = name[begin] == '*' ? begin : name.find('}', begin);
+  if (end == std::string::npos) return "";
+  AgentFiles files;
+  files.before_ = name.substr(0, begin);
+  files.after_ = name.substr(end + 1);
+  return files.existing() == 0 && files.from_next().existing() > 0 ? files.from_next().pattern() : files.pattern();
+}
+
 std::string AgentFiles::of(Index agent) const { return before_ + std::to_string(agent + first_) + after_; }
 
 AgentFiles AgentFiles::from_next() const {

@@ -16,6 +16,10 @@ class AgentFiles {
   /// Nothing where the text is an ordinary file's name. Throws InputError on a pattern that is not written as above.
   static std::optional<AgentFiles> from(const std::string& pattern);
 
+  /// For a name that stands for several files in another way, such as "site-*.csv" or "site-{i}.csv": the same with
+  /// {agent}, or with {agent+1} where the files start from 1. "" for any other name.
+  static std::string pattern_instead_of(const std::string& name);
+
   [[nodiscard]] std::string of(Index agent) const;
   /// The number in the name of agent 0's file.
   [[nodiscard]] Index first() const { return first_; }

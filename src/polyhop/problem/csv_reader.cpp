@@ -214,6 +214,7 @@ class CsvReader {
       require_as_long(records);
       read_sample(records, kept.next() ? rows.add() : std::span<double>(dropped));
     }
+    tell_unusable(kept.passed());
     if (kept.passed() == 0 && !options_.may_be_empty) refuse("holds no samples, only a header");
     DataTable out;
     out.features = rows.finish();
@@ -369,21 +370,91 @@ class CsvReader {
 
   void read_sample(const Records& records, std::span<double> row) {
     std::size_t feature = 0;
+    bool is_complete = true;
     for (std::size_t c = 0; c < records.cells().size(); ++c) {
       const std::string_view cell = records.cells()[c];
       if (options_.with_ids && c == chosen_.id) add_id(cell);
       if (c == target_) {
-        if (options_.has_targets) read_target(records, cell);
+        if (!options_.has_targets) continue;
+        if (is_missing(cell)) {
+          note(missing_, c, records, cell);
+          is_complete = false;
+        } else {
+          read_target(records, cell);
+        }
         continue;
       }
       if (!is_feature_[c]) continue;
       double& x = row[feature++];
       if (parse_number(cell, x) && std::isfinite(x)) continue;
-      if (is_missing(cell)) refuse_missing(records, c, cell);
-      records.refuse(column_name(c) + ": found " + shown(cell) +
-                     (is_number(cell) ? ", expected a finite number"
-                                      : ", expected a number; turn text into numbers first" + leaving_out(c)));
+      if (is_number(cell) && !is_missing(cell)) {
+        records.refuse(column_name(c) + ": found " + shown(cell) + ", expected a finite number");
+      }
+      note(is_missing(cell) ? missing_ : text_, c, records, cell);
+      is_complete = is_complete && !is_missing(cell);
     }
+    if (!is_complete) ++incomplete_;
+  }
+
+  /// Cells of a column that cannot be used: how many, and the first of them.
+  struct Unusable {
+    Index count = 0;
+    Index line = 0;
+    std::string cell;
+  };
+  using UnusableColumns = std::map<std::size_t, Unusable>;
+
+  static void note(UnusableColumns& columns, std::size_t column, const Records& records, std::string_view cell) {
+    Unusable& seen = columns[column];
+    if (seen.count++ == 0) {
+      seen.line = records.number();
+      seen.cell = shown(cell);
+    }
+  }
+
+  /// Refuses all cells that are missing or hold text at once, with what to do about them.
+  void tell_unusable(Index rows) const {
+    std::vector<InputError> errors;
+    const auto add = [&](const UnusableColumns& columns, const std::string& message) {
+      if (columns.empty()) return;
+      const auto line = [](const auto& entry) { return entry.second.line; };
+      try {
+        refuse_line(file_, line(*std::ranges::min_element(columns, {}, line)), message);
+      } catch (const InputError& e) {
+        errors.push_back(e);
+      }
+    };
+    add(text_, text_message());
+    add(missing_, missing_message(rows));
+    if (!errors.empty()) throw InputError(errors);
+  }
+
+  [[nodiscard]] std::string text_message() const {
+    if (text_.empty()) return "";
+    const auto& [column, first] = *text_.begin();
+    const std::string cure = "; turn text into numbers first" + leaving_out(text_);
+    if (text_.size() == 1) return column_name(column) + ": found " + first.cell + ", expected a number" + cure;
+    std::string names;
+    for (const auto& [c, seen] : text_) names += (names.empty() ? "" : ", ") + column_name(c) + " (" + seen.cell + ")";
+    return "expected numbers, but found text in " + names + cure;
+  }
+
+  [[nodiscard]] std::string missing_message(Index rows) const {
+    if (missing_.empty()) return "";
+    const auto& [column, first] = *missing_.begin();
+    if (missing_.size() == 1 && first.count == 1) {
+      const std::string column_out = leaving_out(missing_);
+      return column_name(column) + ": a value is missing" + (first.cell == "\"\"" ? "" : " (" + first.cell + ")") +
+             "; fill it in" + (column_out.empty() ? ", or leave the row out" : ", leave the row out" + column_out);
+    }
+    std::string where;
+    for (const auto& [c, seen] : missing_) {
+      where += (where.empty() ? "" : ", ") + column_name(c) + " (" + std::to_string(seen.count) + ")";
+    }
+    const std::string columns_out = leaving_out(missing_);
+    return "values are missing in " + std::to_string(incomplete_) + " of " + std::to_string(rows) + " rows: " + where +
+           "; fill them in" +
+           (columns_out.empty() ? ", or leave these rows out" : ", leave these rows out" + columns_out);
   }
 
   void add_id(std::string_view cell) {
@@ -392,24 +463,25 @@ class CsvReader {
   }
 
   void read_target(const Records& records, std::string_view cell) {
-    if (is_missing(cell)) refuse_missing(records, target_, cell);
     const std::string wrong = targets_.add(cell);
     if (!wrong.empty()) records.refuse(column_name(target_) + ": " + wrong);
   }
 
-  [[noreturn]] void refuse_missing(const Records& records, std::size_t column, std::string_view cell) const {
-    records.refuse(column_name(column) + ": a value is missing" + (cell.empty() ? "" : " (" + shown(cell) + ")") +
-                   "; fill it in, or leave the row out");
-  }
-
-  /// A file to learn from may be read without the column; a model needs what it was learned on.
-  [[nodiscard]] std::string leaving_out(std::size_t column) const {
+  /// A file to learn from may be read without these columns; a model needs what it was learned on.
+  [[nodiscard]] std::string leaving_out(const UnusableColumns& columns) const {
     if (!options_.features.empty() || !options_.has_targets) return "";
     if (!chosen_.unknown.empty()) {
       const std::string& name = chosen_.unknown.front();
       return ", or leave the column out: there is no '" + name + "' to drop" + suggestion(name, first_);
     }
-    return ", or leave the column out: " + how_to_drop(has_header_ ? first_[column] : std::to_string(column + 1));
+    std::string names;
+    for (const auto& [column, seen] : columns) {
+      if (column == target_) continue;
+      names += (names.empty() ? "" : ",") + (has_header_ ? first_[column] : std::to_string(column + 1));
+    }
+    if (names.empty()) return "";
+    return std::string(", or leave the ") + (columns.size() == 1 ? "column" : "columns") +
+           " out: " + how_to_drop(names);
   }
 
   /// "column 3 ('age')"
@@ -445,6 +517,9 @@ class CsvReader {
   std::vector<bool> is_feature_;  // each column
   HeldMemory ids_held_;
   std::vector<std::string> ids_;
+  UnusableColumns text_;     // columns of features that hold some
+  UnusableColumns missing_;  // columns that lack values
+  Index incomplete_ = 0;     // rows that lack any
 };
 
 }  // namespace

@@ -290,28 +290,38 @@ void DealtReader::read_own(const Block& block) {
   format.choice = source_.choice;
   format.may_lack_dropped = true;
   format.may_be_empty = true;
+  constexpr std::size_t most_told = 5;  // files
+  std::vector<InputError> wrong;
   for (Index k = 0; k < block.size(); ++k) {
     owners_.push_back(block.agent(k));
     const std::string file = own_files_->of(owners_.back());
     std::error_code unknown;
     if (!std::filesystem::exists(file, unknown)) refuse_missing(owners_.back());
-    tables_.push_back(read_data(file, format));
-    refuse_measurements(loss_, tables_.back(), file);
+    try {
+      tables_.push_back(read_data(file, format));
+      refuse_measurements(loss_, tables_.back(), file);
+    } catch (const InputError& e) {
+      wrong.push_back(e);
+      if (wrong.size() == most_told) break;
+    }
   }
+  if (!wrong.empty()) throw InputError(wrong);
 }
 
 void DealtReader::refuse_missing(Index agent) const {
   const AgentFiles& files = *own_files_;
   std::error_code unknown;
-  std::string what_to_do = "set the number of agents";
+  const Index there = files.existing();
+  std::string what_to_do = there == 0 ? "agents are numbered from 0, so the first file is this one"
+                                      : "there are " + std::to_string(there) + "; --agents " + std::to_string(there) +
+                                            " (in an experiment agents = " + std::to_string(there) + ") takes those";
   if (agent == 0 && std::filesystem::exists(files.of(agents_), unknown)) {
     what_to_do =
         "if they start from " + std::to_string(files.first() + 1) + ", write '" + files.from_next().pattern() + "'";
   }
   throw InputError("problem.data",
-                   "no such file; each of the " + std::to_string(agents_) + " agents needs its own, " +
-                       std::to_string(files.first()) + " to " + std::to_string(files.first() + agents_ - 1) + ": " +
-                       what_to_do,
+                   "no such file; each of the " + std::to_string(agents_) + " agents needs its own, " + files.of(0) +
+                       " to " + files.of(agents_ - 1) + "; " + what_to_do,
                    0, files.of(agent));
 }
 

@@ -4,12 +4,12 @@
 
 #include <string>
 
-#include "polyhop/experiment/record.hpp"
 #include "polyhop/core/npz_writer.hpp"
+#include "polyhop/experiment/record.hpp"
 
 namespace polyhop {
 
-/// Adds every run's models: METHOD/SEED, K x M, the last iterate, and METHOD/SEED/averaged where there is one.
+/// Adds every run's models: METHOD/SEED, K x M, the last iterate, and METHOD/SEED/averaged if recorded.
 void write_models(const Record& record, NpzWriter& out);
 
 /// Adds every agent's steps where they were recorded: METHOD/SEED, points x K.

@@ -80,8 +80,8 @@ struct Legend {
   Size size;
   Letters letters = {};
 };
-/// Lays out a legend where it hides nothing. Throws InputError where it is to stand inside and no corner is free, or
-/// beside the axes and leaves them too little.
+/// Places a legend so that it hides nothing. Throws InputError if it should go inside and no corner is free, or beside
+/// the axes and leaves them too little room.
 Legend make_legend(const std::vector<std::string>& labels, LegendPlace place, const FigureOptions& options,
                    const Obstacles& obstacles);
 /// Draws it, with a piece of each line.

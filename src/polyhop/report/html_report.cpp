@@ -53,6 +53,7 @@ std::string standing_json(const Standing& s) {
                  {"diverged", json(s.diverged)},
                  {"unfinished", json(s.unfinished)},
                  {"failed", json(s.failed)},
+                 {"below_rounding", s.below_rounding ? "true" : "false"},
                  {"iterations", spread_json(s.iterations)},
                  {"vectors", spread_json(s.vectors)},
                  {"evaluations", spread_json(s.evaluations)},

@@ -31,6 +31,7 @@ std::string verdict(const Standing& s) {
   if (s.diverged == s.runs) return "diverged";
   if (s.diverged > 0) return of(s.diverged, s.runs) + " diverged";
   if (s.reached == s.runs) return "";
+  if (s.below_rounding) return "target below rounding";
   if (s.reached == 0) return "target not reached";
   return of(s.reached, s.runs) + " reached the target";
 }
@@ -88,6 +89,11 @@ std::string tuned_headline(const Record& record, const std::vector<Standing>& st
 
 // What to say where no method got there in most runs.
 std::string unreached_headline(const Record& record, const std::vector<Standing>& standings) {
+  if (standings.front().below_rounding) {
+    return "The target, an excess risk of " + significant(record.target, 3) +
+           ", is below what rounding allows here, about " + significant(rounding_floor(record), 2) +
+           ": no method can be said to reach it. Raise `target`.";
+  }
   const std::string text = "No method reached an excess risk of " + significant(record.target, 3) + " in most runs";
   const Standing& best = standings.front();
   if (best.reached > 0) return text + "; " + quoted(best.method) + " did" + where_reached(best) + ".";
@@ -222,11 +228,63 @@ std::string reference_note(const Record& record) {
   for (const Cell& cell : record.cells) {
     if (cell.reference_accuracy > accuracy) accuracy = cell.reference_accuracy;
   }
-  if (!(accuracy > record.target)) return "";
+  if (!(accuracy > record.target) || record.target < rounding_floor(record)) return "";
   return fmt::format(
       "The reference optimum is known to {} only, above the target {}: excess risks do not tell which method reached "
       "it. Standardise the features (problem.standardise = true), add a penalty (problem.l2), or raise the target.",
       significant(accuracy, 2), significant(record.target, 3));
+}
+
+// What to do about raw columns of unlike size, unless every run reached the target all the same; "" elsewhere.
+std::string columns_note(const Record& record, const std::vector<Standing>& standings) {
+  double spread = 1;
+  for (const Cell& cell : record.cells) spread = std::max(spread, cell.column_spread);
+  const bool missed = std::ranges::any_of(standings, [](const Standing& s) { return s.reached < s.runs; });
+  if (!(spread > unlike_columns) || !missed) return "";
+  return "The columns of the data differ in size by " + significant(spread, 1) +
+         ", which slows every method down: consider problem.standardise = true.";
+}
+
+// The least of 1, 2, 5, 10, ... times a power of ten that is not below x.
+double rounded_up(double x) {
+  const double decade = std::pow(10, std::floor(std::log10(x)));
+  for (const double n : {1.0, 2.0, 5.0}) {
+    if (n * decade >= x) return n * decade;
+  }
+  return 10 * decade;
+}
+
+// What to try where no method reached the target in most runs; "" where one did, or where that cannot be told.
+std::string way_to_target(const Record& record, const std::vector<Standing>& standings) {
+  const bool ended = std::ranges::any_of(standings, [](const Standing& s) { return s.runs > s.diverged; });
+  const bool reached =
+      std::ranges::any_of(standings, [](const Standing& s) { return std::isfinite(s.iterations.median); });
+  if (!ended || reached || standings.front().below_rounding || !reference_note(record).empty()) return "";
+  std::vector<std::string> ways;
+  const bool out_of_time = std::ranges::count(record.cells, Status::time_limit, &Cell::status) > 0;
+  const Value* iterations = record.config.find("iterations");
+  if (out_of_time) {
+    ways.emplace_back("a longer time_limit");
+  } else if (iterations != nullptr) {
+    ways.push_back("more iterations (now " + iterations->text() + ")");
+  }
+  const Value* methods = record.config.find("method");
+  const auto* list = methods != nullptr ? methods->as<Value::Array>() : nullptr;
+  const auto is_automatic = [](const Value& method) {
+    const Value* algorithm = method.find("algorithm");
+    return algorithm != nullptr && algorithm->text() == "\"auto\"";
+  };
+  if (list != nullptr && std::ranges::none_of(*list, is_automatic)) {
+    ways.emplace_back("a [[method]] with step = \"auto\"");
+  }
+  const double closest = standings.front().recommended_risk().median;
+  if (std::isfinite(closest) && closest > record.target) {
+    ways.push_back("a larger target, such as " + significant(rounded_up(closest), 3));
+  }
+  if (ways.empty()) return "";
+  const std::string last = ways.back();
+  ways.pop_back();
+  return fmt::format("To reach the target, try {}{}{}.", fmt::join(ways, ", "), ways.empty() ? "" : " or ", last);
 }
 
 // What to do about the methods that diverged or stalled, each told once.
@@ -252,15 +310,17 @@ double final_risk_of(const Cell& cell, Taken taken) {
   return taken == Taken::averaged ? last.excess_risk_averaged : last.excess_risk;
 }
 
-Standing standing_of(const std::string& method, const std::vector<const Cell*>& cells, double target, double floor) {
+Standing standing_of(const std::string& method, const std::vector<const Cell*>& cells, const Record& record) {
+  const double floor = risk_floor(record);
   Standing s;
   s.method = method;
+  s.below_rounding = record.target < rounding_floor(record);
   std::vector<double> iterations, vectors, evaluations, seconds, final_risk, averaged_risk;
   bool averaged = false;
   for (const Cell* cell : cells) {
     ++s.runs;
     if (cell->status == Status::diverged) ++s.diverged;
-    const Point* at = first_at_target(*cell, target);
+    const Point* at = s.below_rounding ? nullptr : first_at_target(*cell, record.target);
     if (at != nullptr) ++s.reached;
     iterations.push_back(at != nullptr ? static_cast<double>(at->iteration) : never);
     vectors.push_back(at != nullptr ? static_cast<double>(at->vectors) : never);
@@ -322,9 +382,8 @@ const Tuning* tuning_of(const Record& record, const std::string& method) {
 
 std::vector<Standing> rank(const Record& record) {
   std::vector<Standing> standings;
-  const double floor = risk_floor(record);
   for (const auto& [method, cells] : ended_by_method(record)) {
-    Standing s = standing_of(method, cells, record.target, floor);
+    Standing s = standing_of(method, cells, record);
     for (const Cell& cell : record.cells) {
       if (cell.method != method) continue;
       if (cell.status == Status::unfinished) ++s.unfinished;
@@ -354,14 +413,30 @@ double risk_floor(const Record& record) {
   return floor;
 }
 
-double shown_floor(const Record& record) {
+double rounding_floor(const Record& record) {
   constexpr double round_off = 1e-14;
+  constexpr double exact = 1e-12;  // a reference this good is as good as rounding lets it be
   double floor = 0;
   for (const Cell& cell : record.cells) {
     if (cell.points.empty()) continue;
-    if (std::isfinite(cell.reference_value)) floor = std::max(floor, round_off * std::abs(cell.reference_value));
-    if (std::isfinite(cell.reference_accuracy)) floor = std::max(floor, cell.reference_accuracy);
+    const double reference = std::isfinite(cell.reference_value) ? std::abs(cell.reference_value) : 0;
+    const double largest = exact * (reference + std::abs(cell.points.front().excess_risk));
+    floor = std::max(floor, round_off * reference);
+    if (cell.reference_accuracy <= largest) floor = std::max(floor, cell.reference_accuracy);
     // A risk below 0 shows how much rounding there is.
+    const Point& last = cell.points.back();
+    for (const double risk : {last.excess_risk, last.excess_risk_averaged}) {
+      if (-risk <= largest) floor = std::max(floor, -risk);
+    }
+  }
+  return floor;
+}
+
+double shown_floor(const Record& record) {
+  double floor = rounding_floor(record);
+  for (const Cell& cell : record.cells) {
+    if (cell.points.empty()) continue;
+    if (std::isfinite(cell.reference_accuracy)) floor = std::max(floor, cell.reference_accuracy);
     const Point& last = cell.points.back();
     for (const double risk : {last.excess_risk, last.excess_risk_averaged}) {
       if (std::isfinite(risk)) floor = std::max(floor, -risk);
@@ -458,6 +533,8 @@ std::string ranking_text(const Record& record, Index width, bool color) {
     out += "\n" + said("Tuning, which no number above counts:") + "\n" +
            tuning_table(record, standings).text(width, color);
   }
+  if (const std::string text = columns_note(record, standings); !text.empty()) out += "\n" + said(text, Ink::warning);
+  if (const std::string text = way_to_target(record, standings); !text.empty()) out += "\n" + said(text);
   if (const std::string text = reference_note(record); !text.empty()) out += "\n" + said(text, Ink::warning);
   for (const std::string& text : advice(record)) out += "\n" + said(text, Ink::warning);
   return out;

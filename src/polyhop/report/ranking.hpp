@@ -37,11 +37,12 @@ struct EnumNames<Taken> {
 struct Standing {
   std::string method;
   Index runs = 0;      // that ended
-  Index reached = 0;   // of them, those that reached the target
+  Index reached = 0;   // how many of them reached the target
   Index diverged = 0;  // of them
   Index unfinished = 0;
   Index failed = 0;
-  Spread iterations;  // to the target
+  bool below_rounding = false;  // the target: no run can be said to reach it
+  Spread iterations;            // to the target
   Spread vectors;
   Spread evaluations;  // of costs and gradients
   Spread seconds;
@@ -63,6 +64,8 @@ std::vector<Standing> rank(const Record& record);
 /// Excess risks below it are round-off: 1e-13 of the risk at the start, or the accuracy of the reference where that is
 /// worse.
 double risk_floor(const Record& record);
+/// Differences J(w) - J(w^o) below this are rounding. No run counts as having reached a target below it.
+double rounding_floor(const Record& record);
 /// Below this a final excess risk J(w) - J(w^o) is nothing but rounding, or the reference's own error: it is shown as
 /// 0. Where J(w^o) = 0, small ones are not rounded.
 double shown_floor(const Record& record);

@@ -8,7 +8,7 @@
 
 namespace polyhop {
 
-/// The ranking and all that it came from, as JSON for scripts: name, target, seeds, methods (best first), tunings,
+/// The ranking and the results behind it, as JSON for scripts: name, target, seeds, methods (best first), tunings,
 /// runs, config (every option spelt out), provenance; keys always in this order. A number that is not known, or
 /// infinite because most runs never got there, is null when it is written.
 Value summary(const Record& record);

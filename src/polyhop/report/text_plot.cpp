@@ -31,7 +31,7 @@ struct Lines {
 constexpr Lines ascii = {"+", "|", "+", "-", "+"};
 constexpr Lines box = {"┤", "│", "└", "─", "┴"};
 
-/// The plotted part of the plane: iterations from 0 to `right`, log10 of the risk from `bottom` to `top`.
+/// The plotted part of the plane: the cost from 0 to `right`, log10 of the measure from `bottom` to `top`.
 struct Window {
   double right = 0;
   double bottom = std::numeric_limits<double>::infinity();
@@ -142,7 +142,7 @@ std::string row_label(const Window& frame, Index row, Index rows) {
   return "1e" + std::to_string(std::lround(nearest));
 }
 
-std::string axis(const Window& frame, Index columns, const Lines& lines) {
+std::string axis(const Window& frame, Index columns, const Lines& lines, CurveX x) {
   std::string out = std::string(margin, ' ') + std::string(lines.corner);
   for (Index column = 0; column < columns; ++column) {
     out += column == columns / 2 || column == columns - 1 ? lines.bottom_tic : lines.bottom;
@@ -152,7 +152,7 @@ std::string axis(const Window& frame, Index columns, const Lines& lines) {
   std::string text = std::string(margin + 1, ' ') + "0";
   text += right_aligned(middle, columns / 2 - 1 + display_width(middle) / 2 + 1);
   text += right_aligned(end, margin + 1 + columns - display_width(text));
-  return out + "\n" + text + "  iterations\n";
+  return out + "\n" + text + "  " + name_of(x) + "\n";
 }
 
 std::string without_last_blanks(std::string line) {
@@ -162,16 +162,17 @@ std::string without_last_blanks(std::string line) {
 
 }  // namespace
 
-std::string text_plot(const Record& record, Index width, Index height, bool plain) {
-  constexpr Index room_for_axis_name = 12;
-  const auto curves = median_curves(record, CurveX::iterations, curve_y(&Point::excess_risk));
+std::string text_plot(const Record& record, Index width, Index height, const TextPlotOptions& options) {
+  const Index room_for_axis_name = 2 + std::ssize(name_of(options.x));
+  const bool plain = options.plain;
+  const auto curves = median_curves(record, options.x, options.y);
   const auto frame = window_of(curves);
   if (!frame) return "";
   Canvas canvas(std::max(width - margin - 1 - room_for_axis_name, least_columns), std::max(height, least_rows));
   for (std::size_t n = 0; n < curves.size(); ++n) draw(canvas, curves[n], *frame, static_cast<int>(n));
 
   const Lines& lines = plain ? ascii : box;
-  std::string out = std::string(column_of(&Point::excess_risk).label) + "\n";
+  std::string out = std::string(column_of(options.y).label) + "\n";
   for (Index row = 0; row < canvas.rows(); ++row) {
     const std::string label = row_label(*frame, row, canvas.rows());
     std::string line = right_aligned(label.empty() ? "" : label + " ", margin);
@@ -182,7 +183,7 @@ std::string text_plot(const Record& record, Index width, Index height, bool plai
     }
     out += without_last_blanks(line);
   }
-  out += axis(*frame, canvas.columns(), lines);
+  out += axis(*frame, canvas.columns(), lines, options.x);
   for (std::size_t n = 0; n < curves.size(); ++n) {
     const std::string name = printable(curves[n].method);
     const std::string line = std::string(margin, ' ') + mark(static_cast<int>(n), plain) + " " + name;

@@ -5,12 +5,19 @@
 #include <string>
 
 #include "polyhop/experiment/record.hpp"
+#include "polyhop/report/median_curve.hpp"
 
 namespace polyhop {
 
-/// The median excess risk of every method against iterations, on a logarithmic scale, as lines of text at most `width`
-/// columns wide: `height` lines of plot, an axis, and a legend with each method's mark. `plain` uses ASCII only.
-/// Too small a plot is made as large as it has to be; a record without a number to show gives "".
-std::string text_plot(const Record& record, Index width, Index height, bool plain = false);
+struct TextPlotOptions {
+  CurveX x = CurveX::iterations;
+  CurveY y = curve_y(&Point::excess_risk);
+  bool plain = false;  // ASCII only
+};
+
+/// The medians of every method, on a logarithmic scale, as lines of text at most `width` columns wide: `height` lines
+/// of plot, an axis, and a legend with each method's mark. Too small a plot is made as large as it has to be; a record
+/// without a number to show gives "".
+std::string text_plot(const Record& record, Index width, Index height, const TextPlotOptions& options = {});
 
 }  // namespace polyhop

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
@@ -169,6 +170,60 @@ std::vector<std::string> wrapped(std::string_view text, Index width, Index inden
     text.remove_prefix(std::min(text.find_first_not_of(' '), text.size()));
   }
   if (!text.empty() || out.empty()) put(text);
+  return out;
+}
+
+namespace {
+
+// Stands for a blank at which a line is not broken. No printable text holds it.
+constexpr char kept_blank = '\x1f';
+
+void keep_blanks(std::string& text, std::size_t first, std::size_t last) {
+  std::replace(text.begin() + static_cast<std::ptrdiff_t>(first), text.begin() + static_cast<std::ptrdiff_t>(last), ' ',
+               kept_blank);
+}
+
+// Inside quotes. An apostrophe is none: an opening quote has no letter before it, a closing one none after it.
+void keep_quoted(std::string& text) {
+  const auto is_letter = [&](std::size_t i) {
+    return i < text.size() && (std::isalnum(static_cast<unsigned char>(text[i])) != 0);
+  };
+  for (std::size_t first = 0; first < text.size(); ++first) {
+    const char quote = text[first];
+    if ((quote != '\'' && quote != '"' && quote != '`') || (first > 0 && is_letter(first - 1))) continue;
+    std::size_t last = text.find(quote, first + 1);
+    while (last != std::string::npos && is_letter(last + 1)) last = text.find(quote, last + 1);
+    if (last == std::string::npos) continue;
+    keep_blanks(text, first, last);
+    first = last;
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> wrapped_message(std::string_view text, Index width, Index indent,
+                                         std::span<const std::string> whole) {
+  std::string kept(text);
+  for (const std::string& name : whole) {
+    if (name.empty()) continue;
+    for (std::size_t at = kept.find(name); at != std::string::npos; at = kept.find(name, at + name.size())) {
+      keep_blanks(kept, at, at + name.size());
+    }
+  }
+  keep_quoted(kept);
+  std::vector<std::string> out;
+  for (const auto part : std::views::split(kept, ' ')) {
+    const std::string_view word(part.begin(), part.end());
+    const bool fits = !out.empty() && display_width(out.back()) + 1 + display_width(word) <= width;
+    if (out.empty()) {
+      out.emplace_back(word);
+    } else if (fits || width == 0) {
+      out.back().append(" ").append(word);
+    } else {
+      out.push_back(blanks(indent).append(word));
+    }
+  }
+  for (std::string& line : out) std::ranges::replace(line, kept_blank, ' ');
   return out;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,7 +28,12 @@ std::string shortened(std::string_view text, Index width);
 /// Nothing is lost but the blanks at the breaks; 0 is no limit. Lines after the first are indented. At least one line.
 std::vector<std::string> wrapped(std::string_view text, Index width, Index indent = 0);
 
-/// The same as text, each line ended by '\n'. Line breaks in the text stay.
+/// The same for a message that holds names and paths: it is broken at blanks alone, and not inside quotes ('a name',
+/// "text", `a command`), nor inside what `whole` lists. So a line may be wider, if that is what a name takes.
+std::vector<std::string> wrapped_message(std::string_view text, Index width, Index indent = 0,
+                                         std::span<const std::string> whole = {});
+
+/// The lines of `wrapped` as text, each ended by '\n'. Line breaks in the text stay.
 std::string paragraph(std::string_view text, Index width, Index indent = 0);
 
 /// How a piece of our text stands out on a terminal.

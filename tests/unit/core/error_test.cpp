@@ -74,6 +74,12 @@ TEST(NearestName, TakesTheFirstOfEquallyNear) {
   EXPECT_EQ(nearest_name("tows", names), "rows");
 }
 
+TEST(NearestName, SharesALetterAtLeast) {
+  const std::vector<std::string> columns = {"a", "b"};
+  EXPECT_EQ(nearest_name("z", columns), "");
+  EXPECT_EQ(nearest_name("aa", columns), "a");
+}
+
 TEST(NearestName, FindsNothingAmongNothing) { EXPECT_EQ(nearest_name("gap", {}), ""); }
 
 TEST(Suggestion, NamesTheNearestOrAll) {

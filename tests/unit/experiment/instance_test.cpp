@@ -287,7 +287,7 @@ TEST_F(InstanceOfSites, AMissingFileIsToldByAll) {
   for (const Index k : {0, 1, 2}) write_site("s", k, csv(3, false), ".csv");
   const ExperimentOptions options = of(file("s/site-{agent}.csv"), "least-squares", 4);
   const std::string said = refused_by_both(options);
-  EXPECT_NE(said.find("site-3.csv: problem.data: no such file; each of the 4 agents needs its own, 0 to 3"),
+  EXPECT_NE(said.find("site-3.csv: problem.data: no such file; each of the 4 agents needs its own, "),
             std::string::npos)
       << said;
 }

@@ -14,7 +14,9 @@
 #include <vector>
 
 #include "polyhop/experiment/run.hpp"
+#include "polyhop/experiment/store.hpp"
 #include "polyhop/experiment/toml_reader.hpp"
+#include "support/temporary_folder.hpp"
 #include "unit/core/refusal.hpp"
 
 namespace polyhop::tuning_test {
@@ -466,6 +468,68 @@ TEST(TuneConstant, EndsWithoutAResultWhenStopped) {
   EXPECT_FALSE(resolve_tuned(config, {.stop = [] { return true; }}));
 }
 
+// Everything but the seconds.
+std::vector<double> found(const Tuning& t) {
+  std::vector<double> out = {t.value, t.factor};
+  for (const Index n : {t.trials, t.iterations, t.vectors, t.scalars, t.values, t.gradients}) {
+    out.push_back(static_cast<double>(n));
+  }
+  return out;
+}
+
+TEST(TuneConstant, TakesUpTheTrialsOfASearchThatWasStopped) {
+  const Config config = small();
+  const Tuning unbroken = tune_constant(config.options, config.methods[0]).value();
+  std::vector<TuningTrial> kept;
+  bool stopped = false;
+  Index made = 0;  // in this attempt
+  TuningControl control;
+  control.find_trials = [&](const std::string& settings) {
+    EXPECT_EQ(settings, tuning_settings(config.options, config.methods[0]));
+    return kept;
+  };
+  control.keep_trial = [&](const std::string&, Index number, const TuningTrial& trial) {
+    ASSERT_EQ(number, std::ssize(kept)) << "no trial is made twice";
+    kept.push_back(TuningTrial::from(trial.numbers()).value());
+    ++made;
+    stopped = true;
+  };
+  control.stop = [&] { return stopped; };
+  std::optional<Tuning> resumed;
+  Index attempts = 0;
+  for (; !resumed; ++attempts) {
+    made = 0;
+    stopped = false;
+    resumed = tune_constant(config.options, config.methods[0], control);
+    EXPECT_LE(made, 1);
+  }
+  EXPECT_GT(attempts, 3);
+  EXPECT_EQ(found(*resumed), found(unbroken));
+}
+
+TEST(TuneConstant, LeavesTrialsOfAnotherSearchAlone) {
+  const Config config = small();
+  TuningTrial other;
+  other.steps = {123};
+  other.scores.resize(1);
+  other.cost.trials = 1000;
+  TuningControl control;
+  control.find_trials = [&](const std::string&) { return std::vector<TuningTrial>{other, other}; };
+  EXPECT_EQ(found(*tune_constant(config.options, config.methods[0], control)),
+            found(*tune_constant(config.options, config.methods[0])));
+}
+
+TEST(TuningTrial, IsNotReadFromOtherNumbers) {
+  TuningTrial trial;
+  trial.steps = {0.5, 2};
+  trial.scores = {{true, 7, 0.25}, {}};
+  std::vector<double> numbers = trial.numbers();
+  EXPECT_EQ(TuningTrial::from(numbers)->numbers(), numbers);
+  numbers.pop_back();
+  EXPECT_FALSE(TuningTrial::from(numbers));
+  EXPECT_FALSE(TuningTrial::from({}));
+}
+
 // ---- tuned methods of an experiment ----
 
 TEST(ResolveTuned, PutsConstantsInTheirPlaceAfterOneSearch) {
@@ -548,6 +612,37 @@ TEST(ResolveTuned, IsPartOfARun) {
   }
   const auto& method = (*record.config.find("method")->as<Value::Array>())[0];
   EXPECT_EQ(method.find("step")->text(), "{ rule = \"tuned\", factor = 0.5, of = \"constant\" }");
+}
+
+class StoredSearch : public test::TemporaryFolder {};
+
+TEST_F(StoredSearch, GoesOnWhereItWasStopped) {
+  const Config config = small();
+  const Record unbroken = run(config);
+  std::vector<Index> tried;  // what was told of the search, up to where each run stopped
+  bool stopped = true;
+  Record record;
+  for (Index runs = 0; stopped && runs < 100; ++runs) {
+    Store store(folder_.string(), Store::Mode::write);
+    stopped = false;
+    Index trials = 0;
+    RunOptions options;
+    options.store = &store;
+    options.on_trial = [&](const std::string&, Index, Index) { stopped = ++trials > runs; };
+    options.stop = [&] { return stopped; };
+    record = run(config, options);
+    tried.push_back(trials);
+  }
+  ASSERT_FALSE(stopped);
+  EXPECT_GT(tried.size(), 3U);
+  ASSERT_EQ(record.tunings.size(), 1U);
+  EXPECT_EQ(found(record.tunings[0]), found(unbroken.tunings[0]));
+  ASSERT_EQ(record.cells.size(), unbroken.cells.size());
+  for (std::size_t n = 0; n < record.cells.size(); ++n) {
+    EXPECT_EQ(record.cells[n].points.back().excess_risk, unbroken.cells[n].points.back().excess_risk);
+  }
+  const Store store(folder_.string(), Store::Mode::read);
+  EXPECT_TRUE(store.trials(CellKey{"", 0, tuning_settings(config.options, config.methods[0])}.id()).empty());
 }
 
 }  // namespace

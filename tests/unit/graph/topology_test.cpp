@@ -203,19 +203,30 @@ TEST(Topology, AHundredThousandAgentsOfDegreeTenAreBuilt) {
 
 TEST(TopologyErrors, AskForMissingKeys) {
   EXPECT_EQ(error_of({{"agents", 4}}).substr(0, 33), "graph.topology: missing; expected");
-  EXPECT_EQ(error_of({{"topology", "ring"}}), "graph.agents: missing; topology \"ring\" needs it");
+  EXPECT_EQ(error_of({{"topology", "ring"}}), "graph.agents: missing; topology \"ring\" needs it, such as agents = 10");
   EXPECT_EQ(error_of({{"topology", "erdos-renyi"}, {"agents", 4}}),
-            "graph.probability: missing; topology \"erdos-renyi\" needs it");
+            "graph.probability: missing; topology \"erdos-renyi\" needs it: probability of a link between any two "
+            "agents, such as "
+            "probability = 0.3");
   EXPECT_EQ(error_of({{"topology", "random-geometric"}, {"agents", 4}}),
-            "graph.radius: missing; topology \"random-geometric\" needs it");
+            "graph.radius: missing; topology \"random-geometric\" needs it: agents in the unit square are linked if "
+            "they are this "
+            "close, such as radius = 0.4");
   EXPECT_EQ(error_of({{"topology", "watts-strogatz"}, {"agents", 4}, {"degree", 2}}),
-            "graph.rewire: missing; topology \"watts-strogatz\" needs it");
-  EXPECT_EQ(error_of({{"topology", "barabasi-albert"}, {"agents", 4}}),
-            "graph.attach: missing; topology \"barabasi-albert\" needs it");
-  EXPECT_EQ(error_of({{"topology", "grid"}, {"rows", 4}}), "graph.columns: missing; topology \"grid\" needs it");
+            "graph.rewire: missing; topology \"watts-strogatz\" needs it: probability that a link is rewired, such as "
+            "rewire = 0.1");
+  EXPECT_EQ(
+      error_of({{"topology", "barabasi-albert"}, {"agents", 4}}),
+      "graph.attach: missing; topology \"barabasi-albert\" needs it: links that a new agent makes, such as attach = 2");
+  EXPECT_EQ(error_of({{"topology", "grid"}, {"rows", 4}}),
+            "graph.columns: missing; topology \"grid\" needs it: number of columns, such as columns = 4");
   EXPECT_EQ(error_of({{"topology", "stochastic-block"}, {"agents", 4}, {"blocks", 2}, {"within", 1}}),
-            "graph.between: missing; topology \"stochastic-block\" needs it");
-  EXPECT_EQ(error_of({{"topology", "file"}}), "graph.file: missing; topology \"file\" needs it");
+            "graph.between: missing; topology \"stochastic-block\" needs it: probability of a link between groups, "
+            "such as between = 0.1");
+  EXPECT_EQ(error_of({{"topology", "file"}}),
+            "graph.file: missing; topology \"file\" needs it: edge list (.txt .edges .csv), GraphML (.graphml .xml), "
+            "Matrix Market (.mtx), "
+            "dense matrix (.mat .dense), such as file = \"net.txt\"");
 }
 
 TEST(TopologyErrors, RefuseKeysThatAreNotUsed) {

@@ -87,14 +87,41 @@ TEST_F(CsvReader, ReadsFeaturesAlone) {
 }
 
 TEST_F(CsvReader, RefusesAMissingValueWithItsRowAndColumn) {
-  EXPECT_EQ(refusal("a.csv", "x,age,y\n1,2,3\n1,,3\n"),
-            "3: column 2 ('age'): a value is missing; fill it in, or leave the row out");
-  EXPECT_EQ(refusal("a.csv", "x,age,y\n1,NA,3\n"),
+  EXPECT_EQ(
+      refusal("a.csv", "x,age,y\n1,2,3\n1,,3\n"),
+      "3: column 2 ('age'): a value is missing; fill it in, leave the row out, or leave the column out: --drop age "
+      "(in an experiment drop = \"age\")");
+  EXPECT_EQ(refusal("a.csv", "x,age,y\n1,NA,3\n", {.features = {"x", "age"}}),
             "2: column 2 ('age'): a value is missing (\"NA\"); fill it in, or leave the row out");
-  EXPECT_EQ(refusal("a.csv", "1,2\nnan,3\n"),
-            "2: column 1: a value is missing (\"nan\"); fill it in, or leave the row out");
+  EXPECT_EQ(
+      refusal("a.csv", "1,2\nnan,3\n"),
+      "2: column 1: a value is missing (\"nan\"); fill it in, leave the row out, or leave the column out: --drop 1 "
+      "(in an experiment drop = \"1\")");
   EXPECT_EQ(refusal("a.csv", "x,y\n1,red\n2,\n"),
             "3: column 2 ('y'): a value is missing; fill it in, or leave the row out");
+}
+
+TEST_F(CsvReader, RefusesAllMissingValuesAtOnce) {
+  EXPECT_EQ(
+      refusal("a.csv", "x,age,bmi,y\n1,2,3,4\n1,,3,4\n1,NA,?,4\n1,2,3,\n"),
+      "3: values are missing in 3 of 4 rows: column 2 ('age') (2), column 3 ('bmi') (1), column 4 ('y') (1); fill "
+      "them in, leave these rows out, or leave the columns out: --drop age,bmi (in an experiment drop = "
+      "\"age,bmi\")");
+}
+
+TEST_F(CsvReader, RefusesAllColumnsOfTextAtOnceAndMissingValuesBeside) {
+  try {
+    (void)read("a.csv", "x,city,name,y\n1,Ulm,Ann,3\n,Rome,Bob,4\n");
+    FAIL();
+  } catch (const InputError& e) {
+    ASSERT_EQ(e.all().size(), 2U);
+    EXPECT_EQ(e.line(), 2);
+    EXPECT_EQ(e.message(),
+              "expected numbers, but found text in column 2 ('city') (\"Ulm\"), column 3 ('name') (\"Ann\"); turn text "
+              "into numbers first, or leave the columns out: --drop city,name (in an experiment drop = \"city,name\")");
+    EXPECT_EQ(e.all()[1].line(), 3);
+    EXPECT_TRUE(e.all()[1].message().starts_with("column 1 ('x'): a value is missing; ")) << e.all()[1].message();
+  }
 }
 
 TEST_F(CsvReader, RefusesTextAmongFeatures) {

@@ -453,6 +453,73 @@ TEST(Ranking, WarnsOfAReferenceThatIsKnownLessWellThanTheTarget) {
       << text;
 }
 
+TEST(Ranking, DoesNotCountATargetBelowRoundingAsReached) {
+  Cell fitted = cell("a", {9, 1e-3, -2e-16});
+  fitted.reference_value = 3;
+  Record of = record({fitted});
+  of.target = 1e-20;
+  const std::string text = ranking_text(of, 1000);
+  EXPECT_TRUE(
+      text.starts_with("The target, an excess risk of 1e-20, is below what rounding allows here, about 3e-14: no "
+                       "method can be said to reach it. Raise `target`.\n"))
+      << text;
+  EXPECT_NE(text.find("  target below rounding\n"), std::string::npos) << text;
+  EXPECT_EQ(rank(of).front().reached, 0);
+  of.target = 1e-6;
+  EXPECT_EQ(rank(of).front().reached, 1);
+  // Where w^o fits all samples, any risk can be told from 0.
+  of.cells.front().reference_value = 0;
+  of.cells.front().points.back().excess_risk = 1e-25;
+  of.target = 1e-20;
+  EXPECT_EQ(rank(of).front().reached, 1);
+}
+
+TEST(Ranking, TakesTheAccuracyOfAnExactReferenceForRounding) {
+  Record of = record({cell("a", {9, 1e-31})});
+  of.target = 1e-30;
+  of.cells.front().reference_value = 1e-3;
+  of.cells.front().reference_accuracy = 1.2e-16;
+  const std::string text = ranking_text(of, 1000);
+  EXPECT_NE(text.find("is below what rounding allows here, about 1.2e-16"), std::string::npos) << text;
+  EXPECT_EQ(text.find("Standardise"), std::string::npos) << text;
+}
+
+TEST(Ranking, SaysWhatToTryWhereNoMethodReachedTheTarget) {
+  Record of = record({cell("a", {9, 3}), cell("b", {9, 20})});
+  const auto method = [](const char* algorithm) { return Value(Value::Table{{"algorithm", algorithm}}); };
+  of.config = Value::Table{{"iterations", 500}, {"method", Value::Array{method("atc"), method("extra")}}};
+  EXPECT_NE(
+      ranking_text(of, 1000).find("\nTo reach the target, try more iterations (now 500), a [[method]] with step = "
+                                  "\"auto\" or a larger target, such as 5.\n"),
+      std::string::npos)
+      << ranking_text(of, 1000);
+  of.config["method"] = Value::Array{method("auto"), method("extra")};
+  of.cells[1].status = Status::time_limit;
+  EXPECT_NE(
+      ranking_text(of, 1000).find("\nTo reach the target, try a longer time_limit or a larger target, such as 5.\n"),
+      std::string::npos)
+      << ranking_text(of, 1000);
+  of.target = 4;
+  EXPECT_EQ(ranking_text(of).find("To reach the target,"), std::string::npos);
+}
+
+TEST(Ranking, AdvisesOnceToStandardiseColumnsOfUnlikeSize) {
+  Record of = record({cell("a", {9, 3}), cell("b", {9, 20})});
+  for (Cell& each : of.cells) each.column_spread = 2e5;
+  const std::string advice =
+      "The columns of the data differ in size by 2e+05, which slows every method down: consider problem.standardise = "
+      "true.\n";
+  const std::string text = ranking_text(of, 1000);
+  const std::size_t at = text.find(advice);
+  ASSERT_NE(at, std::string::npos) << text;
+  EXPECT_EQ(text.find(advice, at + 1), std::string::npos) << text;
+  of.target = 100;
+  EXPECT_EQ(ranking_text(of).find("standardise"), std::string::npos) << "all reached the target";
+  of.target = 1;
+  for (Cell& each : of.cells) each.column_spread = 900;
+  EXPECT_EQ(ranking_text(of).find("standardise"), std::string::npos);
+}
+
 TEST(Ranking, ColoursHeadingsTheBestAndWarnings) {
   Record of = record({cell("a", {9, 1}), cell("b", {9, 1e12}, Status::diverged)});
   of.cells.back().message = "too large a step";

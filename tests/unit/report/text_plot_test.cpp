@@ -29,7 +29,7 @@ std::vector<std::string> lines(const std::string& text) {
 
 TEST(TextPlot, DrawsAStraightLineOnALogarithmicScale) {
   // From 1 to 1e-4 in 5 rows, 40 iterations in 21 columns.
-  EXPECT_EQ(text_plot(record({cell("m", {1, 1e-1, 1e-2, 1e-3, 1e-4})}), 40, 5, true),
+  EXPECT_EQ(text_plot(record({cell("m", {1, 1e-1, 1e-2, 1e-3, 1e-4})}), 40, 5, {.plain = true}),
             "excess risk\n"
             "  1e0 +aaa\n"
             "      |  aaaaaa\n"
@@ -45,13 +45,13 @@ TEST(TextPlot, GivesEachMethodAMarkAndSaysWhich) {
   const auto text = text_plot(record({cell("one", {1, 1e-6}), cell("two", {1, 1})}), 60, 8);
   EXPECT_NE(text.find("● one\n"), std::string::npos);
   EXPECT_NE(text.find("○ two\n"), std::string::npos);
-  const auto plain = text_plot(record({cell("one", {1, 1e-6}), cell("two", {1, 1})}), 60, 8, true);
+  const auto plain = text_plot(record({cell("one", {1, 1e-6}), cell("two", {1, 1})}), 60, 8, {.plain = true});
   EXPECT_NE(plain.find("a one\n"), std::string::npos);
   EXPECT_NE(plain.find("b two\n"), std::string::npos);
 }
 
 TEST(TextPlot, CurvesThatMeetTakeTurns) {
-  const auto text = lines(text_plot(record({cell("one", {1, 1e-6}), cell("two", {1, 1e-6})}), 60, 8, true));
+  const auto text = lines(text_plot(record({cell("one", {1, 1e-6}), cell("two", {1, 1e-6})}), 60, 8, {.plain = true}));
   const auto count = [&](char mark) {
     std::ptrdiff_t sum = 0;
     for (std::size_t row = 1; row <= 8; ++row) sum += std::count(text[row].begin() + 7, text[row].end(), mark);
@@ -62,7 +62,7 @@ TEST(TextPlot, CurvesThatMeetTakeTurns) {
 }
 
 TEST(TextPlot, PlainIsAscii) {
-  const auto plain = text_plot(record({cell("one", {1, 1e-6})}), 60, 8, true);
+  const auto plain = text_plot(record({cell("one", {1, 1e-6})}), 60, 8, {.plain = true});
   EXPECT_TRUE(std::ranges::all_of(plain, [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); }));
 }
 
@@ -79,13 +79,14 @@ TEST(TextPlot, FitsItsWidthAndHeight) {
 }
 
 TEST(TextPlot, ASteepCurveHasNoGaps) {
-  const auto text = lines(text_plot(record({cell("m", {1, 1e-12, 1e-12, 1e-12, 1e-12, 1e-12})}), 60, 12, true));
+  const auto text =
+      lines(text_plot(record({cell("m", {1, 1e-12, 1e-12, 1e-12, 1e-12, 1e-12})}), 60, 12, {.plain = true}));
   for (std::size_t row = 1; row <= 12; ++row) EXPECT_NE(text[row].find('a', 7), std::string::npos) << text[row];
 }
 
 TEST(TextPlot, ACurveThatDivergesLeavesThePlot) {
-  const auto text = lines(
-      text_plot(record({cell("gone", {1, 1e30, 1e200}, Status::diverged), cell("m", {1, 1e-3, 1e-6})}), 60, 10, true));
+  const auto text = lines(text_plot(
+      record({cell("gone", {1, 1e30, 1e200}, Status::diverged), cell("m", {1, 1e-3, 1e-6})}), 60, 10, {.plain = true}));
   const auto rows_with = [&](char mark) {
     return std::count_if(text.begin() + 1, text.begin() + 11,
                          [&](const auto& line) { return line.find(mark, 7) != std::string::npos; });
@@ -107,6 +108,18 @@ TEST(TextPlot, TakesAnySizeAndASinglePoint) {
 
 TEST(TextPlot, NamesCannotReachTheTerminalRaw) {
   EXPECT_EQ(text_plot(record({cell("\x1b[31mred", {1, 0.1})}), 80, 10).find('\x1b'), std::string::npos);
+}
+
+TEST(TextPlot, HasTheAxesThatAreAskedFor) {
+  Cell far = cell("m", {1, 1e-3});
+  far.points[1].seconds = 0.25;
+  far.points[1].consensus_error = 1e-2;
+  far.points[0].consensus_error = 1;
+  const std::string text =
+      text_plot(record({far}), 60, 8, {.x = CurveX::seconds, .y = curve_y(&Point::consensus_error), .plain = true});
+  EXPECT_TRUE(text.starts_with("consensus error\n")) << text;
+  EXPECT_NE(text.find(" 0.25  seconds\n"), std::string::npos) << text;
+  EXPECT_EQ(text.find("1e-3"), std::string::npos) << text;
 }
 
 }  // namespace

@@ -199,6 +199,30 @@ function endLabels(chart, room, ends, press) {
   texts.on("click", (end) => press(end.key));
 }
 
+// The lines of a figure, of which one stands out, with its label: the one that is pointed at, else the chosen one, as
+// `state` says. A line alone is lit without being asked for. Lines and labels have their key as data.
+function spotlight(id, state) {
+  const light = () => {
+    const marks = d3.selectAll(`#${id} [data-key]`);
+    const keys = [...new Set(marks[0].map((node) => node.dataset.key))];
+    const found = [state.pointed, state.chosen].find((key) => keys.includes(key));
+    const lit = keys.length === 1 ? keys[0] : found;
+    marks.each(function() {
+      const mine = this.dataset.key === lit;
+      d3.select(this).classed({lit: mine, dim: Boolean(found) && !mine});
+    });
+  };
+  const pointAt = (key) => {
+    state.pointed = key;
+    light();
+  };
+  const toggleChosen = (key) => {
+    state.chosen = state.chosen === key ? null : key;
+    light();
+  };
+  return {light, pointAt, toggleChosen};
+}
+
 // --------------------------------------------------------------------------------------------------- tips and tables
 
 function tip(event, ...content) {
@@ -424,7 +448,7 @@ function saveAs(name, {title, tables, lines}) {
 
 // -------------------------------------------------------------------------------------------------------- the frame
 
-// What every page does: its theme, the buttons of its files, drawing again when the width changes. Files are named
+// What every page does: its theme, the buttons of its files, the mark of tables that go on to the right, drawing again when the width changes. Files are named
 // after `title`; `tables` gives a table's rows by its name, `lines` those that a saved figure explains.
 function start({draw, ...files}) {
   byId("theme").addEventListener("click", nextTheme);
@@ -436,6 +460,12 @@ function start({draw, ...files}) {
       return button;
     }));
   }
+  for (const box of document.querySelectorAll(".scroll")) {
+    const mark = () => box.classList.toggle("more", box.scrollLeft + box.clientWidth < box.scrollWidth - 1);
+    box.addEventListener("scroll", mark);
+    const sizes = new ResizeObserver(mark);
+    for (const sized of [box, ...box.children]) sizes.observe(sized);
+  }
   let width = window.innerWidth;
   window.addEventListener("resize", () => {
     if (width === window.innerWidth) return;
@@ -446,7 +476,7 @@ function start({draw, ...files}) {
 
 return {
   data, COLOURS, DASHES, byId, isKnown, element, significant, amount, plural, strokeOf, fillOf, keyOf, widened, logAxis,
-  linearAxis, secondsAxis, plot, labelRoom, endLabels, tip, hideTip, tipAcross, follow, table, showPairs, showSettings,
+  linearAxis, secondsAxis, plot, labelRoom, endLabels, spotlight, tip, hideTip, tipAcross, follow, table, showPairs, showSettings,
   showProvenance, choice, legend, start
 };
 })();

@@ -24,6 +24,7 @@ const {
   plot,
   labelRoom,
   endLabels,
+  spotlight,
   tip,
   hideTip,
   tipAcross,
@@ -174,6 +175,7 @@ function remark(s) {
   if (s.runs > 0) {
     if (s.diverged === s.runs) words.push("diverged");
     else if (s.diverged > 0) words.push(`${s.diverged} of ${s.runs} diverged`);
+    else if (s.below_rounding) words.push("target below rounding");
     else if (s.reached === 0) words.push("target not reached");
     else if (s.reached < s.runs) words.push(`${s.reached} of ${s.runs} reached the target`);
   }
@@ -446,31 +448,8 @@ function changeCurves(entry, value) {
 
 // --------------------------------------------------------------------------------------------------- lines by choice
 
-// The line that is pointed at, else the chosen one, shows its band and stands out; a line alone shows its band.
-function light() {
-  const groups = d3.selectAll("#curves-figure .curve");
-  const keys = groups[0].map((node) => node.dataset.key);
-  const found = [state.pointed, state.chosen].find((key) => keys.includes(key));
-  const lit = keys.length === 1 ? keys[0] : found;
-  for (const group of [groups, d3.selectAll("#curves-figure .end")]) {
-    group.classed("lit", function() {
-      return this.dataset.key === lit;
-    });
-    group.classed("dim", function() {
-      return Boolean(found) && this.dataset.key !== lit;
-    });
-  }
-}
-
-function pointAt(key) {
-  state.pointed = key;
-  light();
-}
-
-function toggleChosen(key) {
-  state.chosen = state.chosen === key ? null : key;
-  light();
-}
+// The line that stands out shows its band.
+const {light, pointAt, toggleChosen} = spotlight("curves-figure", state);
 
 // ---------------------------------------------------------------------------------------------- zoom and tooltips
 

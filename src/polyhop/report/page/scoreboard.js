@@ -16,6 +16,7 @@ const {
   plot,
   labelRoom,
   endLabels,
+  spotlight,
   tipAcross,
   follow,
   hideTip,
@@ -166,23 +167,7 @@ function shownMethods() {
       .filter((m) => !state.hidden.has(m.key));
 }
 
-function light() {
-  const lit = state.pointed || state.chosen;
-  d3.selectAll("#profile-figure .line, #profile-figure .end").each(function() {
-    const mine = this.dataset.key === lit;
-    d3.select(this).classed({lit: mine, dim: Boolean(lit) && !mine});
-  });
-}
-
-function pointAt(key) {
-  state.pointed = key;
-  light();
-}
-
-function toggleChosen(key) {
-  state.chosen = state.chosen === key ? null : key;
-  light();
-}
+const {light, pointAt, toggleChosen} = spotlight("profile-figure", state);
 
 // Corners of the staircase: at each ratio the share jumps by one instance.
 function stairs(ratios, end) {
