@@ -8,7 +8,7 @@
 #include <memory>
 #include <vector>
 
-#include "polyhop/core/block.hpp"
+#include "polyhop/core/kernels.hpp"
 #include "polyhop/core/pair_tiles.hpp"
 #include "polyhop/experiment/solve.hpp"
 #include "polyhop/graph/topology.hpp"
@@ -76,24 +76,31 @@ bool work(const char* name) {
   const auto is = [&](const char* other) { return std::strcmp(name, other) == 0; };
   Pattern p;
   std::vector<double> products(p.slot.size());
+  // Kernels alone: of what is inline it depends on the linker whether it is optimised here.
+  const double* x = p.x.data();
+  double* y = p.out.data();
+  double* found = products.data();
+  const Index stride = p.x.stride();
   if (is("dot")) {
     counted([&] {
-      for (Index k = 0; k < agents; ++k) products[k] = dot(p.x, k, p.out, k);
+      for (Index k = 0; k < agents; ++k) found[k] = kernels::dot(x + k * stride, y + k * stride, columns);
     });
   } else if (is("combine")) {
-    counted([&] { combine(p.view(), p.rows, p.x, p.out); });
+    counted([&, view = p.view()] { kernels::combine(view, p.rows.data(), agents, x, stride, columns, y, stride); });
   } else if (is("pairs")) {
     PairTiles tiles(p.view(), agents, nullptr, columns, PairTiles::Order::groups);
-    counted([&] { tiles.multiply(p.places.data(), p.out.data(), p.out.stride(), products.data()); });
+    counted([&] { tiles.multiply(p.places.data(), y, stride, found); });
   } else if (is("products")) {
     const Rows points(columns, kernels::product_tile, 0.5);
     Rows out(agents, kernels::product_tile);
     counted([&] {
-      kernels::products(p.x.data(), p.x.stride(), agents, points.data(), points.stride(), kernels::product_tile,
-                        columns, out.data(), out.stride());
+      kernels::products(x, stride, agents, points.data(), points.stride(), kernels::product_tile, columns, out.data(),
+                        out.stride());
     });
   } else if (is("blend")) {
-    counted([&] { blend(0.1, p.x, p.out); });
+    counted([&] {
+      for (Index k = 0; k < agents; ++k) kernels::blend(0.1, x + k * stride, y + k * stride, columns);
+    });
   } else if (is("constant") || is("gap")) {
     iterate(name);
   } else {
