@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <memory>
 #include <set>
@@ -30,7 +31,7 @@ constexpr std::string_view starter = R"(# An experiment for polyhop. As it stand
 #   polyhop run FILE
 # Lines that begin with # show more options; `polyhop methods` lists the rules, `polyhop check` shows all options.
 
-name = "mine"
+name = "NAME"
 seeds = "0..4"
 iterations = 2000
 record_every = 10
@@ -112,13 +113,21 @@ std::string help_of_key(const std::string& table, const std::string& key) {
   throw Error("the starter file has a key that there is not: " + table + "." + key);
 }
 
-std::string starter_text() {
+// The experiment is named after its file, so that two of them do not share a folder of results; or else "mine".
+std::string name_for(const std::string& file) {
+  const std::string stem = std::filesystem::path(file).stem().string();
+  const auto is_plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '-' || c == '_'; };
+  return !stem.empty() && stem != "-" && std::ranges::all_of(stem, is_plain) ? stem : "mine";
+}
+
+std::string starter_text(const std::string& file) {
   constexpr std::size_t column = 34;
   std::istringstream lines{std::string(starter)};
   std::string out;
   std::string table;
   std::set<std::string> explained;
   for (std::string line; std::getline(lines, line);) {
+    if (line == "name = \"NAME\"") line = "name = \"" + name_for(file) + "\"";
     const Line what = parsed(line);
     if (!what.table.empty()) table = what.table;
     if (!what.key.empty() && explained.insert(table + "." + what.key).second) {
@@ -137,7 +146,7 @@ std::string starter_text() {
 
 void init_command(const std::string& file, bool force) {
   if (file == "-") {
-    fmt::print("{}", starter_text());
+    fmt::print("{}", starter_text(file));
     return flush_output();
   }
   std::error_code ignored;
@@ -146,7 +155,7 @@ void init_command(const std::string& file, bool force) {
   }
   try {
     AtomicFile out(file);
-    out.write(starter_text());
+    out.write(starter_text(file));
     out.commit();
   } catch (const Error& e) {
     throw InputError("", e.what());

@@ -145,6 +145,12 @@ class Fit(CommandTest):
     def test_an_experiment_in_place_of_data(self):
         self.refused("e.toml", says=["e.toml: is an experiment, not data; `polyhop run e.toml` runs it"])
 
+    def test_a_name_with_a_comma_goes_by_its_number(self):
+        self.put("t.csv", 'who,"city, district",age,y\n' + "".join(f"p{n},x,{n % 5},{3 * n}\n" for n in range(12)))
+        self.refused("t.csv", says=["'city, district'", "--drop who,2 "])
+        self.refused("t.csv", "--drop", "who,city, district", says=["no column 'city'", "'city, district' is 2"])
+        self.done("fit", "t.csv", "--drop", "who,2", "--agents", "3", "--quiet", "-o", "m.npz")
+
     def test_columns_are_chosen_by_name(self):
         rows = [(f"p{n}", n, (n * n) % 7, "note", 3 * n + 1) for n in range(12)]
         text = "who,a,b,text,y\n" + "".join(",".join(map(str, row)) + "\n" for row in rows)

@@ -47,7 +47,14 @@ class Init(CommandTest):
         self.assertIn("'e.toml' is there already; --force replaces it", result.stderr)
         self.assertEqual((self.folder / "e.toml").read_text(), _polyhop.EXPERIMENT)
         self.done("init", "e.toml", "--force")
-        self.assertEqual((self.folder / "e.toml").read_text(), self.done("init", "-").stdout)
+        self.assertIn('name = "e"', (self.folder / "e.toml").read_text())
+
+    def test_an_experiment_is_named_after_its_file(self):
+        names = {"my.toml": "my", "a-2_b.toml": "a-2_b", "-": "mine", 'odd "name".toml': "mine", "two words.toml": "mine"}
+        for file, name in names.items():
+            said = self.done("init", file).stdout
+            text = said if file == "-" else (self.folder / file).read_text()
+            self.assertRegex(text, f'(?m)^name = "{name}" ')
 
     def test_a_folder_that_is_not_there(self):
         result = self.polyhop("init", "no/such/e.toml")

@@ -60,7 +60,16 @@ class ColumnFinder {
         std::string("problem.") + key,
         "there is no column '" + entry + "'" +
             (names_.empty() ? "; without a header a column goes by its number, 1 to " + std::to_string(count_)
-                            : suggestion(entry, names_)));
+                            : by_number(entry) + suggestion(entry, names_)));
+  }
+
+  // What to say of a piece of a name with a comma, which a list cannot hold.
+  [[nodiscard]] std::string by_number(const std::string& piece) const {
+    for (std::size_t c = 0; c < names_.size(); ++c) {
+      if (names_[c].find(',') == std::string::npos || !std::ranges::count(listed(names_[c]), piece)) continue;
+      return "; a column whose name has a comma goes by its number: '" + names_[c] + "' is " + std::to_string(c + 1);
+    }
+    return "";
   }
 
  private:

@@ -477,7 +477,9 @@ class CsvReader {
     std::string names;
     for (const auto& [column, seen] : columns) {
       if (column == target_) continue;
-      names += (names.empty() ? "" : ",") + (has_header_ ? first_[column] : std::to_string(column + 1));
+      // A list cannot hold a name with a comma.
+      const bool by_name = has_header_ && first_[column].find(',') == std::string::npos;
+      names += (names.empty() ? "" : ",") + (by_name ? first_[column] : std::to_string(column + 1));
     }
     if (names.empty()) return "";
     return std::string(", or leave the ") + (columns.size() == 1 ? "column" : "columns") +

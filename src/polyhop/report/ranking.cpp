@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <map>
 #include <set>
@@ -455,13 +456,25 @@ double sign_test(Index lower, Index higher) {
   return std::min(1.0, 2 * p);
 }
 
-std::optional<Comparison> compare_lowest(const Record& record, const std::vector<Standing>& standings) {
-  std::vector<const Standing*> order;
+namespace {
+
+// The methods that can be recommended, the lowest risk first. One that diverges now and then cannot, unless all do.
+std::vector<const Standing*> candidates(const std::vector<Standing>& standings) {
+  std::vector<const Standing*> out;
   for (const Standing& s : standings) {
-    if (s.runs > 0 && std::isfinite(s.recommended_risk().median)) order.push_back(&s);
+    if (s.runs > 0 && std::isfinite(s.recommended_risk().median)) out.push_back(&s);
   }
+  const auto is_safe = [](const Standing* s) { return s->diverged == 0; };
+  if (std::ranges::any_of(out, is_safe)) std::erase_if(out, std::not_fn(is_safe));
+  std::ranges::stable_sort(out, {}, [](const Standing* s) { return s->recommended_risk().median; });
+  return out;
+}
+
+}  // namespace
+
+std::optional<Comparison> compare_lowest(const Record& record, const std::vector<Standing>& standings) {
+  const auto order = candidates(standings);
   if (order.size() < 2) return {};
-  std::ranges::stable_sort(order, {}, [](const Standing* s) { return s->recommended_risk().median; });
   const Standing& first = *order[0];
   const Standing& second = *order[1];
   Comparison out{first.method, first.recommended, second.method, second.recommended};
@@ -495,9 +508,8 @@ std::string recommendation(const Record& record, const std::vector<Standing>& st
   };
   const auto found = compare_lowest(record, standings);
   if (!found) {
-    const auto only = std::ranges::find_if(
-        standings, [](const Standing& s) { return s.runs > 0 && std::isfinite(s.recommended_risk().median); });
-    return only == standings.end() ? "" : "Take " + model(only->method, only->recommended) + ".";
+    const auto only = candidates(standings);
+    return only.empty() ? "" : "Take " + model(only.front()->method, only.front()->recommended) + ".";
   }
   std::string text = "Take " + model(found->first, found->first_taken) + ": its median excess risk is ";
   const std::string second = model(found->second, found->second_taken);

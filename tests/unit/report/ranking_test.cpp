@@ -359,6 +359,19 @@ TEST(Ranking, ComparesTheTwoLowestSeedBySeed) {
   EXPECT_EQ(recommendation(record({}), {}), "");
 }
 
+TEST(Ranking, RecommendsNothingThatDivergesNowAndThen) {
+  std::vector<Cell> cells;
+  for (std::uint64_t seed = 0; seed < 5; ++seed) {
+    const bool gone = seed < 2;
+    cells.push_back(averaged(cell("bold", {99, gone ? 1e12 : 1}, gone ? Status::diverged : Status::done), 1, seed));
+    cells.push_back(averaged(cell("safe", {99, 3}), 4, seed));
+  }
+  const auto take = [](const std::vector<Cell>& of) { return recommendation(record(of), rank(record(of))); };
+  EXPECT_EQ(take(cells), "Take the last iterate of 'safe'.");
+  std::erase_if(cells, [](const Cell& each) { return each.method == "safe"; });
+  EXPECT_EQ(take(cells), "Take the last iterate of 'bold'.") << "where there is nothing else";
+}
+
 TEST(SignTest, IsTheTailOfFairCoinsOnBothSides) {
   EXPECT_EQ(sign_test(0, 0), 1);
   EXPECT_DOUBLE_EQ(sign_test(3, 0), 0.25);
