@@ -409,6 +409,11 @@ POLYHOP_INLINE void tile_of(const T* const* x, const T* const* y, Index from, In
   for (; p < products; ++p) out[place[p]] = total(sum[p].quad());
 }
 
+// Where the sums of the next products are; there are none if a panel is done in one run.
+POLYHOP_INLINE double* after(double* sums, Index products) {
+  return sums == nullptr ? nullptr : sums + products * lanes;
+}
+
 // The same in tiles that the registers hold: all sums, a row and the others.
 template <int bytes, int height, int breadth, class T>
 POLYHOP_INLINE void split_tile(const T* const* x, const T* const* y, Index from, Index to, bool begins, bool ends,
@@ -420,7 +425,7 @@ POLYHOP_INLINE void split_tile(const T* const* x, const T* const* y, Index from,
     // Rows of a tile stand one after the other, so that only its height can be cut.
     constexpr int upper = height / 2;
     split_tile<bytes, upper, breadth>(x, y, from, to, begins, ends, sums, place, out);
-    split_tile<bytes, height - upper, breadth>(x + upper, y, from, to, begins, ends, sums + upper * breadth * lanes,
+    split_tile<bytes, height - upper, breadth>(x + upper, y, from, to, begins, ends, after(sums, upper * breadth),
                                                place + upper * breadth, out);
   }
 }
@@ -469,7 +474,7 @@ POLYHOP_INLINE void tiles_of(const PairPanel& panel, const void* const* x, const
         run(integral_constant<int, 4>{}, integral_constant<int, 2>{});
         break;
     }
-    sums += height * breadth * lanes;
+    sums = after(sums, height * breadth);
     code = place + height * breadth;
   }
 }
