@@ -320,21 +320,23 @@ POLYHOP_INLINE void combine_rows(const SparseView& a, const std::int32_t* rows, 
   constexpr Index wide = vectors * width<T, bytes>;
   constexpr Index line = Rows::line_of(element_of<T>);
   constexpr Index few = 512;
+  constexpr Index crowded = 8;
   const Index right = Rows::padded(columns, element_of<T>);
   const auto piece = [&](Index r, Index j) __attribute__((always_inline)) {
     combine_columns<bytes, vectors>(a, a.offset[r], a.offset[r + 1], x + j, x_stride, out + r * out_stride + j);
   };
-  // Of few rows some columns at a time, so that what several of them take of a source stays in a near cache; of many it
-  // would not, and rows are read from end to end.
+  // Of few rows some columns at a time, so that what several of them take of a source stays in a near cache. Of many it
+  // would not, nor where the same columns of all rows share a few sets of the cache: these are read from end to end.
   const Index whole = right / wide * wide;
-  if (count <= few) {
+  const bool by_columns = count <= few && x_stride / line % crowded != 0;
+  if (by_columns) {
     for (Index j = 0; j < whole; j += wide) {
       for (Index n = 0; n < count; ++n) piece(rows[n], j);
     }
   }
   for (Index n = 0; n < count; ++n) {
     const Index r = rows[n];
-    for (Index j = count <= few ? whole : 0; j < whole; j += wide) piece(r, j);
+    for (Index j = by_columns ? whole : 0; j < whole; j += wide) piece(r, j);
     for (Index j = whole; j < right; j += line) {
       combine_columns<bytes, 64 / bytes>(a, a.offset[r], a.offset[r + 1], x + j, x_stride, out + r * out_stride + j);
     }
