@@ -28,9 +28,10 @@ TOPOLOGIES = ["ring", "path", "star", "complete", "grid", "torus", "hypercube", 
               "watts-strogatz", "barabasi-albert", "random-regular", "exponential", "stochastic-block"]
 SMALL = TOPOLOGIES[:4]
 REAL = {"least-squares": ["diabetes"], "huber": ["diabetes"], "logistic": ["breast-cancer"], "smoothed-hinge": ["breast-cancer"],
-        "softmax": ["wine", "digits"]}
+        "softmax": ["wine", "digits"], "poisson": ["diabetes", "digits"]}
 SAMPLES = {"diabetes": 442, "breast-cancer": 569, "wine": 178, "digits": 1797}
-NUMBERS = {"diabetes": 10, "breast-cancer": 30, "wine": 3 * 13, "digits": 10 * 64}  # of a model
+FEATURES = {"diabetes": 10, "breast-cancer": 30, "wine": 13, "digits": 64}
+CLASSES = {"wine": 3, "digits": 10}
 WORK = 1e8  # multiply-adds of a run, at most, but at least 100 iterations
 PARTITIONS = ['{ kind = "iid" }', '{ kind = "label" }', '{ kind = "dirichlet", alpha = 0.5 }', '{ kind = "dirichlet", alpha = 0.1 }',
               '{ kind = "sizes", alpha = 0.5 }']
@@ -60,14 +61,14 @@ def draw(seed, number):
     random = np.random.default_rng([seed, number])
     network, topology, K = graph(random)
     loss = str(random.choice(list(REAL)))
-    real = loss == "softmax" or (REAL[loss] and random.random() < 0.4)
+    real = loss in ("softmax", "poisson") or random.random() < 0.4
     l2 = float(random.choice([0, 0, 0, 0, 1e-4, 1e-3, 1e-2, 0.1]))
     batch = str(random.choice(["1", "1", "1", "8", '"all"']))
     sampling = str(random.choice(["uniform", "shuffle", "cyclic"]))
     T = int(round(math.exp(random.uniform(math.log(100), math.log(3000)))))
     if real:
         source = str(random.choice(REAL[loss]))
-        K_most, all_samples, numbers = SAMPLES[source] // 4, SAMPLES[source], NUMBERS[source]
+        K_most, all_samples, numbers = SAMPLES[source] // 4, SAMPLES[source], FEATURES[source] * (CLASSES[source] if loss == "softmax" else 1)
         standardise = "true" if random.random() < 0.7 else "false"
         data = (f'source = "{source}"\nstandardise = {standardise}\nunit_rows = {"true" if standardise == "false" else "false"}\n'
                 f"partition = {random.choice(PARTITIONS)}\n")
