@@ -94,6 +94,26 @@ TEST(Automatic, GivesTheBitsOfAnUnbrokenRunInEveryStage) {
   check(counts(), 2);
 }
 
+// Batches, then whole gradients: six samples per agent, epochs of six or three iterations, the turn after 21 and 9. Of
+// counts there are no batches.
+TEST(Automatic, GivesTheBitsOfAnUnbrokenRunWithWholeGradients) {
+  for (const auto& [instance, iterations] :
+       {std::pair{noisy(0, {1, false}), 75}, {noisy(0.1, {2, false}), 45}, {counts(), 60}}) {
+    const auto path = [&, end = iterations](Index workers, const Snapshot* resume, Index first) {
+      return test::follow(instance, {}, end, test::threads(workers), seed, resume, first, "auto",
+                          GradientEstimate::plain, end);
+    };
+    const test::Path whole = path(1, nullptr, 0);
+    const auto& entries = whole.states.back().entries;
+    const double begun = std::ranges::find(entries, "quasi_newton.begun", &Snapshot::Entry::name)->data[0];
+    EXPECT_EQ(std::bit_cast<Index>(begun), 1);
+    for (Index stop = 0; stop < iterations; ++stop) {
+      const test::Path rest = path(3, &whole.states[stop], stop);
+      ASSERT_TRUE(test::same_bits(rest.states.back(), whole.states.back())) << "stopped after " << stop;
+    }
+  }
+}
+
 TEST(EveryAlgorithm, UsesOnlyWhatItWasSentAndIsChargedForIt) {
   constexpr Index iterations = 4;
   for (const test::Pair& pair : test::algorithm_sets()) {

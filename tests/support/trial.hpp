@@ -87,11 +87,14 @@ inline Rows normal_models(Block block, Index dimension, std::uint64_t seed) {
 /// Everything that survives an iteration, on one worker.
 struct Solver {
   Solver(const Problem& problem, const Reference* reference, const Value& step, Network& network, const Rows& start,
-         std::uint64_t seed, const Value& recursion = "atc", GradientEstimate gradient = GradientEstimate::plain)
+         std::uint64_t seed, const Value& recursion = "atc", GradientEstimate gradient = GradientEstimate::plain,
+         Index iterations = 0)
       : oracle(make_oracle(problem, network.block(), seed, gradient)), average(start) {
     const AlgorithmSpec spec = read_algorithm(recursion, "algorithm");
-    rule = (step.empty() ? own_steps() : read_rule(step, "step")).build({network, reference, spec.recursion(network.matrix()), seed});
-    algorithm = spec.build(start, {network, reference, spec.recursion(network.matrix()), seed, oracle.get()});
+    rule = (step.empty() ? own_steps() : read_rule(step, "step"))
+               .build({network, reference, spec.recursion(network.matrix()), seed});
+    algorithm =
+        spec.build(start, {network, reference, spec.recursion(network.matrix()), seed, oracle.get(), iterations});
     algorithm->register_state(state);
     rule->register_state(state);
     oracle->register_state(state);
@@ -99,7 +102,7 @@ struct Solver {
   }
   void iterate(Index i, Network& network) {
     algorithm->step(i, *oracle, *rule, network);
-    average.update(i, algorithm->models());
+    average.update(i, *algorithm);
   }
 
   std::unique_ptr<Oracle> oracle;
@@ -124,10 +127,12 @@ struct Path {
   std::vector<Traffic> traffic;  // of each worker, algorithm and step size together
 };
 
-/// Runs `iterations` iterations from normal models; with `resume`, from that state and its iteration on.
+/// Runs `iterations` iterations from normal models; with `resume`, from that state and its iteration on. `known_end`:
+/// how many the algorithm is told of; 0: it is not.
 inline Path follow(const Instance& instance, const Value& step, Index iterations, const Launch& launch,
                    std::uint64_t seed, const Snapshot* resume = nullptr, Index first = 0,
-                   const Value& recursion = "atc", GradientEstimate gradient = GradientEstimate::plain) {
+                   const Value& recursion = "atc", GradientEstimate gradient = GradientEstimate::plain,
+                   Index known_end = 0) {
   const Index agents = instance.matrix.agents();
   const VectorType vectors = instance.problem->vectors();
   const auto first_models = [&](const Block& block) {
@@ -139,7 +144,7 @@ inline Path follow(const Instance& instance, const Value& step, Index iterations
     // The shape is the same for every block.
     launch_serial(instance.matrix, vectors, [&](Worker& worker) {
       const Solver solver(*instance.problem, &instance.reference, step, worker.network,
-                          first_models(worker.network.block()), seed, recursion, gradient);
+                          first_models(worker.network.block()), seed, recursion, gradient, known_end);
       path.states.assign(iterations - first + 1, solver.state.shape(agents));
     });
   }
@@ -148,7 +153,8 @@ inline Path follow(const Instance& instance, const Value& step, Index iterations
     // Where a state is taken up, what the run started from must not matter.
     const Rows start =
         resume != nullptr ? Rows(block.size(), vectors.columns, std::nan(""), vectors.element) : first_models(block);
-    Solver solver(*instance.problem, &instance.reference, step, worker.network, start, seed, recursion, gradient);
+    Solver solver(*instance.problem, &instance.reference, step, worker.network, start, seed, recursion, gradient,
+                  known_end);
     if (resume != nullptr) solver.state.restore(block, *resume);
     solver.state.save(block, path.states[0]);
     for (Index i = first; i < iterations; ++i) {

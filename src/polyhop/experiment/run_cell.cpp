@@ -138,7 +138,8 @@ class WorkerRun {
         orders_(orders_of(control, cell, worker)),
         recorder_(options, stage.problem, stage.reference, worker, cell, control.every_step),
         run_(stage.problem, worker.network, method, stage.reference,
-             start_of(options, control, stage.problem, worker.network.block(), seed), seed, options.faults) {
+             start_of(options, control, stage.problem, worker.network.block(), seed), seed, options.faults,
+             options.iterations) {
     recorder_.charge(stage.preparation);
     if (!orders_.resumed) return;
     receive_state(worker, run_.state(), control.state);

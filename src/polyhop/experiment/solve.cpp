@@ -115,17 +115,17 @@ Run::Run(const Problem& problem, const CombinationMatrix& network, const SolveOp
       solved_(std::make_unique<Reference>(make_reference(options.reference, problem))),
       network_(own_.get()) {
   build(problem, method_of(options, registry), *solved_, start_of(options, problem, network_->block()), options.seed,
-        options.faults);
+        options.faults, options.iterations);
 }
 
 Run::Run(const Problem& problem, Network& network, const Method& method, const Reference& reference, Rows start,
-         std::uint64_t seed, const FaultOptions& faults)
+         std::uint64_t seed, const FaultOptions& faults, Index iterations)
     : network_(&network) {
-  build(problem, method, reference, std::move(start), seed, faults);
+  build(problem, method, reference, std::move(start), seed, faults, iterations);
 }
 
 void Run::build(const Problem& problem, const Method& method, const Reference& reference, Rows start,
-                std::uint64_t seed, const FaultOptions& faults) {
+                std::uint64_t seed, const FaultOptions& faults, Index iterations) {
   start = converted(std::move(start), problem.element());
   const auto at = [&](const InputError& e, const std::string& key) {
     return InputError("method." + in_quotes(method.name) + key + e.path(), e.message(), e.line(), e.file());
@@ -135,7 +135,7 @@ void Run::build(const Problem& problem, const Method& method, const Reference& r
   } catch (const InputError& e) {
     throw at(e, ".");
   }
-  Setting setting = {*network_, &reference, {}, seed, oracle_.get()};
+  Setting setting = {*network_, &reference, {}, seed, oracle_.get(), iterations};
   try {
     setting.recursion = method.algorithm.recursion(network_->matrix());
   } catch (const InputError& e) {
@@ -163,7 +163,7 @@ void Run::build(const Problem& problem, const Method& method, const Reference& r
 
 void Run::step() {
   algorithm_->step(i_, *oracle_, *rule_, *network_);
-  if (average_) average_->update(i_, algorithm_->models());
+  if (average_) average_->update(i_, *algorithm_);
   ++i_;
 }
 

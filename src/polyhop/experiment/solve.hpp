@@ -88,7 +88,7 @@ class Run {
   /// `reference`: for rules that study a known optimum; `faults`: of the network, from the first step on. All of it
   /// outlives the run.
   Run(const Problem& problem, Network& network, const Method& method, const Reference& reference, Rows start,
-      std::uint64_t seed, const FaultOptions& faults = {});
+      std::uint64_t seed, const FaultOptions& faults = {}, Index iterations = 0);
 
   /// Samples, chooses the steps, moves; then the averaged models follow.
   void step();
@@ -118,7 +118,7 @@ class Run {
 
  private:
   void build(const Problem& problem, const Method& method, const Reference& reference, Rows start, std::uint64_t seed,
-             const FaultOptions& faults);
+             const FaultOptions& faults, Index iterations);
 
   std::unique_ptr<Network> own_;       // where no runtime gave one
   std::unique_ptr<Reference> solved_;  // likewise

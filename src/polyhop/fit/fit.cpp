@@ -259,6 +259,7 @@ class Fitter {
 
   FitEnd with_batches(Setting setting) {
     setting.oracle = oracle_.get();
+    setting.iterations = options_.iterations;
     Automatic algorithm(w_, {}, setting);
     AveragedIterate average(w_);
     const auto own = own_steps().build(setting);
@@ -288,7 +289,7 @@ class Fitter {
         if (end) return *end;
       }
       algorithm.step(i, *oracle_, *own, network_);
-      average.update(i, algorithm.models());
+      average.update(i, algorithm);
     }
   }
 

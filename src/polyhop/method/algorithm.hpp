@@ -25,6 +25,8 @@ class Algorithm {
   [[nodiscard]] const Rows& models() const { return w_; }
   /// The step sizes of the last iteration.
   [[nodiscard]] std::span<const double> steps() const { return mu_; }
+  /// False while every move lowers the cost: there is no noise to average out, and the averaged models are the models.
+  [[nodiscard]] virtual bool is_noisy() const { return true; }
   /// Registers what survives an iteration.
   void register_state(StateRegistry& state) {
     state.rows("w", w_);

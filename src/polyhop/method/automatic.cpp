@@ -19,6 +19,9 @@ constexpr double not_falling = 0.95;  // of losses, under steps that would make 
 // Claims of more than this many times the way that models went are not kept, if they have grown since the middle.
 constexpr double not_kept = 3;
 constexpr double growing = 1.25;
+// By batches: the epochs that a run must have before it pays to evaluate all samples, and those of batches before that.
+constexpr Index long_run = 8;
+constexpr Index warm_up = 3;
 
 GapOptions graph_aware_options() {
   GapOptions options;
@@ -36,9 +39,8 @@ Setting on_exact_diffusion(const Setting& setting, double mixing) {
   return out;
 }
 
-// A linear model, every gradient of it from all samples.
-bool has_whole_gradients(Oracle* oracle) {
-  return oracle != nullptr && oracle->is_exact() && oracle->samples() != nullptr && oracle->samples()->is_linear();
+bool is_linear(Oracle* oracle) {
+  return oracle != nullptr && oracle->samples() != nullptr && oracle->samples()->is_linear();
 }
 
 }  // namespace
@@ -135,14 +137,20 @@ void ClaimWatch::register_state(StateRegistry& state) {
 Automatic::Automatic(Rows start, const NoOptions&, const Setting& setting)
     : Algorithm(std::move(start)),
       mixing_(largest_mixing(setting.network.matrix())),
+      iterations_(setting.iterations),
       correction_(w_, mixing_),
       claims_(w_),
       losses_(w_.rows(), setting.network.agents(), 32, "auto.losses"),
       progress_(w_.rows(), setting.network.agents(), 128, "auto.moves"),
       energy_(mu_.size()) {
-  if (has_whole_gradients(setting.oracle)) {
-    tree_.emplace(w_, QuasiNewtonOptions{}.memory);
-    return;
+  const bool is_exact = setting.oracle != nullptr && setting.oracle->is_exact();
+  if (is_linear(setting.oracle) && (is_exact || iterations_ > 0)) {
+    tree_.emplace(w_, QuasiNewtonOptions{}.memory, !is_exact);
+    if (is_exact) {
+      epoch_ = 1;
+      turn_ = 0;
+      return;
+    }
   }
   gap_.emplace(graph_aware_options(), on_exact_diffusion(setting, mixing_));
   gap_->allow_unknown_smoothness();
@@ -155,7 +163,10 @@ Automatic::Automatic(Rows start, const NoOptions&, const Setting& setting)
 }
 
 void Automatic::register_more(StateRegistry& state) {
-  if (tree_) return tree_->register_state(state);
+  if (tree_) tree_->register_state(state);
+  if (!gap_) return;
+  state.number("auto.epoch", epoch_);
+  state.number("auto.turn", turn_);
   state.number("auto.stage", stage_);
   state.number("auto.falling", falling_);
   gap_->register_state(state);
@@ -168,11 +179,12 @@ void Automatic::register_more(StateRegistry& state) {
 }
 
 void Automatic::step(Index i, Oracle& oracle, StepSize&, Network& network) {
-  if (tree_) return tree_->step(i, w_, oracle, mu_, network);
-  if (i == 0 && !oracle.may_fit()) stage_ = 1;
+  if (i == 0 && tree_ && gap_) plan(oracle, network);
+  if (i >= turn_) return descend_whole(i, oracle, network);
+  if (i == 0 && (turn_ != never || !oracle.may_fit())) stage_ = 1;
   if (stage_ == 1 && remembering_) {
     oracle.draw(i);
-    remembering_->step(i, w_, oracle, mu_, network);
+    remembering_->step(i, w_, oracle, share_of_step(i), mu_, network);
     return;
   }
   const Iterate at = sample(i, w_, oracle, true);
@@ -184,10 +196,36 @@ void Automatic::step(Index i, Oracle& oracle, StepSize&, Network& network) {
   if (stage_ == 0) {
     graph_aware_step(at, network);
   } else if (remembering_) {
-    remembering_->step(i, w_, oracle, mu_, network);
+    remembering_->step(i, w_, oracle, share_of_step(i), mu_, network);
   } else {
     corrected_step(at, network);
   }
+}
+
+// When gradients become whole. The last evaluation ends with the run. Losses whose curvature has no bound have no
+// batches before that: a single sample may throw a model far off.
+void Automatic::plan(Oracle& oracle, Network& network) {
+  const Network::StepAccount account(network);
+  std::ranges::fill(energy_, static_cast<double>(oracle.epoch()));
+  network.spread_max(energy_);
+  epoch_ = energy_.empty() ? 1 : static_cast<Index>(energy_[0]);
+  if (epoch_ == 1) {
+    turn_ = 0;
+  } else if (iterations_ >= long_run * epoch_) {
+    turn_ = remembering_ ? warm_up * epoch_ + iterations_ % epoch_ : 0;
+  }
+}
+
+// One evaluation per epoch, at its end.
+void Automatic::descend_whole(Index i, Oracle& oracle, Network& network) {
+  if ((i - turn_) % epoch_ == epoch_ - 1) tree_->step(i, w_, oracle, mu_, network);
+}
+
+// Batches are noisy to the end of a run that is too short for whole gradients: its steps fall to 0.
+double Automatic::share_of_step(Index i) const {
+  if (!tree_ || turn_ != never) return 1;
+  const double left = 1 - static_cast<double>(i) / static_cast<double>(iterations_);
+  return std::clamp(left / 0.75, 0.0, 1.0);
 }
 
 void Automatic::graph_aware_step(const Iterate& at, Network& network) {

@@ -71,7 +71,7 @@ void RememberingDescent::register_state(StateRegistry& state) {
   state.scalars("descent.first_rho", first_rho_);
 }
 
-void RememberingDescent::step(Index i, Rows& w, Oracle& oracle, std::span<double> mu, Network& network) {
+void RememberingDescent::step(Index i, Rows& w, Oracle& oracle, double share, std::span<double> mu, Network& network) {
   SampleGradients& samples = *oracle.samples();
   if (age_ == 0) copy(w, start_);
   look_at_batches(w, oracle);
@@ -82,7 +82,7 @@ void RememberingDescent::step(Index i, Rows& w, Oracle& oracle, std::span<double
   }
   estimate_from_batches(w, samples);
   // The first curvatures come from few samples each: with whole steps at once gradients on a star diverged.
-  const double ramp = std::min(1.0, static_cast<double>(age_ + 1) / 8);
+  const double ramp = share * std::min(1.0, static_cast<double>(age_ + 1) / 8);
   for (std::size_t k = 0; k < mu.size(); ++k) {
     mu[k] = rho_[k] > 0 ? ramp / (rho_[k] + samples.penalty_curvature()) : 0;
   }

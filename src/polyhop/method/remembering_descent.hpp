@@ -33,8 +33,8 @@ class RememberingDescent {
   RememberingDescent(const Rows& zeros, double mixing, const Setting& setting);
   /// Linear models whose losses have a bounded curvature.
   static bool suits(Oracle& oracle);
-  /// One iteration on the samples that were drawn last: moves w, and writes the steps to mu.
-  void step(Index i, Rows& w, Oracle& oracle, std::span<double> mu, Network& network);
+  /// One iteration on the samples that were drawn last: moves w by `share` of the step, and writes the steps to mu.
+  void step(Index i, Rows& w, Oracle& oracle, double share, std::span<double> mu, Network& network);
   void register_state(StateRegistry& state);
 
  private:

@@ -139,6 +139,7 @@ struct Setting {
   Recursion recursion = {};
   std::uint64_t seed = 0;    // of what a rule draws at random
   Oracle* oracle = nullptr;  // for what remembers samples; none: nothing is remembered
+  Index iterations = 0;      // of the whole run; 0: nobody knows
 };
 
 }  // namespace polyhop

@@ -20,16 +20,20 @@ struct QuasiNewtonOptions {
 /// whoever knows the sums goes the same way. All agents hold the same model, the last point that was accepted.
 class TreeDescent {
  public:
-  /// `models`: rows like those that will be moved; `memory` as of QuasiNewton.
-  TreeDescent(const Rows& models, Index memory);
-  /// One evaluation, of agents' whole costs. The first one is made at the average of the rows of w, and is preceded by
-  /// their sum over the tree; once nothing gets lower any more nothing is evaluated or sent. mu is the share of the
-  /// quasi-Newton step that was taken last, 0 before the first and after the last.
+  /// `models`: rows like those that will be moved; `memory` as of QuasiNewton; `by_batches`: the oracle draws samples,
+  /// those of a linear model.
+  TreeDescent(const Rows& models, Index memory, bool by_batches = false);
+  /// One evaluation of the agents' whole costs, whatever the oracle draws; charged as the batches that hold all
+  /// samples. The first one is made at the average of the rows of w, after a sum over the tree. Once the cost cannot
+  /// get any lower, nothing is evaluated or sent. mu is the share of the quasi-Newton step that was taken last, 0
+  /// before the first and after the last.
   void step(Index i, Rows& w, Oracle& oracle, std::span<double> mu, Network& network);
+  [[nodiscard]] bool has_begun() const { return begun_ != 0; }
   void register_state(StateRegistry& state);
 
  private:
   void begin(const Rows& w, Network& network);
+  void evaluate(Index i, Oracle& oracle);
   std::span<const double> mean(const Network& network);
   static void place(std::span<const double> point, Rows& w);
 
@@ -37,7 +41,9 @@ class TreeDescent {
   Rows at_;    // the trial, a row for each agent
   Rows sums_;  // what is summed over the tree
   Rows mean_;
+  Rows penalty_;  // its gradients; only where batches are drawn
   std::vector<double> values_;
+  Index begun_ = 0;
   Index rests_ = 0;
 };
 
@@ -50,6 +56,7 @@ class TreeQuasiNewton final : public Algorithm {
   TreeQuasiNewton(Rows start, const QuasiNewtonOptions& options, const Setting& setting);
   static Recursion recursion(const QuasiNewtonOptions&) { return {.name = "quasi-newton"}; }
   void step(Index i, Oracle& oracle, StepSize& rule, Network& network) override;
+  [[nodiscard]] bool is_noisy() const override { return !descent_.has_begun(); }
 
  private:
   void register_more(StateRegistry& state) override { descent_.register_state(state); }

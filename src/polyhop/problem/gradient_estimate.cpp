@@ -208,8 +208,7 @@ class LsvrgOracle final : public EstimatingOracle {
   void move_on(Index k, const Rows& w) {
     copy_rows(w, k, points_, k);
     samples_.whole(k, points_, mean_);
-    const auto batch = std::max<Index>(1, static_cast<Index>(samples_.drawn(k).size()));
-    charge((samples_.count(k) + batch - 1) / batch);
+    charge(samples_.batches(k));
   }
 
   Rows points_;  // u_k

@@ -52,19 +52,28 @@ class LinearOracle final : public DataOracle {
     T* out = g.as<T>(k);
     for (std::size_t j = 0; j < slopes.size(); ++j) features().add_scaled(slopes[j], sample(k, batch(k)[j]), out);
   }
-  void penalty(Index k, const Rows& w, Rows& g) override { problem_.penalty_gradient(w.as<T>(k), g.as<T>(k)); }
-  void whole(Index k, const Rows& w, Rows& g) override {
+  double penalty(Index k, const Rows& w, Rows& g) override {
+    problem_.penalty_gradient(w.as<T>(k), g.as<T>(k));
+    return problem_.penalty(w.as<T>(k));
+  }
+  double whole(Index k, const Rows& w, Rows& g) override {
     T* out = g.as<T>(k);
     std::fill_n(out, g.columns(), T{0});
     const double by = weight(k) / std::max(1.0, static_cast<double>(count(k)));
+    double losses = 0;
     sum_samples(count(k), out, [&](std::size_t first, std::size_t last) {
       for (auto n = static_cast<Index>(first); n < static_cast<Index>(last); ++n) {
         const double z = prediction(k, n, w.as<T>(k));
         double slope = 0;
-        loss_.slopes({&z, 1}, {&problem_.data().targets[sample(k, n)], 1}, {&slope, 1});
+        double loss = 0;
+        const std::span<const double> target(&problem_.data().targets[sample(k, n)], 1);
+        loss_.slopes({&z, 1}, target, {&slope, 1});
+        loss_.values({&z, 1}, target, {&loss, 1});
+        losses += loss;
         features().add_scaled(by * slope, sample(k, n), out);
       }
     });
+    return by * losses;
   }
 
  private:

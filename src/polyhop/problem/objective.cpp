@@ -158,8 +158,11 @@ class ObjectiveOracle final : public Oracle, public SampleGradients {
       }
     });
   }
-  void penalty(Index k, const Rows&, Rows& g) override { clear_row(g, k); }
-  void whole(Index k, const Rows& w, Rows& g) override {
+  double penalty(Index k, const Rows&, Rows& g) override {
+    clear_row(g, k);
+    return 0;
+  }
+  double whole(Index k, const Rows& w, Rows& g) override {
     if (!all_) {
       all_ = std::make_unique<AllSamples>(*costs_, owners_);
       point_ = gradient_ = Rows(1, width());
@@ -168,6 +171,7 @@ class ObjectiveOracle final : public Oracle, public SampleGradients {
     double value = 0;
     costs_->evaluate(point_, std::span(owners_).subspan(k, 1), all_->batches().subspan(k, 1), {&value, 1}, &gradient_);
     write_row(gradient_.row(0), g, k);
+    return value;
   }
 
   void values_at_point(const Rows& w, std::span<double> out) override {

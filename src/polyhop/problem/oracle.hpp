@@ -87,8 +87,11 @@ class Oracle {
 
   /// The same samples one by one; null where a cost does not tell them apart.
   [[nodiscard]] virtual SampleGradients* samples() { return nullptr; }
-  /// Counts gradients that were evaluated by way of them.
-  void charge(Index gradients) { evaluations_.gradients += gradients; }
+  /// Counts gradients that were evaluated by way of them, and values.
+  void charge(Index gradients, Index values = 0) {
+    evaluations_.gradients += gradients;
+    evaluations_.values += values;
+  }
 
   /// Registers what survives an iteration; samples drawn as a function of the iteration need nothing.
   virtual void register_state(StateRegistry& /*state*/) {}
@@ -102,6 +105,7 @@ class Oracle {
   virtual void do_values_at(const Reach& reach, std::span<double> out) = 0;
   virtual void do_values_along(const Rows& w, const Gradients& g, std::span<const Index> agents,
                                std::span<const double> steps, std::span<double> out) = 0;
+
  private:
   Evaluation here_;
   Evaluation elsewhere_;

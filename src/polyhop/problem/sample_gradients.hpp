@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <span>
 
@@ -10,10 +11,10 @@
 
 namespace polyhop {
 
-/// The gradients of a block's samples one by one, each told by as few numbers as there are: its slopes. Those of a linear
-/// model are the derivatives of the loss by its predictions, 1 or as many as classes, and times the features they are
-/// the gradient; of a cost that is a function of its own they are the gradient itself. What remembers samples keeps
-/// slopes. Agents are those of the block, from 0; samples are numbered within an agent's own.
+/// The gradients of a block's samples one by one, each told by as few numbers as there are: its slopes. Those of a
+/// linear model are the derivatives of the loss by its predictions, 1 or as many as classes, and times the features
+/// they are the gradient; of a cost that is a function of its own they are the gradient itself. What remembers samples
+/// keeps slopes. Agents are those of the block, from 0; samples are numbered within an agent's own.
 class SampleGradients {
  public:
   virtual ~SampleGradients() = default;
@@ -23,6 +24,11 @@ class SampleGradients {
   [[nodiscard]] virtual Index count(Index k) const = 0;
   /// Those that were drawn last, always in the same place.
   [[nodiscard]] virtual std::span<const Index> drawn(Index k) const = 0;
+  /// How many batches hold all samples of agent k.
+  [[nodiscard]] Index batches(Index k) const {
+    const auto batch = std::max<Index>(1, static_cast<Index>(drawn(k).size()));
+    return (count(k) + batch - 1) / batch;
+  }
   /// J_k is this times the mean of its samples' losses, and a penalty.
   [[nodiscard]] virtual double factor(Index k) const = 0;
   /// The slopes of all drawn samples, each agent's at its row of w: agent after agent, sample after sample.
@@ -38,10 +44,11 @@ class SampleGradients {
   [[nodiscard]] virtual double penalty_curvature() const { return 0; }
   /// Row k of g += the gradients that these slopes of agent k's drawn samples stand for.
   virtual void add(Index k, std::span<const double> slopes, Rows& g) = 0;
-  /// Row k of g = the gradient of the penalty at row k of w.
-  virtual void penalty(Index k, const Rows& w, Rows& g) = 0;
-  /// Row k of g = the gradient of J_k without the penalty at row k of w, from all samples of agent k.
-  virtual void whole(Index k, const Rows& w, Rows& g) = 0;
+  /// Row k of g = the gradient of the penalty at row k of w; returns the penalty.
+  virtual double penalty(Index k, const Rows& w, Rows& g) = 0;
+  /// Row k of g = the gradient of J_k without the penalty at row k of w, from all samples of agent k; returns its
+  /// value.
+  virtual double whole(Index k, const Rows& w, Rows& g) = 0;
 };
 
 }  // namespace polyhop

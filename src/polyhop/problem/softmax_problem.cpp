@@ -61,11 +61,15 @@ class SoftmaxOracle final : public DataOracle {
       add_samples(k, some, slopes.data() + first * classes_, g.as<T>(k));
     });
   }
-  void penalty(Index k, const Rows& w, Rows& g) override { problem_.penalty_gradient(w.as<T>(k), g.as<T>(k)); }
-  void whole(Index k, const Rows& w, Rows& g) override {
+  double penalty(Index k, const Rows& w, Rows& g) override {
+    problem_.penalty_gradient(w.as<T>(k), g.as<T>(k));
+    return problem_.penalty(w.as<T>(k));
+  }
+  double whole(Index k, const Rows& w, Rows& g) override {
     T* out = g.as<T>(k);
     std::fill_n(out, g.columns(), T{0});
     const double by = weight(k) / std::max(1.0, static_cast<double>(count(k)));
+    double losses = 0;
     sum_samples(count(k), out, [&](std::size_t begin, std::size_t end) {
       in_groups(begin, end, [&](std::size_t first, std::size_t last) {
         std::array<Index, together> numbers{};
@@ -73,11 +77,12 @@ class SoftmaxOracle final : public DataOracle {
         const auto some = std::span<const Index>(numbers).first(last - first);
         predict(k, some, w.as<T>(k));
         for (std::size_t j = 0; j < some.size(); ++j) {
-          (void)slopes_of(problem_.data().targets[sample(k, some[j])], by, scores(j));
+          losses += slopes_of(problem_.data().targets[sample(k, some[j])], by, scores(j));
         }
         add_samples(k, some, z_.data(), out);
       });
     });
+    return by * losses;
   }
 
  private:

@@ -182,6 +182,12 @@ test::RuleRun run_auto(const CombinationMatrix& matrix, const Problem& problem, 
   return test::run_rule(matrix, problem, {}, start, iterations, "auto");
 }
 
+// The same when the algorithm knows how long the run is.
+test::RuleRun run_planned(const test::Instance& instance, Index iterations) {
+  const Rows start(instance.problem->agents(), instance.problem->dimension());
+  return test::run_rule(instance.matrix, *instance.problem, {}, start, iterations, "auto", nullptr, iterations);
+}
+
 // A whole number of the state, which is kept as its bits.
 Index count(const test::RuleRun& run, const char* name) { return std::bit_cast<std::int64_t>(run.named(name)[0]); }
 
@@ -251,6 +257,53 @@ TEST(Automatic, IsQuasiNewtonWhereGradientsAreWhole) {
   // A function of one's own keeps to its stages.
   const ObjectiveProblem problem = bowls({{{1, 4}, {1, 0}}, {{10, 3}, {2, 1}}, {{2, 2}, {-3, 5}}, {{3, 5}, {0, -1}}});
   EXPECT_FALSE(run_auto(matrix, problem, Rows(4, 2), 1).named("auto.stage").empty());
+}
+
+// Six samples per agent, one per iteration: an epoch has six iterations. Three epochs and the remainder of the run by
+// batches, then one evaluation of all samples at the end of each epoch, the last one in the last iteration.
+TEST(Automatic, TakesWholeGradientsInALongRun) {
+  const auto instance = synthetic(Topology::path, 4, 0.5, 1, false);
+  const auto run = run_planned(instance, 100);
+  EXPECT_EQ(count(run, "auto.epoch"), 6);
+  EXPECT_EQ(count(run, "auto.turn"), 3 * 6 + 100 % 6);
+  EXPECT_LT(largest_distance(run.w, instance.reference.minimiser.value()), 1e-6);
+  EXPECT_TRUE(test::same_bits(run.averaged, run.w));
+  // No iteration has evaluated more than its batch: 4 agents, 100 gradients each, and each sample once more where the
+  // descent that remembers met it for the first time.
+  EXPECT_LE(run.evaluations.gradients, 4 * (100 + 6));
+  const auto shorter = run_planned(instance, 99);
+  EXPECT_EQ(count(shorter, "auto.turn"), 3 * 6 + 99 % 6);
+}
+
+TEST(Automatic, TakesStepsThatEndAtZeroInAShortRun) {
+  ProblemOptions options;
+  options.dimension = 4;
+  options.samples = 6;
+  options.noise = 1;
+  options.model.l2 = 0.1;
+  const auto instance = test::synthetic_instance(network_of(Topology::path, 4), options, 5);
+  constexpr Index iterations = 47;  // not quite eight epochs
+  const auto run = run_planned(instance, iterations);
+  const auto endless = run_auto(instance.matrix, *instance.problem, Rows(4, 4), iterations);
+  EXPECT_GT(count(run, "auto.turn"), iterations);
+  EXPECT_FALSE(test::same_bits(run.averaged, run.w));
+  for (std::size_t i = 0; i <= iterations / 4; ++i) EXPECT_EQ(run.mu[i], endless.mu[i]) << i;
+  for (std::size_t k = 0; k < 4; ++k) EXPECT_LT(run.mu.back()[k], 0.1 * run.mu[iterations / 4][k]) << k;
+}
+
+TEST(Automatic, TakesWholeGradientsAtOnceWhereABatchHoldsAllSamples) {
+  for (const Index size : {6, 9}) {
+    ProblemOptions options;
+    options.dimension = 4;
+    options.samples = 6;
+    options.noise = 1;
+    options.model.batch = {.size = size, .all = false};
+    const auto instance = test::synthetic_instance(network_of(Topology::star, 4), options, 5);
+    const auto run = run_planned(instance, 20);
+    EXPECT_EQ(count(run, "auto.turn"), 0) << size;
+    EXPECT_LT(largest_distance(run.w, instance.reference.minimiser.value()), 1e-8) << size;
+    EXPECT_LE(run.evaluations.gradients, 4 * 20) << size;
+  }
 }
 
 // Where nothing can be fitted graph-aware steps are not tried at all.
