@@ -128,7 +128,7 @@ def ratios(curves, auto):
     """Of one problem: {(what, goal): ratio}, and whether auto diverged."""
     columns = {"last": "excess_risk", "averaged": "excess_risk_averaged"}
     floor = ROUNDING * statistics.median(float(points[0]["excess_risk"]) for points in auto)
-    ratio = lambda ours, theirs: max(ours, floor) / max(theirs, floor)
+    ratio = lambda ours, theirs: 1.0 if ours == theirs else max(ours, floor) / max(theirs, floor)
     out = {}
     for goal, column in columns.items():
         ours = median(auto, column)

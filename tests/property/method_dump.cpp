@@ -278,6 +278,26 @@ void add_alone(Cases& cases) {
 /// with three agents after 256.
 void add_automatic(Cases& cases) {
   const RunCase runs[] = {
+      // A known end: long runs, whose gradients become whole, and short ones, whose steps end at 0.
+      {.topology = "path",
+       .agents = 4,
+       .dimension = 4,
+       .samples = 6,
+       .iterations = 69,
+       .noise = 1.0,
+       .known_end = true},
+      {.topology = "ring",
+       .agents = 7,
+       .samples = 20,
+       .iterations = 65,
+       .loss = "logistic",
+       .l2 = 0.1,
+       .noise = 1.0,
+       .batch = 3,
+       .known_end = true},
+      {.agents = 5, .dimension = 3, .samples = 9, .iterations = 72, .loss = "poisson", .l2 = 0.1, .known_end = true},
+      {.agents = 6, .samples = 20, .iterations = 100, .l2 = 0.05, .noise = 1.0, .start = "normal", .known_end = true},
+      {.topology = "star", .agents = 5, .samples = 40, .iterations = 100, .noise = 1.0, .batch = 3, .known_end = true},
       // Data that fit.
       {.topology = "ring", .agents = 8, .dimension = 40, .iterations = 150},
       {.agents = 6, .dimension = 40, .iterations = 150, .loss = "huber"},

@@ -60,7 +60,7 @@ class Instance(DumpedRun):
         rule = None if self.rule == "own" else (self.rule, self.step)
         return method_twin.Run(self.A, self.H, self.y, self.start, self.b, problem, (self.name, self.algorithm), rule,
                                self.wo, self.sketch, self.given.get("lambda_B"), self.given["gradient"], self.coins,
-                               self.signs)
+                               self.signs, self.given["iterations"])
 
     def options(self):
         """The rule's options, given or by default."""
@@ -122,10 +122,13 @@ def estimate_traffic(x, i):
     return (1, 0, 2 * hop) if (i + 1) % epoch == 0 else (0, 0, 0)
 
 
-def automatic_traffic(x, twin):
+def automatic_traffic(x, i, twin):
     """(rounds, vectors, scalars) of `auto`: GAP and what it claims; folds and averages; sums up a tree and down."""
     hop, two_hop = directions(x.A)
     parts = [(0, 0, 0)]
+    if i == 0 and x.given["iterations"] > 0:  # how long an epoch is
+        length = gap_twin.diameter(x.A)
+        parts.append((length, 0, length * hop))
     if twin.stage == 0:
         parts += [metric_traffic(x, method_twin.AUTO_GAP), (2, 0, two_hop)]
     elif isinstance(twin.descent, method_twin.Remembering):
@@ -151,7 +154,7 @@ def step_traffic(x, i, twin):
     """(rounds, vectors, scalars) that the rule sends."""
     o, (hop, _) = x.options(), directions(x.A)
     if x.name == "auto":
-        return automatic_traffic(x, twin.algorithm)
+        return automatic_traffic(x, i, twin.algorithm)
     parts = [(0, 0, 0)]
     if x.name == "kuruzov":
         length = gap_twin.diameter(x.A)
@@ -196,21 +199,28 @@ def gradients(x, i, twin):
     return x.K * (2 if same_sample and x.is_stochastic() and i > 0 else 1) + remembered
 
 
-def on_sums(x):
+def on_sums(x, i, twin):
     """Whether values and gradients are summed up a tree and down, and nothing else is sent."""
-    return x.name == "quasi-newton" or (x.name == "auto" and not x.is_stochastic())
+    return x.name == "quasi-newton" or (x.name == "auto" and twin.algorithm.turn is not None and i >= twin.algorithm.turn)
 
 
-def sums_traffic(x, i):
-    """The row of COLUMNS of an evaluation; before the first one starts are averaged."""
-    links, sums = 2 * (x.K - 1), 2 if i == 0 else 1
-    return [2 * height(x.A) * sums, links * sums, links, 0, 0, x.K, x.K]
+def sums_traffic(x, i, twin):
+    """The row of COLUMNS of an evaluation of all samples, charged as batches; before the first one starts are averaged."""
+    number = i if x.name == "quasi-newton" else twin.algorithm.evaluation
+    planned = np.zeros(7, dtype=int)
+    if i == 0 and x.given["iterations"] > 0 and x.name == "auto":
+        length, hop = gap_twin.diameter(x.A), directions(x.A)[0]
+        planned[[0, 2, 4]] = length, length * hop, length * hop
+    if number is None:
+        return planned
+    links, sums, evaluated = 2 * (x.K - 1), 2 if number == 0 else 1, x.K * -(-x.H.shape[1] // x.b)
+    return planned + [2 * height(x.A) * sums, links * sums, links, 0, 0, evaluated, evaluated]
 
 
 def expected_traffic(x, i, twin):
     """The row of COLUMNS that iteration i adds, which the twin has just made."""
-    if on_sums(x):
-        return sums_traffic(x, i)
+    if on_sums(x, i, twin):
+        return sums_traffic(x, i, twin)
     hop, _ = directions(x.A)
     rounds, vectors, scalars = algorithm_messages(x, i, twin)
     step_rounds, step_vectors, step_scalars = step_traffic(x, i, twin)
@@ -310,7 +320,11 @@ class MethodOracle(unittest.TestCase):
         self.assertGreaterEqual(len(self.automatic), LEAST_AUTOMATIC)
         summed = [x for x, _ in self.automatic if not x.is_stochastic()]
         self.assertEqual({x.given["loss"] for x in summed}, {"least-squares", "huber", "poisson"})
-        batches = [(x, twin) for x, twin in self.automatic if x.is_stochastic()]
+        whole = [x for x, twin in self.automatic if x.is_stochastic() and twin.turn is not None]
+        self.assertEqual({x.given["loss"] for x in whole}, {"least-squares", "logistic", "poisson"})
+        ending = [x for x, twin in self.automatic if x.given["iterations"] > 0 and twin.turn is None]
+        self.assertEqual({x.b for x in ending}, {1, 3}, "steps that end at 0")
+        batches = [(x, twin) for x, twin in self.automatic if x.is_stochastic() and twin.turn is None]
         kept = [(x, twin) for x, twin in batches if twin.stage == 0]
         left = [(x, twin) for x, twin in batches if twin.left_at is not None]
         began = [(x, twin) for x, twin in batches if twin.left_at is None and x.given["l2"] > 0]
@@ -319,6 +333,7 @@ class MethodOracle(unittest.TestCase):
         self.assertLessEqual({32, 64}, {twin.left_at for _, twin in left}, "claims that are not kept")
         self.assertEqual({twin.stage for _, twin in falling}, {1, 2})
         self.assertTrue(any(twin.descent.raised for _, twin in falling), "trials that are far too long")
+        self.assertTrue(any(twin.descent.cut for _, twin in falling), "moves that are cut")
         for what, runs in (("left", left), ("began", began)):
             self.assertLessEqual({1, 3}, {x.b for x, _ in runs}, what)
         remembering = [(x, twin.descent) for x, twin in left + began]

@@ -867,8 +867,8 @@ class Remembering:
         self.num, self.den, self.a, self.b, self.first = np.zeros((5, K))
         self.gradients, self.lambdas = 0, np.zeros(K)
 
-    def step(self, W, batch, signs):
-        """(W, mu) after an iteration."""
+    def step(self, W, batch, signs, share):
+        """(W, mu) after an iteration of this share of the step."""
         K = len(W)
         self.gradients = K
         E, num, a, b = self.look_at_batches(W, batch)
@@ -879,7 +879,7 @@ class Remembering:
         self.gossip(num, den, a, b)
         self.lambdas = np.clip(np.divide(self.a, self.b, out=np.zeros(K), where=self.b > 0), 0, 1)
         V = np.array([self.estimate(k, w, batch) for k, w in enumerate(W)])
-        ramp = min(1.0, (self.t + 1) / 8)
+        ramp = share * min(1.0, (self.t + 1) / 8)
         mu = np.array([ramp / (rho + batch.l2) if rho > 0 else 0.0 for rho in self.rho])
         W, self.D = exact_diffusion_agents(self.P, W, self.D, mu, V)
         self.t += 1
@@ -935,14 +935,15 @@ class Remembering:
 class Corrected:
     """Dual exact diffusion with steps share/L_k that every agent finds for itself, of costs without a smoothness.
 
-    `t`: its iterations; `values`: how many the last one tried; `raised`: whether a trial was ever far too long.
+    No move along G + D is longer than `reach`. `t`: its iterations; `values`: how many the last one tried; `raised`:
+    whether a trial was ever far too long; `cut`: whether a move was.
     """
 
-    def __init__(self, A, start):
+    def __init__(self, A, start, reach):
         K = len(A)
         self.Wg, self.t, self.D, self.last = mixing_matrix(A, 0.5), 0, np.zeros_like(start), None
         self.along_gradients, self.along_moves, self.L = np.ones(K), np.zeros(K), np.zeros(K)
-        self.values, self.raised = 0, False
+        self.values, self.raised, self.reach, self.cut = 0, False, reach, False
 
     def step(self, W, batch, exact, share):
         """(W, mu) after an iteration."""
@@ -960,16 +961,21 @@ class Corrected:
         self.last = W.copy(), G
         self.L = np.maximum(self.along_gradients, self.along_moves)
         mu = share / self.L
+        length = np.linalg.norm(G + self.D, axis=1)
+        far = mu * length > self.reach
+        mu[far] = np.broadcast_to(self.reach, mu.shape)[far] / length[far]
+        self.cut = self.cut or bool(far.any())
         W, self.D = exact_diffusion_agents(self.Wg, W, self.D, mu, G)
         self.t += 1
         return W, mu
 
 
 class Auto(Algorithm):
-    """With full gradients: L-BFGS on sums. Else, stage 0: GAP on exact diffusion while its claims are kept and losses fall. Stage 1: a descent that remembers, for losses whose
+    """With full gradients: L-BFGS on sums, and so from iteration `turn` on in a long run whose end is known, once per epoch. Else, stage 0: GAP on exact diffusion while its claims are kept and losses fall. Stage 1: a descent that remembers, for losses whose
     curvature is bounded; of others one with 1/L_k, and stage 2 the same with falling steps.
 
-    Of the last iteration: `asked`, how many numbers were summed over the network each time; `values` and `gradients`, evaluated.
+    Of the last iteration: `asked`, how many numbers were summed over the network each time; `values` and `gradients`, evaluated;
+    `evaluation`, the number of the evaluation of all samples that it made, None where it made none.
     """
 
     def __init__(self, options, A, start):
@@ -979,15 +985,26 @@ class Auto(Algorithm):
         self.stage, self.left_at, self.descent, self.watch, self.tau = 0, None, None, Watch(len(A)), 0
         self.losses, self.asked, self.gradients = Watch(len(A), 32), [], 0
         self.sums = QuasiNewton(ALGORITHM_DEFAULTS["quasi-newton"], A, start)
+        self.turn, self.mu, self.evaluation = None, None, None
 
     def step(self, i, batch, rule):
-        if self.exact:
-            self.sums.W = self.W
-            mu = self.sums.step(i, batch, rule)
-            self.W, self.values = self.sums.W, self.sums.values
-            return mu
+        self.mu = self.chosen(i, batch, rule)
+        return self.mu
+
+    def plan(self, bounded):
+        """The iteration from which on gradients are whole; None: they never are."""
+        epoch = self.epoch
+        if epoch > 1 and self.iterations < 8 * epoch:
+            return None
+        return 3 * epoch + self.iterations % epoch if bounded and epoch > 1 else 0
+
+    def chosen(self, i, batch, rule):
         bounded = gap_twin.loss_curvature_bound(batch.loss) < np.inf
-        if i == 0 and (batch.l2 > 0 or not bounded):
+        if i == 0 and (self.exact or self.iterations > 0):
+            self.turn = self.plan(bounded)
+        if self.turn is not None and i >= self.turn:
+            return self.descend(i, rule)
+        if i == 0 and (self.turn is not None or batch.l2 > 0 or not bounded):
             self.stage = 1
         self.asked, self.values, self.gradients = [], 0, 0
         if self.stage == 0:
@@ -996,11 +1013,25 @@ class Auto(Algorithm):
         if self.stage == 0:
             return self.graph_aware(i, batch)
         if self.descent is None:
-            self.descent = Remembering(self.A, self.P, self.W) if bounded else Corrected(self.A, self.W)
+            self.descent = Remembering(self.A, self.P, self.W) if bounded else Corrected(self.A, self.W, self.reach)
         if not bounded:
             return self.corrected(batch)
-        self.W, mu = self.descent.step(self.W, batch, self.signs[i])
+        falls = self.iterations > 0 and self.turn is None
+        share = min(1.0, (1 - i / self.iterations) / 0.75) if falls else 1.0
+        self.W, mu = self.descent.step(self.W, batch, self.signs[i], share)
         self.gradients += self.descent.gradients
+        return mu
+
+    def descend(self, i, rule):
+        """All samples at one point, at the end of each epoch."""
+        number, phase = divmod(i - self.turn, self.epoch)
+        self.evaluation, self.values, self.gradients = None, 0, 0
+        if phase < self.epoch - 1:
+            return np.zeros(len(self.W)) if self.mu is None else self.mu
+        self.evaluation, self.values = number, self.epoch * len(self.W)
+        self.gradients, self.sums.W = self.values, self.W
+        mu = self.sums.step(number, self.whole, rule)
+        self.W = self.sums.W
         return mu
 
     def judge(self, i, values):
@@ -1104,11 +1135,12 @@ class Run:
 
     `algorithm` and `rule`: a name and its options; `problem`: loss, l2, delta. `sketch`: the projection (s, M);
     `lambda_B`: an upper bound of that of the metric, computed where it is not given. `gradient`: how gradients are
-    estimated; `coins` (iterations, K): when those of `lsvrg` begin anew; `signs` (iterations, M): those of `auto`.
+    estimated; `coins` (iterations, K): when those of `lsvrg` begin anew; `signs` (iterations, M): those of `auto`;
+    `iterations`: those of the run, 0 where the algorithm does not know.
     """
 
     def __init__(self, A, H, y, start, batch_size, problem, algorithm, rule, wo=None, sketch=None, lambda_B=None,
-                 gradient="plain", coins=None, signs=None):
+                 gradient="plain", coins=None, signs=None, iterations=0):
         self.A, self.H, self.y, self.batch_size, self.problem, self.coins = A, H, y, batch_size, problem, coins
         self.estimate = None if gradient == "plain" else ESTIMATES[gradient](self)
         self.wo, self.sketch, self.lambda_B = wo, sketch, lambda_B
@@ -1118,7 +1150,9 @@ class Run:
             raise ValueError(f"options of {name} that the twin does not know: {sorted(unknown)}")
         self.algorithm = ALGORITHMS[name]({**ALGORITHM_DEFAULTS[name], **options}, A, start)
         self.algorithm.exact = batch_size == H.shape[1]  # every sample is everything
-        self.algorithm.signs = signs
+        self.algorithm.signs, self.algorithm.iterations, self.algorithm.epoch = signs, iterations, -(-H.shape[1] // batch_size)
+        self.algorithm.whole = gap_twin.Batch(H, y, **problem)
+        self.algorithm.reach = 3 / np.max(np.linalg.norm(H, axis=2), axis=1)
         self.rule = None if rule is None else RULES[rule[0]](*rule, self)
 
     @property

@@ -43,6 +43,7 @@ struct RunCase {
   Value step = {};  // { rule = ..., ... }; empty where the algorithm has its own
   Value algorithm = "atc";
   GradientEstimate gradient = GradientEstimate::plain;
+  bool known_end = false;  // the algorithm is told how many iterations there will be
 };
 
 /// The NumPy format: a magic word, a header padded to 64 bytes, the numbers.
@@ -136,6 +137,7 @@ inline void write_options(const std::filesystem::path& file, const RunCase& c, c
   all["step"]["rule"] = Value(rule.name);
   all["gradient"] = Codec<GradientEstimate>::write(c.gradient);
   if (lambda_b > 0) all["lambda_B"] = lambda_b;
+  all["iterations"] = Value(c.known_end ? c.iterations : 0);
   std::ofstream(file) << json(all) << '\n';
 }
 
@@ -253,8 +255,9 @@ inline void dump_run(const RunCase& c, Index number, const std::filesystem::path
     const auto* gap = dynamic_cast<const GraphAwarePolyak*>(step.get());
     write_options(folder / "options.json", c, algorithm, worker.network.matrix(), rule,
                   gap == nullptr ? 0 : gap->two_hop_scale());
-    const auto recursion = algorithm.build(
-        start, {worker.network, &reference, algorithm.recursion(worker.network.matrix()), seed, oracle.get()});
+    const auto recursion =
+        algorithm.build(start, {worker.network, &reference, algorithm.recursion(worker.network.matrix()), seed,
+                                oracle.get(), c.known_end ? c.iterations : 0});
     for (Index i = 0; i < c.iterations; ++i) {
       sampler.draw(i);
       for (Index k = 0; k < K; ++k) {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <utility>
 
 #include "polyhop/core/block.hpp"
@@ -22,6 +23,8 @@ constexpr double growing = 1.25;
 // By batches: the epochs that a run must have before it pays to evaluate all samples, and those of batches before that.
 constexpr Index long_run = 8;
 constexpr Index warm_up = 3;
+// The most that a move may change the prediction of an agent's sample, where the next unit may be e times as steep.
+constexpr double farthest = 3;
 
 GapOptions graph_aware_options() {
   GapOptions options;
@@ -41,6 +44,19 @@ Setting on_exact_diffusion(const Setting& setting, double mixing) {
 
 bool is_linear(Oracle* oracle) {
   return oracle != nullptr && oracle->samples() != nullptr && oracle->samples()->is_linear();
+}
+
+// How far each agent may move at once: linear models go no further than `farthest` at any of their samples.
+std::vector<double> reach_of(Oracle* oracle, Index agents) {
+  if (!is_linear(oracle)) return {};
+  const SampleGradients& samples = *oracle->samples();
+  std::vector<double> reach(agents, std::numeric_limits<double>::infinity());
+  for (Index k = 0; k < agents; ++k) {
+    double longest = 0;
+    for (Index n = 0; n < samples.count(k); ++n) longest = std::max(longest, samples.squared_norm(k, n));
+    if (longest > 0) reach[k] = farthest / std::sqrt(longest);
+  }
+  return reach;
 }
 
 }  // namespace
@@ -157,7 +173,7 @@ Automatic::Automatic(Rows start, const NoOptions&, const Setting& setting)
   if (setting.oracle != nullptr && RememberingDescent::suits(*setting.oracle)) {
     remembering_.emplace(zeros(), mixing_, setting);
   } else {
-    descent_.emplace(zeros());
+    descent_.emplace(zeros(), reach_of(setting.oracle, w_.rows()));
     before_ = zeros();
   }
 }

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "polyhop/core/block.hpp"
 #include "polyhop/method/line_search.hpp"
@@ -86,8 +87,12 @@ void CurvatureWatch::update(const Iterate& at) {
   ++age_;
 }
 
-CorrectedDescent::CorrectedDescent(const Rows& zeros)
-    : correction_(zeros, 0.5), along_gradients_(zeros.rows()), differences_(zeros), along_moves_(zeros.rows()) {}
+CorrectedDescent::CorrectedDescent(const Rows& zeros, std::vector<double> reach)
+    : correction_(zeros, 0.5),
+      reach_(std::move(reach)),
+      along_gradients_(zeros.rows()),
+      differences_(zeros),
+      along_moves_(zeros.rows()) {}
 
 void CorrectedDescent::register_state(StateRegistry& state) {
   correction_.register_state(state);
@@ -116,6 +121,9 @@ void CorrectedDescent::move(Rows& w, const Iterate& at, double share, std::span<
   for (std::size_t k = 0; k < mu.size(); ++k) {
     const double largest = std::max(along_gradients_.largest()[k], along_moves_[k]);
     mu[k] = largest > 0 ? share / largest : share;
+    if (reach_.empty()) continue;
+    const double length = std::sqrt(correction_.last_direction().squared_norm(static_cast<Index>(k)));
+    if (mu[k] * length > reach_[k]) mu[k] = reach_[k] / length;
   }
   correction_.apply(w, mu, false, network);
 }

@@ -37,11 +37,12 @@ class CurvatureWatch {
 /// it moves along g_k + d_k, where its cost may be steeper than along g_k. Both may fall by 3% per iteration for the
 /// first 100, since many costs are steepest at the start; they never fall later, so that steps settle. Secants count
 /// only with full gradients; for a batch they would cost one more gradient. An agent that meets no curvature at all
-/// takes steps of `share`: with 0 it would be cut off. 1 vector and 1 scalar per iteration.
+/// takes steps of `share`: with 0 it would be cut off. No move along g_k + d_k is longer than its reach. 1 vector and 1
+/// scalar per iteration.
 class CorrectedDescent {
  public:
-  /// `zeros`: rows like the models'.
-  explicit CorrectedDescent(const Rows& zeros);
+  /// `zeros`: rows like the models'; `reach`: how far each agent may go in one move, empty where any way is allowed.
+  explicit CorrectedDescent(const Rows& zeros, std::vector<double> reach = {});
   /// G + D, along which the next move goes.
   const Gradients& direction(const Gradients& g) { return correction_.direction(g); }
   /// Moves w, which is where the iterate stands, along the last direction, and writes the steps to mu.
@@ -52,6 +53,7 @@ class CorrectedDescent {
   void watch_secants(const Iterate& at);
 
   DualCorrection correction_;
+  std::vector<double> reach_;
   CurvatureWatch along_gradients_;
   Differences differences_;
   Index age_ = 0;  // moves whose secants were asked for

@@ -49,6 +49,7 @@ class DualCorrection {
   DualCorrection(const Rows& zeros, double mixing);
   /// G + D, to choose a step for.
   const Gradients& direction(const Gradients& g);
+  [[nodiscard]] const Gradients& last_direction() const { return along_direction_; }
   /// W <- X+, D <- D+, along the last direction. 1 vector, and 1 scalar unless the steps are common.
   void apply(Rows& w, std::span<const double> mu, bool common, Network& network);
   void register_state(StateRegistry& state) { state.rows("exact_diffusion.dual", dual_); }

@@ -341,6 +341,21 @@ TEST(Automatic, FallsToRestAmongNoiseThatStays) {
   }
 }
 
+// e^z may be e times as steep one unit further: no move changes the prediction of a sample by more than 3.
+TEST(Automatic, GoesNoFurtherThanCountsAllow) {
+  const std::vector<std::vector<std::vector<double>>> samples = {{{0.1, 500}, {0.2, 800}, {4, 1}}};
+  const auto problem = problem_of(samples, "poisson");
+  const auto matrix = network_of(Topology::path, 1);
+  double before = 0;
+  double farthest = 0;
+  for (Index n = 1; n <= 30; ++n) {
+    const double w = run_auto(matrix, *problem, Rows(1, 1), n).w.row(0)[0];
+    farthest = std::max(farthest, 4 * std::abs(w - before));
+    before = w;
+  }
+  EXPECT_NEAR(farthest, 3, 1e-9);
+}
+
 TEST(Automatic, LeavesCostsBelowZeroAlone) {
   // Minima of -1: nothing that supposes 0 may stay.
   const ObjectiveProblem problem = bowls({{{1, 4}, {1, 0}, -1}, {{10, 3}, {2, 1}, -1}, {{2, 2}, {-3, 5}, -1}});
