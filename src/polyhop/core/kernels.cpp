@@ -85,8 +85,16 @@ POLYHOP_INLINE void keep([[maybe_unused]] V& vector) {
 #endif
 }
 
+// One instruction. The compiler makes it of the loop, except of one over 16 floats, half of which g++ 12 leaves scalar.
 template <class V>
 POLYHOP_INLINE V fma(const V& a, const V& b, const V& c) {
+#ifdef POLYHOP_HAS_VARIANTS
+  if constexpr (sizeof(V) == 64 && sizeof(a[0]) == 4) {
+    V sum = c;
+    asm("vfmadd231ps %1, %2, %0" : "+v"(sum) : "vm"(a), "v"(b));
+    return sum;
+  }
+#endif
   V out;
   for (std::size_t l = 0; l < sizeof(V) / sizeof(a[0]); ++l) out[l] = std::fma(a[l], b[l], c[l]);
   return out;
@@ -343,62 +351,90 @@ POLYHOP_INLINE void combine_rows(const SparseView& a, const std::int32_t* rows, 
   }
 }
 
-// A tile of products: `height` rows against `breadth` others over the columns [from, to), sums in registers, of `sums`
-// (lanes of double, one product after the other) unless it begins, and back to them unless it ends. Then out[place[p]]
-// is product p.
+// part[p] of the products p = h * breadth + b of a tile += own[h] * other[b], one vector of each.
+template <int bytes, int height, int breadth, class T>
+POLYHOP_INLINE void add_products(const T* const* x, const T* const* y, Index at, Vector<T, bytes>* part, int stride) {
+  Vector<T, bytes> other[breadth];
+#pragma GCC unroll 4
+  for (int b = 0; b < breadth; ++b) other[b] = load<bytes>(y[b] + at);
+#pragma GCC unroll 4
+  for (int h = 0; h < height; ++h) {
+    auto own = load<bytes>(x[h] + at);
+    keep(own);
+#pragma GCC unroll 4
+    for (int b = 0; b < breadth; ++b) {
+      auto& sum = part[(h * breadth + b) * stride];
+      sum = fma(own, other[b], sum);
+    }
+  }
+}
+
+// A tile of products: `height` rows against `breadth` others over the columns [from, to), added to the lanes of each
+// product. Of double they are the sums themselves.
+template <int bytes, int height, int breadth>
+POLYHOP_INLINE void tile_columns(const double* const* x, const double* const* y, Index from, Index to,
+                                 WideLanes<bytes>* sum) {
+  constexpr int count = WideLanes<bytes>::count;
+  constexpr int step = width<double, bytes>;
+  Index j = from;
+  for (; j + lanes <= to; j += lanes) {
+#pragma GCC unroll 4
+    for (int v = 0; v < count; ++v) add_products<bytes, height, breadth>(x, y, j + v * step, &sum[0].part[v], count);
+  }
+  if (j == to) return;
+#pragma GCC unroll 4
+  for (int v = 0; v < count / 2; ++v) add_products<bytes, height, breadth>(x, y, j + v * step, &sum[0].part[v], count);
+}
+
+// Of float they are float over a run of columns, and are then added to those of double. They are variables of their own
+// inside the loop, so that all of them are registers.
+template <int bytes, int height, int breadth>
+POLYHOP_INLINE void tile_columns(const float* const* x, const float* const* y, Index from, Index to,
+                                 WideLanes<bytes>* sum) {
+  constexpr int products = height * breadth;
+  constexpr int step = width<float, bytes>;
+  constexpr int count = lanes / step;
+  using Half = Vector<float, bytes / 2>;
+  for (Index begin = from; begin < to; begin += float_run) {
+    const Index end = to - begin > float_run ? begin + float_run : to;
+    Vector<float, bytes> part[products * count] = {};
+    for (Index j = begin; j < end; j += lanes) {
+#pragma GCC unroll 2
+      for (int v = 0; v < count; ++v) add_products<bytes, height, breadth>(x, y, j + v * step, part + v, count);
+    }
+#pragma GCC unroll 16
+    for (int p = 0; p < products; ++p) {
+#pragma GCC unroll 2
+      for (int v = 0; v < count; ++v) {
+        Half half[2];
+        std::memcpy(half, &part[p * count + v], sizeof half);
+        sum[p].part[2 * v] += __builtin_convertvector(half[0], Vector<double, bytes>);
+        sum[p].part[2 * v + 1] += __builtin_convertvector(half[1], Vector<double, bytes>);
+      }
+    }
+  }
+}
+
+// The same with sums of `sums` (lanes of double, one product after the other) unless it begins, and back to them unless
+// it ends. Then out[place[p]] is product p.
 template <int bytes, int height, int breadth, class T>
 POLYHOP_INLINE void tile_of(const T* const* x, const T* const* y, Index from, Index to, bool begins, bool ends,
                             double* sums, const std::int32_t* place, double* out) {
   constexpr int products = height * breadth;
-  constexpr bool is_wide = std::is_same_v<T, double>;
-  using Sum = Lanes<T, bytes>;
-  Sum sum[products];
-  const auto each_wide = [&](auto use) __attribute__((always_inline)) {
+  WideLanes<bytes> sum[products];
+  const auto each = [&](auto use) __attribute__((always_inline)) {
 #pragma GCC unroll 16
     for (int p = 0; p < products; ++p) {
 #pragma GCC unroll 4
       for (int v = 0; v < WideLanes<bytes>::count; ++v) {
-        double* at = sums + p * lanes + v * width<double, bytes>;
-        if constexpr (is_wide) {
-          use(sum[p].part[v], at);
-        } else {
-          use(sum[p].sum.part[v], at);
-        }
+        use(sum[p].part[v], sums + p * lanes + v * width<double, bytes>);
       }
     }
   };
-  if (!begins) each_wide([](auto& part, const double* at) __attribute__((always_inline)) { part = load<bytes>(at); });
-  const auto add = [&](Index j, auto count) __attribute__((always_inline)) {
-    constexpr int parts = decltype(count)::value;
-#pragma GCC unroll 4
-    for (int v = 0; v < parts; ++v) {
-      const Index at = j + v * Sum::step;
-      Vector<T, bytes> other[breadth];
-#pragma GCC unroll 4
-      for (int b = 0; b < breadth; ++b) other[b] = load<bytes>(y[b] + at);
-#pragma GCC unroll 4
-      for (int h = 0; h < height; ++h) {
-        auto own = load<bytes>(x[h] + at);
-        keep(own);
-#pragma GCC unroll 4
-        for (int b = 0; b < breadth; ++b) {
-          auto& part = sum[h * breadth + b].part[v];
-          part = fma(own, other[b], part);
-        }
-      }
-    }
-  };
-  const Index columns = to - from;
-  const Index j = in_runs<T>(
-      columns,
-      [&](Index at) __attribute__((always_inline)) { add(from + at, std::integral_constant<int, Sum::count>{}); },
-      [&]() __attribute__((always_inline)) {
-#pragma GCC unroll 16
-        for (int p = 0; p < products; ++p) sum[p].pause();
-      });
-  if (is_wide && j < columns) add(from + j, std::integral_constant<int, Sum::count / 2>{});
+  if (!begins) each([](auto& part, const double* at) __attribute__((always_inline)) { part = load<bytes>(at); });
+  tile_columns<bytes, height, breadth>(x, y, from, to, sum);
   if (!ends) {
-    each_wide([](const auto& part, double* at) __attribute__((always_inline)) { store(part, at); });
+    each([](const auto& part, double* at) __attribute__((always_inline)) { store(part, at); });
     return;
   }
   int p = 0;
