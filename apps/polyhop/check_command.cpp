@@ -18,6 +18,7 @@
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/machine.hpp"
 #include "polyhop/core/words.hpp"
+#include "polyhop/experiment/advice.hpp"
 #include "polyhop/experiment/forecast.hpp"
 #include "polyhop/experiment/toml_writer.hpp"
 #include "polyhop/report/text_table.hpp"
@@ -67,6 +68,7 @@ void print_forecast(const CheckArguments& arguments, const Config& config, const
                method.seconds ? "on " + count_of(method.measured, "iteration") : "no, time was up", search});
   }
   print_table_in_comments(table);
+  if (const std::string note = batch_note(resolved(config)); !note.empty()) print_comment(note);
 }
 
 Value forecast_json(const Config& config, const Forecast& forecast, Index threads) {

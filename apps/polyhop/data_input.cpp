@@ -10,9 +10,11 @@
 #include <system_error>
 #include <vector>
 
+#include "output_path.hpp"
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/input_file.hpp"
 #include "polyhop/core/value.hpp"
+#include "polyhop/core/words.hpp"
 #include "polyhop/problem/agent_files.hpp"
 #include "polyhop/problem/bundled_data.hpp"
 #include "polyhop/report/text_table.hpp"
@@ -34,6 +36,9 @@ bool is_bundled(const std::string& data) {
     throw InputError("", "there is no file " + in_quotes(data) + "; one file per agent is written '" + pattern + "'" +
                              (files > 0 ? ", of which there are " + std::to_string(files)
                                         : ", with agents numbered from 0, but no such file is there"));
+  }
+  if (const std::string folder = missing_folder(data); !folder.empty()) {
+    throw InputError("", "there is no file " + in_quotes(data) + folder);
   }
   const std::string nearest = nearest_name(data, names);
   const std::string file = nearest.empty() ? near_file(data) : "";
@@ -68,8 +73,11 @@ DataTable read_file_or_bundled(const std::string& data, const DataFormat& format
   return is_bundled(data) ? read_bundled(data) : read_data(data, format);
 }
 
+std::string skipped_text(Index rows) { return "skipped " + count_of(rows, "row") + " with missing values"; }
+
 CsvOutput::CsvOutput(const std::optional<std::string>& path) {
   if (!path) return;
+  require_folder("-o", *path);
   try {
     file_.emplace(*path);
   } catch (const Error& e) {

@@ -24,6 +24,9 @@ Model load_model_before(const std::string& data, const std::string& model, std::
 /// The samples of a file, or else of a bundled set, which knows its own format.
 DataTable read_file_or_bundled(const std::string& data, const DataFormat& format);
 
+/// "skipped 3 rows with missing values"
+std::string skipped_text(Index rows);
+
 /// Where a command's CSV goes: a file that appears as a whole, or the standard output. Opened at once.
 class CsvOutput {
  public:

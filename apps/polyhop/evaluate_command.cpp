@@ -27,11 +27,15 @@ namespace {
 
 struct EvaluateArguments {
   std::string model, data, target;
+  bool skip_missing = false;
   bool json = false;
 };
 
 ModelEvaluation evaluate_file(const Model& model, const EvaluateArguments& arguments) {
-  const DataTable data = read_file_or_bundled(arguments.data, format_for(model, arguments.target, true));
+  DataFormat format = format_for(model, arguments.target, true);
+  format.skip_missing = arguments.skip_missing;
+  const DataTable data = read_file_or_bundled(arguments.data, format);
+  if (data.skipped > 0) complain(skipped_text(data.skipped));
   try {
     return evaluate(model, data);
   } catch (const InputError& e) {
@@ -124,6 +128,8 @@ void add_evaluate(CommandLine& line) {
   evaluate.option(
       "--target", arguments->target,
       "the target's column, by name or number from 1 (default: the one called as in training, or the last)");
+  evaluate.flag("--skip-missing", arguments->skip_missing,
+                "leave out rows of CSV files with missing values, and report how many");
   evaluate.flag("--json", arguments->json, "print JSON");
   add_memory_limit(evaluate);
   add_color(evaluate);

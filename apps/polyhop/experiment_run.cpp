@@ -6,6 +6,7 @@
 #include <atomic>
 #include <csignal>
 #include <cstdio>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string_view>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #include "commands.hpp"
+#include "data_input.hpp"
 #include "polyhop/core/atomic_file.hpp"
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/npz_writer.hpp"
@@ -118,6 +120,11 @@ Record run_config(const Config& config, const RunArguments& arguments, Progress&
   options.threads = arguments.threads;
   options.on_trial = [&](const std::string& method, Index tried, Index budget) {
     progress.trial(method, tried, budget);
+  };
+  // Every seed deals the same rows.
+  std::once_flag told;
+  options.on_skipped = [&](Index rows) {
+    if (!arguments.quiet) std::call_once(told, [&] { complain(skipped_text(rows)); });
   };
   options.on_point = [&](const Cell& cell) { progress.point(cell); };
   options.on_cell = [&](const Cell& cell, Index finished, Index total) { progress.cell(cell, finished, total); };

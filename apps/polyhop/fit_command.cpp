@@ -22,11 +22,13 @@
 #include "key_arguments.hpp"
 #include "memory_flag.hpp"
 #include "option_flags.hpp"
+#include "output_path.hpp"
 #include "polyhop/core/atomic_file.hpp"
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/named_entry.hpp"
 #include "polyhop/core/npz_writer.hpp"
 #include "polyhop/core/words.hpp"
+#include "polyhop/experiment/advice.hpp"
 #include "polyhop/experiment/include.hpp"
 #include "polyhop/experiment/registry.hpp"
 #include "polyhop/fit/fit.hpp"
@@ -52,6 +54,7 @@ struct FitArguments {
   std::string target, columns, drop, id;
   Value options = Value::Table{};  // of FitOptions, as flags gave them
   Index threads = 0;
+  bool skip_missing = false;
   bool quiet = false;
   bool json = false;
   ClusterArguments cluster;
@@ -93,6 +96,7 @@ DataSource source_of(const FitArguments& arguments) {
   (!own_files && is_bundled(arguments.data) ? source.bundled : source.file) = arguments.data;
   source.target = arguments.target;
   source.choice = {listed(arguments.columns), listed(arguments.drop), arguments.id};
+  source.skip_missing = arguments.skip_missing;
   return source;
 }
 
@@ -184,8 +188,8 @@ std::string deciding_flags(const FitOptions& options) {
   const ColumnChoice& choice = options.data.choice;
   const Value columns = Codec<std::vector<std::string>>::write(choice.columns);
   const Value drop = Codec<std::vector<std::string>>::write(choice.drop);
-  return options.data.target + "\n" + columns.text() + drop.text() + choice.id + "\n" +
-         FitOptions::fields().write(options).text();
+  return options.data.target + "\n" + columns.text() + drop.text() + choice.id +
+         (options.data.skip_missing ? "\nskip missing\n" : "\n") + FitOptions::fields().write(options).text();
 }
 
 bool holds_out(const FitOptions& options) { return options.held_out || !options.has_full_gradients(); }
@@ -299,6 +303,7 @@ Value json_of(const FitResult& result, const FitArguments& arguments, const FitO
                            {"cost", result.cost},
                            {"metrics", metrics_json(result.fitted)},
                            {"samples", result.samples},
+                           {"skipped", result.skipped},
                            {"agents", result.agents},
                            {"rounds", result.traffic.rounds},
                            {"vectors", result.traffic.vectors},
@@ -333,6 +338,7 @@ void print_result(const FitResult& result, const FitArguments& arguments, const 
   }
   say(fmt::format("{} on {} of {}: cost {:.6g}.", result.model.options.loss.name,
                   count_of(result.samples - held_out, "sample"), count_of(result.agents, "agent"), result.cost));
+  if (result.skipped > 0) say_inked("S" + skipped_text(result.skipped).substr(1) + ".", Ink::warning);
   say(end_message(result, options));
   if (const std::string text = warning(result, options); !text.empty()) say_inked(text, Ink::warning);
   say(fmt::format("On the fitted samples: {}.", metrics_line(result.fitted)));
@@ -360,6 +366,7 @@ struct FitOutputs {
 
   template <class File>
   static File opened(const char* flag, const std::string& path) {
+    require_folder(flag, path);
     try {
       return File(path);
     } catch (const Error& e) {
@@ -423,7 +430,9 @@ int fit_command(FitArguments arguments, const Registry& registry) {
     line.show(progress_pieces(state, options));
   };
   control.on_plan = [&](const FitPlan& plan) {
-    if (!arguments.quiet) tell(paragraph(plan_text(plan, options), error_width()));
+    if (arguments.quiet) return;
+    const std::string note = batch_note(options.model.batch, (plan.samples + plan.agents - 1) / plan.agents);
+    tell(paragraph(plan_text(plan, options) + (note.empty() ? "" : "\n" + note), error_width()));
   };
   control.stop = [] { return stop_signal() != 0; };
   FitResult result;
@@ -474,6 +483,8 @@ void add_fit(CommandLine& line) {
   command.option("--drop", a->drop, "columns to leave out, in the same way");
   command.option("--id", a->id,
                  "the column that names the samples: it is not a feature, and `predict` copies it from CSV files");
+  command.flag("--skip-missing", a->skip_missing,
+               "leave out rows of CSV files with missing values, and report how many");
   command.option("--agents", a->agents, "number of agents (default: one per file where each has its own; else 8)")
       .within(1, 1000000);
   command.option("--graph", a->graph, "the network's topology (default: erdos-renyi)").suggests(Codec<Topology>::all());

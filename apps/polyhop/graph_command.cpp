@@ -18,6 +18,7 @@
 #include "json_output.hpp"
 #include "key_arguments.hpp"
 #include "memory_flag.hpp"
+#include "output_path.hpp"
 #include "polyhop/core/atomic_file.hpp"
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/rows.hpp"
@@ -88,8 +89,9 @@ void refuse_topology(const std::string& file) {
   std::error_code error;
   const std::vector<std::string> topologies = Codec<Topology>::all();
   if (std::ranges::count(topologies, file) == 0 || std::filesystem::exists(file, error)) return;
-  throw InputError("", "there is no file '" + file + "'; to describe a network of that topology, write --topology " +
-                           file + " --agents 10");
+  std::string flags = "--topology " + file;
+  for (const auto& [key, value] : needed_keys(Codec<Topology>::read(Value(file)))) flags += " --" + key + " " + value;
+  throw InputError("", "there is no file '" + file + "'; to describe a network of that topology, write " + flags);
 }
 
 Question question(const GraphArguments& arguments, const Registry& registry) {
@@ -295,6 +297,7 @@ AtomicFile opened_drawing(const std::string& file) {
   if (std::filesystem::path(file).extension() != ".svg") {
     throw InputError("--draw", "found '" + file + "', expected a name that ends in .svg, which is what is drawn");
   }
+  require_folder("--draw", file);
   try {
     return AtomicFile(file);
   } catch (const Error& e) {

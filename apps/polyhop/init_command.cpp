@@ -17,6 +17,7 @@
 
 #include "command_line.hpp"
 #include "commands.hpp"
+#include "output_path.hpp"
 #include "polyhop/core/atomic_file.hpp"
 #include "polyhop/core/error.hpp"
 #include "polyhop/experiment/config.hpp"
@@ -153,6 +154,7 @@ void init_command(const std::string& file, bool force) {
   if (!force && std::filesystem::exists(std::filesystem::symlink_status(file, ignored))) {
     throw InputError("", "'" + file + "' is there already; --force replaces it, another name leaves it alone");
   }
+  require_folder("", file);
   try {
     AtomicFile out(file);
     out.write(starter_text(file));

@@ -17,6 +17,7 @@
 #include "commands.hpp"
 #include "json_output.hpp"
 #include "memory_flag.hpp"
+#include "output_path.hpp"
 #include "polyhop/core/atomic_file.hpp"
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/words.hpp"
@@ -73,6 +74,7 @@ std::optional<std::string> page_file(const ReportArguments& arguments) {
 // beside the store, whose folder may be one to read only, `trouble` is what to say after the rest.
 std::optional<AtomicFile> opened_page(const ReportArguments& arguments, std::string& trouble) {
   const auto file = page_file(arguments);
+  if (arguments.output) require_folder("-o", *arguments.output);
   try {
     return file ? std::make_optional<AtomicFile>(*file) : std::nullopt;
   } catch (const OutputError&) {
@@ -158,6 +160,7 @@ int report_scoreboard(const ReportArguments& arguments) {
   if (board.instances.empty()) throw InputError("DIR", "no experiment in '" + folder + "' has any run");
   if (!arguments.figures.empty()) {
     for (const auto& name : arguments.figures) {
+      require_folder("--figure", name);
       naming_flags([&] { write_profile_figure(board, arguments.score, name, figure_of(arguments)); });
       print_written(name, arguments);
     }
@@ -205,6 +208,7 @@ int report_command(const ReportArguments& arguments) {
   auto page = opened_page(arguments, trouble);
   // Before anything is printed, so that an error in a figure does not come after a page of text.
   for (const auto& name : arguments.figures) {
+    require_folder("--figure", name);
     naming_flags([&] { write_figure(records, figure, name); });
   }
 

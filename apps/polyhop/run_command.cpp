@@ -27,9 +27,14 @@
 namespace polyhop::app {
 namespace {
 
+Index ended_runs(const Record& record) {
+  return std::ranges::count_if(record.cells, [](const Cell& cell) {
+    return cell.status != Status::unfinished && cell.status != Status::failed;
+  });
+}
+
 void print_results(const Record& record, std::size_t seeds) {
-  Index finished = 0;
-  for (const Cell& cell : record.cells) finished += cell.status != Status::unfinished && cell.status != Status::failed;
+  const Index finished = ended_runs(record);
   const std::string runs = finished == static_cast<Index>(record.cells.size())
                                ? count_of(finished, "run")
                                : fmt::format("{} of {} runs", finished, record.cells.size());
@@ -60,14 +65,17 @@ int run_one(const RunArguments& arguments) {
     return ending(done);
   }
   const int failures = tell_failures(outcome.record);
-  if (arguments.json) {
+  const bool stopped = stop_signal() != 0;
+  if (stopped && !arguments.json && ended_runs(outcome.record) == 0) {
+    say("Stopped before any run ended; run the same command to continue.");
+  } else if (arguments.json) {
     fmt::print("{}", summary_json(outcome.record));
   } else {
     print_results(outcome.record, config.options.seeds.list.size());
     fmt::print("\nThe page: {}\nThe data: {}{}\n", printable(outcome.page), printable(outcome.curves),
                !outcome.models.empty() ? ", " + printable(outcome.models)
                                        : "; there are many models: `polyhop export` writes them");
-    if (stop_signal() != 0) say("Stopped early; run the same command to continue.");
+    if (stopped) say("Stopped early; run the same command to continue.");
   }
   flush_output();
   return ending(failures);

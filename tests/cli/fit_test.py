@@ -37,8 +37,8 @@ class Fit(CommandTest):
     def fit(self, *arguments):
         return self.polyhop("fit", "a.svm", "--loss", "logistic", "--l2", "0.01", "--agents", "5", *arguments)
 
-    def refused(self, *arguments, says=(), code=3):
-        """Refused with one line that says why; nothing is written, and what was there stays."""
+    def refused(self, *arguments, says=(), code=3, files=1):
+        """Refused with a line per file that says why; nothing is written, and what was there stays."""
         self.put("model.npz", "kept")
         before = self.listing()
         result = self.polyhop("fit", *arguments)
@@ -47,7 +47,7 @@ class Fit(CommandTest):
         for part in says:
             self.assertIn(part, result.stderr)
         if code == 3:
-            self.assertRegex(result.stderr, r"\Apolyhop: [^\n]+\n\Z")
+            self.assertRegex(result.stderr, r"\A(polyhop: [^\n]+\n){%d}\Z" % files)
         self.assertEqual(self.listing(), before)
 
     def test_data_in_predictions_out(self):
@@ -123,6 +123,31 @@ class Fit(CommandTest):
         for n in (1, 3):
             self.put(f"site-{n}.csv", "a,b,y\n")
         self.refused("site-{agent+1}.csv", says=["none of these files holds a sample"])
+
+    def test_rows_that_lack_a_value_are_skipped_on_request(self):
+        lines = [f"{n},{2 * n + 1}\n" for n in range(8)]
+        self.put("site-0.csv", "a,y\n" + "".join(lines[:4]) + "9,\n")
+        self.put("site-1.csv", "a,y\n,3\nNA,4\n")
+        self.put("site-2.csv", "y,a\n" + "".join(",".join(reversed(line.strip().split(","))) + "\n" for line in lines[4:]))
+        flags = ["--target", "y", "-o", "m.npz", "--loss", "least-squares"]
+        self.refused("site-{agent}.csv", "--target", "y", says=["site-0.csv:6", "site-1.csv:2", "--skip-missing"], files=2)
+        said = json.loads(self.done("fit", "site-{agent}.csv", *flags, "--skip-missing", "--json").stdout)
+        self.assertEqual((said["samples"], said["skipped"]), (8, 3))
+        told = self.done("fit", "site-{agent}.csv", *flags, "--skip-missing").stdout
+        self.assertIn("\nSkipped 3 rows with missing values.\n", told)
+        self.put("all.csv", "a,y\n" + "".join(lines) + ",1\n")
+        said = json.loads(self.done("fit", "all.csv", *flags, "--skip-missing", "--json", "--agents", "2").stdout)
+        self.assertEqual((said["samples"], said["skipped"]), (8, 1))
+        self.refused("nowhere/all.csv", says=["there is no file \"nowhere/all.csv\"; there is no folder 'nowhere'"])
+        self.refused("all.csv", "--skip-missing", "-o", "no/m.npz", says=["there is no folder 'no'; make it with mkdir"])
+
+    def test_all_that_a_topology_needs_is_asked_for_at_once(self):
+        self.refused("wine", "--graph", "grid", says=["--set graph.rows, graph.columns: missing", "rows = 4, columns = 4"])
+
+    def test_a_batch_of_more_than_all_samples_is_remarked_on(self):
+        self.put("few.csv", "a,y\n" + "".join(f"{n},{2 * n + n % 3}\n" for n in range(12)))
+        told = self.polyhop("fit", "few.csv", "--agents", "2", "--batch", "50", "--iterations", "50", "-o", "m.npz").stderr
+        self.assertIn("samples of an agent, so samples repeat within it", told)
 
     def test_names_that_stand_for_several_files(self):
         for agent in range(3):

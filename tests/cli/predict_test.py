@@ -82,8 +82,27 @@ class Predict(CommandTest):
 
     def test_the_order_of_model_and_data(self):
         for command in ("predict", "evaluate"):
-            self.refused(command, "x.csv", "line.npz", says=["x.csv: is not a readable NPZ", "; the order is MODEL DATA"])
+            self.refused(command, "x.csv", "line.npz",
+                         says=["x.csv: is not a model: `polyhop fit DATA -o model.npz` writes one",
+                               "; the order is MODEL DATA"])
             self.assertNotIn("order", self.polyhop(command, "x.csv", "x.csv").stderr)
+
+    def test_what_is_not_a_model_is_named_with_what_to_do(self):
+        writes = "`polyhop fit DATA -o model.npz` writes one"
+        for command in ("predict", "evaluate"):
+            self.refused(command, "lime.npz", "x.csv", says="lime.npz: there is no such model; did you mean 'line.npz'?")
+            self.refused(command, "unheard-of", "x.csv", says="unheard-of: there is no such model; " + writes)
+            self.refused(command, "no/line.npz", "x.csv", says="there is no folder 'no'")
+            self.refused(command, ".", "x.csv", says="is a folder, expected a model: " + writes)
+        self.refused("predict", "line.npz", "x.csv", "-o", "no/p.csv",
+                     says="-o: cannot write 'no/p.csv': there is no folder 'no'; make it with mkdir -p no")
+
+    def test_rows_that_lack_a_value_are_skipped_on_request(self):
+        self.put("gaps.csv", "a,b,c,y\n1,2,3,4\n1,,3,4\n1,2,3,NA\n4,5,6,7\n")
+        self.refused("evaluate", "line.npz", "gaps.csv", says=["values are missing in 2 of 4 rows", "--skip-missing"])
+        result = self.done("evaluate", "line.npz", "gaps.csv", "--skip-missing", "--json")
+        self.assertEqual(json.loads(result.stdout)["samples"], 2)
+        self.assertIn("skipped 2 rows with missing values", result.stderr)
 
     def test_numbers_as_numpy_computes_them(self):
         found = [float(row["prediction"]) for row in self.predicted("line.npz", "x.csv")]

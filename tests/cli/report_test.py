@@ -75,7 +75,7 @@ class Report(CommandTest):
         refused("e.toml", "'e.toml' is an experiment, and its results are in a folder: give 'out/tiny' instead")
         refused("tiny", "there is no experiment in 'tiny'; did you mean 'out/tiny'?")
         refused("out/report.html", "'out/report.html' is a file of an experiment's results; give their folder, 'out'")
-        refused("nowhere", "'nowhere' does not exist; `polyhop run` writes the results of NAME into out/NAME")
+        refused("nowhere", "'nowhere' does not exist; `polyhop run` writes the results of the experiment NAME into out/NAME")
 
     def test_flags_of_figures_without_a_figure_are_told(self):
         told = self.done("report", "out", "--width", "3in", "--legend", "below").stderr
@@ -150,7 +150,7 @@ class Report(CommandTest):
             (3, "should end in .svg, .pdf or .png", "--figure", "f.gif"),
             (3, "there is no method", "--figure", "f.svg", "--method", "GAPE"),
             (3, "--method: there is no method \"GAPE\"; did you mean 'GAP'?", "--method", "GAPE"),
-            (3, "--figure: cannot write 'no/f.pdf'", "--figure", "no/f.pdf"),
+            (3, "--figure: cannot write 'no/f.pdf': there is no folder 'no'; make it with mkdir -p no", "--figure", "no/f.pdf"),
             (3, "no/page.html", "-o", "no/page.html"),
             (2, "such as 8.8cm or 3.5in", "--figure", "f.svg", "--width", "3.5ft"),
             (2, "should be from 3 to 100 cm", "--figure", "f.svg", "--height", "0in"),

@@ -290,6 +290,30 @@ class Help(CommandTest):
         self.assertEqual(self.listing().keys(), {"e.toml"})
 
 
+class MissingValues(CommandTest):
+    def test_rows_that_lack_a_value_are_skipped_and_counted(self):
+        rows = "".join(f"{n % 7},{n % 3}\n" for n in range(40))
+        self.put("d.csv", "x,y\n,1\n" + rows)
+        self.put("gaps.toml", """\
+name = "gaps"
+iterations = 10
+[graph]
+topology = "ring"
+agents = 4
+[problem]
+source = "file"
+data = "d.csv"
+loss = "least-squares"
+[[method]]
+step = "gap"
+""")
+        refused = self.polyhop("run", "gaps.toml")
+        self.assertEqual(refused.returncode, 3)
+        self.assertIn("skip_missing = true", refused.stderr)
+        result = self.done("run", "gaps.toml", "--set", "problem.skip_missing=true")
+        self.assertEqual(result.stderr.count("skipped 1 row with missing values"), 1)
+
+
 class RawColumns(CommandTest):
     def test_columns_of_unlike_size_get_advice_once(self):
         rows = "".join(f"{n % 7},{(n * 37) % 101 * 1000000},{n % 3}\n" for n in range(40))
@@ -312,7 +336,7 @@ step = "gap"
 name = "b"
 step = "polyak"
 """)
-        advice = r"The columns of the data differ in size by [1-9]e\+0[67], .*: consider problem\.standardise = true\."
+        advice = r"The columns of the data differ in size by a factor of [1-9]e\+0[67], .*: consider problem\.standardise = true\."
         for command in (["run", "raw.toml", "--quiet"], ["report", "out/raw"], ["run", "raw.toml", "--quiet"]):
             self.assertEqual(len(re.findall(advice, self.done(*command).stdout)), 1)
         told = self.done("run", "raw.toml", "--quiet", "--set", "problem.standardise=true").stdout

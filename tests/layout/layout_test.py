@@ -25,7 +25,7 @@ ROOMS = {
     "method": ({"core", "graph", "problem", "network"}, {"Eigen", "fmt"}),
     "experiment": ({"core", "graph", "problem", "network", "method"}, {"SQLiteCpp", "fmt", "sqlite3.h", "toml++", "zip.h"}),
     "fit": ({"core", "graph", "problem", "network", "method", "experiment/instance.hpp"}, set()),
-    "report": ({"core", "experiment/record.hpp", "experiment/toml_writer.hpp", "fit"}, {"fmt", "zip.h", "zlib.h"}),
+    "report": ({"core", "experiment/advice.hpp", "experiment/record.hpp", "experiment/toml_writer.hpp", "fit"}, {"fmt", "zip.h", "zlib.h"}),
     "polyhop.hpp": ({"core", "graph", "problem", "network", "method", "experiment", "fit"}, set()),  # includes what one needs
 }
 APP_THIRD_PARTY = {"CLI", "fmt"}

@@ -262,10 +262,10 @@ std::string fit_page(const std::string& name) {
     options.method = FitMethod::automatic;
     options.model.batch = {4, false};
     result = fit_of({"red", "green", "blue"}, "h1");
-    result.model.scale.assign(result.model.features.size(), 2);
-    result.model.scale.back() = 1e-3;
-    result.model.mean.assign(result.model.features.size(), 0);
-    result.model.mean[9] = 10;
+    result.deviation.assign(result.model.features.size(), 2);
+    result.deviation.back() = 1e-3;
+    result.mean.assign(result.model.features.size(), 0);
+    result.mean[9] = 10;
     result.held_out = result.fitted;
     result.held_out->samples = 10;
     result.held_out->metrics[0].second = 0.5;

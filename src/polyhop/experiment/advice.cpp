@@ -62,4 +62,20 @@ std::string advice(const Method& method, Status status) {
   return "every agent's step is 0: the cost is at or below the optimum given to the rule; give a smaller optimum";
 }
 
+std::string batch_note(const Batch& batch, Index samples) {
+  if (batch.all || batch.size <= samples) return "";
+  return "A batch of " + std::to_string(batch.size) + " is more than the " + std::to_string(samples) +
+         " samples of an agent, so samples repeat within it; a batch of \"all\" takes each once.";
+}
+
+std::string batch_note(const Value& config) {
+  const Value* problem = config.find("problem");
+  const Value* batch = problem != nullptr ? problem->find("batch") : nullptr;
+  const Value* samples = problem != nullptr ? problem->find("samples") : nullptr;
+  const auto* count = samples != nullptr ? samples->as<std::int64_t>() : nullptr;
+  const auto* size = batch != nullptr ? batch->as<std::int64_t>() : nullptr;
+  // Other data have no number of samples here: 0.
+  return size != nullptr && count != nullptr && *count > 0 ? batch_note(Batch{*size, false}, *count) : "";
+}
+
 }  // namespace polyhop

@@ -32,9 +32,11 @@ void add_real_problem(const ProblemOptions& options, std::uint64_t seed, Team& t
   const DataSource source = {options.source == "file" ? "" : options.source,
                              options.data.value_or(""),
                              options.target.value_or(""),
-                             {listed(options.columns.value_or("")), listed(options.drop.value_or(""))}};
+                             {listed(options.columns.value_or("")), listed(options.drop.value_or(""))},
+                             options.skip_missing.value_or(false)};
   PreparedData read = prepare_data(source, model, instance.network.matrix, seed, team, placement);
   refuse_empty_files(source, read.dealt);
+  instance.skipped = read.dealt.skipped;
   instance.preparation += read.standardised.traffic;
   instance.ownership = std::move(read.ownership);
   if (!model.standardise) instance.column_spread = column_spread(read.dealt.data, model.intercept, team);

@@ -36,6 +36,7 @@ struct Instance {
   Traffic preparation = {};  // what agreeing on the features' scales took, of all processes together
   Ownership ownership = {};
   double column_spread = 1;  // of the features of real data that were not standardised
+  Index skipped = 0;         // rows of the data that were left out because they lack a value
 };
 
 /// Made by all processes of the team together, each for its own agents. Nothing but the ownership depends on the

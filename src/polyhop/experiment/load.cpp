@@ -52,7 +52,9 @@ void require_store(const std::string& folder) {
   if (path.is_relative() && holds_store("out" / path)) {
     throw InputError("", "there is no experiment in '" + folder + "'; did you mean '" + ("out" / path).string() + "'?");
   }
-  if (!fs::exists(path, error)) refuse("does not exist; `polyhop run` writes the results of NAME into out/NAME");
+  const std::string advice = "; `polyhop run` writes the results of the experiment NAME into out/NAME";
+  if (!fs::exists(path, error)) refuse("does not exist" + advice);
+  if (fs::is_directory(path, error)) refuse("holds no results: experiment.sqlite is missing" + advice);
 }
 
 }  // namespace

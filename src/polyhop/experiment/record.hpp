@@ -181,7 +181,7 @@ struct NetworkPicture {
 };
 
 /// Columns of features that differ in size by more than this are the likely reason for a run that missed its target.
-inline constexpr double unlike_columns = 1e3;
+inline constexpr double unlike_columns = 10;
 
 /// One run: a method on a seed.
 struct Cell {

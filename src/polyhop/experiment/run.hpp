@@ -24,6 +24,8 @@ struct RunOptions {
   std::function<void(const Cell& cell)> on_point = {};
   /// Called during the search for a tuned constant: steps tried so far, and the largest possible number.
   std::function<void(const std::string& method, Index tried, Index budget)> on_trial = {};
+  /// Called when the data of a seed were read without the rows that lack a value: how many these are.
+  std::function<void(Index rows)> on_skipped = {};
   /// Polled a few times per second by every running cell: true ends them at their next checkpoint, `unfinished`.
   std::function<bool()> stop = {};
   /// Where finished cells are kept and found again, and unfinished ones resume from. Models then stay there.

@@ -12,6 +12,7 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
+#include <filesystem>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -416,14 +417,22 @@ void check_regular(const std::string& path, const struct stat& status) {
   refuse_file(path, std::string("this is ") + kind + "; expected a regular file");
 }
 
+// What to do about a file that is not there.
+std::string where_instead(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  std::error_code unknown;
+  if (!folder.empty() && !std::filesystem::exists(folder, unknown))
+    return "; there is no folder '" + folder.string() + "'";
+  const std::string near = near_file(path);
+  return near.empty() ? "; `polyhop init` writes an experiment to start from" : "; did you mean '" + near + "'?";
+}
+
 std::string file_text(const std::string& path) {
   struct stat status {};
   // Asked before the file is opened, since opening alone can act on a device; and again on what was opened.
   if (::stat(path.c_str(), &status) != 0) {
     const int error = errno;
-    const std::string near = error == ENOENT ? near_file(path) : "";
-    refuse_file(path,
-                "cannot open the file: " + reason_of(error) + (near.empty() ? "" : "; did you mean '" + near + "'?"));
+    refuse_file(path, "cannot open the file: " + reason_of(error) + (error == ENOENT ? where_instead(path) : ""));
   }
   check_regular(path, status);
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));

@@ -465,6 +465,7 @@ FitResult fit(const FitOptions& options, const FitControl& control) {
   how.loss = dealt.loss;
   result.why_loss = dealt.why_loss;
   result.samples = dealt.samples;
+  result.skipped = dealt.skipped;
   result.traffic += prepared.standardised.traffic;
   const Shares shares{matrix, ownership, team};
 
@@ -548,6 +549,10 @@ FitResult fit(const FitOptions& options, const FitControl& control) {
   model.id = std::move(dealt.id);
   model.classes = std::move(dealt.classes);
   write_weights(agreed, inner, prepared.standardised, model);
+  result.mean = how.standardise ? prepared.standardised.mean : std::move(inner.column_mean);
+  result.deviation = how.standardise ? prepared.standardised.scale : std::move(inner.deviation);
+  result.mean.resize(model.weights.columns());  // without the intercept's
+  result.deviation.resize(model.weights.columns());
   if (result.end != FitEnd::diverged) result.fitted = evaluation_of(model, *problem, agreed, shares);
   if (result.end != FitEnd::diverged && held_out) result.held_out = evaluation_of(model, *held_out, agreed, shares);
   const std::string source = options.data.bundled.empty() ? options.data.file : options.data.bundled;

@@ -96,6 +96,10 @@ struct FitPlan {
 
 struct FitResult {
   Model model;
+  /// Of the features as they stand in the file, so that coefficients can be compared: a deviation times a coefficient.
+  std::vector<double> mean = {};
+  std::vector<double> deviation = {};
+  Index skipped = 0;     // rows that were left out because they lack a value
   std::string why_loss;  // what in the target speaks for the loss; empty where the options name one
   FitState state;
   std::vector<FitState> history;  // of every check, the last one too

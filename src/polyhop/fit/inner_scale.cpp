@@ -23,7 +23,7 @@ double curvature_of(const LossSpec& loss) {
 InnerScale scale_inside(Dataset& data, const ModelOptions& model, const CombinationMatrix& matrix,
                         const Ownership& ownership, Team& team) {
   ColumnMoments moments = column_moments(data, model.intercept, matrix, ownership, team);
-  InnerScale out{std::move(moments.mean), std::move(moments.spread), {}, moments.traffic};
+  InnerScale out{moments.mean, moments.spread, {}, std::move(moments.mean), std::move(moments.spread), moments.traffic};
   // Along a coefficient the cost curves by about c spread^2 + l2; without the second, a column that hardly varies would
   // be blown up until its penalty is all there is.
   const double least = std::sqrt(model.l2 / curvature_of(model.loss));

@@ -15,7 +15,10 @@ struct InnerScale {
   std::vector<double> mean;       // 0 for sparse columns, and without an intercept that could take it up
   std::vector<double> scale;      // the intercept's column of ones has 0 and 1
   std::vector<double> penalties;  // 1 / scale^2; empty without a penalty
-  Traffic traffic;                // what agreeing on them took, of all processes
+  /// The table's own columns, for whoever compares coefficients; the intercept's among them.
+  std::vector<double> column_mean = {};
+  std::vector<double> deviation = {};  // about that mean; 0 for a column that does not vary
+  Traffic traffic = {};                // what agreeing on them took, of all processes
 };
 
 /// Scales the features, whose last column is the intercept's if the model has one.

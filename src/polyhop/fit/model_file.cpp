@@ -3,14 +3,20 @@
 #include "polyhop/fit/model_file.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
+#include <filesystem>
+#include <fstream>
 #include <optional>
 #include <set>
 #include <span>
+#include <string_view>
+#include <system_error>
 
 #include "polyhop/core/error.hpp"
+#include "polyhop/core/input_file.hpp"
 #include "polyhop/core/json.hpp"
 #include "polyhop/core/npz_reader.hpp"
 #include "polyhop/core/npz_writer.hpp"
@@ -279,7 +285,33 @@ void save_model(const Model& model, NpzWriter& out) {
   out.close();
 }
 
+namespace {
+
+// Refuses what cannot be a model before it is read as one.
+void refuse_other(const std::string& path) {
+  const auto refuse = [&](const std::string& message) { throw InputError("", message, 0, path); };
+  const std::string writes = "`polyhop fit DATA -o model.npz` writes one";
+  std::error_code unknown;
+  const std::filesystem::file_status status = std::filesystem::status(path, unknown);
+  if (status.type() == std::filesystem::file_type::not_found) {
+    const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+    if (!folder.empty() && !std::filesystem::exists(folder, unknown)) {
+      refuse("there is no such model; there is no folder '" + folder.string() + "'");
+    }
+    const std::string near = near_file(path);
+    refuse("there is no such model; " + (near.empty() ? writes : "did you mean '" + near + "'?"));
+  }
+  if (std::filesystem::is_directory(status)) refuse("is a folder, expected a model: " + writes);
+  if (!std::filesystem::is_regular_file(status)) return;
+  std::array<char, 2> head{};
+  std::ifstream(path, std::ios::binary).read(head.data(), head.size());
+  if (std::string_view(head.data(), head.size()) != "PK") refuse("is not a model: " + writes);
+}
+
+}  // namespace
+
 Model load_model(const std::string& path, std::span<const LossEntry> losses) {
+  refuse_other(path);
   try {
     return read_model(NpzReader(path), losses);
   } catch (const InputError& e) {

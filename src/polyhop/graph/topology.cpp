@@ -24,6 +24,11 @@ using generate::Edges;
 
 std::string topology_text(const GraphOptions& options) { return in_quotes(name_of(options.topology)); }
 
+/// Whether a topology says itself how many agents there are.
+bool has_own_agents(Topology topology) {
+  return topology == Topology::grid || topology == Topology::torus || topology == Topology::file;
+}
+
 /// The keys of its own that a topology takes, all of them needed.
 std::vector<std::string> keys_of(Topology topology) {
   switch (topology) {
@@ -52,18 +57,33 @@ std::vector<std::string> keys_of(Topology topology) {
 /// A value of a topology's own key, to start from.
 std::string example_of(const std::string& key) {
   static const std::map<std::string, std::string> values = {
-      {"probability", "0.3"}, {"radius", "0.4"},  {"degree", "4"},        {"rewire", "0.1"},
-      {"attach", "2"},        {"rows", "4"},      {"columns", "4"},       {"blocks", "2"},
-      {"within", "0.5"},      {"between", "0.1"}, {"file", "\"net.txt\""}};
-  return key + " = " + values.at(key);
+      {"agents", "10"},  {"probability", "0.3"}, {"radius", "0.4"},  {"degree", "4"},
+      {"rewire", "0.1"}, {"attach", "2"},        {"rows", "4"},      {"columns", "4"},
+      {"blocks", "2"},   {"within", "0.5"},      {"between", "0.1"}, {"file", "\"net.txt\""}};
+  return values.at(key);
 }
 
-/// What a key of [graph] is: its help, without the topologies that use it.
+/// What a key of [graph] is: its help, without the topologies that use it; of `agents`, whose name says it, "".
 std::string meaning_of(const std::string& key) {
   for (const FieldInfo& field : GraphOptions::fields().info()) {
-    if (field.name == key) return field.help.substr(field.help.find(": ") + 2);
+    if (field.name == key && key != "agents") return field.help.substr(field.help.find(": ") + 2);
   }
   return "";
+}
+
+/// One message for all keys that are missing.
+InputError missing(const std::vector<std::string>& keys, Topology topology) {
+  std::string paths, meanings, examples;
+  for (const std::string& key : keys) {
+    const std::string meaning = meaning_of(key);
+    paths += (paths.empty() ? "graph." : ", graph.") + key;
+    if (!meaning.empty()) {
+      meanings += (meanings.empty() ? ": " : ", ") + (keys.size() > 1 ? key + " (" + meaning + ")" : meaning);
+    }
+    examples += (examples.empty() ? "" : ", ") + key + " = " + example_of(key);
+  }
+  return {paths, "missing; topology " + in_quotes(name_of(topology)) + " needs " + (keys.size() > 1 ? "them" : "it") +
+                     meanings + ", such as " + examples};
 }
 
 /// Refuses keys that the topology does not use, and asks for those that it lacks, all at once.
@@ -76,17 +96,17 @@ void check_keys(const GraphOptions& options) {
     return value != nullptr && !(key == "file" && options.file.empty());
   };
   std::vector<InputError> errors;
+  std::vector<std::string> lacking;
   for (const std::string& key : GraphOptions::fields().names()) {
-    const bool used = std::find(own.begin(), own.end(), key) != own.end();
+    const bool used =
+        std::find(own.begin(), own.end(), key) != own.end() || (key == "agents" && !has_own_agents(options.topology));
     const bool shared = std::find(common.begin(), common.end(), key) != common.end();
-    if (used && !is_given(key)) {
-      errors.emplace_back("graph." + key, "missing; topology " + topology_text(options) +
-                                              " needs it: " + meaning_of(key) + ", such as " + example_of(key));
-    }
+    if (used && !is_given(key)) lacking.push_back(key);
     if (!used && !shared && is_given(key)) {
       errors.emplace_back("graph." + key, "topology " + topology_text(options) + " does not use this key");
     }
   }
+  if (!lacking.empty()) errors.insert(errors.begin(), missing(lacking, options.topology));
   if (!errors.empty()) throw InputError(errors);
 }
 
@@ -105,9 +125,6 @@ Index agents_of(const GraphOptions& options) {
                                            ", expected rows * columns = " + std::to_string(agents) + ", or nothing");
     }
     return agents;
-  }
-  if (!options.agents) {
-    throw InputError("graph.agents", "missing; topology " + topology_text(options) + " needs it, such as agents = 10");
   }
   return *options.agents;
 }
@@ -286,6 +303,14 @@ const FieldTable<GraphOptions>& GraphOptions::fields() {
     return t;
   }();
   return table;
+}
+
+std::vector<std::pair<std::string, std::string>> needed_keys(Topology topology) {
+  std::vector<std::string> keys = keys_of(topology);
+  if (!has_own_agents(topology)) keys.insert(keys.begin(), "agents");
+  std::vector<std::pair<std::string, std::string>> out;
+  for (const std::string& key : keys) out.emplace_back(key, example_of(key));
+  return out;
 }
 
 NetworkGraph make_network(const GraphOptions& options, std::uint64_t seed) {

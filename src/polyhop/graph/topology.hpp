@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "polyhop/core/fields.hpp"
 #include "polyhop/core/index.hpp"
@@ -79,6 +80,9 @@ struct GraphOptions {
 
   static const FieldTable<GraphOptions>& fields();
 };
+
+/// The keys of [graph] that a topology cannot do without, each with a value to start from.
+std::vector<std::pair<std::string, std::string>> needed_keys(Topology topology);
 
 /// Checks the options, builds or reads the graph and its weights. Random topologies are drawn from
 /// Stream(seed, Purpose::graph, 0, attempt) until connected; `options.seed` overrides `seed`.

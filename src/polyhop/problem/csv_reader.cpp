@@ -212,11 +212,18 @@ class CsvReader {
     if (has_header_) records.next();
     while (records.next()) {
       require_as_long(records);
+      if (options_.skip_missing && lacks_value(records)) {
+        ++skipped_;
+        continue;
+      }
       read_sample(records, kept.next() ? rows.add() : std::span<double>(dropped));
     }
     tell_unusable(kept.passed());
-    if (kept.passed() == 0 && !options_.may_be_empty) refuse("holds no samples, only a header");
+    if (kept.passed() == 0 && !options_.may_be_empty) {
+      refuse(skipped_ > 0 ? "every row lacks a value" : "holds no samples, only a header");
+    }
     DataTable out;
+    out.skipped = skipped_;
     out.features = rows.finish();
     name_columns(out);
     out.ids = std::move(ids_);
@@ -368,6 +375,15 @@ class CsvReader {
     return features;
   }
 
+  /// Whether a cell is empty that is needed: of a feature, or of the target.
+  [[nodiscard]] bool lacks_value(const Records& records) const {
+    for (std::size_t c = 0; c < records.cells().size(); ++c) {
+      const bool needed = c == target_ ? options_.has_targets : is_feature_[c];
+      if (needed && is_missing(records.cells()[c])) return true;
+    }
+    return false;
+  }
+
   void read_sample(const Records& records, std::span<double> row) {
     std::size_t feature = 0;
     bool is_complete = true;
@@ -445,7 +461,7 @@ class CsvReader {
     if (missing_.size() == 1 && first.count == 1) {
       const std::string column_out = leaving_out(missing_);
       return column_name(column) + ": a value is missing" + (first.cell == "\"\"" ? "" : " (" + first.cell + ")") +
-             "; fill it in" + (column_out.empty() ? ", or leave the row out" : ", leave the row out" + column_out);
+             "; fill it in" + (column_out.empty() ? ", or " : ", ") + row_out("leave the row out") + column_out;
     }
     std::string where;
     for (const auto& [c, seen] : missing_) {
@@ -453,8 +469,12 @@ class CsvReader {
     }
     const std::string columns_out = leaving_out(missing_);
     return "values are missing in " + std::to_string(incomplete_) + " of " + std::to_string(rows) + " rows: " + where +
-           "; fill them in" +
-           (columns_out.empty() ? ", or leave these rows out" : ", leave these rows out" + columns_out);
+           "; fill them in" + (columns_out.empty() ? ", or " : ", ") + row_out("leave these rows out") + columns_out;
+  }
+
+  /// How rows are left out, for those who learn or measure; whoever asks for predictions wants them all.
+  [[nodiscard]] std::string row_out(const std::string& what) const {
+    return what + (options_.has_targets ? ": --skip-missing (in an experiment skip_missing = true)" : "");
   }
 
   void add_id(std::string_view cell) {
@@ -522,6 +542,7 @@ class CsvReader {
   UnusableColumns text_;     // columns of features that hold some
   UnusableColumns missing_;  // columns that lack values
   Index incomplete_ = 0;     // rows that lack any
+  Index skipped_ = 0;        // rows left out because of that
 };
 
 }  // namespace

@@ -29,6 +29,7 @@ struct DataFormat {
   /// CSV without a header, NPY, NPZ: where a model's features stood; `choice` and `columns` do not count then.
   LearnedColumns learned = {};
   bool with_ids = false;      // CSV: the cells of the column `choice.id`, where it is there
+  bool skip_missing = false;  // CSV: leave out rows that lack a value they need, and count them; else they are refused
   bool may_be_empty = false;  // a file that says what its columns are, and holds no samples
   /// The samples, numbered from 0 and rising, whose features are kept; none given: all. Targets are all kept.
   std::optional<std::vector<Index>> keep = {};

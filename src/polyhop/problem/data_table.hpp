@@ -23,6 +23,7 @@ struct DataTable {
   LearnedColumns columns = {};  // where the features stand in the file, if they have no names and some were left out
   std::string id_name = {};     // of the column that was named as the id, as for the target
   std::vector<std::string> ids = {};          // of the samples, where they were asked for and are there
+  Index skipped = 0;                          // rows that lack a value, if these were to be left out
   std::vector<std::string> not_dropped = {};  // names to be dropped that the file does not have
 };
 

@@ -151,6 +151,7 @@ std::vector<std::string> sorted_union(std::vector<std::string> texts) {
 struct DealtReader::OwnFile {
   Index agent = 0;
   Index rows = 0;
+  Index skipped = 0;  // rows that lack a value
   Index columns = 0;
   bool sparse = false;
   std::vector<std::string> names = {};
@@ -221,6 +222,7 @@ DataTable DealtReader::read_one(bool features, std::vector<Index> keep) const {
   DataFormat format;
   format.target = source_.target;
   format.choice = source_.choice;
+  format.skip_missing = source_.skip_missing;
   if (!features) format.keep = std::move(keep);
   if (!source_.bundled.empty()) refuse_choice(format, source_.bundled);
   return source_.bundled.empty() ? read_data(source_.file, format) : read_bundled(source_.bundled, "/", format.keep);
@@ -288,6 +290,7 @@ void DealtReader::read_own(const Block& block) {
   DataFormat format;
   format.target = source_.target;
   format.choice = source_.choice;
+  format.skip_missing = source_.skip_missing;
   format.may_lack_dropped = true;
   format.may_be_empty = true;
   constexpr std::size_t most_told = 5;  // files
@@ -368,6 +371,7 @@ std::string DealtReader::summary() const {
     const DataTable& table = tables_[n];
     out.add(owners_[n]);
     out.add(table.features.rows());
+    out.add(table.skipped);
     out.add(table.features.columns());
     out.add(table.features.is_sparse());
     out.add(!table.labels.empty());
@@ -398,6 +402,7 @@ DealtData DealtReader::finish(const std::vector<std::string>& summaries) {
   own_files_ ? finish_own(summaries) : finish_dealt(summaries);
   if (!own_files_) {
     out_.samples = static_cast<Index>(table_.targets.size());
+    out_.skipped = table_.skipped;
     out_.features = std::move(table_.names);
     out_.target = std::move(table_.target_name);
     out_.columns = std::move(table_.columns);
@@ -427,6 +432,7 @@ void DealtReader::finish_own(const std::vector<std::string>& summaries) {
       OwnFile& file = files[agent];
       file.agent = agent;
       file.rows = in.take<Index>();
+      file.skipped = in.take<Index>();
       file.columns = in.take<Index>();
       file.sparse = in.take<bool>();
       file.has_labels = in.take<bool>();
@@ -447,6 +453,7 @@ void DealtReader::finish_own(const std::vector<std::string>& summaries) {
   for (const OwnFile& file : files) {
     columns = std::max(columns, file.columns);
     out_.samples += file.rows;
+    out_.skipped += file.skipped;
     if (file.rows == 0) out_.without_samples.push_back(file.agent);
   }
   if (out_.samples == 0) throw InputError("problem.data", "none of these files holds a sample", 0, source_.file);

@@ -26,6 +26,7 @@ struct DealtData {
   std::vector<std::string> classes;   // names in the order of their numbers; empty where targets are no classes
   LearnedColumns columns = {};        // of features without names: where they stand in the file, if some were left out
   std::string id = {};                // the name or number of the column that was named as the id, or empty
+  Index skipped = 0;                  // rows of all agents that were left out because they lack a value
   std::vector<Index> without_samples = {};  // agents whose own files hold none
   LossSpec loss = {};                       // as it was asked for, or as it follows from the target
   std::string why_loss = {};                // what in the target speaks for it; empty where it was asked for
@@ -39,6 +40,7 @@ struct DataSource {
   std::string file;
   std::string target;  // the target's column, by name or number
   ColumnChoice choice = {};
+  bool skip_missing = false;  // CSV: leave out rows that lack a value
   /// The samples of a program that already has them; no file is read then.
   std::shared_ptr<const DataTable> table = nullptr;
 };

@@ -48,6 +48,7 @@ const FieldTable<ProblemOptions>& ProblemOptions::fields() {
           .add("columns", &O::columns,
                "file: the columns to use as features, by name or number: \"age,3-7\"; default: all but the target")
           .add("drop", &O::drop, "file: columns to leave out, in the same form")
+          .add("skip_missing", &O::skip_missing, "CSV: leave out rows with missing values, and report how many")
           .add("reference", &O::reference, "where J(w^o) comes from")
           .add("precision", &O::precision, "precision of features, models, gradients and messages")
           .add("seed", &O::seed, "draw the same data whatever the run's seed", count_from(0));
@@ -70,6 +71,7 @@ void check_synthetic(const ProblemOptions& options) {
        {std::pair{"data", options.data}, {"columns", options.columns}, {"drop", options.drop}}) {
     if (given) refuse_key(key, "is for source = \"file\"");
   }
+  if (options.skip_missing) refuse_key("skip_missing", "is for source = \"file\"");
   const Task task = options.model.loss.task;
   if (task == Task::classes || task == Task::counts) {
     refuse_key("loss",

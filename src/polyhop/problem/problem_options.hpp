@@ -48,6 +48,7 @@ struct ProblemOptions {
   std::optional<std::string> target;
   std::optional<std::string> columns = {};
   std::optional<std::string> drop = {};
+  std::optional<bool> skip_missing = {};
   ReferenceChoice reference;
   Element precision = Element::float64;
   std::optional<Index> seed;

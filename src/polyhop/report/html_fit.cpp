@@ -37,6 +37,7 @@ std::string facts_of(const FitOptions& options, const FitResult& result) {
   out += fmt::format(
       "; {}, {}, {}", counted(result.agents, "agent"), name_of(options.graph.topology),
       own_files ? "a file of each agent's own" : "dealt: " + std::string(name_of(options.model.partition.kind)));
+  if (result.skipped > 0) out += "; " + counted(result.skipped, "row") + " with missing values skipped";
   if (result.held_out) out += "; " + counted(result.held_out->samples, "sample") + " held out";
   return out;
 }
@@ -53,15 +54,16 @@ std::string history_json(const FitOptions& options, const FitResult& result) {
        {"held_out", result.held_out ? column(&FitState::held_out) : "null"}});
 }
 
-// Features in the order of their largest coefficient; of standardised ones by the effect of one deviation, as
-// coefficients of the features in the file cannot be compared.
-std::vector<Index> largest_first(const Model& model) {
+// Features in the order of what one deviation of each changes, as coefficients of features in unlike units cannot be
+// compared; by their coefficients where deviations are not known.
+std::vector<Index> largest_first(const FitResult& result) {
+  const Model& model = result.model;
   std::vector<double> size(model.weights.columns());
   for (std::size_t j = 0; j < size.size(); ++j) {
     for (Index c = 0; c < model.weights.rows(); ++c) {
       size[j] = std::max(size[j], std::abs(model.weights(c, static_cast<Index>(j))));
     }
-    if (!model.scale.empty()) size[j] *= model.scale[j];
+    if (!result.deviation.empty()) size[j] *= result.deviation[j];
   }
   std::vector<Index> out(size.size());
   std::iota(out.begin(), out.end(), Index{0});
@@ -81,31 +83,34 @@ std::vector<std::string> outputs_of(const Model& model) {
 }
 
 // The scores of a sample whose features are all at their mean: the intercepts that go with effects of deviations.
-std::vector<double> intercepts_at_mean(const Model& model) {
+std::vector<double> intercepts_at_mean(const FitResult& result) {
+  const Model& model = result.model;
   std::vector<double> out = model.intercept;
   for (std::size_t c = 0; c < out.size(); ++c) {
-    for (std::size_t j = 0; j < model.mean.size(); ++j) {
-      out[c] += model.weights(static_cast<Index>(c), static_cast<Index>(j)) * model.mean[j];
+    for (std::size_t j = 0; j < result.mean.size(); ++j) {
+      out[c] += model.weights(static_cast<Index>(c), static_cast<Index>(j)) * result.mean[j];
     }
   }
   return out;
 }
 
-std::string coefficients_json(const Model& model) {
-  std::vector<Index> order = largest_first(model);
+std::string coefficients_json(const FitResult& result) {
+  const Model& model = result.model;
+  const bool comparable = !result.deviation.empty();
+  std::vector<Index> order = largest_first(result);
   const auto total = static_cast<Index>(order.size());
   order.resize(std::min(total, std::max<Index>(1, listed_coefficients / model.weights.rows())));
   std::vector<Index> rows(model.weights.rows());
   std::iota(rows.begin(), rows.end(), Index{0});
   const auto weights = [&](Index j) { return list_of(rows, [&](Index c) { return json(model.weights(c, j)); }); };
   const auto plain = [](double x) { return json(x); };
-  const auto scale = [&](Index j) { return json(model.scale[j]); };
+  const auto scale = [&](Index j) { return json(result.deviation[j]); };
   return object({{"outputs", list_of(outputs_of(model), [](const std::string& s) { return json(s); })},
                  {"features", list_of(order, [&](Index j) { return json(feature_name(model, j)); })},
                  {"weights", list_of(order, weights)},
-                 {"scale", model.scale.empty() ? "null" : list_of(order, scale)},
+                 {"scale", comparable ? list_of(order, scale) : "null"},
                  {"intercept", list_of(model.intercept, plain)},
-                 {"at_mean", model.scale.empty() ? "null" : list_of(intercepts_at_mean(model), plain)},
+                 {"at_mean", comparable ? list_of(intercepts_at_mean(result), plain) : "null"},
                  {"total", json(total)}});
 }
 
@@ -161,7 +166,7 @@ std::string html_fit(const FitOptions& options, const FitResult& result, const s
               {"good", good ? "true" : "false"},
               {"history", history_json(options, result)},
               {"tolerance", options.has_full_gradients() ? json(options.tolerance) : "null"},
-              {"coefficients", has_model ? coefficients_json(result.model) : "null"},
+              {"coefficients", has_model ? coefficients_json(result) : "null"},
               {"cost", json(result.cost)},
               {"fitted", has_model ? evaluation_json(result.fitted) : "null"},
               {"held_out", has_model && result.held_out ? evaluation_json(*result.held_out) : "null"},

@@ -15,6 +15,7 @@
 #include <tuple>
 
 #include "polyhop/core/words.hpp"
+#include "polyhop/experiment/advice.hpp"
 #include "polyhop/report/text_table.hpp"
 
 namespace polyhop {
@@ -108,7 +109,7 @@ std::string headline(const Record& record, const std::vector<Standing>& standing
   if (standings.empty()) return "There are no runs.";
   if (const std::string text = tuned_headline(record, standings); !text.empty()) return text;
   const Standing& best = standings.front();
-  if (best.runs == 0) return "No run has ended.";
+  if (best.runs == 0) return "No run has ended, so there is nothing to rank yet.";
   if (!std::isfinite(best.iterations.median)) return unreached_headline(record, standings);
   std::string text = quoted(best.method) + " reached an excess risk of " + significant(record.target, 3) +
                      where_reached(best) + " first, in " + amount(best.iterations.median) +
@@ -242,7 +243,7 @@ std::string columns_note(const Record& record, const std::vector<Standing>& stan
   for (const Cell& cell : record.cells) spread = std::max(spread, cell.column_spread);
   const bool missed = std::ranges::any_of(standings, [](const Standing& s) { return s.reached < s.runs; });
   if (!(spread > unlike_columns) || !missed) return "";
-  return "The columns of the data differ in size by " + significant(spread, 1) +
+  return "The columns of the data differ in size by a factor of " + significant(spread, 2) +
          ", which slows every method down: consider problem.standardise = true.";
 }
 
@@ -531,7 +532,10 @@ std::string ranking_text(const Record& record, Index width, bool color) {
     for (const std::string& line : wrapped(text, width)) out += (color && ink ? colored(line, *ink) : line) + "\n";
     return out;
   };
-  std::string out = said(headline(record, standings), Ink::bold) + "\n";
+  const std::string best = said(headline(record, standings), Ink::bold);
+  if (std::ranges::all_of(record.cells, [](const Cell& cell) { return cell.status == Status::unfinished; }))
+    return best;
+  std::string out = best + "\n";
   const std::string over = over_seeds(record);
   out += said("To reach an excess risk of " + significant(record.target, 3) + over + ":") + "\n" +
          target_table(standings).text(width, color);
@@ -545,6 +549,7 @@ std::string ranking_text(const Record& record, Index width, bool color) {
     out += "\n" + said("Tuning, which no number above counts:") + "\n" +
            tuning_table(record, standings).text(width, color);
   }
+  if (const std::string text = batch_note(record.config); !text.empty()) out += "\n" + said(text, Ink::warning);
   if (const std::string text = columns_note(record, standings); !text.empty()) out += "\n" + said(text, Ink::warning);
   if (const std::string text = way_to_target(record, standings); !text.empty()) out += "\n" + said(text);
   if (const std::string text = reference_note(record); !text.empty()) out += "\n" + said(text, Ink::warning);

@@ -175,11 +175,11 @@ TEST_F(ModelFile, RefusesToSaveWhatDoesNotFitTogetherAndLeavesNothing) {
 }
 
 TEST_F(ModelFile, RefusesFilesThatAreNoModels) {
-  expect_refused("missing.npz", "");
+  expect_refused("missing.npz", "there is no such model");
   std::filesystem::create_directory(file("folder.npz"));
-  expect_refused("folder.npz", "");
+  expect_refused("folder.npz", "is a folder");
   std::ofstream(file("text.npz")) << "weights 1 2 3\n";
-  expect_refused("text.npz", "archive");
+  expect_refused("text.npz", "is not a model");
   NpzWriter run(file("models.npz"));
   run.add("GAP/0", std::vector<double>{1}, {1, 1});
   run.close();

@@ -220,6 +220,14 @@ TEST(TopologyErrors, AskForMissingKeys) {
       "graph.attach: missing; topology \"barabasi-albert\" needs it: links that a new agent makes, such as attach = 2");
   EXPECT_EQ(error_of({{"topology", "grid"}, {"rows", 4}}),
             "graph.columns: missing; topology \"grid\" needs it: number of columns, such as columns = 4");
+  EXPECT_EQ(
+      error_of({{"topology", "grid"}}),
+      "graph.rows, graph.columns: missing; topology \"grid\" needs them: rows (number of rows), columns (number of "
+      "columns), such as rows = 4, columns = 4");
+  EXPECT_EQ(
+      error_of({{"topology", "random-regular"}}),
+      "graph.agents, graph.degree: missing; topology \"random-regular\" needs them: degree (neighbours per agent), "
+      "such as agents = 10, degree = 4");
   EXPECT_EQ(error_of({{"topology", "stochastic-block"}, {"agents", 4}, {"blocks", 2}, {"within", 1}}),
             "graph.between: missing; topology \"stochastic-block\" needs it: probability of a link between groups, "
             "such as between = 0.1");

@@ -87,26 +87,43 @@ TEST_F(CsvReader, ReadsFeaturesAlone) {
 }
 
 TEST_F(CsvReader, RefusesAMissingValueWithItsRowAndColumn) {
-  EXPECT_EQ(
-      refusal("a.csv", "x,age,y\n1,2,3\n1,,3\n"),
-      "3: column 2 ('age'): a value is missing; fill it in, leave the row out, or leave the column out: --drop age "
-      "(in an experiment drop = \"age\")");
+  const std::string skip = "leave the row out: --skip-missing (in an experiment skip_missing = true)";
+  EXPECT_EQ(refusal("a.csv", "x,age,y\n1,2,3\n1,,3\n"),
+            "3: column 2 ('age'): a value is missing; fill it in, " + skip +
+                ", or leave the column out: --drop age (in an experiment drop = \"age\")");
   EXPECT_EQ(refusal("a.csv", "x,age,y\n1,NA,3\n", {.features = {"x", "age"}}),
-            "2: column 2 ('age'): a value is missing (\"NA\"); fill it in, or leave the row out");
-  EXPECT_EQ(
-      refusal("a.csv", "1,2\nnan,3\n"),
-      "2: column 1: a value is missing (\"nan\"); fill it in, leave the row out, or leave the column out: --drop 1 "
-      "(in an experiment drop = \"1\")");
-  EXPECT_EQ(refusal("a.csv", "x,y\n1,red\n2,\n"),
-            "3: column 2 ('y'): a value is missing; fill it in, or leave the row out");
+            "2: column 2 ('age'): a value is missing (\"NA\"); fill it in, or " + skip);
+  EXPECT_EQ(refusal("a.csv", "1,2\nnan,3\n"),
+            "2: column 1: a value is missing (\"nan\"); fill it in, " + skip +
+                ", or leave the column out: --drop 1 (in an experiment drop = \"1\")");
+  EXPECT_EQ(refusal("a.csv", "x,y\n1,red\n2,\n"), "3: column 2 ('y'): a value is missing; fill it in, or " + skip);
+  // Of those who want predictions, nobody wants fewer.
+  EXPECT_EQ(refusal("a.csv", "x,z\n1,2\n2,\n", {.has_targets = false}),
+            "3: column 2 ('z'): a value is missing; fill it in, or leave the row out");
 }
 
 TEST_F(CsvReader, RefusesAllMissingValuesAtOnce) {
   EXPECT_EQ(
       refusal("a.csv", "x,age,bmi,y\n1,2,3,4\n1,,3,4\n1,NA,?,4\n1,2,3,\n"),
       "3: values are missing in 3 of 4 rows: column 2 ('age') (2), column 3 ('bmi') (1), column 4 ('y') (1); fill "
-      "them in, leave these rows out, or leave the columns out: --drop age,bmi (in an experiment drop = "
-      "\"age,bmi\")");
+      "them in, leave these rows out: --skip-missing (in an experiment skip_missing = true), or leave the columns out: "
+      "--drop age,bmi (in an experiment drop = \"age,bmi\")");
+}
+
+TEST_F(CsvReader, SkipsAndCountsRowsThatLackAValueTheyNeed) {
+  const std::string text = "x,note,age,y\n1,,2,3\n2,,NA,4\n3,a,5,?\n4,b,6,7\n";
+  const DataFormat skip{.choice = {.drop = {"note"}}, .skip_missing = true};
+  const DataTable table = read("a.csv", text, skip);
+  EXPECT_EQ(table.skipped, 2);
+  ASSERT_EQ(table.features.rows(), 2) << "a dropped column may lack what it likes";
+  EXPECT_EQ(row(table, 0), (Numbers{1, 2}));
+  EXPECT_EQ(row(table, 1), (Numbers{4, 6}));
+  EXPECT_EQ(Numbers(table.targets.begin(), table.targets.end()), (Numbers{3, 7}));
+  // Samples are numbered without the rows that were skipped.
+  DataFormat second = skip;
+  second.keep = {1};
+  EXPECT_EQ(row(read("a.csv", text, second), 0), (Numbers{4, 6}));
+  EXPECT_EQ(refusal("a.csv", "x,y\n1,\n,2\n", {.skip_missing = true}), "every row lacks a value");
 }
 
 TEST_F(CsvReader, RefusesAllColumnsOfTextAtOnceAndMissingValuesBeside) {

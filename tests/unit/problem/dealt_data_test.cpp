@@ -364,12 +364,12 @@ TEST_F(DealtDataFiles, OfOwnFilesTheSummaryHoldsNoTargetsThatAreNumbersAndNoFeat
   DealtReader reader({"", file("site-{agent}.csv"), ""}, builtin_loss("least-squares"), {}, 1, 0);
   reader.open(false);
   reader.read({0, 1});
-  // One agent, its rows and columns, dense, no words, the target's name, no columns left out, no id, none that was to
-  // be dropped, the columns' names, no classes, none below 0.
+  // One agent, its rows, none that were skipped, its columns, dense, no words, the target's name, no columns left out,
+  // no id, none that was to be dropped, the columns' names, no classes, none below 0.
   using Names = std::vector<std::string>;
   const auto told = [](const std::vector<double>& values) {
-    return message(Index{1}, Index{0}, Index{2}, Index{1}, false, false, "y", Index{0}, "", Names{}, false, Names{"a"},
-                   Names{}, values, false);
+    return message(Index{1}, Index{0}, Index{2}, Index{0}, Index{1}, false, false, "y", Index{0}, "", Names{}, false,
+                   Names{"a"}, Names{}, values, false);
   };
   EXPECT_EQ(reader.summary(), told({}));
   // Where the loss is to follow from the targets, that there are some that stand for no class: 1/2 for all of them.

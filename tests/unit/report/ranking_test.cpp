@@ -205,7 +205,7 @@ TEST(Ranking, RemarksOnRunsThatHaveNotEnded) {
   EXPECT_TRUE(
       ends(record({good, never, broken, begun}), "1 of 2 reached the target, 1 of 4 failed, 1 of 4 unfinished"));
   EXPECT_TRUE(ends(record({broken, broken}), "failed"));
-  EXPECT_TRUE(ends(record({begun}), "unfinished"));
+  EXPECT_TRUE(ends(record({broken, begun}), "1 of 2 failed, 1 of 2 unfinished"));
 }
 
 TEST(Ranking, AMethodWithoutARunThatEndedComesLast) {
@@ -222,7 +222,8 @@ TEST(Ranking, ARunWithoutPointsIsARunThatGotNowhere) {
 
 TEST(Ranking, HeadlineOfNothing) {
   EXPECT_EQ(headline(record({})), "There are no runs.");
-  EXPECT_EQ(headline(record({cell("m", {9}, Status::unfinished)})), "No run has ended.");
+  EXPECT_EQ(headline(record({cell("m", {9}, Status::unfinished)})),
+            "No run has ended, so there is nothing to rank yet.");
 }
 
 Record tuned(std::vector<Cell> cells) {
@@ -520,8 +521,8 @@ TEST(Ranking, AdvisesOnceToStandardiseColumnsOfUnlikeSize) {
   Record of = record({cell("a", {9, 3}), cell("b", {9, 20})});
   for (Cell& each : of.cells) each.column_spread = 2e5;
   const std::string advice =
-      "The columns of the data differ in size by 2e+05, which slows every method down: consider problem.standardise = "
-      "true.\n";
+      "The columns of the data differ in size by a factor of 2e+05, which slows every method down: consider "
+      "problem.standardise = true.\n";
   const std::string text = ranking_text(of, 1000);
   const std::size_t at = text.find(advice);
   ASSERT_NE(at, std::string::npos) << text;
@@ -529,8 +530,27 @@ TEST(Ranking, AdvisesOnceToStandardiseColumnsOfUnlikeSize) {
   of.target = 100;
   EXPECT_EQ(ranking_text(of).find("standardise"), std::string::npos) << "all reached the target";
   of.target = 1;
-  for (Cell& each : of.cells) each.column_spread = 900;
+  for (Cell& each : of.cells) each.column_spread = 12;
+  EXPECT_NE(ranking_text(of, 1000).find("differ in size by a factor of 12, "), std::string::npos);
+  for (Cell& each : of.cells) each.column_spread = 9;
   EXPECT_EQ(ranking_text(of).find("standardise"), std::string::npos);
+}
+
+TEST(Ranking, IsOneSentenceUntilARunHasEnded) {
+  const Record of = record({cell("a", {9, 3}, Status::unfinished), cell("b", {9, 20}, Status::unfinished)});
+  EXPECT_EQ(ranking_text(of), "No run has ended, so there is nothing to rank yet.\n");
+}
+
+TEST(Ranking, SaysThatSamplesRepeatInABatchLargerThanTheSamples) {
+  Record of = record({cell("a", {9, 3})});
+  of.config = Value::Table{{"problem", Value::Table{{"samples", 4}, {"batch", 9}}}};
+  EXPECT_NE(
+      ranking_text(of, 1000).find("\nA batch of 9 is more than the 4 samples of an agent, so samples repeat within "
+                                  "it; a batch of \"all\" takes each once.\n"),
+      std::string::npos)
+      << ranking_text(of, 1000);
+  of.config["problem"]["batch"] = 4;
+  EXPECT_EQ(ranking_text(of).find("batch"), std::string::npos);
 }
 
 TEST(Ranking, ColoursHeadingsTheBestAndWarnings) {

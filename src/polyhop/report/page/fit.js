@@ -269,8 +269,7 @@ function showCoefficients() {
                     "deviation of it adds to that of a sample at all means, which makes features comparable." :
                 `what one standard deviation adds to ${subject}, which makes features comparable; the intercept is ` +
                     "the score of a sample at all means. The CSV has the coefficients per unit.") :
-           `What one unit of the feature adds to ${subject}. Features of unlike scales can be compared after ` +
-               "--standardise.") +
+           `What one unit of the feature adds to ${subject}. Features in unlike units cannot be compared by it.`) +
       (listed < coefficients.total ? ` ${listed} of ${coefficients.total} features; all are in the model's file.` : "");
 }
 

@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+
+namespace polyhop::app {
+
+/// Throws InputError that names the flag if the folder of a file to be written does not exist, with how to make it.
+void require_folder(const std::string& flag, const std::string& file);
+
+/// "; there is no folder 'DIR'", if that is why a file cannot be read; else "".
+std::string missing_folder(const std::string& file);
+
+}  // namespace polyhop::app
