@@ -33,6 +33,10 @@ class DumpedRun:
         bad = np.flatnonzero(~(size < OVERFLOWED))
         return min(len(self.mu), bad[0] - 1 if bad.size else len(self.mu))
 
+    def is_single(self):
+        """Whether gradients are numbers times single samples."""
+        return self.given["l2"] == 0 and self.given["gradient"] == "plain" and self.index.shape[2] == 1
+
     def describe(self):
         return f"n={self.folder.name} " + json.dumps(self.given)
 

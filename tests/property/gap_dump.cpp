@@ -16,6 +16,8 @@ std::vector<RunCase> cases() {
     base.step = std::move(step);
     all.push_back(std::move(base));
   };
+  add(gap({{"products", "remembered"}}), {.topology = "path", .agents = 9, .noise = 0.5});
+  add(gap({{"bound", "tight"}, {"damping", "rows"}, {"products", "remembered"}}), {.loss = "logistic", .noise = 1.0});
   const char* bounds[] = {"paper", "linear", "tight", "oracle"};
   const char* dampings[] = {"paper", "rows", "norms", "graph"};
   // Every bound with every damping: an interpolating problem, then one with noise, a penalty and batches.

@@ -62,10 +62,13 @@ def sweep_traffic(o, hop, two_hop):
     return 2 * hop, 0
 
 
-def damping_traffic(o, hop, two_hop, sketch):
-    """(vectors, scalars) of alpha: lists of g, the norms by two scalar rounds, lists of s numbers, or nothing."""
+def damping_traffic(o, hop, two_hop, sketch, single):
+    """(vectors, scalars) of alpha: lists of g, the norms by two scalar rounds, lists of s numbers, or nothing.
+
+    `single`: gradients are numbers times single samples, and sent as these.
+    """
     if holds_gradient_lists(o):
-        return two_hop, 0
+        return two_hop, two_hop if single else 0
     if o["damping"] == "norms":
         return 0, 2 * hop
     if o["damping"] == "sketch":
@@ -85,7 +88,7 @@ def agreement_rounds(o, A):
     return 1 if o["reach"] == "neighbours" else gap_twin.diameter(A)
 
 
-def step_traffic(o, A, sketch):
+def step_traffic(o, A, sketch, single):
     """(vectors, scalars) that the rule sends in an iteration; None for an exact solve, which is no protocol."""
     hop, two_hop = directions(A)
     if o["rule"] == "backtracking":
@@ -96,7 +99,7 @@ def step_traffic(o, A, sketch):
         return None
     parts = [
         (two_hop if o["bound"] == "paper" else 2 * hop, 0),  # lists of w, or B W by two relay rounds
-        damping_traffic(o, hop, two_hop, sketch),
+        damping_traffic(o, hop, two_hop, sketch, single),
         cap_traffic(o, hop),
         (0, hop if o["agree"] != "none" else 0),
     ] + [sweep_traffic(o, hop, two_hop)] * (o["sweeps"] - 1)
@@ -307,7 +310,7 @@ class GapOracle(unittest.TestCase):
     def compare_traffic(self, x):
         """Vectors, scalars and evaluations, exactly; of an exact solve only the algorithm's share."""
         o, (hop, _) = x.full_options, directions(x.A)
-        step, (values, gradients) = step_traffic(o, x.A, x.sketch), evaluations(o, x.A)
+        step, (values, gradients) = step_traffic(o, x.A, x.sketch, x.is_single()), evaluations(o, x.A)
         columns = {name: x.traffic[:, c] for c, name in enumerate(COLUMNS)}
         expected = {"values": values, "gradients": gradients}
         if o["rule"] == "backtracking":

@@ -22,7 +22,7 @@ RULES = ("gap", "constant", "decay", "polyak", "sps", "backtracking")
 DEFAULTS = {
     "loss": "least-squares", "l2": 0.0, "delta": 1.0, "rule": "gap",
     "bound": "paper", "damping": "paper", "sweeps": 2, "project": False, "relaxation": 1.0,
-    "optimum": "zero", "agree": "none", "cap": None, "sums": "mixed", "exchange": "lists",
+    "optimum": "zero", "agree": "none", "cap": None, "sums": "mixed", "exchange": "lists", "products": "auto",
     "value": None, "power": None, "c": 1.0, "max": None, "lambda_B": None,
     "growth": 2.0, "decrease": 1.0, "shrink": 0.5, "first": 1.0, "reach": "neighbours",  # decrease: backtracking's delta
 }

@@ -95,7 +95,7 @@ def metric_traffic(x, o):
     hop, two_hop = directions(x.A)
     if x.name in DIAGONAL:
         return 0, 0, 0
-    parts = [(two_hop if o["bound"] == "paper" else 2 * hop, 0), gap_oracle.damping_traffic(o, hop, two_hop, x.sketch)]
+    parts = [(two_hop if o["bound"] == "paper" else 2 * hop, 0), gap_oracle.damping_traffic(o, hop, two_hop, x.sketch, x.is_single() and x.name not in TRACKED)]
     parts += [gap_oracle.sweep_traffic(o, hop, two_hop)] * (o["sweeps"] - 1)
     return (2 * o["sweeps"], *np.sum(parts, axis=0))
 

@@ -78,7 +78,8 @@ RULE_DEFAULTS = {
     "barzilai-borwein": {"kind": "long", "first": 1e-3, "min": 1e-6, "max": 10.0, "agree": "none"},
     "adgd": {"first": 1e-6, "agree": "none"},
     "gap": {"bound": "paper", "damping": "paper", "sweeps": 2, "project": False, "relaxation": 1.0, "optimum": "zero",
-            "agree": "none", "cap": None, "sums": "mixed", "exchange": "lists", "sketch_size": 32},
+            "agree": "none", "cap": None, "sums": "mixed", "exchange": "lists", "sketch_size": 32,
+            "products": "auto"},
 }
 ALGORITHM_DEFAULTS = {
     "atc": {}, "cta": {}, "dgd": {}, "extra": {}, "diging": {},

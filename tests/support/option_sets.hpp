@@ -34,6 +34,12 @@ inline bool shares_rounds(const Value& step) {
   return rule != nullptr && *rule->as<std::string>() == "gap";
 }
 
+/// Rules that remember products of samples
+inline bool remembers(const Value& step) {
+  const Value* products = step.find("products");
+  return products != nullptr && *products->as<std::string>() == "remembered";
+}
+
 /// Rules whose first step is a number of their own, whatever the costs are.
 inline bool has_a_first_step(const Value& step) {
   static const std::set<std::string> rules = {"constant",         "decay", "schedule", "backtracking",
@@ -62,7 +68,7 @@ inline std::vector<Value> gap_sets() {
   return sets;
 }
 
-/// What is done to GAP's steps after the sweeps, with and without two-hop lists.
+/// What is done to GAP's steps after the sweeps, with and without two-hop lists, and how the lists are multiplied.
 inline std::vector<Value> limited_sets() {
   std::vector<Value> sets;
   for (const char* damping : {"rows", "norms"}) {
@@ -83,6 +89,8 @@ inline std::vector<Value> limited_sets() {
   }
   sets.push_back(gap({{"cap", "distance"}}));
   sets.push_back(gap({{"cap", "distance"}, {"sums", "own"}, {"exchange", "relay"}}));
+  sets.push_back(gap({{"products", "remembered"}}));
+  sets.push_back(gap({{"bound", "tight"}, {"damping", "rows"}, {"products", "remembered"}}));
   sets.push_back(gap({{"optimum", "per-sample"}}));
   sets.push_back(gap({{"optimum", 0.01}, {"bound", "linear"}, {"damping", "graph"}}));
   sets.push_back(gap({{"optimum", "estimate"}}));

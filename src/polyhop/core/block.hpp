@@ -198,6 +198,12 @@ inline void write_out(const Gradients& y, Rows& out, Index first = 0, std::span<
     }
   });
 }
+/// out = the rows of y without their scales; out the rows from `first` on
+inline void copy_rows(const Gradients& y, Rows& out, Index first) {
+  if (out.element() != y.element) refuse_element(out.element());
+  const auto bytes = static_cast<std::size_t>(out.stride() * bytes_of(out.element()));
+  for (Index k = 0; k < y.size(); ++k) std::memcpy(out.place(first + k), y.row[k], bytes);
+}
 /// The rows as directions to step along; valid while the rows stay where they are.
 inline Gradients along(const Rows& x) {
   Gradients y;
@@ -246,11 +252,10 @@ inline void combine(const SparseView& links, std::span<const std::int32_t> which
 /// kept from one call to the next.
 inline void pairwise(const Reach& x, Index own, std::vector<const void*>& places, std::span<double> out) {
   with_element(x.element, [&](auto zero) {
-    using T = decltype(zero);
     places.resize(x.agents);
-    for (Index k = 0; k < x.agents; ++k) places[k] = x.all<T>() + (own + k) * x.stride;
-    multiply_pairs<T>(x, places.data(), out.data());
+    for (Index k = 0; k < x.agents; ++k) places[k] = x.all<decltype(zero)>() + (own + k) * x.stride;
   });
+  multiply_pairs(x, places.data(), out.data());
 }
 
 }  // namespace polyhop

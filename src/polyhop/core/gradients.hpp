@@ -10,6 +10,15 @@
 
 namespace polyhop {
 
+/// The samples that gradients are multiples of, if they do not change: row n of the block's k-th agent, of `count(k)`.
+/// They are rows of Rows, with zeros behind them.
+class SampleRows {
+ public:
+  virtual ~SampleRows() = default;
+  [[nodiscard]] virtual Index count(Index k) const = 0;
+  [[nodiscard]] virtual const void* sample_row(Index k, Index n) const = 0;
+};
+
 /// The gradients of a block: agent k's is scale[k] times row[k]. A dense gradient has scale 1; the gradient of a
 /// linear model on one sample is a number times that sample's features, and is never written out. The rows are rows
 /// of Rows, with zeros behind them. Agents are those of the block, from 0.
@@ -18,6 +27,10 @@ struct Gradients {
   std::vector<double> scale;
   Index columns = 0;
   Element element = Element::float64;
+  /// If all gradients, those of other blocks too, are numbers times single samples: the samples, and which one row[k]
+  /// is.
+  const SampleRows* samples = nullptr;
+  std::vector<Index> sample = {};
 
   [[nodiscard]] Index size() const { return static_cast<Index>(row.size()); }
   /// The numbers of row[k]

@@ -64,4 +64,9 @@ void multiply_pairs(const Reach& reach, const void* const* x, double* out) {
   }
 }
 
+/// The same for rows of whatever they are made of.
+inline void multiply_pairs(const Reach& reach, const void* const* x, double* out) {
+  with_element(reach.element, [&](auto zero) { multiply_pairs<decltype(zero)>(reach, x, out); });
+}
+
 }  // namespace polyhop

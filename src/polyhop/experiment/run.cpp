@@ -59,8 +59,13 @@ CellKey cell_key(const ExperimentOptions& options, const Method& method, std::ui
   settings["step"] = method.rule.options;
   settings["average"] = Value(method.average);
   add_gradient(method, settings);
+  // Whether products are remembered changes nothing; since they may be, they are rounded differently.
+  if (method.rule.name == "gap") {
+    std::erase_if(*settings["step"].as<Value::Table>(), [](const auto& entry) { return entry.first == "products"; });
+    settings["arithmetic"] = Value(2);
+  }
   // Earlier versions had other rules of this name, whose runs are not this one's.
-  if (method.algorithm.name == "auto") settings["revision"] = Value(5);
+  if (method.algorithm.name == "auto") settings["revision"] = Value(6);
   return {method.name, seed, settings.text()};
 }
 

@@ -40,12 +40,19 @@ const FieldTable<GapOptions>& GapOptions::fields() {
           .add("agree", &O::agree, agree_help)
           .add("cap", &O::cap, "upper limit on the step, for data that cannot be fitted")
           .add("sums", &O::sums, "how cap = \"distance\" accumulates gradient energy")
-          .add("exchange", &O::exchange, "sweep over two-hop lists where gradients are held, or relay as in the paper");
+          .add("exchange", &O::exchange, "sweep over two-hop lists where gradients are held, or relay as in the paper")
+          .add("products", &O::products,
+               "products of gradients by single samples: those of all samples are formed once and looked up, or formed "
+               "anew in every iteration; \"auto\": once if the run has 4 N^2 iterations or more, N the samples per "
+               "agent, and they fit into memory. Results are bit-identical");
   return table;
 }
 
 GraphAwarePolyak::GraphAwarePolyak(const GapOptions& options, const Setting& setting)
-    : options_(options), recursion_(setting.recursion), optimal_(options.optimum, setting) {
+    : options_(options),
+      recursion_(setting.recursion),
+      optimal_(options.optimum, setting),
+      remembered_(options.products, setting.iterations) {
   refuse(setting);
   // An exact solution does not depend on the damping, only the way there does, and the paper's may not lead there.
   if (options.sweeps.exact && options.damping == Damping::paper) options_.damping = Damping::rows;
@@ -182,13 +189,11 @@ void GraphAwarePolyak::do_choose(const Iterate& at, Network& network, std::span<
 // Fetches the two-hop lists that bound and damping need, and what follows from them at once.
 void GraphAwarePolyak::gather(const Iterate& at, Network& network) {
   if (holds_points() && holds_gradients()) {
-    const auto lists = network.reach(at.x(), at.y());
-    at.oracle().values_at(lists.points, values_);
-    network.pairwise(lists.gradients, z_);
+    at.oracle().values_at(network.reach(at.x(), at.y(), remembered_, z_), values_);
   } else if (holds_points()) {
     at.oracle().values_at(network.reach(at.x()), values_);
   } else if (holds_gradients()) {
-    network.pairwise(network.reach(at.y()), z_);
+    network.products(at.y(), remembered_, z_);
   }
   for (std::size_t k = 0; k < alpha_.size(); ++k) {
     // The lists hold y_k.y_k already.

@@ -67,6 +67,7 @@ struct GapOptions {
   Cap cap;
   Sums sums = Sums::mixed;
   StepsOverTwoHops exchange = StepsOverTwoHops::lists;
+  ProductUse products = ProductUse::automatic;
   static const FieldTable<GapOptions>& fields();
 };
 
@@ -142,6 +143,7 @@ class GraphAwarePolyak final : public StepSize {
   MeteredVector<double> b_;
   MeteredVector<double> z_;
   MeteredVector<double> values_;
+  SampleProducts remembered_;
   // Per agent: where z_kk stands, and numbers.
   std::vector<Index> diagonal_;
   std::vector<double> b_kk_, squared_norms_, alpha_, cbar_, coupling_, scratch_;

@@ -105,11 +105,11 @@ Delivery Network::deliver(const Message& message, const Mail& mail) const {
   return {links.view(), links.senders(), &mail};
 }
 
-Delivery Network::exchange(const Message& message) {
-  begin(message);
-  count(message);
-  const Delivery sent = deliver(message, finish(message));
-  return door_ == nullptr ? sent : door_->open({account_, message.hops, message.vectors == 0}, sent);
+Delivery Network::exchange(const Message& carried, const Message& counted) {
+  begin(carried);
+  count(counted);
+  const Delivery sent = deliver(carried, finish(carried));
+  return door_ == nullptr ? sent : door_->open({account_, carried.hops, carried.vectors == 0}, sent);
 }
 
 // The same where everything must arrive: what a door loses is sent again, and charged.
@@ -338,15 +338,83 @@ Reach Network::reach(const Rows& w) {
   return with_tiles(view(received, received.mail->vectors[0], vectors_.columns));
 }
 
-Network::PointsAndGradients Network::reach(const Rows& w, const Gradients& g) {
+// Products that are remembered need no vectors: only the scales travel, and which samples they belong to. What is
+// counted is what agents send who have machines of their own.
+Reach Network::lists(const Rows* w, const Gradients& y, SampleProducts& memory, std::span<double> out) {
   prepare_two_hop();
-  const Message message{.hops = 2, .vectors = 2};
-  Mail& mail = outbox(message);
-  copy_block(w, mail.vectors[0]);
-  write_out(g, mail.vectors[1], own(0));
-  const Delivery received = exchange(message);
-  return {with_tiles(view(received, received.mail->vectors[0], vectors_.columns)),
-          view(received, received.mail->vectors[1], vectors_.columns)};
+  const bool of_samples = y.samples != nullptr;
+  const bool may_remember = of_samples && door_ == nullptr;
+  if (may_remember && memory.state_ == SampleProducts::State::undecided) remember(*y.samples, memory);
+  const bool remembered = may_remember && memory.is_made();
+  const int points = w != nullptr ? 1 : 0;
+  const Message counted{.hops = 2, .vectors = points + 1, .scalars = of_samples ? 1 : 0};
+  const Message carried = remembered ? Message{.hops = 2, .vectors = points, .scalars = 2} : counted;
+  Mail& mail = outbox(carried);
+  if (w != nullptr) copy_block(*w, mail.vectors[0]);
+  if (of_samples) {
+    for (Index k = 0; k < block_.size(); ++k) {
+      mail.scalars(own(k), 0) = y.scale[k];
+      if (remembered) mail.scalars(own(k), 1) = static_cast<double>(y.sample[k]);
+    }
+  }
+  if (!of_samples) write_out(y, mail.vectors[points], own(0));
+  if (of_samples && !remembered) copy_rows(y, mail.vectors[points], own(0));
+  const Delivery received = exchange(carried, counted);
+  const Reach scales = view(received, received.mail->scalars, carried.scalars);
+  if (remembered) {
+    memory.look_up(y, scales, out);
+  } else {
+    pairwise(view(received, received.mail->vectors[points], vectors_.columns), out);
+  }
+  for (Index k = 0; of_samples && !remembered && k < block_.size(); ++k) {
+    for (Index e = scales.pattern.offset[k]; e < scales.pattern.offset[k + 1]; ++e) {
+      out[e] *= y.scale[k] * *scales.row(e);
+    }
+  }
+  return w == nullptr ? Reach{} : with_tiles(view(received, received.mail->vectors[0], vectors_.columns));
+}
+
+// All workers remember, or none. Nothing of this is charged: agents that remember are sent no more than others.
+void Network::remember(const SampleRows& samples, SampleProducts& memory) {
+  memory.state_ = SampleProducts::State::none;
+  if (!memory.is_open()) return;
+  const auto charged = traffic_;
+  std::vector<double> counts(block_.size());
+  for (Index k = 0; k < block_.size(); ++k) counts[k] = static_cast<double>(std::max<Index>(1, samples.count(k)));
+  memory.lay_out(counts, reach(counts));
+  std::array<double, 2> all = {};  // objections, and the most samples of an agent
+  const auto vote = [&](std::span<double> sum) {
+    sum[0] += memory.objects(static_cast<double>(block_.size()) / static_cast<double>(agents())) ? 1 : 0;
+    sum[1] = std::max(sum[1], static_cast<double>(memory.most_));
+  };
+  collective_ != nullptr ? collective_->in_order(all, vote) : vote(all);
+  if (all[0] == 0) fill(samples, memory, static_cast<Index>(all[1]));
+  traffic_ = charged;
+}
+
+// Every agent sends one sample after the other, and multiplies each that arrives with all of its own.
+void Network::fill(const SampleRows& samples, SampleProducts& memory, Index most) {
+  memory.make();
+  const Message message{.hops = 2, .vectors = 1};
+  std::vector<const void*> own_samples(block_.size());
+  std::vector<double> products(two_hop_.entries());
+  Gradients sent;
+  sent.row.resize(block_.size());
+  sent.element = vectors_.element;
+  // Of an agent that has fewer, the last one again, which nobody keeps.
+  const auto row = [&](Index k, Index n) { return samples.sample_row(k, std::min(n, memory.count_[k] - 1)); };
+  for (Index m = 0; m < most; ++m) {
+    for (Index k = 0; k < block_.size(); ++k) sent.row[k] = row(k, m);
+    copy_rows(sent, outbox(message).vectors[0], own(0));
+    begin(message);
+    const Delivery received = deliver(message, finish(message));
+    const Reach others = with_tiles(view(received, received.mail->vectors[0], vectors_.columns));
+    for (Index n = 0; n < memory.most_; ++n) {
+      for (Index k = 0; k < block_.size(); ++k) own_samples[k] = row(k, n);
+      multiply_pairs(others, own_samples.data(), products.data());
+      memory.keep(n, m, products);
+    }
+  }
 }
 
 Reach Network::reach(std::span<const double> x, Index width) {

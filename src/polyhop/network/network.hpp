@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "polyhop/core/collective.hpp"
 #include "polyhop/core/gradients.hpp"
 #include "polyhop/core/index.hpp"
 #include "polyhop/core/pair_tiles.hpp"
@@ -20,6 +21,7 @@
 #include "polyhop/network/delivery.hpp"
 #include "polyhop/network/links.hpp"
 #include "polyhop/network/roster.hpp"
+#include "polyhop/network/sample_products.hpp"
 #include "polyhop/network/traffic.hpp"
 
 namespace polyhop {
@@ -94,12 +96,15 @@ class Network {
   /// for each agent within two hops and each list. (Behind a door that needs every path, each neighbour forwards all it
   /// got: 1 + (deg - 1) vectors per edge.)
   Reach reach(const Gradients& g);
-  struct PointsAndGradients {
-    Reach points;
-    Reach gradients;
-  };
-  PointsAndGradients reach(const Rows& w, const Gradients& g);
   Reach reach(const Rows& w);
+  /// out[e] = y_k . y_l over the two-hop pattern: agents are sent the y_l, as above. If gradients are numbers times
+  /// single samples, s_k h_k, they are sent as these, 1 vector and 1 scalar, and a product is (s_k s_l)(h_k . h_l):
+  /// that of the samples may be remembered.
+  void products(const Gradients& y, SampleProducts& memory, std::span<double> out) { lists(nullptr, y, memory, out); }
+  /// The same in one message with the rows of w, which are returned.
+  Reach reach(const Rows& w, const Gradients& y, SampleProducts& memory, std::span<double> products) {
+    return lists(&w, y, memory, products);
+  }
   /// The same for one number per agent, or `width` of them, as scalars.
   Reach reach(std::span<const double> x, Index width = 1);
   /// out[e] = x_k . x_l over the two-hop pattern, x the rows just received.
@@ -125,6 +130,8 @@ class Network {
     rounds = last;
   }
 
+  /// For what all workers decide together before a run.
+  void set_up_with(Collective& collective) { collective_ = &collective; }
   /// From now on what arrives comes through this door.
   void set_door(std::unique_ptr<Door> door) { door_ = std::move(door); }
   [[nodiscard]] Door* door() { return door_.get(); }
@@ -175,7 +182,8 @@ class Network {
   [[nodiscard]] Index handed_over(int hops) const;
 
  private:
-  Delivery exchange(const Message& message);
+  Delivery exchange(const Message& message) { return exchange(message, message); }
+  Delivery exchange(const Message& carried, const Message& counted);
   Delivery exchange_all(const Message& message);
   Delivery deliver(const Message& message, const Mail& mail) const;
   void count(const Message& message);
@@ -191,6 +199,9 @@ class Network {
   template <class Send, class Add, class Take>
   void up_and_down(Message message, Send send, Add add, Take take);
   void sum_up(Rows* x, std::initializer_list<std::span<double>> lists);
+  Reach lists(const Rows* w, const Gradients& y, SampleProducts& memory, std::span<double> out);
+  void remember(const SampleRows& samples, SampleProducts& memory);
+  void fill(const SampleRows& samples, SampleProducts& memory, Index most);
   Reach view(const Delivery& delivery, const Rows& rows, Index columns) const;
   Reach with_tiles(Reach points);
 
@@ -214,6 +225,7 @@ class Network {
   std::array<Traffic, 2> traffic_;  // by account
   Account account_ = Account::models;
   std::unique_ptr<Door> door_;
+  Collective* collective_ = nullptr;  // none: this block is all there is
 };
 
 }  // namespace polyhop

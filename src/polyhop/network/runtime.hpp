@@ -15,10 +15,14 @@ namespace polyhop {
 /// One of the workers that a run is dealt to: its own block's network, and the collective for everything that is not
 /// the algorithm's business.
 struct Worker {
+  Worker(Network& of_block, Collective& of_all, Index its_number = 0, Index of_workers = 1)
+      : network(of_block), collective(of_all), number(its_number), count(of_workers) {
+    network.set_up_with(collective);
+  }
   Network& network;
   Collective& collective;
-  Index number = 0;
-  Index count = 1;
+  Index number;
+  Index count;
 };
 
 using Body = std::function<void(Worker&)>;

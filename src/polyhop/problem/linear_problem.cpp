@@ -20,7 +20,7 @@ namespace {
 
 // T: what features and models are made of.
 template <class T>
-class LinearOracle final : public DataOracle {
+class LinearOracle final : public DataOracle, public SampleRows {
  public:
   LinearOracle(const LinearProblem& problem, Block block, Sampler sampler)
       : DataOracle(problem, block, std::move(sampler)), loss_(problem.loss()) {
@@ -31,9 +31,8 @@ class LinearOracle final : public DataOracle {
       stride_ = features().dense().stride();
       columns_ = features().columns();
     }
-    // One sample and no penalty: the gradient is slope * h, never written out.
-    one_row_ = problem.l2() == 0 && dense_ != nullptr;
-    for (Index k = 0; k < block.size(); ++k) one_row_ = one_row_ && batch_size(k) == 1;
+    // One sample and no penalty: the gradient is slope * h, never written out. So it is for all agents, or for none.
+    one_row_ = problem.l2() == 0 && dense_ != nullptr && sampler_.takes_one();
     if (!one_row_) trial_ = Rows(1, problem.dimension(), 0, problem.element());
     zeros_ = Rows(1, problem.dimension(), 0, problem.element());
   }
@@ -41,6 +40,11 @@ class LinearOracle final : public DataOracle {
   void values_at_point(const Rows& w, std::span<double> out) override {
     predict([&](Index) { return w.as<T>(); });
     batch_values([&](Index) { return w.as<T>(); }, out);
+  }
+
+  [[nodiscard]] Index count(Index k) const override { return DataOracle::count(k); }
+  [[nodiscard]] const void* sample_row(Index k, Index n) const override {
+    return n < count(k) ? row(k, n) : zeros_.as<T>();
   }
 
   void slopes(const Rows& w, std::span<double> out) override {
@@ -107,7 +111,12 @@ class LinearOracle final : public DataOracle {
   }
 
   void do_evaluate(const Rows& w, bool with_values, Evaluation& out) override {
-    if (out.gradients.row.empty()) prepare(out, !one_row_);
+    if (out.gradients.row.empty()) {
+      prepare(out, !one_row_);
+      // What may not leave its process is not sent as it is, not even with a gradient that is a multiple of it.
+      if (one_row_ && !problem_.is_private()) out.gradients.samples = this;
+      out.gradients.sample.resize(out.gradients.samples != nullptr ? block_.size() : 0);
+    }
     const auto point = [first = w.as<T>(), stride = w.stride()](Index k) { return first + k * stride; };
     predict(point);
     loss_.slopes(z_, targets_, slopes_);
@@ -118,8 +127,10 @@ class LinearOracle final : public DataOracle {
   void gradient(Index k, const T* w, Evaluation& out) {
     const double* slopes = slopes_.data() + sampler_.offset(k);
     if (one_row_) {
-      out.gradients.row[k] = row(k, batch(k)[0]);
-      out.gradients.scale[k] = weight(k) * slopes[0];
+      const Index n = batch(k).empty() ? 0 : batch(k)[0];
+      out.gradients.row[k] = sample_row(k, n);
+      out.gradients.scale[k] = batch(k).empty() ? 0 : weight(k) * slopes[0];
+      if (!out.gradients.sample.empty()) out.gradients.sample[k] = n;
       return;
     }
     T* g = out.written.as<T>(k);
@@ -167,8 +178,9 @@ class LinearOracle final : public DataOracle {
 
   // The prediction h.(w - a d) = h.w - a h.d, without the point, which only a penalty would ask for.
   const T* shift_prediction(Index k, const Rows& w, double a, const T* d) {
-    const Index n = batch(k)[0];
     const T* at = w.as<T>(k);
+    if (batch(k).empty()) return at;
+    const Index n = batch(k)[0];
     of_agent(z_, k)[0] = prediction(k, n, at) - a * prediction(k, n, d);
     return at;
   }

@@ -59,6 +59,8 @@ class Sampler {
   [[nodiscard]] Index total() const { return offset_.back(); }
   /// True when every draw takes every sample.
   [[nodiscard]] bool takes_all() const { return batch_.all; }
+  /// True when every draw takes one sample of every agent that has any.
+  [[nodiscard]] bool takes_one() const { return !batch_.all && batch_.size == 1; }
   /// How many draws hold as many samples as the agent with the most has.
   [[nodiscard]] Index epoch() const;
 

@@ -683,24 +683,24 @@ TEST(GraphAwarePolyak, IsChargedForWhatItSends) {
   };
   using Cost = std::vector<Index>;
   const Index edges = 6;
-  const Index lists = 12;  // each row to the neighbours, and forwarded
-  EXPECT_EQ(cost({{"sweeps", 1}}), (Cost{2, 2 * lists, 0}));
-  EXPECT_EQ(cost({}), (Cost{2 + 2, 2 * lists, lists}));
-  EXPECT_EQ(cost({{"sweeps", 3}}), (Cost{2 + 4, 2 * lists, 2 * lists}));
-  EXPECT_EQ(cost({{"exchange", "relay"}}), (Cost{2 + 2, 2 * lists + 2 * edges, 0}));
+  const Index lists = 12;  // each row to the neighbours, and forwarded; gradients are a vector and its scale
+  EXPECT_EQ(cost({{"sweeps", 1}}), (Cost{2, 2 * lists, lists}));
+  EXPECT_EQ(cost({}), (Cost{2 + 2, 2 * lists, 2 * lists}));
+  EXPECT_EQ(cost({{"sweeps", 3}}), (Cost{2 + 4, 2 * lists, 3 * lists}));
+  EXPECT_EQ(cost({{"exchange", "relay"}}), (Cost{2 + 2, 2 * lists + 2 * edges, lists}));
   // B X takes its two rounds together with the lists, the norms or the sketches; so do the numbers that an estimate
   // sends at first, along the diameter of 2.
-  EXPECT_EQ(cost({{"bound", "linear"}}), (Cost{2 + 2, lists + 2 * edges, lists}));
+  EXPECT_EQ(cost({{"bound", "linear"}}), (Cost{2 + 2, lists + 2 * edges, 2 * lists}));
   EXPECT_EQ(cost({{"bound", "tight"}, {"damping", "norms"}}), (Cost{2 + 2, 4 * edges, 2 * edges}));
   EXPECT_EQ(cost({{"damping", "norms"}, {"sweeps", 1}}), (Cost{2, lists, 2 * edges}));
   EXPECT_EQ(cost({{"damping", "sketch"}, {"sketch_size", 3}, {"sweeps", 1}}), (Cost{2, lists, 3 * lists}));
   EXPECT_EQ(cost({{"bound", "linear"}, {"sweeps", 1}, {"optimum", "estimate"}}),
-            (Cost{2, lists + 2 * edges, 2 * edges}));
+            (Cost{2, lists + 2 * edges, lists + 2 * edges}));
   EXPECT_EQ(cost({{"bound", "tight"}, {"damping", "graph"}}), (Cost{2 + 2, 4 * edges, 0}));
   EXPECT_EQ(cost({{"bound", "linear"}, {"damping", "graph"}, {"sweeps", 1}}), (Cost{2, 2 * edges, 0}));
-  EXPECT_EQ(cost({{"sweeps", 1}, {"agree", "min"}}), (Cost{2 + 1, 2 * lists, edges}));
-  EXPECT_EQ(cost({{"sweeps", 1}, {"cap", "distance"}}), (Cost{2 + 1, 2 * lists, 2 * edges}));
-  EXPECT_EQ(cost({{"sweeps", 1}, {"cap", "distance"}, {"sums", "own"}}), (Cost{2 + 1, 2 * lists, edges}));
+  EXPECT_EQ(cost({{"sweeps", 1}, {"agree", "min"}}), (Cost{2 + 1, 2 * lists, lists + edges}));
+  EXPECT_EQ(cost({{"sweeps", 1}, {"cap", "distance"}}), (Cost{2 + 1, 2 * lists, lists + 2 * edges}));
+  EXPECT_EQ(cost({{"sweeps", 1}, {"cap", "distance"}, {"sums", "own"}}), (Cost{2 + 1, 2 * lists, lists + edges}));
   EXPECT_EQ(cost({{"bound", "linear"}, {"damping", "graph"}, {"sweeps", 1}, {"cap", "distance"}}),
             (Cost{2 + 2 + 1, 4 * edges, 2 * edges}));
 }

@@ -85,7 +85,7 @@ TEST(RuleTable, GapWithoutOptionsIsThePapers) {
   EXPECT_EQ(read_rule("gap", "step").options.text(),
             "{ bound = \"paper\", damping = \"paper\", sketch_size = 32, sweeps = 2, project = false, relaxation = "
             "1.0, optimum = \"zero\", "
-            "agree = \"none\", cap = \"none\", sums = \"mixed\", exchange = \"lists\" }");
+            "agree = \"none\", cap = \"none\", sums = \"mixed\", exchange = \"lists\", products = \"auto\" }");
 }
 
 TEST(RuleTable, ReadsATunedStepThatNobodyCanBuild) {

@@ -362,20 +362,112 @@ TEST(Network, PairwiseFindsProductsAgainWhereverAgentsStand) {
   });
 }
 
-TEST(Network, ReachOfPointsAndGradientsIsBothListsAtOnce) {
+TEST(Network, ReachOfPointsComesWithProductsOfGradients) {
   on_star([](Network& network) {
     const Rows w = rows_of({{1, 2}, {3, 4}, {5, 6}, {7, 8}});
-    const auto lists = network.reach(w, gradients_of(w, {10, 10, 10, 10}));
-    for (Index e = 0; e < lists.points.entries; ++e) {
-      EXPECT_EQ(10 * lists.points.row(e)[1], lists.gradients.row(e)[1]);
+    SampleProducts memory(ProductUse::automatic, 0);
+    std::vector<double> products(16);
+    const Reach points = network.reach(w, gradients_of(w, {10, 10, 10, 10}), memory, products);
+    EXPECT_EQ(points.entries, 16);
+    for (Index k = 0; k < 4; ++k) {
+      for (Index e = points.pattern.offset[k]; e < points.pattern.offset[k + 1]; ++e) {
+        EXPECT_EQ(products[e], 100 * (w(k, 0) * points.row(e)[0] + w(k, 1) * points.row(e)[1]));
+      }
     }
-    EXPECT_EQ(lists.points.entries, 16);
     const std::vector<double> x = {1, 2, 3, 4};
     const Reach numbers = network.reach(x);
     for (Index e = 0; e < numbers.entries; ++e) {
       EXPECT_EQ(*numbers.row(e), static_cast<double>(numbers.pattern.slot[e] + 1));
     }
   });
+}
+
+// What the agents of a block may draw: `count` samples each, agent k's n-th one is row of_agent[k] + n.
+class DrawnRows final : public SampleRows {
+ public:
+  DrawnRows(const Rows& rows, Block block, std::vector<Index> counts) : rows_(rows), block_(block), counts_(counts) {}
+  [[nodiscard]] Index count(Index k) const override { return counts_[block_.agent(k)]; }
+  [[nodiscard]] const void* sample_row(Index k, Index n) const override {
+    const auto first = std::accumulate(counts_.begin(), counts_.begin() + block_.agent(k), Index{0});
+    return n < count(k) ? rows_.row(first + n).data() : nothing_.row(0).data();
+  }
+  // Agent k draws sample i mod N_k, and its gradient is i + k + 1/3 times that.
+  [[nodiscard]] Gradients draw(Index i) const {
+    Gradients g;
+    g.columns = rows_.columns();
+    g.samples = this;
+    for (Index k = 0; k < block_.size(); ++k) {
+      g.sample.push_back(count(k) == 0 ? 0 : i % count(k));
+      g.row.push_back(sample_row(k, g.sample[k]));
+      g.scale.push_back(count(k) == 0 ? 0 : static_cast<double>(i + block_.agent(k)) + 1 / 3.0);
+    }
+    return g;
+  }
+
+ private:
+  const Rows& rows_;
+  Rows nothing_{1, 2};
+  Block block_;
+  std::vector<Index> counts_;
+};
+
+// The same bits whether products of samples are remembered or formed anew, on any number of workers, and the same
+// messages are charged: a vector and its scale. Remembering is free of charge.
+TEST(Network, ProductsOfSamplesAreTheSameRememberedAndComputed) {
+  const CombinationMatrix matrix = network_of(Topology::path, 5);
+  const Rows samples = rows_of({{1.1, 2}, {3, -4.3}, {5, 6}, {7, 1 / 3.0}, {-9, 0.1}, {2, 2.7}});
+  const std::vector<Index> counts = {1, 3, 0, 1, 1};
+  for (const Index workers : {1, 2, 5}) {
+    launch_threads(matrix, 2, workers, [&](Worker& worker) {
+      Network& network = worker.network;
+      const DrawnRows drawn(samples, network.block(), counts);
+      SampleProducts remembered(ProductUse::remembered, 0);
+      SampleProducts computed(ProductUse::computed, 0);
+      network.prepare_two_hop();
+      const SparseRows& near = network.two_hop();
+      std::vector<double> one(near.entries());
+      std::vector<double> other(near.entries());
+      for (Index i = 0; i < 4; ++i) {
+        const Gradients g = drawn.draw(i);
+        const Traffic before = network.algorithm_traffic();
+        network.products(g, computed, one);
+        const Traffic between = network.algorithm_traffic();
+        network.products(g, remembered, other);
+        const Traffic after = network.algorithm_traffic();
+        EXPECT_EQ(one, other);
+        EXPECT_EQ(between.vectors - before.vectors, near.entries() - network.block().size());
+        EXPECT_EQ(between.scalars - before.scalars, near.entries() - network.block().size());
+        EXPECT_EQ(after.vectors - between.vectors, between.vectors - before.vectors);
+        EXPECT_EQ(after.scalars - between.scalars, between.scalars - before.scalars);
+        EXPECT_EQ(after.rounds - between.rounds, 2);
+        for (Index k = 0; k < network.block().size(); ++k) {
+          const auto e = near.offset[k] + (std::ranges::lower_bound(near.columns_of(k), network.block().agent(k)) -
+                                           near.columns_of(k).begin());
+          EXPECT_NEAR(one[e], g.squared_norm(k), 1e-12 * one[e]);
+        }
+      }
+      EXPECT_TRUE(remembered.is_made());
+      EXPECT_FALSE(computed.is_made());
+    });
+  }
+}
+
+TEST(Network, ProductsAreRememberedByAllWorkersOrByNone) {
+  const CombinationMatrix matrix = network_of(Topology::path, 5);
+  const Rows samples = rows_of({{1, 2}, {3, 4}, {5, 6}, {7, 8}, {9, 1}, {2, 2}});
+  const std::vector<Index> counts = {1, 2, 1, 1, 1};
+  for (const auto& [times, made] : {std::pair{Index{15}, false}, {16, true}}) {  // 4 N^2 pay, N = 2
+    std::vector<char> found(2);
+    launch_threads(matrix, 2, 2, [&, iterations = times](Worker& worker) {
+      const DrawnRows drawn(samples, worker.network.block(), counts);
+      SampleProducts memory(ProductUse::automatic, iterations);
+      worker.network.prepare_two_hop();
+      std::vector<double> products(worker.network.two_hop().entries());
+      worker.network.products(drawn.draw(0), memory, products);
+      found[worker.number] = memory.is_made();
+    });
+    EXPECT_EQ(found, std::vector<char>(2, made));
+  }
 }
 
 TEST(Network, ReachHoldsAsManyNumbersAnAgentAsAsked) {
@@ -468,7 +560,10 @@ TEST(Network, CountsEachRowThatIsHandedOver) {
   expect_traffic(cost([&](Network& network) { network.hear({x, x, x}); }), 1, 0, 18);
   expect_traffic(cost([&](Network& network) { network.reach(g); }), 2, 6 + 6, 0);
   expect_traffic(cost([&](Network& network) { network.reach(w); }), 2, 6 + 6, 0);
-  expect_traffic(cost([&](Network& network) { network.reach(w, g); }), 2, 2 * (6 + 6), 0);
+  SampleProducts none(ProductUse::computed, 0);
+  std::vector<double> z(16);
+  expect_traffic(cost([&](Network& network) { network.reach(w, g, none, z); }), 2, 2 * (6 + 6), 0);
+  expect_traffic(cost([&](Network& network) { network.products(g, none, z); }), 2, 6 + 6, 0);
   expect_traffic(cost([&](Network& network) { network.reach(x); }), 2, 0, 6 + 6);
   const std::vector<double> numbers(4 * 32, 1.0);
   expect_traffic(cost([&](Network& network) { network.reach(numbers, 32); }), 2, 0, 32 * (6 + 6));

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "polyhop/core/fields.hpp"
+#include "polyhop/core/gradients.hpp"
+#include "polyhop/core/memory_limit.hpp"
+#include "polyhop/core/reach.hpp"
+
+namespace polyhop {
+
+/// What becomes of products of samples: those of all samples are formed once and looked up, or only those of the drawn
+/// ones are formed, anew in every iteration; `automatic`: whichever is faster and fits into memory.
+enum class ProductUse { automatic, remembered, computed };
+template <>
+struct EnumNames<ProductUse> {
+  static constexpr std::array<std::pair<ProductUse, std::string_view>, 3> names = {
+      {{ProductUse::automatic, "auto"}, {ProductUse::remembered, "remembered"}, {ProductUse::computed, "computed"}}};
+};
+
+/// The products h_kn . h_lm of all samples n of a block's agents k with all samples m of the agents l within two hops,
+/// each formed once: N^2 b numbers, if agents have N samples and B has b entries. Gradients by single samples are
+/// numbers times samples, so that a product of two of them is two numbers times one of these. Network::products fills
+/// it when it is first needed. It is a memory of what was received: nothing is sent, counted or rounded differently.
+class SampleProducts {
+ public:
+  /// Gradients will be multiplied `times` times; 0: nobody knows.
+  SampleProducts(ProductUse use, Index times) : use_(use), times_(times) {}
+  [[nodiscard]] bool is_made() const { return state_ == State::made; }
+  [[nodiscard]] double bytes() const { return 8.0 * static_cast<double>(total_); }
+
+  /// How many runs of this length it takes until forming all products pays: they are N^2 times as many as one iteration
+  /// needs, of which symmetry saves half, and looking them up is not free either.
+  static constexpr double paying_share = 4;
+
+ private:
+  friend class Network;
+  enum class State : std::uint8_t { undecided, none, made };
+
+  /// Finds out how many there are: `counts[k]` samples of the block's agents, and of all that they reach.
+  void lay_out(std::span<const double> counts, const Reach& reached);
+  /// Whether they could be remembered at all; agents that have but one sample need the shortest run.
+  [[nodiscard]] bool is_open() const;
+  /// Whether this block, which has this share of all agents, would rather compute them.
+  [[nodiscard]] bool objects(double share) const;
+  void make();
+  /// products[e] are those of own samples n with samples m.
+  void keep(Index n, Index m, std::span<const double> products);
+  /// out[e] = s_k s_l h_k . h_l; every agent's scale and the number of its sample are `reached`, in this order.
+  void look_up(const Gradients& y, const Reach& reached, std::span<double> out) const;
+
+  ProductUse use_;
+  Index times_;
+  State state_ = State::undecided;
+  Index total_ = 0;
+  Index most_ = 0;                        // samples of an agent of the block
+  std::vector<Index> count_;              // samples of the block's agents
+  std::vector<Index> first_;              // where the products of each begin
+  std::vector<Index> length_;             // how many there are with one of its samples
+  MeteredVector<Index> offset_;           // of the entries of each agent
+  MeteredVector<std::int32_t> place_;     // where those of entry e begin among the products of one sample, and
+  MeteredVector<std::int32_t> count_at_;  // how many there are
+  MeteredVector<double> product_;
+};
+
+}  // namespace polyhop
