@@ -101,8 +101,7 @@ struct Solver {
     average.register_state(state);
   }
   void iterate(Index i, Network& network) {
-    algorithm->step(i, *oracle, *rule, network);
-    average.update(i, *algorithm);
+    average.step(i, *algorithm, *oracle, *rule, network);
   }
 
   std::unique_ptr<Oracle> oracle;

@@ -240,12 +240,21 @@ inline void scaled_step(std::span<const double> mu, const Rows& m, const Rows& u
   });
 }
 
-/// Row k of out = the sum over its links of weight * x row slot, for each k among `which`.
-inline void combine(const SparseView& links, std::span<const std::int32_t> which, const Rows& x, Rows& out) {
+/// A mean that rows are blended into as they are made: into <- (1 - share) into + share x. Of double, whatever x is.
+struct BlendedRows {
+  double share = 0;
+  Rows* into = nullptr;
+};
+/// Row k of out = the sum over its links of weight * x row slot, for each k among `which`; and it is blended into a
+/// mean, if there is one.
+inline void combine(const SparseView& links, std::span<const std::int32_t> which, const Rows& x, Rows& out,
+                    const BlendedRows& also = {}) {
+  const kernels::Blend blend =
+      also.into == nullptr ? kernels::Blend{} : kernels::Blend{also.share, also.into->data(), also.into->stride()};
   with_element(x.element(), [&](auto zero) {
     using T = decltype(zero);
     kernels::combine(links, which.data(), static_cast<Index>(which.size()), x.as<T>(), x.stride(), x.columns(),
-                     out.as<T>(), out.stride());
+                     out.as<T>(), out.stride(), blend);
   });
 }
 /// out[e] = x_k . x_l over the entries of a reach, x_k the rows from `own` on; `places` is room for the rows' places,

@@ -306,48 +306,77 @@ POLYHOP_INLINE void take_scaled_step(double a, const T* m, const T* u, double fl
   }
 }
 
-// `vectors` vectors of columns of one row of out, kept in registers over all entries.
-template <int bytes, int vectors, class T>
-POLYHOP_INLINE void combine_columns(const SparseView& a, Index begin, Index end, const T* x, Index x_stride, T* out) {
+// out <- (1 - share) out + share x, one vector of x; of floats into two of doubles, the second only where the row has
+// it.
+template <int bytes>
+POLYHOP_INLINE void blend_vector(const Vector<double, bytes>& x, double share, double* out, Index /*left*/) {
+  const auto rest = all<bytes>(1 - share);
+  store(fma(all<bytes>(share), x, rest * load<bytes>(out)), out);
+}
+template <int bytes>
+POLYHOP_INLINE void blend_vector(const Vector<float, bytes>& x, double share, double* out, Index left) {
+  Vector<float, bytes / 2> half[2];
+  std::memcpy(half, &x, sizeof x);
+  constexpr int step = width<double, bytes>;
+  blend_vector<bytes>(__builtin_convertvector(half[0], Vector<double, bytes>), share, out, left);
+  if (left <= step) return;
+  blend_vector<bytes>(__builtin_convertvector(half[1], Vector<double, bytes>), share, out + step, left);
+}
+
+// `lines` lines of columns, from j on, of row r of out, kept in registers over all entries.
+template <int bytes, int lines, class T>
+POLYHOP_INLINE void combine_lines(const SparseView& a, Index r, Index j, const T* x, Index x_stride, Index right,
+                                  T* out, Index out_stride, const Blend& also) {
   constexpr int step = width<T, bytes>;
+  constexpr int vectors = lines * (Rows::line_bytes / bytes);
   Vector<T, bytes> sum[vectors] = {};
-  for (Index e = begin; e < end; ++e) {
+  const T* from = x + j;
+  for (Index e = a.offset[r]; e < a.offset[r + 1]; ++e) {
     const auto weight = all<bytes>(static_cast<T>(a.weight[e]));
-    const T* source = x + a.slot[e] * x_stride;
-#pragma GCC unroll 8
+    const T* source = from + a.slot[e] * x_stride;
+#pragma GCC unroll 16
     for (int q = 0; q < vectors; ++q) sum[q] = fma(weight, load<bytes>(source + q * step), sum[q]);
   }
-#pragma GCC unroll 8
-  for (int q = 0; q < vectors; ++q) store(sum[q], out + q * step);
+  T* to = out + r * out_stride + j;
+#pragma GCC unroll 16
+  for (int q = 0; q < vectors; ++q) store(sum[q], to + q * step);
+  if (also.into == nullptr) return;
+  double* blended = also.into + r * also.stride + j;
+#pragma GCC unroll 16
+  for (int q = 0; q < vectors; ++q) blend_vector<bytes>(sum[q], also.share, blended + q * step, right - j - q * step);
+}
+
+// The same for so many lines, at most `most`.
+template <int bytes, int most, class T>
+POLYHOP_INLINE void combine_some(Index lines, const SparseView& a, Index r, Index j, const T* x, Index x_stride,
+                                 Index right, T* out, Index out_stride, const Blend& also) {
+  [&]<int... n>(std::integer_sequence<int, n...>) __attribute__((always_inline)) {
+    ((lines == n + 1 && (combine_lines<bytes, n + 1>(a, r, j, x, x_stride, right, out, out_stride, also), true)) ||
+     ...);
+  }
+  (std::make_integer_sequence<int, most>{});
 }
 
 template <int bytes, class T>
 POLYHOP_INLINE void combine_rows(const SparseView& a, const std::int32_t* rows, Index count, const T* x, Index x_stride,
-                                 Index columns, T* out, Index out_stride) {
-  constexpr int vectors = 256 / bytes;
-  constexpr Index wide = vectors * width<T, bytes>;
+                                 Index columns, T* out, Index out_stride, const Blend& also) {
+  // As many lines as registers hold: beside them a weight, of 32 or 16.
+  constexpr int widest = bytes == 64 ? 16 : 4;
+  constexpr int narrow = bytes == 64 ? 8 : 4;
   constexpr Index line = Rows::line_of(element_of<T>);
-  constexpr Index few = 512;
-  constexpr Index crowded = 8;
+  constexpr Index few = 16;
   const Index right = Rows::padded(columns, element_of<T>);
-  const auto piece = [&](Index r, Index j) __attribute__((always_inline)) {
-    combine_columns<bytes, vectors>(a, a.offset[r], a.offset[r + 1], x + j, x_stride, out + r * out_stride + j);
+  const Index ends = Rows::padded(columns, Element::float64);
+  const auto piece = [&](Index r, Index j, Index lines) __attribute__((always_inline)) {
+    if (lines == narrow) return combine_lines<bytes, narrow>(a, r, j, x, x_stride, ends, out, out_stride, also);
+    combine_some<bytes, widest>(lines, a, r, j, x, x_stride, ends, out, out_stride, also);
   };
-  // Of few rows some columns at a time, so that what several of them take of a source stays in a near cache. Of many it
-  // would not, nor where the same columns of all rows share a few sets of the cache: these are read from end to end.
-  const Index whole = right / wide * wide;
-  const bool by_columns = count <= few && x_stride / line % crowded != 0;
-  if (by_columns) {
-    for (Index j = 0; j < whole; j += wide) {
-      for (Index n = 0; n < count; ++n) piece(rows[n], j);
-    }
-  }
-  for (Index n = 0; n < count; ++n) {
-    const Index r = rows[n];
-    for (Index j = by_columns ? whole : 0; j < whole; j += wide) piece(r, j);
-    for (Index j = whole; j < right; j += line) {
-      combine_columns<bytes, 64 / bytes>(a, a.offset[r], a.offset[r + 1], x + j, x_stride, out + r * out_stride + j);
-    }
+  // Some columns of all rows at a time, so that what several rows take of a source is still in a near cache; all
+  // columns of few rows.
+  const Index wide = (count <= few ? widest : narrow) * line;
+  for (Index j = 0; j < right; j += wide) {
+    const Index lines = (right - j < wide ? right - j : wide) / line;
+    for (Index n = 0; n < count; ++n) piece(rows[n], j, lines);
   }
 }
 
@@ -716,12 +745,12 @@ POLYHOP_KERNEL(void, scaled_step,
 
 POLYHOP_KERNEL(void, combine,
                (const SparseView& a, const std::int32_t* rows, Index count, const double* x, Index x_stride,
-                Index columns, double* out, Index out_stride),
-               (a, rows, count, x, x_stride, columns, out, out_stride), combine_rows)
+                Index columns, double* out, Index out_stride, const Blend& also),
+               (a, rows, count, x, x_stride, columns, out, out_stride, also), combine_rows)
 POLYHOP_KERNEL(void, combine,
                (const SparseView& a, const std::int32_t* rows, Index count, const float* x, Index x_stride,
-                Index columns, float* out, Index out_stride),
-               (a, rows, count, x, x_stride, columns, out, out_stride), combine_rows)
+                Index columns, float* out, Index out_stride, const Blend& also),
+               (a, rows, count, x, x_stride, columns, out, out_stride, also), combine_rows)
 
 POLYHOP_KERNEL(void, pairwise,
                (const PairPanel& panel, const void* const* x, const double* y, Index y_stride, Index columns, Index run,

@@ -92,11 +92,18 @@ inline constexpr Index folds = 8;
 void fold(const double* x, const double* s, Index n, double* out);
 void fold(const float* x, const float* s, Index n, double* out);
 
+/// What else becomes of a row as it is made: row r of `into`, if there is any, <- (1 - share) times itself + share
+/// times the row, with the bits of `blend`.
+struct Blend {
+  double share = 0;
+  double* into = nullptr;
+  Index stride = 0;
+};
 /// Row r of out, for each r in rows[0 .. count): sum over its entries of weight * x row slot.
 void combine(const SparseView& a, const std::int32_t* rows, Index count, const double* x, Index x_stride, Index columns,
-             double* out, Index out_stride);
+             double* out, Index out_stride, const Blend& also = {});
 void combine(const SparseView& a, const std::int32_t* rows, Index count, const float* x, Index x_stride, Index columns,
-             float* out, Index out_stride);
+             float* out, Index out_stride, const Blend& also = {});
 
 /// Dot products of pairs of rows, out[e] = x[r] . y row slot, in tiles of a few rows against a few others, which share
 /// what is loaded. The code of a tile: its height and breadth, so many numbers of rows r, so many slots, and the places

@@ -48,7 +48,7 @@ void refuse_element(Element found) {
 Rows::Rows(Index rows, Index columns, double fill, Element element)
     : rows_(rows),
       columns_(columns),
-      stride_(padded(columns, element)),
+      stride_(stride_of(columns, element)),
       element_(element),
       // As a number that cannot overflow.
       data_(

@@ -31,7 +31,7 @@ Value& Value::operator[](std::string_view key) {
 
 std::string Value::kind() const {
   static constexpr std::array<const char*, 7> names = {"nothing", "a boolean", "an integer", "a number",
-                                                       "text",  "a list",    "a table"};
+                                                       "text",    "a list",    "a table"};
   return names[data.index()];
 }
 

@@ -162,8 +162,11 @@ void Run::build(const Problem& problem, const Method& method, const Reference& r
 }
 
 void Run::step() {
-  algorithm_->step(i_, *oracle_, *rule_, *network_);
-  if (average_) average_->update(i_, *algorithm_);
+  if (average_) {
+    average_->step(i_, *algorithm_, *oracle_, *rule_, *network_);
+  } else {
+    algorithm_->step(i_, *oracle_, *rule_, *network_);
+  }
   ++i_;
 }
 

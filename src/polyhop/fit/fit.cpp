@@ -288,8 +288,7 @@ class Fitter {
         if (end && *end != FitEnd::diverged) keep(best);
         if (end) return *end;
       }
-      algorithm.step(i, *oracle_, *own, network_);
-      average.update(i, algorithm);
+      average.step(i, algorithm, *oracle_, *own, network_);
     }
   }
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "polyhop/core/block.hpp"
 #include "polyhop/core/index.hpp"
 #include "polyhop/core/rows.hpp"
 #include "polyhop/core/state.hpp"
@@ -27,6 +28,10 @@ class Algorithm {
   [[nodiscard]] std::span<const double> steps() const { return mu_; }
   /// False while every move lowers the cost: there is no noise to average out, and the averaged models are the models.
   [[nodiscard]] virtual bool is_noisy() const { return true; }
+  /// Has the next iteration blend its models into this mean as it makes them, if it can: it spares another pass.
+  void blend_next(const BlendedRows& mean) { mean_ = mean; }
+  /// Whether it did
+  [[nodiscard]] bool has_blended() const { return mean_.into == nullptr; }
   /// Registers what survives an iteration.
   void register_state(StateRegistry& state) {
     state.rows("w", w_);
@@ -46,11 +51,16 @@ class Algorithm {
     oracle.draw(i);
     return {i, w, oracle.evaluate(w, with_values), oracle};
   }
+  /// The mean for the models that are made next, the last ones of the iteration.
+  BlendedRows take_mean() { return std::exchange(mean_, {}); }
   /// Rows of zeros, of the shape of the models.
   [[nodiscard]] Rows zeros() const { return w_.zeros(w_.rows()); }
 
   Rows w_;
   std::vector<double> mu_;
+
+ private:
+  BlendedRows mean_;
 };
 
 }  // namespace polyhop

@@ -14,13 +14,21 @@ namespace polyhop {
 class AveragedIterate {
  public:
   explicit AveragedIterate(const Rows& start) : average_(converted(start, Element::float64)) {}
-  void update(Index i, const Rows& w) { blend(4.0 / static_cast<double>(i + 4), w, average_); }
-  /// With the algorithm's models, after its iteration i.
-  void update(Index i, const Algorithm& algorithm) { update(algorithm.is_noisy() ? i : 0, algorithm.models()); }
+  void update(Index i, const Rows& w) { blend(share(i), w, average_); }
+  /// Iteration i of an algorithm, and the average after it.
+  void step(Index i, Algorithm& algorithm, Oracle& oracle, StepSize& rule, Network& network) {
+    algorithm.blend_next({share(i), &average_});
+    algorithm.step(i, oracle, rule, network);
+    if (algorithm.has_blended()) return;
+    algorithm.blend_next({});
+    update(algorithm.is_noisy() ? i : 0, algorithm.models());
+  }
   [[nodiscard]] const Rows& models() const { return average_; }
   void register_state(StateRegistry& state) { state.rows("averaged", average_); }
 
  private:
+  static double share(Index i) { return 4.0 / static_cast<double>(i + 4); }
+
   Rows average_;
 };
 

@@ -7,9 +7,9 @@
 namespace polyhop {
 
 void Diffusion::step(Index i, Oracle& oracle, StepSize& rule, Network& network) {
-  const Iterate at = sample(i, w_, oracle, rule);  // x_{k,i}, and gradients at w_{k,i-1}
-  rule.choose(at, network, mu_);                   // [alg:gap]
-  network.adapt_combine(w_, mu_, at.gradients());  // [eq:atc-network]
+  const Iterate at = sample(i, w_, oracle, rule);               // x_{k,i}, and gradients at w_{k,i-1}
+  rule.choose(at, network, mu_);                                // [alg:gap]
+  network.adapt_combine(w_, mu_, at.gradients(), take_mean());  // [eq:atc-network]
 }
 
 void CombineFirst::step(Index i, Oracle& oracle, StepSize& rule, Network& network) {

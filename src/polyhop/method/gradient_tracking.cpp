@@ -31,7 +31,7 @@ void GradientTracking::step(Index i, Oracle& oracle, StepSize& rule, Network& ne
   const Iterate at = sample(i, w_, oracle, rule);
   tracker_.add_then_combine(i, at.gradients(), network, rounds_);
   rule.choose(tracked(at, rule, tracker_, network), network, mu_);
-  network.adapt_combine(w_, mu_, tracker_.direction());
+  network.adapt_combine(w_, mu_, tracker_.direction(), take_mean());
   for (Index r = 1; r < rounds_; ++r) network.combine(w_, w_);
 }
 
@@ -67,7 +67,7 @@ void Next::step(Index i, Oracle& oracle, StepSize& rule, Network& network) {
   if (i > 0) gamma_ *= 1 - options_.theta * gamma_;
   rule.choose(tracked(at, rule, tracker_, network), network, mu_);  // 1/tau
   for (double& mu : mu_) mu *= gamma_;
-  network.adapt_combine(w_, mu_, tracker_.direction());
+  network.adapt_combine(w_, mu_, tracker_.direction(), take_mean());
 }
 
 }  // namespace polyhop

@@ -136,9 +136,9 @@ void Network::charge_again(const Message& message, const Door::Edges& edges) {
 void Network::copy_block(const Rows& x, Rows& mail) const { copy_rows(x, 0, mail, own(0), block_.size()); }
 
 // Interior agents are combined while the rows of the others are on their way, unless these come through a door.
-void Network::combine_mail(const Message& message, Rows& out) {
+void Network::combine_mail(const Message& message, Rows& out, const BlendedRows& also) {
   const auto part = [&](const std::vector<std::int32_t>& rows, const Delivery& delivery) {
-    polyhop::combine(delivery.links, rows, delivery.mail->vectors[0], out);
+    polyhop::combine(delivery.links, rows, delivery.mail->vectors[0], out, also);
   };
   if (door_ != nullptr) {
     const Delivery delivery = exchange(message);
@@ -166,11 +166,11 @@ void Network::combine(std::span<const double> c, const Gradients& g, Rows& out) 
   combine_mail(message, out);
 }
 
-void Network::adapt_combine(Rows& w, std::span<const double> mu, const Gradients& g) {
+void Network::adapt_combine(Rows& w, std::span<const double> mu, const Gradients& g, const BlendedRows& also) {
   const Message message{.hops = 1, .vectors = 1};
   Rows& mail = outbox(message).vectors[0];
   descend(w, mu, g, mail, own(0));  // psi_k = w_k - mu_k g_k, [eq:atc-opt]
-  combine_mail(message, w);
+  combine_mail(message, w, also);
 }
 
 void Network::differ(const Rows& x, std::span<const double> m, bool common, Rows& out) {

@@ -11,6 +11,7 @@
 #include <span>
 #include <vector>
 
+#include "polyhop/core/block.hpp"
 #include "polyhop/core/collective.hpp"
 #include "polyhop/core/gradients.hpp"
 #include "polyhop/core/index.hpp"
@@ -72,8 +73,8 @@ class Network {
   void combine(const Rows& x, Rows& out);
   /// out row k = sum_l a_kl c_l g_l. 1 round, 1 vector.
   void combine(std::span<const double> c, const Gradients& g, Rows& out);
-  /// w row k <- sum_l a_kl (w_l - mu_l g_l), [eq:atc-network]. 1 round, 1 vector.
-  void adapt_combine(Rows& w, std::span<const double> mu, const Gradients& g);
+  /// w row k <- sum_l a_kl (w_l - mu_l g_l), [eq:atc-network], blended into a mean if there is one. 1 round, 1 vector.
+  void adapt_combine(Rows& w, std::span<const double> mu, const Gradients& g, const BlendedRows& also = {});
   /// out row k = sum_l a_kl (x_k - x_l) / max(m_k, m_l), a term whose divisor is 0 left out: antisymmetric along every
   /// edge, so that the rows of out add up to 0. 1 round, 1 vector and, unless m is the same for all (`common`), 1
   /// scalar.
@@ -195,7 +196,7 @@ class Network {
   /// The row of the block's k-th agent in mail.
   [[nodiscard]] Index own(Index k) const { return first_ + k; }
   void copy_block(const Rows& x, Rows& mail) const;
-  void combine_mail(const Message& message, Rows& out);
+  void combine_mail(const Message& message, Rows& out, const BlendedRows& also = {});
   template <class Send, class Add, class Take>
   void up_and_down(Message message, Send send, Add add, Take take);
   void sum_up(Rows* x, std::initializer_list<std::span<double>> lists);

@@ -40,6 +40,11 @@ TEST(Rows, StrideIsTheNumberOfColumnsRoundedUpToALine) {
   EXPECT_EQ(Rows(2, 1).stride(), 8);
   EXPECT_EQ(Rows(2, 8).stride(), 8);
   EXPECT_EQ(Rows(2, 9).stride(), 16);
+  // A line more where it would be a multiple of eight lines.
+  EXPECT_EQ(Rows(2, 63).stride(), 72);
+  EXPECT_EQ(Rows(2, 64).stride(), 72);
+  EXPECT_EQ(Rows(2, 65).stride(), 72);
+  EXPECT_EQ(Rows(2, 128, 0, Element::float32).stride(), 144);
   EXPECT_EQ(Rows::padded(0), 0);
   EXPECT_EQ(Rows::padded(17), 24);
 }
