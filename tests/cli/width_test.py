@@ -214,6 +214,12 @@ class ProgressLine(CommandTest):
                 self.assertTrue(text.startswith("iteration "), text)
                 self.assertLess(len(text.rstrip("\n")), columns)
             self.assertNotIn("\n", "".join(drawn[:-1]))
+            self.assertTrue(drawn[-1].startswith("iteration 1500,"), drawn[-1])
+        # In a pipe there is a line a second.
+        piped = self.polyhop(*fit[:-4], "--iterations", "30000", "-o", "m.npz").stderr.splitlines()
+        told = [line for line in piped if line.startswith("iteration ")]
+        self.assertGreater(len(told), 1)
+        self.assertTrue(told[-1].startswith("iteration 30000, "), told[-1])
 
 
 if __name__ == "__main__":
