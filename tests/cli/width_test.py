@@ -116,6 +116,12 @@ class Width(CommandTest):
                 for column in re.finditer(r"-+", lines[n]):
                     self.assertTrue(lines[n - 1][column.start():column.end()].strip(), (command, lines[n - 1]))
 
+    def test_the_columns_of_doctor_have_labels(self):
+        head, first = self.done("doctor").stdout.splitlines()[:2]
+        self.assertEqual(head.split(), ["verdict", "checked", "found"])
+        for label, text in (("verdict", "ok"), ("checked", "version"), ("found", "polyhop ")):
+            self.assertEqual(head.index(label), first.index(text), (head, first))
+
     def test_a_scoreboard_fits(self):
         (self.folder / "set").mkdir()
         for n in range(3):
