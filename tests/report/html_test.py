@@ -389,6 +389,17 @@ class Small(Page):
                 self.open(case)
                 self.assert_fits(width)
 
+    def test_numbers_in_texts_are_not_broken(self):
+        for width in range(330, 400, 10):
+            self.narrow(width)
+            self.open("small")
+            self.assertIn("1e-06", self.one("#headline").text)
+            lines = self.script("""
+                return [...document.querySelectorAll("#headline .beside, #recommendation .beside, #curves-note .beside")]
+                    .map(e => e.getClientRects().length)""")
+            self.assertTrue(lines)
+            self.assertEqual(max(lines), 1)
+
     def test_a_key_stays_beside_its_name(self):
         self.narrow(390)
         self.open("long-names")

@@ -11,6 +11,7 @@ const {
   byId,
   isKnown,
   element,
+  write,
   significant,
   amount,
   plural,
@@ -128,7 +129,7 @@ function showHeader() {
   const facts = isTogether() ? ["Choose one to see its network, its steps and its settings."] : factsOf(shown);
   byId("facts").textContent = facts.filter(Boolean).join(" \u00b7 ");
   byId("headline").hidden = isTogether();
-  byId("headline").textContent = shown.headline;
+  write("headline", shown.headline);
 }
 
 function showExperiments() {
@@ -272,13 +273,13 @@ function showRanking() {
   byId("ranking-table").replaceChildren(element("thead", {}, head), element("tbody", {}, ...body));
   const seeds = isTogether() ? "the seeds" : plural(experiment().seeds, "seed");
   const target = isTogether() ? "the experiment's target" : `an excess risk of ${significant(experiment().target)}`;
-  byId("ranking-note").textContent = `Medians over ${seeds}, 10% and 90% quantiles below them. ` +
+  write("ranking-note", `Medians over ${seeds}, 10% and 90% quantiles below them. ` +
       (isTogether() ? "Places are within each experiment. " : "") +
       `Iterations, vectors, evaluations and seconds are those until ${
                                          target} is reached. Final risk: the excess risk ` +
       "of the last iterates at the end; averaged: that of the average of all iterates. Take the one with the lower " +
-      "median; the number of runs says how often it is at least as low as the other. Click a heading to sort." + zeroNote();
-  byId("recommendation").textContent = isTogether() ? "" : experiment().recommendation;
+      "median; the number of runs says how often it is at least as low as the other. Click a heading to sort." + zeroNote());
+  write("recommendation", isTogether() ? "" : experiment().recommendation);
 }
 
 // ------------------------------------------------------------------------------------------------------ the curves
@@ -419,10 +420,10 @@ function showCurvesNote() {
       lines().filter((line) => points(line.method, state.measure, state.cost).some((p) => p.median === 0)) :
       [];
   const floor = unsure ? `A line ends where it is ${unsure.of.floor_text}. ` : "";
-  byId("curves-note").textContent = `${capitalised(label)}: ${help}. ${bands}${lost}${floor}` +
+  write("curves-note", `${capitalised(label)}: ${help}. ${bands}${lost}${floor}` +
       "Costs are medians over the seeds at the same iteration. A method has at most " +
       `${data.curve_points} points here; curves.csv has all ${amount(d3.sum(shown, (e) => e.points))} recorded. ` +
-      "Drag to zoom; with the chart in focus: + \u2212 0 and arrows.";
+      "Drag to zoom; with the chart in focus: + \u2212 0 and arrows.");
 }
 
 function showLegend() {
