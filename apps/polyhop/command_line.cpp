@@ -109,7 +109,10 @@ std::string usage_message(const CLI::App& app, const Completions& completions, c
   for (const auto& argument : unknown) {
     const std::string name = argument.substr(0, argument.find('='));
     if (argument.size() > 1 && argument.starts_with('-')) {
-      const std::string key = chosen.empty() ? "" : set_instead(*chosen.front(), name, completions);
+      // The end of a key's name may be a flag mistyped: `--seed` means `--seeds`, not graph.seed.
+      const std::string near = nearest_name(name, names);
+      const std::string key =
+          chosen.empty() || near.starts_with(name) ? "" : set_instead(*chosen.front(), name, completions);
       return "unknown flag '" + name + "'" + (key.empty() ? suggestion(name, names) : key);
     }
   }

@@ -48,7 +48,7 @@ class Argument {
   Argument& one_of(const std::vector<std::string>& names);
   /// Names for help and completions; other values are accepted, too.
   Argument& suggests(const std::vector<std::string>& names);
-  /// Beginnings of values, for completions alone.
+  /// Beginnings of values, for completions alone: "graph.topology=", and "graph.topology=ring" where a key has names.
   Argument& begins_with(const std::vector<std::string>& beginnings);
   /// What the help calls the value.
   Argument& takes(const std::string& what);

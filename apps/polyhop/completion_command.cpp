@@ -3,9 +3,12 @@
 // polyhop completion: what a shell needs to complete the command, made from the commands as they are registered.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "command_line.hpp"
@@ -60,6 +63,28 @@ std::vector<std::string> positional_choices(const CommandInfo& command) {
   return {};
 }
 
+// The keys among what a value begins with.
+std::vector<std::string> keys_of(const ArgumentInfo& argument) {
+  std::vector<std::string> out;
+  for (const std::string& text : argument.beginnings) {
+    if (text.ends_with('=') || text.find('=') == std::string::npos) out.push_back(text);
+  }
+  return out;
+}
+
+// The others: of each key its values, in order.
+std::vector<std::pair<std::string, std::vector<std::string>>> values_of(const ArgumentInfo& argument) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> out;
+  for (const std::string& text : argument.beginnings) {
+    const std::size_t end = std::min(text.find('='), text.size());
+    if (end + 1 >= text.size()) continue;
+    const std::string key = text.substr(0, end);
+    if (out.empty() || out.back().first != key) out.emplace_back(key, std::vector<std::string>());
+    out.back().second.push_back(text.substr(end + 1));
+  }
+  return out;
+}
+
 // One branch for a command: after a flag its values, after a dash the flags, else names or files.
 std::string bash_branch(const CommandInfo& command, const std::vector<std::string>& words) {
   std::string out = fmt::format("    '{}')\n      case $previous in\n", command.name);
@@ -68,7 +93,10 @@ std::string bash_branch(const CommandInfo& command, const std::vector<std::strin
     const std::string names = joined(argument.names, "|");
     if (!argument.beginnings.empty()) {
       out += fmt::format("        {}) words='{}'; compopt -o nospace 2>/dev/null ;;\n", names,
-                         joined(argument.beginnings, " "));
+                         joined(keys_of(argument), " "));
+      for (const auto& [key, values] : values_of(argument)) {
+        out += fmt::format("        {}) words='{}' ;;\n", key, joined(values, " "));
+      }
     } else if (!argument.choices.empty()) {
       out += fmt::format("        {}) words='{}' ;;\n", names, joined(argument.choices, " "));
     } else {
@@ -87,6 +115,8 @@ _polyhop() {
     [[ ${COMP_WORDS[n]} == -* ]] || { command=${COMP_WORDS[n]}; break; }
   done
   COMPREPLY=()
+  # Bash takes the = of KEY=VALUE for a word of its own.
+  if [[ $current == = ]]; then current=; elif [[ $previous == = ]]; then previous=${COMP_WORDS[COMP_CWORD-2]}; fi
   case $command in
 )";
   out += bash_branch(tree.front(), commands_of(tree));
@@ -102,7 +132,7 @@ complete -o default -F _polyhop polyhop
 std::string zsh_argument(const ArgumentInfo& argument) {
   const auto text = [](const std::string& s) { return escaped(s, "[]:", "'\\''"); };
   const std::string action = !argument.beginnings.empty()
-                                 ? "{compadd -S \"\" -- " + joined(argument.beginnings, " ") + "}"
+                                 ? "{_polyhop_value || compadd -S \"\" -- " + joined(keys_of(argument), " ") + "}"
                              : !argument.choices.empty() ? "(" + joined(argument.choices, " ") + ")"
                                                          : "_files";
   if (argument.positional)
@@ -120,9 +150,22 @@ std::string zsh_arguments(const CommandInfo& command, const char* indent) {
   return out + "\n";
 }
 
+// Completes what stands behind KEY=, whatever the command.
+std::string zsh_values(const Tree& tree) {
+  std::map<std::string, std::vector<std::string>> all;
+  for (const CommandInfo& command : tree) {
+    for (const ArgumentInfo& argument : command.arguments) {
+      for (const auto& [key, values] : values_of(argument)) all[key] = values;
+    }
+  }
+  std::string out = "_polyhop_value() {\n  compset -P \"*=\" || return 1\n  case $IPREFIX in\n";
+  for (const auto& [key, values] : all) out += fmt::format("    {}=) compadd -- {} ;;\n", key, joined(values, " "));
+  return out + "  esac\n  return 0\n}\n";
+}
+
 std::string zsh_script(const Tree& tree) {
-  std::string out =
-      "#compdef polyhop\n# polyhop for zsh: source <(polyhop completion zsh)\n_polyhop() {\n  local -a commands=(\n";
+  std::string out = "#compdef polyhop\n# polyhop for zsh: source <(polyhop completion zsh)\n" + zsh_values(tree) +
+                    "_polyhop() {\n  local -a commands=(\n";
   for (std::size_t n = 1; n < tree.size(); ++n) {
     out += fmt::format("    '{}:{}'\n", tree[n].name, escaped(tree[n].help, ":", "'\\''"));
   }
@@ -138,7 +181,7 @@ std::string zsh_script(const Tree& tree) {
 }
 
 std::string fish_line(const std::string& condition, const ArgumentInfo& argument) {
-  const std::vector<std::string>& known = argument.beginnings.empty() ? argument.choices : argument.beginnings;
+  const std::vector<std::string> known = argument.beginnings.empty() ? argument.choices : keys_of(argument);
   const std::string choices = joined(known, " ");
   std::string out = fmt::format("complete -c polyhop -n '{}'", condition);
   if (argument.positional) return argument.choices.empty() ? "" : fmt::format("{} -f -a '{}'\n", out, choices);
@@ -150,7 +193,15 @@ std::string fish_line(const std::string& condition, const ArgumentInfo& argument
   } else if (!argument.value.empty()) {
     out += " -r";
   }
-  return out + fmt::format(" -d '{}'\n", escaped(argument.help, "\\", "\\'"));
+  out += fmt::format(" -d '{}'\n", escaped(argument.help, "\\", "\\'"));
+  std::vector<std::string> settings;
+  for (const auto& [key, values] : values_of(argument)) {
+    for (const std::string& value : values) settings.push_back(key + "=" + value);
+  }
+  if (settings.empty()) return out;
+  return out +
+         fmt::format("complete -c polyhop -n '{}; and string match -q \"*=*\" -- (commandline -ct)' -l {} -x -a '{}'\n",
+                     condition, argument.names.back().substr(2), joined(settings, " "));
 }
 
 std::string fish_script(const Tree& tree) {

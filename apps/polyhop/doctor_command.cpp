@@ -140,6 +140,7 @@ std::string mark(Finding::Verdict verdict) {
 }
 
 void print_findings(const std::vector<Finding>& findings, bool fit) {
+  fmt::print("{}\n", inked(fmt::format("{:<7} {:<15} {}", "verdict", "checked", "found"), Ink::bold));
   for (const Finding& finding : findings) {
     constexpr Index beside = 24;  // columns of the verdict and the subject
     const Index room = std::max<Index>(1, output_width() - beside);

@@ -422,11 +422,13 @@ int fit_command(FitArguments arguments, const Registry& registry) {
   control.placement = arguments.cluster.placed();
   StatusLine line;
   auto told = std::chrono::steady_clock::now();
+  std::optional<Index> told_iteration;
   control.on_check = [&](const FitState& state) {
     const auto now = std::chrono::steady_clock::now();
     const auto between = line.in_place() ? std::chrono::milliseconds(100) : std::chrono::milliseconds(1000);
     if (arguments.quiet || now - told < between) return;
     told = now;
+    told_iteration = state.iteration;
     line.show(progress_pieces(state, options));
   };
   control.on_plan = [&](const FitPlan& plan) {
@@ -437,6 +439,8 @@ int fit_command(FitArguments arguments, const Registry& registry) {
   control.stop = [] { return stop_signal() != 0; };
   FitResult result;
   by_flags(arguments, sources, [&] { result = fit(options, control); });
+  // Whoever watched sees how it ended.
+  if (told_iteration && *told_iteration != result.state.iteration) line.show(progress_pieces(result.state, options));
   line.leave();
   if (!team.is_first()) return done;
   FitOutputs& outputs = *opened;

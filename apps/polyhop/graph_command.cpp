@@ -224,8 +224,9 @@ void print_summary(const Question& q, const NetworkSummary& summary) {
        gap_text(summary.weights.front().gap) + " with " + name_of(summary.weights.front().rule) + " weights");
   if (summary.two_hop) {
     const ListMemory memory = list_memory(*summary.two_hop, q.dimension);
-    line("within two hops", fmt::format("{} agents on average, at most {}, including the agent itself",
-                                        significant(summary.two_hop->mean, 3), summary.two_hop->most));
+    line("within two hops",
+         fmt::format("{} {} on average, at most {}, including the agent itself", significant(summary.two_hop->mean, 3),
+                     summary.two_hop->mean == 1 ? "agent" : "agents", summary.two_hop->most));
     line("two-hop lists", fmt::format("{} of gradients at the busiest agent (M = {}), {} of pairs in one process",
                                       bytes(memory.busiest_agent), q.dimension, bytes(memory.one_process)));
   } else {

@@ -2,16 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "key_arguments.hpp"
 
+#include "option_flags.hpp"
 #include "polyhop/experiment/config.hpp"
 
 namespace polyhop::app {
 
 namespace {
 
-// "graph.agents=" and so on, for all keys that are not inside of methods.
+// "graph.agents=" and so on, for all keys that are not inside of methods; behind each key whose values have names,
+// "graph.topology=ring" and so on.
 void add_beginnings(const std::vector<FieldInfo>& fields, const std::string& path, std::vector<std::string>& out) {
   for (const FieldInfo& field : fields) {
-    if (field.fields.empty()) out.push_back(path + field.name + "=");
+    const std::string key = path + field.name + "=";
+    if (field.fields.empty()) out.push_back(key);
+    if (!field.type.starts_with("list")) {
+      for (const std::string& name : names_in(field.type)) out.push_back(key + name);
+    }
     add_beginnings(field.fields, path + field.name + ".", out);
   }
 }

@@ -20,7 +20,8 @@ struct KeyArguments {
 /// Registers --set, with its help, and --seeds.
 void add_keys(Command& command, KeyArguments& arguments, const std::string& set_help);
 
-/// What shells complete --set to: every key of an experiment, or those of its network alone.
+/// What shells complete --set to: every key of an experiment, or those of its network alone, and the values that have
+/// names.
 std::vector<std::string> setting_beginnings();
 std::vector<std::string> graph_setting_beginnings();
 

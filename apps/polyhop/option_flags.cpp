@@ -3,6 +3,7 @@
 #include "option_flags.hpp"
 
 #include <algorithm>
+#include <string_view>
 
 #include "polyhop/core/error.hpp"
 #include "polyhop/experiment/toml_reader.hpp"
@@ -31,11 +32,6 @@ std::string help_of(const FieldInfo& field) {
   return field.help + " (default: " + shown + ")";
 }
 
-// The names, where that is all there is to choose from.
-bool are_names(const std::string& type) {
-  return type.find(" | ") != std::string::npos && type.find('"') == std::string::npos;
-}
-
 void add_option(Command& command, const std::string& flag, const FieldInfo& field, const std::function<Value&()>& place,
                 const std::function<void()>& check) {
   if (field.type == Codec<bool>::type()) {
@@ -53,20 +49,23 @@ void add_option(Command& command, const std::string& flag, const FieldInfo& fiel
     }
   };
   Argument argument = command.option(flag, take, help_of(field));
-  if (are_names(field.type)) {
-    std::vector<std::string> names;
-    for (std::size_t begin = 0; begin != std::string::npos;) {
-      const std::size_t end = field.type.find(" | ", begin);
-      names.push_back(field.type.substr(begin, end - begin));
-      begin = end == std::string::npos ? end : end + 3;
-    }
-    argument.suggests(names);
-  } else {
-    argument.takes(field.type);
-  }
+  const std::vector<std::string> names = names_in(field.type);
+  names.empty() ? argument.takes(field.type) : argument.suggests(names);
 }
 
 }  // namespace
+
+std::vector<std::string> names_in(const std::string& type) {
+  constexpr std::string_view between = " | ";
+  std::vector<std::string> out;
+  if (type.find(between) == std::string::npos || type.find('"') != std::string::npos) return out;
+  for (std::size_t begin = 0; begin != std::string::npos;) {
+    const std::size_t end = type.find(between, begin);
+    out.push_back(type.substr(begin, end - begin));
+    begin = end == std::string::npos ? end : end + between.size();
+  }
+  return out;
+}
 
 std::string flag_name(const std::string& key) {
   std::string out = "--" + key;

@@ -15,6 +15,9 @@ namespace polyhop::app {
 /// "--unit-rows" for the key "unit_rows".
 std::string flag_name(const std::string& key);
 
+/// The names that a field's type lists ("paper | linear | tight"), where these are all there is to choose from.
+std::vector<std::string> names_in(const std::string& type);
+
 /// A flag for each field, whose value is put into `table`, which must live until the arguments are read. One that is
 /// true or false takes no value: `--x` where it is false by default, `--no-x` where it is true. A table among the
 /// fields gives a flag for each field of its own; the first is called after the table. `check` throws InputError on a

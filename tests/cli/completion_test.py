@@ -24,6 +24,11 @@ CASES = (
     (["fit", "d.csv", "--loss", "h"], {"huber"}),
     (["fit", "d.csv", "--graph", "st"], {"star", "stochastic-block"}),
     (["fit", "d.csv", "--set", "graph.pro"], {"graph.probability="}),
+    (["fit", "d.csv", "--set", "graph.topology=st"], {"star", "stochastic-block"}),
+    (["run", "e.toml", "--set", "graph.topology=st"], {"star", "stochastic-block"}),
+    (["run", "e.toml", "--set", "problem.loss=h"], {"huber"}),
+    (["run", "e.toml", "--set", "problem.partition.kind=l"], {"label"}),
+    (["check", "--set", "tuning.goal=final-risk-"], {"final-risk-averaged"}),
     (["run", "e.toml", "--set", "tuning."], {"tuning.seeds=", "tuning.goal=", "tuning.resolution=", "tuning.budget="}),
 )
 
@@ -40,8 +45,9 @@ class Completion(CommandTest):
     def test_bash(self):
         self.put("c.bash", self.script("bash"))
         for typed, expected in CASES:
-            words = " ".join(["polyhop", *typed])
-            answer = self.shell("bash", "-uc", f"source ./c.bash; COMP_WORDS=({words}); COMP_CWORD={len(typed)}; "
+            # Bash breaks words at =, too.
+            words = ["polyhop", *(part for word in typed for part in re.split("(=)", word))]
+            answer = self.shell("bash", "-uc", f"source ./c.bash; COMP_WORDS=({' '.join(words)}); COMP_CWORD={len(words) - 1}; "
                                 "_polyhop; echo ${COMPREPLY[@]+\"${COMPREPLY[@]}\"}")
             self.assertEqual(set(answer.split()), expected, typed)
 
@@ -52,12 +58,20 @@ class Completion(CommandTest):
                                 f"COMP_CWORD={len(typed.split())}; _polyhop; echo ${{#COMPREPLY[@]}}")
             self.assertEqual(answer, "0\n", typed)
 
+    def test_bash_completes_right_behind_the_equals_sign(self):
+        self.put("c.bash", self.script("bash"))
+        answer = self.shell("bash", "-uc", "source ./c.bash; COMP_WORDS=(polyhop run --set record.steps =); COMP_CWORD=4; "
+                            "_polyhop; echo ${COMPREPLY[@]}")
+        self.assertEqual(answer, "summary agents\n")
+
     def test_fish(self):
         self.put("c.fish", self.script("fish"))
         for typed, expected in CASES:
             line = " ".join(["polyhop", *typed])
             answer = self.shell("fish", "--no-config", "-c", f"source c.fish; complete -C '{line}'")
             found = {text.split("\t")[0] for text in answer.splitlines()}
+            if "=" in typed[-1]:
+                found = {text.split("=")[1] for text in found}
             self.assertEqual(found, expected, typed)
 
     def test_zsh(self):
@@ -73,7 +87,13 @@ class Completion(CommandTest):
         self.assertRegex(told, r"--topology\[[^]]*\]:value:\(ring path ")
         self.assertRegex(told, r"--json\[print JSON\]\n")
         told = self.shell("zsh", "-f", "-c", head + "CURRENT=3; words=(polyhop run ''); _polyhop")
-        self.assertRegex(told, r"\*--set\[[^]]*\]:value:\{compadd -S \"\" -- name= seeds= ")
+        self.assertRegex(told, r"\*--set\[[^]]*\]:value:\{_polyhop_value \|\| compadd -S \"\" -- name= seeds= ")
+        self.assertNotIn("=ring", told)
+        # The same way for what stands behind a key.
+        values = head + ("compset() { [[ $PREFIX == *=* ]] && IPREFIX=${PREFIX%%=*}= }; compadd() { shift; print -l -- $@ }; "
+                         "PREFIX={0}; _polyhop_value || print none")
+        for typed, expected in (("record.steps=", ["summary", "agents"]), ("graph.agents=", []), ("graph.a", ["none"])):
+            self.assertEqual(self.shell("zsh", "-f", "-c", values.replace("{0}", typed)).split(), expected)
 
     def test_an_unknown_shell(self):
         result = self.polyhop("completion", "tcsh")

@@ -71,6 +71,8 @@ class Usage(CommandTest):
         self.refused("--verion", says="unknown flag '--verion'; did you mean '--version'?")
         self.refused("run", "--treads", "2", "e.toml", says="unknown flag '--treads'; did you mean '--threads'?")
         self.refused("run", "e.toml", "--thread=2", says="unknown flag '--thread'; did you mean '--threads'?")
+        for name in ("--seed", "--seed=3"):
+            self.refused("run", "e.toml", name, "3", says="unknown flag '--seed'; did you mean '--seeds'?")
         self.refused("run", "--quit", says="unknown flag '--quit'; did you mean '--quiet'?")
         self.refused("run", "e.toml", "-x", says="unknown flag '-x'; allowed: --help, --output, --set")
 
@@ -214,6 +216,22 @@ class BadInput(CommandTest):
                 'polyhop: e.toml:18: method."GAP".step.bound: unknown name "tigt"',
                 'polyhop: e.toml:23: method."far".step.value: found -1',
             ])
+
+    def test_a_misspelt_loss_hides_no_other_error(self):
+        self.put("e.toml", self.changed(("samples = 5", 'loss = "huger"\ndeltta = 2\nsampels = 5\ndelta = 1'),
+                                        ("value = 1e6", "value = -1")))
+        result = self.polyhop("check", "e.toml")
+        self.assertEqual([line.split("; ")[0].split(", ")[0] for line in result.stderr.splitlines()], [
+            'polyhop: e.toml:13: problem.loss: unknown name "huger"',
+            "polyhop: e.toml:14: problem.deltta: unknown key",
+            "polyhop: e.toml:15: problem.sampels: unknown key",
+            'polyhop: e.toml:25: method."far".step.value: found -1',
+        ])
+
+    def test_all_that_is_missing_is_told_at_once(self):
+        self.put("e.toml", self.changed(("dimension = 3\nsamples = 5\n", "")))
+        self.assertEqual([line.split("; ")[0] for line in self.polyhop("check", "e.toml").stderr.splitlines()],
+                         ["polyhop: e.toml:11: problem.dimension: missing", "polyhop: e.toml:11: problem.samples: missing"])
 
     def test_a_wrong_type(self):
         self.refused(self.changed(("agents = 4", 'agents = "four"')),

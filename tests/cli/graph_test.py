@@ -40,6 +40,12 @@ class Graph(CommandTest):
         self.assertAlmostEqual(gaps["lazy"], gaps["metropolis"] / 2, places=10)
         self.assertIsNone(gaps["uniform"])
 
+    def test_a_network_of_one_agent_is_told_in_the_singular(self):
+        text = self.done("graph", "--topology", "complete", "--agents", "1").stdout
+        self.assertTrue(text.startswith("complete: 1 agent, 0 links\n"))
+        self.assertIn("1 agent on average, at most 1", text)
+        self.assertNotRegex(text, r"\b1 [a-z]+s\b")
+
     def test_a_grid_like_networkx(self):
         said = self.described("--topology", "grid", "--rows", "4", "--columns", "6")
         graph = networkx.grid_2d_graph(4, 6)

@@ -116,6 +116,12 @@ class Width(CommandTest):
                 for column in re.finditer(r"-+", lines[n]):
                     self.assertTrue(lines[n - 1][column.start():column.end()].strip(), (command, lines[n - 1]))
 
+    def test_the_columns_of_doctor_have_labels(self):
+        head, first = self.done("doctor").stdout.splitlines()[:2]
+        self.assertEqual(head.split(), ["verdict", "checked", "found"])
+        for label, text in (("verdict", "ok"), ("checked", "version"), ("found", "polyhop ")):
+            self.assertEqual(head.index(label), first.index(text), (head, first))
+
     def test_a_scoreboard_fits(self):
         (self.folder / "set").mkdir()
         for n in range(3):
@@ -214,6 +220,12 @@ class ProgressLine(CommandTest):
                 self.assertTrue(text.startswith("iteration "), text)
                 self.assertLess(len(text.rstrip("\n")), columns)
             self.assertNotIn("\n", "".join(drawn[:-1]))
+            self.assertTrue(drawn[-1].startswith("iteration 1500,"), drawn[-1])
+        # In a pipe there is a line a second.
+        piped = self.polyhop(*fit[:-4], "--iterations", "30000", "-o", "m.npz").stderr.splitlines()
+        told = [line for line in piped if line.startswith("iteration ")]
+        self.assertGreater(len(told), 1)
+        self.assertTrue(told[-1].startswith("iteration 30000, "), told[-1])
 
 
 if __name__ == "__main__":

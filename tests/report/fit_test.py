@@ -81,6 +81,9 @@ class Fit(Page):
         for case in ("fit", "fit-classes"):
             self.open(case, "fit.html")
             self.assert_fits(390)
+        self.open("fit", "fit.html")
+        bars = self.script("return [...document.querySelectorAll('.track')].map(e => e.getBoundingClientRect().right)")
+        self.assertLessEqual(max(bars), 390, "the bars are on the screen")
         grounds = set()
         for _ in range(3):
             grounds.add(self.script("return getComputedStyle(document.body).backgroundColor"))

@@ -42,7 +42,20 @@ class Small(Page):
         for path in lines + self.paths("#curves-figure .band") + self.paths("#steps-figure path.agent"):
             self.assertNotRegex(path, "NaN|Infinity|undefined")
             self.assertTrue(np.isfinite([float(n) for n in NUMBER.findall(path)]).all())
-        self.assertGreater(min(path.count("L") for path in (lines[0], lines[1], lines[3])), 50)
+        # The first reaches what rounding makes after an eighth of its points.
+        self.assertGreater(lines[0].count("L"), 10)
+        self.assertGreater(min(path.count("L") for path in (lines[1], lines[3])), 20)
+
+    def test_a_line_ends_where_rounding_begins(self):
+        note = self.one("#curves-note").text
+        floor = float(re.search(r"A line ends where it is less than (\S+), which rounding alone can make\.", note).group(1))
+        self.assertLess(floor, 1e-12)
+        bottom = self.script("""
+            const ticks = [...document.querySelectorAll("#curves-figure .y.axis text, #curves-figure .axis text")];
+            return ticks.map(e => e.textContent).filter(t => t.startsWith("10"));""")
+        self.assertTrue(bottom)
+        Select(self.one("#measure")).select_by_value("distance")
+        self.assertNotIn("A line ends", self.one("#curves-note").text)
 
     def test_a_line_stands_where_its_data_say(self):
         # The risks fall geometrically: a straight line on the logarithmic axis.
@@ -372,9 +385,33 @@ class Small(Page):
     def test_fits_a_narrow_screen(self):
         for width in (360, 390):
             self.narrow(width)
-            for case in ("small", "several"):
+            for case in ("small", "several", "long-names"):
                 self.open(case)
                 self.assert_fits(width)
+
+    def test_numbers_in_texts_are_not_broken(self):
+        for width in range(330, 400, 10):
+            self.narrow(width)
+            self.open("small")
+            self.assertIn("1e-06", self.one("#headline").text)
+            lines = self.script("""
+                return [...document.querySelectorAll("#headline .beside, #recommendation .beside, #curves-note .beside")]
+                    .map(e => e.getClientRects().length)""")
+            self.assertTrue(lines)
+            self.assertEqual(max(lines), 1)
+
+    def test_a_key_stays_beside_its_name(self):
+        self.narrow(390)
+        self.open("long-names")
+        apart = self.script("""
+            return [...document.querySelectorAll("#ranking-table td.method")].map(cell => {
+              const words = document.createRange();
+              words.setStartAfter(cell.querySelector(".key"));
+              words.setEndAfter(cell.querySelector(".key").nextSibling);
+              return Math.abs(words.getBoundingClientRect().bottom - cell.querySelector(".key").getBoundingClientRect().bottom);
+            });""")
+        self.assertEqual(len(apart), 2)
+        self.assertLess(max(apart), 12)
 
     def test_a_narrow_screen_shows_what_matters_first(self):
         self.narrow(390)

@@ -207,6 +207,10 @@ std::vector<Record> records(const std::string& name) {
   if (name == "hostile") return hostile();
   if (name == "several") return {small(), record_of("second", {{"GAP", 0.7}, {"other", 0.9}}, 3), bare()};
   if (name == "bare") return {bare()};
+  if (name == "long-names") {
+    return {
+        record_of("long", {{"backtracking", 0.8}, {"a name that no phone has room for in a line of its own", 0.9}}, 2)};
+  }
   if (name == "large") return {large()};
   if (name == "empty") return {Record{}};
   return {};

@@ -43,7 +43,7 @@ std::string after_divergence(const Method& method) {
   if (rule == "gap") return for_gap(method);
   if (!method.rule.constant.empty()) {
     return "the step is too large; step = { rule = \"tuned\", of = " + in_quotes(rule) +
-           " } finds the best one, factor = 0.5 takes half of it";
+           " } finds the best one on other seeds, factor = 0.5 takes half of it";
   }
   // Steps from differences of gradients may be agreed on; others may have a limit.
   if (takes(method, "agree")) {

@@ -9,7 +9,6 @@
 #include <limits>
 #include <set>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 #include "polyhop/experiment/include.hpp"
@@ -161,13 +160,9 @@ class AllErrors {
   [[nodiscard]] bool any_under(std::string_view path) const {
     return std::ranges::any_of(errors_, [&](const InputError& e) { return e.path().starts_with(path); });
   }
-  /// Throws them all, if there are any, in the order of their lines, with what is missing at the end.
-  void tell() {
-    if (errors_.empty()) return;
-    std::ranges::stable_sort(errors_, {}, [](const InputError& e) {
-      return std::tuple(e.line() == 0, e.message().starts_with("missing"), e.line());
-    });
-    throw InputError(errors_);
+  /// Throws them all, if there are any.
+  void tell() const {
+    if (!errors_.empty()) throw InputError(errors_);
   }
 
  private:

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <sstream>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 namespace polyhop {
@@ -140,9 +141,17 @@ void Sources::apply(const std::vector<KeySetting>& settings, Value& root) {
 }
 
 InputError Sources::located(const InputError& errors) const {
-  std::vector<InputError> out;
+  // In the order of files and lines, with what is missing at the end, and then what flags say.
+  std::vector<std::pair<int, InputError>> found;
   for (const InputError& error : errors.all()) {
-    const int line = error.line() != 0 ? error.line() : line_of(root_, error.path());
+    found.emplace_back(error.line() != 0 ? error.line() : line_of(root_, error.path()), error);
+  }
+  std::ranges::stable_sort(found, {}, [](const auto& each) {
+    const auto& [line, error] = each;
+    return std::tuple(line < 0, line == 0, error.message().starts_with("missing"), std::abs(line));
+  });
+  std::vector<InputError> out;
+  for (const auto& [line, error] : found) {
     const std::string path = with_method_name(root_, error.path());
     if (!error.file().empty()) {
       out.push_back(error);

@@ -3,6 +3,7 @@
 #include "polyhop/problem/model_options.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/named_entry.hpp"
@@ -59,12 +60,22 @@ void settle(ModelOptions& options, std::span<const LossEntry> losses, const std:
             const std::vector<std::string>& others) {
   const std::string prefix = path.empty() ? "" : path + ".";
   if (options.loss.name.empty()) return settle_without_loss(options, losses, prefix, others);
-  const LossEntry& loss = entry_named(losses, options.loss.name, prefix + "loss");
-  for (const auto& [key, value] : *options.loss_options.as<Value::Table>()) {
-    if (has_option(loss, key)) continue;
-    throw InputError(prefix + key, foreign_key(key, loss, losses, others), value.line);
+  std::vector<InputError> wrong;
+  const LossEntry* loss = nullptr;
+  try {
+    loss = &entry_named(losses, options.loss.name, prefix + "loss");
+  } catch (const InputError& e) {
+    wrong.push_back(e);
   }
-  options.loss = loss.read(options.loss_options, path);
+  for (const auto& [key, value] : *options.loss_options.as<Value::Table>()) {
+    const auto has_key = [&, &name = key](const LossEntry& entry) { return has_option(entry, name); };
+    if (loss != nullptr ? has_key(*loss) : std::ranges::any_of(losses, has_key)) continue;
+    const std::string message =
+        loss != nullptr ? foreign_key(key, *loss, losses, others) : "unknown key" + suggestion(key, others);
+    wrong.emplace_back(prefix + key, message, value.line);
+  }
+  if (!wrong.empty()) throw InputError(wrong);
+  options.loss = loss->read(options.loss_options, path);
 }
 
 }  // namespace polyhop

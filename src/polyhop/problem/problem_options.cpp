@@ -65,8 +65,11 @@ constexpr std::array of_any_problem = {"source", "batch", "sampling", "reference
 }
 
 void check_synthetic(const ProblemOptions& options) {
-  if (options.dimension < 1) refuse_key("dimension", "missing; expected integer >= 1");
-  if (options.samples < 1) refuse_key("samples", "missing; expected integer >= 1");
+  std::vector<InputError> missing;
+  for (const auto& [key, given] : {std::pair{"dimension", options.dimension}, {"samples", options.samples}}) {
+    if (given < 1) missing.emplace_back("problem." + std::string(key), "missing; expected integer >= 1");
+  }
+  if (!missing.empty()) throw InputError(missing);
   for (const auto& [key, given] :
        {std::pair{"data", options.data}, {"columns", options.columns}, {"drop", options.drop}}) {
     if (given) refuse_key(key, "is for source = \"file\"");
@@ -116,8 +119,18 @@ void settle_own(ProblemOptions& options, const ProblemEntry& problem) {
 void settle(ProblemOptions& options, std::span<const LossEntry> losses, std::span<const ProblemEntry> problems) {
   const auto own = std::ranges::find(problems, options.source, &ProblemEntry::name);
   if (own != problems.end()) return settle_own(options, *own);
-  check_source(options, problems);
-  settle(options.model, losses, "problem", ProblemOptions::fields().names());
+  std::vector<InputError> wrong;
+  const auto note = [&wrong](const auto& check) {
+    try {
+      check();
+    } catch (const InputError& e) {
+      wrong.push_back(e);
+    }
+  };
+  note([&] { check_source(options, problems); });
+  note([&] { settle(options.model, losses, "problem", ProblemOptions::fields().names()); });
+  if (!wrong.empty()) throw InputError(wrong);
+  // A key that is missing may be one that was misspelt.
   options.source == "synthetic" ? check_synthetic(options) : check_real(options);
 }
 

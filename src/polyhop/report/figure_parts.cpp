@@ -20,7 +20,9 @@
 namespace polyhop::figure {
 namespace {
 
-constexpr double legend_sample = 0.8, legend_text = 1;  // how long a piece of line is, and where text begins
+// How long a piece of line is, and where text begins; shorter beside small letters.
+double legend_sample(const Letters& letters) { return 0.8 * std::min(1.0, letters.share()); }
+double legend_text(const Letters& letters) { return 1.25 * legend_sample(letters); }
 
 // Colours that the colour-blind can tell apart, neighbours of unlike lightness, so that grey print keeps them apart as
 // well; dashes and marks repeat with other periods.
@@ -71,7 +73,7 @@ AtomicFile opened(const std::string& file) {
 constexpr double column_gap = 0.9;
 
 double entry_width(const std::string& label, const Letters& letters) {
-  return legend_text + letters.width(label) + column_gap * letters.height();
+  return legend_text(letters) + letters.width(label) + column_gap * letters.height();
 }
 
 // Labels cut so that their entries are at most so wide.
@@ -114,33 +116,32 @@ void add_column(Legend& legend, double left, double top, const Letters& letters)
   }
 }
 
-// The widths of so many columns, filled row by row.
-std::vector<double> column_widths(const std::vector<std::string>& labels, std::size_t columns, const Letters& letters) {
-  std::vector<double> out(columns);
+// The widths of columns of so many rows, filled one after the other: methods with names alike, which stand next to each
+// other, then share a column.
+std::vector<double> column_widths(const std::vector<std::string>& labels, std::size_t rows, const Letters& letters) {
+  std::vector<double> out((labels.size() + rows - 1) / rows);
   for (std::size_t n = 0; n < labels.size(); ++n) {
-    out[n % columns] = std::max(out[n % columns], entry_width(labels[n], letters));
+    out[n / rows] = std::max(out[n / rows], entry_width(labels[n], letters));
   }
   return out;
 }
 
-// Below the axes, in as many columns as fit side by side.
+// Below the axes, in as few rows as the width allows.
 Legend below(const std::vector<std::string>& labels, Size size, const Letters& letters) {
   const double room = size.width - 2 * legend_gap;
   Legend out{cut_to(labels, room, letters), {}, size, letters};
-  std::size_t columns = std::max<std::size_t>(labels.size(), 1);
-  const auto total = [&](std::size_t count) {
-    const auto widths = column_widths(out.labels, count, letters);
+  std::size_t rows = 1;
+  const auto total = [&](const std::vector<double>& widths) {
     return std::accumulate(widths.begin(), widths.end(), -column_gap * letters.height());
   };
-  while (columns > 1 && total(columns) > room) --columns;
-  const auto widths = column_widths(out.labels, columns, letters);
-  const double spare = std::max(0.0, room - total(columns)) / 2;  // centred
+  while (rows < labels.size() && total(column_widths(out.labels, rows, letters)) > room) ++rows;
+  const auto widths = column_widths(out.labels, rows, letters);
+  const double spare = std::max(0.0, room - total(widths)) / 2;  // centred
   for (std::size_t n = 0; n < out.labels.size(); ++n) {
-    const double left = std::accumulate(widths.begin(), widths.begin() + static_cast<Index>(n % columns), 0.0);
-    const double row = static_cast<double>(n / columns) + 0.5;
+    const double left = std::accumulate(widths.begin(), widths.begin() + static_cast<Index>(n / rows), 0.0);
+    const double row = static_cast<double>(n % rows) + 0.5;
     out.places.push_back({legend_gap + spare + left, size.height + legend_gap / 2 + letters.line() * row});
   }
-  const std::size_t rows = (labels.size() + columns - 1) / columns;
   out.size.legend_below = letters.line() * static_cast<double>(rows) + legend_gap;
   return out;
 }
@@ -227,16 +228,15 @@ std::string legend_script(const Legend& legend, const std::vector<LineStyle>& st
   const auto screen = [&](double x, double y) {
     return fmt::format("screen {:.4f},{:.4f}", x / legend.size.width, 1 - y / legend.size.full_height());
   };
+  const double sample = legend_sample(legend.letters);
   std::string out;
   for (std::size_t n = 0; n < legend.labels.size(); ++n) {
     const auto& [x, y] = legend.places[n];
     const LineStyle& look = styles[n];
-    out +=
-        fmt::format("set arrow from {} to {} nohead {} front\n", screen(x, y), screen(x + legend_sample, y), look.line);
-    out += fmt::format("set label '' at {} point {} front\n", screen(x + legend_sample / 2, y), look.mark);
-    out +=
-        fmt::format("set label {} at {} left noenhanced front font ',{:.2f}'\n", gnuplot_string(legend.labels[n]),
-                    screen(x + legend_sample + legend.letters.height() / 2, y), legend.letters.size * points_in(file));
+    out += fmt::format("set arrow from {} to {} nohead {} front\n", screen(x, y), screen(x + sample, y), look.line);
+    out += fmt::format("set label '' at {} point {} front\n", screen(x + sample / 2, y), look.mark);
+    out += fmt::format("set label {} at {} left noenhanced front font ',{:.2f}'\n", gnuplot_string(legend.labels[n]),
+                       screen(x + sample + legend.letters.height() / 2, y), legend.letters.size * points_in(file));
   }
   return out;
 }

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "polyhop/core/words.hpp"
 #include "polyhop/experiment/toml_writer.hpp"
 #include "polyhop/report/html_page.hpp"
 #include "polyhop/report/median_curve.hpp"
@@ -208,7 +209,7 @@ Pairs provenance_of(const Record& record) {
                      fmt::format("{}, accurate to {}", first.reference_how, significant(first.reference_accuracy, 2)));
   }
   if (first.recorded_agents > 0)
-    out.emplace_back("excess risk averaged over", fmt::format("{} agents", first.recorded_agents));
+    out.emplace_back("excess risk averaged over", count_of(first.recorded_agents, "agent"));
   return out;
 }
 
@@ -243,6 +244,7 @@ std::string record_json(const Record& record, const Budget& budget) {
                  {"points", json(points)},
                  {"ranking", list_of(standings, standing_json)},
                  {"risk_floor", json(shown_floor(record))},
+                 {"floor_text", json(floor_text(record))},
                  {"recommendation", json(recommendation(record, standings))},
                  {"methods", methods_json(record, budget)},
                  {"network", network_json(record)},

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <ranges>
 
 namespace polyhop {
 namespace {
@@ -65,6 +66,13 @@ std::string_view label_of(CurveX x) {
 std::vector<MedianCurve> median_curves(const Record& record, CurveX x, CurveY y) {
   std::vector<MedianCurve> curves;
   for (const auto& [method, cells] : ended_by_method(record)) curves.push_back({method, points_of(cells, x, y)});
+  if (column_of(y).compared != ComparedWith::target) return curves;
+  const double floor = shown_floor(record);
+  for (MedianCurve& curve : curves) {
+    for (Spread& shown : curve.points | std::views::transform(&CurvePoint::y)) {
+      for (double* risk : {&shown.low, &shown.median, &shown.high}) *risk = *risk < floor ? 0 : *risk;
+    }
+  }
   return curves;
 }
 

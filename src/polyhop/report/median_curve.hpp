@@ -70,7 +70,7 @@ struct MedianCurve {
 /// One curve for each method, in the order of the record: at each recorded iteration the median of x and the spread of
 /// y over the seeds. A run that ended at the target stays where it is, one that diverged or ran out of time is
 /// infinitely far from then on, an unfinished or failed one is left out. A curve ends where fewer than half of its runs
-/// go on; a method without a run has no points.
+/// go on; a method without a run has no points. Excess risks are 0 where tables show them as 0: see shown_floor().
 std::vector<MedianCurve> median_curves(const Record& record, CurveX x, CurveY y);
 
 }  // namespace polyhop

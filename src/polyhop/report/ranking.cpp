@@ -218,10 +218,7 @@ std::string zero_note(const Record& record, const std::vector<Standing>& standin
   const bool any = std::ranges::any_of(standings, [&](const Standing& s) {
     return s.runs > 0 && (below(s.final_risk) || below(s.final_risk_averaged));
   });
-  if (!any) return "";
-  const bool unsure = std::ranges::any_of(record.cells, [&](const Cell& c) { return c.reference_accuracy == floor; });
-  return "0: less than " + significant(floor, 2) +
-         (unsure ? ", to which the reference optimum is known." : ", which rounding alone can make.");
+  return any ? "0: " + floor_text(record) + "." : "";
 }
 
 // What excess risks cannot tell, where a reference optimum is known less well than the target asks for; "" elsewhere.
@@ -445,6 +442,13 @@ double shown_floor(const Record& record) {
     }
   }
   return floor;
+}
+
+std::string floor_text(const Record& record) {
+  const double floor = shown_floor(record);
+  const bool unsure = std::ranges::any_of(record.cells, [&](const Cell& c) { return c.reference_accuracy == floor; });
+  return "less than " + significant(floor, 2) +
+         (unsure ? ", to which the reference optimum is known" : ", which rounding alone can make");
 }
 
 double sign_test(Index lower, Index higher) {

@@ -69,6 +69,8 @@ double rounding_floor(const Record& record);
 /// Below this a final excess risk J(w) - J(w^o) is nothing but rounding, or the reference's own error: it is shown as
 /// 0. Where J(w^o) = 0, small ones are not rounded.
 double shown_floor(const Record& record);
+/// What such a 0 means: "less than 2e-15, which rounding alone can make".
+std::string floor_text(const Record& record);
 
 /// The two lowest final excess risks of a record, each method's recommended one, compared seed by seed.
 struct Comparison {

@@ -251,6 +251,19 @@ TEST_F(FigureTest, ManyNamesMakeALegendMuchLowerThanThePlot) {
   EXPECT_LT(height_of(svg({record(many)}, options)), 1.4 * plot);
 }
 
+TEST_F(FigureTest, NamesOfUnlikeLengthsStandSideBySideInANarrowFigure) {
+  std::vector<Cell> many;
+  for (int n = 0; n < 10; ++n) {
+    many.push_back(cell("gradient tracking for the last " + std::to_string(n), {1, 0.1, 0.01}));
+  }
+  for (int n = 0; n < 9; ++n) many.push_back(cell("Polyak " + std::to_string(n), {1, 0.1, 0.01}));
+  FigureOptions options;
+  options.legend = LegendPlace::none;
+  const int plot = height_of(svg({record(many)}, options));
+  options.legend = LegendPlace::below;
+  EXPECT_LT(height_of(svg({record(many)}, options)), 1.5 * plot);
+}
+
 TEST_F(FigureTest, HasAWhiteGroundOfItsOwn) {
   EXPECT_TRUE(holds(svg({record({cell("m", {1, 0.1})})}), "fill=\"#ffffff\""));
 }

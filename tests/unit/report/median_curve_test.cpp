@@ -59,6 +59,16 @@ TEST(MedianCurve, TakesMediansAndOuterTenthsAtEachIteration) {
   EXPECT_DOUBLE_EQ(points[1].y.high, 2.8);
 }
 
+TEST(MedianCurve, ExcessRisksThatRoundingMakesAreZero) {
+  Cell sure = cell({9, 1e-3, 1e-14, -1e-18});
+  sure.reference_value = 10;  // so that excess risks below 1e-13 are rounding
+  EXPECT_EQ(medians({sure}), (std::vector<double>{9, 1e-3, 0, 0}));
+  const auto distances = curve({sure}, CurveX::iterations, curve_y(&Point::distance));
+  EXPECT_EQ(distances.at(2).y.median, 6e-14) << "which is no difference of two costs";
+  sure.reference_value = 0;
+  EXPECT_EQ(medians({sure}), (std::vector<double>{9, 1e-3, 1e-14, 0}));
+}
+
 TEST(MedianCurve, TakesTheMedianOfTheCostAtTheSameIteration) {
   const std::vector<Cell> cells = {cell({9, 1}, Status::done, 1), cell({9, 1}, Status::done, 2),
                                    cell({9, 1}, Status::done, 7)};

@@ -80,6 +80,21 @@ function keyOf(n) {
   return svg;
 }
 
+// Puts a text into an element; no line of it ends inside of a number or a flag, at its dash. Long names may break.
+function write(id, text) {
+  const whole = (part, n) => n % 2 === 1 && part.length < 24;
+  byId(id).replaceChildren(
+      ...text.split(/(\S*-[-\d]\S*)/)
+          .map((part, n) => (whole(part, n) ? element("span", {class: "beside"}, part) : part)));
+}
+
+// A sample of a line with its name, whose first word stays beside it.
+function keyed(look, name) {
+  const first = name.split(" ", 1)[0];
+  if (first.length > 16) return [keyOf(look), name];
+  return [element("span", {class: "beside"}, keyOf(look), first), name.slice(first.length)];
+}
+
 function widened([low, high]) {
   return low < high ? [low, high] : [low / 2, high * 2];
 }
@@ -475,8 +490,8 @@ function start({draw, ...files}) {
 }
 
 return {
-  data, COLOURS, DASHES, byId, isKnown, element, significant, amount, plural, strokeOf, fillOf, keyOf, widened, logAxis,
-  linearAxis, secondsAxis, plot, labelRoom, endLabels, spotlight, tip, hideTip, tipAcross, follow, table, showPairs, showSettings,
-  showProvenance, choice, legend, start
+  data, COLOURS, DASHES, byId, isKnown, element, write, significant, amount, plural, strokeOf, fillOf, keyOf, keyed, widened,
+  logAxis, linearAxis, secondsAxis, plot, labelRoom, endLabels, spotlight, tip, hideTip, tipAcross, follow, table, showPairs,
+  showSettings, showProvenance, choice, legend, start
 };
 })();

@@ -5,8 +5,8 @@
 "use strict";
 
 const {
-  data: fit, byId, isKnown, element, significant, amount, strokeOf, keyOf, widened, logAxis, linearAxis, secondsAxis,
-  plot, tipAcross, follow, table, showPairs, showSettings, showProvenance, choice, start
+  data: fit, byId, isKnown, element, write, significant, amount, strokeOf, keyOf, widened, logAxis, linearAxis,
+  secondsAxis, plot, tipAcross, follow, table, showPairs, showSettings, showProvenance, choice, start
 } = page;
 
 const FEW = 25;  // features shown at first
@@ -40,9 +40,9 @@ function qualityText() {
 function showHeader() {
   byId("title").textContent = fit.title;
   byId("facts").textContent = fit.facts;
-  byId("headline").textContent = fit.fitted && fit.good ? qualityText() : fit.ending;
+  write("headline", fit.fitted && fit.good ? qualityText() : fit.ending);
   byId("headline").classList.toggle("bad", !fit.good);
-  byId("ending").textContent = fit.ending;
+  write("ending", fit.ending);
 }
 
 // ---------------------------------------------------------------------------------------------------------- quality
@@ -65,9 +65,9 @@ function showMetrics() {
       .replaceChildren(
           element("thead", {}, element("tr", {}, element("th", {scope: "col", class: "text"}, "Metric"), ...heads)),
           element("tbody", {}, ...rows));
-  byId("quality-note").textContent = `Cost that was minimised, with the penalty: ${precise(fit.cost)}.` +
+  write("quality-note", `Cost that was minimised, with the penalty: ${precise(fit.cost)}.` +
       (fit.held_out ? "" : " On the samples that the model was fitted to; new ones it may predict less well:" +
-               " hold some back with --held-out, or see polyhop evaluate.");
+               " hold some back with --held-out, or see polyhop evaluate."));
 }
 
 // A cell's share of its row, as a colour: what is right green, what is not orange.

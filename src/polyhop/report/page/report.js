@@ -11,12 +11,14 @@ const {
   byId,
   isKnown,
   element,
+  write,
   significant,
   amount,
   plural,
   strokeOf,
   fillOf,
   keyOf,
+  keyed,
   widened,
   logAxis,
   linearAxis,
@@ -127,7 +129,7 @@ function showHeader() {
   const facts = isTogether() ? ["Choose one to see its network, its steps and its settings."] : factsOf(shown);
   byId("facts").textContent = facts.filter(Boolean).join(" \u00b7 ");
   byId("headline").hidden = isTogether();
-  byId("headline").textContent = shown.headline;
+  write("headline", shown.headline);
 }
 
 function showExperiments() {
@@ -165,8 +167,8 @@ function risk(x, of) { return isKnown(x) && (x <= 0 || x < of.risk_floor) ? "0" 
 function zeroNote() {
   const hasZero = (of) => of.ranking.some(
       (s) => s.runs > 0 && [...s.final_risk, ...s.final_risk_averaged].some((x) => isKnown(x) && x < of.risk_floor));
-  const floors = shownExperiments().filter(hasZero).map((of) => of.risk_floor);
-  return floors.length > 0 ? ` 0: less than ${significant(Math.max(...floors))}, which rounding alone can make.` : "";
+  const [worst] = shownExperiments().filter(hasZero).sort((a, b) => b.risk_floor - a.risk_floor);
+  return worst ? ` 0: ${worst.floor_text}.` : "";
 }
 
 // The same words as the terminal's table.
@@ -253,7 +255,7 @@ function headerCell(key, title, isText) {
 
 // The method, and below it what went wrong with its runs.
 function methodCell(row) {
-  const cell = element("td", {class: "text method"}, keyOf(row.look), row.method);
+  const cell = element("td", {class: "text method"}, ...keyed(row.look, row.method));
   if (row.remark) cell.append(element("small", {class: "remark"}, row.remark));
   return cell;
 }
@@ -271,13 +273,13 @@ function showRanking() {
   byId("ranking-table").replaceChildren(element("thead", {}, head), element("tbody", {}, ...body));
   const seeds = isTogether() ? "the seeds" : plural(experiment().seeds, "seed");
   const target = isTogether() ? "the experiment's target" : `an excess risk of ${significant(experiment().target)}`;
-  byId("ranking-note").textContent = `Medians over ${seeds}, 10% and 90% quantiles below them. ` +
+  write("ranking-note", `Medians over ${seeds}, 10% and 90% quantiles below them. ` +
       (isTogether() ? "Places are within each experiment. " : "") +
       `Iterations, vectors, evaluations and seconds are those until ${
                                          target} is reached. Final risk: the excess risk ` +
       "of the last iterates at the end; averaged: that of the average of all iterates. Take the one with the lower " +
-      "median; the number of runs says how often it is at least as low as the other. Click a heading to sort." + zeroNote();
-  byId("recommendation").textContent = isTogether() ? "" : experiment().recommendation;
+      "median; the number of runs says how often it is at least as low as the other. Click a heading to sort." + zeroNote());
+  write("recommendation", isTogether() ? "" : experiment().recommendation);
 }
 
 // ------------------------------------------------------------------------------------------------------ the curves
@@ -330,7 +332,7 @@ function drawCurve(chart, curve) {
   const x = (p) => chart.x(p.x);
   const group = chart.marks.append("g").attr({class: "curve", "data-method": curve.index, "data-key": curve.key});
   const area = d3.svg.area().x(x).y0((p) => y(p.low)).y1((p) => y(p.high)).defined((p) => isKnown(p.low));
-  const line = d3.svg.line().x(x).y((p) => y(p.median)).defined((p) => isKnown(p.median));
+  const line = d3.svg.line().x(x).y((p) => y(p.median)).defined((p) => isKnown(p.median) && p.median !== 0);
   group.append("path").attr("class", `band ${fillOf(curve.look)}`).attr("d", area(curve.points) || "M0,0");
   group.append("path").attr("class", `line ${strokeOf(curve.look)}`).attr("d", line(curve.points) || "M0,0");
   const cross = "M-4,-4L4,4M-4,4L4,-4";
@@ -362,7 +364,7 @@ let chart = null;
 // Where a curve ends inside of the plot; null where all of it is outside.
 function endOf(on, curve) {
   const y = placed(on.y, on.inner.height);
-  const inside = curve.points.filter((p) => isKnown(p.median) && on.x(p.x) >= -1 && on.x(p.x) <= on.inner.width + 1);
+  const inside = curve.points.filter((p) => isKnown(p.median) && p.median !== 0 && on.x(p.x) >= -1 && on.x(p.x) <= on.inner.width + 1);
   if (inside.length === 0) return null;
   const last = inside[inside.length - 1];
   return {...curve, x: on.x(last.x), y: Math.max(0, Math.min(on.inner.height, y(last.median)))};
@@ -414,10 +416,14 @@ function showCurvesNote() {
       "Lines: medians over seeds. Point at a line to see its band, 10% to 90% of the runs; click to keep it. " :
       "";
   const lost = lines().some(({method}) => method.diverged.length > 0) ? "\u00d7 at the top: a run diverged here. " : "";
-  byId("curves-note").textContent = `${capitalised(label)}: ${help}. ${bands}${lost}` +
+  const [unsure] = named(MEASURES, state.measure).to_target ?
+      lines().filter((line) => points(line.method, state.measure, state.cost).some((p) => p.median === 0)) :
+      [];
+  const floor = unsure ? `A line ends where it is ${unsure.of.floor_text}. ` : "";
+  write("curves-note", `${capitalised(label)}: ${help}. ${bands}${lost}${floor}` +
       "Costs are medians over the seeds at the same iteration. A method has at most " +
       `${data.curve_points} points here; curves.csv has all ${amount(d3.sum(shown, (e) => e.points))} recorded. ` +
-      "Drag to zoom; with the chart in focus: + \u2212 0 and arrows.";
+      "Drag to zoom; with the chart in focus: + \u2212 0 and arrows.");
 }
 
 function showLegend() {
@@ -668,8 +674,9 @@ function drawRun() {
   figure.replaceChildren();
   run = null;
   if (!steps) return;
-  const known = positive(steps.risk);
-  const rows = steps.iterations.map((i, n) => ({i, risk: steps.risk[n]})).filter((r) => isKnown(r.risk));
+  const rows = steps.iterations.map((i, n) => ({i, risk: steps.risk[n]}))
+                   .filter((r) => isKnown(r.risk) && r.risk >= experiment().risk_floor);
+  const known = positive(rows.map((r) => r.risk));
   run = plot(figure, {
     x: d3.scale.linear().domain([0, steps.iterations[steps.iterations.length - 1] || 1]),
     y: d3.scale.log().domain(known.length > 0 ? widened(d3.extent(known)) : [1e-6, 1]),

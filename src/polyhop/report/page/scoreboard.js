@@ -13,6 +13,7 @@ const {
   plural,
   strokeOf,
   keyOf,
+  keyed,
   plot,
   labelRoom,
   endLabels,
@@ -127,7 +128,7 @@ function meanText(summary, over = (part, all) => `over ${part} of ${all}`) {
 const isBaseline = (name) => board.instances.some((i) => i.baseline && i.baseline.method === name);
 
 function methodText({method}) {
-  const out = element("span", {}, keyOf(lookOf(method)), method);
+  const out = element("span", {}, ...keyed(lookOf(method), method));
   if (isBaseline(method)) out.append(element("small", {}, "the baseline"));
   return out;
 }
