@@ -349,7 +349,7 @@ TEST(Kernels, CombineBlendsWhatItMakesAsBlendDoes) {
     for (Index r = 0; r < 4; ++r) {
       EXPECT_TRUE(std::ranges::equal(got.row(r), expected.row(r))) << columns << " columns, row " << r;
       const double* end = got.data() + r * got.stride() + Rows::padded(columns);
-      EXPECT_EQ(std::count(got.row(r).data() + columns, end, 0.0), Rows::padded(columns) - columns);
+      EXPECT_EQ(std::count(std::as_const(got).row(r).data() + columns, end, 0.0), Rows::padded(columns) - columns);
     }
   }
 }
