@@ -15,19 +15,19 @@
 
 namespace polyhop {
 
-/// A recursion over a block of agents.
+/// A recursion on a block of agents.
 class Algorithm {
  public:
   virtual ~Algorithm() = default;
-  /// Iteration i = 0, 1, ...
+  /// Runs iteration i = 0, 1, ...
   virtual void step(Index i, Oracle& oracle, StepSize& rule, Network& network) = 0;
   /// The current models, one agent per row.
   [[nodiscard]] const Rows& models() const { return w_; }
   /// The step sizes of the last iteration.
   [[nodiscard]] std::span<const double> steps() const { return mu_; }
-  /// False while every move lowers the cost: there is no noise to average out, and the averaged models are the models.
+  /// False while every move lowers the cost: there is no noise to average out, so the averaged models are the models.
   [[nodiscard]] virtual bool is_noisy() const { return true; }
-  /// Registers what survives an iteration.
+  /// Registers what must survive from one iteration to the next.
   void register_state(StateRegistry& state) {
     state.rows("w", w_);
     state.scalars("mu", mu_);
@@ -46,7 +46,7 @@ class Algorithm {
     oracle.draw(i);
     return {i, w, oracle.evaluate(w, with_values), oracle};
   }
-  /// Rows of zeros, of the shape of the models.
+  /// Rows of zeros in the shape of the models.
   [[nodiscard]] Rows zeros() const { return w_.zeros(w_.rows()); }
 
   Rows w_;

@@ -17,7 +17,7 @@
 namespace polyhop {
 namespace {
 
-// One name for two forms.
+// One name for both forms.
 AlgorithmEntry exact_diffusion_entry() {
   using Options = ExactDiffusionOptions;
   auto out = algorithm_entry<ExactDiffusion, Options>("exact-diffusion",
@@ -40,7 +40,7 @@ std::string one_of(const std::vector<std::string>& names) {
   return out;
 }
 
-// What to say of steps that are not taken.
+// Why steps of this kind cannot be taken.
 std::string reason(const AlgorithmSpec& algorithm, std::span<const RuleEntry> among) {
   switch (algorithm.takes) {
     case Steps::own:

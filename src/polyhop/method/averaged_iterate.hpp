@@ -10,12 +10,12 @@
 namespace polyhop {
 
 /// wbar <- wbar + 4/(i+4) (w - wbar) after iteration i = 0, 1, ...: an average that forgets the start, for any
-/// algorithm and rule; i = 0 begins anew with w. In double, whatever the models are made of. No communication.
+/// algorithm and rule; i = 0 starts afresh with w. Always in double, whatever type the models have. No communication.
 class AveragedIterate {
  public:
   explicit AveragedIterate(const Rows& start) : average_(converted(start, Element::float64)) {}
   void update(Index i, const Rows& w) { blend(4.0 / static_cast<double>(i + 4), w, average_); }
-  /// With the algorithm's models, after its iteration i.
+  /// Takes the algorithm's models after its iteration i.
   void update(Index i, const Algorithm& algorithm) { update(algorithm.is_noisy() ? i : 0, algorithm.models()); }
   [[nodiscard]] const Rows& models() const { return average_; }
   void register_state(StateRegistry& state) { state.rows("averaged", average_); }

@@ -14,7 +14,7 @@ namespace polyhop {
 
 namespace {
 
-// c as it is asked for, where the network allows it.
+// The requested c, if the network allows it.
 double allowed_mixing(const Mixing& mixing, double limit, const char* what) {
   if (mixing.largest) return limit;
   if (mixing.value <= std::max(0.5, limit)) return mixing.value;

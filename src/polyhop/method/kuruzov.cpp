@@ -55,7 +55,7 @@ void Kuruzov::step(Index i, Oracle& oracle, StepSize&, Network& network) {
   descend(mixed_, mu_, along_direction_, w_);  // X+ = Xh - alpha Dh
 }
 
-// Leaves the accepted a of each agent in mu_.
+// Leaves each agent's accepted a in mu_.
 void Kuruzov::search(const Iterate& at) {
   for (std::size_t k = 0; k < mu_.size(); ++k) {
     if (at.i() == 0) {
@@ -83,7 +83,7 @@ bool Kuruzov::accepts(Index k, const Iterate& at) {
   add_row(-1, w_, k, move_, 0);  // x+ - x
   const double value = at.own_values()[k];
   const double bound = value + at.gradients().dot(k, move_, 0) + options_.delta / (2 * a) * dot(move_, 0, move_, 0);
-  return values_[k] <= bound + rounding_of(value);  // never of a NaN
+  return values_[k] <= bound + rounding_of(value);  // never true of a NaN
 }
 
 }  // namespace polyhop

@@ -16,7 +16,7 @@
 namespace polyhop {
 namespace {
 
-// Read like any rule, but nobody can build it: the rule that it tunes takes its place when the constant is found.
+// Read like any rule, but never built: once the constant is found, the tuned rule takes its place.
 RuleEntry tuned_entry() {
   const auto read = [](const Value& table, const std::string& path, std::span<const RuleEntry> among) {
     const TunedStep options = TunedStep::fields().read(table, path, {"rule"});
@@ -35,14 +35,14 @@ RuleEntry tuned_entry() {
           read};
 }
 
-// What an algorithm that chooses its own steps is given for a rule.
+// The rule of an algorithm that chooses its own steps.
 class OwnSteps final : public StepSize {
   void do_choose(const Iterate&, Network&, std::span<double>) override {
     throw Error("an algorithm that chooses its own steps asked for others");
   }
 };
 
-// The rule is an algorithm of the same name, which chooses for itself.
+// A rule that is an algorithm of the same name, which chooses for itself.
 RuleEntry auto_entry() {
   const auto read = [](const Value& table, const std::string& path, std::span<const RuleEntry>) {
     (void)NoOptions::fields().read(table, path, {"rule"});

@@ -35,7 +35,7 @@ class ColumnFinder {
  public:
   ColumnFinder(const std::vector<std::string>& names, std::size_t count) : names_(names), count_(count) {}
 
-  // Marks the columns of an entry; false where it is a name that the table does not have. A name comes first, as one
+  // Marks the columns of an entry; false if it is a name that the table does not have. A name comes first, because it
   // may read as a number.
   [[nodiscard]] bool mark(const std::string& entry, const char* key, std::vector<bool>& marks) const {
     bool named = false;
@@ -63,7 +63,7 @@ class ColumnFinder {
                             : by_number(entry) + suggestion(entry, names_)));
   }
 
-  // What to say of a piece of a name with a comma, which a list cannot hold.
+  // Advice for a piece of a name with a comma, which a list cannot hold.
   [[nodiscard]] std::string by_number(const std::string& piece) const {
     for (std::size_t c = 0; c < names_.size(); ++c) {
       if (names_[c].find(',') == std::string::npos || !std::ranges::count(listed(names_[c]), piece)) continue;
@@ -159,7 +159,7 @@ ChosenColumns choose_by_number(const ColumnChoice& choice, std::size_t count) {
   };
   bool all = true;
   for (const std::string& entry : choice.columns) all = mark(entry, "columns", out.chosen) && all;
-  if (!all) out.chosen.assign(count, true);  // a name may stand for any
+  if (!all) out.chosen.assign(count, true);  // a name may stand for any column
   for (const std::string& entry : choice.drop) (void)mark(entry, "drop", out.dropped);
   if (!choice.id.empty()) (void)mark(choice.id, "id", out.dropped);
   return out;
