@@ -30,7 +30,7 @@ std::optional<Seeds> read_range(const std::string& text) {
   const char* end = begin + text.size();
   const auto a = std::from_chars(begin, begin + dots, first);
   const auto b = std::from_chars(begin + dots + 2, end, last);
-  constexpr std::uint64_t largest = std::numeric_limits<std::int64_t>::max();  // what TOML can hold
+  constexpr std::uint64_t largest = std::numeric_limits<std::int64_t>::max();  // the largest that TOML can hold
   if (a.ec != std::errc{} || a.ptr != begin + dots || b.ec != std::errc{} || b.ptr != end || last < first ||
       last > largest || last - first >= static_cast<std::uint64_t>(max_seeds)) {
     return {};
@@ -62,10 +62,11 @@ struct MethodOptions {
   }
 };
 
-// An option that may hold a list as its value.
+// An option whose value may be a list.
 bool takes_list(const std::string& key) { return key == "optimum"; }
 
-// A method's name where an option is one of a list: "{key}" in it stands for the value, which else is put behind it.
+// The name of a method that was made from a list of values: "{key}" in the name stands for the value; without it the
+// value is appended.
 std::string name_for(std::string name, const std::string& key, const std::string& value) {
   const std::string mark = "{" + key + "}";
   const std::size_t place = name.find(mark);
@@ -73,7 +74,7 @@ std::string name_for(std::string name, const std::string& key, const std::string
   return (name.empty() ? "" : name + " ") + key + "=" + value;
 }
 
-// Replaces the first list among a method's options by each of its entries; repeated until no list is left.
+// Replaces the first list among a method's options by one method per entry; repeated until no list is left.
 void expand(const Value& method, std::vector<Value>& out) {
   // `part` is "step" or "algorithm", or empty for the method itself.
   const auto split = [&](const std::string& key, const std::string& part, const Value::Array& list, int line) {
@@ -108,12 +109,12 @@ void expand(const Value& method, std::vector<Value>& out) {
   out.push_back(method);
 }
 
-// Names stand in tables, files and archives, not all of which can hold control characters, or what XML forbids.
+// Names appear in tables, files and archives, not all of which can hold control characters, or what XML forbids.
 void check_name(const std::string& name, const std::string& path, const Value& table) {
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
   const Value* value = table.find("name");
   const int line = value != nullptr && value->line != 0 ? value->line : table.line;
-  constexpr std::size_t longest = 1000;  // archives hold no more than 65,535 bytes, a page's table far fewer
+  constexpr std::size_t longest = 1000;  // archives hold at most 65,535 bytes, a page's table far fewer
   if (name.empty()) throw InputError(path, "found an empty name", line);
   if (name.size() > longest) {
     throw InputError(
@@ -125,7 +126,7 @@ void check_name(const std::string& name, const std::string& path, const Value& t
   }
 }
 
-// Relative file names start from the folder of the experiment file.
+// Relative file names start from the experiment file's folder.
 void settle_file(Value& table, std::string_view key, const std::string& folder) {
   const Value* found = table.find(key);
   const auto* name = found != nullptr ? found->as<std::string>() : nullptr;
@@ -136,7 +137,7 @@ void settle_file(Value& table, std::string_view key, const std::string& folder) 
   table[key] = std::move(settled);
 }
 
-// Those of a method's step.
+// The same for a method's step.
 void settle_step_files(Value& method, const std::string& folder) {
   const Value* step = method.find("step");
   const Value* optimum = step != nullptr ? step->find("optimum") : nullptr;
@@ -144,10 +145,10 @@ void settle_step_files(Value& method, const std::string& folder) {
   if (step != nullptr && step->find("file") != nullptr) settle_file(method["step"], "file", folder);
 }
 
-// Collects what is wrong in several places, so that it is told at once.
+// Collects errors from several places, to report them together.
 class AllErrors {
  public:
-  /// Does the work; false where that found errors.
+  /// Does the work; false if that found errors.
   template <class F>
   bool of(F work) {
     try {
@@ -161,7 +162,7 @@ class AllErrors {
   [[nodiscard]] bool any_under(std::string_view path) const {
     return std::ranges::any_of(errors_, [&](const InputError& e) { return e.path().starts_with(path); });
   }
-  /// Throws them all, if there are any, in the order of their lines, with what is missing at the end.
+  /// Throws all errors, if any, in order of their lines, with missing keys at the end.
   void tell() {
     if (errors_.empty()) return;
     std::ranges::stable_sort(errors_, {}, [](const InputError& e) {
@@ -188,7 +189,7 @@ std::vector<Method> read_methods(const Value& root, const std::string& folder, c
     std::vector<Value> expanded;
     errors.of([&] { expand((*entries)[n], expanded); });
     for (Value& value : expanded) {
-      // What is wrong with one of a list of values is told, and what they share only once.
+      // Reports an error in each of a list of values, but an error that they share only once.
       const bool is_good = errors.of([&] {
         settle_step_files(value, folder);
         methods.push_back(read_method(value, path, registry));
@@ -219,7 +220,7 @@ void settle_files(Value& root, const std::string& folder) {
   }
 }
 
-// A file of samples in an experiment's place is told as such, not by its first character that is no TOML.
+// A data file given as an experiment is recognised as such, instead of failing at its first character that is not TOML.
 Value read_experiment(const std::string& file) {
   static const std::set<std::string> of_data = {".csv", ".svm", ".libsvm", ".npy", ".npz", ".gz"};
   try {
@@ -230,7 +231,7 @@ Value read_experiment(const std::string& file) {
   }
 }
 
-// Refuses what would fill memory with cells or points, and says what to change.
+// Rejects what would fill memory with cells or points, and says what to change.
 void refuse_too_large(const Config& config) {
   constexpr double max_cells = 99999;
   constexpr double max_points = 2e7;
@@ -355,7 +356,7 @@ Method read_method(const Value& table, const std::string& path, const Registry& 
       read_algorithm(chosen ? Value("auto") : options.algorithm, prefix + "algorithm", registry.algorithms());
   check_pair(method.algorithm, method.rule, prefix + "step", options.step.empty() ? table.line : options.step.line);
   const bool own = method.rule.gives == Steps::own;
-  if (own) method.rule = own_steps();  // whichever way it was asked for
+  if (own) method.rule = own_steps();  // whichever way it was requested
   method.name = options.name;
   if (method.name.empty()) {
     method.name = method.algorithm.name + (own ? "" : " " + method.rule.name);
@@ -386,7 +387,7 @@ Config read_config(Value root, const std::string& folder, const Registry& regist
     check_name(config.options.name, "name", root);
     settle(config.options.problem, registry.losses(), registry.problems());
   });
-  // Keys that belong to a loss are looked at last: those of a table without errors, too, where others have some.
+  // Keys that belong to a loss are checked last, even if another table has errors, as long as this one has none.
   if (const Value* table = root.find("problem"); !is_good && table != nullptr && !errors.any_under("problem")) {
     errors.of([&] {
       ProblemOptions problem = ProblemOptions::fields().read(*table, "problem");
@@ -432,7 +433,8 @@ Value written(const ExperimentOptions& options) {
 }
 
 Value identity(const ExperimentOptions& options) {
-  // The keys of [problem] as version 0.1 wrote them, when every loss had Huber's delta beside it. Later ones follow.
+  // The keys of [problem] as version 0.1 wrote them, when every loss had Huber's delta beside it. New ones are
+  // appended.
   static const std::vector<std::string> first = {"loss",        "l2",           "delta",
                                                  "source",      "dimension",    "samples",
                                                  "noise",       "scale_spread", "minimiser_spread",
@@ -445,7 +447,7 @@ Value identity(const ExperimentOptions& options) {
   if (!options.problem.own && root["problem"].find("delta") == nullptr) problem.emplace_back("delta", Value(1.0));
   std::ranges::stable_sort(problem, {},
                            [](const auto& entry) { return std::ranges::find(first, entry.first) - first.begin(); });
-  // Without faults, in double precision, a run is the one that version 0.2 stored.
+  // Without faults, in double precision, a run is identical to one that version 0.2 stored.
   const auto leave_out = [](Value::Table& table, const char* key) {
     std::erase_if(table, [&](const auto& entry) { return entry.first == key; });
   };

@@ -94,7 +94,7 @@ std::string pair_text(const Entry& e) {
   return "row " + std::to_string(e.row) + ", column " + std::to_string(e.column) + " (counted from 0)";
 }
 
-/// Checks duplicates: repeated links may agree, entries of a matrix may not repeat.
+/// Checks repetitions: repeated links must agree, entries of a matrix must not repeat.
 void check_repetition(const Entry& first, const Entry& second, bool matrix) {
   if (!matrix && first.value == second.value) return;
   refuse(pair_text(first) + " is " + shortest(first.value) + " in line " + std::to_string(first.line) + " and " +
