@@ -50,12 +50,12 @@ struct MethodOptions {
     using O = MethodOptions;
     static const auto table = FieldTable<O>()
                                   .add("name", &O::name,
-                                       "its name in tables and files; {option} in it stands for the value where that "
+                                       "its name in tables and files; {option} in it stands for the value if that "
                                        "option is a list")
                                   .add("algorithm", &O::algorithm, "the recursion: a name, or { name = \"...\", ... }")
                                   .add("step", &O::step, "the step-size rule: \"gap\" or { rule = \"gap\", ... }")
                                   .add("gradient", &O::gradient,
-                                       "plain: of the batch alone; saga, lsvrg: with less noise, by every sample's "
+                                       "plain: the batch's own; saga, lsvrg: with less noise, from every sample's "
                                        "last gradient or the full gradient at an earlier point")
                                   .add("average", &O::average, "record the averaged iterate too");
     return table;
@@ -318,8 +318,8 @@ const FieldTable<TuningOptions>& TuningOptions::fields() {
           .add("goal", &O::goal,
                "fewest iterations to the target, or smallest final excess risk, of the last or of the averaged "
                "iterates; medians over seeds")
-          .add("resolution", &O::resolution, "how close, as a ratio, the step is to the best", {above(0)})
-          .add("budget", &O::budget, "how many steps to try at most", {count_from(1)});
+          .add("resolution", &O::resolution, "how close to the best step to get, as a ratio", {above(0)})
+          .add("budget", &O::budget, "the most steps to try", {count_from(1)});
   return table;
 }
 
@@ -334,7 +334,7 @@ const FieldTable<ExperimentOptions>& ExperimentOptions::fields() {
           .add("target", &O::target, "excess risk that counts as solved", {above(0)})
           .add("stop_at_target", &O::stop_at_target, "end a run at the first recorded point that reaches the target")
           .add("start", &O::start, "\"zero\", \"normal\", or a file of M or K x M numbers")
-          .add("time_limit", &O::time_limit, "seconds of iterations after which a run ends", above(0))
+          .add("time_limit", &O::time_limit, "seconds of iterating after which a run ends", above(0))
           .add("checkpoint_every", &O::checkpoint_every, "seconds of work between checkpoints", {above(0)})
           .require("graph", &O::graph, "the network")
           .require("problem", &O::problem, "the agents' costs")

@@ -99,7 +99,7 @@ void check_estimate(const Method& method, const StepSize& rule) {
       "method." + in_quotes(method.name) + ".gradient",
       fmt::format(
           "\"{}\" is not the gradient of any value, and rule {} compares the two; expected \"plain\", or a rule "
-          "that uses gradients alone, such as \"constant\"",
+          "that uses only gradients, such as \"constant\"",
           name_of(method.gradient), in_quotes(method.rule.name)));
 }
 

@@ -444,8 +444,8 @@ const FieldTable<FitOptions>& FitOptions::fields() {
                within(0.001, 0.9))
           .add("tolerance", &O::tolerance, "tree, exact-diffusion: stop when the relative gradient is this small",
                {above(0)})
-          .add("iterations", &O::iterations, "at most", {count_from(1)})
-          .add("seed", &O::seed, "of everything that is random", {count_from(0)})
+          .add("iterations", &O::iterations, "the most iterations", {count_from(1)})
+          .add("seed", &O::seed, "seed of everything random", {count_from(0)})
           .add("graph", &O::graph, "the network");
   return table;
 }

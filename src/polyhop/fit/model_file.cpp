@@ -50,10 +50,10 @@ struct Metadata {
                                   .require("features", &M::features, "their names, or none")
                                   .require("target", &M::target, "what is predicted")
                                   .require("classes", &M::classes, "their names, or none")
-                                  .add("columns", &M::columns, "where features without names stood, from 1")
+                                  .add("columns", &M::columns, "positions of features without names, from 1")
                                   .add("width", &M::width, "how many columns that table had")
-                                  .add("id", &M::id, "the column that says what a sample is called")
-                                  .require("provenance", &M::provenance, "how it came about");
+                                  .add("id", &M::id, "the column that names the samples")
+                                  .require("provenance", &M::provenance, "how it was made");
     return table;
   }
 };
@@ -101,7 +101,7 @@ void check_places(const LearnedColumns& columns) {
   Index before = 0;
   for (const Index number : columns.features) {
     require(number > before && number != columns.target, "columns",
-            "expected rising numbers of columns, without the target");
+            "expected ascending column numbers, without the target");
     before = number;
   }
   require(std::max(before, columns.target) <= columns.width, "width", "is less than the number of a column");

@@ -16,7 +16,7 @@ const FieldTable<KuruzovOptions>& KuruzovOptions::fields() {
   using O = KuruzovOptions;
   static const auto table =
       FieldTable<O>()
-          .add("delta", &O::delta, "how much of the step's square a trial may rise above the tangent",
+          .add("delta", &O::delta, "a trial may exceed the tangent by delta/(2a) ||step||^2",
                {strictly_within(0, 2)})
           .add("growth", &O::growth, "the first trial is this times the last step; 1: never grows", {at_least(1)})
           .add("shrink", &O::shrink, "multiplies a rejected step", {strictly_within(0, 1)})

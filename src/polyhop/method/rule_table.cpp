@@ -50,7 +50,7 @@ RuleEntry auto_entry() {
   };
   return {"auto",
           "no tuning: chooses the algorithm and its steps",
-          "as GAP where the data fit; else 1 scalar, 2 loss values",
+          "like GAP while the data fit; otherwise 1 scalar, 2 loss values",
           Steps::own,
           "",
           {},
@@ -74,7 +74,7 @@ const std::vector<RuleEntry>& rules() {
       rule_entry<DecSpsStep, DecSpsOptions>("decsps", "a stochastic Polyak step that falls like 1/sqrt(i+1)",
                                             "1 loss value"),
       rule_entry<BacktrackingStep, BacktrackingOptions>("backtracking",
-                                                        "each agent's line search, then the smallest step in reach",
+                                                        "each agent's line search, then the smallest step within reach",
                                                         "1 scalar, or as many as the diameter; 2 or more loss values"),
       rule_entry<BarzilaiBorweinStep, BarzilaiBorweinOptions>(
           "barzilai-borwein", "each agent's curvature along its last move, after Barzilai and Borwein",

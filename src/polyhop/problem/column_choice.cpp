@@ -59,7 +59,7 @@ class ColumnFinder {
     throw InputError(
         std::string("problem.") + key,
         "there is no column '" + entry + "'" +
-            (names_.empty() ? "; without a header a column goes by its number, 1 to " + std::to_string(count_)
+            (names_.empty() ? "; without a header, columns go by number, 1 to " + std::to_string(count_)
                             : by_number(entry) + suggestion(entry, names_)));
   }
 
@@ -67,7 +67,7 @@ class ColumnFinder {
   [[nodiscard]] std::string by_number(const std::string& piece) const {
     for (std::size_t c = 0; c < names_.size(); ++c) {
       if (names_[c].find(',') == std::string::npos || !std::ranges::count(listed(names_[c]), piece)) continue;
-      return "; a column whose name has a comma goes by its number: '" + names_[c] + "' is " + std::to_string(c + 1);
+      return "; a column with a comma in its name goes by number: '" + names_[c] + "' is " + std::to_string(c + 1);
     }
     return "";
   }
@@ -115,8 +115,8 @@ std::vector<bool> ChosenColumns::features(std::size_t target, bool named) const 
   }
   if (target != none && some && !named && chosen[target]) {
     throw InputError("problem.columns", "has column " + std::to_string(target + 1) +
-                                            " in it, the last, which is the target where none is named; name the "
-                                            "target: --target (in an experiment target)");
+                                            " in it, the last, which is the target unless you name one: --target "
+                                            "(in an experiment target)");
   }
   std::vector<bool> out(chosen.size());
   for (std::size_t c = 0; c < out.size(); ++c) out[c] = c != target && may_be_feature(c);

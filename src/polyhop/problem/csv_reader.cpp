@@ -338,7 +338,7 @@ class CsvReader {
   [[noreturn]] void refuse_target() const {
     refuse("has no column '" + options_.target + "'" +
            (has_header_ ? suggestion(options_.target, first_)
-                        : "; without a header a column goes by its number, 1 to " + std::to_string(first_.size())));
+                        : "; without a header, columns go by number, 1 to " + std::to_string(first_.size())));
   }
 
   /// Which columns are features; those and the target must have different names.

@@ -480,7 +480,7 @@ void DealtReader::refuse_unlike(const std::vector<OwnFile>& files) const {
     throw InputError(
         name == source_.choice.id ? "problem.id" : "problem.drop",
         "there is no column '" + name + "' in any of these files" +
-            (first.names.empty() ? "; without a header a column goes by its number" : suggestion(name, first.names)),
+            (first.names.empty() ? "; without a header, columns go by number" : suggestion(name, first.names)),
         0, source_.file);
   }
   for (const OwnFile& file : files) {

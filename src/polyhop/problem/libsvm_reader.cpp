@@ -134,7 +134,7 @@ class LibsvmReader {
   [[noreturn]] void refuse_order(const char* begin, Index index, Index last) const {
     if (index == 0) lines_.refuse("found the index 0, expected indices from 1", begin);
     lines_.refuse(
-        "found the index " + std::to_string(index) + " after " + std::to_string(last) + ", expected rising indices",
+        "found the index " + std::to_string(index) + " after " + std::to_string(last) + ", expected ascending indices",
         begin);
   }
 

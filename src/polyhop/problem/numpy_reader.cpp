@@ -75,7 +75,7 @@ Index target_column(Index columns, const ChosenColumns& chosen, const DataFormat
   const auto [at, error] = std::from_chars(options.target.data(), end, number);
   if (error == std::errc{} && at == end && number >= 1 && number <= columns) return number - 1;
   if (!options.has_targets) return -1;
-  refuse_array("has no column '" + options.target + "'; in a matrix a column goes by its number, 1 to " +
+  refuse_array("has no column '" + options.target + "'; in a matrix, columns go by number, 1 to " +
                std::to_string(columns));
 }
 
@@ -206,7 +206,7 @@ DataTable open_npy(const std::string& file, const DataFormat& options) {
 
 DataTable open_npz(const std::string& file, const DataFormat& options) {
   if (ByteSource(file).is_packed())
-    refuse_array("is a gzip file; an NPZ is packed in itself, so unpack it with gunzip first");
+    refuse_array("is a gzip file; an NPZ is already compressed, so unpack it with gunzip first");
   const NpzReader archive(file);
   const std::string name = first_of(archive, "features", {"features", "X", "data"});
   NpyInput in = archive.stream(name);
