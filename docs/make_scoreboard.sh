@@ -11,4 +11,4 @@ polyhop=${1:-build/bin/polyhop}
 "$polyhop" run examples/scoreboard -o out/scoreboard
 mkdir -p docs/figures
 cp out/scoreboard/figures/scoreboard-*.svg docs/figures/
-cp out/scoreboard/scoreboard.md docs/scoreboard.md
+/usr/bin/python3 docs/_short_scoreboard.py <out/scoreboard/scoreboard.md >docs/scoreboard.md
