@@ -336,7 +336,7 @@ step = "gap"
 name = "b"
 step = "polyak"
 """)
-        advice = r"The columns of the data differ in size by a factor of [1-9](?:\.[0-9])?e\+0[67], .*: consider problem\.standardise = true\."
+        advice = r"The columns of the data differ in size by a factor of [1-9](?:\.\d)?e\+0[67], .*: consider problem\.standardise = true\."
         for command in (["run", "raw.toml", "--quiet"], ["report", "out/raw"], ["run", "raw.toml", "--quiet"]):
             self.assertEqual(len(re.findall(advice, self.done(*command).stdout)), 1)
         told = self.done("run", "raw.toml", "--quiet", "--set", "problem.standardise=true").stdout

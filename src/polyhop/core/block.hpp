@@ -198,7 +198,7 @@ inline void write_out(const Gradients& y, Rows& out, Index first = 0, std::span<
     }
   });
 }
-/// The rows as directions to step along; valid as long as the rows are not moved.
+/// The rows as directions to step along; valid while the rows stay where they are.
 inline Gradients along(const Rows& x) {
   Gradients y;
   y.columns = x.columns();

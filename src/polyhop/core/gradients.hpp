@@ -10,9 +10,9 @@
 
 namespace polyhop {
 
-/// The gradients of a block: agent k's is scale[k] times row[k]. A dense gradient has scale 1; the gradient of a linear
-/// model on one sample is a number times that sample's features, and is never written out. The rows are rows of Rows,
-/// with zeros after them. Agents are those of the block, from 0.
+/// The gradients of a block: agent k's is scale[k] times row[k]. A dense gradient has scale 1; the gradient of a
+/// linear model on one sample is a number times that sample's features, and is never written out. The rows are rows
+/// of Rows, with zeros behind them. Agents are those of the block, from 0.
 struct Gradients {
   std::vector<const void*> row;
   std::vector<double> scale;

@@ -162,7 +162,7 @@ class AllErrors {
   [[nodiscard]] bool any_under(std::string_view path) const {
     return std::ranges::any_of(errors_, [&](const InputError& e) { return e.path().starts_with(path); });
   }
-  /// Throws all errors, if any, in order of their lines, with missing keys at the end.
+  /// Throws them all, if there are any, in the order of their lines, with what is missing at the end.
   void tell() {
     if (errors_.empty()) return;
     std::ranges::stable_sort(errors_, {}, [](const InputError& e) {

@@ -59,7 +59,7 @@ CellKey cell_key(const ExperimentOptions& options, const Method& method, std::ui
   settings["step"] = method.rule.options;
   settings["average"] = Value(method.average);
   add_gradient(method, settings);
-  // Earlier versions had other rules of this name, whose runs must not be reused.
+  // Earlier versions had other rules of this name, whose runs are not this one's.
   if (method.algorithm.name == "auto") settings["revision"] = Value(5);
   return {method.name, seed, settings.text()};
 }

@@ -141,7 +141,7 @@ class GraphAwarePolyak final : public StepSize {
   MeteredVector<double> b_;
   MeteredVector<double> z_;
   MeteredVector<double> values_;
-  // Per agent: the position of z_kk, and numbers.
+  // Per agent: where z_kk stands, and numbers.
   std::vector<Index> diagonal_;
   std::vector<double> b_kk_, squared_norms_, alpha_, cbar_, coupling_, scratch_;
   Rows mixed_;    // (B X)_k, then P(P diag(mu) Y): relayed sums

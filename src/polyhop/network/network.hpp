@@ -125,7 +125,7 @@ class Network {
     rounds = last;
   }
 
-  /// From now on everything arrives through this door.
+  /// From now on what arrives comes through this door.
   void set_door(std::unique_ptr<Door> door) { door_ = std::move(door); }
   [[nodiscard]] Door* door() { return door_.get(); }
 

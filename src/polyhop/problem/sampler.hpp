@@ -60,7 +60,7 @@ class Sampler {
   [[nodiscard]] Index total() const { return offset_.back(); }
   /// True if every draw takes every sample.
   [[nodiscard]] bool takes_all() const { return batch_.all; }
-  /// How many draws make up the samples of the agent that has the most.
+  /// How many draws hold as many samples as the agent with the most has.
   [[nodiscard]] Index epoch() const;
 
  private:
