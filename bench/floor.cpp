@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
-// What this machine can do at most, on all its cores at once: multiply-adds of doubles that stay in registers, and
-// bytes read from memory. Prints one line of JSON for compare_numpy.py.
+// The most that this machine can do, on all cores at once: multiply-adds of doubles that stay in registers, and bytes
+// read from memory. Prints one line of JSON for compare_numpy.py.
 #include <immintrin.h>
 
 #include <algorithm>
@@ -30,9 +30,9 @@ double seconds_of(int cores, Work work) {
 }
 
 constexpr long rounds = 20'000'000;
-constexpr int chains = 12;  // as many as the latency of a multiply-add hides
+constexpr int chains = 12;  // enough to hide the latency of a multiply-add
 
-// What comes out is used, so that nothing can be left out.
+// The result is used, so that nothing can be optimised away.
 __attribute__((target("avx512f"))) double multiply_add_512() {
   __m512d sum[chains];
   for (auto& s : sum) s = _mm512_set1_pd(1);
@@ -70,7 +70,7 @@ int main() {
       cores, [&](int n) { kept[static_cast<std::size_t>(n)] = wide ? multiply_add_512() : multiply_add_256(); });
   const double flops = 2.0 * (wide ? 8 : 4) * chains * rounds * cores;
 
-  constexpr std::size_t numbers = 1 << 26;  // 512 MB for each core
+  constexpr std::size_t numbers = 1 << 26;  // 512 MB per core
   std::vector<std::vector<double>> data(cores, std::vector<double>(numbers, 1.0));
   const double reading = seconds_of(cores, [&](int n) {
     double sums[32] = {};

@@ -44,7 +44,7 @@ Instance make(const Size& size) {
   return {std::move(network), make_problem(options, size.agents, 1)};
 }
 
-// Times stretches of iterations inside one launch, so that starting threads is not part of it.
+// Times stretches of iterations within one launch, so that starting threads is not included.
 void iterate(benchmark::State& state, const Size& size, const Value& step) {
   const Instance instance = make(size);
   const RuleSpec spec = read_rule(step, "step");
@@ -103,7 +103,7 @@ void add_all(const Size& size) {
   }
 }
 
-// One of K, M and T at a time, the others fixed: what an iteration costs should grow with it in proportion.
+// Varies one of K, M and T at a time: the cost of an iteration should grow in proportion to it.
 void add_scaling() {
   for (const Index agents : {500, 1000, 2000, 4000, 8000}) {
     add("scaling", "constant", {"random-regular", agents, 100, 1}, constant());
@@ -119,7 +119,7 @@ void add_scaling() {
   }
 }
 
-// What two threads gain, or lose, on iterations of very different size: where they begin to pay.
+// What two threads gain, or lose, on iterations of very different sizes: shows where they begin to pay.
 void add_threads() {
   for (const Index dimension : {16, 64, 256, 1024, 4096}) {
     for (const Index threads : {1, 2}) {

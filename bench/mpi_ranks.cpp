@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
 // Time of one iteration of ATC-diffusion on the ranks of a job, for docs/scaling.md (make_scaling.py reads it):
-//   mpirun -n 2 mpi_ranks threads [GRAPH]   two ranks of one thread against one rank with two threads, by turns
+//   mpirun -n 2 mpi_ranks threads [GRAPH]   two ranks of one thread and one rank with two threads, alternately
 //   mpirun -n R mpi_ranks sizes     over agents, dimension and degree, with what crosses between ranks
 #include <algorithm>
 #include <chrono>
@@ -28,8 +28,8 @@ using Clock = std::chrono::steady_clock;
 struct Instance {
   NetworkGraph network;
   Ownership ownership;
-  std::unique_ptr<DataProblem> problem;  // whole, in every process
-  std::unique_ptr<DataProblem> placed;   // the same in order of the places
+  std::unique_ptr<DataProblem> problem;  // complete, in every process
+  std::unique_ptr<DataProblem> placed;   // the same in order of places
 };
 
 Instance make(const char* topology, Index agents, Index dimension, Index degree, Index processes, Placement placement) {
@@ -56,7 +56,7 @@ Instance make(const char* topology, Index agents, Index dimension, Index degree,
   return {std::move(network), std::move(ownership), make_problem(options, agents, 1), std::move(placed)};
 }
 
-// Iterations on one worker; what they took, and the rows that reached this process.
+// What iterations on one worker took, and the rows that reached this process.
 struct Took {
   double seconds = 0;
   Index rows = 0;
@@ -66,7 +66,7 @@ Took iterate(Worker& worker, const DataProblem& problem, const RuleSpec& spec, I
   const auto oracle = problem.oracle(block, 1);
   const auto rule = spec.build({worker.network, nullptr});
   Diffusion diffusion(Rows(block.size(), problem.dimension()));
-  diffusion.step(0, *oracle, *rule, worker.network);  // memory, buffers, connections
+  diffusion.step(0, *oracle, *rule, worker.network);  // so that memory, buffers and connections exist
   const Index before = worker.network.crossings().vectors;
   double start = 0;
   worker.collective.in_order({&start, 1}, [](std::span<double>) {});

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
-// Rate of reading a generated data file, and the memory it takes at its peak as a multiple of what is kept: names read
-// reading/FORMAT/MEGABYTES. The files stand in the temporary folder and go when they are read.
+// The rate of reading a generated data file, and peak memory as a multiple of what is kept. Names read
+// reading/FORMAT/MEGABYTES. Files are in the temporary folder and deleted afterwards.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
@@ -86,7 +86,7 @@ class GeneratedFile {
     }
   }
 
-  /// Images of 28 x 28 bytes and, in a file beside, their classes.
+  /// Images of 28 x 28 bytes and, in a second file, their classes.
   void write_images(std::size_t count) {
     const auto word = [](std::size_t n) {
       std::string out;
@@ -133,7 +133,7 @@ void reading(benchmark::State& state, const std::string& format, std::size_t meg
   const auto bytes = static_cast<double>(std::filesystem::file_size(file.path()));
   for (auto _ : state) {
     state.PauseTiming();
-    std::ofstream("/proc/self/clear_refs") << "5";  // forgets the peak so far
+    std::ofstream("/proc/self/clear_refs") << "5";  // resets the peak
     const double before = memory("VmRSS");
     state.ResumeTiming();
     const DataTable table = read_data(file.path());

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
-// Time of one recorded point against that of its matrix product alone (all samples times all recorded models): names
-// read recording/K/M and product/K/M, ten samples per agent.
+// Time of one recorded point compared with its matrix product alone (all samples times all recorded models). Names read
+// recording/K/M and product/K/M, with ten samples per agent.
 #include <benchmark/benchmark.h>
 
 #include <string>

@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
-// The seconds of a call of solve(), the best of 7, for python_speed.py to compare with: K, M, samples, iterations.
+// The seconds that a call of solve() takes, the best of 7, for comparison in python_speed.py: K, M, samples,
+// iterations.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>

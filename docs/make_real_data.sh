@@ -2,7 +2,7 @@
 # SPDX-FileCopyrightText: The polyhop authors
 # SPDX-License-Identifier: Apache-2.0
 # Makes docs/real-data.md and docs/figures/real-data-*.svg again, from runs of the command: some minutes on two cores, most
-# of them for the optimum of Fashion-MNIST. Stopped on the way, it goes on from what out/real-data holds.
+# of them for the optimum of Fashion-MNIST. If it is stopped, it resumes from what out/real-data holds.
 # usage: docs/make_real_data.sh [POLYHOP], by default build/bin/polyhop
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -17,7 +17,7 @@ experiment() {
   local folder=$1 name y
   name=$(basename "$folder")
   printf '## %s\n\n```\n' "$name"
-  "$polyhop" report "$folder" -o "$folder/report.html" 2>/dev/null | sed -n '1,/^excess risk/p' | sed '$d'
+  "$polyhop" report "$folder" -o "$folder/report.html" 2>/dev/null | sed '/^Take the /,$d; /^excess risk$/,$d' | sed '${/^$/d}'
   printf '```\n\n'
   for y in excess-risk-averaged error-rate; do
     "$polyhop" report "$folder" --quiet -o "$folder/report.html" --y $y --figure "docs/figures/real-data-$name-$y.svg" >/dev/null
@@ -26,7 +26,7 @@ experiment() {
   printf '\n'
 }
 
-# shown COMMAND...: what a reader types, and what it prints.
+# shown COMMAND...: a command and its output.
 shown() {
   printf '$ polyhop %s\n' "$*"
   "$polyhop" "$@" 2>/dev/null
@@ -37,10 +37,9 @@ shown() {
 # Real data
 
 Ten agents on an Erdos-Renyi graph fit a linear model with an L2 penalty of 0.01 to data sets that come with Debian: with `auto`, which is
-told nothing, and with the best constant step, whose tuning is counted. Excess risk is measured against the optimum that a server with all
-samples would find. Samples are dealt evenly (`iid`), or so that agents see different classes (`dirichlet`, alpha = 0.3).
-`docs/make_real_data.sh` generates this page from [examples/real-data](../examples/real-data); nothing is typed by hand. For how `fit` does on
-these sets, raw and standardised, on three networks, and against scikit-learn, see [fit.md](fit.md).
+told nothing, and with the best constant step. Excess risk is measured against the optimum that a server with all samples would find. Samples are
+dealt evenly (`iid`), or so that agents see different classes (`dirichlet`, alpha = 0.3). `docs/make_real_data.sh` generates this page from
+[examples/real-data](../examples/real-data). For `fit` on these sets, see [fit.md](fit.md).
 
 TEXT
   printf 'Seconds were measured on this machine:\n\n```\n'

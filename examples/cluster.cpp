@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
-// Your own program on a cluster: twelve stations on a ring saw something, each in a different place, and agree on where
-// it is by exact diffusion. Run it with `mpirun -n 4 cluster`, or alone; the output is the same. A process builds only
-// the costs of its own stations, so what they saw never leaves it.
+// Your own program on a cluster: each of twelve stations on a ring sighted something, in a different place, and they
+// agree on its position by exact diffusion. Run it with `mpirun -n 4 cluster`, or alone; the output is the same. A
+// process builds only the costs of its own stations, so their sightings never leave it.
 #include <cmath>
 #include <cstdio>
 
@@ -31,17 +31,17 @@ class Sighting final : public Objective {
   double seen_;
 };
 
-// The work of one worker: its own stations' part of all iterations.
+// The work of one worker: its own stations' part in all iterations.
 void locate(Worker& worker) {
   const Block own = worker.network.block();
-  std::vector<std::shared_ptr<const Objective>> costs(12);  // null: somebody else's
+  std::vector<std::shared_ptr<const Objective>> costs(12);  // null: another process's
   for (Index k = 0; k < own.size(); ++k) costs.at(own.agent(k)) = std::make_shared<Sighting>(own.agent(k));
   const ObjectiveProblem problem(costs);
   const auto oracle = problem.oracle(own, /*seed=*/0);
   ConstantStep rule({.value = 1.0}, {worker.network});
   ExactDiffusion method(Rows(own.size(), 1));
   for (Index i = 0; i < 400; ++i) method.step(i, *oracle, rule, worker.network);
-  std::vector<double> found(2);  // what station 0 has found, and the largest difference to it; stations in their order
+  std::vector<double> found(2);  // what station 0 has found, and the largest difference from it; stations in order
   worker.collective.by_agent(found, own.size(), [&](std::span<double> all, Index k) {
     if (own.agent(k) == 0) all[0] = method.models()(k, 0);
     all[1] = std::fmax(all[1], std::abs(method.models()(k, 0) - all[0]));
@@ -56,7 +56,7 @@ int main() {
     ring.agents = 12;
     const NetworkGraph network = make_network(ring, /*seed=*/0);
     mpi::launch(job, network.matrix, /*columns=*/1, locate);
-  } catch (const std::exception& error) {  // bad input, or a lost peer: others may wait for us, so all are ended
+  } catch (const std::exception& error) {  // bad input, or a lost peer: others may wait for us, so end all
     std::fprintf(stderr, "%s\n", error.what());
     job.abort(1);
   }

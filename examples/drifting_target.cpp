@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
 // An adaptive network: at every instant, each of 20 agents gets one noisy measurement of a target that never stops
-// moving, and they follow it together. For comparison, what each of them could do alone.
+// moving, and they follow it together. For comparison: what each of them can do alone.
 #include <cmath>
 #include <cstdio>
 #include <memory>
@@ -15,10 +15,10 @@ using namespace polyhop;
 constexpr Index agents = 20;
 constexpr Index dimension = 4;
 
-// Where the target is at instant n: it circles in each pair of coordinates.
+// Where the target is at instant n: it moves in circles, one per pair of coordinates.
 double target(Index n, Index j) { return std::cos(0.002 * static_cast<double>(n) + static_cast<double>(j)); }
 
-// One agent's cost: at instant n it measures y = h.target + noise, both new, and pays (h.w - y)^2 / 2. Nothing is kept.
+// One agent's cost: at instant n it measures y = h.target + noise, both new, and pays (h.w - y)^2 / 2. Stores nothing.
 class Sensor final : public Objective {
  public:
   explicit Sensor(Index agent) : agent_(agent) {}
@@ -49,7 +49,7 @@ class Sensor final : public Objective {
   Index agent_;
 };
 
-// The mean squared distance to the target over agents and the second half of the time.
+// The mean squared distance to the target, over all agents and the second half of the time.
 double follow(const CombinationMatrix& matrix, Index instants) {
   std::vector<std::shared_ptr<const Objective>> sensors;
   for (Index k = 0; k < matrix.agents(); ++k) sensors.push_back(std::make_shared<Sensor>(k));

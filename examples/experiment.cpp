@@ -9,7 +9,7 @@
 
 using namespace polyhop;
 
-// What a file would hold, which read_config_file reads.
+// The content of a file for read_config_file.
 constexpr const char* text = R"(
 name = "two rules"
 seeds = [0, 1]

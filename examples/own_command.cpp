@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
-// Your own command: everything that `polyhop` does, with a loss, a step-size rule and a problem that polyhop does
-// not have. Files name them like built-in ones (examples/own_command.toml), and they are validated, stored, resumed,
-// tuned, ranked, shown and run on a cluster like them:
+// Your own command: everything that `polyhop` does, plus a loss, a step-size rule and a problem that polyhop does not
+// have. Files name them like built-in ones (examples/own_command.toml), and they are validated, stored, resumed, tuned,
+// ranked, shown and run on a cluster in the same way:
 //   own_command run examples/own_command.toml
 #include <algorithm>
 #include <cmath>
@@ -34,7 +34,7 @@ class Quantile final : public Loss {
   void values(std::span<const double> z, std::span<const double> y, std::span<double> value) const override {
     for (std::size_t n = 0; n < z.size(); ++n) {
       const double r = y[n] - z[n];
-      const double rounded = std::abs(r) < h_ ? r * r / (4 * h_) + h_ / 4 : std::abs(r) / 2;  // |r| / 2 without corner
+      const double rounded = std::abs(r) < h_ ? r * r / (4 * h_) + h_ / 4 : std::abs(r) / 2;  // |r| / 2, corner rounded
       value[n] = rounded + (tau_ - 0.5) * r;
     }
   }
@@ -53,7 +53,7 @@ class Quantile final : public Loss {
   double h_;
 };
 
-// mu_k = value / (1 + ||g_k||): short where the gradient is long. No communication.
+// mu_k = value / (1 + ||g_k||): short if the gradient is long. No communication.
 struct ShyOptions {
   double value = 0.1;
   static const FieldTable<ShyOptions>& fields() {
@@ -76,8 +76,8 @@ class ShyStep final : public StepSize {
   ShyOptions options_;
 };
 
-// Where is it? Agent k stands somewhere in the plane and measures how far away the source of a signal is, d_k:
-// J_k(w) = sqrt(1 + (max(||w - p_k|| - d_k, 0))^2) - 1, convex: the source is not farther away than it seems.
+// Where is it? Agent k is somewhere in the plane and measures d_k, how far away the source of a signal is: J_k(w) =
+// sqrt(1 + (max(||w - p_k|| - d_k, 0))^2) - 1. This is convex: the source is not farther away than it seems.
 class Distance final : public Objective {
  public:
   Distance(double x, double y, double d) : place_{x, y}, d_(d) {}
@@ -110,7 +110,7 @@ struct SourceOptions {
   }
 };
 
-// The costs of the agents that are here; those of other processes stay null. Everything random follows from the seed.
+// The costs of the agents that are here; those of other processes stay null. All random numbers follow from the seed.
 std::unique_ptr<Problem> locate(const SourceOptions& options, const ProblemSetting& setting) {
   std::vector<std::shared_ptr<const Objective>> all(setting.agents);
   for (Index k = 0; k < setting.block.size(); ++k) {

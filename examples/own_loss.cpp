@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
-// Your own cost: five agents on a ring agree on the point that minimises the sum of their costs. `solve` does it
-// in one call; a `Run` does it step by step.
+// Your own cost: five agents on a ring agree on the point that minimises the sum of their costs. `solve` does it in one
+// call; a `Run` does it step by step.
 #include <cmath>
 #include <cstdio>
 #include <memory>
@@ -9,7 +9,7 @@
 
 #include "polyhop/polyhop.hpp"
 
-// J_k(w) = sum_j sqrt(1 + (w_j - centre)^2) - 1: nearly |w - centre| far away, a parabola close by.
+// J_k(w) = sum_j sqrt(1 + (w_j - centre)^2) - 1: nearly |w - centre| far away, a parabola nearby.
 class SoftDistance final : public polyhop::Objective {
  public:
   explicit SoftDistance(double centre) : centre_(centre) {}
@@ -47,7 +47,7 @@ int main() {
   const std::vector<double> w = summary.mean_model();
   std::printf("they agree on (%.3f, %.3f)\n", w[0], w[1]);
 
-  // The same in your own loop, with a rule that you chose.
+  // The same in your own loop, with a rule of your choice.
   polyhop::SolveOptions options;
   options.algorithm = "gradient-tracking";
   options.step = polyhop::Value::Table{{"rule", "constant"}, {"value", 0.5}};

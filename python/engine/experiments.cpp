@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
-// Whole experiments: from a file, from values, from a store; and what is made of their records.
+// Whole experiments: from a file, from values, from a store; and what is made from their records.
 #include <filesystem>
 #include <fstream>
 #include <optional>
@@ -24,7 +24,7 @@
 namespace polyhop::python {
 namespace {
 
-// Whoever watches a run: told of its cells and points, one at a time.
+// Tells whoever watches a run about its cells and points, one at a time.
 void watch(RunOptions& options, const Kept& on_cell, const Kept& on_point) {
   if (!on_cell.get().is_none()) {
     options.on_cell = [on_cell](const Cell& cell, Index finished, Index total) {
@@ -84,7 +84,7 @@ Config read(const py::object& given, const std::string& folder, const py::dict& 
   return read_config_file(given.cast<std::string>(), changes, registry());
 }
 
-// A problem and a network that Python has already, in the place of those that a file would describe.
+// Replaces the problem and the network that a file would describe by ones that Python already has.
 Config with_given(py::dict root, const std::shared_ptr<HeldProblem>& problem,
                   const std::shared_ptr<NetworkGraph>& network) {
   if (problem->problem->agents() != network->matrix.agents()) {
@@ -155,7 +155,7 @@ py::dict models(const Record& record) {
   return out;
 }
 
-// Every agent's numbers at each point, from what steps_of made of them.
+// Every agent's numbers at each point, from what steps_of made.
 std::vector<MeteredVector<double>> by_point(const py::handle& found, const char* name) {
   std::vector<MeteredVector<double>> out;
   if (found.is_none()) return out;
@@ -164,7 +164,7 @@ std::vector<MeteredVector<double>> by_point(const py::handle& found, const char*
   return out;
 }
 
-// All of a record as Python's own values, and back: for pickling.
+// All of a record as Python values, and back: for pickling.
 py::dict state_of(const Record& record) {
   py::list cells_, networks, tunings;
   for (const Cell& c : record.cells) {
@@ -210,7 +210,7 @@ Record from_state(const py::dict& state) {
       cell.points.push_back(point);
     }
     cell.steps = by_point(c[6], "steps");
-    if (c.size() > 14) cell.distances = by_point(c[14], "distances");  // pickles of earlier versions have none
+    if (c.size() > 14) cell.distances = by_point(c[14], "distances");  // missing from pickles of earlier versions
     cell.models = to_rows(c[7], "models");
     cell.averaged = to_rows(c[8], "averaged");
     cell.reference_value = c[9].cast<double>();

@@ -16,7 +16,7 @@
 namespace polyhop::python {
 namespace {
 
-// The work that goes on, so that the end of the interpreter can wait for it.
+// The running work, so that the end of the interpreter can wait for it.
 class Guests {
  public:
   void enter(std::atomic<bool>& stop) {
@@ -43,7 +43,7 @@ class Guests {
   bool ended_ = false;
 };
 
-// Never destroyed: a daemon thread may still look at it.
+// Never destroyed: a daemon thread may still use it.
 Guests& guests() {
   static auto* all = new Guests;
   return *all;
@@ -59,7 +59,7 @@ std::string shape_text(const py::array& array) {
 
 std::string type_name(const py::handle& object) { return py::str(py::type::handle_of(object).attr("__name__")); }
 
-// What can be read as numbers without losing anything: no complex ones, no texts, no objects.
+// What can be read as numbers without loss: not complex numbers, texts or objects.
 py::array numeric(const py::handle& object, const std::string& path) {
   const py::array array = py::array::ensure(object);
   if (!array) {
@@ -75,7 +75,7 @@ py::array numeric(const py::handle& object, const std::string& path) {
 
 }  // namespace
 
-// The first callback of a thread makes its state; one that Python itself made has one already.
+// A thread's first callback creates its state; a thread that Python itself made already has one.
 struct Callback::Kept {
   Kept() : state(PyGILState_Ensure()), saved(PyEval_SaveThread()) {}
   ~Kept() {
@@ -99,7 +99,7 @@ void away(std::atomic<bool>& stop, const std::function<void()>& work) {
   using namespace std::chrono_literals;
   std::exception_ptr failure;
   std::optional<py::error_already_set> interrupt;
-  // As long as this thread may still want the lock, the interpreter must not end.
+  // As long as this thread may still need the lock, the interpreter must not end.
   struct Guest {
     std::atomic<bool>& stop;
     explicit Guest(std::atomic<bool>& s) : stop(s) { guests().enter(stop); }
@@ -152,7 +152,7 @@ void stop_at_exit() {
 
 Shown::Shown(const Rows& rows, Index count, bool writable, std::string what)
     : rows_(const_cast<Rows*>(&rows)), left_(std::make_shared<Rows>()), what_(std::move(what)) {
-  // The array holds what will own the memory if somebody keeps it.
+  // The array holds whatever will own the memory if somebody keeps it.
   const py::capsule base(new std::shared_ptr<Rows>(left_),
                          [](void* p) { delete static_cast<std::shared_ptr<Rows>*>(p); });
   array_ = py::array(py::dtype::of<double>(), {count, rows.columns()},
@@ -189,7 +189,7 @@ py::array shared_view(const std::shared_ptr<Rows>& rows, Index columns) {
 }
 
 Value to_value(const py::handle& object, const std::string& path, int depth) {
-  constexpr int most = 32;  // as in a file; what holds itself has no end
+  constexpr int most = 32;  // as in a file; an object that contains itself has no end
   if (depth > most) throw InputError(path, "nests deeper than " + std::to_string(most) + " levels");
   if (object.is_none()) return {};
   if (py::isinstance<py::bool_>(object)) return object.cast<bool>();

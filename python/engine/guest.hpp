@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
 // How the engine behaves inside a Python process: who holds the interpreter's lock (GIL), how Ctrl-C gets through, how
-// memory of the engine's is shown as an array, and how values pass.
+// the engine's memory is shown as an array, and how values are passed.
 #pragma once
 
 #include <pybind11/functional.h>
@@ -37,15 +37,15 @@ class Kept {
           const py::gil_scoped_acquire lock;
           delete dropped;
         }) {}
-  /// With the lock held.
+  /// Call with the lock held.
   [[nodiscard]] const py::object& get() const { return *object_; }
 
  private:
   std::shared_ptr<py::object> object_;
 };
 
-/// The lock, for a callback in whatever thread of the engine. A thread keeps its state in the interpreter as long as it
-/// lives, which makes the second callback and all others cheap.
+/// The lock, for a callback in any thread of the engine. A thread keeps its interpreter state as long as it lives, so
+/// all callbacks after the first are cheap.
 class Callback {
  public:
   Callback();
@@ -57,17 +57,17 @@ class Callback {
   py::gil_scoped_acquire lock_;
 };
 
-/// Does the work in a thread of its own, without the lock, while this one lets Ctrl-C through: it sets `stop`, which
-/// the work has to look at, and is raised when the work has ended. What the work throws is thrown here. Work that is
-/// still going on when the interpreter ends is stopped too, and waited for.
+/// Does the work in a thread of its own, without the lock, while this thread lets Ctrl-C through: that sets `stop`,
+/// which the work must check, and is raised when the work has ended. What the work throws is rethrown here. Work still
+/// running when the interpreter ends is stopped too, and waited for.
 void away(std::atomic<bool>& stop, const std::function<void()>& work);
 
-/// To be called once, when the module is made.
+/// Call it once, when the module is created.
 void stop_at_exit();
 
-/// An array that shows rows of the engine's, without a copy, as long as a callback takes. A callback that keeps it
-/// keeps memory that the engine is about to change or to free: `end` then leaves it the memory, gives the rows
-/// another one, and throws; the destructor, where somebody threw already, does the same in silence.
+/// An array that shows the engine's rows, without a copy, during a callback. A callback that keeps it keeps memory that
+/// the engine is about to change or free: `end` then leaves the memory to it, gives the rows new memory, and throws;
+/// the destructor, if an exception is already under way, does the same silently.
 class Shown {
  public:
   Shown(const Rows& rows, Index count, bool writable, std::string what);
@@ -80,27 +80,28 @@ class Shown {
  private:
   bool leave();
   Rows* rows_;
-  std::shared_ptr<Rows> left_;  // owns what was kept
+  std::shared_ptr<Rows> left_;  // owns memory that was kept
   std::string what_;
   py::array array_;
 };
 
-/// A writable array over rows that it owns a share of, so that it may be kept; of one dimension where `columns` is 0.
+/// A writable array over rows that it shares ownership of, so that it may be kept; one-dimensional if `columns` is 0.
 py::array shared_view(const std::shared_ptr<Rows>& rows, Index columns);
 
-/// Numbers of Python as those of the engine. `path` is the argument's name in messages.
+/// Python numbers as engine values. `path` is the argument's name in messages.
 Value to_value(const py::handle& object, const std::string& path, int depth = 0);
 py::object to_python(const Value& value);
 
 /// A new array with the rows' numbers.
 py::array copied(const Rows& rows);
 py::array copied(std::span<const double> numbers);
-/// An array of numbers, whatever it was made from. Throws InputError for what is none: texts, complex numbers, objects.
+/// An array of numbers, whatever it was made from. Throws InputError for anything else: texts, complex numbers,
+/// objects.
 Array numbers(const py::handle& object, const std::string& path);
-/// Rows with an array's numbers: of two dimensions, or one for a single row.
+/// Rows with an array's numbers: two-dimensional, or one-dimensional for a single row.
 Rows to_rows(const py::handle& object, const std::string& path);
 
-/// An array of this shape, or an InputError that says what it was.
+/// An array of this shape, or an InputError that names the actual one.
 Array checked(const py::handle& object, const std::vector<Index>& shape, const std::string& path);
 
 }  // namespace polyhop::python

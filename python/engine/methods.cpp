@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
-// Rules and algorithms that Python wrote, and the tables of all that there are.
+// Rules and algorithms written in Python, and the tables of all there are.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -17,8 +17,8 @@
 namespace polyhop::python {
 namespace {
 
-// What a callback may use as long as it takes, in its own thread alone: whoever keeps it beyond that, or hands it to
-// another thread, gets an exception and not somebody else's memory.
+// What a callback may use while it runs, in its own thread only: if it keeps it longer, or hands it to another thread,
+// it gets an exception and not somebody else's memory.
 class Lent {
  public:
   void use() const {
@@ -42,7 +42,7 @@ struct ReachView {
   [[nodiscard]] const Reach& get() const;
 };
 
-// The network as a rule or an algorithm sees it. Every exchange waits for other agents, so it does without the lock.
+// The network as a rule or an algorithm sees it. Every exchange waits for other agents, so it releases the lock.
 class NetworkView : public Lent, public std::enable_shared_from_this<NetworkView> {
  public:
   explicit NetworkView(Network& network) : network_(&network) {}
@@ -149,7 +149,7 @@ const Reach& ReachView::get() const {
 class IterateView : public Lent {
  public:
   IterateView(const Iterate& at, const Reference* reference) : at_(at), reference_(reference) {}
-  /// One that an algorithm of Python's asked for, at points that it made; as good as what it was asked of.
+  /// Made at the request of a Python algorithm, at points of its own; valid as long as the one it was made from.
   IterateView(const Iterate& at, std::shared_ptr<const Rows> points, std::shared_ptr<const Lent> lender)
       : at_(at), reference_(nullptr), points_(std::move(points)), lender_(std::move(lender)) {}
 
@@ -189,13 +189,13 @@ class IterateView : public Lent {
   std::shared_ptr<const Lent> lender_;
 };
 
-// Attributes of a Python object that survive an iteration. They are arrays over memory of the engine's, which its
-// checkpoints read and write; a number is copied to and fro.
+// Attributes of a Python object that survive from one iteration to the next. They are arrays over memory of the
+// engine's, which its checkpoints read and write; a number is copied back and forth.
 class Attributes {
  public:
   Attributes() = default;
 
-  /// With the lock held; `agents` are those of the block.
+  /// Call with the lock held; `agents` are those of the block.
   void find(const py::object& owner, Index agents) {
     for (const auto& name : owner.attr("state")) {
       Item item{name.cast<std::string>(), nullptr, nullptr, 0};
@@ -255,14 +255,14 @@ class Attributes {
   std::vector<Item> items_;
 };
 
-// A rule that Python chooses steps by: an object of a subclass of polyhop.StepSize, one for each block.
-// What Python sees of rows are arrays of float64, without a copy.
+// Rows reach Python as arrays of float64, without a copy.
 void require_double(const Setting& setting, const char* what) {
   if (setting.network.element() == Element::float64) return;
   throw InputError("problem.precision",
                    std::string(what) + " written in Python works in double precision; use precision = \"double\"");
 }
 
+// A rule written in Python: an object of a subclass of polyhop.StepSize, one for each block.
 class PythonStep final : public StepSize {
  public:
   PythonStep(const Kept& make, const Setting& setting, const std::string& name)
@@ -320,7 +320,7 @@ class PythonStep final : public StepSize {
   bool is_common_ = false;
 };
 
-// A rule or an oracle in the hands of an algorithm of Python's.
+// A rule or an oracle in the hands of a Python algorithm.
 struct RuleView : Lent {
   explicit RuleView(StepSize& r) : rule(&r) {}
   StepSize* rule;
@@ -360,7 +360,7 @@ class PythonAlgorithm final : public Algorithm {
       }
     } const close{*o, *r, *n};
     const py::object& object = object_->get();
-    *models_ = w_;  // a checkpoint may have been restored
+    *models_ = w_;  // a checkpoint may have been restored in between
     object.attr("models") = shared_view(models_, w_.columns());
     state_.give(object);
     object.attr("step")(i, o, r, n);
@@ -397,7 +397,7 @@ Declared declared(const py::dict& options) {
   return out;
 }
 
-// Every declared option with its value, and none besides.
+// Every declared option with its value, and no others.
 Value read_options(const Declared& options, const Value& table, const std::string& path, const std::string& key) {
   Value out = options.defaults;
   std::vector<std::string> names;
@@ -413,7 +413,7 @@ Value read_options(const Declared& options, const Value& table, const std::strin
   return out;
 }
 
-// Calls the class with its options; what it refuses is told where the options stand.
+// Calls the class with its options; its errors are reported where the options are.
 Kept maker(const Kept& type, const Value& options) {
   const Callback lock;
   const py::object partial = py::module_::import("functools").attr("partial");

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
-// polyhop._engine: the library's public headers for Python. The package around it says what users see.
+// polyhop._engine: the library's public headers for Python. The package around it is what users see.
 #include "guest.hpp"
 #include "parts.hpp"
 #include "polyhop/core/error.hpp"
@@ -18,7 +18,7 @@ PYBIND11_MODULE(_engine, module) {
                                                      py::make_tuple(py::handle(error), py::handle(PyExc_ValueError)));
   static const py::exception<OutputError> output_error(module, "OutputError",
                                                        py::make_tuple(py::handle(error), py::handle(PyExc_OSError)));
-  py::setattr(input_error, "argument", py::str(""));  // of one that somebody else raised
+  py::setattr(input_error, "argument", py::str(""));  // for errors raised elsewhere
   py::register_exception_translator([](std::exception_ptr thrown) {
     try {
       if (thrown) std::rethrow_exception(thrown);

@@ -15,7 +15,7 @@
 namespace polyhop::python {
 namespace {
 
-// Messages of a file name keys as "graph.agents"; here these are arguments.
+// A file's messages name keys as "graph.agents"; here these are arguments.
 template <class F>
 auto with_arguments(F f) {
   try {
@@ -78,7 +78,7 @@ void refuse_divergence(const CombinationMatrix& matrix, const std::string& argum
                        "negative weights, or those of a rule, such as from_edges(...).best_constant()");
 }
 
-/// `argument` is what messages call the matrix.
+/// `argument`: the matrix's name in messages.
 NetworkGraph from_rows(const IndexArray& offset, const IntArray& column, const Array& weight,
                        const std::string& argument) {
   SparseRows rows;

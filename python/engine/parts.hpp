@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
-// The parts of the module, and what they know of each other.
+// The parts of the module, and what they know about each other.
 #pragma once
 
 #include <memory>

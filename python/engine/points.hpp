@@ -15,7 +15,7 @@ namespace polyhop::python {
 py::dict numbers_of(const Point& point);
 /// {column: array}
 py::dict columns_of(std::span<const Point> points);
-/// Points x agents, or None where steps were not recorded.
+/// Points x agents, or None if steps were not recorded.
 py::object steps_of(const std::vector<MeteredVector<double>>& steps);
 
 }  // namespace polyhop::python

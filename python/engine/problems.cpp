@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
-// Costs: the built-in losses on arrays, and functions of Python's.
+// Costs: the built-in losses on arrays, and Python functions.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -18,7 +18,7 @@
 namespace polyhop::python {
 namespace {
 
-// Costs that one function of Python evaluates at many points: f(W, agents, batches) -> (values, gradients).
+// Costs that one Python function evaluates at many points: f(W, agents, batches) -> (values, gradients).
 class FunctionCosts final : public Costs {
  public:
   FunctionCosts(py::object function, py::object values_only, std::vector<Index> samples, Index dimension)
@@ -60,7 +60,7 @@ class FunctionCosts final : public Costs {
   }
 
  private:
-  // The samples of each point: nothing where costs have none, one array where all batches are as large.
+  // The samples of each point: None if costs have no samples, one array if all batches are equally large.
   [[nodiscard]] py::object listed(std::span<const std::span<const Index>> batches) const {
     if (!has_samples_) return py::none();
     const std::size_t size = batches.empty() ? 0 : batches.front().size();
@@ -100,7 +100,7 @@ Sampling sampling_of(const std::string& sampling) {
   }
 }
 
-// Whoever calls from Python has looked at all this; a pickle that somebody changed has not been looked at.
+// Callers in Python have checked all this; a pickle that somebody changed is unchecked.
 void require(bool holds, const char* what) {
   if (!holds) throw InputError("X", std::string("does not fit together: ") + what);
 }
@@ -136,7 +136,7 @@ Features in_order(const py::object& x, std::span<const Index> order) {
     }
     return Features::sparse(parts[3].cast<Index>(), std::move(offset), std::move(column), std::move(value));
   }
-  const auto dense = py::array_t<double>::ensure(x);  // of any strides
+  const auto dense = py::array_t<double>::ensure(x);  // with any strides
   require(dense && dense.ndim() == 2, "its dimensions");
   for (const Index r : order) require(r >= 0 && r < dense.shape(0), "the order of its samples");
   const auto at = dense.unchecked<2>();
@@ -148,7 +148,7 @@ Features in_order(const py::object& x, std::span<const Index> order) {
   return rows;
 }
 
-/// `y` as the loss takes it, `order` the samples agent after agent, `counts` how many each has.
+/// `y` as the loss takes it, `order` the samples agent by agent, `counts` how many each agent has.
 HeldProblem linear(const std::string& loss, const py::dict& loss_options, const py::object& x, const Array& y,
                    const IndexArray& order, const IndexArray& counts, Index classes, const py::dict& model,
                    const py::object& weights) {
@@ -191,7 +191,7 @@ std::string text_of(const Array& w) {
   return out + (w.size() > 3 ? ", ...)" : ")");
 }
 
-// Compares the gradients of some agents with differences of their values.
+// Compares the gradients of some agents with differences of values.
 void check_gradients(const py::object& function, const std::vector<Index>& samples, Index dimension,
                      const std::vector<Index>& agents, const Array& w) {
   const FunctionCosts costs(function, py::none(), samples, dimension);
@@ -226,7 +226,7 @@ py::array costs_at(const HeldProblem& held, const py::object& points) {
   return copied(out);
 }
 
-// The data of a linear problem, agent after agent; the dense features without a copy.
+// The data of a linear problem, agent by agent; dense features without a copy.
 py::object data_of(const std::shared_ptr<HeldProblem>& held) {
   const auto* linear = dynamic_cast<const DataProblem*>(held->problem.get());
   if (linear == nullptr) return py::none();

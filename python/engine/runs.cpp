@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
-// One method on one problem: as a whole, or a step at a time.
+// One method on one problem: in one go, or step by step.
 #include <optional>
 #include <utility>
 
@@ -51,8 +51,8 @@ SolveOptions options_of(const py::dict& given, const HeldProblem& problem) {
   }
   if (problem.is_foreign) {
     if (out.threads == 0) out.threads = 1;
-    // Every agent's model costs K evaluations at a recorded point: so many that recording takes about as long as the
-    // iterations between two points.
+    // Evaluating every agent's model costs K evaluations per recorded point: take so many that recording takes about as
+    // long as the iterations between two points.
     if (take("record_agents").is_none() && out.record_every >= 1 && out.record_every < problem.problem->agents()) {
       out.record_agents = {RecordedAgents::Kind::some, out.record_every};
     }
@@ -90,7 +90,7 @@ py::dict solve_it(const HeldProblem& problem, const NetworkGraph& network, const
   return out;
 }
 
-// A run that Python drives, with all that it stands on.
+// A run that Python drives, with everything it needs.
 class Driven {
  public:
   Driven(std::shared_ptr<HeldProblem> problem, std::shared_ptr<NetworkGraph> network, const py::dict& given)

@@ -21,8 +21,8 @@ from .graph import Graph, Network
 
 __version__ = _engine.version
 
-#: All rules, algorithms and losses by name, to be printed or called; rules and losses, and algorithms whose names no rule
-#: has, stand in `polyhop` itself too.
+#: All rules, algorithms and losses by name, to print or to call. Rules and losses are also in `polyhop` itself, as are
+#: algorithms whose names no rule has.
 rules, algorithms, losses = _choices.rules, _choices.algorithms, _choices.Table(**_problem.make_losses())
 _rules, _algorithms, _losses = (dict(vars(_part)) for _part in (rules, algorithms, losses))
 for _part in (_algorithms, _losses, _rules):
@@ -36,7 +36,7 @@ __all__ = ["Algorithm", "Error", "Experiment", "Graph", "InputError", "Network",
 
 
 def __getattr__(name):
-    # scikit-learn takes a second to import, so it waits until somebody asks.
+    # scikit-learn takes a second to import, so import it only when needed.
     if name in _ESTIMATORS:
         from . import estimators
 

@@ -37,7 +37,7 @@ def python_name(name):
 
 
 def _default(text):
-    """The default of an option, for a signature: what TOML would write."""
+    """The default of an option as TOML writes it, for a signature."""
     if text in ("-", "required"):
         return None if text == "-" else inspect.Parameter.empty
     if text in ("true", "false"):
@@ -63,7 +63,7 @@ def described(options):
 
 
 def signature(options, first=(), main=""):
-    """`main`: the option that needs no name."""
+    """`main`: the option that can be given without its name."""
     listed = [inspect.Parameter(python_name(o["name"]), inspect.Parameter.POSITIONAL_OR_KEYWORD if o["name"] == main
                                 else inspect.Parameter.KEYWORD_ONLY, default=_default(o["default"]))
               for o in sorted(options, key=lambda o: o["name"] != main)]
@@ -71,7 +71,7 @@ def signature(options, first=(), main=""):
 
 
 class Table(types.SimpleNamespace):
-    """Functions by name, listed with their summaries when printed."""
+    """Functions by name; prints as a list with their summaries."""
 
     def __repr__(self):
         width = max(map(len, vars(self)), default=0)
@@ -91,7 +91,7 @@ def _chooser(entry, key, read):
         if unnamed:
             options[python_name(main)] = unnamed[0]
         given = {names.get(name, name): value for name, value in options.items() if value is not None}
-        read({key: entry["name"], **given})  # refuses what does not fit, at once
+        read({key: entry["name"], **given})  # rejects at once what does not fit
         return Choice(key, entry["name"], given)
 
     choose.__name__ = choose.__qualname__ = python_name(entry["name"])
@@ -108,12 +108,12 @@ def _table(kind):
     return Table(**{python_name(e["name"]): _chooser(e, *_KINDS[kind]) for e in _engine.tables()[kind]})
 
 
-#: Every rule and every algorithm, those that were registered since too.
+#: Every rule and every algorithm, including registered ones.
 rules, algorithms = _table("rules"), _table("algorithms")
 
 
 def add(kind, name):
-    """Lists what was registered under a name among the "rules" or "algorithms"."""
+    """Adds what was registered under a name to the "rules" or "algorithms"."""
     entry = next(e for e in _engine.tables()[kind] if e["name"] == name)
     setattr({"rules": rules, "algorithms": algorithms}[kind], python_name(name), _chooser(entry, *_KINDS[kind]))
 
@@ -126,8 +126,8 @@ def _name_of(cls, argument):
 
 
 def as_value(choice, argument="step"):
-    """What the engine reads: a name, a dict, or what a function such as `gap` made; your own class by its name; a
-    number is a constant step."""
+    """What the engine reads, from a name, a dict, or the result of a function such as `gap`; your own class becomes its
+    name, a number a constant step."""
     if isinstance(choice, Choice):
         return choice.as_dict()
     if isinstance(choice, type):
@@ -139,7 +139,7 @@ def as_value(choice, argument="step"):
     if inspect.isfunction(choice):
         raise refused(argument, f"found the function {choice.__name__}, expected what it makes: {choice.__name__}(...)")
     if hasattr(type(choice), "polyhop_name"):
-        # An object has what one of its blocks of agents needs; the engine makes one for each.
+        # An object holds what one block of agents needs; the engine makes one per block.
         key, cls = ("rule" if argument == "step" else "name"), type(choice)
         options = [f", {name!r}: {getattr(choice, name, 'VALUE')!r}" for name in list(inspect.signature(cls).parameters)]
         raise refused(argument, f"found an object of {cls.__name__}, expected the class: pass {cls.__name__}, or "

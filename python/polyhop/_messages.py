@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The polyhop authors
 # SPDX-License-Identifier: Apache-2.0
-"""How arguments that do not fit are refused."""
+"""Error messages for wrong arguments."""
 
 import functools
 import inspect
@@ -11,14 +11,14 @@ from . import _engine
 
 
 def refused(argument, message):
-    """The InputError "argument: message", to be raised."""
+    """The InputError "argument: message", for the caller to raise."""
     error = _engine.InputError(f"{argument}: {message}")
     error.argument = argument
     return error
 
 
 def shown(found, most=60):
-    """An argument as a message shows it: its text, or its type where that is long."""
+    """An argument as a message shows it: its text, or its type if the text is long."""
     text = repr(found)
     return text if len(text) <= most and "\n" not in text else f"an object of type {type(found).__name__}"
 
@@ -28,14 +28,14 @@ def is_integer(value):
 
 
 def unknown_keyword(function, name, known, hints=()):
-    """The TypeError for a keyword that a function does not have."""
+    """The TypeError for an unknown keyword."""
     hint = dict(hints).get(name)
     return TypeError(f"{function}() has no argument {name!r}{f'; {hint}' if hint else _engine.suggestion(name, list(known))}")
 
 
 def suggesting(function=None, *, hints=()):
-    """Decorates a function so that a misspelt keyword is answered with the one that was meant. `hints`: {keyword of
-    another library: what to write here}."""
+    """Decorates a function so that a misspelt keyword gets a suggestion. `hints`: {keyword of another library: what to
+    write here}."""
     if function is None:
         return functools.partial(suggesting, hints=hints)
     known = [name for name in inspect.signature(function).parameters if name != "self"]
@@ -52,12 +52,12 @@ def suggesting(function=None, *, hints=()):
 
 
 def check_call(argument, function, example):
-    """Refuses what cannot be called as `example`, such as "f(W, agents, batches)", says."""
+    """Rejects what cannot be called like `example`, such as "f(W, agents, batches)"."""
     if not callable(function):
         raise refused(argument, f"found {shown(function)}, expected a function {example}")
     try:
         parameters = inspect.signature(function)
-    except (TypeError, ValueError):  # some functions of C do not say
+    except (TypeError, ValueError):  # some C functions do not tell
         return
     try:
         parameters.bind(*[None] * (example.count(",") + 1))

@@ -11,7 +11,7 @@ from ._messages import check_call
 
 
 class StepSize:
-    """A rule that chooses every agent's step size. A subclass says how:
+    """A rule that chooses every agent's step size. Subclass it to say how:
 
         @polyhop.rule("shy")
         class Shy(polyhop.StepSize):
@@ -32,19 +32,19 @@ class StepSize:
     is_common = False
     #: "agent-wise", "common" or "constant": which algorithms can take the steps.
     gives = "agent-wise"
-    #: Names of attributes that survive an iteration, numbers or arrays with one row per agent; checkpoints save them.
+    #: Names of attributes to keep between iterations, numbers or arrays with one row per agent; checkpoints save them.
     state = ()
 
     def start(self, network):
-        """Called before the first iteration: the place to make arrays of `state`."""
+        """Called before the first iteration: create the arrays of `state` here."""
 
     def choose(self, at, network):
-        """Every agent's step size, an array (n,) or one number for all."""
+        """Returns every agent's step size, an array (n,) or one number for all."""
         raise NotImplementedError(f"{type(self).__name__} needs a method choose(self, at, network)")
 
 
 class Algorithm:
-    """A recursion over all agents. A subclass says what an iteration does:
+    """A recursion over all agents. Subclass it to say what an iteration does:
 
         @polyhop.algorithm("lazy-diffusion")
         class LazyDiffusion(polyhop.Algorithm):
@@ -54,14 +54,14 @@ class Algorithm:
                 moved = self.models - self.steps[:, None] * at.gradients
                 self.models[:] = (moved + network.combine(moved)) / 2
 
-    `self.models` has one row per agent and is set from the start; `self.steps` are the steps that were taken.
+    `self.models` has one row per agent and is set from the start; `self.steps` are the steps taken.
     """
 
     #: The steps that it can take: "agent-wise", "common" or "constant".
     takes = "agent-wise"
-    #: How steps enter it, for rules that must know: W+ = P (X - diag(mu) Y), P = (1 - mixing) I + mixing A.
+    #: How steps enter it, for rules that need to know: W+ = P (X - diag(mu) Y), P = (1 - mixing) I + mixing A.
     recursion = {}
-    #: As for a rule. `models` and `steps` are among them anyway.
+    #: As for a rule. `models` and `steps` are always included.
     state = ()
 
     def start(self, network):
@@ -95,7 +95,7 @@ def _check_method(cls, base, example):
 
 
 def rule(name, *, constant=""):
-    """Registers a subclass of StepSize: files, `solve` and `compare` can name it from then on. `constant`: the option
+    """Registers a subclass of StepSize; from then on files, `solve` and `compare` can name it. `constant`: the option
     that `tuned` may search for."""
 
     def register(cls):

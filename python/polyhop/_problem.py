@@ -36,7 +36,7 @@ class Problem:
 
     @property
     def data(self):
-        """(X, y, offset) as the engine holds them, agent after agent; None for a function. X is a view, read-only."""
+        """(X, y, offset) as the engine holds them, agent by agent; None for a function. X is a read-only view."""
         return _engine.Problem.data(self._handle)
 
     def costs(self, points):
@@ -44,11 +44,11 @@ class Problem:
         return self._handle.costs(np.atleast_2d(np.asarray(points, dtype=float)))
 
     def minimise(self):
-        """(J(w^o), w^o, how) of the mean of all costs; None where it is not known."""
+        """(J(w^o), w^o, how) for the mean of all costs; None for what is not known."""
         return self._handle.minimise("solve")
 
     def checked(self):
-        """Compares gradients of a function with differences, once."""
+        """Compares a function's gradients with finite differences, once."""
         if self._check is not None:
             check, self._check = self._check, None
             check()
@@ -79,7 +79,7 @@ class Problem:
 
 
 def csr(x):
-    """A sparse matrix as a sound CSR of numbers."""
+    """A sparse matrix as a valid CSR matrix of numbers."""
     rows = x.tocsr()
     if rows.dtype.kind not in "fiub":
         raise refused("X", f"has the dtype {rows.dtype}, expected numbers")
@@ -87,7 +87,7 @@ def csr(x):
     try:
         rows.check_format(full_check=True)
     except ValueError as error:
-        raise refused("X", f"is not a sound CSR matrix: {error}") from error
+        raise refused("X", f"is not a valid CSR matrix: {error}") from error
     rows.sum_duplicates()
     rows.sort_indices()
     return rows
@@ -105,7 +105,7 @@ def _is_number(entry):
 
 
 def _frame(x):
-    """The numbers of a pandas frame, missing ones as NaN; columns that hold anything else are refused by name."""
+    """The numbers of a pandas frame, missing ones as NaN; rejects columns that hold anything else by name."""
     for name, dtype in zip(x.columns, x.dtypes):
         if dtype.kind in "fiub":
             continue
@@ -118,7 +118,7 @@ def _frame(x):
 
 
 def _check_finite(argument, values, place):
-    """`place(n)`: where the n-th of all numbers stands."""
+    """`place(n)`: where the n-th of all numbers is."""
     bad = np.flatnonzero(~np.isfinite(values))
     if bad.size:
         count = f"{bad.size} numbers are not finite" if bad.size > 1 else "1 number is not finite"
@@ -126,7 +126,7 @@ def _check_finite(argument, values, place):
 
 
 def _check_numbers(argument, array):
-    """Refuses texts, dates, objects, complex numbers, and says where the first one stands."""
+    """Rejects texts, dates, objects, complex numbers, and says where the first one is."""
     if array.dtype.kind in "fiub":
         return
     strange = [n for n, entry in enumerate(array.ravel()) if not _is_number(entry)] if array.dtype.kind in "OUS" else []
@@ -169,7 +169,7 @@ def _columns(x):
 
 
 def _dealt(samples, agents, owner):
-    """(order, counts): the samples agent after agent, and how many each has."""
+    """(order, counts): the samples agent by agent, and how many each has."""
     if (agents is None) == (owner is None):
         raise refused("agents", "give either agents=K, which deals samples in their order, or owner=, the agent of each")
     if owner is None:
@@ -188,7 +188,7 @@ def _dealt(samples, agents, owner):
         raise refused("owner", "is empty, expected the agent of at least one sample")
     if owner.min() < 0:
         raise refused("owner", f"sample {int(owner.argmin())} has the agent {owner.min()}, expected integers from 0; {renumber}")
-    # Everybody has at least one sample, so there are no more agents than samples.
+    # Every agent has at least one sample, so there are no more agents than samples.
     present = np.unique(owner)
     if len(present) != int(owner.max()) + 1:
         if present[0] == 1 and present[-1] == len(present):
@@ -200,7 +200,7 @@ def _dealt(samples, agents, owner):
 
 
 def _labels(y):
-    """(classes, the number of each sample's)"""
+    """(classes, the number of each sample's class)"""
     missing = [n for n, entry in enumerate(y) if _is_missing(entry)] if y.dtype.kind in "Of" else []
     if missing:
         count = f"{len(missing)} labels are missing" if len(missing) > 1 else "1 label is missing"
@@ -213,7 +213,7 @@ def _labels(y):
 
 
 def _check_no_classes(y):
-    """Labels where numbers are wanted: somebody took another loss for this one."""
+    """Rejects labels where numbers are expected: the loss is probably the wrong one."""
     if y.dtype.kind not in "OUS" or any(not isinstance(entry, (str, bytes)) for entry in y):
         return
     classes = np.unique(y)
@@ -227,7 +227,7 @@ def _targets(y, samples, task):
     takes_classes = task in ("two classes", "classes")
     dtype = getattr(y, "dtype", None)
     if not takes_classes and hasattr(y, "to_numpy") and not isinstance(dtype, np.dtype) and getattr(dtype, "kind", "O") in "fiu":
-        y = y.to_numpy(dtype=float, na_value=np.nan)  # of pandas, whose integers may be missing
+        y = y.to_numpy(dtype=float, na_value=np.nan)  # for pandas, whose integers may be missing
     y = _array("y", y)
     if y.shape != (samples,):
         advice = "; np.ravel(y) makes it so" if y.shape == (samples, 1) else ""
@@ -293,12 +293,12 @@ def _loss_function(entry):
 
 
 def _linear(loss, loss_options, x, targets, order, counts, classes, model, mean_of):
-    # K n_k / N makes the mean of the agents' costs the mean over all samples.
+    # The weights K n_k / N make the mean of the agents' costs the mean over all samples.
     weights = len(counts) * np.asarray(counts) / np.sum(counts) if mean_of == "samples" else None
     handle = _engine.linear(loss, loss_options, x, targets, order, counts, 0 if classes is None else len(classes), model, weights)
 
     def arguments(problem):
-        # As the engine holds it: in the order of the agents, with the intercept's column of ones.
+        # As the engine holds it: in the agents' order, with the intercept's column of ones.
         x, y, offset = problem.data
         columns = (x[3] if isinstance(x, tuple) else x.shape[1]) - (1 if model.get("intercept") else 0)
         if isinstance(x, tuple):
@@ -319,7 +319,7 @@ def _linear(loss, loss_options, x, targets, order, counts, classes, model, mean_
 
 
 def _spread(x):
-    """The ratio of the largest to the smallest root mean square of a column that is not 0; 10,000 rows will do."""
+    """The ratio of the largest to the smallest root mean square of the nonzero columns; uses 10,000 rows."""
     if isinstance(x, tuple):
         data, column, _, columns = x
         squares = np.bincount(column, data * data, columns)
@@ -335,7 +335,7 @@ def make_losses():
 
 
 class _Each:
-    """One function of many points, from an object for each agent."""
+    """One function of many points, made from one object per agent."""
 
     def __init__(self, costs):
         self.costs = costs
@@ -357,10 +357,10 @@ def objective(f, agents=None, dimension=None, *, samples=1, batch="all", samplin
         (n,) and gradients (n, M) out; row i is a point of agent agents[i]. Or a list of K objects with value(w) and
         gradient(w), which is slower. W may not be changed, or kept without a copy.
     agents, dimension: K and M; for a list, dimension alone.
-    samples: how many samples each agent has, one number or one per agent; 1 for a cost without samples. Then `batches`
-        is None; otherwise it holds the numbers of each point's samples, (n, b) or a list of arrays.
+    samples: how many samples each agent has, one number or one per agent; 1 for a cost without samples, which gets None
+        for `batches`. Otherwise `batches` holds the sample numbers of each point, (n, b) or a list of arrays.
     batch: how many samples an iteration takes, or "all"; sampling: "uniform", "shuffle" or "cyclic".
-    values: a function like f that returns values alone, for rules that look at many points.
+    values: a function like f that returns only values, for rules that look at many points.
     check: compare some gradients with finite differences before the first use.
     """
     if not callable(f):

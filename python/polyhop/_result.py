@@ -53,7 +53,7 @@ _SCALING = {"least-squares": "DecentralizedRidge", "poisson": "DecentralizedPois
 
 
 def _advice(problem, found):
-    """What to do about columns of very different sizes, or a function that gives no numbers; nothing where all is well."""
+    """What to do about columns of very different sizes, or a function that returns NaN; empty if all is well."""
     first = found["columns"]["excess_risk"][0]
     if problem._loss is None and not np.isfinite(first):
         return f"the objective's value is {first} at the first models; begin where it is finite, with start="
@@ -76,7 +76,7 @@ class Result:
         self.models, self.averaged = found["models"], found["averaged"]
         #: "target", "done", "diverged", "stalled", "time-limit" or "unfinished"; and what to do about it.
         self.status, self.message = found["status"], found["message"]
-        #: J(w^o), or None if it is not known; `excess_risk` is then the risk itself.
+        #: J(w^o), or None if it is unknown; `excess_risk` is then the risk itself.
         self.reference, self.reference_how = found["reference"], found["reference_how"]
         self.method = found["method"]
         #: (points, K): every agent's step size, with record_steps=True; else None.
@@ -89,12 +89,12 @@ class Result:
 
     @property
     def columns(self):
-        """{name: array} of the recorded points: what `curves` is made from, without pandas."""
+        """{name: array} of the recorded points: the data of `curves`, without pandas."""
         return self._found["columns"]
 
     @property
     def curves(self):
-        """A pandas frame with a row for each recorded point; the columns of curves.csv."""
+        """A pandas frame with one row per recorded point; the columns are those of curves.csv."""
         if self._curves is None:
             import pandas
 
@@ -108,7 +108,7 @@ class Result:
 
     @property
     def traffic(self):
-        """What was sent over all links: rounds, vectors, scalars, and how much of it was for the steps."""
+        """What was sent over all links: rounds, vectors, scalars, and the part that was for the steps."""
         return {name: int(self.columns[name][-1]) for name in ("rounds", "vectors", "scalars", "step_vectors", "step_scalars")}
 
     @property
@@ -185,7 +185,7 @@ def _svg_curve(x, y, label, width=420, height=260):
 
 
 class _Models(collections.abc.Mapping):
-    """Models by (method, seed), read when they are first asked for."""
+    """Models by (method, seed), read on first use."""
 
     def __init__(self, read, which):
         self._read, self._which = read, which
@@ -207,7 +207,7 @@ class _Models(collections.abc.Mapping):
 
 
 class Experiment:
-    """What methods did on a problem, over seeds."""
+    """The results of several methods on a problem, over seeds."""
 
     def __init__(self, record, folder=None):
         self._record, self.folder = record, folder
@@ -247,7 +247,7 @@ class Experiment:
 
     @property
     def curves(self):
-        """A pandas frame with a row for each recorded point of each run; the columns of curves.csv."""
+        """A pandas frame with one row per recorded point of each run; the columns are those of curves.csv."""
         if "curves" not in self._frames:
             import pandas
 
@@ -263,7 +263,7 @@ class Experiment:
 
     @property
     def messages(self):
-        """{(method, seed): why a run failed, or what to do about it}, where there is anything to say."""
+        """{(method, seed): why a run failed, or what to do about it}, for runs with a message."""
         return {(c["method"], c["seed"]): c["message"] for c in self._cells if c["message"]}
 
     def _all_models(self):
@@ -304,10 +304,10 @@ class Experiment:
             table = np.full((len(runs), len(longest[x])), np.nan)
             for row, columns in zip(table, runs):
                 row[: len(columns[y])] = _positive(columns[y])
-                row[len(columns[y]):] = row[len(columns[y]) - 1]  # a run that ended early stays where it was
+                row[len(columns[y]):] = row[len(columns[y]) - 1]  # a run that ended early keeps its last value
             style = {"color": _COLOURS[n % len(_COLOURS)], "linestyle": _DASHES[(n // len(_COLOURS)) % len(_DASHES)]}
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore", RuntimeWarning)  # where nothing is left to draw
+                warnings.simplefilter("ignore", RuntimeWarning)  # if nothing is left to draw
                 low, median, high = np.nanquantile(table, [0.1, 0.5, 0.9], axis=0) if len(runs) > 1 else [table[0]] * 3
             ax.plot(longest[x], median, label=method, **style)
             if len(runs) > 1:
@@ -318,12 +318,12 @@ class Experiment:
         return ax
 
     def report(self, path):
-        """Writes the page that the command writes: ranking, curves, network, steps. One self-contained file."""
+        """Writes the same page as the command: ranking, curves, network, steps. One self-contained file."""
         self._record.write_page(str(path))
         return path
 
     def figure(self, path, **options):
-        """Draws curves by gnuplot into a .svg, .pdf or .png, with the options of `polyhop report --figure`: x, y,
+        """Draws curves with gnuplot into a .svg, .pdf or .png, with the options of `polyhop report --figure`: x, y,
         methods, width and height in cm, legend, font, font_size, band, bands."""
         self._record.write_figure(str(path), options)
         return path
@@ -347,7 +347,7 @@ class Experiment:
 
 
 class Progress:
-    """Shows on a terminal or in a notebook how many runs have ended; stays silent if output goes to a file."""
+    """Shows how many runs have ended, on a terminal or in a notebook; silent if output goes to a file."""
 
     def __init__(self, wanted, total):
         is_notebook = "ipykernel" in sys.modules

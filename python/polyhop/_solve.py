@@ -1,6 +1,6 @@
 # SPDX-FileCopyrightText: The polyhop authors
 # SPDX-License-Identifier: Apache-2.0
-"""One problem: solved, a step at a time, or by several methods."""
+"""One problem: solved in one go, step by step, or by several methods."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from .graph import Graph, Network, _network_of, from_networkx
 
 
 def as_network(network):
-    """What arguments called `network` take: a network; a graph gets Metropolis weights, a matrix is checked."""
+    """The network given as the argument `network`: a graph gets Metropolis weights, a matrix is checked."""
     if isinstance(network, Network):
         return network
     if isinstance(network, Graph):
@@ -34,7 +34,7 @@ def _start(problem, network):
 
 
 def _method(step, algorithm):
-    """The two as the engine reads them, where no search can come first."""
+    """Step and algorithm as the engine reads them, for calls that cannot search for a constant first."""
     step = as_value(step)
     rule = step.get("rule") if isinstance(step, dict) else step
     if isinstance(rule, str) and rule == "tuned":
@@ -56,11 +56,11 @@ def solve(problem, network, step="auto", algorithm=None, iterations=1000, seed=0
         earlier point, so that noise fades and constant steps reach the minimum (with "exact-diffusion" and the like).
     record_agents: whose models the excess risk averages over: "all", or a number of agents. Default: all; for a Python
         function as many as record_every, so that recording takes no longer than iterating.
-    faults: what happens to messages, as the [faults] table of a file: {"drop": 0.1} loses one in ten.
-    callback: called with every recorded point, a dict of numbers; ends the run if it returns true.
+    faults: what happens to messages, like the [faults] table of a file: {"drop": 0.1} loses one in ten.
+    callback: called with every recorded point, a dict of numbers; return true to end the run.
     target: the excess risk that counts as solved, and ends the run; default: 1e-6.
-    reference: where J(w^o) comes from: "solve" for it, "none", or a number. If it is not known (a cost that is not
-        convex), `excess_risk` is the risk itself, and `target`, if given, is a level of the risk.
+    reference: where J(w^o) comes from: "solve" computes it; or "none", or a number. If it is unknown (for example for a
+        cost that is not convex), `excess_risk` is the risk itself, and `target`, if given, is a level of the risk.
     """
     problem, network = _start(problem, network)
     if callback is not None:
@@ -74,7 +74,7 @@ def solve(problem, network, step="auto", algorithm=None, iterations=1000, seed=0
 
 
 class State:
-    """The state of a run that you drive with a loop."""
+    """The state of a run that your own loop drives."""
 
     def __init__(self, run):
         self._run = run
@@ -94,12 +94,12 @@ class State:
 
     @property
     def steps(self):
-        """(K,): the step sizes that were taken."""
+        """(K,): the step sizes of this iteration."""
         return self._run.steps
 
     @property
     def traffic(self):
-        """What was sent so far: rounds, vectors, scalars, and how much of it was for the steps."""
+        """What was sent so far: rounds, vectors, scalars, and the part that was for the steps."""
         return self._run.traffic
 
     def __repr__(self):
@@ -112,7 +112,7 @@ class State:
 @suggesting
 def iterate(problem, network, step="auto", algorithm=None, seed=0, *, gradient="plain", start=None, average=True, reference="solve",
             faults=None):
-    """A loop that never ends by itself: yields the state after each iteration.
+    """An endless loop that yields the state after each iteration.
 
         for state in polyhop.iterate(problem, net, "gap"):
             if state.iteration == 100:
@@ -131,7 +131,7 @@ def iterate(problem, network, step="auto", algorithm=None, seed=0, *, gradient="
 
 
 def _seeds(seeds):
-    """The numbers that `compare` takes: 3 means 0, 1, 2."""
+    """The seeds as a list: 3 means 0, 1, 2."""
     listed = []
     if is_integer(seeds):
         listed = list(range(seeds))
@@ -151,8 +151,8 @@ def compare(problem, network, methods, seeds=(0,), *, iterations=1000, record_ev
     seeds: a list of them, or how many: 3 means 0, 1 and 2.
     tuning: the [tuning] table of a file, for the rule "tuned"; faults: the [faults] table.
 
-    If the minimum is not known, `excess_risk` is the risk itself: give a `target` that is a level of the risk. Methods
-    that do not reach it are ranked by their final risk.
+    If the minimum is unknown, `excess_risk` is the risk itself: give a level of the risk as `target`. Methods that do
+    not reach it are ranked by their final risk.
     """
     problem, network = _start(problem, network)
     if not isinstance(methods, dict):
@@ -192,7 +192,7 @@ def run(file, out=None, *, settings=None, fresh=False, threads=0, progress=None)
     and interrupted ones resume.
 
     out: the folder of its store; default: out/NAME.
-    settings: keys that replace those of the file, such as {"iterations": 500, "graph.agents": 20}.
+    settings: keys that override those of the file, such as {"iterations": 500, "graph.agents": 20}.
     """
     import os
 
@@ -213,7 +213,7 @@ def run(file, out=None, *, settings=None, fresh=False, threads=0, progress=None)
 
 
 def _with(root, settings):
-    """A dict with other values for keys such as "graph.agents"."""
+    """A copy of a dict with other values for keys such as "graph.agents"."""
     root = dict(root)
     for key, value in settings.items():
         inner, (*path, last) = root, key.split(".")

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Linear models of data that agents share, as scikit-learn estimators.
 
-The samples are dealt to agents, which find the model of all samples together and send each other only sums over their
-own samples, as `polyhop fit` does.
+The samples are dealt to agents, which fit one model to all samples together and send each other only sums over their
+own samples, like `polyhop fit`.
 """
 
 import numpy as np
@@ -80,7 +80,7 @@ class _Linear(BaseEstimator):
 
     @classmethod
     def from_model_file(cls, path):
-        """The model of a file that `polyhop fit` wrote, ready to predict."""
+        """The model in a file written by `polyhop fit`, ready to predict."""
         found = _engine.load_model(str(path))
         if found["loss"] not in cls._LOSSES:
             raise refused("path", f"{path} holds a model of the loss '{found['loss']}'; {cls.__name__} takes "
@@ -101,9 +101,9 @@ class DecentralizedRidge(RegressorMixin, _Linear):
     scikit-learn has l2 = alpha / n_samples.
 
     l2: the penalty on w, in the units of the columns of X; 0 by default, as for `polyhop fit`. The same l2 > 0 means
-        little to a column in the thousands and much to one of 1e-3: put a StandardScaler before it. The fit itself
+        little for a column in the thousands and much for one around 1e-3: put a StandardScaler first. The fit itself
         takes columns of any size.
-    agents: how many share the samples, all linked; default: 8. Or network: one with as many agents as you like.
+    agents: how many agents share the samples, all linked to each other; default: 8. Or network: your own network.
     fit_intercept, max_iter, tol: as usual; tol is relative to the slope at the model without features.
     """
 

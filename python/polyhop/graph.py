@@ -15,7 +15,7 @@ from ._choices import described, python_name
 from ._messages import is_integer, refused, shown
 
 _WEIGHTS = {python_name(name): name for name in _engine.tables()["weights"] if name != "given"}
-# What the arguments of each topology are called here, and in a file.
+# The arguments of each topology, and their names in a file.
 _ARGUMENTS = {
     "ring": {"agents": "agents"},
     "path": {"agents": "agents"},
@@ -36,7 +36,7 @@ _ARGUMENTS = {
 
 
 class Graph:
-    """Who is linked with whom. A method named after a rule for weights, such as `metropolis()`, makes a network of it."""
+    """The links between agents. Methods named after rules for weights, such as `metropolis()`, make a network of it."""
 
     def __init__(self, handle, topology=None):
         #: The name of its topology, or None if it has none.
@@ -52,7 +52,7 @@ class Graph:
         return self._handle.edges()
 
     def weighted(self, rule):
-        """A network with weights by a rule's name, as in a file: "metropolis", "best-constant", ..."""
+        """A network with weights by the name of a rule, as in a file: "metropolis", "best-constant", ..."""
         return Network(_engine.weighted(self._handle, rule), self.topology, rule)
 
     def to_networkx(self):
@@ -87,7 +87,7 @@ def _from_edges(agents, edges, topology):
 
 
 def inline_svg(graph, width=320):
-    """The picture in the size of a notebook's."""
+    """The picture, sized for a notebook."""
     head, rest = graph.svg().split(">", 1)
     return re.sub(r' (width|height)="[^"]*"', "", head) + f' width="{width}">{rest}'
 
@@ -105,7 +105,7 @@ for _name, _rule in _WEIGHTS.items():
 
 
 class Network:
-    """A graph with the weights a_kl of a combination matrix: symmetric, its rows adding up to 1."""
+    """A graph with the weights a_kl of a combination matrix: symmetric, with rows that add up to 1."""
 
     def __init__(self, handle, topology=None, weights=None):
         #: The names of its topology and of the rule for its weights, or None where there is none.
@@ -133,7 +133,7 @@ class Network:
 
     @property
     def spectral_gap(self):
-        """1 - max(|lambda_2|, |lambda_K|): what one combination does for consensus."""
+        """1 - max(|lambda_2|, |lambda_K|): the progress towards consensus per combination."""
         if self._gap is None:
             self._gap = self._handle.spectral_gap()
         return self._gap
@@ -199,7 +199,7 @@ def _checked_seed(seed):
 
 
 def _make(names, topology, options, seed):
-    """`names`: what the function calls a key of a file, so that messages do too."""
+    """`names`: the function's names for a file's keys, to be used in messages."""
     try:
         return make(topology, seed, **options)
     except _engine.InputError as error:
@@ -279,5 +279,5 @@ def _network_of(matrix, argument):
 
 
 def read(path, weights=None):
-    """A network from a graph's file, as `polyhop graph` reads it, with weights by a rule where `weights` names one."""
+    """A network from a graph file, as `polyhop graph` reads it; with weights by a rule if `weights` names one."""
     return Graph(_engine.make_graph({"topology": "file", "file": str(path)}, 0)).weighted(weights or "metropolis")

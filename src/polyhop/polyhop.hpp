@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-// All that a program usually needs: graphs and weights, your own problems and costs, rules and algorithms, solve(),
-// experiments, fitting. What is rarer, such as readers, figures or the store, is included by its own name.
+// Everything that a program usually needs: graphs and weights, your own problems and costs, rules and algorithms,
+// solve(), experiments, fitting. Include rarer things, such as readers, figures or the store, by their own headers.
 #include "polyhop/core/random.hpp"
 #include "polyhop/experiment/registry.hpp"
 #include "polyhop/experiment/run.hpp"

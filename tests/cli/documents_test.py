@@ -76,8 +76,8 @@ class DocumentsTest(unittest.TestCase):
         fits = {line.strip() for text in texts for line in re.findall(r"^    (?:\$ )?(polyhop fit .*)$", text, re.MULTILINE)}
         self.assertGreaterEqual(len(fits), 5)
         for fit in sorted(fits):
-            name, *arguments = shlex.split(fit)[2:]
-            if not is_installed(name):
+            name, *arguments = shlex.split(fit, comments=True)[2:]
+            if name.endswith(".csv") or not is_installed(name):  # a reader's own file, or one that is not here
                 continue
             with self.subTest(fit=fit), tempfile.TemporaryDirectory() as folder:
                 # Too few iterations to converge, which is told by 4.

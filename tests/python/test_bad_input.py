@@ -126,7 +126,7 @@ def test_what_is_no_problem(problem):
 def test_columns_that_a_sparse_matrix_does_not_have(number):
     matrix = sparse.csr_matrix(np.eye(8)[:, :3] + 1)
     matrix.indices[5] = number
-    with pytest.raises(ph.InputError, match="X: is not a sound CSR matrix"):
+    with pytest.raises(ph.InputError, match="X: is not a valid CSR matrix"):
         ph.least_squares(matrix, np.ones(8), agents=4)
 
 

@@ -25,7 +25,7 @@ namespace {
 constexpr std::size_t buffer_size = std::size_t{1} << 16;
 constexpr mode_t permissions = 0777;
 
-// ".HOST", as it stands in the names of temporary files; without dots, so that no name ends like another.
+// ".HOST", as used in the names of temporary files; without dots, so that no name is a suffix of another.
 std::string host_part() {
   std::array<char, 65> name{};
   ::gethostname(name.data(), name.size() - 1);
@@ -50,13 +50,13 @@ bool is_temporary_of_this_host(std::string_view name, const std::string& host) {
 
 bool is_same_file(const struct stat& a, const struct stat& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
 
-// Removes a temporary file whose lock nobody holds: its process was killed.
+// Removes a temporary file whose lock is free: its process was killed.
 void remove_if_abandoned(const std::string& file) {
   const int descriptor = ::open(file.c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
   if (descriptor < 0) return;
   struct stat opened {};
   struct stat named {};
-  // While the lock is ours, the name is still this file's only if nobody renamed it before giving the lock up.
+  // While we hold the lock, the name still belongs to this file unless somebody renamed it before releasing the lock.
   if (::flock(descriptor, LOCK_EX | LOCK_NB) == 0 && ::fstat(descriptor, &opened) == 0 &&
       ::lstat(file.c_str(), &named) == 0 && S_ISREG(opened.st_mode) && is_same_file(opened, named)) {
     ::unlink(file.c_str());
@@ -64,7 +64,7 @@ void remove_if_abandoned(const std::string& file) {
   ::close(descriptor);
 }
 
-// Processes of other hosts that share the disk are left alone: there, locks may not be seen from here.
+// Files of other hosts that share the disk are left alone: their locks may be invisible here.
 void remove_abandoned(const std::filesystem::path& folder, const std::string& host) {
   std::error_code error;
   std::filesystem::directory_iterator at(folder.empty() ? "." : folder, error);
@@ -73,8 +73,8 @@ void remove_abandoned(const std::filesystem::path& folder, const std::string& ho
   }
 }
 
-// Tells others that its process lives; the system gives the lock up when that ends, however it does. False where
-// someone who looks for abandoned files was faster. A file system without locks has none that anybody could find free.
+// Tells others that this process lives; the system releases the lock when the process ends, however it ends. False if a
+// process that looks for abandoned files was faster. On a file system without locks nobody can find one free.
 bool lock_temporary(int descriptor) {
   struct stat status {};
   if (::flock(descriptor, LOCK_EX | LOCK_NB) != 0) return errno != EWOULDBLOCK;
@@ -94,7 +94,7 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), target_(path_
     return;
   }
   if (exists) {
-    // Renaming would replace a read-only file without a word.
+    // Renaming would silently replace a read-only file.
     if (::access(path_.c_str(), W_OK) != 0) fail("cannot write", errno);
     std::error_code error;
     const auto resolved = std::filesystem::canonical(path_, error);
@@ -114,7 +114,7 @@ AtomicFile::AtomicFile(AtomicFile&& other) noexcept
 
 AtomicFile::~AtomicFile() { discard(); }
 
-// Not mkstemp: it ignores the umask, and the file is to be as readable as any other.
+// Not mkstemp: it ignores the umask, and the file should be as readable as any other.
 void AtomicFile::open_temporary() {
   const std::filesystem::path target(target_);
   if (target.filename().empty()) fail("cannot write", path_.empty() ? ENOENT : EISDIR);
@@ -123,7 +123,7 @@ void AtomicFile::open_temporary() {
   constexpr int attempts = 1000;
   for (int i = 0; i < attempts; ++i) {
     const std::string suffix = host + "." + std::to_string(::getpid()) + "." + std::to_string(i) + ".tmp";
-    // A name may have 255 bytes; the beginning is enough to recognise it.
+    // A name may have 255 bytes; its beginning is enough to recognise it.
     const std::string name = "." + target.filename().string().substr(0, 150) + suffix;
     temporary_ = (target.parent_path() / name).string();
     file_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -159,7 +159,7 @@ void AtomicFile::commit() {
   flush();
   // A full disk may show only here, and a renamed file without its bytes would be worse than none.
   if (!temporary_.empty() && ::fsync(file_) != 0) fail("cannot write", errno);
-  // Renamed while it is open, and so locked: nobody takes it for an abandoned one.
+  // Renamed while still open and locked: nobody takes it for an abandoned one.
   if (!temporary_.empty() && std::rename(temporary_.c_str(), target_.c_str()) != 0) fail("cannot replace", errno);
   temporary_.clear();
   if (::close(std::exchange(file_, -1)) != 0) fail("cannot write", errno);

@@ -7,16 +7,16 @@
 
 namespace polyhop {
 
-/// An output file that is there as a whole or not at all. It is opened at once, under a temporary name beside the
-/// target, so that a missing folder or a lack of permission shows before any work is done; `commit` brings it to the
-/// disk and renames it into place. Without `commit` nothing is left behind and an older file stays as it was.
+/// An output file that appears completely or not at all. It is opened at once, under a temporary name beside the
+/// target, so that a missing folder or missing permission shows before any work is done; `commit` flushes it to disk
+/// and renames it into place. Without `commit` nothing is left behind and an older file stays as it was.
 ///
-/// The temporary file is locked as long as its process lives. Those that a killed process of this host left in the
-/// folder are removed when a file is next opened there.
+/// The temporary file is locked as long as its process lives. Opening a file removes temporary files that killed
+/// processes of this host left in the same folder.
 ///
 /// An existing file's permissions are kept and a symbolic link is followed. What is neither a file nor a folder
-/// (/dev/null, /dev/stdout, a pipe) cannot be replaced: it is written to as it is.
-/// Every failure throws Error with the path and the system's reason, and discards the temporary file.
+/// (/dev/null, /dev/stdout, a pipe) cannot be replaced: it is written to directly. Every failure throws Error with the
+/// path and the system's reason, and discards the temporary file.
 class AtomicFile {
  public:
   explicit AtomicFile(std::string path);
@@ -39,8 +39,8 @@ class AtomicFile {
   [[noreturn]] void fail(const std::string& what, int error);
 
   std::string path_;       // as the user gave it, for messages
-  std::string target_;     // what is replaced
-  std::string temporary_;  // empty when the target is written to as it is
+  std::string target_;     // the file to be replaced
+  std::string temporary_;  // empty if the target is written to directly
   std::string buffer_;
   int file_ = -1;
 };

@@ -16,9 +16,9 @@
 #include "polyhop/core/reach.hpp"
 #include "polyhop/core/rows.hpp"
 
-/// The verbs of blocks: all work on rows of agents outside of core and problem, so that recursions read like their
-/// network equations, and what rows are made of is known here alone. Rows stand for X, k for one of them; a list of
-/// numbers has one for each row.
+/// The operations on blocks: outside of core and problem, all work on rows of agents goes through them, so that
+/// recursions read like their network equations, and only this file knows the number type of rows. X stands for rows, k
+/// for one of them; a list of numbers has one per row.
 namespace polyhop {
 
 /// out = x
@@ -26,7 +26,7 @@ inline void copy(const Rows& x, Rows& out) {
   if (out.element() != x.element()) refuse_element(out.element());
   std::memcpy(out.place(0), x.place(0), static_cast<std::size_t>(x.bytes()));
 }
-/// Row j of out = row i of x; and the rows from these on, `count` of them.
+/// Row j of out = row i of x; with `count`, for so many consecutive rows.
 inline void copy_rows(const Rows& x, Index i, Rows& out, Index j, Index count = 1) {
   if (out.element() != x.element()) refuse_element(out.element());
   std::memcpy(out.place(j), x.place(i), static_cast<std::size_t>(count * x.stride() * bytes_of(x.element())));
@@ -35,7 +35,7 @@ inline void copy_rows(const Rows& x, Index i, Rows& out, Index j, Index count = 
 inline void clear_row(Rows& out, Index j) {
   std::memset(out.place(j), 0, static_cast<std::size_t>(out.stride() * bytes_of(out.element())));
 }
-/// out = row i of x, whatever it is made of; and row j of out = x, rounded to what it is made of.
+/// out = row i of x, whatever its number type; and row j of out = x, rounded to its number type.
 inline void read_row(const Rows& x, Index i, std::span<double> out) {
   with_element(x.element(), [&](auto zero) { std::copy_n(x.as<decltype(zero)>(i), x.columns(), out.begin()); });
 }
@@ -45,7 +45,7 @@ inline void write_row(std::span<const double> x, Rows& out, Index j) {
     std::ranges::transform(x, out.as<T>(j), [](double number) { return static_cast<T>(number); });
   });
 }
-/// The same rows in another element.
+/// The same rows with another number type.
 inline Rows converted(Rows x, Element element) {
   if (x.element() == element) return x;
   Rows out(x.rows(), x.columns(), 0, element);
@@ -111,7 +111,7 @@ inline void add_difference(double a, const Rows& x, Index i, const Rows& y, Inde
     kernels::add_difference(a, x.as<T>(i), y.as<T>(j), out.as<T>(r), x.columns());
   });
 }
-/// x <- x + share (y - x): a lazy combination from an ordinary one, y = A x.
+/// x <- x + share (y - x): makes a lazy combination from an ordinary one, y = A x.
 inline void mix(double share, const Rows& y, Rows& x) {
   with_element(x.element(), [&](auto zero) {
     const auto* from = y.as<decltype(zero)>();
@@ -138,7 +138,7 @@ inline void blend(double share, const Rows& x, Rows& out) {
   });
 }
 
-/// Row i of x folded to so many numbers by a row of signs
+/// Row i of x folded to a few numbers by a row of signs
 inline constexpr Index folds = kernels::folds;
 inline void fold(const Rows& x, Index i, const Rows& signs, double* out) {
   with_element(x.element(), [&](auto zero) {
@@ -153,7 +153,7 @@ inline double dot(const Rows& x, Index i, const Rows& y, Index j) {
     return kernels::dot(x.as<T>(i), y.as<T>(j), x.columns());
   });
 }
-/// ||x_i - y_j||^2 of two rows, of whatever elements
+/// ||x_i - y_j||^2 of two rows, of any number types
 inline double squared_distance(const Rows& x, Index i, const Rows& y, Index j) {
   if (x.element() != y.element()) {
     Rows wide(2, x.columns());
@@ -167,7 +167,7 @@ inline double squared_distance(const Rows& x, Index i, const Rows& y, Index j) {
   });
 }
 
-/// out = x - diag(mu) y, out the rows from `first` on; it may be x.
+/// out = x - diag(mu) y, where out are the rows from `first` on; it may be x.
 inline void descend(const Rows& x, std::span<const double> mu, const Gradients& y, Rows& out, Index first = 0) {
   with_element(x.element(), [&](auto zero) {
     using T = decltype(zero);
@@ -188,7 +188,7 @@ inline void add(double a, const Gradients& y, Rows& out) {
     }
   });
 }
-/// out = y, written out, or diag(c) y; out the rows from `first` on
+/// out = y, or diag(c) y, written out as rows; out are the rows from `first` on
 inline void write_out(const Gradients& y, Rows& out, Index first = 0, std::span<const double> c = {}) {
   with_element(out.element(), [&](auto zero) {
     using T = decltype(zero);
@@ -240,13 +240,13 @@ inline void scaled_step(std::span<const double> mu, const Rows& m, const Rows& u
   });
 }
 
-/// A mean that rows are blended into as they are made: into <- (1 - share) into + share x. Of double, whatever x is.
+/// A running mean that takes in rows as they are computed: into <- (1 - share) into + share x. Always of double.
 struct BlendedRows {
   double share = 0;
   Rows* into = nullptr;
 };
-/// Row k of out = the sum over its links of weight * x row slot, for each k among `which`; and it is blended into a
-/// mean, if there is one.
+/// For each k in `which`, row k of out = the sum over its links of weight * x row slot; the mean, if there is one,
+/// takes it in.
 inline void combine(const SparseView& links, std::span<const std::int32_t> which, const Rows& x, Rows& out,
                     const BlendedRows& also = {}) {
   const kernels::Blend blend =
@@ -257,8 +257,8 @@ inline void combine(const SparseView& links, std::span<const std::int32_t> which
                      out.as<T>(), out.stride(), blend);
   });
 }
-/// out[e] = x_k . x_l over the entries of a reach, x_k the rows from `own` on; `places` is room for the rows' places,
-/// kept from one call to the next.
+/// out[e] = x_k . x_l over the entries of a reach, where x_k are the rows from `own` on; `places` is scratch memory for
+/// the rows' addresses, reused between calls.
 inline void pairwise(const Reach& x, Index own, std::vector<const void*>& places, std::span<double> out) {
   with_element(x.element, [&](auto zero) {
     places.resize(x.agents);

@@ -8,7 +8,7 @@ namespace polyhop {
 
 using Clock = std::chrono::steady_clock;
 
-/// Seconds since then.
+/// Seconds since `begin`.
 inline double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 }  // namespace polyhop

@@ -13,12 +13,12 @@
 
 namespace polyhop {
 
-/// A number, a flag, a letter or an enumerator: what a message holds bit for bit as in memory.
+/// A number, a flag, a letter or an enumerator: in a message it has the same bits as in memory.
 template <class T>
 concept PlainValue = std::is_arithmetic_v<T> || std::is_enum_v<T>;
 
 /// What processes of the same job tell each other, as bytes: plain values, texts and lists of these, one after the
-/// other. Each stands behind a byte that says what it is, so that a reader which expects something else sees it.
+/// other. A byte before each says what it is, so that a reader notices if it expects something else.
 class MessageWriter {
  public:
   template <PlainValue T>
@@ -47,7 +47,7 @@ class MessageWriter {
 
  private:
   friend class MessageReader;
-  // The kind of number, and how many bytes it takes.
+  // Encodes the kind of number and its size in bytes.
   template <PlainValue T>
   [[nodiscard]] static constexpr char kind_of() {
     const int kind = std::is_enum_v<T>             ? 1
@@ -65,7 +65,7 @@ class MessageWriter {
   std::string bytes_;
 };
 
-/// Takes back what a MessageWriter wrote, in the same order and by the same types. Throws Error where the message ends
+/// Reads back what a MessageWriter wrote, in the same order and with the same types. Throws Error if the message ends
 /// too early or holds something else.
 class MessageReader {
  public:
@@ -77,7 +77,7 @@ class MessageReader {
     if constexpr (PlainValue<T>) {
       expect(MessageWriter::kind_of<T>());
       T value;
-      // Any other byte would be no flag to the compiler.
+      // Any other byte would be an invalid bool.
       if (std::is_same_v<T, bool> && static_cast<unsigned char>(view(1)[0]) > 1) refuse("it holds something else");
       std::memcpy(&value, next(sizeof value), sizeof value);
       return value;
@@ -110,7 +110,7 @@ class MessageReader {
   std::size_t begin_ = 0;
 };
 
-/// These values as one message.
+/// Packs these values into one message.
 template <class... Values>
 [[nodiscard]] std::string message(const Values&... values) {
   MessageWriter out;

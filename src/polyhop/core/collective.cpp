@@ -8,7 +8,7 @@
 namespace polyhop {
 namespace {
 
-// How many numbers have room for so many bytes.
+// How many numbers hold this many bytes.
 std::size_t numbers_for(std::size_t bytes) { return (bytes + sizeof(double) - 1) / sizeof(double); }
 
 }  // namespace
@@ -39,7 +39,7 @@ std::vector<std::string> Collective::to_first(const std::string& bytes) {
     shared[0] += 1;
     shared[1] += static_cast<double>(1 + numbers_for(bytes.size()));
   });
-  std::vector<double> numbers(static_cast<std::size_t>(head[1]));  // of each its length, and then its bytes
+  std::vector<double> numbers(static_cast<std::size_t>(head[1]));  // for each its length, then its bytes
   in_order(numbers, [&](std::span<double> shared) {
     shared[begin] = static_cast<double>(bytes.size());
     if (!bytes.empty()) std::memcpy(&shared[begin + 1], bytes.data(), bytes.size());

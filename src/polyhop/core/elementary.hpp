@@ -7,10 +7,9 @@
 #include <cstdint>
 #include <limits>
 
-/// exp and log whose bits depend on nothing but their argument. The C library picks its variant by CPU
-/// (with or without fused multiply-add), so two machines may differ in the last bit; these do not.
-/// Both are within 1 unit in the last place or so (tested against the C library), inline so that the
-/// vectoriser can take them along.
+/// exp and log whose bits depend only on their argument. The C library picks its variant by CPU (with or without fused
+/// multiply-add), so two machines may differ in the last bit; these do not. Both are accurate to about 1 unit in the
+/// last place (tested against the C library), and inline so that loops over them can be vectorised.
 namespace polyhop::elementary {
 
 /// e^x: x = n ln 2 + r with |r| <= ln 2 / 2, a Taylor polynomial of degree 13 in r, scaled by 2^n.

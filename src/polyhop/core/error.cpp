@@ -99,7 +99,7 @@ std::string nearest_name(std::string_view name, std::span<const std::string> can
       best = candidate;
     }
   }
-  // A name that shares no letter is no typo.
+  // A name that shares no letter is not a typo.
   const std::size_t allowed = std::max<std::size_t>(1, name.size() / 3);
   return best_distance <= allowed && best_distance < name.size() ? best : std::string{};
 }

@@ -16,12 +16,12 @@ class Error : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// Bad configuration or data: where (file, line, field path), what was found, what is allowed.
-/// `what()` reads "file:line: path: message", leaving out what is not known; several errors have a line each.
+/// Bad configuration or data: where (file, line, field path), what was found, what is allowed. `what()` reads
+/// "file:line: path: message", without the parts that are not known; several errors take a line each.
 class InputError : public Error {
  public:
   InputError(std::string path, std::string message, int line = 0, std::string file = {});
-  /// Several errors, reported together: the first one, then the others. At least one.
+  /// Several errors, reported together, in order. At least one.
   explicit InputError(const std::vector<InputError>& errors);
 
   [[nodiscard]] const std::string& path() const { return path_; }
@@ -42,19 +42,19 @@ class InputError : public Error {
   std::vector<InputError> others_;
 };
 
-/// There is no room for what should be written: a full disk, a quota, a limit on the size of files.
+/// Nowhere left to write: a full disk, a quota, a limit on file sizes.
 class OutputError : public Error {
  public:
   using Error::Error;
 };
 
-/// Whether an error number of the operating system says that.
+/// Whether an error number of the operating system means that.
 bool is_lack_of_room(int error);
 
-/// The candidate nearest to `name` by edit distance, or "" when none is near enough to be a typo.
+/// The candidate nearest to `name` by edit distance, or "" if none is near enough to be a typo.
 std::string nearest_name(std::string_view name, std::span<const std::string> candidates);
 
-/// "; did you mean 'x'?" or, when nothing is near, "; allowed: a, b, c".
+/// "; did you mean 'x'?" or, if nothing is near, "; allowed: a, b, c".
 std::string suggestion(std::string_view name, std::span<const std::string> candidates);
 
 }  // namespace polyhop

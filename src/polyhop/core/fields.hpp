@@ -20,23 +20,23 @@
 
 namespace polyhop {
 
-/// What the fields of an options struct look like from outside: help pages, messages, docs.
+/// How the fields of an options struct look from outside: for help pages, messages, docs.
 struct FieldInfo {
   std::string name;
   std::string type;          // "number", "integer", "paper | linear | tight", ...
   std::string default_text;  // as in TOML; "required", or "-" for none
   std::string constraint;    // "> 0", or ""
   std::string help;
-  std::vector<FieldInfo> fields = {};  // of a table: its own
+  std::vector<FieldInfo> fields = {};  // of a table: its own fields
 };
 
-/// How a type is read from and written to a Value. Specialise it for your own type:
-/// `type()` names what is allowed, `read` throws InputError with the path left empty.
+/// How a type is read from and written to a Value. Specialise it for your own type: `type()` says what is allowed,
+/// `read` throws InputError with the path left empty.
 template <class T>
 struct Codec;
 
-/// The names of an enumeration, in order: specialise with `static constexpr std::array<std::pair<E, std::string_view>,
-/// n> names`.
+/// The names of an enumeration, in order. Specialise it with a member `static constexpr std::array<std::pair<E,
+/// std::string_view>, n> names`.
 template <class E>
 struct EnumNames;
 
@@ -85,7 +85,7 @@ struct Codec<std::string> {
   static Value write(const std::string& s) { return s; }
 };
 
-/// Anything at all, read later by someone who knows more (a step table, whose keys depend on its rule).
+/// Any value, to be read later by code that knows more (a step table, whose keys depend on its rule).
 template <>
 struct Codec<Value> {
   static std::string type() { return "table"; }
@@ -153,13 +153,13 @@ struct Codec<E> {
   static Value write(E e) { return name_of(e); }
 };
 
-/// An options struct of its own lists its fields in `static const FieldTable<T>& fields()`.
+/// An options struct that lists its fields in `static const FieldTable<T>& fields()`.
 template <class T>
 concept HasFields = requires {
   T::fields();
 };
 
-/// A condition on one field's value, with the words that a message and the docs use for it.
+/// A condition on one field's value, with its text for messages and docs.
 template <class T>
 struct Constraint {
   std::string text;
@@ -187,8 +187,8 @@ inline Constraint<Index> count_within(Index low, Index high) {
           [=](const Index& n) { return n >= low && n <= high; }};
 }
 
-/// The fields of one options struct, listed once: name, member, help, constraint. Reading, writing,
-/// help and every message come from this list.
+/// The fields of one options struct, listed once: name, member, help, constraint. Reading, writing, help and every
+/// message use this list.
 template <class Options>
 class FieldTable {
  public:
@@ -203,7 +203,7 @@ class FieldTable {
                       std::optional<Constraint<T>> constraint = {}) {
     return insert(std::move(name), member, std::move(help), std::move(constraint), true);
   }
-  /// An optional field, whose constraint holds for the value when there is one.
+  /// An optional field; the constraint applies to the value if there is one.
   template <class T>
   FieldTable& add(std::string name, std::optional<T> Options::*member, std::string help, Constraint<T> constraint) {
     const Constraint<std::optional<T>> lifted = {
@@ -211,8 +211,8 @@ class FieldTable {
     return insert(std::move(name), member, std::move(help), std::optional(lifted), false);
   }
 
-  /// All fields of a struct that is a part of this one, as if they were its own: two commands that ask for the same
-  /// options list them once.
+  /// Adds all fields of a struct that is part of this one, as if they were its own: two commands with the same options
+  /// list them once.
   template <class T>
   FieldTable& embed(T Options::*part) {
     for (const auto& inner : T::fields().fields_) {
@@ -236,7 +236,7 @@ class FieldTable {
     return *this;
   }
 
-  /// Reads a table; keys in `also_allowed` are skipped. Throws InputError with everything that is wrong in it.
+  /// Reads a table, skipping the keys in `also_allowed`. Throws InputError with everything that is wrong in it.
   [[nodiscard]] Options read(const Value& table, const std::string& path,
                              const std::vector<std::string>& also_allowed = {}) const {
     Options options;
@@ -303,7 +303,7 @@ class FieldTable {
   template <class>
   friend class FieldTable;
 
-  // "; did you mean ...?" for a key that there is not: a near one, or one of the same name in a table among the fields.
+  // "; did you mean ...?" for an unknown key: a similar one, or one of the same name in a table among the fields.
   [[nodiscard]] std::string place_of(const std::string& key, const std::vector<std::string>& known) const {
     std::string tables;
     for (const FieldInfo& table : info()) {
@@ -317,13 +317,13 @@ class FieldTable {
   struct Field {
     FieldInfo info;
     bool required = false;
-    bool is_rest = false;  // takes the keys of no other field
-    /// The last argument is where the value stands: its path, or for the rest its key.
+    bool is_rest = false;  // takes the keys that belong to no other field
+    /// The last argument says where the value is: its path or, for the rest, its key.
     std::function<void(Options&, const Value&, const std::string&)> read;
     std::function<Value(const Options&)> write;
   };
 
-  /// The field of this name, else the one that takes the rest.
+  /// The field of this name, or the one that takes the rest.
   [[nodiscard]] const Field* find(const std::string& key) const {
     const Field* rest = nullptr;
     for (const auto& field : fields_) {
@@ -333,7 +333,7 @@ class FieldTable {
     return rest;
   }
 
-  // As the struct has it when nothing is said.
+  // The default is what the struct has initially.
   static void set_default(Field& field) {
     if (field.required || field.is_rest || !field.info.fields.empty()) return;
     const Value v = field.write(Options{});
@@ -379,7 +379,7 @@ class FieldTable {
   std::vector<Field> fields_;
 };
 
-/// The options of what has none.
+/// For things without options.
 struct NoOptions {
   static const FieldTable<NoOptions>& fields() {
     static const FieldTable<NoOptions> table;

@@ -11,7 +11,7 @@
 
 namespace polyhop {
 
-/// A number that differs, most likely, where what was added differs: FNV-1a over the bytes, which needs no library and
+/// A number that almost certainly differs if what was added differs: FNV-1a over the bytes, which needs no library and
 /// never changes. Not a defence against forgery.
 class Fingerprint {
  public:

@@ -7,17 +7,17 @@
 
 namespace polyhop {
 
-/// Agents, samples, coordinates, iterations: signed, so that differences mean what they say.
+/// Agents, samples, coordinates, iterations: signed, so that differences can be negative.
 using Index = std::int64_t;
 
-/// An order of the agents other than by their numbers: agent[p] stands at place p, agent k at place[k].
+/// An order of the agents other than by number: agent[p] is at place p, agent k is at place[k].
 struct Numbering {
   std::vector<std::int32_t> agent;
   std::vector<std::int32_t> place;
 };
 
-/// A contiguous range of places [first, last): what one worker (thread or rank) owns. A place is its agent's number,
-/// unless a numbering says otherwise. Whatever is random or summed goes by the agents' numbers, never by places.
+/// A contiguous range of places [first, last) that one worker (thread or rank) owns. A place is its agent's number,
+/// unless a numbering says otherwise. Random numbers and sums go by the agents' numbers, never by places.
 struct Block {
   Index first = 0;
   Index last = 0;
@@ -30,7 +30,7 @@ struct Block {
   [[nodiscard]] bool holds(Index agent) const { return place(agent) >= first && place(agent) < last; }
 };
 
-/// The block of worker `worker` when `agents` agents are dealt to `workers` as evenly as possible.
+/// The block of worker `worker` if `agents` agents are dealt to `workers` as evenly as possible.
 inline Block block_of(Index agents, Index workers, Index worker) {
   return {agents * worker / workers, agents * (worker + 1) / workers};
 }

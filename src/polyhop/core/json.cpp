@@ -73,7 +73,7 @@ std::string json_text(const Value& value, bool replace) {
 }
 
 Value parse_json(std::string_view text) {
-  // The parser does not recurse, but whoever walks through what it made does.
+  // The parser does not recurse, but code that walks through the result does.
   constexpr int deepest = 64;
   const auto refuse_deep = [](int depth, Json::parse_event_t event, const Json&) {
     const bool opens = event == Json::parse_event_t::array_start || event == Json::parse_event_t::object_start;

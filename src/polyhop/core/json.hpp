@@ -9,11 +9,11 @@
 
 namespace polyhop {
 
-/// A value as JSON, indented by two spaces, with a line break at its end. A text that is not UTF-8 is refused with
-/// InputError, or mended where `replace` is set.
+/// A value as JSON, indented by two spaces, ending in a line break. Text that is not UTF-8 is rejected with InputError,
+/// or repaired if `replace` is set.
 std::string json_text(const Value& value, bool replace = false);
 
-/// Reads JSON. Throws InputError on what is none, and on what nests deeper than anything that polyhop writes.
+/// Reads JSON. Throws InputError on anything else, and on deeper nesting than polyhop ever writes.
 Value parse_json(std::string_view text);
 
 }  // namespace polyhop

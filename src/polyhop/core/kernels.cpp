@@ -13,8 +13,8 @@
 
 #include "polyhop/core/rows.hpp"
 
-// One source, three instruction sets: a loop is a template that is always inlined, into one function for each of them.
-// The arithmetic is the same fused multiply-add in each, so the bits are too.
+// One source, three instruction sets: a loop is a template that is always inlined, into one function per instruction
+// set. The arithmetic is the same fused multiply-add in each, so the bits are the same too.
 #define POLYHOP_INLINE inline __attribute__((always_inline))
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define POLYHOP_HAS_VARIANTS
@@ -43,15 +43,15 @@ enum class Variant : std::uint8_t { plain, v3, v4 };
 constexpr std::array<std::pair<Variant, const char*>, 3> variant_names = {
     {{Variant::v4, "x86-64-v4"}, {Variant::v3, "x86-64-v3"}, {Variant::plain, "plain"}}};
 
-// Plain until the line below it has run, so that kernels may be called from anywhere.
+// Plain until the line below has run, so that kernels may be called from anywhere.
 constinit Variant in_use = Variant::plain;
 [[maybe_unused]] const bool chosen = [] {
   const char* wish = std::getenv("POLYHOP_CPU");
   return (wish != nullptr && use_variant(wish)) || use_variant(variants().front());
 }();
 
-// Some lanes in one register. The compiler's own vectors, because plain loops over an array of lanes end up in memory
-// or in scalar code as soon as they stand inside other loops (g++ 12).
+// Some lanes in one register. Uses the compiler's vector types, because plain loops over an array of lanes end up in
+// memory or in scalar code inside other loops (g++ 12).
 template <class T, int bytes>
 struct VectorOf {
   using Type [[gnu::vector_size(bytes)]] = T;
@@ -77,7 +77,8 @@ POLYHOP_INLINE void store(const V& vector, T* x) {
   std::memcpy(x, &vector, sizeof vector);
 }
 
-// Has a vector loaded once: g++ 12 would load it again for every product, and one load a cycle is all there is.
+// Forces a vector to be loaded once: g++ 12 would reload it for every product, and the CPU can only load once per
+// cycle.
 template <class V>
 POLYHOP_INLINE void keep([[maybe_unused]] V& vector) {
 #ifdef POLYHOP_HAS_VARIANTS
@@ -85,7 +86,7 @@ POLYHOP_INLINE void keep([[maybe_unused]] V& vector) {
 #endif
 }
 
-// One instruction. The compiler makes it of the loop, except of one over 16 floats, half of which g++ 12 leaves scalar.
+// One instruction. The compiler turns the loop into it, except for 16 floats, half of which g++ 12 leaves scalar.
 template <class V>
 POLYHOP_INLINE V fma(const V& a, const V& b, const V& c) {
 #ifdef POLYHOP_HAS_VARIANTS
@@ -142,8 +143,8 @@ struct WideLanes {
   }
 };
 
-// What a reduction adds up, `lanes` numbers at a time (`add`); of float, at most float_run of them before a `pause`.
-// And `add_half`, for the last line of a row whose number of lines is odd.
+// What a reduction adds up, `lanes` numbers at a time (`add`); for float, at most float_run of them before a `pause`.
+// `add_half` is for the last line of a row with an odd number of lines.
 template <class T, int bytes>
 struct Lanes;
 
@@ -176,7 +177,7 @@ struct Lanes<float, bytes> {
 #pragma GCC unroll 2
     for (int p = 0; p < count; ++p) part[p] = fma(load<bytes>(x + p * step), load<bytes>(y + p * step), part[p]);
   }
-  POLYHOP_INLINE void add_half(const float*, const float*) {}  // a line is all lanes
+  POLYHOP_INLINE void add_half(const float*, const float*) {}  // one line is all lanes
   POLYHOP_INLINE void pause() {
     using Half = Vector<float, bytes / 2>;
 #pragma GCC unroll 2
@@ -192,8 +193,8 @@ struct Lanes<float, bytes> {
   [[nodiscard]] POLYHOP_INLINE Quad quad() const { return sum.quad(); }
 };
 
-// add(j) for j = 0, lanes, ... as long as whole lanes lie before `end`, with a pause after every run where there is
-// one; returns where it stopped.
+// Calls add(j) for j = 0, lanes, ... as long as whole lanes lie before `end`, with a pause, if there is one, after
+// every run; returns where it stopped.
 template <class T, class Add, class Pause>
 POLYHOP_INLINE Index in_runs(Index end, Add add, Pause pause) {
   Index j = 0;
@@ -306,8 +307,8 @@ POLYHOP_INLINE void take_scaled_step(double a, const T* m, const T* u, double fl
   }
 }
 
-// out <- (1 - share) out + share x, one vector of x; of floats into two of doubles, the second only where the row has
-// it.
+// out <- (1 - share) out + share x, for one vector of x. Floats go into two vectors of doubles; the second one may lie
+// beyond the end of the row.
 template <int bytes>
 POLYHOP_INLINE void blend_vector(const Vector<double, bytes>& x, double share, double* out, Index /*left*/) {
   const auto rest = all<bytes>(1 - share);
@@ -323,7 +324,7 @@ POLYHOP_INLINE void blend_vector(const Vector<float, bytes>& x, double share, do
   blend_vector<bytes>(__builtin_convertvector(half[1], Vector<double, bytes>), share, out + step, left);
 }
 
-// `lines` lines of columns, from j on, of row r of out, kept in registers over all entries.
+// Row r of out, `lines` lines of its columns from j on; the sums stay in registers.
 template <int bytes, int lines, class T>
 POLYHOP_INLINE void combine_lines(const SparseView& a, Index r, Index j, const T* x, Index x_stride, Index right,
                                   T* out, Index out_stride, const Blend& also) {
@@ -360,7 +361,7 @@ POLYHOP_INLINE void combine_some(Index lines, const SparseView& a, Index r, Inde
 template <int bytes, class T>
 POLYHOP_INLINE void combine_rows(const SparseView& a, const std::int32_t* rows, Index count, const T* x, Index x_stride,
                                  Index columns, T* out, Index out_stride, const Blend& also) {
-  // As many lines as registers hold: beside them a weight, of 32 or 16.
+  // As many lines as fit in the 32 or 16 registers beside a weight.
   constexpr int widest = bytes == 64 ? 16 : 4;
   constexpr int narrow = bytes == 64 ? 8 : 4;
   constexpr Index line = Rows::line_of(element_of<T>);
@@ -371,8 +372,8 @@ POLYHOP_INLINE void combine_rows(const SparseView& a, const std::int32_t* rows, 
     if (lines == narrow) return combine_lines<bytes, narrow>(a, r, j, x, x_stride, ends, out, out_stride, also);
     combine_some<bytes, widest>(lines, a, r, j, x, x_stride, ends, out, out_stride, also);
   };
-  // Some columns of all rows at a time, so that what several rows take of a source is still in a near cache; all
-  // columns of few rows.
+  // Take some columns of all rows at a time, so that what several rows read of a source stays in a near cache; with few
+  // rows, take all columns.
   const Index wide = (count <= few ? widest : narrow) * line;
   for (Index j = 0; j < right; j += wide) {
     const Index lines = (right - j < wide ? right - j : wide) / line;
@@ -399,7 +400,7 @@ POLYHOP_INLINE void add_products(const T* const* x, const T* const* y, Index at,
 }
 
 // A tile of products: `height` rows against `breadth` others over the columns [from, to), added to the lanes of each
-// product. Of double they are the sums themselves.
+// product. For double, these are the sums themselves.
 template <int bytes, int height, int breadth>
 POLYHOP_INLINE void tile_columns(const double* const* x, const double* const* y, Index from, Index to,
                                  WideLanes<bytes>* sum) {
@@ -415,8 +416,8 @@ POLYHOP_INLINE void tile_columns(const double* const* x, const double* const* y,
   for (int v = 0; v < count / 2; ++v) add_products<bytes, height, breadth>(x, y, j + v * step, &sum[0].part[v], count);
 }
 
-// Of float they are float over a run of columns, and are then added to those of double. They are variables of their own
-// inside the loop, so that all of them are registers.
+// For float, they are float over a run of columns, and are then added to sums in double. They are local variables
+// inside the loop, so that all of them stay in registers.
 template <int bytes, int height, int breadth>
 POLYHOP_INLINE void tile_columns(const float* const* x, const float* const* y, Index from, Index to,
                                  WideLanes<bytes>* sum) {
@@ -444,8 +445,8 @@ POLYHOP_INLINE void tile_columns(const float* const* x, const float* const* y, I
   }
 }
 
-// The same with sums of `sums` (lanes of double, one product after the other) unless it begins, and back to them unless
-// it ends. Then out[place[p]] is product p.
+// The same, loading `sums` (lanes of double, one product after the other) unless it begins, and storing them unless it
+// ends. At the end out[place[p]] is product p.
 template <int bytes, int height, int breadth, class T>
 POLYHOP_INLINE void tile_of(const T* const* x, const T* const* y, Index from, Index to, bool begins, bool ends,
                             double* sums, const std::int32_t* place, double* out) {
@@ -476,12 +477,12 @@ POLYHOP_INLINE void tile_of(const T* const* x, const T* const* y, Index from, In
   for (; p < products; ++p) out[place[p]] = total(sum[p].quad());
 }
 
-// Where the sums of the next products are; there are none if a panel is done in one run.
+// Where the sums of the next products are; null if a panel is done in one run.
 POLYHOP_INLINE double* after(double* sums, Index products) {
   return sums == nullptr ? nullptr : sums + products * lanes;
 }
 
-// The same in tiles that the registers hold: all sums, a row and the others.
+// The same in tiles that fit into registers: all sums, a row and the others.
 template <int bytes, int height, int breadth, class T>
 POLYHOP_INLINE void split_tile(const T* const* x, const T* const* y, Index from, Index to, bool begins, bool ends,
                                double* sums, const std::int32_t* place, double* out) {
@@ -489,7 +490,7 @@ POLYHOP_INLINE void split_tile(const T* const* x, const T* const* y, Index from,
   if constexpr (bytes == 64 || height * breadth * vectors <= 12) {
     tile_of<bytes, height, breadth>(x, y, from, to, begins, ends, sums, place, out);
   } else {
-    // Rows of a tile stand one after the other, so that only its height can be cut.
+    // Rows of a tile are consecutive, so only its height can be cut.
     constexpr int upper = height / 2;
     split_tile<bytes, upper, breadth>(x, y, from, to, begins, ends, sums, place, out);
     split_tile<bytes, height - upper, breadth>(x + upper, y, from, to, begins, ends, after(sums, upper * breadth),
@@ -546,12 +547,12 @@ POLYHOP_INLINE void tiles_of(const PairPanel& panel, const void* const* x, const
   }
 }
 
-// Rows that stay in the first cache: a panel's own, so many columns at a time.
+// Keeps rows in the first cache: a panel's own rows, so many columns at a time.
 template <int bytes, class T>
 POLYHOP_INLINE void panel_products(const PairPanel& panel, const void* const* x, const T* y, Index y_stride,
                                    Index columns, Index run, double* sums, double* out) {
   const Index right = Rows::padded(columns, element_of<T>);
-  for (Index from = 0; from == 0 || from < right; from += run) {  // once without columns, too
+  for (Index from = 0; from == 0 || from < right; from += run) {  // runs once even without columns
     const Index to = from + run < right ? from + run : right;
     tiles_of<bytes>(panel, x, y, y_stride, from, to, from == 0, to == right, sums, out);
   }
@@ -625,7 +626,7 @@ POLYHOP_INLINE void dots_with_block(const T* const* x, const T* y, Index n, doub
 
 template <int bytes, class T>
 POLYHOP_INLINE void dots_with_blocks(const T* const* x, Index rows, const T* y, Index blocks, Index n, double* out) {
-  constexpr int height = 3;  // rows that stay in the first cache while the blocks pass by
+  constexpr int height = 3;  // rows that stay in the first cache while the blocks pass through
   Index r = 0;
   for (; r + height <= rows; r += height) {
     for (Index c = 0; c < blocks; ++c) {

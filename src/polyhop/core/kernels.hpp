@@ -10,8 +10,8 @@
 
 namespace polyhop {
 
-/// A sparse matrix by rows: row r holds the entries offset[r] .. offset[r+1]; `slot` is the row of the dense
-/// operand that an entry multiplies. Entries stand in order of the agents' numbers, which fixes the sums.
+/// A sparse matrix by rows: row r holds the entries offset[r] .. offset[r+1]; `slot` is the row of the dense operand
+/// that an entry multiplies. Entries are in order of the agents' numbers, which fixes the sums.
 struct SparseView {
   const Index* offset = nullptr;
   const std::int32_t* slot = nullptr;
@@ -20,28 +20,28 @@ struct SparseView {
 
 }  // namespace polyhop
 
-/// The element loops of polyhop, all in one place, for rows of double and of float. Their bits are a promise:
+/// The element loops of polyhop, all in one place, for rows of double and of float. Their bits are guaranteed:
 ///  - a reduction along a row runs in `lanes` partial sums of fused multiply-adds, coordinate j in lane
 ///    j mod lanes, in order of j; the lanes are then added pairwise, lane l with lane l + lanes/2, and so on;
-///  - of rows of float the lanes are float over `float_run` columns at most, and are then added to lanes of double;
+///  - with rows of float the lanes are float over at most `float_run` columns, and are then added to lanes of double;
 ///  - every other output element is one chain of fused multiply-adds in the order of the formula, in the element of
 ///    the output, to which factors are rounded first.
-/// So nothing depends on alignment, block, tile or CPU. tests/unit/core/plain_kernels.hpp holds the plain twins.
+/// So nothing depends on alignment, block, tile or CPU. tests/unit/core/plain_kernels.hpp holds plain twins.
 ///
 /// A row is a row of Rows: n numbers, then zeros up to the end of a cache line. `dot`, `squared_distance`, `pairwise`
-/// and `combine` run over the zeros too (which changes no sum and spares them every ragged end); the others touch
-/// exactly n numbers and take any array.
+/// and `combine` run over the zeros too (they change no sum, and there are no ragged ends); the others touch exactly n
+/// numbers and take any array.
 namespace polyhop::kernels {
 
 inline constexpr int lanes = 16;
 inline constexpr Index float_run = 256;
 
-/// Each loop is compiled for several instruction sets, with the same bits. Those that this machine can run, the best
-/// first: "x86-64-v4", "x86-64-v3", "plain".
+/// Each loop is compiled for several instruction sets, with the same bits. These are the ones that this machine can
+/// run, best first: "x86-64-v4", "x86-64-v3", "plain".
 std::span<const char* const> variants();
 /// The one in use: the best, unless the environment variable POLYHOP_CPU names another of them.
 const char* instruction_set();
-/// Uses this one from now on; false if it is none of the variants. No kernel may be running.
+/// Uses this variant from now on; false if there is no such variant. No kernel may be running.
 bool use_variant(std::string_view name);
 
 /// x . y of two rows
@@ -70,8 +70,8 @@ void blend(double share, const double* x, double* out, Index n);
 void blend(double share, const float* x, float* out, Index n);
 void blend(double share, const float* x, double* out, Index n);
 
-/// Element by element what stands below, in double for either element, and rounded once: squares of small numbers and
-/// sums over many iterations do not bear more.
+/// The following work element by element, in double for either number type, and round once: squares of small numbers
+/// and sums over many iterations need that.
 /// Moments of a gradient g = s h: m <- b1 m + (1 - b1) g, v <- b2 v + (1 - b2) g^2.
 void moments(double b1, double b2, double s, const double* h, double* m, double* v, Index n);
 void moments(double b1, double b2, double s, const float* h, float* m, float* v, Index n);
@@ -86,8 +86,8 @@ void scaled_step(double a, const double* m, const double* u, double floor, doubl
 void scaled_step(double a, const float* m, const float* u, double floor, double shift, const float* x, float* out,
                  Index n);
 
-/// A vector folded to `folds` numbers: out[j] = sum of s_m x_m over m = j, j + folds, ..., in that order, in double, s
-/// of signs. Signs drawn at random make the product of two folded vectors that of the vectors, on average.
+/// A vector folded to `folds` numbers: out[j] = sum of s_m x_m over m = j, j + folds, ..., in that order, in double,
+/// with signs s. With random signs, the product of two folded vectors is on average that of the vectors.
 inline constexpr Index folds = 8;
 void fold(const double* x, const double* s, Index n, double* out);
 void fold(const float* x, const float* s, Index n, double* out);
@@ -106,9 +106,9 @@ void combine(const SparseView& a, const std::int32_t* rows, Index count, const f
              float* out, Index out_stride, const Blend& also = {});
 
 /// Dot products of pairs of rows, out[e] = x[r] . y row slot, in tiles of a few rows against a few others, which share
-/// what is loaded. The code of a tile: its height and breadth, so many numbers of rows r, so many slots, and the places
-/// e of the products, row by row. The tiles of a panel are worked on together, `run` columns at a time (a multiple of
-/// float_run): `sums` has room for `lanes` numbers for each product of the panel. PairTiles makes panels.
+/// what is loaded. The code of a tile: its height and breadth, that many row numbers r, that many slots, and the
+/// positions e of the products, row by row. The tiles of a panel are processed together, `run` columns at a time (a
+/// multiple of float_run): `sums` has `lanes` numbers for each product of the panel. PairTiles makes panels.
 inline constexpr int max_tile_height = 4;
 inline constexpr int max_tile_breadth = 2;
 struct PairPanel {
@@ -120,23 +120,23 @@ void pairwise(const PairPanel& panel, const void* const* x, const double* y, Ind
 void pairwise(const PairPanel& panel, const void* const* x, const float* y, Index y_stride, Index columns, Index run,
               double* sums, double* out);
 
-/// How many points `products` works on at once; `points` is a multiple of it.
+/// How many points `products` handles at once; `points` is a multiple of it.
 inline constexpr Index product_tile = 16;
 
-/// out(r, p) = sum_j h(r, j) wt(j, p), one chain of fused multiply-adds in order of j for each element, in double.
-/// wt is columns x points, points a multiple of product_tile.
+/// out(r, p) = sum_j h(r, j) wt(j, p), for each element one chain of fused multiply-adds in order of j, in double. wt
+/// is columns x points, points a multiple of product_tile.
 void products(const double* h, Index h_stride, Index rows, const double* wt, Index wt_stride, Index points,
               Index columns, double* out, Index out_stride);
 void products(const float* h, Index h_stride, Index rows, const double* wt, Index wt_stride, Index points,
               Index columns, double* out, Index out_stride);
 
-/// out[r * blocks + c] = x[r] . (block c of y), for `rows` rows and the `blocks` blocks of n numbers that stand one
-/// behind the other in y, with no zeros between them: the whole lines of a block as in `dot`, the rest after them in
-/// order, in double. Several rows at a time, which share what is loaded of y.
+/// out[r * blocks + c] = x[r] . (block c of y), for `rows` rows and the `blocks` consecutive blocks of n numbers in y,
+/// with no zeros between them: the whole lines of a block as in `dot`, the rest after them in order, in double. Takes
+/// several rows at a time, which share what is loaded of y.
 void block_dots(const double* const* x, Index rows, const double* y, Index blocks, Index n, double* out);
 void block_dots(const float* const* x, Index rows, const float* y, Index blocks, Index n, double* out);
 
-/// Block c of out += sum_r a[r * blocks + c] x[r], rows in order: the other way round.
+/// The reverse: block c of out += sum_r a[r * blocks + c] x[r], rows in order.
 void add_blocks(const double* a, const double* const* x, Index rows, Index blocks, Index n, double* out);
 void add_blocks(const double* a, const float* const* x, Index rows, Index blocks, Index n, float* out);
 

@@ -22,7 +22,7 @@
 namespace polyhop {
 namespace {
 
-// What follows "name :" in a file of lines of names and values; "" where there is no such line.
+// The text after "name :" in a file of names and values; "" if there is no such line.
 std::string entry(const std::filesystem::path& file, const std::string& name) {
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {
@@ -38,13 +38,13 @@ double kilobytes(const std::string& text) { return text.empty() ? 0 : 1024 * std
 
 constexpr double unlimited = std::numeric_limits<double>::infinity();
 
-// The number in a file; no number ("max"), or no file, is no limit.
+// The number in a file; no number ("max"), or no file, means no limit.
 double limit_in(const std::filesystem::path& file) {
   double bytes = 0;
   return std::ifstream(file) >> bytes && bytes > 0 ? bytes : unlimited;
 }
 
-// The least that a group or one above it allows. Seen from inside of a container a group may stand at the top.
+// The least that a group or one above it allows. Inside a container a group may appear at the top.
 double group_limit(const std::filesystem::path& top, std::filesystem::path group, const char* name) {
   group = group.relative_path();
   double least = limit_in(top / name);
@@ -129,8 +129,8 @@ Index usable_threads(Index asked, Index processes) {
 }
 
 Index paying_threads(double work, Index threads) {
-  // About 30 microseconds. On an idle machine a tenth of it would do; on a busy one, where threads share cores with
-  // others and have to be woken, this is where they lose no more than they gain.
+  // About 30 microseconds. On an idle machine a tenth of that would do; on a busy one, where threads share cores with
+  // other programs and must be woken up, this is the break-even point.
   constexpr double least_work = 150e3;
   return static_cast<Index>(std::clamp(work / least_work, 1.0, static_cast<double>(std::max<Index>(1, threads))));
 }

@@ -10,17 +10,17 @@
 
 namespace polyhop {
 
-/// What runs depend on, or may want to tell: this build and this machine.
+/// What runs depend on, or may want to report: this build and this machine.
 struct Machine {
   std::string version;  // polyhop's
   std::string compiler;
   std::string build;            // "optimised" or "debug"
-  std::string cpu;              // as the system calls it, or ""
+  std::string cpu;              // as the system names it, or ""
   std::string instruction_set;  // of the kernels in use
   std::string system;           // kernel and architecture
   Index cores = 1;
-  double memory_bytes = 0;  // 0 where the system does not tell
-  double free_bytes = 0;    // what could be had of it
+  double memory_bytes = 0;  // 0 if unknown
+  double free_bytes = 0;    // available memory
 };
 
 Machine this_machine();
@@ -28,20 +28,20 @@ Machine this_machine();
 /// Throws InputError if the environment variable POLYHOP_CPU asks for kernels that this machine cannot run.
 void check_kernels_asked_for();
 
-/// Bytes that this process may have at most: the machine's, its container's (a control group), or what a limit on its
-/// address space leaves, whichever is least; 0 if unknown. `root`: where /proc and /sys are.
+/// How many bytes this process may use at most: the machine's memory, its container's (a control group), or what a
+/// limit on its address space leaves, whichever is least; 0 if unknown. `root`: where /proc and /sys are.
 double usable_memory(const std::string& root = "/");
 
-/// How many threads to use: `asked`, or when that is 0 as many as there are cores; one where several processes run
+/// How many threads to use: `asked` or, if that is 0, as many as there are cores; one if several processes run
 /// together.
 Index usable_threads(Index asked, Index processes = 1);
 
-/// How many of `threads` shorten an iteration of that many multiply-adds, in which they wait for each other a few
-/// times. docs/benchmarks.md tells where they begin to.
+/// How many of `threads` are worth using in an iteration of that many multiply-adds, in which they wait for each other
+/// a few times. See docs/benchmarks.md for where they start to pay.
 Index paying_threads(double work, Index threads);
 
-/// How many threads to use for such iterations: `asked`, or when that is 0 as many as there are cores and as pay off;
-/// one where several processes run together.
+/// How many threads to use for such iterations: `asked` or, if that is 0, as many as there are cores and as pay off;
+/// one if several processes run together.
 Index usable_threads(Index asked, Index processes, double work);
 
 /// The full path of a program on PATH.

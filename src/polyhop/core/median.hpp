@@ -8,7 +8,7 @@
 
 namespace polyhop {
 
-/// The middle of a list that is not empty, the mean of the two middle ones where there are two. Infinities count.
+/// The middle of a non-empty list, or the mean of the two middle ones. Infinities count.
 inline double median(std::vector<double> x) {
   const auto middle = x.begin() + static_cast<std::ptrdiff_t>(x.size() / 2);
   std::ranges::nth_element(x, middle);

@@ -17,10 +17,10 @@ namespace polyhop {
 namespace {
 
 std::atomic<std::int64_t> held_bytes = 0;
-std::atomic<double> limit_bytes = 0;  // 0: nobody set it
+std::atomic<double> limit_bytes = 0;  // 0: not set
 std::atomic<Index> sharing = 1;
 
-// Where the system does not tell how much there is.
+// For systems that do not say how much memory there is.
 constexpr double some_memory = 4e9;
 
 std::string limit_text(double held, double limit) {
@@ -51,7 +51,7 @@ double memory_left() { return std::max(0.0, memory_limit() - memory_held()); }
 
 void take_memory(double bytes) {
   const double limit = memory_limit();
-  // Compared first: more than there could ever be must not overflow the sum.
+  // Compared first: an impossible size must not overflow the sum.
   if (bytes > limit) throw OverMemoryLimit(bytes, memory_held(), limit);
   const auto more = static_cast<std::int64_t>(bytes);
   const std::int64_t before = held_bytes.fetch_add(more);

@@ -18,27 +18,27 @@
 namespace polyhop {
 
 /// One account for all memory of this process that grows with its input: rows, sparse features, graphs, two-hop lists,
-/// recorded points. It is asked before the memory is taken, so that a file which unpacks to gigabytes is rejected by
+/// recorded points. It is asked before memory is allocated, so that a file that unpacks to gigabytes is rejected by
 /// name while it is read. What does not grow with the input (the program, its libraries, buffers of fixed size) is not
 /// counted.
 class OverMemoryLimit : public InputError {
  public:
-  /// `needed`: bytes, besides the `held` ones.
+  /// `needed`: bytes, in addition to the `held` ones.
   OverMemoryLimit(double needed, double held, double limit);
 };
 
-/// Bytes, of this process. Unless someone set it, half of what the machine or its container has (`usable_memory`),
-/// which the processes that `share_memory` told of share equally.
+/// In bytes, for this process. Unless set, half of what the machine or its container has (`usable_memory`), shared
+/// equally by the processes announced with `share_memory`.
 double memory_limit();
 void set_memory_limit(double bytes);
-/// So many processes on this machine work together.
+/// Announces that this many processes on this machine work together.
 void share_memory(Index processes);
 
 double memory_held();
-/// What can still be taken.
+/// How much can still be allocated.
 double memory_left();
 
-/// Throws OverMemoryLimit, and takes nothing, where less than that is left.
+/// Throws OverMemoryLimit, and takes nothing, if less than that is left.
 void take_memory(double bytes);
 void return_memory(double bytes) noexcept;
 
@@ -51,11 +51,11 @@ std::string memory_text(double bytes);
 /// --memory-limit".
 std::string memory_limit_text();
 
-/// The system has no memory, although the limit allows it.
+/// The system has no memory left, although the limit would allow more.
 InputError out_of_memory();
 
-/// Does the work; where the limit or the system has too little memory for it, throws InputError with the path of the
-/// key that asked for it, unless another is known.
+/// Does the work; if the limit or the system has too little memory for it, throws InputError with the path of the key
+/// that caused it, unless another path is known.
 template <class Work>
 decltype(auto) with_enough_memory(const std::string& path, Work&& work) {
   try {
@@ -64,12 +64,12 @@ decltype(auto) with_enough_memory(const std::string& path, Work&& work) {
     throw e.at(path, 0);
   } catch (const std::bad_alloc&) {
     throw out_of_memory().at(path, 0);
-  } catch (const std::length_error&) {  // what a container says of more than there could ever be
+  } catch (const std::length_error&) {  // thrown by a container for an impossible size
     throw out_of_memory().at(path, 0);
   }
 }
 
-/// Memory that something else allocates, counted as long as this lives.
+/// Memory that something else allocates, counted as long as this object lives.
 class HeldMemory {
  public:
   HeldMemory() = default;
@@ -87,14 +87,14 @@ class HeldMemory {
     take_memory(bytes);
     bytes_ += bytes;
   }
-  /// Whoever has the memory now returns it.
+  /// The memory's new owner will return it.
   void keep() noexcept { bytes_ = 0; }
 
  private:
   double bytes_ = 0;
 };
 
-/// A standard allocator that asks first.
+/// A standard allocator that asks the account first.
 template <class T>
 struct MeteredAllocator {
   using value_type = T;
@@ -118,7 +118,7 @@ struct MeteredAllocator {
   static double bytes(std::size_t count) { return static_cast<double>(count) * sizeof(T); }
 };
 
-/// For what may become large.
+/// For anything that may become large.
 template <class T>
 using MeteredVector = std::vector<T, MeteredAllocator<T>>;
 

@@ -11,7 +11,7 @@
 
 namespace polyhop {
 
-/// The entry of a table that has this name. Throws InputError with the nearest name, or all of them.
+/// The table entry of this name. Throws InputError with the nearest name, or all of them.
 template <class Entries>
 const auto& entry_named(const Entries& entries, const std::string& name, const std::string& path, int line = 0) {
   std::vector<std::string> names;
@@ -22,8 +22,8 @@ const auto& entry_named(const Entries& entries, const std::string& name, const s
   throw InputError(path, "unknown name " + in_quotes(name) + suggestion(name, names), line);
 }
 
-/// Reads a choice from a table of entries that have a `name` and a `read`: `"gap"`, or `{ rule = "gap", ... }` where
-/// `key` is "rule". `expected` says in messages what one would write; `more` is what `read` takes besides.
+/// Reads a choice from a table of entries that have a `name` and a `read`: `"gap"`, or `{ rule = "gap", ... }` if `key`
+/// is "rule". `expected` is the example in messages; `more` is what else `read` takes.
 template <class Entries, class... More>
 auto read_named(const Entries& entries, const std::string& key, const std::string& expected, const Value& choice,
                 const std::string& path, const More&... more) {

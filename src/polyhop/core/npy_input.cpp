@@ -81,7 +81,7 @@ void decode(const char* bytes, bool swapped, std::span<double> out) {
 
 using Decoder = void (*)(const char*, bool, std::span<double>);
 
-/// nullptr for a type that is no number of ours.
+/// nullptr for a type that is not supported.
 Decoder decoder(char kind, std::size_t width) {
   switch (kind) {
     case 'b':

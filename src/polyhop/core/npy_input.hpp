@@ -12,21 +12,21 @@
 
 namespace polyhop {
 
-/// One NumPy array (.npy, format 1 to 3) read number by number: booleans, integers and floats of 4 or 8 bytes, either
-/// byte order. Refused unless the stream's bytes are just what its shape asks for: by its header where their
-/// number is known, else with the last of its numbers.
+/// One NumPy array (.npy, format 1 to 3) read number by number: booleans, integers and floats of 4 or 8 bytes, in
+/// either byte order. Rejected unless the stream has exactly the bytes that its shape requires: checked at the header
+/// if the length is known, otherwise at the last number.
 class NpyInput {
  public:
-  /// Fills what it is given, less only at the end, and returns how much.
+  /// Fills the buffer, less only at the end, and returns how much.
   using Read = std::function<std::size_t(char*, std::size_t)>;
 
-  /// The length of the whole stream, or, where that is not known, the most that it can be.
+  /// The length of the whole stream or, if unknown, an upper bound.
   struct Length {
     std::size_t bytes = 0;
     bool known = true;
   };
 
-  /// `what` begins every message: "the array 'x'". Throws InputError without a file, which the caller knows.
+  /// `what` begins every message: "the array 'x'". Throws InputError without a file name, which the caller adds.
   NpyInput(Read read, Length length, std::string what);
 
   [[nodiscard]] const std::vector<Index>& shape() const { return shape_; }
@@ -46,7 +46,7 @@ class NpyInput {
   std::string what_;
   std::vector<Index> shape_;
   bool fortran_order_ = false;
-  char kind_ = 'f';        // b, i, u, f as NumPy has it
+  char kind_ = 'f';        // b, i, u, f, as in NumPy
   bool swapped_ = false;   // big-endian
   std::size_t width_ = 8;  // bytes per number
   Index count_ = 1;

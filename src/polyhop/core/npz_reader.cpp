@@ -66,7 +66,7 @@ struct NpzReader::Archive {
     return done;
   }
 
-  /// The member's true length: what the directory says may be forged, so compressed bytes are counted.
+  /// The member's true length: the directory's may be forged, so compressed bytes are counted.
   [[nodiscard]] std::size_t length(const std::string& member) const {
     zip_stat_t status;
     if (zip_stat(zip, member.c_str(), 0, &status) != 0) refuse(file, "'" + member + "': " + zip_strerror(zip));
@@ -120,7 +120,7 @@ NpyInput NpzReader::stream(const std::string& name) const {
   const auto read = [archive, in, member, left = length.bytes](char* out, std::size_t count) mutable {
     const std::size_t got = archive->read(in.get(), member, out, count);
     left -= std::min(left, got);
-    // Only at the end, which nobody would otherwise ask for, is the checksum compared.
+    // The checksum is compared only at the end, so read up to there.
     char beyond = 0;
     if (left == 0) (void)archive->read(in.get(), member, &beyond, 1);
     return got;
@@ -135,13 +135,13 @@ NpyInput NpzReader::stream(const std::string& name) const {
 NpzReader::Array NpzReader::array(const std::string& name) const {
   try {
     NpyInput in = stream(name);
-    // Twice where it is turned.
+    // Needs it twice if it is transposed.
     const bool turned = in.fortran_order() && in.shape().size() > 1;
     const HeldMemory held(static_cast<double>(in.count()) * sizeof(double) * (turned ? 2 : 1));
     Array out{in.shape(), std::vector<double>(in.count())};
     in.read(out.data);
     if (!turned) return out;
-    // The file's numbers run along the first axis fastest: place each where C order has it.
+    // The file's numbers run along the first axis fastest: move each to its place in C order.
     std::vector<double> moved(out.data.size());
     std::vector<Index> at(out.shape.size(), 0);
     for (const double x : out.data) {

@@ -11,9 +11,9 @@
 
 namespace polyhop {
 
-/// Reads what `numpy.savez`, `numpy.savez_compressed` or NpzWriter wrote: arrays by name, and members of plain text.
-/// A header is held against the bytes that are there before memory is taken for it.
-/// Throws InputError with the file when it is no such archive, lacks what is asked for, or is damaged.
+/// Reads what `numpy.savez`, `numpy.savez_compressed` or NpzWriter wrote: arrays by name, and members of plain text. A
+/// header is checked against the bytes present before memory is allocated for it. Throws InputError with the file's
+/// name if it is not such an archive, lacks what is requested, or is damaged.
 class NpzReader {
  public:
   struct Array {
@@ -29,9 +29,9 @@ class NpzReader {
   /// The arrays' names, in the archive's order.
   [[nodiscard]] std::vector<std::string> names() const;
   [[nodiscard]] bool has(const std::string& name) const;
-  /// Asks whether the memory limit allows it; the caller, who keeps it, has it counted if it is to be.
+  /// Checks that the memory limit allows it; a caller who keeps the array must have it counted.
   [[nodiscard]] Array array(const std::string& name) const;
-  /// The same array as a stream, for one that is not to be held twice; the reader must outlive it.
+  /// The same array as a stream, to avoid holding it twice; the reader must outlive it.
   [[nodiscard]] NpyInput stream(const std::string& name) const;
 
   [[nodiscard]] bool has_text(const std::string& member) const;

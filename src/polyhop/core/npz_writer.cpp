@@ -17,8 +17,8 @@
 namespace polyhop {
 namespace {
 
-// Noon of 1 January 1980, the first day a zip file knows, in its own units: libzip takes it for local time, and noon
-// exists in every time zone.
+// Noon on 1 January 1980, the first day that a zip file can represent, in zip's units: libzip takes it for local time,
+// and noon exists in every time zone.
 constexpr zip_uint16_t fixed_time = 12U << 11;
 constexpr zip_uint16_t fixed_date = (1U << 5) | 1U;
 
@@ -31,7 +31,7 @@ struct DiscardArchive {
 using Source = std::unique_ptr<zip_source_t, FreeSource>;
 using Archive = std::unique_ptr<zip_t, DiscardArchive>;
 
-/// An error of libzip that ends with its scope.
+/// A libzip error, freed at the end of its scope.
 class ZipError {
  public:
   ZipError() { zip_error_init(&error_); }
@@ -119,7 +119,7 @@ void copy_to(AtomicFile& file, zip_source_t* source) {
   zip_source_close(source);
 }
 
-// Names come from users: none leads out of the folder that an archive is unpacked into.
+// Names come from users: none may lead out of the folder that an archive is unpacked into.
 std::string kept_inside(std::string name) {
   if (!name.empty() && name.front() == '/') name.front() = '_';
   for (std::size_t at = name.find(".."); at != std::string::npos; at = name.find("..", at + 1)) {
@@ -153,7 +153,7 @@ void NpzWriter::take_name(const std::string& name, const std::string& member) {
 
 void NpzWriter::close() {
   if (members_.empty()) {
-    // libzip does not write an archive without members, which is but the end of its directory.
+    // libzip does not write an archive without members, which is just an end-of-directory record.
     file_.write(std::string_view("PK\x05\x06\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", 22));
     return file_.commit();
   }
@@ -162,7 +162,7 @@ void NpzWriter::close() {
   if (!source) fail("'" + file_.path() + "'", error.get());
   Archive archive(zip_open_from_source(source.get(), ZIP_TRUNCATE, error.get()));
   if (!archive) fail("'" + file_.path() + "'", error.get());
-  zip_source_keep(source.get());  // one share is the archive's
+  zip_source_keep(source.get());  // the archive holds one reference
   for (const auto& [name, bytes] : members_) add_member(archive.get(), name, bytes);
   if (zip_close(archive.get()) != 0) fail("'" + file_.path() + "'", zip_get_error(archive.get()));
   static_cast<void>(archive.release());  // closing has freed it

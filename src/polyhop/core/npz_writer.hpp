@@ -14,17 +14,17 @@
 namespace polyhop {
 
 /// Writes arrays for `numpy.load`: a zip file with one member NAME.npy (format 1.0, little-endian float64, C order,
-/// not compressed) for each array. The same arrays give the same bytes: time stamps are fixed.
-/// The file is opened at once and appears on `close`, as a whole; without `close` nothing is left behind.
-/// Keeps a copy of every array until then, and `close` holds them twice.
-/// Throws Error when the file cannot be written, a name is taken, or a shape does not fit its data.
+/// uncompressed) per array. The same arrays give the same bytes: time stamps are fixed. The file is opened at once and
+/// appears on `close`, complete; without `close` nothing is left behind. Keeps a copy of every array until then, and
+/// `close` holds them twice. Throws Error if the file cannot be written, a name is taken, or a shape does not fit its
+/// data.
 class NpzWriter {
  public:
   explicit NpzWriter(std::string path);
 
-  /// Names may hold slashes: "GAP tight/3" and "GAP tight/3/averaged" are two arrays.
+  /// Names may contain slashes: "GAP tight/3" and "GAP tight/3/averaged" are two arrays.
   void add(const std::string& name, std::span<const double> data, const std::vector<Index>& shape);
-  /// A member that holds plain text under just this name, "model.json" say; NpzReader::text gives it back.
+  /// A member of plain text under exactly this name, for example "model.json"; NpzReader::text reads it back.
   void add_text(const std::string& member, std::string text);
   void close();
 

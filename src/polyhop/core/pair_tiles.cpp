@@ -15,14 +15,14 @@
 namespace polyhop {
 namespace {
 
-// What the model of costs knows of a processor: the bytes that a core gets per cycle, measured on Zen 4
-// (docs/benchmarks.md), and that it multiplies and adds 64 bytes of each operand per cycle.
+// The cost model's view of a processor: the bytes that a core gets per cycle, measured on Zen 4 (docs/benchmarks.md),
+// assuming that it multiplies and adds 64 bytes of each operand per cycle.
 constexpr double near_rate = 32;  // from the second cache
 constexpr double far_rate = 10;   // from the third or from memory
 constexpr double product_rate = 64;
-constexpr double tile_cost = 20;  // cycles to begin and end a product of a tile
+constexpr double tile_cost = 20;  // cycles to start and finish a product of a tile
 
-// The part of a group's rows that stays in the first cache beside those that pass by: 4 rows of 4 kB.
+// The part of a group's rows that stays in the first cache beside the rows that pass through: 4 rows of 4 kB.
 constexpr Index run_bytes = 4096;
 
 double second_cache() {
@@ -36,7 +36,7 @@ struct Entry {
   std::int32_t place;
 };
 
-// The entries of the rows [first, last) that are to be computed, by slots.
+// The entries to compute in the rows [first, last), by slots.
 void gather(const SparseView& pattern, Index first, Index last, const Index* mirror, std::vector<Entry>& out) {
   out.clear();
   for (Index r = first; r < last; ++r) {
@@ -48,7 +48,7 @@ void gather(const SparseView& pattern, Index first, Index last, const Index* mir
   std::ranges::sort(out, {}, [](const Entry& entry) { return std::tuple(entry.slot, entry.row); });
 }
 
-// The entries from `from` on that have the same slot.
+// The entries from `from` on that share its slot.
 std::span<const Entry> same_slot(const std::vector<Entry>& entries, std::size_t from) {
   std::size_t to = from;
   while (to < entries.size() && entries[to].slot == entries[from].slot) ++to;
@@ -59,7 +59,7 @@ struct Plan {
   MeteredVector<std::int32_t> code;
   MeteredVector<Index> panels = {0};
   double cost = 0;       // in cycles
-  std::size_t most = 0;  // products of a panel
+  std::size_t most = 0;  // products in a panel
   std::size_t of_panel = 0;
 
   // One tile: the same rows against one slot, or two.
@@ -95,7 +95,7 @@ Plan by_groups(const SparseView& pattern, Index rows, const Index* mirror, doubl
     gather(pattern, first, std::min<Index>(rows, first + kernels::max_tile_height), mirror, entries);
     slots.clear();
     for (std::size_t at = 0; at < entries.size(); at += slots.back().size()) slots.push_back(same_slot(entries, at));
-    // Slots that meet the same rows stand side by side, and make tiles of two.
+    // Slots that meet the same rows become neighbours, and make tiles of two.
     std::ranges::stable_sort(slots, [](const auto& a, const auto& b) {
       return std::ranges::lexicographical_compare(a, b, {}, &Entry::row, &Entry::row);
     });

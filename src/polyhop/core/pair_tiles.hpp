@@ -14,18 +14,18 @@
 namespace polyhop {
 
 /// How the dot products over a sparse pattern are computed: a plan, made once, of tiles that share loaded rows, in an
-/// order that keeps rows in caches. Every product has the bits of kernels::dot, whatever the plan.
+/// order that keeps rows in caches. Every product has the same bits as kernels::dot, whatever the plan.
 ///
 /// There are two orders, and a model of what each costs in cycles. By groups: four rows at a time, against all slots
 /// that any of them meets; two slots that meet the same rows make one tile, and the four rows stay in the first cache.
-/// By slots: as many rows as half of the second cache holds, and one slot at a time against those rows that meet it; if
-/// the pattern is sparse and slots come from far away, each comes once for all these rows.
+/// By slots: as many rows as fill half of the second cache, and one slot at a time against those rows that meet it; if
+/// the pattern is sparse and slots are far away, each is fetched once for all these rows.
 class PairTiles {
  public:
   enum class Order : std::uint8_t { cheapest, groups, slots };
 
   PairTiles() = default;
-  /// The products of `rows` rows. Those with mirror[e] >= 0, if given, are copies of an earlier entry.
+  /// The products of `rows` rows. If given, those with mirror[e] >= 0 are copies of an earlier entry.
   PairTiles(const SparseView& pattern, Index rows, const Index* mirror, VectorType vectors,
             Order order = Order::cheapest);
 
@@ -45,8 +45,8 @@ class PairTiles {
     std::int32_t to;
     std::int32_t from;
   };
-  MeteredVector<std::int32_t> code_;  // of the tiles, see kernels::PairPanel
-  MeteredVector<Index> panels_;       // where each begins in it, and where the last ends
+  MeteredVector<std::int32_t> code_;  // of the tiles; see kernels::PairPanel
+  MeteredVector<Index> panels_;       // where each begins in code_, and where the last ends
   MeteredVector<Copy> copies_;
   Index columns_ = 0;
   Index run_ = 0;             // columns at a time

@@ -10,8 +10,8 @@
 
 namespace polyhop {
 
-/// What a stream of random numbers is for. Each purpose is independent of all others; the numbers are
-/// part of the bit contract, so a new purpose is appended, never inserted.
+/// What a stream of random numbers is for. Each purpose is independent of all others; the values are part of the bit
+/// contract, so a new purpose is appended, never inserted.
 enum class Purpose : std::uint64_t {
   graph = 1,
   features = 2,
@@ -32,9 +32,9 @@ enum class Purpose : std::uint64_t {
   refresh = 17,
 };
 
-/// Random numbers as a function of (seed, purpose, agent, iteration), by the counter-based generator
-/// Philox4x64-10 (Salmon et al. 2011). Two streams with the same key give the same numbers on any
-/// worker, in any order: nothing is shared and nothing has to be saved.
+/// Random numbers as a function of (seed, purpose, agent, iteration), by the counter-based generator Philox4x64-10
+/// (Salmon et al. 2011). Two streams with the same key give the same numbers on any worker, in any order: nothing is
+/// shared and nothing must be saved.
 class Stream {
  public:
   Stream(std::uint64_t seed, Purpose purpose, Index agent = 0, Index iteration = 0)

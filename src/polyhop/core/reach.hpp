@@ -11,8 +11,8 @@ namespace polyhop {
 class PairTiles;
 
 /// What the agents of a block hold of everybody within two hops: entry e of agent k (pattern.offset[k] <= e <
-/// pattern.offset[k+1]) is the row of one agent l, with weight b_kl, in order of l; k itself is among them.
-/// A view into the network's mail: valid until the next exchange of vectors (of numbers, if columns is 1) begins.
+/// pattern.offset[k+1]) is the row of one agent l, with weight b_kl, in order of l, including k itself. A view into the
+/// network's mail: valid until the next exchange of vectors (of numbers, if columns is 1) begins.
 struct Reach {
   SparseView pattern;
   Index agents = 0;   // of the block
@@ -21,9 +21,9 @@ struct Reach {
   Index stride = 0;
   Index columns = 0;
   Element element = Element::float64;
-  PairTiles* tiles = nullptr;  // how products of own rows with these are formed; none behind a door
+  PairTiles* tiles = nullptr;  // how products of own rows with these are computed; null behind a door
 
-  /// All rows, of T
+  /// All rows, as T
   template <class T = double>
   [[nodiscard]] const T* all() const {
     if (element != element_of<T>) refuse_element(element);

@@ -17,7 +17,7 @@
 namespace polyhop {
 namespace {
 
-// Rows of other agents are read in no order: on small pages a large matrix costs a page walk for every row or two.
+// Rows of other agents are read in random order: with small pages, a large matrix costs a page walk every row or two.
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 
 std::size_t alignment(std::size_t bytes) {
@@ -25,12 +25,12 @@ std::size_t alignment(std::size_t bytes) {
   return bytes >= 2 * huge_page ? huge_page : cache_line;
 }
 
-// Aligned by hand: memory that glibc 2.36 (Debian 12) aligned and got back it does not give out again, so that whoever
-// makes and drops small rows for ever, such as a recorder, would fill the machine. Before the memory stands where the
-// whole of it begins.
+// Aligned by hand: glibc 2.36 (Debian 12) does not reuse aligned memory that was freed, so code that keeps making and
+// dropping small rows, such as a recorder, would fill the machine. The pointer to the whole allocation is stored just
+// before the data.
 void* allocate_aligned(std::size_t bytes) {
   const std::size_t align = alignment(bytes);
-  void* const whole = ::operator new(bytes + align);  // begins at a multiple of 16, so that a pointer fits in between
+  void* const whole = ::operator new(bytes + align);  // begins at a multiple of 16, so that a pointer fits in before it
   const auto data = (reinterpret_cast<std::uintptr_t>(whole) + align) / align * align;
   reinterpret_cast<void**>(data)[-1] = whole;
   return reinterpret_cast<void*>(data);
@@ -50,7 +50,7 @@ Rows::Rows(Index rows, Index columns, double fill, Element element)
       columns_(columns),
       stride_(stride_of(columns, element)),
       element_(element),
-      // As a number that cannot overflow.
+      // As a floating-point number, which cannot overflow.
       data_(
           allocate(static_cast<double>(rows) * static_cast<double>(stride_) * static_cast<double>(bytes_of(element)))) {
   std::memset(data_, 0, static_cast<std::size_t>(bytes()));
@@ -75,7 +75,7 @@ void* Rows::allocate(double wanted) {
   const auto bytes = static_cast<std::size_t>(wanted);
   void* data = allocate_aligned(bytes);
 #ifdef __linux__
-  // Advice: where the kernel does not take it, nothing is lost.
+  // Only advice: if the kernel ignores it, nothing is lost.
   if (bytes >= 2 * huge_page) (void)madvise(data, bytes / huge_page * huge_page, MADV_HUGEPAGE);
 #endif
   held.keep();

@@ -12,37 +12,37 @@
 
 namespace polyhop {
 
-/// What a row is made of. Only what fills rows has a choice: models, gradients, mail, features. Steps, losses, sums and
-/// decisions are double.
+/// The number type of a row. Only what fills rows has a choice: models, gradients, mail, features. Steps, losses, sums
+/// and decisions are double.
 enum class Element : std::uint8_t { float64, float32 };
 template <class T>
 inline constexpr Element element_of = std::is_same_v<T, float> ? Element::float32 : Element::float64;
 constexpr Index bytes_of(Element element) { return element == Element::float32 ? 4 : 8; }
 
-/// work(x), x a zero of the element's type: the one place where a type is chosen at run time.
+/// work(x), with x a zero of the number type: the one place where a type is chosen at run time.
 template <class Work>
 decltype(auto) with_element(Element element, Work&& work) {
   return element == Element::float32 ? work(float{}) : work(double{});
 }
 
-/// What vectors are: so many numbers, made of what.
+/// The shape of vectors: how many numbers, of which type.
 struct VectorType {
   VectorType(Index numbers, Element of = Element::float64) : columns(numbers), element(of) {}  // NOLINT: a length alone
   Index columns;
   Element element;
 };
 
-/// Throws Error: rows are of another element than whoever reads them takes them for.
+/// Throws Error: the rows have another number type than their reader expects.
 [[noreturn]] void refuse_element(Element found);
 
-/// A row-major matrix with one agent (or one sample) per row: the shape of all state in polyhop.
-/// Every row starts on a cache line and is followed by zeros up to the next one, which kernels read and leave zero.
-/// Its memory counts against `memory_limit()`: making one may throw OverMemoryLimit.
-/// `row`, `data` and `()` are for rows of double, and throw for others; the verbs of block.hpp are for all.
+/// A row-major matrix with one agent (or one sample) per row: the shape of all state in polyhop. Every row starts on a
+/// cache line and is followed by zeros up to the next one, which kernels read and leave zero. Its memory counts against
+/// `memory_limit()`: creating one may throw OverMemoryLimit. `row`, `data` and `()` are for rows of double, and throw
+/// for others; the operations in block.hpp are for all.
 class Rows {
  public:
   static constexpr Index line_bytes = 64;
-  /// Numbers in a cache line: what rows are padded to a multiple of.
+  /// Numbers per cache line: rows are padded to a multiple of this.
   static constexpr Index line_of(Element element) { return line_bytes / bytes_of(element); }
   static constexpr Index line = line_bytes / bytes_of(Element::float64);
   static constexpr Index padded(Index columns, Element element = Element::float64) {
@@ -65,7 +65,7 @@ class Rows {
   }
   ~Rows() { release(data_, bytes()); }
 
-  /// As many rows of zeros, as long and of the same element.
+  /// This many rows of zeros, of the same length and number type.
   [[nodiscard]] Rows zeros(Index rows) const { return {rows, columns_, 0, element_}; }
 
   [[nodiscard]] Index rows() const { return rows_; }
@@ -83,7 +83,7 @@ class Rows {
   double& operator()(Index r, Index c) { return as<double>(r)[c]; }
   double operator()(Index r, Index c) const { return as<double>(r)[c]; }
 
-  /// Where row r begins, of rows of T.
+  /// Where row r begins, for rows of T.
   template <class T>
   [[nodiscard]] T* as(Index r = 0) {
     if (element_ != element_of<T>) refuse_element(element_);
@@ -94,7 +94,7 @@ class Rows {
     if (element_ != element_of<T>) refuse_element(element_);
     return static_cast<const T*>(data_) + r * stride_;
   }
-  /// The same of whatever they are made of.
+  /// The same for any number type.
   [[nodiscard]] void* place(Index r) { return static_cast<std::byte*>(data_) + r * stride_ * bytes_of(element_); }
   [[nodiscard]] const void* place(Index r) const {
     return static_cast<const std::byte*>(data_) + r * stride_ * bytes_of(element_);

@@ -12,7 +12,7 @@
 namespace polyhop {
 namespace {
 
-// An iteration count is kept as its bits, so that no integer is ever rounded.
+// An iteration count is stored as its bits, so that no integer is ever rounded.
 static_assert(sizeof(double) == sizeof(Index));
 
 }  // namespace

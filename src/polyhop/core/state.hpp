@@ -14,12 +14,12 @@
 
 namespace polyhop {
 
-/// A state of all agents in memory: for inspection, and for runs that one process does alone. It knows nothing of
-/// blocks, so that a run may be taken up by another number of workers. Rows stand by the agents' numbers.
+/// The state of all agents in memory: for inspection, and for runs in a single process. It is independent of blocks, so
+/// a run may be resumed by a different number of workers. Rows are in order of the agents' numbers.
 struct Snapshot {
   struct Entry {
     std::string name;
-    Index rows = 0;  // K for what belongs to agents, as many as there are of what all share; of a number 1
+    Index rows = 0;  // K for per-agent data, the number of rows for shared data, 1 for a number
     Index columns = 0;
     std::vector<double> data;  // rows x columns, without padding
     bool shared = false;       // the same for all agents
@@ -28,7 +28,7 @@ struct Snapshot {
 };
 
 /// Some rows of one entry of a state on their way to a file or back: those of the agents first .. first + rows, by
-/// number, without padding; or rows that all share, a number as one row.
+/// number, without padding; or shared rows, with a number as one row.
 struct StatePart {
   std::string name;
   Index first = 0;
@@ -37,42 +37,42 @@ struct StatePart {
   std::span<const double> data;
 };
 using StateSink = std::function<void(const StatePart& part)>;
-/// Gives all parts of a state to a sink: entry after entry, in each of them the agents in order.
+/// Passes all parts of a state to a sink: entry by entry, with the agents in order.
 using StateStream = std::function<void(const StateSink& sink)>;
 
-/// Everything that survives an iteration, registered by name by its owner: algorithm, rule, oracle,
-/// averaging. Checkpoints, other worker counts and inspection all read this one list.
+/// Everything that must survive from one iteration to the next, registered by name by its owner: algorithm, rule,
+/// oracle, averaging. Checkpoints, other worker counts and inspection all use this one list.
 class StateRegistry {
  public:
-  /// Per-agent rows of the block. Where blocks have rows of different lengths, the longest are what is saved, the
-  /// others filled up with zeros.
+  /// Per-agent rows of the block. If blocks have rows of different lengths, they are saved at the greatest length,
+  /// padded with zeros.
   void rows(const std::string& name, Rows& rows);
   /// Per-agent numbers of the block.
   void scalars(const std::string& name, std::vector<double>& scalars);
-  /// A number that every worker holds alike.
+  /// A number that is the same in every worker.
   void number(const std::string& name, double& number);
   void number(const std::string& name, Index& number);
-  /// Rows that every worker holds alike; they are saved once.
+  /// Rows that are the same in every worker; they are saved once.
   void shared(const std::string& name, Rows& rows);
 
   /// What is registered, in order.
   struct Entry {
     std::string name;
-    bool per_agent = false;  // else a number or rows that all share
+    bool per_agent = false;  // otherwise a number or shared rows
     Index columns = 0;
-    Index rows = 1;  // of what all share
+    Index rows = 1;  // of shared rows
   };
   [[nodiscard]] std::vector<Entry> entries() const;
-  /// Copies what the block's k-th agent has in the n-th entry (the k-th row of what all share), `columns` numbers or,
-  /// where another block has longer rows, more.
+  /// Copies the n-th entry of the block's k-th agent (or the k-th shared row): `columns` numbers or, if another block
+  /// has longer rows, more.
   void copy_out(std::size_t n, Index k, std::span<double> out) const;
   void copy_in(std::size_t n, Index k, std::span<const double> in);
 
   /// An empty snapshot of the right shape for `agents` agents.
   [[nodiscard]] Snapshot shape(Index agents) const;
-  /// Writes the block's part; workers may do so side by side.
+  /// Writes the block's part; workers may do so concurrently.
   void save(const Block& block, Snapshot& snapshot) const;
-  /// Reads the block's part back; throws Error when the snapshot is of another shape.
+  /// Reads the block's part back; throws Error if the snapshot has a different shape.
   void restore(const Block& block, const Snapshot& snapshot);
 
  private:
@@ -82,14 +82,14 @@ class StateRegistry {
     Kind kind;
     void* place;
     Index columns;
-    Index count = 1;  // of the rows that all share
+    Index count = 1;  // of the shared rows
     [[nodiscard]] bool per_agent() const { return kind == Kind::rows || kind == Kind::scalars; }
   };
   void insert(const std::string& name, Kind kind, void* place, Index columns, Index count = 1);
   std::vector<Item> items_;
 };
 
-/// Finds the parts of a saved state among the entries of this run, which has this many agents. Throws Error if they do
+/// Matches the parts of a saved state with the entries of this run, which has this many agents. Throws Error if they do
 /// not match.
 class StateMatching {
  public:
@@ -97,7 +97,7 @@ class StateMatching {
       : entries_(std::move(entries)), agents_(agents) {}
   /// The number of the entry that the part belongs to.
   std::size_t find(const StatePart& part);
-  /// To be called after the last part.
+  /// Call this after the last part.
   void end() const;
 
  private:
@@ -110,7 +110,7 @@ class StateMatching {
   std::vector<StateRegistry::Entry> entries_;
   Index agents_;
   std::size_t count_ = 0;  // entries begun
-  Index rows_ = 0;         // seen of the last of them
+  Index rows_ = 0;         // seen of the last entry
 };
 
 }  // namespace polyhop

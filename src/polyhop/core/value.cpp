@@ -66,7 +66,7 @@ std::string Value::text() const {
     std::string operator()(std::int64_t n) const { return std::to_string(n); }
     std::string operator()(double x) const {
       std::string s = shortest(x);
-      // TOML tells 1 from 1.0.
+      // TOML distinguishes 1 from 1.0.
       return s.find_first_of(".en") == std::string::npos ? s + ".0" : s;
     }
     std::string operator()(const std::string& s) const { return in_quotes(s); }

@@ -11,9 +11,9 @@
 
 namespace polyhop {
 
-/// A piece of configuration: what TOML, `--set` and other front ends give, and what option fields read.
-/// Each value remembers the line it came from (0 when there is none, below 0 when a flag gave it, see Sources), so that
-/// errors can say where.
+/// A piece of configuration: what TOML, `--set` and other front ends provide, and what option fields read. Each value
+/// remembers the line it came from (0 if there is none, below 0 if a flag gave it, see Sources), so that errors can say
+/// where.
 struct Value {
   using Array = std::vector<Value>;
   using Table = std::vector<std::pair<std::string, Value>>;  // in the order of the file
@@ -41,11 +41,11 @@ struct Value {
   [[nodiscard]] bool empty() const { return std::holds_alternative<std::monostate>(data); }
   /// The entry of a table, or nullptr.
   [[nodiscard]] const Value* find(std::string_view key) const;
-  /// The entry of a table, made if missing; turns an empty value into a table.
+  /// The entry of a table, added if missing; turns an empty value into a table.
   Value& operator[](std::string_view key);
   /// "a boolean", "an integer", ...: for messages.
   [[nodiscard]] std::string kind() const;
-  /// As in a TOML file.
+  /// As it would appear in a TOML file.
   [[nodiscard]] std::string text() const;
 };
 

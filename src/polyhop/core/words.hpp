@@ -10,10 +10,10 @@
 // Numbers as words of a sentence.
 namespace polyhop {
 
-/// "1 run", "3 runs": a number and what it counts, whose plural is its name with an s or `plural`.
+/// "1 run", "3 runs": a number and its noun; the plural is the noun with an s, or `plural`.
 std::string count_of(Index n, std::string_view one, std::string_view plural = "");
 
-/// A time for a reader: "42 ms", "4.2 s", "42 s", "12 min", "2.5 h".
+/// A time to read: "42 ms", "4.2 s", "42 s", "12 min", "2.5 h".
 std::string duration_text(double seconds);
 
 }  // namespace polyhop

@@ -9,20 +9,20 @@
 namespace polyhop {
 namespace {
 
-// The value of one of the rule's options, as it would stand in a file.
+// The value of one of the rule's options, as it would appear in a file.
 std::string option(const Method& method, std::string_view key) {
   const Value* value = method.rule.options.find(key);
   return value != nullptr ? value->text() : "";
 }
 
-// Whether a rule of polyhop's has this option, given or not.
+// Whether this is a built-in rule with such an option, given or not.
 bool takes(const Method& method, std::string_view key) {
   const auto rule = std::ranges::find(rules(), method.rule.name, &RuleEntry::name);
   return rule != rules().end() && std::ranges::count(rule->options, key, &FieldInfo::name) > 0;
 }
 
 std::string for_gap(const Method& method) {
-  // Only the published bound adds ||w_k - w_l||^2 to the step unasked: no damping or clipping makes up for it.
+  // Only the published bound adds ||w_k - w_l||^2 to the step by default: no damping or clipping makes up for it.
   if (option(method, "bound") == "\"paper\"") {
     return "the published rule does not vanish with the gradients and can diverge (docs/failures.md); use bound = "
            "\"tight\" (\"linear\" where no smoothness is known), damping = \"rows\", project = true";
@@ -45,7 +45,7 @@ std::string after_divergence(const Method& method) {
     return "the step is too large; step = { rule = \"tuned\", of = " + in_quotes(rule) +
            " } finds the best one on other seeds, factor = 0.5 takes half of it";
   }
-  // Steps from differences of gradients may be agreed on; others may have a limit.
+  // Rules with differences of gradients can agree on a step; others may have a cap.
   if (takes(method, "agree")) {
     return "made for full gradients (problem.batch = \"all\"); use agree = \"min\", or step = \"auto\"";
   }
@@ -74,7 +74,7 @@ std::string batch_note(const Value& config) {
   const Value* samples = problem != nullptr ? problem->find("samples") : nullptr;
   const auto* count = samples != nullptr ? samples->as<std::int64_t>() : nullptr;
   const auto* size = batch != nullptr ? batch->as<std::int64_t>() : nullptr;
-  // Other data have no number of samples here: 0.
+  // For other data the number of samples is unknown here: 0.
   return size != nullptr && count != nullptr && *count > 0 ? batch_note(Batch{*size, false}, *count) : "";
 }
 

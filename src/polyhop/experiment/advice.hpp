@@ -9,13 +9,14 @@
 
 namespace polyhop {
 
-/// Why a method's run may have ended this way, and what to do about it; empty for runs that went their way.
+/// Why a method's run may have ended this way, and what to do about it; empty if the run went well.
 std::string advice(const Method& method, Status status);
 
-/// What becomes of a batch that is larger than the number of an agent's samples; empty if it is not.
-/// `samples`: the most that an agent has.
+/// What happens to a batch that is larger than an agent's number of samples; empty if it is not. `samples`: the most
+/// that any agent has.
 std::string batch_note(const Batch& batch, Index samples);
-/// The same for synthetic data, from a resolved experiment; of other data the file does not say how many there are.
+/// The same for synthetic data, from a resolved experiment; for other data the file does not give the number of
+/// samples.
 std::string batch_note(const Value& config);
 
 }  // namespace polyhop

@@ -15,7 +15,7 @@
 namespace polyhop {
 namespace {
 
-// The agents of a worker's block in order of their numbers, and rows of theirs that are gathered or scattered.
+// The agents of a worker's block in order of their numbers, and their rows, which are gathered or scattered.
 class Members {
  public:
   explicit Members(Worker& worker) : worker_(worker) {
@@ -24,7 +24,7 @@ class Members {
     std::ranges::sort(agents_);
   }
 
-  // Rows of the agents first .. first + count to `all`; `copy(k, out)` gives that of the block's k-th.
+  // Sends the rows of the agents first .. first + count to `all`; `copy(k, out)` gives that of the block's k-th.
   template <class F>
   void gather(Index first, Index count, Index columns, std::span<double> all, F copy) {
     choose(first, count, columns);
@@ -32,7 +32,7 @@ class Members {
     worker_.collective.gather(rows_, mine_, all);
   }
 
-  // And from there.
+  // The way back.
   template <class F>
   void scatter(Index first, Index count, Index columns, std::span<const double> all, F copy) {
     choose(first, count, columns);
@@ -41,7 +41,7 @@ class Members {
   }
 
  private:
-  using Member = std::pair<Index, Index>;  // an agent's number, and its place in the block
+  using Member = std::pair<Index, Index>;  // an agent's number, and its position in the block
 
   void choose(Index first, Index count, Index columns) {
     const auto begin = std::ranges::lower_bound(agents_, first, {}, &Member::first);
@@ -74,15 +74,15 @@ void send(Worker& worker, Members& members, const std::string& name, Index colum
   }
 }
 
-// What the first worker says about the part that comes next.
+// What the first worker says about the next part.
 struct Announcement {
   std::size_t entry = 0;
-  Index first = 0;             // of its agents, or of the rows that all share
+  Index first = 0;             // of its agents, or of the shared rows
   Index count = 0;             // of these
-  std::vector<double> shared;  // what stands in the latter
+  std::vector<double> shared;  // the content of shared rows
 };
 
-// None: there is no more.
+// Empty: there are no more parts.
 std::optional<Announcement> announce(Worker& worker, const std::optional<Announcement>& mine) {
   Announcement out = mine.value_or(Announcement{});
   MessageReader in(
@@ -97,7 +97,7 @@ std::optional<Announcement> announce(Worker& worker, const std::optional<Announc
   return out;
 }
 
-// Does what was announced, on every worker alike.
+// Receives the announced part; the same on every worker.
 void receive(Members& members, StateRegistry& state, const std::vector<StateRegistry::Entry>& entries,
              const Announcement& next, std::span<const double> all) {
   const std::size_t n = next.entry;
@@ -112,7 +112,7 @@ void receive(Members& members, StateRegistry& state, const std::vector<StateRegi
                   [&](Index k, std::span<const double> row) { state.copy_in(n, k, row); });
 }
 
-// What is registered, with the longest rows that any worker has.
+// What is registered, with the greatest row length of any worker.
 std::vector<StateRegistry::Entry> agreed_entries(Worker& worker, const StateRegistry& state) {
   auto entries = state.entries();
   std::vector<double> columns(entries.size());
@@ -125,7 +125,7 @@ std::vector<StateRegistry::Entry> agreed_entries(Worker& worker, const StateRegi
   return entries;
 }
 
-// What every worker holds alike, from the first one's.
+// Writes the first worker's copy of what every worker holds.
 void write_shared(const StateRegistry& state, std::size_t n, const StateRegistry::Entry& entry, const StateSink& sink) {
   const auto columns = static_cast<std::size_t>(entry.columns);
   const Index at_once = std::min(entry.rows, rows_at_once(entry.columns));

@@ -12,27 +12,27 @@
 
 namespace polyhop {
 
-/// The most that anybody holds of what belongs to all agents while it passes through the first worker; at least one
-/// agent's row.
+/// The most that any process holds of all agents' data while it passes through the first worker; at least one agent's
+/// row.
 inline constexpr Index max_bytes_at_once = Index{16} << 20;
 
-/// How many rows of that many numbers there are.
+/// How many rows of `columns` numbers that is.
 constexpr Index rows_at_once(Index columns) {
   const Index bytes = columns * Index{sizeof(double)};
   return bytes < max_bytes_at_once ? max_bytes_at_once / (bytes > 0 ? bytes : 1) : 1;
 }
 
-// All workers make these calls together. Rows stand by the agents' numbers, whatever the blocks: what some workers have
-// sent, others can receive.
+// All workers make these calls together. Rows are in order of the agents' numbers, whatever the blocks: what some
+// workers have sent, others can receive.
 
-/// Brings everything that is registered to the first worker's `sink`, part after part; that of others is not called.
+/// Brings everything registered to the first worker's `sink`, part by part; the sinks of the others are not called.
 void send_state(Worker& worker, const StateRegistry& state, const StateSink& sink);
 
-/// The same for the rows of all agents; `rows` are those of the block's.
+/// The same for the rows of all agents; `rows` are the block's own.
 void send_rows(Worker& worker, const std::string& name, const Rows& rows, const StateSink& sink);
 
-/// The way back: deals what the first worker's `stream` gives, in parts of whatever size. Throws Error when it is of
-/// another shape than what is registered.
+/// The way back: deals what the first worker's `stream` provides, in parts of any size. Throws Error if its shape
+/// differs from what is registered.
 void receive_state(Worker& worker, StateRegistry& state, const StateStream& stream);
 
 }  // namespace polyhop

@@ -29,7 +29,7 @@ std::optional<Seeds> read_range(const std::string& text) {
   const char* end = begin + text.size();
   const auto a = std::from_chars(begin, begin + dots, first);
   const auto b = std::from_chars(begin + dots + 2, end, last);
-  constexpr std::uint64_t largest = std::numeric_limits<std::int64_t>::max();  // what TOML can hold
+  constexpr std::uint64_t largest = std::numeric_limits<std::int64_t>::max();  // the largest that TOML can hold
   if (a.ec != std::errc{} || a.ptr != begin + dots || b.ec != std::errc{} || b.ptr != end || last < first ||
       last > largest || last - first >= static_cast<std::uint64_t>(max_seeds)) {
     return {};
@@ -49,22 +49,23 @@ struct MethodOptions {
     using O = MethodOptions;
     static const auto table = FieldTable<O>()
                                   .add("name", &O::name,
-                                       "its name in tables and files; {option} in it stands for the value where that "
+                                       "its name in tables and files; {option} in it stands for the value if that "
                                        "option is a list")
                                   .add("algorithm", &O::algorithm, "the recursion: a name, or { name = \"...\", ... }")
                                   .add("step", &O::step, "the step-size rule: \"gap\" or { rule = \"gap\", ... }")
                                   .add("gradient", &O::gradient,
-                                       "plain: of the batch alone; saga, lsvrg: with less noise, by every sample's "
+                                       "plain: the batch's own; saga, lsvrg: with less noise, from every sample's "
                                        "last gradient or the full gradient at an earlier point")
                                   .add("average", &O::average, "record the averaged iterate too");
     return table;
   }
 };
 
-// An option that may hold a list as its value.
+// An option whose value may be a list.
 bool takes_list(const std::string& key) { return key == "optimum"; }
 
-// A method's name where an option is one of a list: "{key}" in it stands for the value, which else is put behind it.
+// The name of a method that was made from a list of values: "{key}" in the name stands for the value; without it the
+// value is appended.
 std::string name_for(std::string name, const std::string& key, const std::string& value) {
   const std::string mark = "{" + key + "}";
   const std::size_t place = name.find(mark);
@@ -72,7 +73,7 @@ std::string name_for(std::string name, const std::string& key, const std::string
   return (name.empty() ? "" : name + " ") + key + "=" + value;
 }
 
-// Replaces the first list among a method's options by each of its entries; repeated until no list is left.
+// Replaces the first list among a method's options by one method per entry; repeated until no list is left.
 void expand(const Value& method, std::vector<Value>& out) {
   // `part` is "step" or "algorithm", or empty for the method itself.
   const auto split = [&](const std::string& key, const std::string& part, const Value::Array& list, int line) {
@@ -107,12 +108,12 @@ void expand(const Value& method, std::vector<Value>& out) {
   out.push_back(method);
 }
 
-// Names stand in tables, files and archives, not all of which can hold control characters, or what XML forbids.
+// Names appear in tables, files and archives, not all of which can hold control characters, or what XML forbids.
 void check_name(const std::string& name, const std::string& path, const Value& table) {
   const auto is_control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
   const Value* value = table.find("name");
   const int line = value != nullptr && value->line != 0 ? value->line : table.line;
-  constexpr std::size_t longest = 1000;  // archives hold no more than 65,535 bytes, a page's table far fewer
+  constexpr std::size_t longest = 1000;  // archives hold at most 65,535 bytes, a page's table far fewer
   if (name.empty()) throw InputError(path, "found an empty name", line);
   if (name.size() > longest) {
     throw InputError(
@@ -124,7 +125,7 @@ void check_name(const std::string& name, const std::string& path, const Value& t
   }
 }
 
-// Relative file names start from the folder of the experiment file.
+// Relative file names start from the experiment file's folder.
 void settle_file(Value& table, std::string_view key, const std::string& folder) {
   const Value* found = table.find(key);
   const auto* name = found != nullptr ? found->as<std::string>() : nullptr;
@@ -135,7 +136,7 @@ void settle_file(Value& table, std::string_view key, const std::string& folder) 
   table[key] = std::move(settled);
 }
 
-// Those of a method's step.
+// The same for a method's step.
 void settle_step_files(Value& method, const std::string& folder) {
   const Value* step = method.find("step");
   const Value* optimum = step != nullptr ? step->find("optimum") : nullptr;
@@ -143,10 +144,10 @@ void settle_step_files(Value& method, const std::string& folder) {
   if (step != nullptr && step->find("file") != nullptr) settle_file(method["step"], "file", folder);
 }
 
-// Collects what is wrong in several places, so that it is told at once.
+// Collects errors from several places, to report them together.
 class AllErrors {
  public:
-  /// Does the work; false where that found errors.
+  /// Does the work; false if that found errors.
   template <class F>
   bool of(F work) {
     try {
@@ -183,7 +184,7 @@ std::vector<Method> read_methods(const Value& root, const std::string& folder, c
     std::vector<Value> expanded;
     errors.of([&] { expand((*entries)[n], expanded); });
     for (Value& value : expanded) {
-      // What is wrong with one of a list of values is told, and what they share only once.
+      // Reports an error in each of a list of values, but an error that they share only once.
       const bool is_good = errors.of([&] {
         settle_step_files(value, folder);
         methods.push_back(read_method(value, path, registry));
@@ -214,7 +215,7 @@ void settle_files(Value& root, const std::string& folder) {
   }
 }
 
-// A file of samples in an experiment's place is told as such, not by its first character that is no TOML.
+// A data file given as an experiment is recognised as such, instead of failing at its first character that is not TOML.
 Value read_experiment(const std::string& file) {
   static const std::set<std::string> of_data = {".csv", ".svm", ".libsvm", ".npy", ".npz", ".gz"};
   try {
@@ -225,7 +226,7 @@ Value read_experiment(const std::string& file) {
   }
 }
 
-// Refuses what would fill memory with cells or points, and says what to change.
+// Rejects what would fill memory with cells or points, and says what to change.
 void refuse_too_large(const Config& config) {
   constexpr double max_cells = 99999;
   constexpr double max_points = 2e7;
@@ -312,8 +313,8 @@ const FieldTable<TuningOptions>& TuningOptions::fields() {
           .add("goal", &O::goal,
                "fewest iterations to the target, or smallest final excess risk, of the last or of the averaged "
                "iterates; medians over seeds")
-          .add("resolution", &O::resolution, "how close, as a ratio, the step is to the best", {above(0)})
-          .add("budget", &O::budget, "how many steps to try at most", {count_from(1)});
+          .add("resolution", &O::resolution, "how close to the best step to get, as a ratio", {above(0)})
+          .add("budget", &O::budget, "the most steps to try", {count_from(1)});
   return table;
 }
 
@@ -328,7 +329,7 @@ const FieldTable<ExperimentOptions>& ExperimentOptions::fields() {
           .add("target", &O::target, "excess risk that counts as solved", {above(0)})
           .add("stop_at_target", &O::stop_at_target, "end a run at the first recorded point that reaches the target")
           .add("start", &O::start, "\"zero\", \"normal\", or a file of M or K x M numbers")
-          .add("time_limit", &O::time_limit, "seconds of iterations after which a run ends", above(0))
+          .add("time_limit", &O::time_limit, "seconds of iterating after which a run ends", above(0))
           .add("checkpoint_every", &O::checkpoint_every, "seconds of work between checkpoints", {above(0)})
           .require("graph", &O::graph, "the network")
           .require("problem", &O::problem, "the agents' costs")
@@ -350,7 +351,7 @@ Method read_method(const Value& table, const std::string& path, const Registry& 
       read_algorithm(chosen ? Value("auto") : options.algorithm, prefix + "algorithm", registry.algorithms());
   check_pair(method.algorithm, method.rule, prefix + "step", options.step.empty() ? table.line : options.step.line);
   const bool own = method.rule.gives == Steps::own;
-  if (own) method.rule = own_steps();  // whichever way it was asked for
+  if (own) method.rule = own_steps();  // whichever way it was requested
   method.name = options.name;
   if (method.name.empty()) {
     method.name = method.algorithm.name + (own ? "" : " " + method.rule.name);
@@ -381,7 +382,7 @@ Config read_config(Value root, const std::string& folder, const Registry& regist
     check_name(config.options.name, "name", root);
     settle(config.options.problem, registry.losses(), registry.problems());
   });
-  // Keys that belong to a loss are looked at last: those of a table without errors, too, where others have some.
+  // Keys that belong to a loss are checked last, even if another table has errors, as long as this one has none.
   if (const Value* table = root.find("problem"); !is_good && table != nullptr && !errors.any_under("problem")) {
     errors.of([&] {
       ProblemOptions problem = ProblemOptions::fields().read(*table, "problem");
@@ -427,7 +428,8 @@ Value written(const ExperimentOptions& options) {
 }
 
 Value identity(const ExperimentOptions& options) {
-  // The keys of [problem] as version 0.1 wrote them, when every loss had Huber's delta beside it. Later ones follow.
+  // The keys of [problem] as version 0.1 wrote them, when every loss had Huber's delta beside it. New ones are
+  // appended.
   static const std::vector<std::string> first = {"loss",        "l2",           "delta",
                                                  "source",      "dimension",    "samples",
                                                  "noise",       "scale_spread", "minimiser_spread",
@@ -440,7 +442,7 @@ Value identity(const ExperimentOptions& options) {
   if (!options.problem.own && root["problem"].find("delta") == nullptr) problem.emplace_back("delta", Value(1.0));
   std::ranges::stable_sort(problem, {},
                            [](const auto& entry) { return std::ranges::find(first, entry.first) - first.begin(); });
-  // Without faults, in double precision, a run is the one that version 0.2 stored.
+  // Without faults, in double precision, a run is identical to one that version 0.2 stored.
   const auto leave_out = [](Value::Table& table, const char* key) {
     std::erase_if(table, [&](const auto& entry) { return entry.first == key; });
   };

@@ -32,7 +32,8 @@ struct Codec<Seeds> {
   static Value write(const Seeds& seeds);
 };
 
-/// Whose models the excess risk is averaged over: everyone's while K*K*N*M is at most 2e9 (auto), everyone's, or n.
+/// Over whose models the excess risk is averaged: everyone's while K*K*N*M is at most 2e9 (auto), everyone's, or n
+/// agents'.
 struct RecordedAgents {
   enum class Kind { automatic, all, some };
   Kind kind = Kind::automatic;
@@ -68,7 +69,7 @@ struct TuningOptions {
   static const FieldTable<TuningOptions>& fields();
 };
 
-/// The keys outside of all tables, and [graph], [problem], [faults], [record], [tuning].
+/// The keys outside all tables, and [graph], [problem], [faults], [record], [tuning].
 struct ExperimentOptions {
   std::string name = "experiment";
   Seeds seeds;
@@ -87,13 +88,13 @@ struct ExperimentOptions {
   static const FieldTable<ExperimentOptions>& fields();
 };
 
-/// A rule whose constant is still to be found.
+/// A rule whose constant is yet to be found.
 struct TunedRule {
   TunedStep options;
-  std::function<RuleSpec(double constant)> with;  // the rule that is tuned, with this for its constant
+  std::function<RuleSpec(double constant)> with;  // makes the tuned rule with this constant
 };
 
-/// One [[method]], its algorithm and rule read.
+/// One [[method]], with its algorithm and rule read.
 struct Method {
   std::string name;
   AlgorithmSpec algorithm;
@@ -107,37 +108,38 @@ struct Method {
 struct Config {
   ExperimentOptions options;
   std::vector<Method> methods;
-  Sources sources = {};  // tells of what is found wrong later where it stands
+  Sources sources = {};  // for errors found later, to say where in the files they are
 };
 
 /// The keys of a [[method]] table, for docs and help.
 std::vector<FieldInfo> method_fields();
 
-/// Reads such a table.
+/// Reads a [[method]] table.
 Method read_method(const Value& table, const std::string& path, const Registry& registry = builtin());
 
-/// Reads a configuration from a tree of values; `folder` is where relative file names start. A list as the value of
-/// a method's option makes one method for each entry. Names are looked up in the registry, which is not needed any more
-/// when this returns. Throws InputError.
+/// Reads a configuration from a tree of values; relative file names start from `folder`. A list as the value of a
+/// method's option makes one method per entry. Names are looked up in the registry, which is no longer needed after
+/// this returns. Throws InputError.
 Config read_config(Value root, const std::string& folder = "", const Registry& registry = builtin());
 
 /// The same from a TOML file, with `settings` applied on top.
 Config read_config_file(const std::string& file, const std::vector<KeySetting>& settings = {},
                         const Registry& registry = builtin());
 
-/// All keys outside of methods that matter, with their values, as in a file.
+/// All keys outside methods that apply, with their values, as in a file.
 Value written(const ExperimentOptions& options);
 
-/// The same in a form that lasts: a store finds runs again by a hash of its text, also those of earlier versions.
+/// The same in a form that never changes: a store finds runs, even those of earlier versions, by a hash of its text.
 Value identity(const ExperimentOptions& options);
 
-/// Adds to what a store finds a run by which gradients it takes. Plain ones are left out, as before there were others.
+/// Adds the method's gradients to the settings by which a store finds a run. Plain gradients are left out, as before
+/// there were others.
 void add_gradient(const Method& method, Value& settings);
 
-/// An algorithm as in a file, with every option spelt out.
+/// An algorithm as in a file, with every option written out.
 Value to_value(const AlgorithmSpec& algorithm);
 
-/// The configuration with every option spelt out.
+/// The configuration with every option written out.
 Value resolved(const Config& config);
 
 }  // namespace polyhop

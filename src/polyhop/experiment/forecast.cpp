@@ -36,7 +36,7 @@ double present_bytes() {
   return resident * static_cast<double>(sysconf(_SC_PAGESIZE));
 }
 
-// Seconds for which this process had a core: what other programs take does not count.
+// CPU seconds of this process: what other programs use does not count.
 double cpu_seconds() {
   timespec now{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
@@ -45,21 +45,21 @@ double cpu_seconds() {
 
 Index points_of(Index iterations, Index every) { return 1 + iterations / every + (iterations % every != 0 ? 1 : 0); }
 
-// What a run took outside of its iterations: so much to begin with, and so much for each recorded point.
+// What a run took outside its iterations: a fixed amount, plus an amount for each recorded point.
 struct Around {
   double fixed = 0;
   double per_point = 0;
 };
 
-// Two runs that recorded unlike numbers of points tell one from the other; a single one does not.
+// Two runs with different numbers of recorded points separate the two; a single run cannot.
 Around around_of(double before, Index points_before, double now, Index points) {
   if (points <= points_before) return {0, now / static_cast<double>(points)};
   const double per_point = std::max(0.0, (now - before) / static_cast<double>(points - points_before));
   return {std::max(0.0, now - per_point * static_cast<double>(points)), per_point};
 }
 
-// Runs more and more iterations until `share` seconds are spent, all are done, or the run ends by itself as it will
-// when it counts; scales up what was seen.
+// Runs more and more iterations until `share` seconds are spent, all are done, or the run ends as the real one will;
+// scales up the measurement.
 void measure(const ExperimentOptions& options, const Method& method, const Instance& instance, double share,
              MethodForecast& out) {
   const double begin = cpu_seconds();
@@ -73,7 +73,7 @@ void measure(const ExperimentOptions& options, const Method& method, const Insta
     const Cell cell = run_cell(few, method, instance, options.seeds.list.front(), 1);
     const double whole = cpu_seconds() - cpu_start;
     const Point& last = cell.points.back();
-    // The recorded seconds are by the clock on the wall.
+    // The recorded seconds are wall-clock time.
     const double inside_all = whole * std::min(1.0, last.seconds / std::max(since(start), 1e-12));
     const auto points = std::ssize(cell.points);
     out.measured = last.iteration;
@@ -92,10 +92,10 @@ void measure(const ExperimentOptions& options, const Method& method, const Insta
   }
 }
 
-// How many runs of full length a search is like. It tries a step, doubles or halves it a few times, then both sides of
-// the best at ratios that approach 1. Most steps lose on the first half of the seeds, and the others do not run; where
-// iterations to the target count, a trial ends at the target or where it has lost. The constants are what the searches
-// of the examples took.
+// How many runs of full length a search is like. It tries a step, doubles or halves it a few times, then tries both
+// sides of the best at ratios that approach 1. Most steps lose on the first half of the seeds, and the others do not
+// run; if the goal is iterations to the target, a trial ends at the target or when it has lost. The constants are what
+// the searches of the examples took.
 double expected_trials(const ExperimentOptions& options, const Method& method) {
   constexpr double until_bracketed = 5;
   constexpr double share_of_a_run = 0.6;
@@ -107,7 +107,7 @@ double expected_trials(const ExperimentOptions& options, const Method& method) {
   return steps * majority * (to_target ? share_of_a_run : 1);
 }
 
-// A run of no iterations that looks at one agent: builds everything that a run builds, at little cost.
+// A run of no iterations that evaluates one agent: builds everything that a run builds, cheaply.
 void build(const ExperimentOptions& options, const Method& method, const Instance& instance) {
   ExperimentOptions none = options;
   none.iterations = 0;
@@ -115,7 +115,7 @@ void build(const ExperimentOptions& options, const Method& method, const Instanc
   (void)run_cell(none, method, instance, options.seeds.list.front(), 1);
 }
 
-// What is measured in the place of a method: a tuned step is a constant, and a small one does not diverge.
+// What is measured instead of a method: a tuned step becomes a constant, and a small one does not diverge.
 Method measurable(const Method& method) {
   if (!method.tuned) return method;
   Method constant = method;
@@ -153,7 +153,7 @@ Forecast forecast(const Config& config, Index threads, double budget) {
   out.cells = seeds * static_cast<Index>(config.methods.size());
   out.instance_seconds = cpu_seconds() - begin;
   const double instance_bytes = present_bytes();
-  std::set<std::string> searches;  // methods that differ by their factor share one
+  std::set<std::string> searches;  // methods that differ only in their factor share one
   Index searched_instances = 0;
   for (const Method& method : config.methods) {
     build(options, measurable(method), instance);

@@ -9,7 +9,7 @@
 
 namespace polyhop {
 
-/// What the first process decides, for all of them; it alone asks.
+/// Passes the first process's decision to all; only the first asks.
 inline bool first_says(Team& team, const std::function<bool()>& ask) {
   MessageReader in(team.collective().from_first(message(team.is_first() && ask && ask())));
   const bool answer = in.take<bool>();
@@ -17,7 +17,7 @@ inline bool first_says(Team& team, const std::function<bool()>& ask) {
   return answer;
 }
 
-/// What the first process alone does; where it fails, all of them throw.
+/// Does something in the first process only; if it fails, all of them throw.
 inline void on_first(Team& team, const std::function<void()>& work) {
   team.together([&] {
     if (team.is_first()) work();

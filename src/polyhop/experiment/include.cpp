@@ -13,7 +13,7 @@
 namespace polyhop {
 namespace {
 
-// Lines of the n-th included file begin after n times this many: no file of the size that is read has as many.
+// Lines of the n-th included file start after n times this many: no readable file has as many.
 constexpr int lines_of_a_file = 1 << 24;
 static_assert(TomlLimits::bytes <= lines_of_a_file);
 constexpr std::size_t max_files = 100;
@@ -50,8 +50,8 @@ void put_under(Value& upper, Value lower) {
   }
 }
 
-// The line of what a path such as "graph.agents" or "method[1].step" leads to, or of the last table on the way there;
-// 0 when not even its beginning is there.
+// The line of the value at a path such as "graph.agents" or "method[1].step", or of the last table on the way there; 0
+// if not even the start of the path exists.
 int line_of(const Value& root, const std::string& path) {
   constexpr std::string_view by_name = "method.";
   const Value* methods = root.find("method");
@@ -82,7 +82,7 @@ int line_of(const Value& root, const std::string& path) {
   return line;
 }
 
-// "method[1].step" as "method."far".step", where that method has a name.
+// "method[1].step" as "method."far".step", if that method has a name.
 std::string with_method_name(const Value& root, const std::string& path) {
   constexpr std::string_view by_number = "method[";
   const Value* methods = root.find("method");
@@ -112,7 +112,7 @@ Value read_included(const std::string& path, const Value& include) {
   try {
     root = read_toml_file(path);
   } catch (const InputError& e) {
-    // What is wrong inside of it says so; one that cannot be read at all is the fault of who names it.
+    // Errors inside the file name it; a file that cannot be read at all is the fault of the line that names it.
     if (e.line() > 0) throw;
     throw InputError("include", e.what(), include.line);
   }

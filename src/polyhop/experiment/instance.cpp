@@ -25,7 +25,7 @@ void refuse_empty_files(const DataSource& source, const DealtData& dealt) {
       0, AgentFiles::from(source.file)->of(dealt.without_samples.front()));
 }
 
-// A problem on data that were read and dealt.
+// A problem on real data, which are read and dealt.
 void add_real_problem(const ProblemOptions& options, std::uint64_t seed, Team& team, Placement placement,
                       Instance& instance) {
   const ModelOptions& model = options.model;
@@ -52,7 +52,7 @@ void add_real_problem(const ProblemOptions& options, std::uint64_t seed, Team& t
   });
 }
 
-// One whose costs are made and not read: of synthetic data, or of one's own.
+// A problem whose costs are made, not read: synthetic data, or your own problem.
 void add_made_problem(const ProblemOptions& options, std::uint64_t seed, Team& team, Placement placement,
                       Instance& instance) {
   const CombinationMatrix& matrix = instance.network.matrix;
@@ -90,7 +90,7 @@ PreparedData prepare_data(const DataSource& source, const ModelOptions& model, c
   try {
     return with_enough_memory("", prepare);
   } catch (const InputError& e) {
-    // What does not fit once it is dealt, or with one column more, names no file by itself.
+    // Errors after dealing, or with one more column, do not name a file themselves.
     const bool nameless = e.path().empty() && e.file().empty();
     throw nameless ? e.in_file(source.bundled.empty() ? source.file : source.bundled) : e;
   }

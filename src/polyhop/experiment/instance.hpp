@@ -17,30 +17,29 @@
 
 namespace polyhop {
 
-/// Samples that were read and dealt, scaled as a model's options ask for, with a column of ones for its intercept.
-/// Every process of a team has those of its own agents.
+/// Samples after reading, dealing and scaling as a model's options say, with a column of ones for its intercept. Every
+/// process of a team has those of its own agents.
 struct PreparedData : TeamData {
   Standardised standardised;  // empty unless asked for
 };
 
-/// Made by all processes of the team together, for `run` and `fit` alike.
+/// All processes of the team call it together, for `run` and `fit` alike.
 PreparedData prepare_data(const DataSource& source, const ModelOptions& model, const CombinationMatrix& matrix,
                           std::uint64_t seed, Team& team, Placement placement);
 
-/// Everything of one seed that its methods share. Every process of a team has its own: the graph and the reference are
-/// the same in all of them, the problem holds the costs of the process's own agents.
+/// Everything that the methods of one seed share. Every process of a team has its own: the graph and the reference are
+/// the same in all, the problem holds the costs of the process's own agents.
 struct Instance {
   NetworkGraph network;
   std::shared_ptr<const Problem> problem;
   Reference reference;
-  Traffic preparation = {};  // what agreeing on the features' scales took, of all processes together
+  Traffic preparation = {};  // sent to agree on the features' scales, over all processes
   Ownership ownership = {};
-  double column_spread = 1;  // of the features of real data that were not standardised
-  Index skipped = 0;         // rows of the data that were left out because they lack a value
+  double column_spread = 1;  // of the features of real data, if not standardised
+  Index skipped = 0;         // rows of the data left out because they lack a value
 };
 
-/// Made by all processes of the team together, each for its own agents. Nothing but the ownership depends on the
-/// placement.
+/// All processes of the team call it together, each for its own agents. Only the ownership depends on the placement.
 Instance make_instance(const ExperimentOptions& options, std::uint64_t seed, Team& team = alone(),
                        Placement placement = Placement::contiguous);
 

@@ -19,7 +19,7 @@ bool holds_store(const fs::path& folder) {
   return fs::is_regular_file(Store::file_in(folder.string()), error);
 }
 
-// Where `run` puts the results of an experiment file: out/NAME. Empty if they are not there.
+// Where `run` puts the results of an experiment file: out/NAME. Empty if it does not exist.
 fs::path results_of(const std::string& file) {
   try {
     const Value root = read_toml_file(file);
@@ -32,7 +32,7 @@ fs::path results_of(const std::string& file) {
   }
 }
 
-// Refuses what is no folder of results, and says which is.
+// Rejects what is not a folder of results, and says which one is.
 void require_store(const std::string& folder) {
   if (holds_store(folder)) return;
   const fs::path path(folder);

@@ -8,8 +8,8 @@
 
 namespace polyhop {
 
-/// The experiment that a folder's store holds, as far as it got. Models only on request: they may be large.
-/// Throws InputError when there is none, or none that this version can read.
+/// The experiment in a folder's store, as far as it got. Models only on request: they may be large. Throws InputError
+/// if there is none, or none that this version can read.
 Record load_record(const std::string& folder, bool with_models);
 
 }  // namespace polyhop

@@ -21,7 +21,7 @@
 namespace polyhop {
 
 /// How a run ended: all iterations done, target reached, diverged, out of time. In a store also: not finished yet, or
-/// failed with an error (`Cell::message`). `stalled`: all iterations done without reaching the target, and in the end
+/// failed with an error (`Cell::message`). `stalled`: all iterations done without reaching the target, and at the end
 /// no agent moved, because every step was 0.
 enum class Status { done, target, diverged, time_limit, unfinished, failed, stalled };
 template <>
@@ -35,7 +35,7 @@ struct EnumNames<Status> {
                                                                                 {Status::stalled, "stalled"}}};
 };
 
-/// One recorded point of a run; point_columns says what its numbers mean. NaN where something is not known.
+/// One recorded point of a run; point_columns explains its numbers. Unknown numbers are NaN.
 struct Point {
   Index iteration = 0;
   double seconds = 0;
@@ -61,8 +61,8 @@ struct Point {
   Index crossed_scalars = 0;
 };
 
-/// What a number of a point is: the progress of the run; how far it is from the optimum, which is what curves show, on
-/// a logarithmic axis; what the steps were, or what their rule is based on; a total that only grows.
+/// The kind of a number in a point: the progress of the run; the distance from the optimum, which curves show on a
+/// logarithmic axis; the steps, or what their rule is based on; a total that only grows.
 enum class ColumnKind { progress, measure, step, count };
 template <>
 struct EnumNames<ColumnKind> {
@@ -72,21 +72,21 @@ struct EnumNames<ColumnKind> {
                                                                                     {ColumnKind::count, "count"}}};
 };
 
-/// The level that a figure compares a measure with: the experiment's target, or the error rate of w^o.
+/// What a figure compares a measure with: the experiment's target, or the error rate of w^o.
 enum class ComparedWith { nothing, target, optimum };
 
-/// A number of a point: everything that the store, the files, the pages, the figures and the documents know about it.
+/// A number of a point: everything that the store, files, pages, figures and documents know about it.
 struct PointColumn {
   std::string_view name;  // in files; options and pages write it with dashes
   std::variant<Index Point::*, double Point::*> number;
   ColumnKind kind;
   std::string_view unit;
   std::string_view help;        // a sentence without its full stop
-  std::string_view label = {};  // of an axis, where it can be one
+  std::string_view label = {};  // of an axis, if it can be one
   ComparedWith compared = ComparedWith::nothing;
 };
 
-/// All numbers of a point, in the order of curves.csv. A new one comes last, and none is ever renamed.
+/// All numbers of a point, in the order of curves.csv. New ones are appended, and none is ever renamed.
 inline constexpr auto point_columns = [] {
   using P = Point;
   using enum ColumnKind;
@@ -128,7 +128,7 @@ inline constexpr auto point_columns = [] {
   });
 }();
 
-/// The columns of one kind, in their order.
+/// The columns of one kind, in order.
 template <ColumnKind kind>
 inline constexpr auto columns_of = [] {
   constexpr auto is_one = [](const PointColumn& column) { return column.kind == kind; };
@@ -156,11 +156,11 @@ inline double number_in(const PointColumn& column, const Point& point) {
   return std::visit([&](const auto member) { return static_cast<double>(point.*member); }, column.number);
 }
 
-/// What a search for the best constant cost, over all its trial runs, and what it found.
+/// What the search for the best constant cost, over all trial runs, and what it found.
 struct Tuning {
   std::string method;
   double value = 0;      // the constant found
-  double factor = 1;     // the share of it that the method runs with
+  double factor = 1;     // the multiple of it that the method uses
   Index trials = 0;      // runs
   Index iterations = 0;  // totals over all trials
   Index vectors = 0;
@@ -173,14 +173,14 @@ struct Tuning {
 /// The largest network that a page draws.
 inline constexpr Index drawn_agents = 500;
 
-/// A network, to draw: that of one seed.
+/// A network to draw, that of one seed.
 struct NetworkPicture {
   std::uint64_t seed = 0;
   Index agents = 0;
   std::vector<std::pair<std::int32_t, std::int32_t>> edges;  // k < l, in order
 };
 
-/// Columns of features that differ in size by more than this are the likely reason for a run that missed its target.
+/// If columns of features differ in size by more than this, it is the likely reason for a run that missed its target.
 inline constexpr double unlike_columns = 10;
 
 /// One run: a method on a seed.
@@ -189,10 +189,10 @@ struct Cell {
   std::uint64_t seed = 0;
   Status status = Status::done;
   std::string message;     // why a run failed, or what to do about one that diverged or stalled
-  bool bad_input = false;  // it failed because of what it was given
+  bool bad_input = false;  // it failed because of bad input
   MeteredVector<Point> points;
-  std::vector<MeteredVector<double>> steps;  // per point, where every agent's step is recorded; else empty
-  /// Beside them, of a network that a page can draw: every agent's ||w_k - mean of all w_k||; else empty.
+  std::vector<MeteredVector<double>> steps;  // per point, if every agent's step is recorded; otherwise empty
+  /// Likewise for a network small enough to draw: every agent's ||w_k - mean of all w_k||; otherwise empty.
   std::vector<MeteredVector<double>> distances;
   Rows models;                 // K x M, the last iterate
   Rows averaged;               // K x M, or empty
@@ -209,9 +209,9 @@ struct Record {
   std::string name;
   double target = 0;
   Value config;                                                 // resolved
-  std::vector<Cell> cells;                                      // by seed, then by method in the order of the file
+  std::vector<Cell> cells;                                      // by seed, then by method in the file's order
   std::vector<NetworkPicture> networks;                         // of the first seed, unless too large to draw
-  std::vector<Tuning> tunings;                                  // of the methods that were tuned
+  std::vector<Tuning> tunings;                                  // of the tuned methods
   std::vector<std::pair<std::string, std::string>> provenance;  // version, compiler, machine, date: name and text
 };
 

@@ -15,7 +15,7 @@
 namespace polyhop {
 namespace {
 
-// What the workers add up at each point besides the risks.
+// What the workers add up at each point, besides the risks.
 enum Sum : std::size_t {
   consensus,
   distance,
@@ -27,7 +27,7 @@ enum Sum : std::size_t {
   sum_count = first_count + point_counts.size()
 };
 
-// NaN where nobody counted.
+// NaN if nothing was counted.
 double share_of(double count, Index samples) {
   return count >= 0 ? count / static_cast<double>(samples) : std::numeric_limits<double>::quiet_NaN();
 }
@@ -105,7 +105,7 @@ void Recorder::gather_mean(const Rows& models) {
   scale(1 / static_cast<double>(problem_.agents()), mean_);
 }
 
-// Brings `count` of the models to evaluate to every worker: those of the watched agents, the mean, the averaged ones.
+// Sends `count` of the models to evaluate to every worker: those of the watched agents, the mean, the averaged ones.
 void Recorder::gather_points(Index first, Index count, const Rows& models, const Rows* averaged) {
   const Block& block = worker_.network.block();
   const Index m = problem_.dimension();
@@ -130,11 +130,11 @@ void Recorder::gather_points(Index first, Index count, const Rows& models, const
   }
 }
 
-// J at all these points, summed in agent order. So many at a time that nobody holds the models of all agents.
+// J at all these points, summed in agent order. Takes so many at a time that nobody holds the models of all agents.
 void Recorder::gather_risks(const Rows& models, const Rows* averaged) {
   const Block& block = worker_.network.block();
   const auto all = static_cast<Index>(risks_.size());
-  const Index share = problem_.agents() / worker_.count;  // costs have a row for each agent of a block
+  const Index share = problem_.agents() / worker_.count;  // costs have one row for each agent of a block
   const Index at_once = std::min(all, rows_at_once(std::max(problem_.dimension(), share)));
   for (Index first = 0; first < all; first += at_once) {
     const Index count = std::min(at_once, all - first);
@@ -148,7 +148,7 @@ void Recorder::gather_risks(const Rows& models, const Rows* averaged) {
   }
 }
 
-// Adds up distances and levels in agent order; and what is counted, for which no order matters.
+// Adds up distances and levels in agent order, and counts, whose order does not matter.
 void Recorder::gather_sums(const Algorithm& algorithm, const Oracle& oracle, double seconds,
                            std::span<const double> levels) {
   const Block& block = worker_.network.block();
@@ -182,8 +182,8 @@ void Recorder::gather_distances(const Rows& models) {
   worker_.collective.gather(agents_, away_, distances_);
 }
 
-// What this worker has to add to the point_counts. Rounds are everybody's, so the first worker tells them, and what was
-// counted before a checkpoint.
+// This worker's part of point_counts. Rounds are everybody's, so the first worker reports them, and what was counted
+// before a checkpoint.
 Point Recorder::own_counts(const Oracle& oracle) const {
   const Traffic& own = worker_.network.algorithm_traffic();
   const Traffic& step = worker_.network.step_traffic();
@@ -216,7 +216,7 @@ Point Recorder::point(Index iteration, bool averaged) const {
   point.excess_risk = mean_excess(0);
   point.excess_risk_worst = -std::numeric_limits<double>::infinity();
   for (std::size_t p = 0; p < watched; ++p) {
-    // A NaN is the worst there is, and stays.
+    // NaN counts as the worst and stays.
     if (excess(p) > point.excess_risk_worst || std::isnan(excess(p))) point.excess_risk_worst = excess(p);
   }
   point.excess_risk_mean_model = excess(watched);
@@ -231,7 +231,7 @@ Point Recorder::point(Index iteration, bool averaged) const {
   return point;
 }
 
-// The first worker alone knows the steps of all.
+// Only the first worker knows all agents' steps.
 void Recorder::fill_steps(Point& point) const {
   constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
   const bool stepped = point.iteration > 0;
@@ -240,8 +240,8 @@ void Recorder::fill_steps(Point& point) const {
   point.step_max = stepped ? *std::ranges::max_element(steps_) : unknown;
 }
 
-// Every agent's step, of which there is none before the first iteration; and its distance from the mean, unless a run
-// is taken up that began without them.
+// Every agent's step, which does not exist before the first iteration; and its distance from the mean, unless the run
+// was started without recording distances.
 void Recorder::keep_agents(Index iteration) {
   const bool from_the_beginning = cell_.distances.size() + 1 == cell_.points.size();
   cell_.steps.emplace_back(steps_.begin(), steps_.end());
@@ -268,7 +268,7 @@ std::optional<Status> Recorder::observe(Index iteration, double seconds, const A
       if (every_step_) keep_agents(iteration);
     });
   }
-  // Far beyond anything a transient reaches; a NaN fails the comparison as well.
+  // Far beyond any transient; a NaN fails the comparison too.
   constexpr double beyond_return = 1e9;
   if (iteration == 0) first_risk_ = std::abs(now.excess_risk + reference_.value);
   if (!(now.excess_risk <= beyond_return * std::max(1.0, first_risk_)) || !std::isfinite(now.consensus_error)) {

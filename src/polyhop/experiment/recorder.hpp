@@ -15,14 +15,14 @@
 
 namespace polyhop {
 
-/// Watches a run from one worker: at each recorded iteration all workers form the global numbers together, in agent
+/// Watches a run from one worker: at each recorded iteration all workers compute the global numbers together, in agent
 /// order, and the first of them writes the point. The only user of the collective.
 class Recorder {
  public:
   Recorder(const ExperimentOptions& options, const Problem& problem, const Reference& reference, Worker& worker,
            Cell& cell, bool every_step = false);
 
-  /// Counts what was sent before the first iteration.
+  /// Adds what was sent before the first iteration.
   void charge(const Traffic& before) {
     before_.rounds += before.rounds;
     before_.vectors += before.vectors;
@@ -31,15 +31,15 @@ class Recorder {
   /// Resumes from a checkpoint: counts continue, and divergence is judged as before.
   void resume(const Checkpoint& checkpoint);
   [[nodiscard]] bool due(Index iteration) const;
-  /// Records a point and says whether the run must end, alike on every worker. `levels`: as StepSize tells them.
+  /// Records a point and decides whether the run must end; the same on every worker. `levels`: as in StepSize.
   std::optional<Status> observe(Index iteration, double seconds, const Algorithm& algorithm,
                                 const AveragedIterate* average, const Oracle& oracle,
                                 std::span<const double> levels = {});
-  /// Where the run stands before `iteration`, for the first worker to save.
+  /// The state of the run before `iteration`, for the first worker to save.
   Checkpoint standing(Index iteration, double seconds, const Oracle& oracle);
-  /// Brings the last models of all agents to the first worker's `sink`: "models" and, if recorded, "averaged".
+  /// Sends the last models of all agents to the first worker's `sink`: "models" and, if recorded, "averaged".
   void send_models(const Algorithm& algorithm, const AveragedIterate* average, const StateSink& sink);
-  /// Writes them into the cell instead: only for a process that does the run alone.
+  /// Writes them into the cell instead; only for a process that does the run alone.
   void finish(const Algorithm& algorithm, const AveragedIterate* average);
 
  private:
@@ -60,20 +60,20 @@ class Recorder {
   const Reference& reference_;
   Worker& worker_;
   Cell& cell_;
-  Rows minimiser_;              // w^o as a row, or empty
-  std::vector<Index> watched_;  // the agents whose models are evaluated
-  Rows mean_;                   // the mean of all models
-  Rows points_;                 // models to evaluate, some at a time
-  Rows costs_;                  // J_k at those points, for the block's agents
-  std::vector<double> flat_;    // points on their way through the collective
-  std::vector<double> risks_;   // J at the watched models, the mean model, the watched averaged models
-  std::vector<double> sums_;    // see gather_sums
-  std::vector<Index> agents_;   // the numbers of the block's agents
-  std::vector<double> steps_;   // of all agents, at the first worker
-  std::vector<double> away_;    // the distances of the block's agents from the mean, where a page can draw the network
+  Rows minimiser_;                 // w^o as a row, or empty
+  std::vector<Index> watched_;     // the agents whose models are evaluated
+  Rows mean_;                      // the mean of all models
+  Rows points_;                    // models to evaluate, some at a time
+  Rows costs_;                     // J_k at those points, for the block's agents
+  std::vector<double> flat_;       // points passing through the collective
+  std::vector<double> risks_;      // J at the watched models, the mean model, the watched averaged models
+  std::vector<double> sums_;       // see gather_sums
+  std::vector<Index> agents_;      // the numbers of the block's agents
+  std::vector<double> steps_;      // of all agents, at the first worker
+  std::vector<double> away_;       // the distances of the block's agents from the mean, if a page can draw the network
   std::vector<double> distances_;  // those of all agents, at the first worker
   double first_risk_ = 0;
-  double wrong_at_optimum_ = -1;  // samples here that w^o takes for another class; -1: no classes, or no w^o
+  double wrong_at_optimum_ = -1;  // samples here that w^o misclassifies; -1: no classes, or no w^o
   bool every_step_;               // record every agent's step
   Point before_;                  // counts from before a checkpoint
 };

@@ -21,7 +21,7 @@ void insert(std::vector<Entry>& entries, Entry entry, const std::string& kind) {
   entries.push_back(std::move(entry));
 }
 
-// Options of losses and problems stand in [problem], beside keys that everybody has.
+// Options of losses and problems are in [problem], beside keys that every problem has.
 void refuse_taken_keys(const std::string& kind, const std::string& name, const std::vector<FieldInfo>& options) {
   const std::vector<std::string> taken = ProblemOptions::fields().names();
   for (const FieldInfo& option : options) {

@@ -12,8 +12,8 @@
 
 namespace polyhop {
 
-/// What an experiment's file can name: the built-in losses, step-size rules and algorithms, and whatever a program
-/// adds. An added entry is like a built-in one, and gets everything they have: validation, the store, resuming, tuning,
+/// The names that an experiment's file can use: the built-in losses, step-size rules and algorithms, and whatever a
+/// program adds. An added entry gets everything that a built-in one has: validation, the store, resuming, tuning,
 /// ranking, pages, MPI.
 ///   Registry registry;
 ///   registry.add(loss_entry<Quantile, QuantileOptions>("quantile", "..."));
@@ -23,7 +23,7 @@ class Registry {
  public:
   Registry();
 
-  /// Throws Error if the name is taken, or if an option has the name of a key beside it.
+  /// Throws Error if the name is taken, or if an option is named like one of the keys beside it.
   Registry& add(LossEntry loss);
   Registry& add(ProblemEntry problem);
   Registry& add(RuleEntry rule);
@@ -41,7 +41,7 @@ class Registry {
   std::vector<AlgorithmEntry> algorithms_;
 };
 
-/// The built-in tables alone.
+/// Only the built-in tables.
 const Registry& builtin();
 
 }  // namespace polyhop

@@ -25,7 +25,7 @@
 namespace polyhop {
 namespace {
 
-// The instance of one seed, made by whoever needs it first and dropped by whoever needs it last.
+// The instance of one seed, made by the first who needs it and dropped by the last.
 class SharedInstance {
  public:
   const Instance& get(const ExperimentOptions& options, std::uint64_t seed, const RunOptions& run) {
@@ -49,7 +49,7 @@ class SharedInstance {
 
 CellKey cell_key(const ExperimentOptions& options, const Method& method, std::uint64_t seed) {
   Value settings = identity(options);
-  // What does not change a run's numbers: the names, the other seeds, how often it is saved.
+  // Removes what does not change a run's numbers: names, other seeds, how often it is saved.
   std::erase_if(*settings.as<Value::Table>(), [](const auto& entry) {
     return entry.first == "name" || entry.first == "seeds" || entry.first == "checkpoint_every" ||
            entry.first == "tuning";
@@ -95,8 +95,8 @@ std::vector<std::pair<std::string, std::string>> provenance() {
           {"cores", std::to_string(machine.cores)}};
 }
 
-// An experiment on its way: the cells, their instances, and what is told to whom. Where several processes do it
-// together, the first one has the store and the record, and decides what is run; all of them run it.
+// An experiment in progress: the cells, their instances, and who gets told what. If several processes do it together,
+// the first one has the store and the record, and decides what is run; all of them run it.
 class Experiment {
  public:
   Experiment(const Config& config, const RunOptions& options, Record head)
@@ -140,8 +140,8 @@ class Experiment {
   }
 
  private:
-  // How many threads each run gets: as many as pay off, and runs go side by side. A number that the user asked for is
-  // used up, where runs are few.
+  // How many threads each run gets: as many as pay off, with several runs at a time. A number that the user gave is
+  // used fully even if there are few runs.
   [[nodiscard]] Index workers_for(double work, Index threads) const {
     if (team_.size() > 1) return threads;
     const auto runs = std::max<Index>(1, static_cast<Index>(waiting_.size()));
@@ -161,7 +161,7 @@ class Experiment {
     record_.networks.push_back(std::move(picture));
   }
 
-  // What the store knows already is taken from it; the rest waits for its turn.
+  // Takes from the store what it already has; the rest is left to run.
   void find_finished() {
     std::vector<char> known(keys_.size());
     if (stored_) on_first(team_, [&] { load_finished(known); });
@@ -204,9 +204,9 @@ class Experiment {
     try {
       cell = run_one(n, instances_[s].get(config_.options, keys_[n].seed, run_), workers);
     } catch (const LostPeer&) {
-      throw;  // the others cannot go on either
+      throw;  // the others cannot continue either
     } catch (const OutputError&) {
-      throw;  // there is no room for the others, nor for saying so in the store
+      throw;  // no room for the others, nor for recording this in the store
     } catch (const std::exception& e) {
       if (!stored_) throw;
       on_first(team_, [&] {
@@ -221,7 +221,7 @@ class Experiment {
     if (team_.is_first() && run_.on_cell) run_.on_cell(cell, finished_, static_cast<Index>(keys_.size()));
   }
 
-  // The cell as far as the store has it.
+  // The cell as stored so far.
   Cell stored(const CellKey& key) const {
     if (run_.store != nullptr) return run_.store->load_cell(key.id(), key.method, key.seed, false);
     Cell cell;
@@ -235,8 +235,8 @@ class Experiment {
     const Method& method = config_.methods[n % static_cast<std::size_t>(methods())];
     CellControl control;
     control.stop = run_.stop;
-    control.models = team_.size() == 1;  // else nobody has room for those of all
-    // A page wants something to show: the first seed of a small network records every agent's steps.
+    control.models = team_.size() == 1;  // otherwise nobody has room for those of all agents
+    // For the page: the first seed of a small network records every agent's steps.
     constexpr Index few_agents = 256;
     control.every_step = n < static_cast<std::size_t>(methods()) && instance.problem->agents() <= few_agents;
     if (run_.on_point) {
@@ -259,7 +259,7 @@ class Experiment {
     return run_cell(config_.options, method, instance, keys_[n].seed, workers, control, std::move(begun), team_);
   }
 
-  // What the store has of a cell up to its checkpoint, if there is one.
+  // The cell as stored, and its checkpoint, if there is one.
   Cell take_up(const CellKey& key, std::optional<Checkpoint>& checkpoint, CellControl& control) {
     const std::string id = key.id();
     checkpoint = run_.store->checkpoint(id);
@@ -272,7 +272,7 @@ class Experiment {
     Cell begun = stored(key);
     begun.message.clear();
     std::erase_if(begun.points, [&](const Point& point) { return point.iteration > checkpoint->iteration; });
-    // Steps that were not recorded from the beginning are not recorded at all.
+    // Steps that were not recorded from the start are not recorded at all.
     control.every_step = control.every_step && begun.steps.size() == begun.points.size();
     if (!control.every_step && config_.options.record.steps == RecordedSteps::summary) begun.steps.clear();
     if (begun.steps.empty() || begun.distances.size() != begun.points.size()) begun.distances.clear();
@@ -297,9 +297,9 @@ class Experiment {
   Record record_;
   std::vector<CellKey> keys_;
   std::vector<SharedInstance> instances_;                   // of each seed
-  std::vector<Index> waiting_;                              // cells still to be run
-  std::map<std::string, std::size_t> first_of_;             // the cell that runs for all of the same settings
-  std::vector<std::pair<std::size_t, std::size_t>> twins_;  // the others, and that one
+  std::vector<Index> waiting_;                              // cells still to run
+  std::map<std::string, std::size_t> first_of_;             // the cell that runs for all with the same settings
+  std::vector<std::pair<std::size_t, std::size_t>> twins_;  // the others, each with that one
   std::mutex mutex_;
   Index finished_ = 0;
 };

@@ -15,7 +15,7 @@
 namespace polyhop {
 
 struct RunOptions {
-  /// Threads to use in every process; 0: as many as there are cores, or one where several processes run together. No
+  /// Threads to use in every process; 0: as many as there are cores, or one if several processes run together. No
   /// result depends on it.
   Index threads = 0;
   /// Called after each finished cell, from the thread that finished it, one at a time.
@@ -24,14 +24,14 @@ struct RunOptions {
   std::function<void(const Cell& cell)> on_point = {};
   /// Called during the search for a tuned constant: steps tried so far, and the largest possible number.
   std::function<void(const std::string& method, Index tried, Index budget)> on_trial = {};
-  /// Called when the data of a seed were read without the rows that lack a value: how many these are.
+  /// Called if rows of a seed's data were left out because they lack a value: how many.
   std::function<void(Index rows)> on_skipped = {};
   /// Polled a few times per second by every running cell: true ends them at their next checkpoint, `unfinished`.
   std::function<bool()> stop = {};
   /// Where finished cells are kept and found again, and unfinished ones resume from. Models then stay there.
   Store* store = nullptr;
   /// The processes that share the work. Every process calls `run` with the same configuration; callbacks, `stop` and
-  /// the store are those of the first one, and those of the others are ignored.
+  /// the store of the first one are used, those of the others ignored.
   Team* team = &alone();
   /// Which agents each process owns. No result depends on it.
   Placement placement = Placement::contiguous;
@@ -40,10 +40,10 @@ struct RunOptions {
 /// The settings that determine a cell's numbers, and nothing else.
 CellKey cell_key(const ExperimentOptions& options, const Method& method, std::uint64_t seed);
 
-/// Runs every method on every seed: small cells side by side, a large one on all threads. With a store, finished cells
-/// are not run again, interrupted ones resume, and a cell that fails is kept as failed while the others run. Several
-/// processes run the cells one after the other, each on all of them; the record is complete in the first one, its cells
-/// without models, which a store keeps.
+/// Runs every method on every seed: small cells concurrently, a large one on all threads. With a store, finished cells
+/// are not run again, interrupted ones resume, and a cell that fails is stored as failed while the others run. Several
+/// processes run the cells one after the other, each on all of them; the record is complete in the first one, but its
+/// cells have no models, which only a store keeps.
 Record run(const Config& config, const RunOptions& options = {});
 
 }  // namespace polyhop

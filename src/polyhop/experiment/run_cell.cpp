@@ -24,7 +24,7 @@
 namespace polyhop {
 namespace {
 
-// Decides, for all workers alike, when a run is looked after: at recorded points, and a few times a second between.
+// Decides, for all workers alike, when to attend to a run: at recorded points, and a few times per second in between.
 class Watch {
  public:
   enum Action { go_on, save, stop };
@@ -34,7 +34,7 @@ class Watch {
 
   [[nodiscard]] bool due(Index i) const { return active_ && i == next_; }
 
-  /// What to do before iteration i. The first worker decides; the answer travels to all.
+  /// What to do before iteration i. The first worker decides and tells all.
   Action look(Index i) {
     if (!active_) return go_on;
     std::string decision;
@@ -71,8 +71,8 @@ class Watch {
   Clock::time_point saved_ = Clock::now();
 };
 
-// Not solved, and nobody has moved between the last two points. Nor will they: a sample that happens to be fitted gives
-// a step of 0 now and then, but not all agents at both points.
+// Whether the run is not solved and no agent moved between the last two points. Then none will: a sample that happens
+// to be fitted gives a step of 0 now and then, but not to all agents at both points.
 bool is_stalled(const Cell& cell, const ExperimentOptions& options) {
   if (cell.points.size() < 2) return false;
   const Point& last = cell.points.back();
@@ -82,15 +82,15 @@ bool is_stalled(const Cell& cell, const ExperimentOptions& options) {
          last.consensus_error == before.consensus_error;
 }
 
-// What the first process's control says, as far as every worker must know it.
+// The part of the first process's control that every worker must know.
 struct Orders {
   bool watched = false;  // stopped or saved now and then
   bool saved = false;
-  bool finished = false;  // the models are streamed in the end
+  bool finished = false;  // the models are streamed at the end
   bool kept = false;      // they are put into the cell
   bool resumed = false;
-  Index recorded = -1;   // the last point that there was at the checkpoint
-  Checkpoint from = {};  // where to go on; the totals are the first worker's business
+  Index recorded = -1;   // the last point recorded by the checkpoint
+  Checkpoint from = {};  // where to resume; the totals concern only the first worker
 };
 
 Orders orders_of(const CellControl& control, const Cell& begun, Worker& worker) {
@@ -147,7 +147,7 @@ class WorkerRun {
     recorder_.resume(orders_.from);
   }
 
-  // Observe, step, and again.
+  // Observe, step, repeat.
   void run() {
     double seconds = orders_.from.seconds;
     Watch watch(control_, orders_.watched, worker_, run_.iteration());
@@ -186,7 +186,7 @@ class WorkerRun {
     return end.has_value();
   }
 
-  // Others send what they have; the first worker has it written as it comes.
+  // The others send what they have; the first worker has it written as it arrives.
   void save(Index i, double seconds) {
     const Checkpoint checkpoint = recorder_.standing(i, seconds, run_.oracle());
     const StateStream stream = [&](const StateSink& sink) { send_state(worker_, run_.state(), sink); };
@@ -221,7 +221,7 @@ class WorkerRun {
   Run run_;
 };
 
-// How the run ended, told by the first process to the others.
+// The first process tells the others how the run ended.
 void tell_end(Cell& cell, Team& team) {
   Point last = cell.points.empty() ? Point{} : cell.points.back();
   const auto each_number = [&](auto action) {

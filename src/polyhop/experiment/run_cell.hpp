@@ -14,13 +14,13 @@
 
 namespace polyhop {
 
-/// What a cell's run stands on.
+/// What a cell's run is based on.
 struct Stage {
   const CombinationMatrix& matrix;
   const Problem& problem;
   const Reference& reference;
-  Traffic preparation = {};            // what was sent before the first iteration
-  const Ownership* ownership = nullptr;  // of the processes; none where one does all
+  Traffic preparation = {};              // what was sent before the first iteration
+  const Ownership* ownership = nullptr;  // of the processes; null if one does all
 
   Stage(const CombinationMatrix& m, const Problem& p, const Reference& r) : matrix(m), problem(p), reference(r) {}
   Stage(const Instance& instance)  // NOLINT: an instance is a stage
@@ -31,29 +31,31 @@ struct Stage {
         ownership(&instance.ownership) {}
 };
 
-/// How one cell's run is watched, interrupted and taken up again. Where several processes do it together, that of the
-/// first one counts, and only there is anything called.
+/// How one cell's run is watched, interrupted and resumed. If several processes run it together, only the first one's
+/// control is used.
 struct CellControl {
   const Checkpoint* resume = nullptr;
   StateStream state = {};                                             // what was saved with it
-  const Rows* start = nullptr;                                        // first models of all agents; none: the options'
+  const Rows* start = nullptr;                                        // first models of all agents; null: the options'
   double checkpoint_every = std::numeric_limits<double>::infinity();  // seconds of work
   bool every_step = false;                                            // record every agent's step size
   bool models = true;                                                 // put the last models of all agents into the cell
   std::function<bool()> stop = {};
   std::function<void(const Cell& cell)> on_point = {};
-  /// Keeps a checkpoint; must ask `state` for all of its parts.
+  /// Saves a checkpoint; must ask `state` for all of its parts.
   std::function<void(const Cell& cell, const Checkpoint& checkpoint, const StateStream& state)> save = {};
-  /// Keeps a run that has ended, with the last models in parts, which then are not put into the cell.
+  /// Saves a finished run, with the last models in parts, which then are not put into the cell.
   std::function<void(const Cell& cell, const StateStream& models)> finish = {};
 };
 
-/// Runs one method on one problem and network, with `workers` workers in every process of the team. `begun` holds the points up to
-/// the checkpoint that `control` resumes from. The first process gets the cell, the others its status and last point.
+/// Runs one method on one problem and network, with `workers` workers in every process of the team. `begun` holds the
+/// points up to the checkpoint that `control` resumes from. The first process gets the cell, the others its status and
+/// last point.
 Cell run_cell(const ExperimentOptions& options, const Method& method, const Stage& stage, std::uint64_t seed,
               Index workers, const CellControl& control = {}, Cell begun = {}, Team& team = alone());
 
-/// Builds every method once, so that what does not fit the instance shows before any work is done. Throws InputError.
+/// Builds every method once, so that whatever does not fit the instance shows before any work is done. Throws
+/// InputError.
 void check_methods(const Config& config, const Instance& instance, std::uint64_t seed, Team& team = alone());
 
 }  // namespace polyhop

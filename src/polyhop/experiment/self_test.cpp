@@ -78,7 +78,7 @@ std::uint64_t kernel_bits() {
   return digest.value();
 }
 
-// A small experiment that sends everything there is to send: two-hop lists, scalars, models.
+// A small experiment that sends everything that can be sent: two-hop lists, scalars, models.
 std::uint64_t run_bits(Index workers) {
   Config config = read_config(Value::Table{
       {"iterations", 30},
@@ -105,7 +105,7 @@ SelfTest threads_agree() {
 }  // namespace
 
 std::vector<SelfTest> self_test() {
-  // Pinned where this file was written; they are the same everywhere, or results would not be.
+  // Recorded where this file was written; they must be the same everywhere, or results would differ.
   constexpr std::uint64_t elementary = 0xf96c04bbb06906c0U;
   constexpr std::uint64_t random = 0xd134ccb1b5449fbbU;
   constexpr std::uint64_t kernel = 0x153d373fc68f77f6U;

@@ -7,15 +7,15 @@
 
 namespace polyhop {
 
-/// One promise, checked on this machine.
+/// One guarantee, checked on this machine.
 struct SelfTest {
   std::string promise;
   bool kept = false;
-  std::string found;  // what was seen instead; empty when kept
+  std::string found;  // what was seen instead; empty if it holds
 };
 
-/// Checks the promises on bits where they could break: exp, log and random numbers, the kernels that this machine
-/// chose, and a small run on one and on two threads. Takes well under a second.
+/// Checks guarantees on bits where they could break: exp, log and random numbers, the kernels chosen on this machine,
+/// and a small run on one and on two threads. Takes well under a second.
 std::vector<SelfTest> self_test();
 
 }  // namespace polyhop

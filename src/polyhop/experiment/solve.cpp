@@ -30,7 +30,7 @@ Method method_of(const SolveOptions& options, const Registry& registry) {
                    "\"tuned\" searches for a constant by whole runs on several seeds; run an experiment for that");
 }
 
-// Every agent's first model, of the block's agents.
+// The first models of the block's agents.
 Rows start_of(const SolveOptions& options, const Problem& problem, const Block& block) {
   Rows out(block.size(), problem.dimension());
   const Rows& start = options.start;
@@ -71,7 +71,7 @@ ExperimentOptions experiment_of(const SolveOptions& options, const Reference& re
   return out;
 }
 
-// How a run ended, in words.
+// How a run ended, as text.
 std::string ending(const Summary& summary) {
   const std::string iterations = count_of(summary.curves.back().iteration, "iteration");
   switch (summary.status) {
@@ -92,14 +92,14 @@ std::string ending(const Summary& summary) {
   return "was stopped after " + iterations;
 }
 
-// Rules that compare a sample's value with its gradient cannot go along an estimate, which is the gradient of no value.
+// Rules that compare a sample's value with its gradient cannot use an estimate, which is the gradient of no value.
 void check_estimate(const Method& method, const StepSize& rule) {
   if (method.gradient == GradientEstimate::plain || !rule.uses_values()) return;
   throw InputError(
       "method." + in_quotes(method.name) + ".gradient",
       fmt::format(
           "\"{}\" is not the gradient of any value, and rule {} compares the two; expected \"plain\", or a rule "
-          "that uses gradients alone, such as \"constant\"",
+          "that uses only gradients, such as \"constant\"",
           name_of(method.gradient), in_quotes(method.rule.name)));
 }
 

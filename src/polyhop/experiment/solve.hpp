@@ -21,97 +21,98 @@
 
 namespace polyhop {
 
-/// How to solve a problem. There is nothing you have to choose: `auto` needs no step size.
+/// How to solve a problem. You need not choose anything: `auto` needs no step size.
 struct SolveOptions {
   Value step = "auto";   // a rule as in an experiment's file: "gap", or Value::Table{{"rule", "gap"}, ...}
-  Value algorithm = {};  // likewise; "atc" where none is given, unless the rule chooses it too
+  Value algorithm = {};  // likewise; default "atc", unless the rule chooses the algorithm too
   GradientEstimate gradient = GradientEstimate::plain;
   Index iterations = 1000;  // at most
   Index record_every = 10;  // the iterations between two points of the curves
-  /// The excess risk that counts as solved; default: 1e-6. If J(w^o) is not known, a level of the risk itself; default:
+  /// The excess risk that counts as solved; default: 1e-6. If J(w^o) is unknown, a level of the risk itself; default:
   /// none.
   std::optional<double> target = {};
   bool stop_at_target = true;             // the first recorded point that is solved is the last
   std::optional<double> time_limit = {};  // seconds
-  Rows start = {};                        // one model for all, or a row for each agent; zeros where there is none
+  Rows start = {};                        // one model for all, or one row per agent; empty: zeros
   bool average = true;                    // keep averaged models too
-  ReferenceChoice reference = {};         // where J(w^o) comes from: solved for beforehand, given, or not at all
-  std::uint64_t seed = 0;                 // of the samples that are drawn
-  Index threads = 0;                      // 0: as many as pay. No result depends on it.
+  ReferenceChoice reference = {};         // where J(w^o) comes from: computed, given, or unknown
+  std::uint64_t seed = 0;                 // of the random samples
+  Index threads = 0;                      // 0: as many as pay off. No result depends on it.
   /// Called with every recorded point; return true to end the run.
   std::function<bool(const Point& point)> callback = {};
   /// Polled a few times per second: true ends the run.
   std::function<bool()> stop = {};
   bool every_step = false;            // record every agent's step size too
   RecordedAgents record_agents = {};  // agents whose models the excess risk is averaged over
-  FaultOptions faults = {};           // messages that are lost
+  FaultOptions faults = {};           // lost messages
 };
 
 /// What solve() found, and why it stopped.
 struct Summary {
   Rows models;                               // K x M: the last iterate
   Rows averaged;                             // K x M: the averaged iterates, or empty
-  Status status = Status::done;              // `unfinished` where the callback or `stop` ended it
-  std::string message;                       // what to do about a run that diverged or stalled; else empty
+  Status status = Status::done;              // `unfinished` if the callback or `stop` ended it
+  std::string message;                       // what to do about a run that diverged or stalled; otherwise empty
   MeteredVector<Point> curves;               // the recorded points
-  std::vector<MeteredVector<double>> steps;  // every agent's at each of them, where asked for; else empty
+  std::vector<MeteredVector<double>> steps;  // every agent's at each of them, if requested; otherwise empty
   Index vectors = 0, scalars = 0;            // sent in all, over all edges and directions
   Index values = 0, gradients = 0;           // evaluations of agents' costs and gradients
   double seconds = 0;                        // inside iterations
   double reference = 0;                      // J(w^o)
-  std::string reference_how;                 // how that is known
-  bool reference_known = true;               // else excess risk is the risk itself
+  std::string reference_how;                 // where that number comes from
+  bool reference_known = true;               // if false, excess risk is the risk itself
   std::string method;                        // the algorithm and the rule
 
   /// The models' mean: the answer of the network as a whole.
   [[nodiscard]] std::vector<double> mean_model() const;
-  /// One line: how it ended, how far it got, what it took.
+  /// One line: how it ended, how far it got, what it cost.
   [[nodiscard]] std::string brief() const;
-  /// Everything but the models, as lines.
+  /// Everything except the models, in lines.
   [[nodiscard]] std::string full() const;
 };
 
-/// Minimises (1/K) sum_k J_k(w) over the network. Throws InputError where options do not fit.
+/// Minimises (1/K) sum_k J_k(w) over the network. Throws InputError if options do not fit.
 ///   const Summary summary = solve(problem, make_network(graph, 0).matrix);
 ///   std::puts(summary.brief().c_str());
 Summary solve(const Problem& problem, const CombinationMatrix& network, const SolveOptions& options = {},
               const Registry& registry = builtin());
 
-/// A method at work on a problem, one iteration at a time: what solve() and experiments call in a loop, and programs
-/// that want their own loop.
+/// A method applied to a problem, one iteration at a time: solve() and experiments call it in a loop, and so can
+/// programs with a loop of their own.
 class Run {
  public:
-  /// On all agents, in the calling thread. The problem and the matrix outlive it.
+  /// On all agents, in the calling thread. The problem and the matrix must outlive it.
   Run(const Problem& problem, const CombinationMatrix& network, const SolveOptions& options = {},
       const Registry& registry = builtin());
   /// On the agents of a worker's block, in any runtime: `launch`, mpi::launch. `start`: their first models;
   /// `reference`: for rules that study a known optimum; `faults`: of the network, from the first step on. All of it
-  /// outlives the run.
+  /// must outlive the run.
   Run(const Problem& problem, Network& network, const Method& method, const Reference& reference, Rows start,
       std::uint64_t seed, const FaultOptions& faults = {}, Index iterations = 0);
 
-  /// Samples, chooses the steps, moves; then the averaged models follow.
+  /// Samples, chooses the steps, moves; then updates the averaged models.
   void step();
-  /// How many steps were taken.
+  /// How many steps have been made.
   [[nodiscard]] Index iteration() const { return i_; }
   /// The current models, one row per agent of the block.
   [[nodiscard]] const Rows& models() const { return algorithm_->models(); }
-  /// Their averages so far; only where the method averages.
+  /// Their averages so far; only if the method averages.
   [[nodiscard]] const Rows& averaged() const { return average_->models(); }
   /// The step sizes of the last iteration.
   [[nodiscard]] std::span<const double> steps() const { return algorithm_->steps(); }
-  /// Counts what was sent, and how often costs were evaluated.
+  /// The counts of what was sent, and of evaluated costs.
   [[nodiscard]] const Network& network() const { return *network_; }
   [[nodiscard]] const Oracle& oracle() const { return *oracle_; }
 
-  /// What survives an iteration, for checkpoints. After it was restored, `resume` says which iteration is next.
+  /// What must survive from one iteration to the next, for checkpoints. After restoring it, `resume` sets the next
+  /// iteration.
   [[nodiscard]] StateRegistry& state() { return state_; }
   void resume(Index i) { i_ = i; }
 
-  /// No more steps follow: releases what only steps need, to make room for the models.
+  /// Call it after the last step: releases what only steps need, to make room for the models.
   void end() { rule_.reset(); }
 
-  /// Its parts, for recording.
+  /// The run's parts, for recording.
   [[nodiscard]] const Algorithm& algorithm() const { return *algorithm_; }
   [[nodiscard]] const StepSize& rule() const { return *rule_; }
   [[nodiscard]] const AveragedIterate* average() const { return average_ ? &*average_ : nullptr; }
@@ -120,7 +121,7 @@ class Run {
   void build(const Problem& problem, const Method& method, const Reference& reference, Rows start, std::uint64_t seed,
              const FaultOptions& faults, Index iterations);
 
-  std::unique_ptr<Network> own_;       // where no runtime gave one
+  std::unique_ptr<Network> own_;       // if no runtime gave one
   std::unique_ptr<Reference> solved_;  // likewise
   Network* network_;
   std::unique_ptr<Oracle> oracle_;

@@ -12,15 +12,15 @@
 namespace polyhop {
 namespace {
 
-// What is summed over samples, of x - mean.
+// What is summed over samples, as a function of x - mean.
 enum class Moment { itself, size, square };
 
 double moment_of(double x, Moment moment) {
   return moment == Moment::itself ? x : moment == Moment::size ? std::abs(x) : x * x;
 }
 
-// sums row k = sum over agent k's samples of a moment of x / 2^exponent - mean, column by column. What a sparse row
-// does not hold is 0.
+// sums row k = sum over agent k's samples of a moment of x / 2^exponent - mean, column by column. Entries missing from
+// a sparse row are 0.
 Rows own_sums(const Dataset& data, std::span<const double> mean, std::span<const int> exponent, Moment moment) {
   Rows sums(data.agents(), data.features.columns());
   for (Index k = 0; k < data.agents(); ++k) {
@@ -44,7 +44,7 @@ Rows own_sums(const Dataset& data, std::span<const double> mean, std::span<const
   return sums;
 }
 
-// Whether an agent has features whose squares overflow or vanish: 1, or 0.
+// 1 if an agent has features whose squares overflow or vanish, otherwise 0.
 double is_extreme(const Dataset& data, Index agent) {
   for (Index n = data.first(agent); n < data.first(agent + 1); ++n) {
     const Features& h = data.features;
@@ -81,7 +81,7 @@ ColumnMoments column_moments(const Dataset& data, bool centred, const Combinatio
       extremes.push_back(is_extreme(data, k));
     }
     worker.network.spread_sum({count, extremes});
-    // Where squares do not fit, columns are divided by a power of two first, which rounds nothing.
+    // If squares do not fit, columns are first divided by a power of two, which is exact.
     std::vector<int> exponent;
     if (extremes[0] > 0) {
       Rows sizes = own_sums(data, out.mean, {}, Moment::size);

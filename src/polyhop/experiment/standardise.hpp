@@ -11,7 +11,7 @@
 
 namespace polyhop {
 
-/// What standardising did to each column, x -> (x - mean) / scale, and what it cost to agree on it.
+/// What standardising did to each column, x -> (x - mean) / scale, and what agreeing on it cost.
 struct Standardised {
   std::vector<double> mean;   // 0 for sparse features, which are not shifted
   std::vector<double> scale;  // 1 for a column that does not vary
@@ -20,27 +20,27 @@ struct Standardised {
 
 /// The mean and the spread of every column over the samples of all agents.
 struct ColumnMoments {
-  std::vector<double> mean;    // 0 where columns are not centred
-  std::vector<double> spread;  // the standard deviation, or the root of the mean square of what is not centred; 0 where
-                               // a column varies by no more than rounding
+  std::vector<double> mean;    // 0 if columns are not centred
+  std::vector<double> spread;  // the standard deviation, or the root mean square if not centred; 0 if a column varies
+                               // only by rounding
   Traffic traffic;             // of all processes
 };
 
-/// Agents send sums over their own samples along the links of the network and nothing else; nobody sees another's data.
-/// `data`: the samples of the agents that this process of the team owns. Sparse columns are never centred.
+/// Agents send only sums over their own samples, along the links of the network; nobody sees another's data. `data`:
+/// the samples of the agents that this process of the team owns. Sparse columns are never centred.
 ColumnMoments column_moments(const Dataset& data, bool centred, const CombinationMatrix& matrix,
                              const Ownership& ownership, Team& team);
 
-/// Gives every feature mean 0 and standard deviation 1 over the samples of all agents, as `column_moments` finds them.
+/// Gives every feature mean 0 and standard deviation 1 over the samples of all agents, using `column_moments`.
 Standardised standardise(Dataset& data, const CombinationMatrix& matrix, const Ownership& ownership = {},
                          Team& team = alone());
 
 /// How many times larger the largest column of the features is than the smallest, as root mean squares over the samples
-/// of all agents; columns of zeros do not count, nor does a last one of ones for the `intercept`. It is for advice: no
-/// agent sends anything for it.
+/// of all agents; columns of zeros are ignored, and so is a last column of ones for the `intercept`. For advice only:
+/// no agent sends anything for it.
 double column_spread(const Dataset& data, bool intercept, Team& team);
 
-/// What the agents of all processes sent, from what those of a worker's block did.
+/// What the agents of all processes sent, from what a worker's block sent.
 Traffic of_all(const Traffic& own, Collective& collective);
 
 }  // namespace polyhop

@@ -26,16 +26,16 @@
 namespace polyhop {
 namespace {
 
-// Columns of points come and are found by their names under the same number; another change raises it.
+// New columns of points are found by name and keep this number; any other change raises it.
 constexpr int format = 4;
 constexpr int oldest_format = 3;
 
 using Columns = std::span<const PointColumn>;
 
-// The name of a column as SQL reads it, also where it is one of SQL's own words.
+// The name of a column as SQL reads it, even if it is a word of SQL's own.
 std::string quoted(const PointColumn& column) { return "\"" + std::string(column.name) + "\""; }
 
-// `text` of each column, as a list.
+// Joins `text` of each column into a list.
 template <class F>
 std::string listed(Columns columns, F text) {
   std::string out;
@@ -49,7 +49,7 @@ std::string definition(const PointColumn& column) {
   return quoted(column) + (std::holds_alternative<Index Point::*>(column.number) ? " INTEGER" : " REAL");
 }
 
-// The trials of searches that have not ended. Stores of earlier versions get it when they are opened for writing.
+// The trials of unfinished searches. Stores of earlier versions get it when they are opened for writing.
 constexpr const char* trials_table =
     "CREATE TABLE IF NOT EXISTS trials (search TEXT NOT NULL, number INTEGER NOT NULL, data BLOB NOT NULL, "
     "checksum INTEGER NOT NULL, PRIMARY KEY (search, number)) WITHOUT ROWID;";
@@ -81,12 +81,12 @@ CREATE TABLE tunings (position INTEGER PRIMARY KEY, method TEXT, value REAL, fac
 )";
 }
 
-// SQLite keeps a NaN as NULL.
+// SQLite stores a NaN as NULL.
 double real(const SQLite::Column& column) {
   return column.isNull() ? std::numeric_limits<double>::quiet_NaN() : column.getDouble();
 }
 
-// The numbers of a point in these columns, from `place` on; the place after them.
+// Binds the numbers of a point in these columns, from `place` on; returns the next place.
 int bind_point(SQLite::Statement& statement, int place, Columns columns, const Point& point) {
   for (const PointColumn& column : columns) {
     std::visit([&](const auto number) { statement.bind(place++, point.*number); }, column.number);
@@ -110,7 +110,7 @@ using Edge = std::pair<std::int32_t, std::int32_t>;
 constexpr std::array<Index Tuning::*, 6> tuning_counts = {&Tuning::trials,  &Tuning::iterations, &Tuning::vectors,
                                                           &Tuning::scalars, &Tuning::values,     &Tuning::gradients};
 
-// The ten columns of a search after its key.
+// The ten columns of a search that follow its key.
 void bind(SQLite::Statement& statement, int place, const Tuning& tuning) {
   statement.bind(place++, tuning.method);
   statement.bind(place++, tuning.value);
@@ -130,10 +130,10 @@ Tuning read_tuning(SQLite::Statement& select) {
   return tuning;
 }
 
-// What the names of a checkpoint's arrays begin with; models have none.
+// Prefix of the names of a checkpoint's arrays; models have none.
 constexpr const char* of_state = "state/";
 
-// Of what must come back as it went: a word at a time, since there may be gigabytes.
+// For data that must come back exactly: word by word, since there may be gigabytes.
 std::int64_t checksum_of(std::span<const double> numbers, std::int64_t start) {
   auto hash = static_cast<std::uint64_t>(start) ^ 0xcbf29ce484222325U;
   for (const double x : numbers) {
@@ -143,7 +143,7 @@ std::int64_t checksum_of(std::span<const double> numbers, std::int64_t start) {
   return static_cast<std::int64_t>(hash);
 }
 
-// Of a part of an array, whose shape counts as well as its numbers.
+// For a part of an array, including its shape.
 std::int64_t checksum_of(const StatePart& part, std::int64_t number) {
   Fingerprint shape;
   shape.add(part.name);
@@ -153,7 +153,7 @@ std::int64_t checksum_of(const StatePart& part, std::int64_t number) {
   return checksum_of(part.data, static_cast<std::int64_t>(shape.value()));
 }
 
-// Of where a run was.
+// For the state of a run.
 std::int64_t checksum_of(const Checkpoint& at) {
   std::vector<double> numbers = {static_cast<double>(at.iteration), at.seconds, at.first_risk};
   for (const PointColumn& column : counts) {
@@ -186,7 +186,7 @@ class Store::Implementation {
     guarded([&] { open(mode); });
   }
 
-  // Runs `action`, turning SQLite's complaints into ours.
+  // Runs `action`, turning SQLite's errors into ours.
   template <class F>
   std::invoke_result_t<F> guarded(F action) const {
     const std::lock_guard lock(mutex);
@@ -221,7 +221,7 @@ class Store::Implementation {
     });
   }
 
-  // Throws: what is damaged, and how to go on.
+  // Throws, saying what is damaged and what to do.
   [[noreturn]] void damaged(const std::string& what) const {
     throw InputError("", "is damaged: " + what + "; run the experiment with --fresh, or into another folder", 0, file);
   }
@@ -242,7 +242,7 @@ class Store::Implementation {
     }
   }
 
-  // A blob that should hold so many numbers, or any where `count` is below 0.
+  // A blob that must hold this many numbers, or any number if `count` is below 0.
   [[nodiscard]] std::vector<double> numbers_in(const SQLite::Column& blob, Index count, const std::string& what) const {
     const auto bytes = static_cast<std::size_t>(blob.getBytes());
     if (bytes % sizeof(double) != 0 || (count >= 0 && bytes / sizeof(double) != static_cast<std::size_t>(count))) {
@@ -254,20 +254,21 @@ class Store::Implementation {
     return out;
   }
 
-  // The next part of an array, from the columns name, rows, columns, data, checksum, part. `data` holds its numbers.
+  // Reads the next part of an array, from the columns name, rows, columns, data, checksum, part. `data` receives its
+  // numbers.
   void read_part(SQLite::Statement& select, StatePart& part, std::vector<double>& data) const {
     part.name = select.getColumn(0).getString();
     part.rows = select.getColumn(1).getInt64();
     part.columns = select.getColumn(2).getInt64();
     const std::string what = "the array '" + part.name + "' of a run";
-    constexpr Index most = Index{1} << 30;  // a blob holds no more bytes
+    constexpr Index most = Index{1} << 30;  // a blob can hold no more bytes
     if (part.rows < 0 || part.columns < 0 || part.rows > most || part.columns > most ||
         (part.rows == 0) != (part.columns == 0)) {
       damaged("the shape of " + what);
     }
     data = numbers_in(select.getColumn(3), part.rows * part.columns, what);
     part.data = data;
-    // Older stores have none.
+    // Older stores have no checksums.
     const SQLite::Column checksum = select.getColumn(4);
     if (!checksum.isNull() && checksum.getInt64() != checksum_of(part, select.getColumn(5).getInt64())) {
       damaged("the numbers of " + what + " have changed since they were written");
@@ -330,7 +331,7 @@ class Store::Implementation {
     progress.exec();
   }
 
-  // Writes each part as a blob of its own, names in the order in which they come. SQLite holds no blob beyond 1 GB.
+  // Writes each part as a blob of its own, with names in order of appearance. SQLite cannot hold a blob beyond 1 GB.
   void write_parts(const std::string& id, const std::string& prefix, const StateStream& stream) {
     auto insert = statement(
         "INSERT INTO arrays (cell, name, position, part, \"rows\", \"columns\", data, checksum) VALUES "
@@ -392,7 +393,7 @@ class Store::Implementation {
     return names;
   }
 
-  // What to select of a table for these columns: NULL for one that an older store lacks, which reads as NaN or 0.
+  // The select list for these columns of a table: NULL for a column that an older store lacks, which reads as NaN or 0.
   [[nodiscard]] std::string selected(const std::string& table, Columns columns) const {
     const auto present = names_in(table);
     return listed(columns, [&](const PointColumn& c) { return present.contains(c.name) ? quoted(c) : "NULL"; });
@@ -416,7 +417,7 @@ class Store::Implementation {
       database->exec("BEGIN IMMEDIATE; COMMIT");
     }
     database->exec("PRAGMA trusted_schema = OFF");
-    // What looks like a table and computes something else has no place here.
+    // Rejects views and other things that look like tables but compute something else.
     auto foreign =
         statement("SELECT name FROM sqlite_master WHERE type IN ('view', 'trigger') OR sql LIKE '%VIRTUAL%'");
     if (foreign.executeStep()) damaged("'" + foreign.getColumn(0).getString() + "' is not a table");
@@ -460,12 +461,12 @@ class Store::Implementation {
 
 Store::Store(const std::string& folder, Mode mode) : implementation_(std::make_unique<Implementation>(folder, mode)) {}
 Store::~Store() {
-  // At rest the file is one file: whoever reads it needs no log beside it.
+  // At rest there is only one file: readers need no log beside it.
   if (!implementation_->database || implementation_->reads_only) return;
   try {
     implementation_->database->exec("PRAGMA journal_mode = DELETE");
   } catch (const SQLite::Exception&) {
-    // Then the log stays, and is read the next time.
+    // In that case the log stays, and is read next time.
   }
 }
 
@@ -474,14 +475,14 @@ namespace {
 std::string precision_in(const Value& config) {
   const Value* problem = config.find("problem");
   const Value* precision = problem == nullptr ? nullptr : problem->find("precision");
-  return precision == nullptr ? "double" : *precision->as<std::string>();  // the only one there was
+  return precision == nullptr ? "double" : *precision->as<std::string>();  // the only one at that time
 }
 
 }  // namespace
 
 void Store::set_experiment(const Record& head, const std::vector<CellKey>& cells) {
   auto& s = *implementation_;
-  // Runs of both in one folder would be taken for runs of the same thing.
+  // Runs of different experiments in one folder would be taken for runs of the same one.
   s.guarded([&] {
     auto before = s.statement("SELECT value FROM about WHERE key = 'config'");
     if (!before.executeStep()) return;
@@ -515,7 +516,7 @@ void Store::set_experiment(const Record& head, const std::vector<CellKey>& cells
       network.reset();
       network.bind(1, static_cast<std::int64_t>(picture.seed));
       network.bind(2, static_cast<std::int64_t>(picture.agents));
-      // An empty blob is not the same as none.
+      // An empty blob is not the same as NULL.
       const void* edges = picture.edges.empty() ? static_cast<const void*>("") : picture.edges.data();
       network.bind(3, edges, static_cast<int>(picture.edges.size() * sizeof(Edge)));
       network.exec();

@@ -8,7 +8,7 @@
 
 namespace polyhop {
 
-/// Runs tasks 0 .. count-1 on `threads` threads, in order of start; the first exception ends them all.
+/// Runs tasks 0 .. count-1 on `threads` threads, starting them in order; the first exception ends them all.
 void run_tasks(Index count, Index threads, const std::function<void(Index)>& task);
 
 }  // namespace polyhop

@@ -10,7 +10,7 @@ namespace polyhop {
 std::vector<double> agent_costs(const CombinationMatrix& matrix, const Batch& batch, std::span<const Index> samples) {
   std::vector<double> out;
   for (Index k = 0; k < matrix.agents(); ++k) {
-    // The diagonal entry is always there.
+    // The diagonal entry always exists.
     double cost = static_cast<double>(matrix.rows().columns_of(k).size());
     if (!samples.empty()) {
       const Index own = samples[k];

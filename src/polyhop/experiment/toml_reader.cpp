@@ -21,8 +21,8 @@
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/input_file.hpp"
 
-// toml++ checks what a wrong text can break (`[)`) with assertions, which abort, or, with NDEBUG and clang, with
-// promises to the optimiser. Both are turned off: the parser then reports these texts as errors.
+// toml++ guards what malformed text can break (`[)`) with assertions, which abort, or, with NDEBUG and clang, with
+// promises to the optimiser. Both are turned off: the parser then reports such texts as errors.
 #pragma push_macro("NDEBUG")
 #undef NDEBUG
 #define TOML_ASSERT(expr) static_assert(true)
@@ -78,7 +78,7 @@ std::string hexadecimal(std::uint32_t n, int digits) {
   return buffer.data();
 }
 
-/// Line and column (in characters, from 1) of a place in a text.
+/// Line and column (in characters, from 1) of a position in a text.
 struct Place {
   int line = 1;
   int column = 1;
@@ -102,7 +102,7 @@ Place place_of(std::string_view text, std::size_t offset) {
   throw InputError("", reason + " (column " + std::to_string(place.column) + ")", place.line);
 }
 
-/// The number of leading bytes that are whole characters in UTF-8, NUL apart.
+/// The number of leading bytes that form whole UTF-8 characters other than NUL.
 std::size_t valid_length(std::string_view text) {
   std::size_t i = 0;
   while (i < text.size() && text[i] != '\0' && utf8_length(text, i) != 0) i += utf8_length(text, i);
@@ -117,13 +117,14 @@ void check_bytes(std::string_view text) {
   refuse(text, valid, "the byte 0x" + hexadecimal(byte, 2) + " is not valid UTF-8; expected UTF-8 text");
 }
 
-/// Makes a text safe for toml++ 3.3, whose tests for white space run into undefined behaviour on most characters
-/// outside ASCII, and whose tables recurse as deep as keys are dotted. It walks through the text as the parser does and
-/// - refuses characters outside ASCII but for strings and comments, and nesting beyond the limits;
-/// - refuses dates with a space, behind which the parser looks ahead into whatever follows;
+/// Makes a text safe for toml++ 3.3, whose white-space tests run into undefined behaviour on most characters outside
+/// ASCII, and whose tables recurse as deeply as keys are dotted. It walks through the text as the parser does and
+/// - rejects characters outside ASCII except in strings and comments, and nesting beyond the limits;
+/// - rejects dates with a space, after which the parser looks ahead into whatever follows;
 /// - replaces characters outside ASCII in comments, and writes them as an escape where the parser would take them for
-///   white space to be skipped: after a backslash at the end of a line.
-/// Where the parser is bound to stop with an error, so does the walk, leaving the error to the parser. Lines are kept.
+///   white space to skip: after a backslash at the end of a line.
+/// Where the parser is bound to stop with an error, the walk stops too, leaving the error to the parser. Lines are
+/// kept.
 class Guard {
  public:
   explicit Guard(std::string_view text) : text_(text) { safe_.reserve(text.size()); }
@@ -229,7 +230,7 @@ class Guard {
     if (!is_ascii(text_[at_])) refuse(text_, at_, "unknown escape: a backslash before a character outside ASCII");
   }
 
-  // The parser looks ahead to the end of a number, and, when it may be a date, one blank and one character further.
+  // The parser looks ahead to the end of a number and, if it may be a date, one blank and one character further.
   void number() {
     value_next_ = false;
     const std::size_t start = at_;
@@ -289,13 +290,13 @@ class Guard {
   std::string_view text_;
   std::string safe_;
   std::size_t at_ = 0;
-  std::string open_;         // the brackets around the place
-  std::size_t dots_ = 0;     // of the key at the place
+  std::string open_;         // the brackets around the current position
+  std::size_t dots_ = 0;     // of the key at the current position
   bool value_next_ = false;  // the parser expects a value here, not a key
   bool stopped_ = false;
 };
 
-// An escape can write what the text itself may not hold, and names end up in paths and in C.
+// An escape can produce what the text itself may not contain, and names end up in paths and in C.
 std::string without_nul(std::string text, const std::string& path, const toml::source_region& source) {
   if (text.find('\0') == std::string::npos) return text;
   throw InputError(path, "found " + in_quotes(text) + ", text with a NUL character",
@@ -312,7 +313,7 @@ Value converted_array(const toml::array& array, const std::string& path) {
   return out;
 }
 
-// toml++ keeps a table sorted by key; a key's own position is where it first stood.
+// toml++ sorts tables by key; this restores the order in which keys first appeared.
 Value converted_table(const toml::table& table, const std::string& path) {
   std::vector<std::pair<const toml::key*, const toml::node*>> entries;
   for (const auto& [key, node] : table) entries.emplace_back(&key, &node);
@@ -360,7 +361,7 @@ bool contains(std::string_view text, std::string_view part) { return text.find(p
 /// The parser's "Error while parsing <what>: <why>" in plain words.
 std::string plain_words(std::string_view description) {
   static constexpr std::string_view prefix = "Error while parsing ";
-  // The parser cuts long messages anywhere, which may be inside a character.
+  // The parser truncates long messages, maybe inside a character.
   description = description.substr(0, valid_length(description));
   if (description.substr(0, prefix.size()) == prefix) description.remove_prefix(prefix.size());
   const std::size_t colon = description.find(": ");
@@ -417,7 +418,7 @@ void check_regular(const std::string& path, const struct stat& status) {
   refuse_file(path, std::string("this is ") + kind + "; expected a regular file");
 }
 
-// What to do about a file that is not there.
+// What to do about a missing file.
 std::string where_instead(const std::string& path) {
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   std::error_code unknown;
@@ -429,7 +430,7 @@ std::string where_instead(const std::string& path) {
 
 std::string file_text(const std::string& path) {
   struct stat status {};
-  // Asked before the file is opened, since opening alone can act on a device; and again on what was opened.
+  // Checked before the file is opened, since just opening a device can have effects; and again on the opened file.
   if (::stat(path.c_str(), &status) != 0) {
     const int error = errno;
     refuse_file(path, "cannot open the file: " + reason_of(error) + (error == ENOENT ? where_instead(path) : ""));
@@ -452,7 +453,7 @@ std::string file_text(const std::string& path) {
   }
 }
 
-/// One part of a setting's key; a quoted one is never an index.
+/// One part of a setting's key; a quoted part is never an index.
 struct Part {
   std::string name;
   bool quoted = false;
@@ -527,12 +528,12 @@ Value setting_value(const std::string& text) {
     // A line break in the text can start a second entry: then it was not one value.
     if (document.as<Value::Table>()->size() == 1) return document["value"];
   } catch (const InputError&) {
-    // Not TOML: a text without quotes.
+    // Not TOML: text without quotes.
   }
   return trimmed(text);
 }
 
-/// The entry of a list that a part of a key means: by index, else by the `name` of a table.
+/// The list entry that a part of a key selects: by index, or by the `name` of a table.
 Value& list_entry(Value::Array& list, const Part& part, const std::string& key, const std::string& before) {
   std::size_t index = 0;
   const char* end = part.name.data() + part.name.size();

@@ -17,7 +17,7 @@ std::string key_text(const std::string& key) {
   return plain ? key : in_quotes(key);
 }
 
-// The same value with every key as TOML wants it, so that Value::text can write it.
+// The same value with every key in TOML's form, so that Value::text can write it.
 Value with_key_texts(const Value& value) {
   if (const auto* list = value.as<Value::Array>()) {
     Value::Array out;

@@ -22,14 +22,14 @@ namespace {
 
 constexpr double never = std::numeric_limits<double>::infinity();
 
-// The method with this for the constant of its rule; one that is not tuned is given a constant step.
+// The method with this constant for its rule; a method that is not tuned gets a constant step.
 Method with_constant(Method method, double constant) {
   method.rule = method.tuned ? method.tuned->with(constant) : with_constant(TunedStep{}, constant, "step");
   method.tuned.reset();
   return method;
 }
 
-// The search itself, on steps and scores alone.
+// The search itself, which sees only steps and scores.
 class Search {
  public:
   Search(const TuningOptions& options, const TrySteps& try_steps) : options_(options), try_steps_(try_steps) {}
@@ -61,7 +61,7 @@ class Search {
     return try_steps_(steps, to_beat);
   }
 
-  // Tries the best step times each factor, as far as the budget goes; false when none of them is better.
+  // Tries the best step times each factor, as far as the budget allows; false if none of them is better.
   bool move(std::vector<double> factors) {
     const auto left = static_cast<std::size_t>(options_.budget - best_.tried);
     if (factors.size() > left) factors.resize(left);
@@ -87,8 +87,8 @@ class Search {
 
 struct Stopped {};
 
-// Runs steps on the tuning seeds and adds up what that costs: trial runs side by side, or one after the other where
-// several processes do each of them.
+// Runs steps on the tuning seeds and adds up what that costs: trial runs concurrently, or one after the other if
+// several processes share each of them.
 class Trials {
  public:
   Trials(const ExperimentOptions& options, const Method& method, const TuningControl& control)
@@ -101,7 +101,7 @@ class Trials {
     control_.models = false;
     method_.average = options.tuning.goal == TuningGoal::final_risk_averaged;
     options_.record.steps = RecordedSteps::summary;
-    options_.time_limit.reset();  // a clock must not decide what is found
+    options_.time_limit.reset();  // a clock must not decide the result
     options_.stop_at_target = options.tuning.goal == TuningGoal::iterations_to_target;
     instances_.resize(seeds_.size());
     run_tasks(static_cast<Index>(seeds_.size()), beside(1), [&](Index n) {
@@ -109,7 +109,7 @@ class Trials {
     });
   }
 
-  // 1 over the largest smoothness of the first samples: where a search can begin.
+  // 1 over the largest smoothness of the first samples: a safe start for a search.
   [[nodiscard]] double safe_step() const {
     double largest = 0;
     for (std::size_t s = 0; s < seeds_.size(); ++s) {
@@ -136,7 +136,7 @@ class Trials {
     run_where(runs, limit, [&](std::size_t n) { return runs[n].seed < majority; });
     run_where(runs, limit, [&](std::size_t n) { return runs[n].seed >= majority && may_win(runs, n, to_beat); });
     if (limit < options_.iterations) {
-      // What may win after all must still be shown not to diverge.
+      // A step that may still win must also be shown not to diverge.
       run_where(runs, options_.iterations,
                 [&](std::size_t n) { return runs[n].status == Status::done && may_win(runs, n, to_beat); });
     }
@@ -146,29 +146,29 @@ class Trials {
   }
 
   [[nodiscard]] const Tuning& cost() const { return cost_; }
-  // The cost up to a trial that was made earlier.
+  // Restores the cost up to an earlier trial.
   void set_cost(const Tuning& cost) { cost_ = cost; }
 
  private:
   struct Run {
     double step;
-    std::size_t seed;                    // its place in the list
+    std::size_t seed;                    // its index in the list
     Status status = Status::unfinished;  // not run yet
     Point last = {};
   };
 
-  // After so many iterations a median beats the best one or never will: that of an even number of runs is the mean of
-  // two, the smaller of which may be 0.
+  // After this many iterations a median either beats the best one or never will. With an even number of runs it is the
+  // mean of two, the smaller of which may be 0.
   [[nodiscard]] Index iterations_that_decide(const TrialScore* to_beat) const {
     if (to_beat == nullptr || options_.tuning.goal != TuningGoal::iterations_to_target) return options_.iterations;
     const double enough = to_beat->iterations * (seeds_.size() % 2 == 1 ? 1 : 2);
     return enough < static_cast<double>(options_.iterations) ? static_cast<Index>(enough) : options_.iterations;
   }
 
-  // How many runs of so many workers go side by side.
+  // How many runs with that many workers fit side by side.
   [[nodiscard]] Index beside(Index workers) const { return team_.size() > 1 ? 1 : threads_ / workers; }
 
-  // Runs those that `chosen` picks by their places, from the start.
+  // Runs those chosen by index, from the start.
   void run_where(std::vector<Run>& runs, Index iterations, const std::function<bool(std::size_t)>& chosen) {
     std::vector<std::size_t> places;
     for (std::size_t n = 0; n < runs.size(); ++n) {
@@ -200,16 +200,16 @@ class Trials {
     cost_.seconds += last.seconds;
   }
 
-  // Whether the step of the n-th run is still in the race: it has not diverged, and would win if everything that is not
-  // known of its runs were as good as can be.
+  // Whether the step of the n-th run can still win: it has not diverged, and would win if everything still unknown
+  // about its runs were as good as possible.
   [[nodiscard]] bool may_win(const std::vector<Run>& runs, std::size_t n, const TrialScore* to_beat) const {
     const TrialScore at_best = score(runs, n / seeds_.size(), 0, -never);
     return !at_best.diverged && (to_beat == nullptr || is_better(at_best, *to_beat, options_.tuning.goal));
   }
 
-  // Of the n-th step, with these for the iterations of a run that was not made, and for the final risk of one that was
-  // not made or was cut short. The latter counts as one that never reaches the target: it was cut where that makes no
-  // difference.
+  // The score of the n-th step, with these values for the iterations of a run that was not made, and for the final risk
+  // of one that was not made or was cut short. A run cut short counts as one that never reaches the target: it was cut
+  // where that makes no difference.
   [[nodiscard]] TrialScore score(const std::vector<Run>& runs, std::size_t n, double iterations_unknown = never,
                                  double risk_unknown = never) const {
     TrialScore out;
@@ -244,7 +244,7 @@ class Trials {
 constexpr std::array cost_counts = {&Tuning::trials,  &Tuning::iterations, &Tuning::vectors,
                                     &Tuning::scalars, &Tuning::values,     &Tuning::gradients};
 
-// The trials of a search that was stopped, which the first process finds, for all.
+// The trials of an interrupted search, found by the first process for all.
 std::vector<TuningTrial> find_trials(const TuningControl& control, const std::string& settings) {
   std::vector<TuningTrial> found;
   on_first(*control.team, [&] {
@@ -351,7 +351,7 @@ std::optional<Tuning> tune_constant(const ExperimentOptions& experiment, const M
   const Index budget = options.tuning.budget;
   const std::string settings = tuning_settings(experiment, method);
   const std::vector<TuningTrial> earlier = find_trials(control, settings);
-  Index known = std::ssize(earlier);  // how many of them are those of this search
+  Index known = std::ssize(earlier);  // how many of them belong to this search
   Index tried = 0;
   Index number = 0;
   const TrySteps try_steps = [&](std::span<const double> steps, const TrialScore* to_beat) {

@@ -43,7 +43,7 @@ ModelEvaluation evaluate_numbers(const Model& model, std::span<const double> tar
   return out;
 }
 
-// Of logistic and softmax the mean loss is the log-loss.
+// For logistic and softmax the mean loss is the log-loss.
 double mean_loss_of_classes(const Model& model, std::span<const Index> truth, const Rows& z) {
   if (has_probabilities(model)) return metrics::log_loss(truth, z);
   std::vector<double> signs(truth.size());

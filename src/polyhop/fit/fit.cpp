@@ -38,8 +38,8 @@ namespace {
 
 std::uint64_t seed_of(const FitOptions& options) { return static_cast<std::uint64_t>(options.seed); }
 
-// A share of every agent's samples, drawn at random because they may be sorted, one at least; and before them the rest.
-// An agent's only sample is in both.
+// Splits off a share of every agent's samples, at least one, drawn at random because they may be sorted; returns the
+// rest first. An agent's only sample is in both.
 std::pair<Dataset, Dataset> split(const Dataset& data, double share, const Block& block, std::uint64_t seed) {
   std::vector<Index> kept, held;
   Dataset rest{{}, {}, {0}};
@@ -50,7 +50,7 @@ std::pair<Dataset, Dataset> split(const Dataset& data, double share, const Block
     Index to_hold = std::clamp<Index>(wanted, 1, std::max<Index>(1, count - 1));
     Stream stream(seed, Purpose::held_out, block.agent(k));
     for (Index n = data.first(k); n < data.first(k + 1); ++n) {
-      // Each of those that are left is as likely as the others.
+      // Each of the remaining samples is equally likely.
       const bool is_held = stream.below(data.first(k + 1) - n) < to_hold;
       const double target = data.targets[n];
       if (!is_held || count == 1) {
@@ -71,8 +71,8 @@ std::pair<Dataset, Dataset> split(const Dataset& data, double share, const Block
   return {std::move(rest), std::move(out)};
 }
 
-// The models on the way whose loss on samples held out is the lowest so far, and whether it is worth going on: it is
-// as long as the loss falls by a share that is `worth_it`, now and then.
+// The model with the lowest loss on held-out samples so far, and whether it is worth continuing: it is as long as the
+// loss keeps falling by a fraction of at least `worth_it`.
 class Best {
  public:
   Best(const Rows& models, double worth_it) : models_(models), worth_it_(worth_it) {}
@@ -89,7 +89,7 @@ class Best {
       reached_ = iteration;
     }
   }
-  // The iteration of the last progress.
+  // The iteration of the last improvement.
   [[nodiscard]] Index reached() const { return reached_; }
   [[nodiscard]] const Rows& models() const { return models_; }
   [[nodiscard]] double loss() const { return loss_; }
@@ -136,7 +136,7 @@ class Fitter {
     return FitEnd::stopped;
   }
 
-  // Everyone's model becomes the mean of all.
+  // Sets everyone's model to the mean of all.
   void agree() {
     if (options_.chosen_method() == FitMethod::tree) return;
     network_.spread_sum(w_);
@@ -151,14 +151,14 @@ class Fitter {
  private:
   static double norm(const Gradients& y, Index k) { return std::sqrt(y.squared_norm(k)); }
 
-  // Everybody's model.
+  // Sets everybody's model.
   void place(std::span<const double> model) {
     for (Index k = 0; k < w_.rows(); ++k) std::ranges::copy(model, w_.row(k).begin());
   }
 
-  // All agents know the same sums and go the same way.
+  // All agents know the same sums and take the same steps.
   FitEnd over_the_tree() {
-    constexpr Index max_remembered = 100;  // what is sent costs more than what is computed
+    constexpr Index max_remembered = 100;  // sending costs more than computing
     constexpr Index max_numbers = 10'000'000;
     QuasiNewton descent(start_.model.row(0),
                         std::clamp<Index>(max_numbers / std::max<Index>(1, w_.columns()), 5, max_remembered));
@@ -195,7 +195,7 @@ class Fitter {
   std::optional<FitEnd> end_of(const QuasiNewton& descent, QuasiNewton::Outcome outcome, double first) {
     if (!std::isfinite(descent.value()) || !std::isfinite(state_.gradient)) return FitEnd::diverged;
     if (state_.gradient <= options_.tolerance) return FitEnd::converged;
-    // Next to nothing of the cost is left, and no sample on the wrong side.
+    // The cost is next to 0, and no sample is on the wrong side.
     if (falls_for_ever() && descent.value() <= 1e-3 * first && mistakes(descent.point()) == 0) return FitEnd::separated;
     if (outcome == QuasiNewton::Outcome::stuck) {
       const bool at_rounding = descent.expected_gain() <= 1e-9 * std::max(std::abs(descent.value()), std::abs(first));
@@ -205,7 +205,7 @@ class Fitter {
     return {};
   }
 
-  // Whether separated classes have no minimum.
+  // Whether separable classes leave the cost without a minimum.
   [[nodiscard]] bool falls_for_ever() const {
     return options_.model.l2 == 0 && (loss_.loss ? loss_.loss->has_tail() : loss_.task == Task::classes);
   }
@@ -268,7 +268,7 @@ class Fitter {
     network_.spread_max(numbers_);
     const auto length = static_cast<Index>(numbers_.empty() ? epoch : numbers_[0]);
     Best best(w_, 1e-3);
-    // Averaged models have less noise, the last ones are nearer where there is none.
+    // Averaged models have less noise; without noise the last ones are closer.
     const auto show = [&](Index i, const Rows& models) {
       copy(models, w_);
       const double loss = held_out_loss();
@@ -292,7 +292,7 @@ class Fitter {
     }
   }
 
-  // The largest over the whole network of a number of each agent; a NaN is the largest of all.
+  // The largest value over the whole network of one number per agent; NaN counts as the largest.
   template <class F>
   double largest(F number) {
     for (std::size_t k = 0; k < numbers_.size(); ++k) {
@@ -318,7 +318,7 @@ class Fitter {
     return numbers_[0] / static_cast<double>(network_.agents());
   }
 
-  // Tells whoever watches; the first worker asks whether to go on, for all of them.
+  // Reports progress; the first worker asks whether to continue, for all of them.
   std::optional<FitEnd> ask_whether_to_stop() {
     history_.push_back(state_);
     bool stops = false;
@@ -349,8 +349,8 @@ class Fitter {
   std::vector<FitState> history_;
 };
 
-// Back to features as they stand in the file: w.(h - mean)/scale + b = (w/scale).h + (b - w.mean/scale), first out of
-// the scales that the descent had, then out of those that were asked for.
+// Converts back to features as they are in the file: w.(h - mean)/scale + b = (w/scale).h + (b - w.mean/scale), first
+// from the descent's scales, then from the requested ones.
 void write_weights(const Rows& w, const InnerScale& inner, const Standardised& standardised, Model& model) {
   const auto blocks = static_cast<Index>(model.options.loss.task == Task::classes ? model.classes.size() : 1);
   const Index width = w.columns() / blocks;
@@ -378,8 +378,8 @@ void write_weights(const Rows& w, const InnerScale& inner, const Standardised& s
   model.scale = standardised.scale;
 }
 
-// n_k K / n of each agent here: weights with which the mean of the agents' mean losses is that of all n samples. n is
-// agreed on along the links.
+// n_k K / n for each agent here: weights that make the mean of the agents' mean losses that of all n samples. Agents
+// agree on n along the links.
 std::vector<double> pooled_weights(const Dataset& data, const Shares& shares, Traffic& traffic) {
   Rows counts(data.agents(), 1);
   for (Index k = 0; k < data.agents(); ++k) counts(k, 0) = static_cast<double>(data.samples(k));
@@ -390,7 +390,7 @@ std::vector<double> pooled_weights(const Dataset& data, const Shares& shares, Tr
   return weights;
 }
 
-// How good the model is on the samples of a problem, from its coefficients as they were fitted.
+// How good the model is on the samples of a problem, using its coefficients before conversion.
 ModelEvaluation evaluation_of(const Model& model, const DataProblem& problem, const Rows& w, const Shares& shares) {
   const Dataset& data = problem.data();
   Rows blocks(problem.predictions(), problem.features());
@@ -443,8 +443,8 @@ const FieldTable<FitOptions>& FitOptions::fields() {
                within(0.001, 0.9))
           .add("tolerance", &O::tolerance, "tree, exact-diffusion: stop when the relative gradient is this small",
                {above(0)})
-          .add("iterations", &O::iterations, "at most", {count_from(1)})
-          .add("seed", &O::seed, "of everything that is random", {count_from(0)})
+          .add("iterations", &O::iterations, "the most iterations", {count_from(1)})
+          .add("seed", &O::seed, "seed of everything random", {count_from(0)})
           .add("graph", &O::graph, "the network");
   return table;
 }
@@ -486,7 +486,7 @@ FitResult fit(const FitOptions& options, const FitControl& control) {
         split(dealt.data, options.held_out.value_or(FitOptions::held_out_by_default), shares.own(), seed);
     dealt.data = std::move(rest);
     linear.share = shares.of(dealt.data);
-    // What is compared is how well samples are predicted, and no penalty.
+    // This compares how well samples are predicted, without the penalty.
     LinearOptions whole{.batch = {0, true}, .intercept = how.intercept};
     whole.share = shares.of(held);
     whole.weights = pooled_weights(held, shares, result.traffic);
@@ -509,14 +509,14 @@ FitResult fit(const FitOptions& options, const FitControl& control) {
   const Index threads =
       std::min(usable_threads(options.threads, team.size(), iteration_work(matrix, *problem)), shares.own().size());
   Rows agreed(1, problem->dimension());
-  std::array<double, 3> sent{};  // vectors and scalars of this process's agents, and how many gradients they took
+  std::array<double, 3> sent{};  // by this process's agents: vectors, scalars; and the gradients that they evaluated
   std::mutex mutex;
   team.launch(matrix, ownership, problem->dimension(), threads, [&](Worker& worker) {
     Fitter fitter(options, how.loss, control, *problem, held_out.get(), start, worker);
     const FitEnd end = fitter.run({worker.network, nullptr, {}, seed});
     fitter.agree();
     const std::lock_guard lock(mutex);
-    // All agents know these; the process's first worker tells.
+    // All agents know these; the process's first worker reports them.
     if (worker.network.block().first == shares.own().first) {
       result.end = end;
       result.history = fitter.history();

@@ -11,8 +11,8 @@
 namespace polyhop {
 namespace {
 
-constexpr int raised = 16;  // by so many bits, where numbers do not fit
-constexpr int lowered = 2;  // and by so many where all are smaller than that and a bit
+constexpr int raised = 16;  // bits added if numbers do not fit
+constexpr int lowered = 2;  // bits dropped if all are smaller by that and one more
 
 double largest(std::span<const double> x) {
   double out = 0;
@@ -21,7 +21,7 @@ double largest(std::span<const double> x) {
   return out;
 }
 
-// x to a multiple of 2^(exponent + bits - 50): what is added has that as its last digit. |x| <= 2^exponent.
+// Rounds x to a multiple of 2^(exponent + bits - 50), the last digit of the sums. |x| <= 2^exponent.
 void snap(std::span<double> x, int exponent, int bits) {
   const double shift = std::ldexp(1.5, exponent + bits + 2);
   for (double& number : x) number = (number + shift) - shift;
@@ -36,7 +36,7 @@ GridSums::GridSums(double slope, Index agents)
 
 double GridSums::of(const Evaluation& evaluation, Rows& gradient, Network& network) {
   const auto agents = static_cast<double>(network.agents());
-  const int bits = std::ilogb(agents) + 1;  // the sum of so many is at most so much longer
+  const int bits = std::ilogb(agents) + 1;  // a sum of that many is at most that much longer
   while (true) {
     for (std::size_t k = 0; k < values_.size(); ++k) {
       const auto row = gradient.row(static_cast<Index>(k));
@@ -62,7 +62,7 @@ double GridSums::of(const Evaluation& evaluation, Rows& gradient, Network& netwo
     value_ += raised;
     gradient_ += raised;
   }
-  constexpr int least = -900;  // where all are 0 there is nothing to follow
+  constexpr int least = -900;  // if all are 0 there is nothing to track
   if (small_values_[0] == agents) value_ = std::max(least, value_ - lowered);
   if (small_gradients_[0] == agents) gradient_ = std::max(least, gradient_ - lowered);
   return values_[0];

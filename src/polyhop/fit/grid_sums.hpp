@@ -9,18 +9,18 @@
 
 namespace polyhop {
 
-/// Sums of all agents' values and gradients along the tree that are the same to the bit along any other: every number
-/// is first rounded to a multiple of one power of two, for which sums of K of them are exact. Hundreds of quasi-Newton
-/// steps would otherwise make a different model of a different rounding. All agents know the powers; with the sums come
-/// counts of those whose numbers are too large for them, in which case all is sent again, and of those for whom a
-/// smaller one would do.
+/// Sums all agents' values and gradients along the tree, with the same bits along any tree: every number is first
+/// rounded to a multiple of a power of two, for which sums of K of them are exact. Otherwise hundreds of quasi-Newton
+/// steps would turn different rounding into a different model. All agents know the powers; along with the sums come
+/// counts of the agents whose numbers are too large for them, in which case all is sent again, and of those for which a
+/// smaller power would do.
 class GridSums {
  public:
-  /// `slope`: about how large a gradient is. `agents`: of the block.
+  /// `slope`: the rough size of a gradient. `agents`: in the block.
   GridSums(double slope, Index agents);
 
-  /// Row 0 of `gradient`, which has a row for each agent of the block, becomes the sum of all gradients, and the sum of
-  /// all values is returned: infinity where any of them is not finite.
+  /// Replaces row 0 of `gradient`, which has one row per agent of the block, by the sum of all gradients, and returns
+  /// the sum of all values: infinity if any of them is not finite.
   double of(const Evaluation& evaluation, Rows& gradient, Network& network);
 
  private:

@@ -11,7 +11,7 @@
 namespace polyhop {
 namespace {
 
-// About how much a sample's loss curves: its bound where there is one.
+// The rough curvature of a sample's loss: its bound if there is one.
 double curvature_of(const LossSpec& loss) {
   if (!loss.loss) return 0.5;  // softmax
   const double bound = loss.loss->max_curvature();
@@ -24,14 +24,14 @@ InnerScale scale_inside(Dataset& data, const ModelOptions& model, const Combinat
                         const Ownership& ownership, Team& team) {
   ColumnMoments moments = column_moments(data, model.intercept, matrix, ownership, team);
   InnerScale out{moments.mean, moments.spread, {}, std::move(moments.mean), std::move(moments.spread), moments.traffic};
-  // Along a coefficient the cost curves by about c spread^2 + l2; without the second, a column that hardly varies would
-  // be blown up until its penalty is all there is.
+  // Along a coefficient the cost curves by about c spread^2 + l2; without the second term, a column that hardly varies
+  // would be blown up until only its penalty is left.
   const double least = std::sqrt(model.l2 / curvature_of(model.loss));
   std::vector<double> factor;
   for (std::size_t j = 0; j < out.scale.size(); ++j) {
     const bool is_intercept = model.intercept && j + 1 == out.scale.size();
     double& scale = out.scale[j];
-    // A column that does not vary, beside an intercept, is one of zeros and not of rounding.
+    // With an intercept, a column that does not vary becomes one of zeros, not of rounding errors.
     const bool is_constant = scale == 0 && !is_intercept;
     scale = is_intercept ? 1 : coarse(std::hypot(scale, least), 10);
     if (scale == 0) scale = 1;

@@ -29,7 +29,7 @@ constexpr const char* kind = "polyhop model";
 constexpr Index version = 2;
 constexpr const char* metadata_file = "metadata.json";
 
-// All of a model file but its arrays.
+// Everything in a model file except its arrays.
 struct Metadata {
   std::string is = kind;
   Index format = version;
@@ -50,10 +50,10 @@ struct Metadata {
                                   .require("features", &M::features, "their names, or none")
                                   .require("target", &M::target, "what is predicted")
                                   .require("classes", &M::classes, "their names, or none")
-                                  .add("columns", &M::columns, "where features without names stood, from 1")
+                                  .add("columns", &M::columns, "positions of features without names, from 1")
                                   .add("width", &M::width, "how many columns that table had")
-                                  .add("id", &M::id, "the column that says what a sample is called")
-                                  .require("provenance", &M::provenance, "how it came about");
+                                  .add("id", &M::id, "the column that names the samples")
+                                  .require("provenance", &M::provenance, "how it was made");
     return table;
   }
 };
@@ -90,7 +90,7 @@ void check_classes(const Model& model) {
   require(different.size() == found, "classes", "two classes have the same name");
 }
 
-// A target that is no column has none.
+// 0 for a target that is not a column number.
 Index number_of(const std::string& target) {
   Index number = 0;
   const auto [at, error] = std::from_chars(target.data(), target.data() + target.size(), number);
@@ -101,7 +101,7 @@ void check_places(const LearnedColumns& columns) {
   Index before = 0;
   for (const Index number : columns.features) {
     require(number > before && number != columns.target, "columns",
-            "expected rising numbers of columns, without the target");
+            "expected ascending column numbers, without the target");
     before = number;
   }
   require(std::max(before, columns.target) <= columns.width, "width", "is less than the number of a column");
@@ -137,7 +137,7 @@ void check_numbers(const Model& model) {
   (void)ModelOptions::fields().read(ModelOptions::fields().write(model.options), "");
 }
 
-// What save_model and load_model promise each other.
+// What save_model and load_model guarantee each other.
 void check(const Model& model) {
   check_classes(model);
   check_shapes(model);
@@ -164,7 +164,7 @@ std::string metadata_text(const Model& model) {
   }
 }
 
-// Version 0.1 put some of the model's options beside all else, Huber's delta whatever the loss.
+// Version 0.1 put some of the model's options beside everything else, and Huber's delta whatever the loss.
 Value modernised(const Value& old) {
   Value out = Value::Table{};
   Value model = Value::Table{};
@@ -251,7 +251,7 @@ DataFormat format_for(const Model& model, const std::string& target, bool has_ta
   format.has_targets = has_targets;
   format.features = model.features;
   format.learned = model.columns;
-  // Learned places tell the target's too; one that somebody names is not where it was then.
+  // The stored positions include the target's; a target named by the user replaces it.
   format.target = target.empty() && model.columns.empty() ? model.target : target;
   if (model.features.empty()) format.columns = model.weights.columns();
   if (has_targets) {
@@ -287,7 +287,7 @@ void save_model(const Model& model, NpzWriter& out) {
 
 namespace {
 
-// Refuses what cannot be a model before it is read as one.
+// Rejects what cannot be a model before it is read as one.
 void refuse_other(const std::string& path) {
   const auto refuse = [&](const std::string& message) { throw InputError("", message, 0, path); };
   const std::string writes = "`polyhop fit DATA -o model.npz` writes one";

@@ -18,7 +18,7 @@ namespace {
 
 constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
 
-// Numbers whose order is that of the scores; scores that are equal have the same.
+// Integers in the same order as the scores; equal scores have equal keys.
 using Key = std::uint64_t;
 Key key_of(double score) {
   const auto bits = std::bit_cast<Key>(score + 0.0);  // -0 is 0
@@ -26,17 +26,17 @@ Key key_of(double score) {
   return (bits & sign) != 0 ? ~bits : bits | sign;
 }
 
-// The keys that begin with the same bits.
+// The keys that start with the same bits.
 struct Bin {
   Key first = 0;
   int bits = 0;
   [[nodiscard]] Key last() const { return bits == 64 ? first : first | (~Key{0} >> bits); }
 };
 
-// Counts both classes in bins of the score, and cuts those in sixteen that hold many samples of both, until what ties
-// inside of bins could change does not matter.
+// Counts both classes in bins of the score, and splits bins that hold many samples of both into sixteen, until ties
+// within bins no longer matter.
 double area_under_curve(std::array<std::vector<Key>, 2> keys, double samples, Collective& collective) {
-  constexpr double crowd = 1.0 / 4096;  // share of all samples
+  constexpr double crowd = 1.0 / 4096;  // fraction of all samples
   for (auto& list : keys) std::ranges::sort(list);
   std::vector<Bin> bins = {{}};
   std::vector<double> counts;
@@ -109,7 +109,7 @@ metrics::Confusion pooled_confusion(std::span<const ModelEvaluation> agents, std
 struct PooledSums {
   double samples = 0;
   double spread = 0;            // of the targets: sum (target - mean)^2
-  std::vector<double> metrics;  // of what each metric is the mean of, or as rmse the root of the mean
+  std::vector<double> metrics;  // sums whose mean, or for rmse the root of the mean, is the metric
 };
 
 PooledSums pooled_sums(std::span<const ModelEvaluation> each, std::span<const ScoredSamples> agents,
@@ -138,7 +138,7 @@ ModelEvaluation evaluate_pooled(const Model& model, std::span<const ScoredSample
   for (const ScoredSamples& of_agent : agents) {
     each.push_back(evaluate_scores(model, of_agent.scores, of_agent.targets));
   }
-  ModelEvaluation out = each.front();  // a worker has an agent at least; which metrics there are
+  ModelEvaluation out = each.front();  // every worker has at least one agent; this gives the list of metrics
   const PooledSums sums = pooled_sums(each, agents, out.metrics.size(), collective);
   out.samples = static_cast<Index>(sums.samples);
   double squared_errors = 0;

@@ -19,7 +19,7 @@
 namespace polyhop {
 namespace {
 
-// Where each feature of the model stands in the data.
+// The position of each of the model's features in the data.
 std::vector<Index> places_by_name(const Model& model, const DataTable& data) {
   std::map<std::string, Index> place;
   for (std::size_t j = 0; j < data.names.size(); ++j) {
@@ -46,7 +46,7 @@ void require_as_many(const Model& model, const DataTable& data) {
                            ", the model was trained on " + std::to_string(wanted));
 }
 
-// Where each feature of the model stands in the data; empty: where it stands in the model.
+// The position of each of the model's features in the data; empty: the same positions.
 std::vector<Index> places_of(const Model& model, const DataTable& data) {
   const bool named = !model.features.empty() && !data.names.empty();
   if (named && model.features != data.names) return places_by_name(model, data);
@@ -54,7 +54,7 @@ std::vector<Index> places_of(const Model& model, const DataTable& data) {
   return {};
 }
 
-// The weights in the order of the data's columns, 0 for those that the model does not know.
+// The weights in the order of the data's columns, 0 for unknown ones.
 Rows weights_at(const std::vector<Index>& places, const Model& model, const DataTable& data) {
   if (places.empty()) return model.weights;
   Rows out(model.weights.rows(), data.features.columns());
@@ -64,7 +64,7 @@ Rows weights_at(const std::vector<Index>& places, const Model& model, const Data
   return out;
 }
 
-// What a sample is divided by: the norm of the features that the model knows, 1 where that is 0 or nothing is divided.
+// A sample's divisor: the norm of the features that the model knows; 1 if that is 0 or rows are not scaled.
 double divisor(const std::vector<Index>& places, const Model& model, const Features& h, Index n) {
   if (!model.options.unit_rows) return 1;
   std::vector<double> known;

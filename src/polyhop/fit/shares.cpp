@@ -12,7 +12,7 @@
 namespace polyhop {
 namespace {
 
-// Targets counted, one column for each class; or how many, their sum, and the sum of their sizes.
+// Counts of targets, one column per class; or their number, their sum, and the sum of their absolute values.
 Rows own_targets(const Dataset& data, Index classes) {
   Rows out(data.agents(), std::max<Index>(3, classes));
   for (Index k = 0; k < data.agents(); ++k) {
@@ -30,12 +30,13 @@ Rows own_targets(const Dataset& data, Index classes) {
   return out;
 }
 
-// One score for all samples, or one for each class, at which the loss is least, or nearly so.
+// One score for all samples, or one per class, that minimises the loss, at least approximately.
 std::vector<double> scores_of(std::span<const double> sums, Task task, Index classes) {
   if (task == Task::classes) {
     std::vector<double> out;
     for (Index c = 0; c < classes; ++c) {
-      // A class of two is counted like one of two signs; one that nobody has stays possible.
+      // With two classes, sums[0] counts the samples and sums[1] those of class 1. A class without samples stays
+      // possible.
       const double count = classes > 2 ? sums[c] : c == 1 ? sums[1] : sums[0] - sums[1];
       out.push_back(std::log(std::max(count, double{0.5})));
     }
@@ -46,11 +47,11 @@ std::vector<double> scores_of(std::span<const double> sums, Task task, Index cla
   const double mean = sums[1] / sums[0];
   if (task == Task::regression) return {mean};
   if (task == Task::counts) return {mean > 0 ? std::log(mean) : 0};
-  const double few = 0.5 / sums[0];  // where all samples are of one class
+  const double few = 0.5 / sums[0];  // for when all samples are of one class
   return {std::log(std::max(1 + mean, few) / std::max(1 - mean, few))};
 }
 
-// The sum of the sizes of a sample's slopes, over each agent's samples.
+// The sum of the absolute slopes over each agent's samples.
 Rows own_slopes(const Dataset& data, const LossSpec& loss, std::span<const double> scores) {
   Rows out(data.agents(), 1);
   double total = 0;
@@ -106,7 +107,7 @@ Start start_of(const Dataset& data, const ModelOptions& model, Index classes, co
   if (model.intercept) scores = scores_of(sums, task, classes);
   const double samples = static_cast<double>(shares.of(data).samples);
   const double slope = shares.sum(own_slopes(data, model.loss, scores), traffic)[0] / samples;
-  // Where all targets are alike, slopes are rounding.
+  // If all targets are alike, slopes are rounding errors.
   const double rounding = task == Task::regression ? 1e-12 * sums[2] / samples : 0;
   const double unit = std::max(slope, rounding);
   if (unit > 0 && std::isfinite(unit)) out.slope = coarse(unit, 10);

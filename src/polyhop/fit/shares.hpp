@@ -8,11 +8,11 @@
 
 namespace polyhop {
 
-/// x rounded to this many bits. That drops the bits on which sums along different trees differ, so that fits on
+/// x rounded to this many bits. That drops the bits in which sums along different trees differ, so that fits on
 /// different networks start alike; only for values that need not be exact.
 double coarse(double x, int bits);
 
-/// The network of a fit, and which of its agents this process has.
+/// The network of a fit, and which of its agents are in this process.
 struct Shares {
   const CombinationMatrix& matrix;
   const Ownership& ownership;
@@ -22,18 +22,18 @@ struct Shares {
   [[nodiscard]] Index agents() const { return matrix.agents(); }
   /// Which part of all agents' data is here.
   [[nodiscard]] DataShare of(const Dataset& data) const;
-  /// The sum over all agents of a row of each, `rows` those of the agents here, along the tree; charged as scalars.
+  /// The sum over all agents of one row each, along the tree; `rows` are those of the agents here; charged as scalars.
   [[nodiscard]] std::vector<double> sum(Rows rows, Traffic& traffic) const;
 };
 
-/// Where a fit starts: the model without features, the mean of the targets or the frequencies of the classes where
-/// there is an intercept to hold them; and how steep a sample's loss is there, the unit of gradients.
+/// The starting point of a fit: the model without features, that is, the mean of the targets or the frequencies of the
+/// classes if there is an intercept to hold them; and a sample's typical slope there, the unit of gradients.
 struct Start {
   Rows model;
   double slope = 1;
 };
 
-/// `classes`: how many the targets number, where they are classes.
+/// `classes`: the number of classes, if the targets are classes.
 Start start_of(const Dataset& data, const ModelOptions& model, Index classes, const Shares& shares, Traffic& traffic);
 
 }  // namespace polyhop

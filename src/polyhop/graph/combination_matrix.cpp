@@ -110,7 +110,7 @@ std::optional<MatrixFlaw> primitivity_flaw(const SparseRows& a) {
   return MatrixFlaw{0, 0, "not primitive: every diagonal entry is 0, expected some agent k with a_kk > 0"};
 }
 
-/// (A + A^T)/2 of an already nearly symmetric matrix, without zeros off the diagonal and with all of it.
+/// (A + A^T)/2 of a nearly symmetric matrix, without zeros off the diagonal but with the full diagonal.
 SparseRows symmetrised(const SparseRows& a) {
   SparseRows out;
   out.offset.reserve(a.offset.size());
@@ -134,12 +134,12 @@ SparseRows symmetrised(const SparseRows& a) {
   return out;
 }
 
-/// Counts the entries of a row of B, by marks that need no clearing between rows.
+/// Counts the entries of a row of B, using marks that need no clearing between rows.
 class TwoHopCounter {
  public:
   explicit TwoHopCounter(const SparseRows& a) : a_(a), mark_(a.rows(), -1) {}
 
-  /// A lower bound at the price of a look at the neighbours: the largest neighbourhood around.
+  /// A cheap lower bound, from a look at the neighbours: the largest neighbourhood among them.
   [[nodiscard]] Index at_least(Index k) const {
     Index most = 0;
     for (const std::int32_t m : a_.columns_of(k)) most = std::max(most, a_.offset[m + 1] - a_.offset[m]);
@@ -164,7 +164,7 @@ class TwoHopCounter {
   std::vector<std::int32_t> mark_;
 };
 
-/// Entries of the block's rows of B; exact up to `limit`, else some lower bound above it.
+/// The number of entries in the block's rows of B; exact up to `limit`, otherwise a lower bound above it.
 Index count_entries(const SparseRows& a, const Block& block, Index limit) {
   TwoHopCounter counter(a);
   Index at_least = 0;

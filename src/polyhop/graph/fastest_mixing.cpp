@@ -51,7 +51,7 @@ double mixing_rate(Index agents, const std::vector<Link>& links, std::vector<dou
   return std::max(second, -last);
 }
 
-/// Agent by agent: where the weights sum to more than 1, the nearest non-negative weights that sum to 1.
+/// Agent by agent: if its weights sum to more than 1, replaces them by the nearest non-negative weights that sum to 1.
 void project(Index agents, const std::vector<std::vector<std::size_t>>& at, std::vector<Link>& links) {
   for (Link& e : links) e.weight = std::max(e.weight, 0.0);
   std::vector<double> sorted;
@@ -78,7 +78,7 @@ void project(Index agents, const std::vector<std::vector<std::size_t>>& at, std:
 SparseRows rows_of(Index agents, const std::vector<std::vector<std::size_t>>& at, const std::vector<Link>& links) {
   SparseRows a;
   for (Index k = 0; k < agents; ++k) {
-    // Links are sorted by (k, l), so an agent's links come with ascending far ends.
+    // Links are sorted by (k, l), so an agent's links come in ascending order of the far end.
     double sum = 0;
     for (const std::size_t e : at[k]) sum += links[e].weight;
     const double own = std::max(1 - sum, 0.0);
@@ -112,7 +112,7 @@ SparseRows fastest_mixing(const Graph& graph, const SparseRows& start) {
   double best_rate = mixing_rate(agents, links, gradient);
   std::vector<Link> best = links;
   const Index steps = agents <= 50 ? 4000 : 600;
-  constexpr double nothing = 1e-13;  // one combination makes all agents agree: no weights are better
+  constexpr double nothing = 1e-13;  // one combination makes all agents agree: no better weights exist
   for (Index i = 0; i < steps && best_rate > nothing; ++i) {
     double square = 0;
     for (const double g : gradient) square += g * g;

@@ -15,8 +15,8 @@ namespace {
 
 Edge link(Index k, Index l) { return {static_cast<std::int32_t>(k), static_cast<std::int32_t>(l)}; }
 
-/// Visits each pair k < l < agents with the given probability: the gaps between the pairs visited are
-/// geometric, so the work is in proportion to the pairs visited, not to all of them.
+/// Visits each pair k < l < agents with the given probability: the gaps between visited pairs are geometric, so the
+/// work is proportional to the pairs visited, not to all pairs.
 template <class Visit>
 void random_pairs(Index agents, double probability, Stream& random, Visit visit) {
   if (probability <= 0) return;
@@ -39,7 +39,7 @@ void shuffle(std::vector<T>& items, Stream& random) {
   for (Index i = static_cast<Index>(items.size()) - 1; i > 0; --i) std::swap(items[i], items[random.below(i + 1)]);
 }
 
-/// Links by membership only, never by iteration: its order is the library's, not ours.
+/// Used for membership only, never for iteration: the iteration order would be the standard library's, not ours.
 class LinkSet {
  public:
   bool insert(Index k, Index l) { return set_.insert(key(k, l)).second; }
@@ -57,7 +57,7 @@ struct Point {
   double x, y;
 };
 
-/// Agents sorted into square cells no smaller than the radius: whoever is near is in one of nine cells.
+/// Agents sorted into square cells no smaller than the radius: neighbours are in one of nine cells.
 class Cells {
  public:
   Cells(const std::vector<Point>& points, double radius)
@@ -93,7 +93,7 @@ class Cells {
   std::vector<Index> member_;
 };
 
-/// Whether some two of the agents that still have stubs are not linked yet: if not, the draw is stuck.
+/// Whether any two of the agents that still have stubs are not linked yet: if none are, the draw is stuck.
 bool can_go_on(std::vector<std::int32_t> stubs, const LinkSet& links) {
   std::sort(stubs.begin(), stubs.end());
   stubs.erase(std::unique(stubs.begin(), stubs.end()), stubs.end());
@@ -105,9 +105,9 @@ bool can_go_on(std::vector<std::int32_t> stubs, const LinkSet& links) {
   return false;
 }
 
-/// One pairing of stubs; false when it got stuck. Up to degree 3 any pair that cannot be spoils the draw:
-/// that makes all graphs equally likely, at a price of e^((d^2 - 1)/4) draws. Above, such pairs are drawn again,
-/// which is uniform only for many agents.
+/// One pairing of stubs; false if it got stuck. Up to degree 3 an impossible pair spoils the whole draw: that makes all
+/// graphs equally likely, at a price of e^((d^2 - 1)/4) draws. Above that, such pairs are drawn again, which is uniform
+/// only for many agents.
 bool pair_stubs(Index agents, Index degree, Stream& random, Edges& edges) {
   edges.clear();
   LinkSet links;
@@ -275,7 +275,7 @@ Edges watts_strogatz(Index agents, Index degree, double rewire, Stream& random) 
 }
 
 Edges barabasi_albert(Index agents, Index attach, Stream& random) {
-  // Every agent stands in `ends` once for each of its links, so a uniform choice is one by degree.
+  // Every agent appears in `ends` once per link, so a uniform choice picks agents by degree.
   std::vector<std::int32_t> ends;
   std::vector<Index> chosen_by(agents, -1);
   Edges edges = star(std::min(agents, attach + 1));

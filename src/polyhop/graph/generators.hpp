@@ -8,7 +8,7 @@
 #include "polyhop/core/random.hpp"
 #include "polyhop/graph/graph.hpp"
 
-/// The links of each topology. Arguments are assumed to be valid (topology.cpp checks them); links may repeat,
+/// The links of each topology. Arguments are assumed to be valid (topology.cpp checks them). Links may repeat:
 /// Graph::from_edges drops duplicates. The random ones make one draw, connected or not.
 namespace polyhop::generate {
 
@@ -38,14 +38,14 @@ Edges random_geometric(Index agents, double radius, Stream& random);
 /// A ring of `degree` nearest neighbours (even), each link's far end moved with probability `rewire` to an
 /// agent that is not linked yet (Watts and Strogatz 1998).
 Edges watts_strogatz(Index agents, Index degree, double rewire, Stream& random);
-/// A star of attach + 1 agents grows by agents with `attach` links each, to distinct agents chosen
-/// in proportion to their degree (Barabasi and Albert 1999). Always connected.
+/// Starts from a star of attach + 1 agents and adds agents with `attach` links each, to distinct agents chosen in
+/// proportion to their degree (Barabasi and Albert 1999). Always connected.
 Edges barabasi_albert(Index agents, Index attach, Stream& random);
-/// Everybody has `degree` neighbours: random pairing of stubs, from degree 4 on with repair (Steger and Wormald
-/// 1999). Degree 2 is a random cycle, which is that draw given that it is connected; from half of the agents on
-/// it is the complement of a sparse draw.
+/// Every agent has `degree` neighbours: random pairing of stubs, with repair from degree 4 on (Steger and Wormald
+/// 1999). Degree 2 is a random cycle, which is that draw given that it is connected; if `degree` is at least half the
+/// number of agents, it is the complement of a sparse draw.
 Edges random_regular(Index agents, Index degree, Stream& random);
-/// `blocks` contiguous groups as equal as possible; linked with probability `within` a group, `between` groups.
+/// `blocks` contiguous groups of sizes as equal as possible; linked with probability `within` groups, `between` groups.
 Edges stochastic_block(Index agents, Index blocks, double within, double between, Stream& random);
 
 }  // namespace polyhop::generate

@@ -20,13 +20,13 @@ void check_edge(const Edge& edge, Index agents) {
   if (k == l) throw InputError("graph", "agent " + std::to_string(k) + " is linked to itself");
 }
 
-/// Breadth-first search whose memory serves many sources.
+/// Breadth-first search that reuses its memory for many sources.
 class Sweep {
  public:
   explicit Sweep(const Graph& graph) : graph_(graph), distance_(graph.agents()) { queue_.reserve(distance_.size()); }
 
-  /// Distances from `source`; the largest of those found. Ends as soon as everybody is reached, so that a
-  /// dense graph costs O(agents), not O(edges).
+  /// Finds distances from `source` and returns the largest. Ends as soon as everybody is reached, so that a dense graph
+  /// costs O(agents), not O(edges).
   Index from(Index source) {
     std::fill(distance_.begin(), distance_.end(), unreached);
     queue_.assign(1, static_cast<std::int32_t>(source));
@@ -69,8 +69,8 @@ struct Eccentricities {
     low[source] = high[source] = eccentricity;
   }
 
-  /// The next source: by turns the agent that may be most remote and the one that may be most central,
-  /// among those that can still raise the diameter above `best`; -1 when there is none.
+  /// The next source: alternately the agent that may be most remote and the one that may be most central, among those
+  /// that can still raise the diameter above `best`; -1 if there is none.
   [[nodiscard]] Index next(Index best, bool remote) const {
     Index chosen = -1;
     for (Index k = 0; k < static_cast<Index>(low.size()); ++k) {

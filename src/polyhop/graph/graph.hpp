@@ -16,12 +16,12 @@ namespace polyhop {
 
 using Edge = std::pair<std::int32_t, std::int32_t>;
 
-/// Who is linked to whom: undirected, without self loops or parallel links, immutable.
-/// Compressed rows: 8 bytes per agent and 8 bytes per link.
+/// The links between agents: undirected, without self loops or parallel links, immutable. Compressed rows: 8 bytes per
+/// agent and 8 bytes per link.
 class Graph {
  public:
-  /// Links may come in any order and more than once; the result does not depend on either.
-  /// Self loops and agents outside 0..agents-1 are refused. O(agents + edges log degree).
+  /// Links may come in any order and repeatedly; the result does not depend on either. Self loops and agents outside
+  /// 0..agents-1 are rejected. O(agents + edges log degree).
   static Graph from_edges(Index agents, const std::vector<Edge>& edges);
 
   [[nodiscard]] Index agents() const { return static_cast<Index>(offset_.size()) - 1; }
@@ -38,7 +38,7 @@ class Graph {
   MeteredVector<std::int32_t> neighbour_;
 };
 
-/// The first agent that agent 0 cannot reach, if there is one.
+/// The first agent that agent 0 cannot reach, if any.
 std::optional<Index> unreachable_agent(const Graph& graph);
 bool is_connected(const Graph& graph);
 
@@ -49,9 +49,9 @@ struct Diameter {
   [[nodiscard]] bool exact() const { return low == high; }
 };
 
-/// Exact up to 5,000 agents, bounds from a few searches above. Searches from one agent bound the
-/// eccentricity of all others, |ecc(v) - d(v,w)| <= ecc(w) <= ecc(v) + d(v,w), so that few of them
-/// usually suffice (Takes and Kosters 2011). Throws Error when the graph is not connected.
+/// Exact up to 5,000 agents, bounds from a few searches above that. A search from one agent bounds the eccentricity of
+/// all others, |ecc(v) - d(v,w)| <= ecc(w) <= ecc(v) + d(v,w), so a few searches usually suffice (Takes and Kosters
+/// 2011). Throws Error if the graph is not connected.
 Diameter diameter(const Graph& graph);
 
 }  // namespace polyhop

@@ -58,7 +58,7 @@ GraphText parse(const std::string& file) {
   return parse_edge_list(text, is({".csv"}));
 }
 
-/// Settles the number of agents between the file and the options.
+/// Reconciles the number of agents in the file and in the options.
 void settle_agents(GraphText& graph, std::optional<Index> agents) {
   if (graph.agents == 0) refuse("holds no agents");
   if (agents && graph.counted && *agents != graph.agents) {
@@ -73,7 +73,7 @@ void settle_agents(GraphText& graph, std::optional<Index> agents) {
     }
     graph.agents = *agents;
   }
-  // Before memory is taken for that many: a stray number must not cost gigabytes.
+  // Checked before memory is allocated: a stray number must not cost gigabytes.
   const auto links = static_cast<Index>(graph.entries.size());
   if (links < graph.agents - 1) {
     refuse("has " + std::to_string(graph.agents) + " agents but only " + std::to_string(links) +
@@ -81,7 +81,7 @@ void settle_agents(GraphText& graph, std::optional<Index> agents) {
   }
 }
 
-/// Each link of a list gives two entries of A.
+/// Each link in a list becomes two entries of A.
 void mirror(MeteredVector<Entry>& entries) {
   const std::size_t links = entries.size();
   for (std::size_t i = 0; i < links; ++i) {
@@ -94,7 +94,7 @@ std::string pair_text(const Entry& e) {
   return "row " + std::to_string(e.row) + ", column " + std::to_string(e.column) + " (counted from 0)";
 }
 
-/// What stands twice: links may when they agree, entries of a matrix may not.
+/// Checks repetitions: repeated links must agree, entries of a matrix must not repeat.
 void check_repetition(const Entry& first, const Entry& second, bool matrix) {
   if (!matrix && first.value == second.value) return;
   refuse(pair_text(first) + " is " + shortest(first.value) + " in line " + std::to_string(first.line) + " and " +
@@ -102,7 +102,7 @@ void check_repetition(const Entry& first, const Entry& second, bool matrix) {
          second.line);
 }
 
-/// 1 minus the weights of the row, 0 when it is that to rounding.
+/// 1 minus the weights of the row, or 0 if that is rounding.
 double remainder_of(const SparseRows& a, Index first) {
   double sum = 0;
   for (Index e = first; e < a.entries(); ++e) sum += a.weight[e];
@@ -115,7 +115,7 @@ SparseRows assemble(const GraphText& graph) {
   std::size_t i = 0;
   for (Index k = 0; k < graph.agents; ++k) {
     const auto first = a.entries();
-    Index own = -1;  // where the diagonal stands
+    Index own = -1;  // position of the diagonal
     Index place = first;
     for (; i < graph.entries.size() && graph.entries[i].row == k; ++i) {
       const Entry& e = graph.entries[i];

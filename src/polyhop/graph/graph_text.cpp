@@ -25,7 +25,7 @@ namespace {
 
 constexpr Index max_agents = std::numeric_limits<std::int32_t>::max();
 
-/// For messages: quoted, and not longer than a line.
+/// For messages: quoted, cut to one line.
 std::string shown(std::string_view text) {
   constexpr std::size_t most = 40;
   return text.size() <= most ? in_quotes(text) : in_quotes(text.substr(0, most)) + "...";
@@ -94,7 +94,7 @@ class Lines {
   [[nodiscard]] const std::vector<std::string_view>& words() const { return words_; }
 
  private:
-  /// Words stand between blanks or single commas.
+  /// Words are separated by blanks or single commas.
   void split(std::string_view line) {
     words_.clear();
     while (true) {
@@ -119,7 +119,7 @@ GraphText::Entry entry(Index row, Index column, Index line, double value) {
           static_cast<std::int32_t>(std::min(line, max_agents)), value};
 }
 
-/// Line numbers of ascending places in a text, at one pass over it.
+/// Finds the line numbers of ascending positions in a text, in one pass.
 class LineCounter {
  public:
   explicit LineCounter(std::string_view text) : text_(text) {}
@@ -135,8 +135,8 @@ class LineCounter {
   Index line_ = 1;
 };
 
-/// What the XML library takes counts against the memory limit; nullptr tells it that there is no more. The size stands
-/// before the memory, for whoever returns it.
+/// What the XML library allocates counts against the memory limit; nullptr tells it that there is no more. The size is
+/// stored before the memory, for when it is freed.
 constexpr std::size_t before_xml = alignof(std::max_align_t);
 
 void* take_for_xml(std::size_t bytes) {
@@ -159,7 +159,7 @@ void return_from_xml(void* memory) {
   std::free(data);
 }
 
-/// The ids of the keys that carry an edge's weight, and what it is where an edge does not say.
+/// The ids of the keys that carry an edge's weight, and the default weight.
 struct WeightKey {
   std::string id;
   std::string fallback;

@@ -12,8 +12,8 @@
 
 namespace polyhop {
 
-/// What a graph file says, before any check whether it makes sense. Parsers throw InputError with the line
-/// and what was found there, the path and the file left empty.
+/// The content of a graph file, before any check of whether it makes sense. Parsers throw InputError with the line and
+/// what was found there, leaving path and file empty.
 struct GraphText {
   struct Entry {
     std::int32_t row = 0;
@@ -24,7 +24,7 @@ struct GraphText {
   static constexpr double no_value = std::numeric_limits<double>::quiet_NaN();
 
   Index agents = 0;
-  bool counted = true;  // the file says how many agents there are; otherwise it is the largest number plus 1
+  bool counted = true;  // the file states the number of agents; otherwise it is the largest number plus 1
   bool matrix = false;  // entries are a_kl, both triangles; otherwise links, a self loop being a_kk
   MeteredVector<Entry> entries;
 };
@@ -33,8 +33,8 @@ struct GraphText {
 /// comment. With `header`, a first line that does not start with a number is ignored.
 GraphText parse_edge_list(std::string_view text, bool header);
 
-/// Nodes in order of appearance, ids any text; the weight of an edge is its attribute `weight`, in XML or
-/// as a declared key.
+/// Nodes in order of appearance, with any text as id; the weight of an edge is its attribute `weight`, in XML or as a
+/// declared key.
 GraphText parse_graphml(std::string_view text);
 
 /// Matrix Market: coordinate; real, integer or pattern; general or symmetric.

@@ -43,8 +43,8 @@ bool Lanczos::step() {
 bool Lanczos::time_to_look() const { return steps() % std::max<Index>(10, steps() / 200 * 10) == 0; }
 
 void Lanczos::look() {
-  // Where a copy of a converged value is in the making, the residual rises again although nothing got worse:
-  // what was once known stays, unless the value has moved on.
+  // While a copy of a converged value is forming, the residual rises again although nothing got worse: keep what was
+  // known, unless the value has moved on.
   const auto learn = [](Ritz& known, const Ritz& now) {
     if (now.residual < known.residual || std::abs(now.value - known.value) > known.residual) known = now;
   };
@@ -54,7 +54,7 @@ void Lanczos::look() {
 
 double Lanczos::largest_eigenvalue(double sign) const {
   const std::size_t n = diagonal_.size();
-  // Gershgorin's discs hold it.
+  // Gershgorin's discs contain it.
   double high = sign * diagonal_[0];
   double low = high;
   double scale = 0;
@@ -81,7 +81,7 @@ double Lanczos::largest_eigenvalue(double sign) const {
 
 double Lanczos::last_component(double sign, double value) const {
   const std::size_t n = diagonal_.size();
-  // x I - sign T factored from above and from below; the twist, where both meet, goes where the eigenvector is largest.
+  // Factors x I - sign T from above and from below; the twist, where both meet, goes where the eigenvector is largest.
   Vector down(n);
   Vector up(n);
   for (std::size_t i = 0; i < n; ++i) {

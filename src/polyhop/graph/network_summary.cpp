@@ -13,14 +13,14 @@ namespace {
 constexpr double seconds_chosen = 10;
 constexpr double seconds_other = 3;
 constexpr Index others_up_to = 5000;
-constexpr Index fastest_mixing_up_to = 100;  // a search, which takes seconds above that
+constexpr Index fastest_mixing_up_to = 100;  // a search that takes seconds above that
 
-/// Counts who is within two hops of an agent, by marks that need no clearing between agents.
+/// Counts who is within two hops of an agent, using marks that need no clearing between agents.
 class NearCounter {
  public:
   explicit NearCounter(const Graph& graph) : graph_(graph), mark_(graph.agents(), -1) {}
 
-  /// Looks at links that `count` will take.
+  /// The number of links that `count` will visit.
   [[nodiscard]] Index price(Index k) const {
     if (sees_everybody(k)) return 0;
     Index looks = 0;
@@ -117,7 +117,7 @@ std::optional<TwoHopSizes> two_hop_sizes(const Graph& graph, Index work) {
 
 NetworkSummary summarise(const GraphOptions& options, std::uint64_t seed) {
   const NetworkGraph network = make_network(options, seed);
-  // All links, also those that the chosen rule leaves without weight.
+  // All links, including those that the chosen rule leaves without weight.
   GraphOptions plain = options;
   plain.weights = Weights::metropolis;
   const Graph graph = options.weights == Weights::fastest_mixing || options.weights == Weights::given

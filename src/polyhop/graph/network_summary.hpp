@@ -21,28 +21,27 @@ struct DegreeBin {
   Index agents = 0;
 };
 
-/// At most `max_bins` bins of equal width that cover all degrees; one for each degree where that suffices.
+/// At most `max_bins` bins of equal width that cover all degrees; one per degree if that is enough.
 std::vector<DegreeBin> degree_histogram(const Graph& graph, Index max_bins = 10);
 
-/// How many agents there are within two hops of each agent, itself included: the lists that GAP works on.
+/// How many agents are within two hops of each agent, itself included: the size of the lists that GAP works on.
 struct TwoHopSizes {
   double mean = 0;
   Index most = 0;
   Index total = 0;
 };
 
-/// Nothing where counting them would take more than `work` looks at links. Agents beside one that knows
-/// everybody cost nothing.
+/// Empty if counting would visit more than `work` links. Agents next to one that knows everybody cost nothing.
 std::optional<TwoHopSizes> two_hop_sizes(const Graph& graph, Index work = 2'000'000'000);
 
 /// One rule for the weights, tried on a network.
 struct WeightsTrial {
   Weights rule = Weights::metropolis;
-  bool chosen = false;    // the one that the options ask for
-  std::string objection;  // why the rule does not serve this network; empty when it does
+  bool chosen = false;    // the one that the options choose
+  std::string objection;  // why the rule does not suit this network; empty if it does
   Estimate gap;
   bool negative = false;  // some a_kl < 0
-  Index idle = 0;         // links that carry no weight
+  Index idle = 0;         // links without weight
 };
 
 /// Everything that can be said about a network before it is used.
@@ -58,8 +57,8 @@ struct NetworkSummary {
   std::vector<WeightsTrial> weights;  // the chosen rule first
 };
 
-/// Builds the network of the options and describes it. Rules other than the chosen one are tried up to 5,000
-/// agents (fastest-mixing: 100), with a few seconds for each; which of the gaps come out may depend on the machine.
+/// Builds the network of the options and describes it. Other rules than the chosen one are tried up to 5,000 agents
+/// (fastest-mixing: 100), for a few seconds each; which of the gaps are found may depend on the machine.
 NetworkSummary summarise(const GraphOptions& options, std::uint64_t seed);
 
 }  // namespace polyhop

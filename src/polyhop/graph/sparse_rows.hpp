@@ -27,7 +27,7 @@ struct SparseRows {
   [[nodiscard]] std::span<const double> weights_of(Index row) const {
     return {weight.data() + offset[row], static_cast<std::size_t>(offset[row + 1] - offset[row])};
   }
-  /// Appends an entry to the row in the making; `end_row` completes it.
+  /// Appends an entry to the current row; `end_row` completes it.
   void add(std::int32_t at, double value) {
     column.push_back(at);
     weight.push_back(value);

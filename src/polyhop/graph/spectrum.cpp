@@ -22,8 +22,8 @@ using Vector = Lanczos::Vector;
 
 constexpr Index dense_up_to = 500;
 
-/// Moves the constant vector, whose eigenvalue nobody asks for, to the eigenvalue `to` from `from`. It must land
-/// inside the range sought: rounding brings the vector back, and only an outlier would grow in the iteration.
+/// Moves the constant vector, whose eigenvalue is not wanted, from eigenvalue `from` to `to`. It must land inside the
+/// range sought: rounding brings the vector back, and only an outlier would grow in the iteration.
 void move_constant(const Vector& x, Vector& y, double from, double to) {
   double sum = 0;
   for (const double value : x) sum += value;
@@ -57,7 +57,7 @@ Lanczos on_laplacian(const Graph& graph) {
       for (const std::int32_t l : graph.neighbours(k)) sum -= x[l];
       y[k] = sum;
     }
-    move_constant(x, y, 0, mean);  // the mean of all eigenvalues but that one
+    move_constant(x, y, 0, mean);  // the mean of all other eigenvalues
   };
   return {product, random_start(graph.agents())};
 }
@@ -87,7 +87,7 @@ LaplacianRange dense_range(const Graph& graph) {
   return {values[1], values.back()};
 }
 
-/// max(|lambda_2|, |lambda_K|) as far as known: the end that is farther out, unless the other may be farther still.
+/// max(|lambda_2|, |lambda_K|) as far as known: the end that is farther out, unless the other may be even farther.
 Lanczos::Ritz mixing_rate(const Lanczos& lanczos) {
   const Lanczos::Ritz upper = lanczos.largest();
   const Lanczos::Ritz lower = lanczos.smallest();

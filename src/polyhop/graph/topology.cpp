@@ -24,12 +24,12 @@ using generate::Edges;
 
 std::string topology_text(const GraphOptions& options) { return in_quotes(name_of(options.topology)); }
 
-/// Whether a topology says itself how many agents there are.
+/// Whether a topology determines the number of agents itself.
 bool has_own_agents(Topology topology) {
   return topology == Topology::grid || topology == Topology::torus || topology == Topology::file;
 }
 
-/// The keys of its own that a topology takes, all of them needed.
+/// The keys that only some topologies take; this one needs all of them.
 std::vector<std::string> keys_of(Topology topology) {
   switch (topology) {
     case Topology::grid:
@@ -54,7 +54,7 @@ std::vector<std::string> keys_of(Topology topology) {
   }
 }
 
-/// A value of a topology's own key, to start from.
+/// An example value for a topology's own key.
 std::string example_of(const std::string& key) {
   static const std::map<std::string, std::string> values = {
       {"agents", "10"},  {"probability", "0.3"}, {"radius", "0.4"},  {"degree", "4"},
@@ -63,7 +63,8 @@ std::string example_of(const std::string& key) {
   return values.at(key);
 }
 
-/// What a key of [graph] is: its help, without the topologies that use it; of `agents`, whose name says it, "".
+/// The meaning of a key of [graph]: its help, without the topologies that use it; "" for `agents`, which explains
+/// itself.
 std::string meaning_of(const std::string& key) {
   for (const FieldInfo& field : GraphOptions::fields().info()) {
     if (field.name == key && key != "agents") return field.help.substr(field.help.find(": ") + 2);
@@ -71,7 +72,7 @@ std::string meaning_of(const std::string& key) {
   return "";
 }
 
-/// One message for all keys that are missing.
+/// One message for all missing keys.
 InputError missing(const std::vector<std::string>& keys, Topology topology) {
   std::string paths, meanings, examples;
   for (const std::string& key : keys) {
@@ -86,7 +87,7 @@ InputError missing(const std::vector<std::string>& keys, Topology topology) {
                      meanings + ", such as " + examples};
 }
 
-/// Refuses keys that the topology does not use, and asks for those that it lacks, all at once.
+/// Rejects keys that the topology does not use and asks for missing ones, all at once.
 void check_keys(const GraphOptions& options) {
   static const std::vector<std::string> common = {"topology", "agents", "weights", "seed"};
   const std::vector<std::string> own = keys_of(options.topology);
@@ -110,7 +111,7 @@ void check_keys(const GraphOptions& options) {
   if (!errors.empty()) throw InputError(errors);
 }
 
-/// The number of agents, of any topology but a file.
+/// The number of agents, for any topology except a file.
 Index agents_of(const GraphOptions& options) {
   if (options.topology == Topology::grid || options.topology == Topology::torus) {
     constexpr Index most = 1'000'000'000;
@@ -133,7 +134,7 @@ void refuse_key(const char* key, Index found, const std::string& expected) {
   throw InputError(std::string("graph.") + key, "found " + std::to_string(found) + ", expected " + expected);
 }
 
-/// What a topology asks of its numbers beyond the range of each.
+/// What a topology requires of its numbers beyond each one's range.
 void check_numbers(const GraphOptions& o, Index agents) {
   const std::string below = "less than the number of agents, " + std::to_string(agents);
   if (o.topology == Topology::hypercube && !std::has_single_bit(static_cast<std::uint64_t>(agents))) {
@@ -157,7 +158,7 @@ void check_numbers(const GraphOptions& o, Index agents) {
   if (o.degree && *o.degree == 0 && agents > 1) refuse_key("degree", 0, "at least 1");
 }
 
-/// Links to expect, to refuse what would not fit into memory before it is built.
+/// The expected number of links, to reject a graph that would not fit into memory before building it.
 double expected_edges(const GraphOptions& o, Index agents) {
   const auto n = static_cast<double>(agents);
   const double pairs = n * (n - 1) / 2;
@@ -186,7 +187,7 @@ double expected_edges(const GraphOptions& o, Index agents) {
 }
 
 void check_memory(const GraphOptions& options, Index agents) {
-  constexpr double bytes_each = 40;  // a link or an agent, in the graph, the matrix and on the way there
+  constexpr double bytes_each = 40;  // per link or agent, in the graph, in the matrix and during construction
   const double edges = expected_edges(options, agents);
   const double bytes = bytes_each * (edges + static_cast<double>(agents));
   if (bytes <= memory_left()) return;
@@ -240,7 +241,7 @@ std::string three_digits(double x) {
   return text.data();
 }
 
-/// What to change when no draw is connected.
+/// What to change if no draw is connected.
 std::string advice(const GraphOptions& o, Index agents) {
   const auto n = static_cast<double>(agents);
   switch (o.topology) {
@@ -258,7 +259,7 @@ std::string advice(const GraphOptions& o, Index agents) {
 }
 
 Graph connected_graph(const GraphOptions& options, Index agents, std::uint64_t seed) {
-  // Large graphs get fewer draws: near the threshold they are connected almost always or almost never.
+  // Large graphs get fewer draws: except near the threshold they are connected almost always or almost never.
   constexpr double work = 5e7;
   const double one_draw = static_cast<double>(agents) + expected_edges(options, agents);
   const Index draws = std::clamp<Index>(static_cast<Index>(work / one_draw), 10, 1000);
@@ -315,7 +316,7 @@ std::vector<std::pair<std::string, std::string>> needed_keys(Topology topology) 
 
 NetworkGraph make_network(const GraphOptions& options, std::uint64_t seed) {
   if (options.given) return *options.given;
-  // Options built in code meet the same ranges, with the same words, as those read from a file.
+  // Options built in code pass the same checks, with the same messages, as those read from a file.
   static_cast<void>(GraphOptions::fields().read(GraphOptions::fields().write(options), "graph"));
   check_keys(options);
   if (options.topology == Topology::file) return read_network(options.file, options.agents, options.weights);

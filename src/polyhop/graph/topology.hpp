@@ -58,10 +58,10 @@ struct EnumNames<Topology> {
   }};
 };
 
-/// The [graph] table. A topology takes the keys it needs and rejects the others.
+/// The [graph] table. A topology takes the keys that it needs and rejects the others.
 struct GraphOptions {
   Topology topology = Topology::ring;
-  std::optional<Index> agents;  // may be left out where other keys or the file determine it
+  std::optional<Index> agents;  // may be left out if other keys or the file determine it
   std::optional<double> probability;
   std::optional<double> radius;
   std::optional<Index> degree;
@@ -81,13 +81,12 @@ struct GraphOptions {
   static const FieldTable<GraphOptions>& fields();
 };
 
-/// The keys of [graph] that a topology cannot do without, each with a value to start from.
+/// The keys of [graph] that a topology requires, each with an example value.
 std::vector<std::pair<std::string, std::string>> needed_keys(Topology topology);
 
-/// Checks the options, builds or reads the graph and its weights. Random topologies are drawn from
-/// Stream(seed, Purpose::graph, 0, attempt) until connected; `options.seed` overrides `seed`.
-/// Nothing dense in the agents: 100,000 of degree 10 take under a second. Throws InputError, paths
-/// starting with "graph.".
+/// Checks the options, then builds or reads the graph and its weights. Random topologies are drawn from Stream(seed,
+/// Purpose::graph, 0, attempt) until connected; `options.seed` overrides `seed`. Builds nothing dense: 100,000 agents
+/// of degree 10 take under a second. Throws InputError, with paths starting with "graph.".
 NetworkGraph make_network(const GraphOptions& options, std::uint64_t seed);
 
 }  // namespace polyhop

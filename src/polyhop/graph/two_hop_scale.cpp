@@ -51,7 +51,7 @@ class ScaledTwoHop {
   Vector middle_;
 };
 
-/// max_k (C x)_k / x_k, at least the largest eigenvalue for every x > 0; nothing when x has other entries.
+/// max_k (C x)_k / x_k, which bounds the largest eigenvalue for every x > 0; nothing if x has other entries.
 std::optional<double> collatz_wielandt(ScaledTwoHop& c, const Vector& x, Vector& image) {
   c.apply(x, image);
   double most = 0;
@@ -63,7 +63,7 @@ std::optional<double> collatz_wielandt(ScaledTwoHop& c, const Vector& x, Vector&
   return most * (1 + 1e-11);
 }
 
-/// A lower estimate of the largest eigenvalue, good to a small part of the tightness asked for.
+/// A lower estimate of the largest eigenvalue, accurate to a small part of the requested tightness.
 double estimate(ScaledTwoHop& c) {
   constexpr Index max_steps = 400;
   Lanczos lanczos([&c](const Vector& x, Vector& y) { c.apply(x, y); }, c.root());

@@ -12,7 +12,7 @@
 namespace polyhop {
 namespace {
 
-/// The matrix with a_kl = weight(k, l) along links; the diagonal takes what is left of 1.
+/// The matrix with a_kl = weight(k, l) along links; the diagonal takes the rest of 1.
 template <class Weight>
 SparseRows from_links(const Graph& graph, Weight weight) {
   SparseRows a;

@@ -12,7 +12,7 @@
 
 namespace polyhop {
 
-/// How links get their weights, d_k being the degree of agent k without itself and L the Laplacian:
+/// How links get their weights; d_k is the degree of agent k without itself, L the Laplacian:
 ///   metropolis      a_kl = 1/(1 + max(d_k, d_l))
 ///   max-degree      A = I - L/(d_max + 1)
 ///   best-constant   A = I - alpha L, alpha = 2/(lambda_1(L) + lambda_{K-1}(L)); entries may be negative
@@ -35,14 +35,14 @@ struct EnumNames<Weights> {
   }};
 };
 
-/// A graph with the weights along its links: a_kl is not zero exactly where k and l are linked, or k = l.
+/// A graph with weights along its links: a_kl is nonzero exactly if k and l are linked, or k = l.
 struct NetworkGraph {
   Graph graph;
   CombinationMatrix matrix;
 };
 
-/// Weights for a connected graph, by any rule but `given`. A rule may leave a link without weight: it would
-/// carry nothing, so the result's graph lacks it.
+/// Weights for a connected graph, by any rule except `given`. A rule may leave a link without weight: it would carry
+/// nothing, so the result's graph drops it.
 NetworkGraph with_weights(Graph graph, Weights rule);
 
 }  // namespace polyhop

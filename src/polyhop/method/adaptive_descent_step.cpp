@@ -10,7 +10,7 @@ namespace polyhop {
 namespace {
 
 constexpr double theta_at_start = 1e9;
-// A cost without curvature lets its step grow for ever: infinity times a gradient of 0 would be no number.
+// A cost without curvature lets its step grow forever, and infinity times a gradient of 0 would be NaN.
 constexpr double largest = 1e100;
 
 }  // namespace

@@ -13,12 +13,11 @@
 
 namespace polyhop {
 
-/// Adaptive gradient descent without descent (Malitsky and Mishchenko 2020), each agent's from its own last move: with
-/// dw = w_i - w_{i-1} and dg the difference of its gradients at both points on the current sample,
+/// Adaptive gradient descent without descent (Malitsky and Mishchenko 2020). Each agent uses its own last move: with dw
+/// = w_i - w_{i-1} and dg the difference of its gradients at the two points on the current sample,
 ///   mu_i = min{sqrt(1 + theta_{i-1}) mu_{i-1}, ||dw|| / (2 ||dg||)},   theta_i = mu_i / mu_{i-1},
-/// from mu_0 = `first` and theta_0 = 1e9; if dg = 0, the first term alone, at most 1e100. mu_{i-1} is the
-/// agent's own, before any agreement. Costs 1 more gradient unless batch = "all", and 1 scalar if agents agree on a
-/// step.
+/// from mu_0 = `first` and theta_0 = 1e9; if dg = 0, only the first term, at most 1e100. mu_{i-1} is the agent's own
+/// step, before any agreement. Costs 1 more gradient unless batch = "all", and 1 scalar if agents agree on a step.
 struct AdgdOptions {
   double first = 1e-6;
   Agree agree = Agree::none;
@@ -32,7 +31,7 @@ class AdgdStep final : public StepSize {
 
  private:
   void do_choose(const Iterate& at, Network& network, std::span<double> mu) override;
-  /// The step that curvature allows: ||dw|| / (2 ||dg||), or nearly any.
+  /// The step that the curvature allows: ||dw|| / (2 ||dg||), or almost any if dg = 0.
   [[nodiscard]] double allowed(std::size_t k) const;
 
   AdgdOptions options_;

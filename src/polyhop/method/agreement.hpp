@@ -13,7 +13,7 @@
 
 namespace polyhop {
 
-/// What happens to the steps that agents chose: nothing, or they become the neighbourhood's minimum or mean.
+/// What becomes of the steps that agents chose: they stay, or become the neighbourhood's minimum or mean.
 enum class Agree { none, min, mean };
 template <>
 struct EnumNames<Agree> {
@@ -24,7 +24,7 @@ struct EnumNames<Agree> {
 inline constexpr const char* agree_help =
     "replace mu_k by the minimum, or the a_kl-weighted mean, over the neighbourhood";
 
-/// Replaces the block's steps by what was agreed on. 1 scalar, unless `none`.
+/// Replaces the block's steps with the agreed ones. 1 scalar, unless `none`.
 inline void reconcile(Agree how, Network& network, std::span<double> mu) {
   if (how == Agree::min) network.hear({mu}).min(0, mu);
   if (how == Agree::mean) network.hear({mu}).combine(0, mu);

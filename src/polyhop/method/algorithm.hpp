@@ -16,23 +16,23 @@
 
 namespace polyhop {
 
-/// A recursion over a block of agents.
+/// A recursion on a block of agents.
 class Algorithm {
  public:
   virtual ~Algorithm() = default;
-  /// Iteration i = 0, 1, ...
+  /// Runs iteration i = 0, 1, ...
   virtual void step(Index i, Oracle& oracle, StepSize& rule, Network& network) = 0;
   /// The current models, one agent per row.
   [[nodiscard]] const Rows& models() const { return w_; }
   /// The step sizes of the last iteration.
   [[nodiscard]] std::span<const double> steps() const { return mu_; }
-  /// False while every move lowers the cost: there is no noise to average out, and the averaged models are the models.
+  /// False while every move lowers the cost: there is no noise to average out, so the averaged models are the models.
   [[nodiscard]] virtual bool is_noisy() const { return true; }
-  /// Has the next iteration blend its models into this mean as it makes them, if it can: it spares another pass.
+  /// Asks the next iteration to blend its models into this mean as it computes them. Not every algorithm can.
   void blend_next(const BlendedRows& mean) { mean_ = mean; }
-  /// Whether it did
+  /// Whether it did.
   [[nodiscard]] bool has_blended() const { return mean_.into == nullptr; }
-  /// Registers what survives an iteration.
+  /// Registers what must survive from one iteration to the next.
   void register_state(StateRegistry& state) {
     state.rows("w", w_);
     state.scalars("mu", mu_);
@@ -51,9 +51,9 @@ class Algorithm {
     oracle.draw(i);
     return {i, w, oracle.evaluate(w, with_values), oracle};
   }
-  /// The mean for the models that are made next, the last ones of the iteration.
+  /// The mean to blend the iteration's final models into.
   BlendedRows take_mean() { return std::exchange(mean_, {}); }
-  /// Rows of zeros, of the shape of the models.
+  /// Rows of zeros in the shape of the models.
   [[nodiscard]] Rows zeros() const { return w_.zeros(w_.rows()); }
 
   Rows w_;

@@ -17,7 +17,7 @@
 namespace polyhop {
 namespace {
 
-// One name for two forms.
+// One name for both forms.
 AlgorithmEntry exact_diffusion_entry() {
   using Options = ExactDiffusionOptions;
   auto out = algorithm_entry<ExactDiffusion, Options>("exact-diffusion",
@@ -40,7 +40,7 @@ std::string one_of(const std::vector<std::string>& names) {
   return out;
 }
 
-// What to say of steps that are not taken.
+// Why steps of this kind cannot be taken.
 std::string reason(const AlgorithmSpec& algorithm, std::span<const RuleEntry> among) {
   switch (algorithm.takes) {
     case Steps::own:
@@ -77,13 +77,14 @@ const std::vector<AlgorithmEntry>& algorithms() {
       algorithm_entry<TreeQuasiNewton, QuasiNewtonOptions>(
           "quasi-newton", "L-BFGS on sums over a spanning tree, for full gradients",
           "1 vector and 1 scalar along a spanning tree, 1 loss value", Steps::own),
-      algorithm_entry<Dadam, DadamOptions>("dadam", "DADAM: a step for every coordinate, scaled by one constant",
-                                           "1 vector", Steps::common),
+      algorithm_entry<Dadam, DadamOptions>("dadam", "DADAM: one step per coordinate, scaled by a constant", "1 vector",
+                                           Steps::common),
       algorithm_entry<Damsgrad, DamsgradOptions>(
-          "damsgrad", "decentralized AMSGrad: the coordinates' scales are agreed on", "2 vectors", Steps::common),
+          "damsgrad", "decentralized AMSGrad: agents agree on the coordinates' scales", "2 vectors", Steps::common),
       algorithm_entry<Automatic>(
-          "auto", "graph-aware steps where the data fit, gradients with memory where they do not",
-          "with full gradients as quasi-newton; as GAP where the data fit; else 1 vector, 13 scalars", Steps::own),
+          "auto", "graph-aware steps while the data fit, gradients with memory otherwise",
+          "like quasi-newton with full gradients, like GAP while the data fit; otherwise 1 vector, 13 scalars",
+          Steps::own),
   };
   return table;
 }

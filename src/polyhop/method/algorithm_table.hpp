@@ -16,23 +16,23 @@
 
 namespace polyhop {
 
-/// Builds an algorithm on a block, from the agents' first models.
+/// Builds an algorithm on a block, starting from the agents' initial models.
 using AlgorithmFactory = std::function<std::unique_ptr<Algorithm>(Rows start, const Setting& setting)>;
 
-/// An algorithm, its options read and validated: ready to be built on every block.
+/// An algorithm with its options read and validated: ready to be built on every block.
 struct AlgorithmSpec {
   std::string name;
   Value options;  // resolved: every field with its value
   Steps takes = Steps::agent_wise;
-  std::function<Recursion(const CombinationMatrix&)> recursion;  // on a network
+  std::function<Recursion(const CombinationMatrix&)> recursion;  // on a given network
   AlgorithmFactory build;
 };
 
-/// One line of the table of algorithms: everything the command line, docs and Python know about one.
+/// A line in the table of algorithms: everything the command line, docs and Python know about an algorithm.
 struct AlgorithmEntry {
   std::string name;
   std::string summary;
-  std::string cost;  // of an iteration, in words, the step size apart
+  std::string cost;  // of an iteration, as text, without the step size
   Steps takes = Steps::agent_wise;
   std::vector<FieldInfo> options;
   std::function<AlgorithmSpec(const Value& table, const std::string& path)> read;
@@ -45,9 +45,9 @@ const std::vector<AlgorithmEntry>& algorithms();
 AlgorithmSpec read_algorithm(const Value& algorithm, const std::string& path,
                              std::span<const AlgorithmEntry> among = algorithms());
 
-/// The line of an algorithm that has `static Recursion recursion(const Options&)`, or with the network's
-/// `const CombinationMatrix&` for a second argument, and is built from
-/// (Rows start, const Options&), and (const Setting&) if it takes that too. To add your own:
+/// The table line of an algorithm A that has `static Recursion recursion(const Options&)`, optionally with the
+/// network's `const CombinationMatrix&` as a second argument, and whose constructor takes (Rows start, const Options&)
+/// and optionally (const Setting&). To add your own:
 ///   std::vector<AlgorithmEntry> mine = algorithms();
 ///   mine.push_back(algorithm_entry<LazyDiffusion>("lazy-diffusion", "combines by halves", "1 vector"));
 ///   const AlgorithmSpec lazy = read_algorithm("lazy-diffusion", "algorithm", mine);
@@ -75,7 +75,7 @@ AlgorithmEntry algorithm_entry(std::string name, std::string summary, std::strin
   return {std::move(name), std::move(summary), std::move(cost), takes, Options::fields().info(), std::move(read)};
 }
 
-/// Rejects a rule whose steps the algorithm cannot take, with the reason and the rules in the list that it can.
+/// Rejects a rule whose steps the algorithm cannot take; the message gives the reason and the listed rules that work.
 void check_pair(const AlgorithmSpec& algorithm, const RuleSpec& rule, const std::string& path, int line,
                 std::span<const RuleEntry> among = rules());
 

@@ -10,12 +10,12 @@
 namespace polyhop {
 
 /// wbar <- wbar + 4/(i+4) (w - wbar) after iteration i = 0, 1, ...: an average that forgets the start, for any
-/// algorithm and rule; i = 0 begins anew with w. In double, whatever the models are made of. No communication.
+/// algorithm and rule; i = 0 starts afresh with w. Always in double, whatever type the models have. No communication.
 class AveragedIterate {
  public:
   explicit AveragedIterate(const Rows& start) : average_(converted(start, Element::float64)) {}
   void update(Index i, const Rows& w) { blend(share(i), w, average_); }
-  /// Iteration i of an algorithm, and the average after it.
+  /// Takes the algorithm's iteration i and updates the average.
   void step(Index i, Algorithm& algorithm, Oracle& oracle, StepSize& rule, Network& network) {
     algorithm.blend_next({share(i), &average_});
     algorithm.step(i, oracle, rule, network);

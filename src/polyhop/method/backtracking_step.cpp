@@ -53,7 +53,7 @@ void BacktrackingStep::shrink_until_accepted(const Iterate& at) {
     std::erase_if(searching_, [&](Index agent) {
       const double before = at.own_values()[agent];
       const double enough = before - (1 - options_.delta / 2) * accepted_[agent] * energy_[agent] + rounding_of(before);
-      if (values_[agent] <= enough) return true;  // never of a NaN
+      if (values_[agent] <= enough) return true;  // never true of a NaN
       accepted_[agent] *= options_.shrink;
       return false;
     });

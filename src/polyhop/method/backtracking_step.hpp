@@ -12,7 +12,7 @@
 
 namespace polyhop {
 
-/// Who agrees on the smallest step: an agent and its neighbours, or everyone.
+/// Who agrees on the smallest step: an agent and its neighbours, or the whole network.
 enum class AgreementReach { neighbours, network };
 template <>
 struct EnumNames<AgreementReach> {
@@ -23,11 +23,11 @@ struct EnumNames<AgreementReach> {
 /// Backtracking, ported to ATC from the deterministic method of Kuruzov, Scutari and Gasnikov (2024). Each agent starts
 /// from a = growth * (its own last accepted a; `first` at the start) and shrinks a while
 ///   Jhat_k(w_k - a g_k) > Jhat_k(w_k) - (1 - delta/2) a ||g_k||^2 + 1e-12 max(1, |Jhat_k(w_k)|),
-/// on the sample that gave g_k, at most 50 times. Then mu_k is the smallest accepted a in reach. Where a ||g_k||^2 is
-/// lost in rounding, a does not grow. On algorithms that do not step along g_k, the search still does: it measures how
-/// far the agent's own curvature lets it go. With growth = 1 an agent's a is a running minimum. For least squares on
-/// one sample a is accepted iff a <= delta/||h||^2. Costs 1 scalar (or as many as the diameter) and 2 or more values:
-/// at w_k, and for each a that is tried.
+/// on the sample that gave g_k, at most 50 times. Then mu_k is the smallest accepted a within reach. If a ||g_k||^2 is
+/// lost in rounding, a does not grow. The search always goes along g_k, even in algorithms that do not step along it:
+/// it measures how far the agent's own curvature lets it go. With growth = 1 an agent's a is a running minimum. For
+/// least squares on one sample a is accepted iff a <= delta/||h||^2. Costs 1 scalar (or as many as the diameter) and at
+/// least 2 values: one at w_k, and one for each a that is tried.
 struct BacktrackingOptions {
   double growth = 2;
   double delta = 1;
@@ -53,8 +53,8 @@ class BacktrackingStep final : public StepSize {
   BacktrackingOptions options_;
   std::vector<double> accepted_;  // each agent's own last a, before any agreement
   std::vector<double> energy_;    // ||g_k||^2
-  std::vector<double> values_;    // Jhat_k at the points tried
-  std::vector<Index> searching_;  // the agents that have not accepted yet
+  std::vector<double> values_;    // Jhat_k at the trial points
+  std::vector<Index> searching_;  // agents that have not accepted yet
 };
 
 }  // namespace polyhop

@@ -39,7 +39,7 @@ void BarzilaiBorweinStep::register_state(StateRegistry& state) {
 void BarzilaiBorweinStep::do_choose(const Iterate& at, Network& network, std::span<double> mu) {
   if (differences_.update(at)) {
     for (std::size_t k = 0; k < own_.size(); ++k) {
-      // Never of a NaN.
+      // Never true of a NaN.
       const bool curved = differences_.ss()[k] > 0 && differences_.sz()[k] > 0;
       if (curved) own_[k] = std::clamp(quotient(k), options_.min, options_.max);
     }

@@ -25,11 +25,11 @@ struct EnumNames<Quotient> {
       {{Quotient::long_step, "long"}, {Quotient::short_step, "short"}}};
 };
 
-/// Barzilai and Borwein's steps, each agent's from its own last move: with s = w_i - w_{i-1} and z the difference of
-/// its gradients at both points on the current sample,
+/// Barzilai and Borwein's steps. Each agent uses its own last move: with s = w_i - w_{i-1} and z the difference of its
+/// gradients at the two points on the current sample,
 ///   mu_k = s.s / s.z  (long)   or   s.z / z.z  (short),   clipped to [min, max];
-/// `first` at i = 0, and the agent's own previous step if s.z <= 0 or it has not moved. On gradient tracking it is
-/// the method of Gao et al. (2022), on DGD that of Iyanuoluwa (2022); constants not verified against the originals.
+/// `first` at i = 0, and the agent's own previous step if s.z <= 0 or it has not moved. With gradient tracking it is
+/// the method of Gao et al. (2022), with DGD that of Iyanuoluwa (2022); constants not verified against the originals.
 /// Costs 1 more gradient unless batch = "all", and 1 scalar if agents agree on a step.
 struct BarzilaiBorweinOptions {
   Quotient kind = Quotient::long_step;
@@ -38,7 +38,7 @@ struct BarzilaiBorweinOptions {
   double max = 10;
   Agree agree = Agree::none;
   static const FieldTable<BarzilaiBorweinOptions>& fields();
-  /// Throws InputError where min > max.
+  /// Throws InputError if min > max.
   void check(const std::string& path, int line = 0) const;
 };
 

@@ -45,8 +45,8 @@ class DecayingStep final : public StepSize {
   DecayOptions options_;
 };
 
-/// mu_k = value min(1, (i+1)/(warmup+1)) factor^floor(i/every) at iteration i = 0, 1, ...: a warm-up, then drops at
-/// intervals; every = 0: none. Or the i-th number of `file`, repeating its last one. No communication.
+/// mu_k = value min(1, (i+1)/(warmup+1)) factor^floor(i/every) at iteration i = 0, 1, ...: a warm-up, then a drop every
+/// `every` iterations (0: no drops). Or the i-th number of `file`, repeating the last one. No communication.
 struct ScheduleOptions {
   std::optional<double> value;
   Index warmup = 0;
@@ -54,13 +54,13 @@ struct ScheduleOptions {
   double factor = 0.5;
   std::optional<std::string> file;
   static const FieldTable<ScheduleOptions>& fields();
-  /// Throws InputError unless there is a value or a file, and not both.
+  /// Throws InputError unless exactly one of value and file is given.
   void check(const std::string& path, int line = 0) const;
 };
 
 class ScheduledStep final : public StepSize {
  public:
-  /// Throws InputError when the file cannot be read, is empty, or has a step below 0.
+  /// Throws InputError if the file cannot be read, is empty, or contains a step below 0.
   ScheduledStep(const ScheduleOptions& options, const Setting& setting);
   [[nodiscard]] bool is_common() const override { return true; }
 
@@ -68,7 +68,7 @@ class ScheduledStep final : public StepSize {
   void do_choose(const Iterate& at, Network& network, std::span<double> mu) override;
   [[nodiscard]] double stairs(Index i) const;
   ScheduleOptions options_;
-  std::vector<double> listed_;  // the file's
+  std::vector<double> listed_;  // read from the file
 };
 
 }  // namespace polyhop

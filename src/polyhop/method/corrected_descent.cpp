@@ -15,10 +15,10 @@
 namespace polyhop {
 namespace {
 
-// Iterations in which what was met may fall, and by how much in each.
+// For how many iterations the curvature met may fall, and by how much in each.
 constexpr Index settles = 100;
 constexpr double fall = 0.97;
-// A curvature that is larger than the trial's own by more than this is that of another place.
+// A curvature that exceeds the trial's own by more than this factor belongs to a different place.
 constexpr double far_off = 16;
 
 }  // namespace
@@ -44,7 +44,7 @@ double CurvatureWatch::curvature(std::size_t k, const Iterate& at) const {
   return std::isfinite(found) ? found : std::numeric_limits<double>::infinity();
 }
 
-// At a = 1/L_k, L_k raised until the trial is not far off.
+// At a = 1/L_k, raising L_k until the trial is not far off.
 void CurvatureWatch::measure(const Iterate& at) {
   agents_.resize(largest_.size());
   std::iota(agents_.begin(), agents_.end(), Index{0});
@@ -64,7 +64,8 @@ void CurvatureWatch::measure(const Iterate& at) {
 
 void CurvatureWatch::begin(const Iterate& at) {
   if (at.oracle().smoothness(largest_)) return;
-  // Of a quadratic the first measurement is exact; of another cost the others come near, unless 1 was far too small.
+  // For a quadratic the first measurement is exact; for other costs the next ones come close, unless 1 was far too
+  // small.
   std::ranges::fill(largest_, 1.0);
   std::vector<double> least(largest_.size());
   for (int n = 0; n < 3; ++n) {
@@ -107,7 +108,7 @@ void CorrectedDescent::watch_secants(const Iterate& at) {
   const Index n = age_++;
   if (!differences_.update(at.as_iteration(n))) return;
   for (std::size_t k = 0; k < along_moves_.size(); ++k) {
-    // Not where rounding has a say in the difference of the gradients.
+    // Not where rounding decides the difference of the gradients.
     const double lost = 1e-16 * at.gradients().squared_norm(static_cast<Index>(k));
     if (!(differences_.ss()[k] > 0 && differences_.zz()[k] > lost)) continue;
     const double secant = std::sqrt(differences_.zz()[k] / differences_.ss()[k]);

@@ -10,9 +10,9 @@
 
 namespace polyhop {
 
-/// The largest curvature that each agent has met along its own gradients. If it starts from the known smoothness, it
-/// may fall for a while, since that is the worst case. 1 value per iteration, and more where a trial was far too long:
-/// one that is not finite, or that shows a curvature above 16 times the largest, says nothing about shorter ones.
+/// The largest curvature that each agent has met along its own gradients. If it starts from the known smoothness, the
+/// worst case, it may fall for a while. 1 value per iteration, and more after a trial that was far too long: one that
+/// is not finite, or that shows a curvature above 16 times the largest, says nothing about shorter ones.
 class CurvatureWatch {
  public:
   explicit CurvatureWatch(Index agents);
@@ -33,19 +33,19 @@ class CurvatureWatch {
 };
 
 /// Exact diffusion, dual and agent-wise, with steps share/L_k that every agent finds for itself. L_k is the larger of
-/// what CurvatureWatch has met and of the secants ||g_i - g_{i-1}|| / ||w_i - w_{i-1}|| of the agent's own gradients:
-/// it moves along g_k + d_k, where its cost may be steeper than along g_k. Both may fall by 3% per iteration for the
-/// first 100, since many costs are steepest at the start; they never fall later, so that steps settle. Secants count
-/// only with full gradients; for a batch they would cost one more gradient. An agent that meets no curvature at all
-/// takes steps of `share`: with 0 it would be cut off. No move along g_k + d_k is longer than its reach. 1 vector and 1
-/// scalar per iteration.
+/// two numbers: what CurvatureWatch has met, and the largest secant ||g_i - g_{i-1}|| / ||w_i - w_{i-1}|| of the
+/// agent's own gradients, because it moves along g_k + d_k, where its cost may be steeper than along g_k. Both may fall
+/// by 3% per iteration for the first 100 iterations, since many costs are steepest at the start; later they never fall,
+/// so that steps settle. Secants are used with full gradients only; with batches they would cost one more gradient. An
+/// agent that meets no curvature at all takes steps of `share`: 0 would cut it off. No move along g_k + d_k is longer
+/// than the agent's reach. 1 vector and 1 scalar per iteration.
 class CorrectedDescent {
  public:
-  /// `zeros`: rows like the models'; `reach`: how far each agent may go in one move, empty where any way is allowed.
+  /// `zeros`: rows like the models'; `reach`: how far each agent may go in one move, empty for no limit.
   explicit CorrectedDescent(const Rows& zeros, std::vector<double> reach = {});
-  /// G + D, along which the next move goes.
+  /// G + D, the direction of the next move.
   const Gradients& direction(const Gradients& g) { return correction_.direction(g); }
-  /// Moves w, which is where the iterate stands, along the last direction, and writes the steps to mu.
+  /// Moves w, where the iterate stands, along the last direction, and writes the steps to mu.
   void move(Rows& w, const Iterate& at, double share, std::span<double> mu, Network& network);
   void register_state(StateRegistry& state);
 
@@ -56,7 +56,7 @@ class CorrectedDescent {
   std::vector<double> reach_;
   CurvatureWatch along_gradients_;
   Differences differences_;
-  Index age_ = 0;  // moves whose secants were asked for
+  Index age_ = 0;  // moves whose secants were used
   std::vector<double> along_moves_;
 };
 

@@ -27,7 +27,7 @@ bool Differences::update(const Iterate& at) {
   return at.i() > 0;
 }
 
-// Both gradients are rounded in the same way, so that z is 0 where s is.
+// Both gradients are rounded in the same way, so z is 0 where s is.
 void Differences::compare(const Iterate& at) {
   for (Index k = 0; k < at.agents(); ++k) {
     add_rows(-1, points_, k, at.w(), k, s_, 0);

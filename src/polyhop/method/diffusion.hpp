@@ -15,8 +15,8 @@ class Diffusion final : public Algorithm {
   void step(Index i, Oracle& oracle, StepSize& rule, Network& network) override;
 };
 
-/// CTA-diffusion, combine then adapt: Psi = A W, W+ = Psi - diag(mu) grad(Psi). P = I on Psi, so that the graph-aware
-/// step is each agent's own Polyak step. Any steps. 1 round, 1 vector per edge.
+/// CTA-diffusion, combine then adapt: Psi = A W, W+ = Psi - diag(mu) grad(Psi). P = I on Psi, so the graph-aware step
+/// is each agent's own Polyak step. Takes any steps. 1 round, 1 vector per edge.
 class CombineFirst final : public Algorithm {
  public:
   explicit CombineFirst(Rows start, const NoOptions& = {}) : Algorithm(std::move(start)) {}
@@ -24,7 +24,7 @@ class CombineFirst final : public Algorithm {
   void step(Index i, Oracle& oracle, StepSize& rule, Network& network) override;
 };
 
-/// Decentralized gradient descent: W+ = A W - diag(mu) grad(W). P = I on X = A W. Any steps. 1 round, 1 vector.
+/// Decentralized gradient descent: W+ = A W - diag(mu) grad(W). P = I on X = A W. Takes any steps. 1 round, 1 vector.
 class GradientDescent final : public Algorithm {
  public:
   explicit GradientDescent(Rows start, const NoOptions& = {}) : Algorithm(std::move(start)), mixed_(zeros()) {}

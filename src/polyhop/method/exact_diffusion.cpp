@@ -14,7 +14,7 @@ namespace polyhop {
 
 namespace {
 
-// c as it is asked for, where the network allows it.
+// The requested c, if the network allows it.
 double allowed_mixing(const Mixing& mixing, double limit, const char* what) {
   if (mixing.largest) return limit;
   if (mixing.value <= std::max(0.5, limit)) return mixing.value;
@@ -46,10 +46,10 @@ const FieldTable<ExactDiffusionOptions>& ExactDiffusionOptions::fields() {
   static const auto table =
       FieldTable<O>()
           .add("form", &O::form,
-               "dual: reaches w^o with any positive steps, agent-wise ones too; primal: as published, for a common "
+               "dual: reaches w^o with any positive steps, even agent-wise; primal: as published, for a common "
                "step, or GAP's")
           .add("mixing", &O::mixing,
-               "c in the combination matrix (1 - c) I + c A; above 0.5 where the network allows it; auto: the largest");
+               "c in the combination matrix (1 - c) I + c A; above 0.5 if the network allows it; auto: the largest");
   return table;
 }
 

@@ -18,7 +18,7 @@ struct EnumNames<DiffusionForm> {
       {{DiffusionForm::dual, "dual"}, {DiffusionForm::primal, "primal"}}};
 };
 
-/// c of the matrix P = (1 - c) I + c A that combines: a number, or the largest that is safe on the network (`largest`).
+/// c of the combining matrix P = (1 - c) I + c A: a number, or the largest that is safe on the network (`largest`).
 struct Mixing {
   double value = 0.5;
   bool largest = false;
@@ -36,10 +36,10 @@ struct ExactDiffusionOptions {
   static const FieldTable<ExactDiffusionOptions>& fields();
 };
 
-/// The largest c whose P has no negative eigenvalue, 1/(1 - lambda_min(A)), at most 1: from 1/2 on, 1 on complete
-/// graphs and stars, 3/4 on rings. Steps common to all, and GAP's, are safe up to it.
+/// The largest c for which P has no negative eigenvalue: 1/(1 - lambda_min(A)), between 1/2 and 1. It is 1 on complete
+/// graphs and stars, 3/4 on rings. GAP's steps, and steps common to all agents, are safe up to it.
 double largest_mixing(const CombinationMatrix& matrix);
-/// The largest c that the dual form is proven for under agent-wise steps: 1/(2 (1 - min_k a_kk)), at most 1.
+/// The largest c for which the dual form with agent-wise steps is proven: 1/(2 (1 - min_k a_kk)), at most 1.
 double largest_dual_mixing(const CombinationMatrix& matrix);
 
 /// What exact diffusion keeps besides the models, and its iteration once the steps are chosen.
@@ -47,7 +47,7 @@ class DualCorrection {
  public:
   /// `zeros`: rows like the models'.
   DualCorrection(const Rows& zeros, double mixing);
-  /// G + D, to choose a step for.
+  /// G + D, for which a step is chosen.
   const Gradients& direction(const Gradients& g);
   [[nodiscard]] const Gradients& last_direction() const { return along_direction_; }
   /// W <- X+, D <- D+, along the last direction. 1 vector, and 1 scalar unless the steps are common.
@@ -62,13 +62,13 @@ class DualCorrection {
   Gradients along_direction_;
 };
 
-/// The same for the primal form: psi, and where a step is taken from.
+/// The same for the primal form: psi, and the point that a step is taken from.
 class PrimalCorrection {
  public:
   PrimalCorrection(const Rows& start, double mixing);
   /// X = 2 W_{i-1} - psi_{i-1}
   const Rows& ahead(const Rows& w);
-  /// W <- P (X - diag(mu) G), from where `ahead` said.
+  /// W <- P (X - diag(mu) G), with X from `ahead`.
   void apply(Rows& w, std::span<const double> mu, const Gradients& g, Network& network);
   void register_state(StateRegistry& state) { state.rows("exact_diffusion.psi", psi_); }
 
@@ -78,12 +78,12 @@ class PrimalCorrection {
   Rows ahead_;
 };
 
-/// Exact diffusion (= NIDS): diffusion whose fixed point is w^o also where the agents' minimisers differ.
-/// With Wg = (1 - c) I + c A, c 1/2 or up to largest_dual_mixing (A itself makes a ring diverge), and D_0 = 0:
+/// Exact diffusion (= NIDS): diffusion whose fixed point is w^o even if the agents' minimisers differ. With Wg = (1 -
+/// c) I + c A, c 1/2 or up to largest_dual_mixing (A itself makes a ring diverge), and D_0 = 0:
 ///   Psi = X - diag(mu) (G + D),   D_k += sum_l wg_kl (psi_k - psi_l) / max(mu_k, mu_l),   X+ = X - diag(mu) (G + D+).
-/// Under a step common to all this is D+ = D + (I - Wg) Psi / mu, X+ = Wg Psi, the dual form; agent-wise steps are
-/// this project's. D is formed from differences along edges, so that its rows add up to 0.
-/// Any steps above 0. 1 round, 1 vector per edge, and 1 scalar where steps are agent-wise.
+/// With one step for all agents this is the dual form D+ = D + (I - Wg) Psi / mu, X+ = Wg Psi; agent-wise steps are
+/// this project's own. D is formed from differences along edges, so that its rows add up to 0. Takes any steps above 0.
+/// 1 round, 1 vector per edge, and 1 scalar if steps are agent-wise.
 class ExactDiffusion final : public Algorithm {
  public:
   explicit ExactDiffusion(Rows start, double mixing = 0.5);
@@ -99,9 +99,9 @@ class ExactDiffusion final : public Algorithm {
 
 /// The same algorithm as published: with psi_0 = W_0,
 ///   psi_i = W_{i-1} - diag(mu) G_{i-1},   W_i = Wg (psi_i + W_{i-1} - psi_{i-1}).
-/// It has w^o for its fixed point when the step is common to all, and takes any others: agents then weigh as much as
-/// their steps, as in diffusion, which does no harm where they share a minimiser. GAP applies with X = 2 W - psi, whose
-/// fixed points keep their steps: at w^o X = w^o + diag(mu) G, so that c = -Z mu. `mixing` up to largest_mixing. 1
+/// With one step for all agents its fixed point is w^o. It takes other steps too: agents then weigh as much as their
+/// steps, as in diffusion, which does no harm if they share a minimiser. GAP applies with X = 2 W - psi. GAP's steps do
+/// not change at a fixed point: at w^o, X = w^o + diag(mu) G, so c = -Z mu. `mixing` goes up to largest_mixing. 1
 /// round, 1 vector per edge.
 class PrimalExactDiffusion final : public Algorithm {
  public:

@@ -6,8 +6,8 @@
 
 namespace polyhop {
 
-/// EXTRA: W_1 = A W_0 - mu G_0, W_{i+2} = (I + A) W_{i+1} - (I + A)/2 W_i - mu (G_{i+1} - G_i). Its correction assumes
-/// the previous step, so it takes one constant, the same for all agents. 1 round, 1 vector per edge.
+/// EXTRA: W_1 = A W_0 - mu G_0, W_{i+2} = (I + A) W_{i+1} - (I + A)/2 W_i - mu (G_{i+1} - G_i). Its correction relies
+/// on the previous step, so it takes one constant step, the same for all agents. 1 round, 1 vector per edge.
 class Extra final : public Algorithm {
  public:
   explicit Extra(Rows start, const NoOptions& = {})

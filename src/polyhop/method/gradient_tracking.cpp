@@ -9,7 +9,8 @@
 namespace polyhop {
 namespace {
 
-// Steps go along the tracked gradient; a rule that asks for values is given the tracked average it belongs to.
+// Steps go along the tracked gradient; a rule that asks for values gets the tracked average that the gradient belongs
+// to.
 Iterate tracked(const Iterate& at, const StepSize& rule, Tracker& tracker, Network& network) {
   const Iterate out = at.along(tracker.direction()).with_values({});
   return rule.needs_tracked_values() ? out.with_values(tracker.follow(at.i(), at.own_values(), network)) : out;

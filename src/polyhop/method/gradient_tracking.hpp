@@ -14,7 +14,7 @@ struct TrackingOptions {
 };
 
 /// Gradient tracking (Aug-DGM): W+ = A (W - diag(mu) Y), Y+ = A (Y + G+ - G), Y_0 = G_0; with `rounds` = R every A is
-/// A^R. Any steps. 2 R rounds and vectors per edge.
+/// A^R. Takes any steps. 2 R rounds, 2 R vectors per edge.
 class GradientTracking final : public Algorithm {
  public:
   GradientTracking(Rows start, const TrackingOptions& options);
@@ -29,7 +29,7 @@ class GradientTracking final : public Algorithm {
   Tracker tracker_;
 };
 
-/// DIGing: W+ = A W - diag(mu) Y, Y+ = A Y + G+ - G. Any steps. 2 rounds, 2 vectors per edge.
+/// DIGing: W+ = A W - diag(mu) Y, Y+ = A Y + G+ - G. Takes any steps. 2 rounds, 2 vectors per edge.
 class Diging final : public Algorithm {
  public:
   explicit Diging(Rows start, const NoOptions& = {});
@@ -50,9 +50,9 @@ struct NextOptions {
   static const FieldTable<NextOptions>& fields();
 };
 
-/// NEXT (Di Lorenzo and Scutari 2016, with linearised costs; its constants not verified against the original):
+/// NEXT (Di Lorenzo and Scutari 2016, with linearised costs; constants not verified against the original):
 ///   Z = W - (gamma_i / tau) Y,   W+ = A Z,   Y+ = A Y + G+ - G,   gamma_i = gamma_{i-1} (1 - theta gamma_{i-1}).
-/// It takes one constant step, 1/tau. 2 rounds, 2 vectors per edge.
+/// Takes one constant step, 1/tau. 2 rounds, 2 vectors per edge.
 class Next final : public Algorithm {
  public:
   Next(Rows start, const NextOptions& options);

@@ -54,9 +54,9 @@ GraphAwarePolyak::GraphAwarePolyak(const GapOptions& options, const Setting& set
       optimal_(options.optimum, setting),
       remembered_(options.products, setting.iterations) {
   refuse(setting);
-  // An exact solution does not depend on the damping, only the way there does, and the paper's may not lead there.
+  // Damping does not change an exact solution, only the way there, and the paper's damping may not lead there.
   if (options.sweeps.exact && options.damping == Damping::paper) options_.damping = Damping::rows;
-  // Where everybody is on their own and X = W, the published bound is the linear one.
+  // Where every agent is on its own and X = W, the published bound is the linear one.
   if (is_diagonal() && options.bound == Bound::paper) options_.bound = Bound::linear;
   if (options.bound == Bound::oracle) minimiser_ = known_minimiser(setting, "bound = \"oracle\"");
   prepare_metric(setting.network);
@@ -110,7 +110,7 @@ void GraphAwarePolyak::prepare_metric(Network& network) {
     return a.weights_of(agent)[std::ranges::lower_bound(columns, agent) - columns.begin()];
   };
   for (Index k = 0; k < block.size(); ++k) {
-    double sum = 0;  // sum_m a_mk^2, A being symmetric
+    double sum = 0;  // sum_m a_mk^2, because A is symmetric
     for (const double weight : a.weights_of(block.agent(k))) sum += weight * weight;
     b_kk_.push_back(c == 1 ? sum : (1 - c) * (1 - c) + 2 * c * (1 - c) * own_weight(block.agent(k)) + c * c * sum);
   }
@@ -172,8 +172,8 @@ void GraphAwarePolyak::register_state(StateRegistry& state) {
 }
 
 void GraphAwarePolyak::do_choose(const Iterate& at, Network& network, std::span<double> mu) {
-  // None of these waits for what another is sent: in a first round agents send x and y, say, and in a second they
-  // forward the y of their neighbours and send (A X)_k.
+  // None of these needs what another one sends, so they share rounds: in the first, say, agents send x and y, and in
+  // the second they forward their neighbours' y and send (A X)_k.
   std::span<const double> optimal;
   network.share_rounds([&] { gather(at, network); },                        // z_kl, Jhat_k(w_l)
                        [&] { sketch(at, network); },                        // what stands for z_kl
@@ -186,7 +186,7 @@ void GraphAwarePolyak::do_choose(const Iterate& at, Network& network, std::span<
   reconcile(options_.agree, network, mu);
 }
 
-// Fetches the two-hop lists that bound and damping need, and what follows from them at once.
+// Fetches the two-hop lists that bound and damping need, and computes what follows from them directly.
 void GraphAwarePolyak::gather(const Iterate& at, Network& network) {
   if (holds_points() && holds_gradients()) {
     at.oracle().values_at(network.reach(at.x(), at.y(), remembered_, z_), values_);
@@ -196,14 +196,14 @@ void GraphAwarePolyak::gather(const Iterate& at, Network& network) {
     network.products(at.y(), remembered_, z_);
   }
   for (std::size_t k = 0; k < alpha_.size(); ++k) {
-    // The lists hold y_k.y_k already.
+    // The lists already hold y_k.y_k.
     const double y2 = holds_gradients() ? z_[diagonal_[k]] : at.y().squared_norm(static_cast<Index>(k));
     squared_norms_[k] = y2 < vanishing_gradient ? 0 : y2;
   }
   for (std::size_t e = 0; e < z_.size(); ++e) z_[e] *= b_[e];
 }
 
-// scratch_[k] = sum_l b_kl |(S y_k).(S y_l)|, from lists of projections in the place of gradients.
+// scratch_[k] = sum_l b_kl |(S y_k).(S y_l)|, from lists of projections instead of gradients.
 void GraphAwarePolyak::sketch(const Iterate& at, Network& network) {
   if (!holds_sketches()) return;
   const auto size = static_cast<std::size_t>(options_.sketch_size);
@@ -223,7 +223,7 @@ void GraphAwarePolyak::sketch(const Iterate& at, Network& network) {
   }
 }
 
-// alpha_k: how far an agent moves along its own row of Z u = -cbar. 0 where there is no gradient.
+// alpha_k: how far an agent moves along its own row of Z u = -cbar. 0 if there is no gradient.
 void GraphAwarePolyak::damp(Network& network) {
   if (options_.damping == Damping::norms && !is_diagonal()) {
     const double c = recursion_.mixing;
@@ -260,14 +260,14 @@ double GraphAwarePolyak::damping_of(std::size_t k) const {
     case Damping::graph:
       return 1 / (lambda_b_ * b_kk_[k] * y2);
     case Damping::sketch:
-      // A projection may show less than there is, hence the margin; or nothing at all of a gradient.
+      // A projection may show less of a gradient than there is, hence the margin; or none of it.
       sum = (1 + 2 / std::sqrt(static_cast<double>(options_.sketch_size))) * scratch_[k];
       return sum > 0 ? 1 / sum : 0;
   }
   return 0;
 }
 
-// mixed_ = P P x, relayed over two edges; x itself where P = I.
+// mixed_ = P P x, relayed over two edges; x itself if P = I.
 void GraphAwarePolyak::mix_twice(const Rows& x, Network& network) {
   if (is_diagonal()) {
     copy(x, mixed_);
@@ -348,12 +348,12 @@ void GraphAwarePolyak::sweep(const Iterate& at, Network& network, std::span<doub
     sweep_until_exact(at, network, mu);
     return;
   }
-  // On one's own the first sweep is exact.
+  // For an agent on its own the first sweep is exact.
   const Index count = is_diagonal() ? 1 : options_.sweeps.count;
   for (Index t = 1; t <= count; ++t) sweep_once(at, network, mu, t == 1);
 }
 
-// mu_k <- mu_k - alpha_k (cbar_k + sum_l z_kl mu_l); the first starts from 0 and needs nobody.
+// mu_k <- mu_k - alpha_k (cbar_k + sum_l z_kl mu_l); the first sweep starts from 0 and needs no messages.
 void GraphAwarePolyak::sweep_once(const Iterate& at, Network& network, std::span<double> mu, bool first) {
   if (!first) couple(at, network, mu);
   for (std::size_t k = 0; k < mu.size(); ++k) {
@@ -364,8 +364,8 @@ void GraphAwarePolyak::sweep_once(const Iterate& at, Network& network, std::span
   }
 }
 
-// sum_l z_kl mu_l: over the lists, from the two-hop step sizes alone; or as printed in [alg:gap], by relaying
-// v_k = sum_l p_kl mu_l y_l, then y_k . sum_l p_kl v_l.
+// sum_l z_kl mu_l: with lists, from the two-hop step sizes alone; otherwise as printed in [alg:gap], by relaying v_k =
+// sum_l p_kl mu_l y_l, then y_k . sum_l p_kl v_l.
 void GraphAwarePolyak::couple(const Iterate& at, Network& network, std::span<const double> mu) {
   if (holds_gradients() && options_.exchange == StepsOverTwoHops::lists) {
     const Reach steps = network.reach(mu);
@@ -398,8 +398,8 @@ void GraphAwarePolyak::claim(const Iterate& at, Network& network, std::span<cons
 }
 
 // Projected sweeps minimise a majoriser of q(u) = u^T Z u + 2 cbar^T u over u >= 0, so they converge; the agents stop
-// together, when the largest move ||dmu_k g_k|| in the network is nothing against the largest step. For studies: every
-// sweep is sent and charged, and where Z is close to singular they give up after `most` of them.
+// together, when the largest move ||dmu_k g_k|| in the network is negligible against the largest step. For studies
+// only: every sweep is sent and charged, and if Z is close to singular they give up after `most` sweeps.
 void GraphAwarePolyak::sweep_until_exact(const Iterate& at, Network& network, std::span<double> mu) {
   constexpr int most = 20000;
   constexpr int between_checks = 20;
@@ -417,12 +417,12 @@ void GraphAwarePolyak::sweep_until_exact(const Iterate& at, Network& network, st
     }
     network.spread_max(scratch_);
     network.spread_max(coupling_);
-    // Everyone holds the same two numbers; a NaN ends it as well.
+    // Everyone holds the same two numbers; a NaN stops the loop too.
     if (!(scratch_[0] > nothing * coupling_[0])) return;
   }
 }
 
-// g_k.(B G)_k, what survives the averaging of an agent's gradient.
+// g_k.(B G)_k, the part of an agent's gradient that survives the averaging.
 std::span<const double> GraphAwarePolyak::energy(const Iterate& at, Network& network) {
   if (is_diagonal()) {
     std::ranges::copy(squared_norms_, coupling_.begin());

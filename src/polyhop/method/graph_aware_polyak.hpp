@@ -41,9 +41,9 @@ struct EnumNames<StepsOverTwoHops> {
       {{StepsOverTwoHops::lists, "lists"}, {StepsOverTwoHops::relay, "relay"}}};
 };
 
-/// T sweeps, or as many as needed.
+/// T sweeps, or as many as it takes.
 struct Sweeps {
-  static constexpr Index most = 1'000'000;  // nobody can stop a run within an iteration
+  static constexpr Index most = 1'000'000;  // a run cannot be stopped within an iteration
   Index count = 2;
   bool exact = false;
 };
@@ -54,7 +54,7 @@ struct Codec<Sweeps> {
   static Value write(const Sweeps& s) { return s.exact ? Value("exact") : Value(s.count); }
 };
 
-/// The options of GAP; without any it is the paper's algorithm, T = 2.
+/// The options of GAP; the defaults are the paper's algorithm, T = 2.
 struct GapOptions {
   Bound bound = Bound::paper;
   Damping damping = Damping::paper;
@@ -74,19 +74,18 @@ struct GapOptions {
 /// The graph-aware Polyak rule [alg:gap]. The squared distance to w^o after an iteration,
 ///   phi(u) = ||A(W~ + diag(u) G)||^2,   has gradient 2(c + Z u),
 ///   z_kl = b_kl g_k.g_l,   c_k = sum_l b_kl g_k.(w^o - w_l),   B = A^T A.
-/// c is replaced by a bound cbar that needs Jhat_k(w^o) only, and Z u = -cbar is solved roughly by T sweeps
+/// c is replaced by a bound cbar that needs only Jhat_k(w^o), and T sweeps solve Z u = -cbar approximately:
 ///   mu_k <- mu_k - alpha_k (cbar_k + sum_l z_kl mu_l),   from 0   [eq:step-size-rule].
-/// On another recursion W+ = P (X - diag(mu) Y) than ATC's, B = P^T P, y stands for g, and
+/// On a recursion W+ = P (X - diag(mu) Y) other than ATC's, B = P^T P, y stands for g, and
 ///   cbar_k = Jhat_k(w^o) - value_k + y_k.(w_k - (B X)_k),
-/// value_k the agent's own cost, or the tracked one where Y is tracked. Where P = I that is a Polyak step.
+/// where value_k is the agent's own cost, or the tracked one if Y is tracked. If P = I, this is a Polyak step.
 ///
-/// For the cost per iteration and edge see `docs/methods.md`, which counts it. With the paper's bound and damping:
-/// the two-hop lists of (w, g), 2 vectors from each agent within two hops; 1 scalar from each of them per sweep after
-/// the first; as many loss values as there are agents within two hops. Lists, sketches, norms and B X share 2 rounds, a
-/// sweep after the first takes 2 more.
+/// docs/methods.md lists the cost per iteration and edge. With the paper's bound and damping: the two-hop lists of (w,
+/// g), 2 vectors from each agent within two hops; 1 scalar from each of them per sweep after the first; one loss value
+/// per agent within two hops. Lists, sketches, norms and B X share 2 rounds; each sweep after the first takes 2 more.
 class GraphAwarePolyak final : public StepSize {
  public:
-  /// Throws InputError for options that do not go together, a matrix with negative weights, or two-hop lists that do
+  /// Throws InputError for options that contradict each other, a matrix with negative weights, or two-hop lists that do
   /// not fit into memory.
   GraphAwarePolyak(const GapOptions& options, const Setting& setting);
 
@@ -98,12 +97,12 @@ class GraphAwarePolyak final : public StepSize {
   void register_state(StateRegistry& state) override;
   /// Multiplies the cap of the distance rule from now on.
   void loosen_cap(double factor) { cap_->loosen(factor); }
-  /// Lets bound = "tight" be "linear" where no smoothness is known, instead of an error.
+  /// Makes bound = "tight" fall back to "linear" where no smoothness is known, instead of failing.
   void allow_unknown_smoothness() { allows_unknown_smoothness_ = true; }
-  /// out[k] = -mu_k (2 cbar_k + sum_l z_kl mu_l): what the steps mu from where it chose last win, agent by agent, of
-  /// the squared distance to any model that fits, if there is one. 1 scalar from each agent within two hops.
+  /// out[k] = -mu_k (2 cbar_k + sum_l z_kl mu_l): how much the steps mu, taken from the last iterate, reduce the
+  /// squared distance to any model that fits, if there is one; per agent. 1 scalar from each agent within two hops.
   void claim(const Iterate& at, Network& network, std::span<const double> mu, std::span<double> out);
-  /// lambda_B of `damping = "graph"`; 0 for others.
+  /// lambda_B of `damping = "graph"`; 0 for the others.
   [[nodiscard]] double two_hop_scale() const { return lambda_b_; }
 
  private:
@@ -124,7 +123,7 @@ class GraphAwarePolyak final : public StepSize {
   void sweep_until_exact(const Iterate& at, Network& network, std::span<double> mu);
   void couple(const Iterate& at, Network& network, std::span<const double> mu);
   std::span<const double> energy(const Iterate& at, Network& network);
-  /// P = I: every agent is by itself.
+  /// P = I: every agent is on its own.
   [[nodiscard]] bool is_diagonal() const { return recursion_.mixing == 0; }
   [[nodiscard]] bool holds_gradients() const {
     return !is_diagonal() && (options_.damping == Damping::paper || options_.damping == Damping::rows);
@@ -136,8 +135,8 @@ class GraphAwarePolyak final : public StepSize {
   bool allows_unknown_smoothness_ = false;
   Recursion recursion_;
   OptimalValues optimal_;
-  Rows minimiser_;       // one row; bound = "oracle" only
-  double lambda_b_ = 0;  // damping = "graph" only
+  Rows minimiser_;       // one row; only for bound = "oracle"
+  double lambda_b_ = 0;  // only for damping = "graph"
   // Per two-hop entry: b_kl, z_kl, and Jhat_k(w_l).
   const SparseRows* near_ = nullptr;
   MeteredVector<double> b_;
@@ -148,7 +147,7 @@ class GraphAwarePolyak final : public StepSize {
   std::vector<Index> diagonal_;
   std::vector<double> b_kk_, squared_norms_, alpha_, cbar_, coupling_, scratch_;
   Rows mixed_;    // (B X)_k, then P(P diag(mu) Y): relayed sums
-  Rows relayed_;  // on their way, where P is not A itself
+  Rows relayed_;  // in transit, unless P is A itself
   // damping = "sketch": the signs, and the projections of the block's agents.
   Rows signs_;
   std::vector<double> projections_;

@@ -16,8 +16,7 @@ const FieldTable<KuruzovOptions>& KuruzovOptions::fields() {
   using O = KuruzovOptions;
   static const auto table =
       FieldTable<O>()
-          .add("delta", &O::delta, "how much of the step's square a trial may rise above the tangent",
-               {strictly_within(0, 2)})
+          .add("delta", &O::delta, "a trial may exceed the tangent by delta/(2a) ||step||^2", {strictly_within(0, 2)})
           .add("growth", &O::growth, "the first trial is this times the last step; 1: never grows", {at_least(1)})
           .add("shrink", &O::shrink, "multiplies a rejected step", {strictly_within(0, 1)})
           .add("first", &O::first, "the very first trial", {above(0)})
@@ -55,7 +54,7 @@ void Kuruzov::step(Index i, Oracle& oracle, StepSize&, Network& network) {
   descend(mixed_, mu_, along_direction_, w_);  // X+ = Xh - alpha Dh
 }
 
-// Leaves the accepted a of each agent in mu_.
+// Leaves each agent's accepted a in mu_.
 void Kuruzov::search(const Iterate& at) {
   for (std::size_t k = 0; k < mu_.size(); ++k) {
     if (at.i() == 0) {
@@ -83,7 +82,7 @@ bool Kuruzov::accepts(Index k, const Iterate& at) {
   add_row(-1, w_, k, move_, 0);  // x+ - x
   const double value = at.own_values()[k];
   const double bound = value + at.gradients().dot(k, move_, 0) + options_.delta / (2 * a) * dot(move_, 0, move_, 0);
-  return values_[k] <= bound + rounding_of(value);  // never of a NaN
+  return values_[k] <= bound + rounding_of(value);  // never true of a NaN
 }
 
 }  // namespace polyhop

@@ -20,10 +20,10 @@ struct KuruzovOptions {
 
 /// The deterministic method of Kuruzov, Scutari and Gasnikov (2024), with its own global line search. With
 /// Wg = (1 - c) I + c A, c < 1/2, and D_0 = 0:
-///   Xh = Wg X,   Dh = Wg (G + D);   each agent shrinks a, from growth * alpha before, until x+ = xh - a dh has
+///   Xh = Wg X,   Dh = Wg (G + D);   each agent shrinks a, starting at growth * (last alpha), until x+ = xh - a dh has
 ///   J_k(x+) <= J_k(x) + g.(x+ - x) + delta/(2a) ||x+ - x||^2 + 1e-12 max(1, |J_k(x)|);   alpha = min_k a;
 ///   X+ = Xh - alpha Dh,   D+ = Dh + (X - Xh)/alpha - G.
-/// 2 vectors per edge and as many scalars as the diameter; 2 or more values.
+/// 2 vectors per edge, as many scalars as the diameter, and at least 2 values.
 class Kuruzov final : public Algorithm {
  public:
   Kuruzov(Rows start, const KuruzovOptions& options);

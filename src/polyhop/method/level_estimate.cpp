@@ -11,7 +11,7 @@ namespace {
 constexpr Index shortest_epoch = 50;
 constexpr double progress_below = 0.99;
 constexpr double harm_above = 1.05;
-// Stands for infinity where nothing has happened yet, and is a number that a state may hold.
+// Stands for infinity until something happens; a finite number that a checkpoint can hold.
 constexpr double never = std::numeric_limits<double>::max();
 
 }  // namespace
@@ -44,7 +44,7 @@ void LevelEstimate::observe(const Iterate& at, Network& network) {
   if ((at.i() + 1) % epoch_ == 0) end_epoch(network);
 }
 
-// Everyone ends an epoch together, when the slowest does.
+// All agents end an epoch together, when the slowest does.
 void LevelEstimate::begin(const Iterate& at, Network& network) {
   std::ranges::copy(at.values(), average_.begin());
   std::ranges::fill(mean_, static_cast<double>(std::max(shortest_epoch, at.oracle().epoch())));
@@ -66,7 +66,7 @@ void LevelEstimate::end_epoch(Network& network) {
 void LevelEstimate::move(std::size_t k, bool progress) {
   if (mean_[k] > harm_above * mean_at_raise_[k]) {
     level_[k] = before_raise_[k];
-    mean_at_raise_[k] = never;  // a raise is taken back once
+    mean_at_raise_[k] = never;  // a raise is undone only once
     share_[k] /= 2;
   } else if (!progress) {
     before_raise_[k] = level_[k];

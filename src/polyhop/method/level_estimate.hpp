@@ -13,20 +13,20 @@
 
 namespace polyhop {
 
-/// A level l_k, starting from 0, to use for Jhat_k(w^o) if that is not known. e_k averages Jhat_k(w_k) exponentially,
-/// with the rate 1/epoch and from its first value on; an epoch is as long as the slowest agent takes to see its
-/// samples, and at least 50 iterations. At its end, with ebar_k = sum_l a_kl e_l:
-///  - where the last raise did harm, ebar_k > 1.05 (ebar_k at that raise), it is taken back, and later ones are half
-///    as large;
-///  - otherwise, if no agent nearby has made progress (e_l < 0.99 e_l an epoch before),
+/// A level l_k, starting at 0, that stands in for an unknown Jhat_k(w^o). e_k averages Jhat_k(w_k) exponentially, at
+/// the rate 1/epoch, starting with the first value; an epoch lasts until the slowest agent has seen all its samples,
+/// and at least 50 iterations. At its end, with ebar_k = sum_l a_kl e_l:
+///  - if the last raise did harm, ebar_k > 1.05 (ebar_k at that raise), it is undone, and later raises are half as
+///    large;
+///  - otherwise, if no agent nearby has made progress (e_l < 0.99 times e_l one epoch earlier),
 ///    l_k <- l_k + share (ebar_k - l_k), share = 1/2 at first;
-///  - no level is above ebar_k.
-/// Too low a level acts like a constant step, too high a one stalls. Costs 2 scalars per epoch, and once as many as the
-/// diameter.
+///  - no level exceeds ebar_k.
+/// Too low a level acts like a constant step, too high a level stalls. Costs 2 scalars per epoch, and once as many as
+/// the diameter.
 class LevelEstimate {
  public:
   explicit LevelEstimate(Index agents);
-  /// Takes the values of one iteration; call it in each.
+  /// Takes the values of one iteration; call it in every iteration.
   void observe(const Iterate& at, Network& network);
   [[nodiscard]] std::span<const double> levels() const { return level_; }
   void register_state(StateRegistry& state);
@@ -40,7 +40,7 @@ class LevelEstimate {
   std::vector<double> level_, share_;
   std::vector<double> average_, epoch_before_;        // e_k now, and at the end of the last epoch
   std::vector<double> before_raise_, mean_at_raise_;  // the level and ebar_k at the raise that may be taken back
-  std::vector<double> mean_, progress_;               // ebar_k, and 1 where somebody near made progress
+  std::vector<double> mean_, progress_;               // ebar_k, and 1 if somebody nearby made progress
 };
 
 }  // namespace polyhop

@@ -13,10 +13,10 @@
 
 namespace polyhop {
 
-/// What a rule uses for Jhat_k(w^o): zero, one number, one number per agent (in the experiment's file or in a separate
-/// one), the true value of the current sample at a known w^o, or a level estimated along the way. Where the recursion
-/// tracks the network's averages, one number is needed, J(w^o): a list is refused, and "per-sample" is that of the
-/// known optimum.
+/// What a rule uses for Jhat_k(w^o): zero, one number, one number per agent (in the experiment's file or in a file of
+/// its own), the true value of the current sample at a known w^o, or a level estimated along the way. If the recursion
+/// tracks the network's averages, one number is needed, J(w^o): a list is rejected, and "per-sample" uses the known
+/// optimum.
 struct Optimum {
   enum class Kind { number, list, file, per_sample, estimate };
   Kind kind = Kind::number;
@@ -32,17 +32,17 @@ struct Codec<Optimum> {
   static Value write(const Optimum& optimum);
 };
 
-/// Jhat_k(w^o) for the agents of a block, as an Optimum says.
+/// Jhat_k(w^o) for the agents of a block, according to an Optimum.
 class OptimalValues {
  public:
-  /// Throws InputError when a list is not one number per agent, or no optimum is known where one is needed.
+  /// Throws InputError if a list does not have one number per agent, or if a known optimum is needed and there is none.
   OptimalValues(const Optimum& optimum, const Setting& setting);
-  /// The values for the current sample; valid until the next call. To be called once per iteration: an estimate
-  /// learns from `at.values()`, for the iterations to come.
+  /// The values for the current sample; valid until the next call. Call it once per iteration: an estimate learns from
+  /// `at.values()` for later iterations.
   std::span<const double> on_sample(const Iterate& at, Network& network);
-  /// True when `at.values()` must be there.
+  /// True if `at.values()` must be there.
   [[nodiscard]] bool needs_values() const { return estimate_.has_value(); }
-  /// The levels that an estimate has come to; empty unless there is one.
+  /// The levels estimated so far; empty if nothing is estimated.
   [[nodiscard]] std::span<const double> levels() const;
   /// Registers what an estimate remembers.
   void register_state(StateRegistry& state);
@@ -55,7 +55,7 @@ class OptimalValues {
   std::optional<LevelEstimate> estimate_;
 };
 
-/// The known minimiser as a row, or an InputError that says why `path` needs one.
+/// The known minimiser as a row, or an InputError that says why `path` needs it.
 Rows known_minimiser(const Setting& setting, const std::string& path);
 
 }  // namespace polyhop

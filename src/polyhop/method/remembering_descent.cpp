@@ -81,7 +81,7 @@ void RememberingDescent::step(Index i, Rows& w, Oracle& oracle, double share, st
     gossip(network);
   }
   estimate_from_batches(w, samples);
-  // The first curvatures come from few samples each: with whole steps at once gradients on a star diverged.
+  // The first curvatures come from few samples each: with full steps from the start, gradients on a star diverged.
   const double ramp = share * std::min(1.0, static_cast<double>(age_ + 1) / 8);
   for (std::size_t k = 0; k < mu.size(); ++k) {
     mu[k] = rho_[k] > 0 ? ramp / (rho_[k] + samples.penalty_curvature()) : 0;
@@ -109,7 +109,7 @@ void RememberingDescent::look_at_batches(const Rows& w, Oracle& oracle) {
   for (Index k = 0; k < w.rows(); ++k) look_at_batch(k, samples);
 }
 
-// e_k, and what agent k's batch adds to num, a and b; `kept_`: its remembered slopes.
+// e_k, and what agent k's batch adds to num, a and b; `kept_` holds its remembered slopes.
 void RememberingDescent::look_at_batch(Index k, SampleGradients& samples) {
   const auto width = static_cast<std::size_t>(samples.width());
   const double share = mean_share(samples, k);
@@ -146,7 +146,7 @@ void RememberingDescent::look_at_batch(Index k, SampleGradients& samples) {
   samples.add(k, scaled, difference_);
 }
 
-// den: q0, and P q0 with the neighbours'.
+// den: from q0, and P q0 with the neighbours' rows.
 void RememberingDescent::fold_differences(Index i, Network& network) {
   Stream stream(seed_, Purpose::sketch, 0, i + 1);
   std::uint64_t bits = 0;
@@ -177,7 +177,7 @@ void RememberingDescent::fold_differences(Index i, Network& network) {
 }
 
 void RememberingDescent::gossip(Network& network) {
-  // What the first iteration knew by other means does not mix with the rest.
+  // The first iteration's numbers, found by other means, must not mix with the rest.
   for (Mean* mean : {&num_, &den_, &a_, &b_}) {
     const bool restarts = age_ == 1 && (mean == &num_ || mean == &den_);
     for (std::size_t k = 0; k < mean->value.size(); ++k) {
@@ -205,7 +205,7 @@ double RememberingDescent::lambda(Index k) const {
   return b > 0 ? std::clamp(a_.value[k] / b, 0.0, 1.0) : 0;
 }
 
-// v_k, and the new slopes take the places of the old ones.
+// v_k; then the new slopes replace the old ones.
 void RememberingDescent::estimate_from_batches(const Rows& w, SampleGradients& samples) {
   const auto width = static_cast<std::size_t>(samples.width());
   for (Index k = 0; k < w.rows(); ++k) {

@@ -13,32 +13,33 @@
 
 namespace polyhop {
 
-/// Exact diffusion, dual, for linear models with finite data, which finds its own steps and takes the noise of batches
-/// away; docs/auto-rule.md. Every sample's last prediction z_kn and slope alpha_kn are remembered; of a sample that was
-/// not drawn yet, those where the descent began. With l' the new slopes of the batch b, factor and mean_b as in J_k:
-///   v_k = mean_b [l' h - lambda_k (alpha h - abar_k)] + the penalty's,   abar_k the mean of alpha h over all that were
-/// drawn before, the bracket's second part only for these. lambda_k is the share of the new slopes that the remembered
-/// ones explain, a_k/b_k cut to [0, 1]: 1 makes it SAGA, 0 a batch's own gradient. The step is 1/(rho_k + l2) after a
-/// ramp of 8 iterations, and 0 where nothing is known yet. rho_k = den_k/num_k is the curvature that the network meets
-/// between what was remembered and now, in the metric 2P - P^2 of exact diffusion's fast modes:
+/// Exact diffusion, dual, for linear models with finite data; it finds its own steps and removes the noise of batches;
+/// see docs/auto-rule.md. It remembers every sample's last prediction z_kn and slope alpha_kn; for a sample not drawn
+/// yet, those at the point where the descent began. With l' the new slopes of the batch b, factor and mean_b as in J_k:
+///   v_k = mean_b [l' h - lambda_k (alpha h - abar_k)] + the penalty's,
+/// where abar_k is the mean of alpha h over all samples drawn before; the second part of the bracket is only for these.
+/// lambda_k is the share of the new slopes that the remembered ones explain, a_k/b_k clipped to [0, 1]: 1 makes it
+/// SAGA, 0 a batch's own gradient. The step is 1/(rho_k + l2) after a ramp of 8 iterations, and 0 as long as nothing is
+/// known. rho_k = den_k/num_k is the curvature that the network meets between what was remembered and now, in the
+/// metric 2P - P^2 of exact diffusion's fast modes:
 ///   e_k = mean_b (l' - alpha) h,   num: mean_b (l' - alpha)(z - z_kn),   den: sum_j (2 q0 (P q0) - (P q0)^2)_kj,
-/// q0_k the fold of e_k by shared random signs; a: mean_b l' alpha ||h||^2, b: mean_b alpha^2 ||h||^2, of samples drawn
-/// before. All four are averaged with the neighbours by A in every iteration, and forgotten by 1/32; rho_k stays where
-/// num or den is not above 0, and is at least 1/64 of the first one. In the first iteration e_k = mean_b l' h, num has
-/// mean_b l'^2 / max l'', den at least a tenth of ||q0_k||^2, and both begin anew after it. 1 vector and 13 scalars
-/// per edge, in 3 rounds; 1 gradient, and 1 more of an agent that draws a sample for the first time.
+/// q0_k is e_k folded by shared random signs; a: mean_b l' alpha ||h||^2, b: mean_b alpha^2 ||h||^2, over samples drawn
+/// before. In every iteration A averages all four over the neighbours, and 1/32 of each is forgotten; rho_k stays as it
+/// is if num or den is not above 0, and is at least 1/64 of its first value. In the first iteration e_k = mean_b l' h,
+/// num is mean_b l'^2 / max l'', den is at least a tenth of ||q0_k||^2, and both start afresh after it. 1 vector and 13
+/// scalars per edge, in 3 rounds; 1 gradient, and 1 more from an agent that draws a sample for the first time.
 class RememberingDescent {
  public:
-  /// `zeros`: rows like the models'; the setting's oracle is one that it suits.
+  /// `zeros`: rows like the models'; the setting's oracle must be one that `suits` accepts.
   RememberingDescent(const Rows& zeros, double mixing, const Setting& setting);
-  /// Linear models whose losses have a bounded curvature.
+  /// Whether the models are linear and their losses have a bounded curvature.
   static bool suits(Oracle& oracle);
-  /// One iteration on the samples that were drawn last: moves w by `share` of the step, and writes the steps to mu.
+  /// One iteration on the samples drawn last: moves w by `share` of the step, and writes the steps to mu.
   void step(Index i, Rows& w, Oracle& oracle, double share, std::span<double> mu, Network& network);
   void register_state(StateRegistry& state);
 
  private:
-  // One number of each agent, gossiped.
+  // One number per agent, averaged over neighbours.
   struct Mean {
     std::vector<double> value, added;
   };
@@ -59,18 +60,18 @@ class RememberingDescent {
   std::uint64_t seed_;
   Index age_ = 0;
   Rows start_;       // where the descent began
-  Rows sum_;         // of alpha h over the samples that were drawn
+  Rows sum_;         // of alpha h over the samples drawn so far
   Rows difference_;  // e_k
   Rows estimate_;    // v_k
   Gradients along_estimate_;
   Rows signs_;  // one row, of this iteration
   std::vector<double> drawn_signs_;
-  Rows table_;                 // a row for each agent: what is kept of its samples
-  std::vector<double> drawn_;  // how many of an agent's samples were
+  Rows table_;                 // one row per agent: what is kept of its samples
+  std::vector<double> drawn_;  // how many of an agent's samples were drawn
   Mean num_, den_, a_, b_;
   std::vector<double> rho_, first_rho_;
   std::array<std::vector<double>, folds> folded_, mixed_;
-  std::vector<Index> begin_;  // of each agent's slopes among those of all
+  std::vector<Index> begin_;  // where each agent's slopes begin in the list of all
   std::vector<double> z_, slopes_, first_z_, first_slopes_, kept_, scaled_;
 };
 

@@ -16,7 +16,7 @@
 namespace polyhop {
 namespace {
 
-// Read like any rule, but nobody can build it: the rule that it tunes takes its place when the constant is found.
+// Read like any rule, but never built: once the constant is found, the tuned rule takes its place.
 RuleEntry tuned_entry() {
   const auto read = [](const Value& table, const std::string& path, std::span<const RuleEntry> among) {
     const TunedStep options = TunedStep::fields().read(table, path, {"rule"});
@@ -35,14 +35,14 @@ RuleEntry tuned_entry() {
           read};
 }
 
-// What an algorithm that chooses its own steps is given for a rule.
+// The rule of an algorithm that chooses its own steps.
 class OwnSteps final : public StepSize {
   void do_choose(const Iterate&, Network&, std::span<double>) override {
     throw Error("an algorithm that chooses its own steps asked for others");
   }
 };
 
-// The rule is an algorithm of the same name, which chooses for itself.
+// A rule that is an algorithm of the same name, which chooses for itself.
 RuleEntry auto_entry() {
   const auto read = [](const Value& table, const std::string& path, std::span<const RuleEntry>) {
     (void)NoOptions::fields().read(table, path, {"rule"});
@@ -50,7 +50,7 @@ RuleEntry auto_entry() {
   };
   return {"auto",
           "no tuning: chooses the algorithm and its steps",
-          "as GAP where the data fit; else 1 scalar, 2 loss values",
+          "like GAP while the data fit; otherwise 1 scalar, 2 loss values",
           Steps::own,
           "",
           {},
@@ -74,7 +74,7 @@ const std::vector<RuleEntry>& rules() {
       rule_entry<DecSpsStep, DecSpsOptions>("decsps", "a stochastic Polyak step that falls like 1/sqrt(i+1)",
                                             "1 loss value"),
       rule_entry<BacktrackingStep, BacktrackingOptions>("backtracking",
-                                                        "each agent's line search, then the smallest step in reach",
+                                                        "each agent's line search, then the smallest step within reach",
                                                         "1 scalar, or as many as the diameter; 2 or more loss values"),
       rule_entry<BarzilaiBorweinStep, BarzilaiBorweinOptions>(
           "barzilai-borwein", "each agent's curvature along its last move, after Barzilai and Borwein",

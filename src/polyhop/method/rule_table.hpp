@@ -17,37 +17,37 @@ namespace polyhop {
 /// Builds a rule for one block.
 using RuleFactory = std::function<std::unique_ptr<StepSize>(const Setting&)>;
 
-/// A rule, its options read and validated: ready to be built for every block.
+/// A rule with its options read and validated: ready to be built on every block.
 struct RuleSpec {
   std::string name;
   Value options;  // resolved: every field with its value
   Steps gives = Steps::agent_wise;
   RuleFactory build;
-  std::string constant = {};  // as in the rule's line of the table
+  std::string constant = {};  // as in the rule's table line
 };
 
-/// One line of the table of rules: everything the command line, docs and Python know about a rule.
+/// A line in the table of rules: everything the command line, docs and Python know about a rule.
 struct RuleEntry {
   std::string name;
   std::string summary;
-  std::string cost;  // what choosing the steps takes, in words
+  std::string cost;  // of choosing the steps, as text
   Steps gives = Steps::agent_wise;
-  std::string constant;  // the option that somebody must tune, or empty; `tuned` can
+  std::string constant;  // the option that needs tuning, or empty; `tuned` can tune it
   std::vector<FieldInfo> options;
-  /// `among` are the rules that a rule about another one may name.
+  /// `among`: the rules that a rule about another rule may name.
   std::function<RuleSpec(const Value& table, const std::string& path, std::span<const RuleEntry> among)> read;
 };
 
 /// The rules of polyhop.
 const std::vector<RuleEntry>& rules();
 
-/// Reads `step = { rule = "...", ... }` or `step = "rule"`, a rule of polyhop or of a list of your own.
+/// Reads `step = { rule = "...", ... }` or `step = "rule"`, from polyhop's table or from your own list.
 RuleSpec read_rule(const Value& step, const std::string& path, std::span<const RuleEntry> among = rules());
 
-/// The names of the rules that an algorithm which takes these steps goes with, from a to z.
+/// The names of the rules that work with an algorithm that takes these steps, sorted.
 std::vector<std::string> rules_for(Steps takes, std::span<const RuleEntry> among = rules());
 
-/// The line of a rule that is built from (const Options&, const Setting&). To add your own:
+/// The table line of a rule whose constructor takes (const Options&, const Setting&). To add your own:
 ///   std::vector<RuleEntry> mine = rules();
 ///   mine.push_back(rule_entry<ShyStep, ShyOptions>("shy", "shy of large gradients", "nothing"));
 ///   const RuleSpec shy = read_rule("shy", "step", mine);
@@ -64,7 +64,7 @@ RuleEntry rule_entry(std::string name, std::string summary, std::string cost, St
           std::move(constant), Options::fields().info(), std::move(read)};
 }
 
-/// What stands for the rule of an algorithm that chooses its own steps.
+/// Stands in for the rule of an algorithm that chooses its own steps.
 RuleSpec own_steps(const std::string& name = "own");
 
 }  // namespace polyhop

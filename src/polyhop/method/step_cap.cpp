@@ -92,8 +92,8 @@ void StepCap::limit(const Iterate& at, std::span<const double> energy, Network& 
   }
 }
 
-// Distance over gradients (after DoG, Ivgi et al. 2023), graph-aware: cap_k = r_k / sqrt(S_k), with S_k the gradient
-// energy g_k.(B G)_k that survives the averaging, and r_k the farthest that anyone near has moved.
+// Distance over gradients (after DoG, Ivgi et al. 2023), graph-aware: cap_k = r_k / sqrt(S_k), where S_k sums the
+// gradient energy g_k.(B G)_k that survives the averaging, and r_k is the farthest that anyone nearby has moved.
 void StepCap::limit_by_distance(const Iterate& at, std::span<const double> energy, Network& network,
                                 std::span<double> mu) {
   constexpr Index first_limited = 50;
@@ -116,10 +116,10 @@ void StepCap::limit_by_distance(const Iterate& at, std::span<const double> energ
   }
 }
 
-// What the own curvature between two points allows, growing by at most a half an iteration; then the smallest of the
-// network. With a purely local cap gradient tracking stalls on rings with unlike scales.
+// What an agent's own curvature between two points allows, growing by at most half per iteration; then the smallest
+// value in the network. With a purely local cap gradient tracking stalls on rings with unlike scales.
 void StepCap::limit_by_curvature(const Iterate& at, Network& network, std::span<double> mu) {
-  constexpr double most = 1e100;  // where nobody moves, nothing stops it
+  constexpr double most = 1e100;  // for when nobody moves and nothing limits the step
   if (differences_->update(at)) {
     for (std::size_t k = 0; k < mu.size(); ++k) {
       allowed_[k] = std::min(1.5 * allowed_[k], most);

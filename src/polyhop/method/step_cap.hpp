@@ -22,7 +22,7 @@ namespace polyhop {
 struct Cap {
   enum class Kind { none, constant, decaying, distance, curvature };
   Kind kind = Kind::none;
-  double value = 0;  // the constant, or gamma, or what multiplies the distance rule's
+  double value = 0;  // the constant, gamma, or the factor of the distance rule
 };
 template <>
 struct Codec<Cap> {
@@ -33,7 +33,7 @@ struct Codec<Cap> {
   static Value write(const Cap& cap);
 };
 
-/// Whether the energies of the distance rule are averaged over neighbours.
+/// Whether the energies in the distance rule are averaged over neighbours.
 enum class Sums { mixed, own };
 template <>
 struct EnumNames<Sums> {
@@ -41,16 +41,16 @@ struct EnumNames<Sums> {
       {{Sums::mixed, "mixed"}, {Sums::own, "own"}}};
 };
 
-/// Keeps steps below a cap, and what it has to remember for that.
+/// Keeps steps below a cap, and remembers what that takes.
 class StepCap {
  public:
   /// `zeros`: rows like the models'.
   StepCap(const Cap& cap, Sums sums, const Rows& zeros);
   /// Multiplies the cap of the distance rule from now on.
   void loosen(double factor) { cap_.value = factor; }
-  /// Whether `limit` looks at the agents' energies.
+  /// Whether `limit` reads the agents' energies.
   [[nodiscard]] bool needs_energy() const { return cap_.kind == Cap::Kind::distance; }
-  /// `energy`: g_k.(B G)_k, what survives the averaging of an agent's gradient.
+  /// `energy`: g_k.(B G)_k, the part of an agent's gradient that survives the averaging.
   void limit(const Iterate& at, std::span<const double> energy, Network& network, std::span<double> mu);
   void register_state(StateRegistry& state);
 
@@ -60,10 +60,10 @@ class StepCap {
 
   Cap cap_;
   Sums sums_;
-  // What "distance" remembers.
+  // Remembered for "distance".
   std::vector<double> sum_, radius_;
   Rows start_;
-  // What "curvature" remembers.
+  // Remembered for "curvature".
   std::optional<Differences> differences_;
   std::vector<double> allowed_;
 };

@@ -19,8 +19,8 @@
 
 namespace polyhop {
 
-/// Kinds of step sizes, each a special case of the next: one number forever; one number per iteration, known to all
-/// without messages; one per agent and iteration. `own`: an algorithm that chooses for itself.
+/// Kinds of step sizes, each a special case of the next: one number for the whole run; one number per iteration, known
+/// to all without messages; one number per agent and iteration. `own`: the algorithm chooses its own.
 enum class Steps { constant, common, agent_wise, own };
 template <>
 struct EnumNames<Steps> {
@@ -30,46 +30,46 @@ struct EnumNames<Steps> {
                                                                                {Steps::own, "own"}}};
 };
 
-/// How steps enter an algorithm: W+ = P (X - diag(mu) Y), P = (1 - mixing) I + mixing A. Any such recursion has
-/// ||P (X~ + diag(mu) Y)||^2 as its squared distance to w^o, so GAP applies with B = P^T P and Y in place of G.
+/// How steps enter an algorithm: W+ = P (X - diag(mu) Y), P = (1 - mixing) I + mixing A. The squared distance to w^o of
+/// any such recursion is ||P (X~ + diag(mu) Y)||^2, so GAP applies with B = P^T P and Y in place of G.
 struct Recursion {
   std::string name = "atc";
   double mixing = 1;
   Index rounds = 1;      // P is its `rounds`-th power
   bool shifted = false;  // X is not W
   bool tracked = false;  // Y and the values follow the network's averages, not the agent's own
-  bool dual = false;     // mu also scales what an agent hears of others: a step of 0 cuts it off
+  bool dual = false;     // mu also scales what an agent hears from others: a step of 0 cuts it off
 };
 
-/// Where a recursion stands when it asks for its step sizes. It is made from where a sample was evaluated, and then
-/// steps are taken from there along the gradients; a recursion says what it does otherwise:
+/// Where a recursion stands when it asks for its step sizes. By default steps are taken from the point where the sample
+/// was evaluated, along the gradients there; a recursion that does otherwise says so:
 ///   at.from(mixed_).along(tracker_.direction()).with_values(tracked)
-/// It holds references alone, so a changed copy costs nothing, and what it was made from must outlive it.
+/// It holds references only, so a changed copy costs nothing; what it was made from must outlive it.
 class Iterate {
  public:
   Iterate(Index i, const Rows& w, const Evaluation& at_w, Oracle& oracle)
       : i_(i), w_(&w), at_w_(&at_w), oracle_(&oracle), x_(&w), y_(&at_w.gradients), values_(at_w.values) {}
 
-  /// The same, but steps are taken from X.
+  /// The same, with steps taken from X.
   [[nodiscard]] Iterate from(const Rows& x) const {
     Iterate out = *this;
     out.x_ = &x;
     return out;
   }
-  /// The same, but steps are taken along Y.
+  /// The same, with steps along Y.
   [[nodiscard]] Iterate along(const Gradients& y) const {
     Iterate out = *this;
     out.y_ = &y;
     return out;
   }
-  /// The same, but Y is the gradient of what has these values.
+  /// The same, with Y the gradient of what has these values.
   [[nodiscard]] Iterate with_values(std::span<const double> values) const {
     Iterate out = *this;
     out.values_ = values;
     return out;
   }
 
-  /// The same, counted as another iteration: for what begins later than the run.
+  /// The same, counted as another iteration: for a method that starts later than the run.
   [[nodiscard]] Iterate as_iteration(Index i) const {
     Iterate out = *this;
     out.i_ = i;
@@ -80,19 +80,19 @@ class Iterate {
   [[nodiscard]] Index i() const { return i_; }
   /// The agents of the block.
   [[nodiscard]] Index agents() const { return w_->rows(); }
-  /// Where the gradients are taken.
+  /// The point where the gradients are taken.
   [[nodiscard]] const Rows& w() const { return *w_; }
   /// Every agent's own gradient at w.
   [[nodiscard]] const Gradients& gradients() const { return at_w_->gradients; }
   /// Every agent's own Jhat_k(w_k), if the rule `needs_values()`.
   [[nodiscard]] std::span<const double> own_values() const { return at_w_->values; }
-  /// For more on the same sample.
+  /// For further evaluations of the same sample.
   [[nodiscard]] Oracle& oracle() const { return *oracle_; }
-  /// X, what the step is taken from.
+  /// X, which the step is taken from.
   [[nodiscard]] const Rows& x() const { return *x_; }
-  /// Y, along which it is taken.
+  /// Y, which the step goes along.
   [[nodiscard]] const Gradients& y() const { return *y_; }
-  /// Of what Y is the gradient of: Jhat_k(w_k), or a tracked average.
+  /// The values whose gradient is Y: Jhat_k(w_k), or a tracked average.
   [[nodiscard]] std::span<const double> values() const { return values_; }
 
  private:
@@ -109,23 +109,23 @@ class Iterate {
 class StepSize {
  public:
   virtual ~StepSize() = default;
-  /// Fills the block's step sizes; what it sends is charged to the step size, apart from the algorithm.
+  /// Fills in the block's step sizes; what it sends is charged to the step size, separately from the algorithm.
   void choose(const Iterate& at, Network& network, std::span<double> mu) {
     const Network::StepAccount account(network);
     do_choose(at, network, mu);
   }
-  /// True when `at.own_values()` must be there.
+  /// True if `at.own_values()` must be there.
   [[nodiscard]] virtual bool needs_values() const { return false; }
-  /// True when `at.values()` must be there: other than the former where gradients are tracked.
+  /// True if `at.values()` must be there; the two differ where gradients are tracked.
   [[nodiscard]] virtual bool needs_tracked_values() const { return needs_values(); }
-  /// True when it asks for values in any way: then steps cannot go along gradients that are estimates, and belong to
-  /// none.
+  /// True if it asks for values in any way. Steps then cannot go along estimated gradients, because no value belongs to
+  /// an estimate.
   [[nodiscard]] virtual bool uses_values() const { return needs_values() || needs_tracked_values(); }
-  /// True when all agents have the same step without telling each other.
+  /// True if all agents have the same step without telling each other.
   [[nodiscard]] virtual bool is_common() const { return false; }
-  /// What the rule takes for each agent's Jhat_k(w^o) by an estimate of its own; empty where it estimates nothing.
+  /// The rule's own estimate of each agent's Jhat_k(w^o); empty if it estimates nothing.
   [[nodiscard]] virtual std::span<const double> levels() const { return {}; }
-  /// Registers what survives an iteration.
+  /// Registers what must survive from one iteration to the next.
   virtual void register_state(StateRegistry& /*state*/) {}
 
  protected:
@@ -137,9 +137,9 @@ struct Setting {
   Network& network;
   const Reference* reference = nullptr;  // only for options that study a known optimum
   Recursion recursion = {};
-  std::uint64_t seed = 0;    // of what a rule draws at random
-  Oracle* oracle = nullptr;  // for what remembers samples; none: nothing is remembered
-  Index iterations = 0;      // of the whole run; 0: nobody knows
+  std::uint64_t seed = 0;    // for what a rule draws at random
+  Oracle* oracle = nullptr;  // for methods that remember samples; none: nothing is remembered
+  Index iterations = 0;      // of the whole run; 0: unknown
 };
 
 }  // namespace polyhop

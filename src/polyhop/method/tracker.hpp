@@ -12,7 +12,8 @@
 
 namespace polyhop {
 
-/// Dynamic consensus on the agents' gradients: rows Y whose mean is the mean of the last gradients, from Y_0 = G_0.
+/// Dynamic consensus on the agents' gradients: rows Y whose mean is the mean of the last gradients, starting at Y_0 =
+/// G_0.
 class Tracker {
  public:
   /// `zeros`: rows like the models'.
@@ -24,7 +25,7 @@ class Tracker {
   /// The same for values, f <- A (f + J - J_before), charged to the step size that asks for them. 1 scalar.
   std::span<const double> follow(Index i, std::span<const double> values, Network& network);
 
-  /// Y, to step along.
+  /// Y, the direction to step along.
   [[nodiscard]] const Gradients& direction() const { return direction_; }
   void register_state(StateRegistry& state);
 
@@ -32,7 +33,7 @@ class Tracker {
   void add_change(const Gradients& g);
 
   Rows y_;
-  Rows before_;  // the gradients that Y has counted
+  Rows before_;  // the gradients that Y has counted so far
   std::vector<double> f_;
   std::vector<double> values_before_;
   Gradients direction_;

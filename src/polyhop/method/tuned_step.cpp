@@ -26,7 +26,7 @@ RuleSpec with_constant(const TunedStep& tuned, double constant, const std::strin
   const auto* text = name != nullptr ? name->as<std::string>() : nullptr;
   const auto entry =
       std::ranges::find_if(among, [&](const RuleEntry& e) { return text != nullptr && e.name == *text; });
-  if (entry == among.end()) return read_rule(tuned.of, where, among);  // says what is wrong
+  if (entry == among.end()) return read_rule(tuned.of, where, among);  // throws with the reason
   if (entry->constant.empty()) {
     std::string tunable;
     for (const RuleEntry& e : among) {

@@ -14,8 +14,8 @@
 
 namespace polyhop {
 
-/// What the best constant step is best at: iterations until the last iterates are at the target, or the excess risk at
-/// the end of a run, of the last iterates or of the averaged ones.
+/// What the best constant step is best at: the number of iterations until the last iterates reach the target, or the
+/// excess risk at the end of a run, of the last or of the averaged iterates.
 enum class TuningGoal { iterations_to_target, final_risk, final_risk_averaged };
 template <>
 struct EnumNames<TuningGoal> {
@@ -25,17 +25,18 @@ struct EnumNames<TuningGoal> {
        {TuningGoal::final_risk_averaged, "final-risk-averaged"}}};
 };
 
-/// A rule whose constant is `factor` times the best one, found by a search over whole runs. A name for an experiment's
-/// file: the experiment puts the rule that it tunes in its place before anything runs, so there is no rule to build.
+/// A rule whose constant is `factor` times the best one, found by a search over whole runs. It exists only in an
+/// experiment's file: the experiment replaces it by the rule that it tunes before anything runs, so there is no rule to
+/// build.
 struct TunedStep {
   double factor = 1;
   Value of = Value("constant");
-  std::optional<TuningGoal> goal = {};  // none: the experiment's
+  std::optional<TuningGoal> goal = {};  // none: the experiment's goal
   static const FieldTable<TunedStep>& fields();
 };
 
-/// The rule that is tuned, with this for its constant; its other options as given. Throws InputError where `of` is no
-/// rule of the list that has a constant.
+/// The tuned rule with this constant; its other options as given. Throws InputError if `of` is not a rule in the list
+/// that has a constant.
 RuleSpec with_constant(const TunedStep& tuned, double constant, const std::string& path,
                        std::span<const RuleEntry> among = rules());
 

@@ -10,7 +10,7 @@
 namespace polyhop {
 namespace {
 
-// Loses each message by itself, with the same probability.
+// Loses each message independently, with the same probability.
 class LossyDoor final : public Door {
  public:
   LossyDoor(const FaultOptions& options, std::uint64_t seed, const Network& network)
@@ -22,7 +22,7 @@ class LossyDoor final : public Door {
     if (!loses(exchange.account)) return sent;
     ++exchanges_;
     Redirected& out = redirected_[exchange.hops - 1][exchange.numbers ? 1 : 0];
-    const Index begin = sent.links.offset[0];  // entries may be counted from the beginning of the whole matrix
+    const Index begin = sent.links.offset[0];  // entries may be counted from the start of the whole matrix
     out.offset.resize(block_.size() + 1);
     out.slot.resize(sent.links.offset[block_.size()] - begin);
     for (Index k = 0; k < block_.size(); ++k) {
@@ -60,7 +60,7 @@ class LossyDoor final : public Door {
  private:
   [[nodiscard]] bool loses(Account account) const { return is_lossy_[static_cast<std::size_t>(account)]; }
 
-  // Random numbers of one message: of an edge in one of the two rounds of this exchange.
+  // Random numbers for one message: along an edge, in one of the two rounds of this exchange.
   [[nodiscard]] Stream fate_of(Index from, Index to, int round) const {
     return {seed_, Purpose::faults, from * a_.rows() + to, 2 * exchanges_ + round - 1};
   }
@@ -68,7 +68,7 @@ class LossyDoor final : public Door {
     return fate_of(from, to, round).uniform() < drop_;
   }
 
-  // Stamps everybody whose row reaches the agent, itself among them.
+  // Marks everybody whose row reaches the agent, including itself.
   void note_arrivals(Index agent, int hops) {
     arrived_.resize(a_.rows(), 0);
     ++stamp_;
@@ -85,7 +85,7 @@ class LossyDoor final : public Door {
     }
   }
 
-  // Whether `to` got in the first round what `from` sent: drawn once for all that `to` forwards it to.
+  // Whether `to` got what `from` sent in the first round: drawn once for all agents that `to` forwards it to.
   [[nodiscard]] bool got_first(Index from, Index to) {
     if (known_.empty()) {
       known_.assign(a_.rows(), -1);
@@ -104,16 +104,16 @@ class LossyDoor final : public Door {
   const SparseRows& a_;
   Block block_;
   std::array<bool, 2> is_lossy_{};
-  Index exchanges_ = 0;  // so many that could lose something
+  Index exchanges_ = 0;  // those that could lose something
 
   struct Redirected {
     std::vector<Index> offset;
     std::vector<std::int32_t> slot;
   };
   std::array<std::array<Redirected, 2>, 2> redirected_;  // of the last exchange, by hops and kind
-  std::vector<Index> arrived_;                           // by agent: the last stamp under which it did
+  std::vector<Index> arrived_;                           // by agent: the last mark under which it arrived
   Index stamp_ = 0;
-  std::vector<Index> known_;  // by receiver: the exchange whose first round stands in first_
+  std::vector<Index> known_;  // by receiver: the exchange whose first round is in first_
   std::vector<char> first_;   // by edge: whether it arrived
 };
 

@@ -27,14 +27,15 @@ struct FaultOptions {
   std::vector<Account> exchange = {Account::models, Account::steps};
   static const FieldTable<FaultOptions>& fields();
 
-  /// Whether anything can happen at all.
+  /// Whether any fault can happen.
   [[nodiscard]] bool any() const { return drop > 0 && !exchange.empty(); }
 };
 
-/// Has the network lose messages as the options say; every worker of a run does so. What an agent does not get it
-/// replaces by its own: the weight a_kl of a lost row goes to the agent itself, and b_kl of one that reached it along
-/// no path of two hops. Of an exchange over two hops every message is lost or not by itself: the first of an agent to a
-/// neighbour, and what this one forwards to another; where they may be lost, rows are forwarded along every path.
+/// Makes the network lose messages as the options say; every worker of a run calls it. An agent replaces what it does
+/// not get by its own: the weight a_kl of a lost row goes to the agent itself, and so does b_kl of a row that reached
+/// it along no path of two hops. In an exchange over two hops every message is lost or not independently: the first one
+/// from an agent to a neighbour, and what that neighbour forwards to another; where these can be lost, rows are
+/// forwarded along every path.
 void add_faults(const FaultOptions& options, std::uint64_t seed, Network& network);
 
 }  // namespace polyhop

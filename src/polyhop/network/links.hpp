@@ -11,13 +11,13 @@
 
 namespace polyhop {
 
-/// Whose rows the agents of a block read, and where these stand in mail: some rows of a matrix over agents, and for
-/// each entry the place of the agent's row.
+/// Whose rows the agents of a block read, and where these are in the mail: some rows of a matrix over agents, with the
+/// position of the agent's row for each entry.
 class Links {
  public:
   Links() = default;
-  /// Of the rows from `first` on of `pattern`, which outlives the links. Without a roster rows stand by the agents'
-  /// numbers.
+  /// Takes the rows of `pattern` from `first` on; `pattern` must outlive the links. Without a roster, rows are ordered
+  /// by the agents' numbers.
   Links(const SparseRows& pattern, Index first, const Roster* roster) : pattern_(&pattern), first_(first) {
     if (roster == nullptr) return;
     slots_.reserve(pattern.column.size());
@@ -27,7 +27,7 @@ class Links {
   [[nodiscard]] SparseView view() const {
     return {pattern_->offset.data() + first_, slots_.empty() ? senders() : slots_.data(), pattern_->weight.data()};
   }
-  /// The agents' numbers, entry by entry.
+  /// The agents' numbers, by entry.
   [[nodiscard]] const std::int32_t* senders() const { return pattern_->column.data(); }
 
  private:

@@ -28,7 +28,7 @@ void Heard::combine(int column, std::span<double> out) const {
   fold(column, out, [](double a, double x, const double* sum) { return a * x + (sum ? *sum : 0.0); });
 }
 void Heard::min(int column, std::span<double> out) const {
-  // A NaN wins from any place, so that all agents end with the same number.
+  // A NaN wins wherever it is, so that all agents end with the same number.
   fold(column, out, [](double, double x, const double* best) {
     return best != nullptr && !(x < *best) && !std::isnan(x) ? *best : x;
   });
@@ -42,7 +42,7 @@ void Heard::max(int column, std::span<double> out) const {
 Network::Network(const CombinationMatrix& matrix, Block block, VectorType vectors, const Roster* roster)
     : matrix_(matrix), block_(block), vectors_(vectors), roster_(roster) {
   const SparseRows& a = matrix.rows();
-  // The diagonal entry is always there and is nobody's message.
+  // The diagonal entry always exists and is not a message.
   const auto degree = [&](Index agent) { return static_cast<Index>(a.columns_of(agent).size()) - 1; };
   for (Index k = 0; k < block.size(); ++k) {
     const Index agent = block.agent(k);
@@ -58,7 +58,7 @@ Network::Network(const CombinationMatrix& matrix, Block block, VectorType vector
   take_places();
 }
 
-// Finds the rows of the block's agents and of their neighbours in mail.
+// Finds the mail rows of the block's agents and of their neighbours.
 void Network::take_places() {
   const SparseRows& a = matrix_.rows();
   if (roster_ == nullptr) {
@@ -83,7 +83,7 @@ void Network::make_room(Mail& mail, const Message& message) const {
     Rows& rows = mail.vectors[v];
     if (rows.rows() == 0) rows = zeros(count);
   }
-  // A line is paid for in any case.
+  // A cache line is the least that can be allocated.
   if (message.scalars > mail.scalars.columns()) {
     mail.scalars = Rows(count, std::max<Index>(message.scalars, Rows::line));
   }
@@ -92,7 +92,7 @@ void Network::make_room(Mail& mail, const Message& message) const {
 Index Network::handed_over(int hops) const {
   if (hops == 1) return direct_;
   if (door_ != nullptr && door_->needs_every_path(account_)) return direct_ + forwarded_;
-  return two_hop_.entries() - block_.size();  // each list once, without the agent itself
+  return two_hop_.entries() - block_.size();  // each list once, without the agent's own
 }
 
 void Network::count(const Message& message) {
@@ -112,7 +112,7 @@ Delivery Network::exchange(const Message& carried, const Message& counted) {
   return door_ == nullptr ? sent : door_->open({account_, carried.hops, carried.vectors == 0}, sent);
 }
 
-// The same where everything must arrive: what a door loses is sent again, and charged.
+// The same for messages that must arrive: what a door loses is sent again, and charged.
 Delivery Network::exchange_all(const Message& message) {
   begin(message);
   count(message);
@@ -135,7 +135,7 @@ void Network::charge_again(const Message& message, const Door::Edges& edges) {
 
 void Network::copy_block(const Rows& x, Rows& mail) const { copy_rows(x, 0, mail, own(0), block_.size()); }
 
-// Interior agents are combined while the rows of the others are on their way, unless these come through a door.
+// Interior agents are combined while the others' rows are on their way, unless these come through a door.
 void Network::combine_mail(const Message& message, Rows& out, const BlendedRows& also) {
   const auto part = [&](const std::vector<std::int32_t>& rows, const Delivery& delivery) {
     polyhop::combine(delivery.links, rows, delivery.mail->vectors[0], out, also);
@@ -214,8 +214,9 @@ void Network::spread_max(std::span<double> x) {
   for (Index round = 0; round < diameter_; ++round) Heard(exchange_all(write_numbers({x}))).max(0, x);
 }
 
-// Up the tree, then down: agents of a depth write what they have (`send(k, row, mail)`), and those above them add what
-// each below them sent, in order of the agents (`add(k, row, mail)`); and back, where what was sent is taken.
+// Up the tree, then down. Agents at a depth write what they have (`send(k, row, mail)`), and those above them add what
+// each agent below sent, in order of the agents (`add(k, row, mail)`); on the way back, agents take what was sent
+// (`take`).
 template <class Send, class Add, class Take>
 void Network::up_and_down(Message message, Send send, Add add, Take take) {
   const SpanningTree& tree = matrix_.tree();
@@ -295,7 +296,7 @@ void Network::prepare_two_hop() {
     take_places();
   }
   far_ = Links(two_hop_, 0, roster_);
-  // Entry (k, l) of two agents of the block, l before k, has the value of (l, k).
+  // For two agents of the block, entry (k, l) with l before k has the value of (l, k).
   mirror_.assign(two_hop_.column.size(), -1);
   for (Index k = 0; k < block_.size(); ++k) {
     const Index agent = block_.agent(k);
@@ -310,7 +311,7 @@ void Network::prepare_two_hop() {
   }
 }
 
-// Points are multiplied with rows that agents have of their own. A door may give them other rows each time.
+// Products of these points with rows that agents hold themselves. A door may give them different rows each time.
 Reach Network::with_tiles(Reach points) {
   if (door_ != nullptr) return points;
   if (!tiles_.is_made()) tiles_ = PairTiles(far_.view(), block_.size(), nullptr, vectors_);
@@ -338,8 +339,8 @@ Reach Network::reach(const Rows& w) {
   return with_tiles(view(received, received.mail->vectors[0], vectors_.columns));
 }
 
-// Products that are remembered need no vectors: only the scales travel, and which samples they belong to. What is
-// counted is what agents send who have machines of their own.
+// When products are remembered, only the scales and the numbers of the samples travel. What is counted is what agents
+// on machines of their own would send.
 Reach Network::lists(const Rows* w, const Gradients& y, SampleProducts& memory, std::span<double> out) {
   prepare_two_hop();
   const bool of_samples = y.samples != nullptr;
@@ -374,7 +375,7 @@ Reach Network::lists(const Rows* w, const Gradients& y, SampleProducts& memory, 
   return w == nullptr ? Reach{} : with_tiles(view(received, received.mail->vectors[0], vectors_.columns));
 }
 
-// All workers remember, or none. Nothing of this is charged: agents that remember are sent no more than others.
+// All workers remember, or none. None of this is charged: an agent keeps what it is sent in any case.
 void Network::remember(const SampleRows& samples, SampleProducts& memory) {
   memory.state_ = SampleProducts::State::none;
   if (!memory.is_open()) return;
@@ -392,7 +393,7 @@ void Network::remember(const SampleRows& samples, SampleProducts& memory) {
   traffic_ = charged;
 }
 
-// Every agent sends one sample after the other, and multiplies each that arrives with all of its own.
+// Every agent sends its samples one by one, and multiplies each that arrives by all of its own.
 void Network::fill(const SampleRows& samples, SampleProducts& memory, Index most) {
   memory.make();
   const Message message{.hops = 2, .vectors = 1};

@@ -29,11 +29,11 @@ namespace polyhop {
 
 class Network;
 
-/// The numbers that each agent of a block heard from its neighbours, itself among them.
-/// A view into the network's mail: valid until the next exchange of numbers begins.
+/// The numbers that each agent of a block heard from its neighbours and itself. A view into the network's mail: valid
+/// until the next exchange of numbers begins.
 class Heard {
  public:
-  /// out[k] = sum_l a_kl x_l of the `column`-th number sent
+  /// out[k] = sum_l a_kl x_l, x the `column`-th number sent
   void combine(int column, std::span<double> out) const;
   /// out[k] = min (max) over k and its neighbours
   void min(int column, std::span<double> out) const;
@@ -48,14 +48,14 @@ class Heard {
   Delivery delivery_;
 };
 
-/// The only way from one agent to another, seen from one block of agents. The arithmetic is here, once; a runtime
-/// says where outgoing rows are written and makes them reach the others (`begin`, `finish`). Whatever arrives is read
-/// through one view, a Delivery, so that a Door can stand between. Sums over neighbours run in order of the agents'
-/// numbers. Traffic is counted where rows are handed over, also of what a door loses: it was sent.
+/// The only way from one agent to another, seen from one block of agents. The arithmetic is here, once; a runtime says
+/// where outgoing rows are written and delivers them to the others (`begin`, `finish`). Whatever arrives is read
+/// through one view, a Delivery, so that a Door can be put in between. Sums over neighbours run in order of the agents'
+/// numbers. Traffic is counted when rows are handed over, including what a door loses: it was sent.
 class Network {
  public:
-  /// Vectors are rows of this type. `roster`: the agents that there are rows for in mail, the block's own and all
-  /// their neighbours among them; none: everybody, by number.
+  /// Vectors are rows of this type. `roster`: the agents that have rows in the mail, which must include the block's own
+  /// and all their neighbours; null: all agents, by number.
   Network(const CombinationMatrix& matrix, Block block, VectorType vectors, const Roster* roster = nullptr);
   virtual ~Network() = default;
   Network(const Network&) = delete;
@@ -65,7 +65,7 @@ class Network {
   [[nodiscard]] Index agents() const { return matrix_.agents(); }
   [[nodiscard]] Index columns() const { return vectors_.columns; }
   [[nodiscard]] Element element() const { return vectors_.element; }
-  /// So many rows of zeros that can be sent as vectors.
+  /// This many rows of zeros that can be sent as vectors.
   [[nodiscard]] Rows zeros(Index rows) const { return {rows, vectors_.columns, 0, vectors_.element}; }
   [[nodiscard]] const CombinationMatrix& matrix() const { return matrix_; }
 
@@ -73,34 +73,34 @@ class Network {
   void combine(const Rows& x, Rows& out);
   /// out row k = sum_l a_kl c_l g_l. 1 round, 1 vector.
   void combine(std::span<const double> c, const Gradients& g, Rows& out);
-  /// w row k <- sum_l a_kl (w_l - mu_l g_l), [eq:atc-network], blended into a mean if there is one. 1 round, 1 vector.
+  /// w row k <- sum_l a_kl (w_l - mu_l g_l), [eq:atc-network]; the mean, if any, takes it in. 1 round, 1 vector.
   void adapt_combine(Rows& w, std::span<const double> mu, const Gradients& g, const BlendedRows& also = {});
   /// out row k = sum_l a_kl (x_k - x_l) / max(m_k, m_l), a term whose divisor is 0 left out: antisymmetric along every
   /// edge, so that the rows of out add up to 0. 1 round, 1 vector and, unless m is the same for all (`common`), 1
   /// scalar.
   void differ(const Rows& x, std::span<const double> m, bool common, Rows& out);
-  /// Each agent sends the given numbers to its neighbours. 1 round, 1 scalar per number.
+  /// Each agent sends these numbers to its neighbours. 1 round, 1 scalar per number.
   Heard hear(std::initializer_list<std::span<const double>> numbers);
-  /// x[k] <- max over the whole network, by as many rounds as the diameter (or its bound). 1 scalar per round. The same
-  /// for everyone whatever a door does: agents agree by it, so that what is lost is sent again.
+  /// x[k] <- max over the whole network, in as many rounds as the diameter (or its bound). 1 scalar per round. Everyone
+  /// gets the same result whatever a door does: agents use it to agree, so what is lost is sent again.
   void spread_max(std::span<double> x);
   /// Each list x[k] <- its sum over the whole network, the same number for everyone: up the spanning tree to agent 0,
-  /// and down again. Every link of the tree carries 1 scalar a list each way; as many rounds as twice its height. What
-  /// is lost is sent again.
+  /// and down again. Every link of the tree carries 1 scalar per list each way, in as many rounds as twice the tree's
+  /// height. What is lost is sent again.
   void spread_sum(std::initializer_list<std::span<double>> lists) { sum_up(nullptr, lists); }
-  /// The same for vectors, every row of x <- the sum of all rows, with numbers beside them. 1 vector each way.
+  /// The same for vectors: every row of x <- the sum of all rows, with lists of numbers alongside. 1 vector each way.
   void spread_sum(Rows& x, std::initializer_list<std::span<double>> lists = {}) { sum_up(&x, lists); }
 
-  /// The gradients (the rows of w and the gradients) of all agents within two hops: each agent sends its own, then
-  /// forwards what it got. A row comes to an agent once: from its owner where they are neighbours, else from their
-  /// common neighbour of the smallest number, which all three know, for they know the pattern of B. 2 rounds; 1 vector
-  /// for each agent within two hops and each list. (Behind a door that needs every path, each neighbour forwards all it
-  /// got: 1 + (deg - 1) vectors per edge.)
+  /// The gradients (rows of w and gradients) of all agents within two hops: each agent sends its own, then forwards
+  /// what it got. A row comes to an agent once: from its owner if they are neighbours, otherwise from their common
+  /// neighbour with the smallest number; all three know which that is, because they know the pattern of B. 2 rounds; 1
+  /// vector for each agent within two hops, per list. (Behind a door that needs every path, each neighbour forwards all
+  /// it got: 1 + (deg - 1) vectors per edge.)
   Reach reach(const Gradients& g);
   Reach reach(const Rows& w);
-  /// out[e] = y_k . y_l over the two-hop pattern: agents are sent the y_l, as above. If gradients are numbers times
-  /// single samples, s_k h_k, they are sent as these, 1 vector and 1 scalar, and a product is (s_k s_l)(h_k . h_l):
-  /// that of the samples may be remembered.
+  /// out[e] = y_k . y_l over the two-hop pattern; agents are sent the y_l, as above. A gradient that is a number times
+  /// a single sample, s_k h_k, is sent in these two parts, 1 vector and 1 scalar. A product is then (s_k s_l)(h_k .
+  /// h_l), and the second factor may be remembered.
   void products(const Gradients& y, SampleProducts& memory, std::span<double> out) { lists(nullptr, y, memory, out); }
   /// The same in one message with the rows of w, which are returned.
   Reach reach(const Rows& w, const Gradients& y, SampleProducts& memory, std::span<double> products) {
@@ -110,13 +110,13 @@ class Network {
   Reach reach(std::span<const double> x, Index width = 1);
   /// out[e] = x_k . x_l over the two-hop pattern, x the rows just received.
   void pairwise(const Reach& x, std::span<double> out);
-  /// Makes the two-hop pattern (b_kl); refuses where it would be too large. Called by `reach` when it is missing.
+  /// Builds the two-hop pattern (b_kl); throws if it would be too large. `reach` calls it if needed.
   void prepare_two_hop();
   /// B = A^T A, the block's rows; empty until prepared.
   [[nodiscard]] const SparseRows& two_hop() const { return two_hop_; }
 
-  /// Does what it is given, one after the other. None of it sends anything that another was sent, so that agents with
-  /// machines of their own put the messages together: all of it takes as many rounds as the longest alone.
+  /// Runs all parts, one after the other. No part sends anything that another part received, so agents with machines of
+  /// their own can join their messages: together they take as many rounds as the longest part.
   template <class... Parts>
   void share_rounds(const Parts&... parts) {
     Index& rounds = traffic_[static_cast<std::size_t>(account_)].rounds;
@@ -137,10 +137,10 @@ class Network {
   void set_door(std::unique_ptr<Door> door) { door_ = std::move(door); }
   [[nodiscard]] Door* door() { return door_.get(); }
 
-  /// What is charged to the algorithm, and apart from it what the choice of step sizes cost.
+  /// What is charged to the algorithm, and separately what choosing the step sizes cost.
   [[nodiscard]] const Traffic& algorithm_traffic() const { return traffic_[0]; }
   [[nodiscard]] const Traffic& step_traffic() const { return traffic_[1]; }
-  /// What this worker's process was sent by others, of both: the rows that crossed from one process to another.
+  /// What this worker's process received from others, of both: the rows that crossed between processes.
   [[nodiscard]] virtual Traffic crossings() const { return {}; }
   /// While it lives, traffic is charged to the step size.
   class StepAccount {
@@ -158,28 +158,28 @@ class Network {
   };
 
  protected:
-  /// What one message of each agent holds, and how far it goes.
+  /// The content of one message per agent, and how far it goes.
   struct Message {
     int hops = 1;
     int vectors = 0;
     int scalars = 0;
-    Index level = 0;  // along the spanning tree alone: l from agents of depth l to those above them, -l the way back
+    Index level = 0;  // along the spanning tree only: l from agents at depth l to those above them, -l the way back
   };
   using Mail = polyhop::Mail;
-  /// Makes the rows that a message needs, unless they are there.
+  /// Allocates the rows that a message needs, unless they exist.
   void make_room(Mail& mail, const Message& message) const;
 
   /// Where the block's agents write what they send, in their own rows.
   virtual Mail& outbox(const Message& message) = 0;
-  /// Sends what was written; what does not depend on others may be computed until `finish`.
+  /// Sends what was written; work that does not depend on others may go on until `finish`.
   virtual void begin(const Message& message) = 0;
-  /// Waits for what the block's agents are sent, in the senders' rows.
+  /// Waits for everything sent to the block's agents, in the senders' rows.
   virtual const Mail& finish(const Message& message) = 0;
-  /// From now on messages of two hops are sent too: the roster that serves them, for all mail. Not asked for where
-  /// there is none.
+  /// From now on messages of two hops are sent too: returns the roster for them, which then serves all mail. Not called
+  /// if there is no roster.
   virtual const Roster* widen() { return nullptr; }
 
-  /// The rows handed over to the block's agents by one message: along edges, and forwarded along edges.
+  /// The rows handed over to the block's agents in one message: along edges, and forwarded along edges.
   [[nodiscard]] Index handed_over(int hops) const;
 
  private:
@@ -193,7 +193,7 @@ class Network {
   void take_places();
   Message write_numbers(std::initializer_list<std::span<const double>> numbers);
   [[nodiscard]] Index slot(Index agent) const { return roster_ == nullptr ? agent : roster_->slot(agent); }
-  /// The row of the block's k-th agent in mail.
+  /// The row of the block's k-th agent in the mail.
   [[nodiscard]] Index own(Index k) const { return first_ + k; }
   void copy_block(const Rows& x, Rows& mail) const;
   void combine_mail(const Message& message, Rows& out, const BlendedRows& also = {});
@@ -210,16 +210,16 @@ class Network {
   Block block_;
   VectorType vectors_;
   const Roster* roster_;
-  Index first_ = 0;                     // where the block's rows begin in mail
-  SparseRows gathered_;                 // the block's rows of the matrix, where a roster says which rows they are
+  Index first_ = 0;                     // where the block's rows begin in the mail
+  SparseRows gathered_;                 // the block's rows of the matrix, if a roster says which rows they are
   Links near_, far_;                    // along one hop, and within two
   std::vector<std::int32_t> interior_;  // agents of the block whose neighbours are all inside it
   std::vector<std::int32_t> boundary_;  // the others
   Index direct_ = 0;
   Index forwarded_ = 0;  // in the second round, along every path
   SparseRows two_hop_;
-  MeteredVector<Index> mirror_;  // where the same product stands already, or -1
-  PairTiles tiles_;              // of all products over two hops, and of those that have no mirror
+  MeteredVector<Index> mirror_;  // where the same product already is, or -1
+  PairTiles tiles_;              // for all products over two hops, except those with a mirror
   PairTiles mirrored_;
   std::vector<const void*> own_rows_;
   Index diameter_ = -1;

@@ -24,7 +24,7 @@ namespace polyhop {
 #ifdef POLYHOP_HAS_METIS
 namespace {
 
-// The process of each agent, by METIS: parts of about the same cost between which few edges run.
+// The process of each agent, by METIS: parts of about equal cost with few edges between them.
 std::vector<Index> parts_by_metis(const CombinationMatrix& matrix, std::span<const double> cost, Index processes) {
   const SparseRows& a = matrix.rows();
   if (a.entries() > std::numeric_limits<idx_t>::max()) {
@@ -38,7 +38,7 @@ std::vector<Index> parts_by_metis(const CombinationMatrix& matrix, std::span<con
     }
     offset.push_back(static_cast<idx_t>(neighbour.size()));
   }
-  // Whole numbers whose sum is far below the largest that METIS knows.
+  // Integers whose sum is far below the largest that METIS can handle.
   const double unit = std::accumulate(cost.begin(), cost.end(), 0.0) / 5e8;
   std::vector<idx_t> weight;
   for (const double c : cost) weight.push_back(static_cast<idx_t>(1 + (unit > 0 ? c / unit : 0)));
@@ -52,7 +52,7 @@ std::vector<Index> parts_by_metis(const CombinationMatrix& matrix, std::span<con
   METIS_SetDefaultOptions(options.data());
   options[METIS_OPTION_NUMBERING] = 0;
   options[METIS_OPTION_SEED] = 0;
-  // It draws from the random numbers of the C library, of which there is one list for all threads.
+  // METIS uses the C library's random numbers, which all threads share.
   static std::mutex one_at_a_time;
   const std::lock_guard lock(one_at_a_time);
   const int code = METIS_PartGraphKway(&agents, &constraints, offset.data(), neighbour.data(), weight.data(), nullptr,
@@ -61,7 +61,7 @@ std::vector<Index> parts_by_metis(const CombinationMatrix& matrix, std::span<con
   return {part.begin(), part.end()};
 }
 
-// Parts that got nobody take one agent each from the part that has the most.
+// Empty parts take one agent each from the largest part.
 void leave_no_part_empty(std::vector<Index>& part, Index processes) {
   std::vector<Index> members(processes);
   for (const Index p : part) ++members[p];
@@ -74,14 +74,14 @@ void leave_no_part_empty(std::vector<Index>& part, Index processes) {
   }
 }
 
-// Whom of another part an agent is next to, within two hops.
+// Which agents of other parts an agent is near, within two hops.
 struct Nearest {
   Index part = std::numeric_limits<Index>::max();
   int hops = 3;
 };
 
-// In a part those stand first that others hear of, and by whom: the rows that one message takes follow each other in
-// memory, along one hop and along two, and need not be packed.
+// Within a part, agents that others hear of come first, grouped by listener: the rows that one message takes are then
+// consecutive in memory, along one hop and along two, and need not be packed.
 std::vector<Nearest> nearest_parts(const CombinationMatrix& matrix, const std::vector<Index>& part) {
   std::vector<Nearest> out(part.size());
   for (int hops = 1; hops <= 2; ++hops) {
@@ -143,7 +143,7 @@ Ownership choose_ownership(const CombinationMatrix& matrix, std::span<const doub
                                          std::to_string(agents) + (agents == 1 ? " agent" : " agents") +
                                          "; start at most as many as there are agents");
   }
-  // With one process, or one agent in each, there is nothing to choose.
+  // With one process, or one agent per process, there is nothing to choose.
   const bool choice = processes > 1 && processes < agents;
   if (placement == Placement::metis && (choice || !has_metis())) return by_metis(matrix, cost, processes);
   return balanced_ownership(cost, processes);

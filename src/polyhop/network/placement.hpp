@@ -13,8 +13,8 @@
 
 namespace polyhop {
 
-/// Which agents a process owns: as their numbers follow each other, or so that few edges join two processes (METIS).
-/// No result depends on it.
+/// Which agents a process owns: in order of their numbers, or so that few edges join two processes (METIS). No result
+/// depends on it.
 enum class Placement { contiguous, metis };
 template <>
 struct EnumNames<Placement> {
@@ -22,9 +22,8 @@ struct EnumNames<Placement> {
       {{Placement::contiguous, "contiguous"}, {Placement::metis, "metis"}}};
 };
 
-/// Deals the agents to processes, in shares of about the same cost and one agent each at least; `cost` has one number
-/// for each agent. Throws InputError where there are more processes than agents, or where METIS is asked for and was
-/// not built in.
+/// Deals the agents to processes, in shares of about equal cost with at least one agent each; `cost` has one number per
+/// agent. Throws InputError if there are more processes than agents, or if METIS is requested and was not built in.
 Ownership choose_ownership(const CombinationMatrix& matrix, std::span<const double> cost, Index processes,
                            Placement placement = Placement::contiguous);
 

@@ -12,10 +12,11 @@
 
 namespace polyhop {
 
-/// Some of the agents, each with a row: those that a process hears of.
+/// The agents that a process hears of, each with a row.
 class Roster {
  public:
-  /// By their places, in order of the rows; those of a block follow each other. `block`: any of the same numbering.
+  /// Given by their places, in order of the rows; the rows of a block are consecutive. `block`: any with the same
+  /// numbering.
   Roster(std::vector<std::int32_t> places, const Block& block)
       : places_(std::move(places)), sorted_(places_.size()), block_(block) {
     std::iota(sorted_.begin(), sorted_.end(), 0);

@@ -12,8 +12,8 @@
 
 namespace polyhop {
 
-/// One of the workers that a run is dealt to: its own block's network, and the collective for everything that is not
-/// the algorithm's business.
+/// One of the workers that share a run: its own block's network, and the collective for everything that is not the
+/// algorithm's business.
 struct Worker {
   Worker(Network& of_block, Collective& of_all, Index its_number = 0, Index of_workers = 1)
       : network(of_block), collective(of_all), number(its_number), count(of_workers) {
@@ -27,14 +27,14 @@ struct Worker {
 
 using Body = std::function<void(Worker&)>;
 
-/// The network of one block that holds everybody: what is written is received.
+/// The network of one block that holds all agents: what is written is received.
 std::unique_ptr<Network> serial_network(const CombinationMatrix& matrix, VectorType vectors);
 
 /// Runs `body` once, on all agents, in the calling thread.
 void launch_serial(const CombinationMatrix& matrix, VectorType vectors, const Body& body);
 
-/// Runs `body` on `workers` threads, each with a contiguous block of agents (at most one worker an agent). The first
-/// exception of any worker ends all of them and is thrown again here.
+/// Runs `body` on `workers` threads, each with a contiguous block of agents (at most one worker per agent). The first
+/// exception of any worker ends all of them and is rethrown here.
 void launch_threads(const CombinationMatrix& matrix, VectorType vectors, Index workers, const Body& body);
 
 /// Serial for one worker, threads for more.

@@ -18,9 +18,9 @@ Ownership balanced_ownership(std::span<const double> cost, Index processes) {
   Index agent = 0;
   for (Index r = 1; r < processes; ++r) {
     const double share = total * static_cast<double>(r) / static_cast<double>(processes);
-    const Index most = agents - (processes - r);  // those that come later need one each
+    const Index most = agents - (processes - r);  // each later process needs one
     const Index least = out.first.back() + 1;
-    // An agent belongs to the side on which the greater part of it lies.
+    // An agent belongs to the side that holds the larger part of it.
     while (agent < most && (agent < least || before + cost[agent] / 2 < share)) {
       before += cost[agent++];
     }

@@ -16,8 +16,8 @@
 
 namespace polyhop {
 
-/// Which agents are whose: process r of a team owns the places first[r] .. first[r + 1]. The numbering, if there is
-/// one, says which agents stand there.
+/// Which process owns which agents: process r of a team owns the places first[r] .. first[r + 1]. The numbering, if
+/// there is one, says which agents are at these places.
 struct Ownership {
   std::vector<Index> first;
   std::shared_ptr<const Numbering> numbering;
@@ -29,10 +29,10 @@ struct Ownership {
   }
 };
 
-/// Contiguous shares of about the same cost, one agent each at least; `cost` has one number for each agent.
+/// Contiguous shares of about equal cost, with at least one agent each; `cost` has one number per agent.
 Ownership balanced_ownership(std::span<const double> cost, Index processes);
 
-/// Another process of a team no longer answers. The team cannot continue: whoever catches this says so and calls
+/// Another process of a team no longer answers. The team cannot continue: whoever catches this reports it and calls
 /// `Team::abort`.
 class LostPeer : public Error {
  public:
@@ -47,25 +47,25 @@ class Team {
   [[nodiscard]] virtual Index rank() const { return 0; }
   [[nodiscard]] virtual Index size() const { return 1; }
   [[nodiscard]] bool is_first() const { return rank() == 0; }
-  /// The words for one of the processes, and where it runs.
+  /// Describes one of the processes and where it runs.
   [[nodiscard]] virtual std::string name(Index /*rank*/) const { return "this process"; }
 
-  /// Runs `body` on all agents: in every process on those it owns, dealt to `workers` threads. The first failure, in
-  /// whatever process, ends all of them and is thrown in each. Several threads of a process that is alone may launch at
-  /// once, as long as the ownership has no numbering of its own.
+  /// Runs `body` on all agents: every process runs it on those it owns, shared by `workers` threads. The first failure,
+  /// in whatever process, ends all of them and is thrown in each. Several threads of a process that is alone may launch
+  /// at once, as long as the ownership has no numbering of its own.
   virtual void launch(const CombinationMatrix& matrix, const Ownership& ownership, VectorType vectors, Index workers,
                       const Body& body);
-  /// What each process says, in order of the ranks, to all of them.
+  /// Every process's text, in order of the ranks, for all of them.
   virtual std::vector<std::string> tell(const std::string& text) { return {text}; }
   /// The collective of all processes, one worker each, outside of `launch`.
   virtual Collective& collective();
-  /// Does `work` in every process; if it fails in any, all of them throw what the first of these threw.
+  /// Does `work` in every process; if it fails in any, all of them throw the error of the first that failed.
   virtual void together(const std::function<void()>& work) { work(); }
-  /// Ends all processes with an exit code, at once and whatever the others do.
+  /// Ends all processes with an exit code, at once, whatever the others are doing.
   [[noreturn]] virtual void abort(int code);
 };
 
-/// The team of this process alone.
+/// The team that consists of this process only.
 Team& alone();
 
 }  // namespace polyhop

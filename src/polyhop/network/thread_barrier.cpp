@@ -13,7 +13,7 @@ ThreadBarrier::ThreadBarrier(Index members, Index beside)
     : members_(static_cast<std::uint32_t>(members)), spins_(members * beside <= usable_threads(0) ? max_spins : 0) {}
 
 // A sleeper is counted before it looks at the phase for the last time, and the last to arrive looks for sleepers after
-// it has changed the phase: one of them sees the other.
+// changing the phase: one of the two sees the other.
 void ThreadBarrier::sleep_through(std::uint32_t phase) {
   std::unique_lock lock(mutex_);
   ++sleepers_;
@@ -22,7 +22,7 @@ void ThreadBarrier::sleep_through(std::uint32_t phase) {
 }
 
 void ThreadBarrier::wake_all() {
-  // Who is counted and does not sleep yet holds the mutex.
+  // A member that is counted but not yet asleep holds the mutex.
   { const std::lock_guard lock(mutex_); }
   bell_.notify_all();
 }
@@ -55,7 +55,7 @@ void run_workers(Index workers, ThreadBarrier& barrier, const std::function<void
     try {
       for (Index number = 1; number < workers; ++number) threads.emplace_back(guarded, number);
     } catch (...) {
-      // Those that were started wait for those that cannot be.
+      // Those that were started wait for those that could not be.
       barrier.abandon();
       throw;
     }

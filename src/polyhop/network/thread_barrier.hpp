@@ -16,19 +16,18 @@
 
 namespace polyhop {
 
-/// Thrown in workers that wait for one that failed; never seen outside of `launch`.
+/// Thrown in workers that wait for one that failed; never leaves `launch`.
 class Abandoned : public Error {
  public:
   Abandoned() : Error("another worker failed") {}
 };
 
-/// A split-phase barrier for a fixed team: `arrive`, do something else, `wait`. Unlike std::barrier it can be
-/// broken by a member that fails, so that the others do not wait forever.
-/// Who waits looks for some microseconds whether the others are there, and then sleeps. It looks at all only where
-/// there is a core for each member, and the less the more often that was in vain: the others may have to share the core
-/// with somebody. It does not yield then, as std::atomic::wait does: on a busy machine that gives a whole time slice
-/// away, while who sleeps is woken at once. Where there are more members than cores, each yields once to every other
-/// before it sleeps, as long as nobody else takes these turns.
+/// A split-phase barrier for a fixed team: `arrive`, do something else, `wait`. Unlike std::barrier it can be broken by
+/// a member that fails, so that the others do not wait forever. A waiting member spins for some microseconds, and then
+/// sleeps. It spins only if there is a core for each member, and less the more often it spun in vain: the others may
+/// share their core with another program. It does not yield then, as std::atomic::wait does: on a busy machine that
+/// gives away a whole time slice, while a sleeper is woken at once. If there are more members than cores, each yields
+/// once to every other before it sleeps, as long as no other program takes these turns.
 class ThreadBarrier {
  public:
   /// `beside`: how many such teams share this machine's cores.
@@ -52,15 +51,15 @@ class ThreadBarrier {
 
   void arrive_and_wait() { wait(arrive()); }
 
-  /// Ends the team: everyone who waits, or comes to wait, throws.
+  /// Ends the team: everyone who waits now or later throws.
   void abandon();
 
-  /// How often a member looks before it sleeps.
+  /// How often a member spins before it sleeps.
   [[nodiscard]] int spins() const { return spins_.load(std::memory_order_relaxed); }
 
  private:
   [[nodiscard]] bool is_at(std::uint32_t phase) const { return phase_.load(std::memory_order_acquire) == phase; }
-  /// Leaves the core's resources to a neighbour for some cycles.
+  /// Leaves the core's resources to its sibling thread for some cycles.
   static void relax() {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
@@ -68,9 +67,9 @@ class ThreadBarrier {
     asm volatile("isb" ::: "memory");
 #endif
   }
-  /// Looks whether the phase ends while it looks, and remembers.
+  /// Spins to see whether the phase ends, and remembers.
   bool comes_soon(std::uint32_t phase) {
-    // Now and then all look for long, and see whether it pays again.
+    // Now and then all spin for long, to see whether it pays again.
     constexpr std::uint32_t between_trials = 32;
     const int most = phase % between_trials == 0 ? max_spins : spins();
     for (int tries = 0; tries < most; ++tries) {
@@ -82,11 +81,11 @@ class ThreadBarrier {
     spins_.store(std::max(fewest_spins, spins() / 2), std::memory_order_relaxed);
     return false;
   }
-  /// Lets the others have the core, one after the other, where there are fewer cores than members; and remembers
-  /// whether it was they who had it.
+  /// Yields the core to the others in turn, if there are fewer cores than members; and remembers whether it was they
+  /// who got it.
   bool comes_by_turns(std::uint32_t phase) {
     constexpr std::uint32_t between_trials = 1024;
-    constexpr double turn = 50e-6;  // seconds; a time slice of somebody else's is far longer
+    constexpr double turn = 50e-6;  // seconds; another program's time slice is far longer
     if (!yields_.load(std::memory_order_relaxed) && phase % between_trials != 0) return false;
     const auto begin = Clock::now();
     bool is_over = false;
@@ -101,11 +100,11 @@ class ThreadBarrier {
   void wake_all();
 
   static constexpr int fewest_spins = 16;
-  static constexpr int max_spins = 1024;  // 10 to 50 microseconds, about what falling asleep and being woken takes
+  static constexpr int max_spins = 1024;  // 10 to 50 microseconds, about what falling asleep and waking up takes
 
   std::uint32_t members_;
   std::atomic<int> spins_;
-  std::atomic<bool> yields_ = true;  // where there are more members than cores
+  std::atomic<bool> yields_ = true;  // if there are more members than cores
   std::atomic<std::uint32_t> arrived_ = 0;
   std::atomic<std::uint32_t> phase_ = 0;
   std::atomic<bool> broken_ = false;
@@ -115,7 +114,7 @@ class ThreadBarrier {
 };
 
 /// Runs work(0) in the calling thread and work(1), ... work(workers - 1) on threads of their own. The first exception
-/// of any worker breaks the barrier, which ends the others, and is thrown again here; Abandoned where somebody else
+/// of any worker breaks the barrier, which ends the others, and is rethrown here; Abandoned is thrown if something else
 /// broke it.
 void run_workers(Index workers, ThreadBarrier& barrier, const std::function<void(Index)>& work);
 

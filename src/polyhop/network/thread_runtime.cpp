@@ -11,9 +11,9 @@
 namespace polyhop {
 namespace {
 
-// What the threads of one run share: one set of mail, in which everyone writes the rows of their own agents and,
-// behind a barrier, reads those of others. Another barrier stands before the next writing. (A second set of mail
-// would spare it, at the price of holding every vector once more.)
+// What the threads of one run share: one set of mail, in which everyone writes the rows of their own agents and, behind
+// a barrier, reads those of others. Another barrier precedes the next writing. (A second set of mail would avoid it,
+// but would store every vector once more.)
 template <class Mail>
 struct Shared {
   explicit Shared(Index workers) : barrier(workers) {}
@@ -22,7 +22,7 @@ struct Shared {
   ThreadBarrier barrier;
   std::mutex mutex;
   std::vector<double> collected;
-  std::span<double> gathered;           // where the first worker wants rows
+  std::span<double> gathered;           // where the first worker wants the rows
   std::span<const double> distributed;  // where it has them
 };
 
@@ -38,7 +38,8 @@ class ThreadNetwork final : public Network {
       shared_.barrier.arrive_and_wait();
       reading_ = false;
     }
-    // Mail is made when first needed, by whoever comes first; who has seen it need not lock again.
+    // Mail is allocated when first needed, by the first thread that needs it; a thread that has seen it need not lock
+    // again.
     if (provided_.vectors < message.vectors || provided_.scalars < message.scalars) {
       const std::lock_guard lock(shared_.mutex);
       make_room(shared_.mail, message);

@@ -60,7 +60,7 @@ std::vector<fs::path> folders(const std::string& package, const fs::path& root) 
   return out;
 }
 
-/// Empty where its package is missing.
+/// Empty if its package is missing.
 std::string find_file(const Packaged& packaged, const fs::path& root) {
   std::error_code error;
   for (const fs::path& folder : folders(packaged.set.package, root)) {
@@ -82,8 +82,8 @@ void append_numbers(const LineSource& lines, std::string_view line, MeteredVecto
   }
 }
 
-/// scikit-learn's own CSV: numbers alone, or after a line "samples,features,class names"; without `targets` the last
-/// column holds them.
+/// scikit-learn's own CSV: numbers alone, or after a line "samples,features,class names"; without a `targets` file the
+/// last column holds them.
 DataTable read_sklearn(const Packaged& packaged, const std::string& file, const std::string& targets) {
   const BundledSet& set = packaged.set;
   LineSource lines(file);

@@ -14,10 +14,10 @@ namespace polyhop {
 /// A data set that a Debian package installs.
 struct BundledSet {
   std::string name;     // "wine"
-  std::string summary;  // what is told from what
+  std::string summary;  // what is predicted from what
   Index samples = 0;
   Index features = 0;
-  Index classes = 0;    // 0: the target is a quantity
+  Index classes = 0;    // 0: the target is a number
   std::string package;  // "python3-sklearn"
 };
 
@@ -26,7 +26,8 @@ std::vector<BundledSet> bundled_sets();
 /// Whether its package is installed under `root`.
 bool is_installed(const BundledSet& set, const std::string& root = "/");
 
-/// Throws InputError for an unknown name, and where the set's package is missing under `root`, naming it. `keep`: as in
+/// Throws InputError for an unknown name, or if the set's package is missing under `root`; the message names it.
+/// `keep`: as in
 /// DataFormat.
 DataTable read_bundled(const std::string& name, const std::string& root = "/",
                        const std::optional<std::vector<Index>>& keep = {});

@@ -103,7 +103,7 @@ struct ByteSource::Input {
   std::string file;
   std::uintmax_t size;
   std::unique_ptr<std::FILE, CloseFile> stream;
-  std::unique_ptr<unsigned char[]> packed;  // what is read of a gzip file
+  std::unique_ptr<unsigned char[]> packed;  // compressed bytes of a gzip file
   z_stream gzip{};
   bool finished = false;
 };
@@ -121,7 +121,7 @@ std::size_t ByteSource::read(char* out, std::size_t count) {
 bool ByteSource::is_packed() const { return input_->packed != nullptr; }
 
 std::size_t ByteSource::max_bytes() const {
-  constexpr std::uintmax_t densest = 1032;  // what deflate makes of one byte at most
+  constexpr std::uintmax_t densest = 1032;  // deflate turns one byte into at most this many
   return input_->packed ? densest * input_->size : input_->size;
 }
 
@@ -130,13 +130,13 @@ LineSource::LineSource(const std::string& file) : source_(file), buffer_(first_b
   if (std::string_view(buffer_.data(), end_).starts_with("\xef\xbb\xbf")) next_ = 3;
 }
 
-/// Moves what is not used up to the front, and reads on; false at the end of the file.
+/// Moves unused bytes to the front and reads on; false at the end of the file.
 bool LineSource::refill() {
   if (finished_) return false;
   const std::size_t kept = end_ - line_;
   if (kept == buffer_.size()) {
     if (buffer_.size() >= longest_line) refuse("a line of more than 134217728 bytes; is this a text file?");
-    buffer_.resize(2 * buffer_.size());  // line_ is 0: the line fills all of it
+    buffer_.resize(2 * buffer_.size());  // line_ is 0: the line fills the whole buffer
   } else {
     std::memmove(buffer_.data(), buffer_.data() + line_, kept);
   }
@@ -151,7 +151,7 @@ bool LineSource::refill() {
   return count > 0;
 }
 
-/// The place of the next line end at or after `from`, which the buffer is made to hold; `from` counts from line_.
+/// The position of the next line end at or after `from`, counted from line_; the buffer grows to hold it.
 std::size_t LineSource::line_end(std::size_t from) {
   for (;;) {
     const std::size_t at = line_ + from;

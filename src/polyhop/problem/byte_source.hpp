@@ -12,8 +12,8 @@
 
 namespace polyhop {
 
-/// The bytes of an ordinary file from beginning to end, those of a gzip file (by its first bytes) unpacked.
-/// Throws InputError with the file when it cannot be read, or its gzip data are damaged or cut off.
+/// The bytes of an ordinary file from beginning to end; a gzip file (recognised by its first bytes) is unpacked. Throws
+/// InputError with the file's name if it cannot be read, or if its gzip data are damaged or cut off.
 class ByteSource {
  public:
   explicit ByteSource(const std::string& file);
@@ -21,10 +21,10 @@ class ByteSource {
   ByteSource(ByteSource&&) noexcept;
   ByteSource& operator=(ByteSource&&) = delete;
 
-  /// Fills what it is given, less only at the end, and returns how much.
+  /// Fills the buffer, less only at the end of the file, and returns how many bytes it read.
   std::size_t read(char* out, std::size_t count);
-  /// The length of the whole; of a gzip file, which is unpacked only once, the most that it can be: what it says of
-  /// itself may be forged.
+  /// The length of the content; for a gzip file, which is unpacked only once, an upper bound: the length it states may
+  /// be forged.
   [[nodiscard]] std::size_t max_bytes() const;
   [[nodiscard]] bool is_packed() const;
   [[nodiscard]] const std::string& file() const;
@@ -34,7 +34,7 @@ class ByteSource {
   std::unique_ptr<Input> input_;
 };
 
-/// The lines of a text file, seen in place in a buffer of some MB. Refuses what holds NUL bytes, as text does not,
+/// The lines of a text file, seen in place in a buffer of some MB. Rejects files with NUL bytes, which are not text,
 /// and lines of more than 128 MB.
 class LineSource {
  public:
@@ -42,12 +42,12 @@ class LineSource {
 
   /// The next line without its end (LF or CRLF) and without a byte order mark; false at the end of the file.
   bool next(std::string_view& line);
-  /// Adds the following line to the one that `next` gave, with the line end between them; false when there is none.
+  /// Adds the next line to the one that `next` gave, with the line end between them; false if there is none.
   bool extend(std::string_view& line);
-  /// Where `next` found its line, from 1.
+  /// The number of the line that `next` found, from 1.
   [[nodiscard]] Index number() const { return number_; }
 
-  /// InputError for this line. `at`: what is wrong there, for the column; nullptr for none.
+  /// Throws InputError for this line. `at`: the place of the error, for the column; nullptr if there is none.
   [[noreturn]] void refuse(const std::string& message, const char* at = nullptr) const;
 
  private:
@@ -61,20 +61,20 @@ class LineSource {
   std::size_t end_ = 0;    // of the bytes in the buffer
   bool finished_ = false;  // the source has no more
   Index number_ = 0;
-  Index extended_ = 0;  // lines that the current one has taken
+  Index extended_ = 0;  // lines that the current one spans
 };
 
-/// InputError for a line of a data file, whose number may be larger than an error can say.
+/// Throws InputError for a line of a data file, whose number may be too large for an error's line field.
 [[noreturn]] void refuse_line(const std::string& file, Index line, const std::string& message);
 
-/// For messages: in quotes, and not longer than a line.
+/// For messages: in quotes, cut to one line.
 std::string shown(std::string_view text);
 
-/// The number that is all of `text`, with a sign or without; false when it is none. May be infinite or NaN.
+/// Reads all of `text`, with or without a sign, as a number, which may be infinite or NaN; false if it is not a number.
 bool parse_number(std::string_view text, double& out);
 
-/// All the lines and colons of a text file, in one fast pass: upper bounds for what it holds. Zeros for a gzip file,
-/// which is unpacked only once.
+/// All the lines and colons of a text file, counted in one fast pass: upper bounds for what it holds. Zeros for a gzip
+/// file, which is unpacked only once.
 struct TextCount {
   std::size_t bytes = 0;
   std::size_t lines = 0;

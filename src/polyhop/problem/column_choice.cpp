@@ -35,7 +35,7 @@ class ColumnFinder {
  public:
   ColumnFinder(const std::vector<std::string>& names, std::size_t count) : names_(names), count_(count) {}
 
-  // Marks the columns of an entry; false where it is a name that the table does not have. A name comes first, as one
+  // Marks the columns of an entry; false if it is a name that the table does not have. A name comes first, because it
   // may read as a number.
   [[nodiscard]] bool mark(const std::string& entry, const char* key, std::vector<bool>& marks) const {
     bool named = false;
@@ -56,18 +56,17 @@ class ColumnFinder {
   }
 
   [[noreturn]] void refuse(const std::string& entry, const char* key) const {
-    throw InputError(
-        std::string("problem.") + key,
-        "there is no column '" + entry + "'" +
-            (names_.empty() ? "; without a header a column goes by its number, 1 to " + std::to_string(count_)
-                            : by_number(entry) + suggestion(entry, names_)));
+    throw InputError(std::string("problem.") + key,
+                     "there is no column '" + entry + "'" +
+                         (names_.empty() ? "; without a header, columns go by number, 1 to " + std::to_string(count_)
+                                         : by_number(entry) + suggestion(entry, names_)));
   }
 
-  // What to say of a piece of a name with a comma, which a list cannot hold.
+  // Advice for a piece of a name with a comma, which a list cannot hold.
   [[nodiscard]] std::string by_number(const std::string& piece) const {
     for (std::size_t c = 0; c < names_.size(); ++c) {
       if (names_[c].find(',') == std::string::npos || !std::ranges::count(listed(names_[c]), piece)) continue;
-      return "; a column whose name has a comma goes by its number: '" + names_[c] + "' is " + std::to_string(c + 1);
+      return "; a column with a comma in its name goes by number: '" + names_[c] + "' is " + std::to_string(c + 1);
     }
     return "";
   }
@@ -115,8 +114,8 @@ std::vector<bool> ChosenColumns::features(std::size_t target, bool named) const 
   }
   if (target != none && some && !named && chosen[target]) {
     throw InputError("problem.columns", "has column " + std::to_string(target + 1) +
-                                            " in it, the last, which is the target where none is named; name the "
-                                            "target: --target (in an experiment target)");
+                                            " in it, the last, which is the target unless you name one: --target "
+                                            "(in an experiment target)");
   }
   std::vector<bool> out(chosen.size());
   for (std::size_t c = 0; c < out.size(); ++c) out[c] = c != target && may_be_feature(c);
@@ -159,7 +158,7 @@ ChosenColumns choose_by_number(const ColumnChoice& choice, std::size_t count) {
   };
   bool all = true;
   for (const std::string& entry : choice.columns) all = mark(entry, "columns", out.chosen) && all;
-  if (!all) out.chosen.assign(count, true);  // a name may stand for any
+  if (!all) out.chosen.assign(count, true);  // a name may stand for any column
   for (const std::string& entry : choice.drop) (void)mark(entry, "drop", out.dropped);
   if (!choice.id.empty()) (void)mark(choice.id, "id", out.dropped);
   return out;

@@ -11,11 +11,11 @@
 
 namespace polyhop {
 
-/// Which columns of a table are features, as a user asks for them: by name, by number from 1, or "3-7" for several.
+/// Which columns of a table are features, as the user names them: by name, by number from 1, or "3-7" for several.
 struct ColumnChoice {
-  std::vector<std::string> columns = {};  // features; none given: all but the target and those below
-  std::vector<std::string> drop = {};     // neither feature nor target
-  std::string id = {};                    // the same: what a sample is called
+  std::vector<std::string> columns = {};  // features; empty: all but the target and those below
+  std::vector<std::string> drop = {};     // neither features nor target
+  std::string id = {};                    // neither; names the samples
 
   [[nodiscard]] bool empty() const { return columns.empty() && drop.empty() && id.empty(); }
 };
@@ -26,49 +26,49 @@ std::vector<std::string> listed(std::string_view text);
 /// How to leave a column out, for messages.
 std::string how_to_drop(const std::string& column);
 
-/// What a choice means for one table.
+/// What a choice means for a given table.
 struct ChosenColumns {
-  std::vector<bool> chosen;   // as features; all where none were asked for
-  std::vector<bool> dropped;  // the id among them
-  bool some = false;          // whether features were asked for
+  std::vector<bool> chosen;   // as features; all if none were chosen
+  std::vector<bool> dropped;  // including the id
+  bool some = false;          // whether features were chosen
   std::size_t id = none;
-  std::vector<std::string> unknown = {};  // names to be dropped that the table does not have
+  std::vector<std::string> unknown = {};  // names to drop that the table does not have
 
   static constexpr std::size_t none = static_cast<std::size_t>(-1);
   [[nodiscard]] bool may_be_feature(std::size_t column) const { return chosen[column] && !dropped[column]; }
   /// The last column that is not dropped, or none.
   [[nodiscard]] std::size_t last() const;
-  /// Which columns are features, given the target, or none. Throws InputError where a column is asked to be both.
-  /// `named`: somebody named the target; otherwise it is the last.
+  /// Which columns are features, given the target, or none. Throws InputError if a column is asked to be both. `named`:
+  /// the target was named; otherwise it is the last column.
   [[nodiscard]] std::vector<bool> features(std::size_t target, bool named) const;
 };
 
-/// `names`: of all `count` columns, or none where they have no names. Throws InputError on a column that is not there;
-/// names to be dropped may be missing where `may_lack`.
+/// `names`: of all `count` columns, or empty if they have no names. Throws InputError on a column that does not exist;
+/// with `may_lack`, names to drop may be missing.
 ChosenColumns choose_columns(const ColumnChoice& choice, const std::vector<std::string>& names, std::size_t count,
                              bool may_lack);
 
-/// The same by numbers alone, names passed over, for a table of which it is not yet known whether it has names.
+/// The same by numbers alone, ignoring names, for a table that may or may not have names.
 ChosenColumns choose_by_number(const ColumnChoice& choice, std::size_t count);
 
 /// The columns that a model was trained on, if they have no names and some were left out.
 struct LearnedColumns {
-  std::vector<Index> features = {};  // numbers from 1, rising
+  std::vector<Index> features = {};  // numbers from 1, ascending
   Index width = 0;                   // of the table
   Index target = 0;                  // number from 1; 0: not in the table
 
   [[nodiscard]] bool empty() const { return features.empty(); }
 };
 
-/// Where the columns of a model stand in another table.
+/// The positions of a model's columns in another table.
 struct PlacedColumns {
   std::vector<bool> is_feature;
   std::size_t target = ChosenColumns::none;
 };
 
-/// In a table as wide as the learned one they stand where they stood; a table without that target may be one column
-/// narrower; one that has no other columns but features, and the target that somebody named, has them all.
-/// `target`: as somebody named it, or none. Throws InputError on any other width.
+/// In a table as wide as the training table, they keep their positions. A table without that target may be one column
+/// narrower. A table that holds nothing but the features, and a named target, has them all. `target`: as the user named
+/// it, or none. Throws InputError on any other width.
 PlacedColumns place_columns(const LearnedColumns& learned, std::size_t count, std::size_t target, bool needs_target);
 
 }  // namespace polyhop

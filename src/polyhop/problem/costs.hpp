@@ -10,23 +10,23 @@
 
 namespace polyhop {
 
-/// The number of samples of an agent that never runs out of them, so that there is no mean over all. It leaves room for
-/// batches of a million in as many iterations.
+/// The number of samples of an agent that never runs out of them, so that there is no mean over all. It is large enough
+/// for batches of a million in as many iterations.
 inline constexpr Index endless_samples = Index{1} << 40;
 
 /// The costs of all agents as one function of many points, for code that is fast on many points at once. Workers call
-/// it at the same time, each for its own agents.
+/// it concurrently, each for its own agents.
 class Costs {
  public:
   virtual ~Costs() = default;
   [[nodiscard]] virtual Index agents() const = 0;
   [[nodiscard]] virtual Index dimension() const = 0;
-  /// How many samples an agent has to choose from; 1 for a deterministic cost. Where several processes share the
-  /// agents, each process is asked about its own alone.
+  /// How many samples an agent can choose from; 1 for a deterministic cost. If several processes share the agents, each
+  /// process is asked about its own only.
   [[nodiscard]] virtual Index samples(Index /*agent*/) const { return 1; }
   /// For each n below owners.size(): values[n] = the cost of agent owners[n] on its samples batches[n] at row n of
-  /// `points`, and row n of `gradients` = the gradient, unless that is null. An agent may own several points. `points`
-  /// and `gradients` may have more rows than are asked for.
+  /// `points`, and row n of `gradients` = its gradient, unless that is null. An agent may own several points. `points`
+  /// and `gradients` may have more rows than needed.
   virtual void evaluate(const Rows& points, std::span<const Index> owners,
                         std::span<const std::span<const Index>> batches, std::span<double> values,
                         Rows* gradients) const = 0;
@@ -35,7 +35,7 @@ class Costs {
 /// The numbers of the block's agents, as owners of one point each.
 std::vector<Index> agents_of(Block block);
 
-/// Batches of all samples, one for each of `owners`. Throws where the samples never end.
+/// Batches of all samples, one for each of `owners`. Throws if the samples are endless.
 class AllSamples {
  public:
   AllSamples(const Costs& costs, std::span<const Index> owners);
@@ -45,7 +45,7 @@ class AllSamples {
   [[nodiscard]] std::span<const Index> batch(Index n) const { return batches_[n]; }
 
  private:
-  std::vector<Index> numbers_;  // 0, 1, ..., of which every batch is the beginning
+  std::vector<Index> numbers_;  // 0, 1, ...; every batch is a prefix
   std::vector<std::span<const Index>> batches_;
 };
 

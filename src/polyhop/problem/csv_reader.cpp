@@ -34,7 +34,7 @@ bool is_number(std::string_view text) {
   return parse_number(text, ignored);
 }
 
-/// A cell that stands for no value; any case.
+/// A cell that stands for a missing value, in any case.
 bool is_missing(std::string_view text) {
   if (text.size() > 4) return false;
   std::string lower(text);
@@ -43,7 +43,7 @@ bool is_missing(std::string_view text) {
   return lower.empty() || lower == "na" || lower == "n/a" || lower == "nan" || lower == "null" || lower == "?";
 }
 
-/// The separator that stands most often outside quotes.
+/// The separator that occurs most often outside quotes.
 char guessed_separator(std::string_view line) {
   constexpr std::string_view separators = ",;\t";
   std::size_t counts[separators.size()] = {};
@@ -61,7 +61,7 @@ class Records {
  public:
   explicit Records(const std::string& file) : lines_(file) {}
 
-  /// Passes over blank lines; false at the end.
+  /// Skips blank lines; false at the end.
   bool next() {
     std::string_view record;
     do {
@@ -79,7 +79,7 @@ class Records {
   [[noreturn]] void refuse(const std::string& message) const { lines_.refuse(message); }
 
  private:
-  /// A quoted cell may go on in the next line.
+  /// Completes a record: a quoted cell may continue on the next line.
   void complete(std::string_view& record) {
     std::size_t quotes = 0;
     std::size_t seen = 0;
@@ -108,7 +108,7 @@ class Records {
   void split_quoted(std::string_view record) {
     cells_.clear();
     unquoted_.clear();
-    unquoted_.reserve(record.size());  // so that views into it stay
+    unquoted_.reserve(record.size());  // so that views into it stay valid
     for (std::size_t at = 0;;) {
       while (at < record.size() && record[at] == ' ') ++at;
       std::size_t end = 0;
@@ -126,7 +126,7 @@ class Records {
     }
   }
 
-  /// The quoted cell that begins at `at`; returns where its separator stands.
+  /// The quoted cell that begins at `at`; returns the position of its separator.
   std::size_t take_quoted(std::string_view record, std::size_t at) {
     const std::size_t begin = unquoted_.size();
     for (;; ++at) {
@@ -152,7 +152,7 @@ class Records {
   std::string unquoted_;
 };
 
-/// 0, 1, 2, ... or 1, 2, 3, ...: names that a program gave to columns without any.
+/// 0, 1, 2, ... or 1, 2, 3, ...: names that a program gave to unnamed columns.
 bool counts_up(const std::vector<std::string>& cells, std::size_t apart_from) {
   double previous = 0;
   bool first = true;
@@ -166,7 +166,7 @@ bool counts_up(const std::vector<std::string>& cells, std::size_t apart_from) {
   return true;
 }
 
-/// Rows that come one after the other, in a matrix that grows where it was made too small.
+/// Rows that come one by one, in a matrix that grows if it was made too small.
 class GrowingRows {
  public:
   GrowingRows(Index expected, Index columns) : rows_(std::max<Index>(expected, 1), columns) {}
@@ -234,11 +234,11 @@ class CsvReader {
  private:
   [[noreturn]] void refuse(const std::string& message) const { throw InputError("", message, 0, file_); }
 
-  /// The first two records tell whether there is a header.
+  /// The first two records show whether there is a header.
   void read_head() {
     Records records(file_);
     if (!records.next()) refuse("holds no samples");
-    constexpr double bytes_a_column = 256;  // its name, its place, and what finds it by that
+    constexpr double bytes_a_column = 256;  // its name, its position, and the index from name to position
     columns_held_.add(bytes_a_column * static_cast<double>(records.cells().size()));
     first_.assign(records.cells().begin(), records.cells().end());
     std::vector<std::string> second;
@@ -269,7 +269,7 @@ class CsvReader {
     }
   }
 
-  /// Whether the features stand where they stood in the file that a model was learned from.
+  /// Whether the features keep their positions in the file that a model was trained on.
   [[nodiscard]] bool by_learned_places() const { return !options_.learned.empty(); }
 
   void require_as_long(const Records& records) const {
@@ -279,19 +279,19 @@ class CsvReader {
                    " as in the first line");
   }
 
-  /// No fewer than there are, where the file can be counted quickly. A cell and what follows it take two bytes at
-  /// least, so empty lines cannot make memory grow without bound.
+  /// At least as many as there are, if the file can be counted quickly. A cell and its separator take at least two
+  /// bytes, so empty lines cannot make memory grow without bound.
   [[nodiscard]] Index expected_samples() const {
     const TextCount most = count_text(file_);
     if (most.lines == 0) return 0;
     return static_cast<Index>(std::min(most.lines, most.bytes / (2 * first_.size()) + 1)) - (has_header_ ? 1 : 0);
   }
 
-  /// Whether the first record names the columns: it has a word in it, other than the label of a sample.
+  /// Whether the first record names the columns: it contains a word, other than the label of a sample.
   [[nodiscard]] bool is_header(const std::vector<std::string>& second) const {
     const auto is_word = [](const std::string& cell) { return !is_number(cell) && !is_missing(cell); };
     const std::size_t target = numbered_target();
-    std::ptrdiff_t words = 0;  // where nobody drops them
+    std::ptrdiff_t words = 0;  // columns that are not dropped
     for (std::size_t c = 0; c < first_.size(); ++c) {
       if (is_word(first_[c]) && (c == target || chosen_.may_be_feature(c))) ++words;
     }
@@ -301,7 +301,7 @@ class CsvReader {
     return (!second.empty() && !is_word(second[target])) || counts_up(first_, target);
   }
 
-  /// The target's column where it goes by number; too large where it goes by name, or there is none.
+  /// The target's column if it is given by number; too large if it is given by name, or there is none.
   [[nodiscard]] std::size_t numbered_target() const {
     if (options_.target.empty()) return options_.has_targets ? chosen_.last() : first_.size();
     std::size_t number = 0;
@@ -310,14 +310,14 @@ class CsvReader {
     return error == std::errc{} && at == end ? number - 1 : first_.size();
   }
 
-  /// Where the column stands that goes by the target's name.
+  /// The position of the column that has the target's name.
   [[nodiscard]] std::size_t named_target() const {
     const auto named =
         has_header_ && !options_.target.empty() ? std::ranges::find(first_, options_.target) : first_.end();
     return named == first_.end() ? none : static_cast<std::size_t>(named - first_.begin());
   }
 
-  /// Where the target stands, by name or else by number, or none.
+  /// The position of the target, by name or else by number, or none.
   [[nodiscard]] std::size_t target_place() const {
     const std::size_t named = named_target();
     const std::size_t number = numbered_target();
@@ -338,10 +338,10 @@ class CsvReader {
   [[noreturn]] void refuse_target() const {
     refuse("has no column '" + options_.target + "'" +
            (has_header_ ? suggestion(options_.target, first_)
-                        : "; without a header a column goes by its number, 1 to " + std::to_string(first_.size())));
+                        : "; without a header, columns go by number, 1 to " + std::to_string(first_.size())));
   }
 
-  /// Which columns are features; those and the target need names of their own.
+  /// Which columns are features; those and the target must have different names.
   void find_features() {
     const auto& wanted = options_.features;
     const bool some = has_header_ && !wanted.empty();
@@ -375,7 +375,7 @@ class CsvReader {
     return features;
   }
 
-  /// Whether a cell is empty that is needed: of a feature, or of the target.
+  /// Whether a needed cell, a feature or the target, is empty.
   [[nodiscard]] bool lacks_value(const Records& records) const {
     for (std::size_t c = 0; c < records.cells().size(); ++c) {
       const bool needed = c == target_ ? options_.has_targets : is_feature_[c];
@@ -412,7 +412,7 @@ class CsvReader {
     if (!is_complete) ++incomplete_;
   }
 
-  /// Cells of a column that cannot be used: how many, and the first of them.
+  /// Unusable cells of a column: how many, and the first of them.
   struct Unusable {
     Index count = 0;
     Index line = 0;
@@ -428,7 +428,7 @@ class CsvReader {
     }
   }
 
-  /// Refuses all cells that are missing or hold text at once, with what to do about them.
+  /// Rejects all cells that are missing or hold text at once, with advice.
   void tell_unusable(Index rows) const {
     std::vector<InputError> errors;
     const auto add = [&](const UnusableColumns& columns, const std::string& message) {
@@ -472,7 +472,7 @@ class CsvReader {
            "; fill them in" + (columns_out.empty() ? ", or " : ", ") + row_out("leave these rows out") + columns_out;
   }
 
-  /// How rows are left out, for those who learn or measure; whoever asks for predictions wants them all.
+  /// How to leave rows out, when training or evaluating; predictions are wanted for all rows.
   [[nodiscard]] std::string row_out(const std::string& what) const {
     return what + (options_.has_targets ? ": --skip-missing (in an experiment skip_missing = true)" : "");
   }
@@ -487,7 +487,7 @@ class CsvReader {
     if (!wrong.empty()) records.refuse(column_name(target_) + ": " + wrong);
   }
 
-  /// A file to learn from may be read without these columns; a model needs what it was learned on.
+  /// A training file may be read without these columns; a model needs what it was trained on.
   [[nodiscard]] std::string leaving_out(const UnusableColumns& columns) const {
     if (!options_.features.empty() || !options_.has_targets) return "";
     if (!chosen_.unknown.empty()) {
@@ -536,13 +536,13 @@ class CsvReader {
   bool has_header_ = false;
   ChosenColumns chosen_;
   std::size_t target_ = none;     // its column
-  std::vector<bool> is_feature_;  // each column
+  std::vector<bool> is_feature_;  // for each column
   HeldMemory ids_held_;
   std::vector<std::string> ids_;
-  UnusableColumns text_;     // columns of features that hold some
+  UnusableColumns text_;     // feature columns that contain text
   UnusableColumns missing_;  // columns that lack values
-  Index incomplete_ = 0;     // rows that lack any
-  Index skipped_ = 0;        // rows left out because of that
+  Index incomplete_ = 0;     // rows that lack a value
+  Index skipped_ = 0;        // rows left out for that reason
 };
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 namespace polyhop {
 
-/// Two passes: one finds the records and holds their lengths against each other, one reads the numbers into place.
+/// Makes two passes: one finds the records and checks that they are equally long, one reads the numbers into place.
 DataTable read_csv(const std::string& file, const DataFormat& options);
 
 }  // namespace polyhop

@@ -21,7 +21,7 @@ namespace {
 
 using Reader = DataTable (*)(const std::string&, const DataFormat&);
 
-/// What the name says: nullptr for nothing. A .gz at its end says nothing.
+/// What the name says: nullptr for nothing. A final .gz is ignored.
 Reader by_name(const std::string& file) {
   std::string name = std::filesystem::path(file).filename().string();
   std::ranges::transform(name, name.begin(),
@@ -81,7 +81,7 @@ namespace {
 DataTable read_as_it_is(const std::string& file, const DataFormat& options) {
   Reader reader = by_name(file);
   char first = 0;
-  // Without a sample a LIBSVM file holds nothing at all; others say at least what their columns are.
+  // Without samples a LIBSVM file holds nothing at all; other formats at least name their columns.
   const bool may_be_empty = options.may_be_empty && reader == read_libsvm;
   if (ByteSource(file).read(&first, 1) == 0 && !may_be_empty) throw InputError("", "is empty", 0, file);
   if (reader == nullptr) reader = by_first_bytes(file);

@@ -17,7 +17,8 @@
 
 namespace polyhop {
 
-/// What the oracles of linear models on data share: who samples what, and what a batch costs beside its predictions.
+/// What the oracles of linear models on data share: which agent samples what, and what a batch costs besides its
+/// predictions.
 class DataOracle : public Oracle, public SampleGradients {
  public:
   DataOracle(const DataProblem& problem, Block block, Sampler sampler);
@@ -41,7 +42,7 @@ class DataOracle : public Oracle, public SampleGradients {
 
  protected:
   [[nodiscard]] const Features& features() const { return problem_.data().features; }
-  /// The place in the data of sample n of the block's k-th agent.
+  /// The position in the data of sample n of the block's k-th agent.
   [[nodiscard]] Index sample(Index k, Index n) const {
     return problem_.data().first(problem_.here(block_.first) + k) + n;
   }
@@ -51,19 +52,20 @@ class DataOracle : public Oracle, public SampleGradients {
     return {targets_.data() + sampler_.offset(k), batch(k).size()};
   }
   [[nodiscard]] double weight(Index k) const { return problem_.weight(problem_.here(block_.first) + k); }
-  /// What a sample of agent k's batch counts in its cost; 0 where it has none.
+  /// The weight of one sample of agent k's batch in its cost; 0 if it has no samples.
   [[nodiscard]] double share(Index k) const {
     return weight(k) / static_cast<double>(std::max<Index>(1, batch_size(k)));
   }
-  /// Jhat_k at w, from the losses of its batch.
+  /// Jhat_k at w, from its batch's losses.
   template <class T>
   [[nodiscard]] double value(Index k, std::span<const double> losses, const T* w) const {
     double sum = 0;
     for (const double x : losses) sum += x;
     return weight(k) * (sum / static_cast<double>(std::max<std::size_t>(1, losses.size()))) + problem_.penalty(w);
   }
-  /// g += what `add(first, last)` adds to it of the samples `first` to `last` out of `count`. In single precision,
-  /// where g is a chain of sums, at most kernels::float_run samples at a time, whose sums are added up in double.
+  /// g += what `add(first, last)` contributes for the samples `first` to `last` out of `count`. In single precision,
+  /// where g is a chain of sums, it takes at most kernels::float_run samples at a time and adds up their sums in
+  /// double.
   template <class T, class Add>
   void sum_samples(std::size_t count, T* g, Add add) {
     constexpr auto run = static_cast<std::size_t>(kernels::float_run);
@@ -76,13 +78,13 @@ class DataOracle : public Oracle, public SampleGradients {
     }
     std::ranges::transform(sums_, g, [](double sum) { return static_cast<T>(sum); });
   }
-  /// Makes room for the block's values and gradients; `written`: dense ones.
+  /// Allocates the block's values and gradients; `written`: dense gradients.
   void prepare(Evaluation& out, bool written) const;
 
   const DataProblem& problem_;
   Block block_;
   Sampler sampler_;
-  std::vector<double> targets_;  // one entry per chosen sample
+  std::vector<double> targets_;  // one per chosen sample
 
  private:
   std::vector<double> sums_;  // see sum_samples

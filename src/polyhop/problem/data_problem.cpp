@@ -59,7 +59,7 @@ Sampler DataProblem::sampler(Block block, std::uint64_t seed) const {
   return {block, std::move(samples), options_.batch, options_.sampling, seed};
 }
 
-// The features of a batch are read for the predictions and for the gradient; of sparse ones, those that are there.
+// Features of a batch are read for the predictions and for the gradient; of sparse ones, only the stored entries.
 double DataProblem::gradient_work() const {
   const Features& h = data_.features;
   double work = 0;
@@ -78,7 +78,8 @@ double DataProblem::gradient_work() const {
   return work;
 }
 
-// Into the range of single precision, or not at all: the squares of numbers beyond these bounds leave it.
+// Rounds features that single precision can hold, and rejects others: the squares of numbers beyond these bounds
+// overflow.
 void DataProblem::round_features() {
   constexpr double most = 1e18;
   for (Index k = 0; k < data_.agents(); ++k) {
@@ -133,7 +134,7 @@ void DataProblem::penalty_gradient(const T* w, T* g) const {
 template void DataProblem::penalty_gradient(const double* w, double* g) const;
 template void DataProblem::penalty_gradient(const float* w, float* g) const;
 
-// wt(j, c * points + p) = number j of block c at point p; zeros behind them up to whole tiles
+// wt(j, c * points + p) = number j of block c at point p; zeros after them up to whole tiles
 Rows DataProblem::transposed(const Rows& points) const {
   const Index used = predictions_ * points.rows();
   Rows wt(features(), (used + kernels::product_tile - 1) / kernels::product_tile * kernels::product_tile);
@@ -146,7 +147,7 @@ Rows DataProblem::transposed(const Rows& points) const {
   return wt;
 }
 
-// z(n, .) = the predictions for sample first + n at all points: one chain of fused multiply-adds for each.
+// z(n, .) = the predictions for sample first + n at all points: one chain of fused multiply-adds each.
 void DataProblem::predict(Index first, Index count, const Rows& wt, Rows& z) const {
   const Features& h = data_.features;
   if (!h.is_sparse()) {
@@ -170,7 +171,7 @@ void DataProblem::predict(Index first, Index count, const Rows& wt, Rows& z) con
 }
 
 void DataProblem::costs(Block block, const Rows& points, Rows& out) const {
-  constexpr Index at_once = 256;  // samples, so that the predictions of many points stay small
+  constexpr Index at_once = 256;  // samples, so that the predictions at many points stay small
   const Rows wt = transposed(points);
   std::vector<double> penalties;
   for (Index p = 0; p < points.rows(); ++p) penalties.push_back(penalty(points.row(p).data()));
@@ -191,7 +192,7 @@ void DataProblem::costs(Block block, const Rows& points, Rows& out) const {
         for (std::size_t p = 0; p < sums.size(); ++p) sums[p] += losses[p];
       }
     }
-    const auto samples = static_cast<double>(std::max<Index>(1, data_.samples(agent)));  // without any the sum is 0
+    const auto samples = static_cast<double>(std::max<Index>(1, data_.samples(agent)));  // without samples the sum is 0
     for (Index p = 0; p < points.rows(); ++p) {
       out(k, p) = weight(agent) * (sums[p] / samples) + penalties[p];
     }

@@ -12,38 +12,38 @@
 
 namespace polyhop {
 
-/// Which part of the agents' data is here, where several processes share them.
+/// Which part of the agents' data is here, if several processes share them.
 struct DataShare {
-  Index first = 0;    // the place of the first agent whose samples are here
-  Index agents = 0;   // of all processes; 0: those that are here are all there are
+  Index first = 0;    // the position of the first agent whose samples are here
+  Index agents = 0;   // in all processes; 0: those here are all there are
   Index samples = 0;  // the same
-  /// Each agent has its own file: no sample leaves its process, only sums over an agent's samples do.
+  /// Each agent has its own file: no sample leaves its process, only sums over an agent's samples.
   bool is_private = false;
 };
 
-/// What linear models have beside their data and their loss.
+/// What linear models have besides their data and their loss.
 struct LinearOptions {
   double l2 = 0;
   Batch batch = {};
   Sampling sampling = Sampling::uniform;
-  /// The last feature is a constant 1 that somebody added: its coefficient is not penalised.
+  /// The last feature is an added constant 1: its coefficient is not penalised.
   bool intercept = false;
-  /// A factor on the mean loss of each agent that is here, not on its penalty; none: 1 for all. With K n_k / n, n the
-  /// samples of all, the mean of the agents' costs is the mean loss of all samples, and the penalty. An agent without
-  /// samples has the weight 0, and only it: its cost is the penalty alone.
+  /// A factor on the mean loss of each agent here, not on its penalty; empty: 1 for all. With K n_k / n, n the number
+  /// of all samples, the mean of the agents' costs is the mean loss of all samples plus the penalty. An agent has
+  /// weight 0 if and only if it has no samples: its cost is then the penalty alone.
   std::vector<double> weights = {};
-  /// A factor on the penalty of each feature's coefficients; none: 1 for all. Columns that were divided by t have the
-  /// penalty of the data as they were with 1/t^2.
+  /// A factor on the penalty of each feature's coefficients; empty: 1 for all. Columns that were divided by t keep the
+  /// penalty of the original data with 1/t^2.
   std::vector<double> penalties = {};
   DataShare share = {};
-  /// What features, models and gradients are made of; data are given in double.
+  /// The type of features, models and gradients; data are given in double.
   Element element = Element::float64;
 };
 
-/// Linear models on data, agent k's share of which costs
+/// Linear models on data, where agent k's cost is
 ///   J_k(w) = weight_k * mean over its samples of a loss + (l2/2) ||w||^2.
 /// (Features may have factors of their own in ||w||^2.) w holds one block of M coefficients, M the number of features,
-/// for every prediction that the loss takes; with an intercept, ||w||^2 leaves out the last number of each block.
+/// per prediction that the loss takes; with an intercept, ||w||^2 leaves out the last number of each block.
 class DataProblem : public Problem {
  public:
   DataProblem(Dataset data, LinearOptions options, Index predictions);
@@ -58,15 +58,15 @@ class DataProblem : public Problem {
 
   /// The samples that are here.
   [[nodiscard]] const Dataset& data() const { return data_; }
-  /// Where the agent at a place stands among those that are here.
+  /// The index of the agent at a position among those that are here.
   [[nodiscard]] Index here(Index place) const { return place - options_.share.first; }
-  /// True when no sample may leave the process that read it.
+  /// True if no sample may leave the process that read it.
   [[nodiscard]] bool is_private() const { return options_.share.is_private; }
   [[nodiscard]] Index features() const { return data_.features.columns(); }
-  /// How many numbers the model predicts for a sample: 1, or one for each class.
+  /// How many numbers the model predicts for a sample: 1, or one per class.
   [[nodiscard]] Index predictions() const { return predictions_; }
   [[nodiscard]] double l2() const { return options_.l2; }
-  /// The factor on the penalty of the j-th number of a model, 0 for intercepts; times l2 it is its curvature.
+  /// The factor on the penalty of the j-th number of a model, 0 for intercepts; times l2 it is the penalty's curvature.
   [[nodiscard]] double penalty_factor(Index j) const {
     const Index feature = j % features();
     if (intercept() && feature == features() - 1) return 0;
@@ -89,15 +89,15 @@ class DataProblem : public Problem {
   /// The largest curvature of the penalty.
   [[nodiscard]] double penalty_curvature() const { return l2() * max_penalty_; }
 
-  /// A sample's loss has at most this times ||h||^2 as its curvature; infinity where there is no bound.
+  /// A sample's loss has a curvature of at most this times ||h||^2; infinity if there is no bound.
   [[nodiscard]] virtual double max_curvature() const = 0;
-  /// True when a sample's loss is (z - y)^2 / 2.
+  /// True if a sample's loss is (z - y)^2 / 2.
   [[nodiscard]] virtual bool is_quadratic() const { return false; }
 
  protected:
   [[nodiscard]] Sampler sampler(Block block, std::uint64_t seed) const;
-  /// losses[p] = loss of one sample at point p, prediction c of which is z[c * stride + p]; `targets` repeats its
-  /// target as often as there are points.
+  /// losses[p] = the loss of one sample at point p, whose prediction c is z[c * stride + p]; `targets` repeats the
+  /// sample's target once per point.
   virtual void losses_at_points(const double* z, Index stride, std::span<const double> targets,
                                 std::span<double> losses) const = 0;
 

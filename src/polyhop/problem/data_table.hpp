@@ -14,17 +14,16 @@ namespace polyhop {
 
 /// Samples as a file holds them, before they are dealt to agents.
 struct DataTable {
-  Features features;               // n x M
-  MeteredVector<double> targets;   // n; the number of its class where classes have names; empty where there are none
-  std::vector<std::string> names;  // of the M features, or empty
-  std::vector<std::string>
-      labels;                   // the classes' names in the order of their numbers, where targets were words; or empty
-  std::string target_name;      // of a column without a name its number from 1; or empty
-  LearnedColumns columns = {};  // where the features stand in the file, if they have no names and some were left out
-  std::string id_name = {};     // of the column that was named as the id, as for the target
-  std::vector<std::string> ids = {};          // of the samples, where they were asked for and are there
+  Features features;                // n x M
+  MeteredVector<double> targets;    // n; class numbers if classes have names; empty if there are none
+  std::vector<std::string> names;   // of the M features, or empty
+  std::vector<std::string> labels;  // the classes' names, in order of their numbers, if targets were words; or empty
+  std::string target_name;          // its number from 1 if the column has no name; or empty
+  LearnedColumns columns = {};      // the features' positions in the file, if they have no names and some were left out
+  std::string id_name = {};         // of the id column, as for the target
+  std::vector<std::string> ids = {};          // of the samples, if requested and present
   Index skipped = 0;                          // rows that lack a value, if these were to be left out
-  std::vector<std::string> not_dropped = {};  // names to be dropped that the file does not have
+  std::vector<std::string> not_dropped = {};  // names to drop that the file does not have
 };
 
 }  // namespace polyhop

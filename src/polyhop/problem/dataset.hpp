@@ -9,7 +9,7 @@
 
 namespace polyhop {
 
-/// The samples of all agents, agent after agent: rows offset[k] .. offset[k+1] are agent k's.
+/// The samples of all agents, one agent after the other: rows offset[k] .. offset[k+1] are agent k's.
 struct Dataset {
   Features features;
   std::vector<double> targets;

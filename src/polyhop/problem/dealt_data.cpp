@@ -27,7 +27,7 @@ namespace {
 bool takes_two_classes(const LossSpec& loss) { return loss.task == Task::two_classes; }
 bool takes_classes(const LossSpec& loss) { return takes_two_classes(loss) || loss.task == Task::classes; }
 
-// The classes of the targets, which are words (`labels`) or numbers (`values`); none where the loss takes numbers.
+// The classes of the targets, which are words (`labels`) or numbers (`values`); empty if the loss takes numbers.
 std::vector<std::string> class_names(const std::vector<std::string>& labels, const std::vector<double>& values,
                                      const LossSpec& loss, const std::string& where) {
   if (!takes_classes(loss)) {
@@ -66,12 +66,11 @@ void refuse_negative_counts(const LossSpec& loss, bool negative, const std::stri
   throw InputError("problem.loss", in_quotes(loss.name) + " takes counts, and a target is below 0", 0, file);
 }
 
-// All processes are told which classes there are. Targets that somebody measured are not classes, and stay where they
-// are.
+// The names of classes are shared with all processes. Measured targets are not classes, and stay where they are.
 void refuse_measurements(const LossSpec& loss, const DataTable& table, const std::string& file) {
   if (loss.name.empty()) return;  // the loss will follow from the targets
   if (!table.labels.empty()) {
-    // Words are no numbers: the loss says so before anybody is told of them.
+    // If the loss takes no classes, words are rejected here, before any process shares them.
     if (!takes_classes(loss)) (void)class_names(table.labels, {}, loss, file);
     return;
   }
@@ -83,11 +82,11 @@ void refuse_measurements(const LossSpec& loss, const DataTable& table, const std
                    0, file);
 }
 
-// Nobody is told of other numbers to find out whether they stand for classes, but that there are some.
+// Other numbers are not shared with anybody to find out whether they stand for classes; only that they exist.
 bool may_be_class_code(double y) { return y == std::round(y) && y >= -1 && y <= static_cast<double>(max_class_codes); }
 constexpr double measured = 0.5;
 
-// A sparse file may name a feature so high that the agents' models would fill memory.
+// A sparse file may name a feature so high that the agents' models would fill all memory.
 void refuse_too_wide(Index columns, Index agents, const std::string& file) {
   const double bytes = static_cast<double>(columns) * static_cast<double>(agents) * static_cast<double>(sizeof(double));
   if (bytes <= memory_left()) return;
@@ -98,7 +97,7 @@ void refuse_too_wide(Index columns, Index agents, const std::string& file) {
                    0, file);
 }
 
-// The different ones, rising; when there are more than `most`, no more than one above it.
+// The different values, ascending; if there are more than `most`, only one more than that.
 std::vector<double> distinct(std::span<const double> targets, std::size_t most) {
   std::set<double> values;
   for (const double y : targets) {
@@ -122,7 +121,7 @@ std::string comma_list(const std::vector<std::string>& names) {
   return out;
 }
 
-// Those of `names` that are not among the others.
+// Those of `names` that the other list lacks.
 std::vector<std::string> without(const std::vector<std::string>& names, const std::vector<std::string>& others) {
   const std::set<std::string> known(others.begin(), others.end());
   std::vector<std::string> out;
@@ -130,7 +129,7 @@ std::vector<std::string> without(const std::vector<std::string>& names, const st
   return out;
 }
 
-// Where each of `names` stands among those of a table; empty: in the same places.
+// The position of each of `names` among a table's names; empty: the same positions.
 std::vector<std::size_t> places_among(const std::vector<std::string>& names, const std::vector<std::string>& of_table) {
   std::vector<std::size_t> out;
   if (names == of_table) return out;
@@ -147,7 +146,7 @@ std::vector<std::string> sorted_union(std::vector<std::string> texts) {
 
 }  // namespace
 
-// What all processes have to know of one agent's own file.
+// What all processes must know about one agent's own file.
 struct DealtReader::OwnFile {
   Index agent = 0;
   Index rows = 0;
@@ -157,12 +156,12 @@ struct DealtReader::OwnFile {
   std::vector<std::string> names = {};
   bool has_labels = false;
   std::string target = {};
-  Index width = 0;  // of the table, where features go by number and some were left out
+  Index width = 0;  // of the table, if features are given by number and some were left out
   std::string id = {};
-  std::vector<std::string> not_dropped = {};  // names to be dropped that it does not have
+  std::vector<std::string> not_dropped = {};  // names to drop that it does not have
 
-  /// In what its columns are not those of the first file; empty: in nothing. Names may stand in any order. What a file
-  /// without samples does not say is never unlike.
+  /// How its columns differ from the first file's; empty: not at all. Names may stand in any order. What a file without
+  /// samples does not say never differs.
   [[nodiscard]] std::string unlike(const OwnFile& first) const {
     if (sparse != first.sparse) return sparse ? "it is sparse" : "it is not sparse";
     if (names.size() > 0 && first.names.size() > 0) {
@@ -212,7 +211,7 @@ DealtReader::DealtReader(DataSource source, LossSpec loss, const PartitionOption
       seed_(seed),
       own_files_(source_.bundled.empty() ? AgentFiles::from(source_.file) : std::nullopt) {}
 
-// `features`: all of them, or those of the samples in `keep`, which rise.
+// `features`: all of them, or those of the samples in `keep`, ascending.
 DataTable DealtReader::read_one(bool features, std::vector<Index> keep) const {
   if (source_.table) {
     DataTable out = *source_.table;
@@ -236,7 +235,7 @@ void DealtReader::decide_loss(const std::vector<std::string>& labels, const std:
   out_.why_loss = std::move(chosen.why);
 }
 
-// How many different targets matter: all where they are classes, some while nobody knows, none where they are numbers.
+// How many different targets matter: all for classes, a few while the loss is undecided, none for numbers.
 std::size_t DealtReader::max_values() const {
   if (loss_.name.empty()) return max_class_codes;
   return takes_classes(loss_) ? std::numeric_limits<std::size_t>::max() : 0;
@@ -248,7 +247,7 @@ void DealtReader::take_classes(const std::vector<std::string>& labels, const std
   out_.loss = loss_;
 }
 
-// Classes that are known by their values get numbers from 0 on.
+// Classes known by their values are numbered from 0.
 void DealtReader::number_classes(std::span<double> targets) const {
   if (values_.empty()) return;
   for (double& target : targets) {
@@ -256,7 +255,7 @@ void DealtReader::number_classes(std::span<double> targets) const {
   }
 }
 
-// Of numbered classes, what the loss takes.
+// Turns class numbers into what the loss takes.
 void DealtReader::to_loss(std::span<double> targets) const {
   if (!takes_two_classes(loss_)) return;
   for (double& target : targets) target = 2 * target - 1;
@@ -329,7 +328,7 @@ void DealtReader::refuse_missing(Index agent) const {
 }
 
 void DealtReader::read_dealt(const Block& block) {
-  std::vector<Index> own;  // as they stand in the file
+  std::vector<Index> own;  // in the file's order
   Dataset& data = out_.data;
   data.offset = {0};
   for (Index k = 0; k < block.size(); ++k) {
@@ -349,7 +348,7 @@ void DealtReader::read_dealt(const Block& block) {
     table_.features = std::move(again.features);
     for (Index& n : own) n = std::ranges::lower_bound(kept, n) - kept.begin();
   }
-  // Where the samples stand in order already, nothing is held twice.
+  // If the samples are already in order, nothing is stored twice.
   const bool in_order = std::ranges::is_sorted(own) && table_.features.rows() == static_cast<Index>(own.size());
   data.features = in_order ? std::move(table_.features) : table_.features.select(own);
   table_.features = {};
@@ -357,7 +356,7 @@ void DealtReader::read_dealt(const Block& block) {
 
 std::string DealtReader::summary() const {
   if (!own_files_) {
-    // What was dealt must be the same everywhere.
+    // All processes must have dealt the same.
     Fingerprint targets;
     for (const double y : table_.targets) targets.add(y);
     return message(table_.targets.size(), targets.value(), out_.data.features.columns());
@@ -379,7 +378,7 @@ std::string DealtReader::summary() const {
     out.add(table.columns.width);
     out.add(table.id_name);
     out.add(table.not_dropped);
-    // Most files have the names of the one before.
+    // Most files have the same names as the one before.
     const bool same = n > 0 && table.names == tables_[n - 1].names;
     out.add(same);
     if (!same) out.add(table.names);
@@ -470,7 +469,7 @@ void DealtReader::finish_own(const std::vector<std::string>& summaries) {
   join(columns, labels);
 }
 
-// What is unlike between the agents' files, and names to be dropped that none of them has.
+// Rejects differences between the agents' files, and names to drop that none of them has.
 void DealtReader::refuse_unlike(const std::vector<OwnFile>& files) const {
   const OwnFile& first = files.front();
   for (const std::string& name : first.not_dropped) {
@@ -481,7 +480,7 @@ void DealtReader::refuse_unlike(const std::vector<OwnFile>& files) const {
     throw InputError(
         name == source_.choice.id ? "problem.id" : "problem.drop",
         "there is no column '" + name + "' in any of these files" +
-            (first.names.empty() ? "; without a header a column goes by its number" : suggestion(name, first.names)),
+            (first.names.empty() ? "; without a header, columns go by number" : suggestion(name, first.names)),
         0, source_.file);
   }
   for (const OwnFile& file : files) {

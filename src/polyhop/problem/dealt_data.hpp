@@ -19,55 +19,57 @@ namespace polyhop {
 
 /// Samples dealt to agents, and what their numbers mean.
 struct DealtData {
-  Dataset data;                       // of the agents that were asked for, in order of their places
-  Index samples = 0;                  // of all agents
-  std::vector<std::string> features;  // names, or empty
-  std::string target;                 // its column's name, or number from 1, or empty
-  std::vector<std::string> classes;   // names in the order of their numbers; empty where targets are no classes
-  LearnedColumns columns = {};        // of features without names: where they stand in the file, if some were left out
-  std::string id = {};                // the name or number of the column that was named as the id, or empty
-  Index skipped = 0;                  // rows of all agents that were left out because they lack a value
+  Dataset data;                             // of the requested agents, in order of their positions
+  Index samples = 0;                        // of all agents
+  std::vector<std::string> features;        // names, or empty
+  std::string target;                       // its column's name, or number from 1, or empty
+  std::vector<std::string> classes;         // names in order of their numbers; empty if targets are not classes
+  LearnedColumns columns = {};              // the positions of unnamed features in the file, if some were left out
+  std::string id = {};                      // the id column's name or number, or empty
+  Index skipped = 0;                        // rows of all agents left out because they lack a value
   std::vector<Index> without_samples = {};  // agents whose own files hold none
-  LossSpec loss = {};                       // as it was asked for, or as it follows from the target
-  std::string why_loss = {};                // what in the target speaks for it; empty where it was asked for
+  LossSpec loss = {};                       // as requested, or as it follows from the target
+  std::string why_loss = {};                // what in the target suggests the loss; empty if it was requested
 };
 
-/// Where samples come from: a bundled set by its name, one file that is dealt to the agents, or, where `file` holds
-/// "{agent}", a file of each agent's own, agents numbered from 0; "{agent+1}": files numbered from 1. These may have
-/// their columns in another order than agent 0's, where they have names.
+/// Where samples come from: a bundled set by name; one file that is dealt to the agents; or, if `file` contains
+/// "{agent}", one file per agent, numbered from 0 ("{agent+1}": from 1). Columns with names may stand in a different
+/// order than in agent 0's file.
 struct DataSource {
   std::string bundled;
   std::string file;
-  std::string target;  // the target's column, by name or number
+  std::string target;  // the target column's name or number
   ColumnChoice choice = {};
   bool skip_missing = false;  // CSV: leave out rows that lack a value
-  /// The samples of a program that already has them; no file is read then.
+  /// The samples of a program that already has them; then no file is read.
   std::shared_ptr<const DataTable> table = nullptr;
 };
 
 /// Reads and deals. The targets become what the loss takes: -1 and 1 for two classes, 0, 1, ... for softmax, numbers
-/// otherwise. A loss without a name follows from the target. Throws InputError, also for targets that the loss cannot
+/// otherwise. If no loss is named, it follows from the target. Throws InputError, also for targets that the loss cannot
 /// take.
 DealtData read_dealt(const DataSource& source, const LossSpec& loss, const PartitionOptions& partition, Index agents,
                      std::uint64_t seed);
 
-/// The same in steps, for processes that have some of the agents each: none keeps the features of others' agents, or
-/// opens their files. `open` and `read` may fail in one process alone, `finish` fails in all of them alike.
+/// The same in steps, for processes that have some of the agents each: none of them keeps the features of others'
+/// agents, or opens their files. `open` and `read` may fail in one process only, `finish` fails in all of them or in
+/// none.
 class DealtReader {
  public:
   DealtReader(DataSource source, LossSpec loss, const PartitionOptions& partition, Index agents, std::uint64_t seed);
 
   /// Whether every agent has its own file.
   [[nodiscard]] bool has_own_files() const { return own_files_.has_value(); }
-  /// Of one file for all: deals the samples by their targets; `features` keeps these too, so that it is read once.
+  /// For one file for all: deals the samples by their targets; with `features` it keeps these too, so that the file is
+  /// read once.
   void open(bool features);
-  /// How many samples each agent has, after `open`; none where nobody knows but the agent.
+  /// How many samples each agent has, after `open`; empty if only the agents know.
   [[nodiscard]] std::vector<Index> samples() const;
   /// The samples of the block's agents.
   void read(const Block& block);
-  /// What all processes need to know about what this one read.
+  /// What the other processes need to know about what this one read.
   [[nodiscard]] std::string summary() const;
-  /// `summaries`: those of all processes.
+  /// `summaries`: those of all processes, in order.
   DealtData finish(const std::vector<std::string>& summaries);
 
  private:
@@ -92,19 +94,19 @@ class DealtReader {
   Index agents_;
   std::uint64_t seed_;
   std::optional<AgentFiles> own_files_;
-  DataTable table_;  // of one file for all: the targets, and the features where they were asked for
+  DataTable table_;  // one file for all: the targets, and the features if requested
   bool has_features_ = false;
   Partition partition_;
-  std::vector<DataTable> tables_;  // of own files, those of the block's agents
-  std::vector<Index> owners_;      // and who these are
-  std::vector<double> values_;     // of classes without names: the targets that stand for them, rising
+  std::vector<DataTable> tables_;  // agents' own files: those of the block's agents
+  std::vector<Index> owners_;      // the agents they belong to
+  std::vector<double> values_;     // for classes without names: the targets that stand for them, ascending
   DealtData out_;
 };
 
-/// Every row divided by its norm; rows of zeros stay.
+/// Divides every row by its norm; rows of zeros stay.
 void scale_to_unit_rows(Dataset& data);
 
-/// A last column of ones.
+/// Adds a last column of ones.
 void add_intercept(Dataset& data);
 
 }  // namespace polyhop

@@ -35,8 +35,8 @@ std::span<const std::int32_t> Features::columns_of(Index row) const {
 
 namespace {
 
-// Partial sums, so that no addition waits for the one before it, and no fused multiply-add, which is a call where the
-// processor is not known to have it.
+// Partial sums, so that no addition waits for the previous one; and no fused multiply-add, which is a function call if
+// the target processor is not known to have it.
 template <class H, class W>
 double sparse_dot(std::span<const std::int32_t> columns, std::span<const H> values, const W* w) {
   double sum[4] = {};

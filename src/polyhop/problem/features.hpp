@@ -14,50 +14,50 @@
 
 namespace polyhop {
 
-/// The power of two next to the largest of some numbers, by which they can be divided without rounding before they are
-/// squared; 0 where they are fit to be squared as they are, or all 0.
+/// The exponent of the power of two just below the largest of some numbers: dividing by that power is exact and makes
+/// them safe to square. 0 if they are safe as they are, or all 0.
 int extreme_exponent(std::span<const double> x);
 
-/// The features of samples, one sample per row: dense, or sparse, where only what is not 0 is held. Sums along a row
-/// run in a fixed order, so that no bit depends on who asks.
+/// The features of samples, one sample per row: dense, or sparse, holding only what is not 0. Sums along a row run in a
+/// fixed order, so no bit depends on the caller.
 class Features {
  public:
   Features() = default;
   Features(Rows rows) : dense_(std::move(rows)) {}  // NOLINT: rows are features
-  /// Row r holds value[e] in column[e] for offset[r] <= e < offset[r+1], columns rising.
+  /// Row r holds value[e] in column[e] for offset[r] <= e < offset[r+1], columns ascending.
   static Features sparse(Index columns, MeteredVector<Index> offset, MeteredVector<std::int32_t> column,
                          MeteredVector<double> value);
 
   [[nodiscard]] bool is_sparse() const { return !offset_.empty(); }
   [[nodiscard]] Index rows() const { return is_sparse() ? static_cast<Index>(offset_.size()) - 1 : dense_.rows(); }
   [[nodiscard]] Index columns() const { return is_sparse() ? columns_ : dense_.columns(); }
-  /// The rows themselves; only where they are dense.
+  /// The rows themselves; only if they are dense.
   [[nodiscard]] const Rows& dense() const { return dense_; }
   [[nodiscard]] Rows& dense() { return dense_; }
-  /// A sparse row's columns and values; only where they are sparse.
+  /// A sparse row's columns and values; only if they are sparse.
   [[nodiscard]] std::span<const std::int32_t> columns_of(Index row) const;
   template <class T = double>
   [[nodiscard]] std::span<const T> values_of(Index row) const {
     return {values<T>() + offset_[row], values<T>() + offset_[row + 1]};
   }
 
-  /// What they are made of. Features are read and prepared in double, and rounded afterwards.
+  /// Their number type. Features are read and prepared in double, and rounded afterwards.
   [[nodiscard]] Element element() const { return is_sparse() ? sparse_element_ : dense_.element(); }
   /// The same in single precision.
   [[nodiscard]] Features rounded() const;
   /// The rows from `first` to `last`, in double precision.
   [[nodiscard]] Features widened(Index first, Index last) const;
 
-  /// h . w, w a row of Rows as long as h; in double where w is.
+  /// h . w, w a row of Rows as long as h; in double if w is.
   [[nodiscard]] double dot(Index row, const double* w) const;
   [[nodiscard]] double dot(Index row, const float* w) const;
-  /// out += a h, made of the same as the features
+  /// out += a h, of the same type as the features
   void add_scaled(double a, Index row, double* out) const;
   void add_scaled(double a, Index row, float* out) const;
   [[nodiscard]] double squared_norm(Index row) const;
-  /// Every row divided by its norm, however large or small it is; rows of zeros stay.
+  /// Divides every row by its norm, however large or small it is; rows of zeros stay.
   void normalise_rows();
-  /// Column j becomes (x - shift[j]) * factor[j]; sparse features are not shifted, which would make them dense.
+  /// Column j becomes (x - shift[j]) * factor[j]; sparse features are not shifted, because that would make them dense.
   void transform_columns(std::span<const double> shift, std::span<const double> factor);
   /// The same with a last column of ones.
   [[nodiscard]] Features with_ones() const;
@@ -81,7 +81,7 @@ class Features {
   MeteredVector<Index> offset_;
   MeteredVector<std::int32_t> column_;
   Element sparse_element_ = Element::float64;
-  MeteredVector<double> value_;  // or, of single precision,
+  MeteredVector<double> value_;  // or, in single precision,
   MeteredVector<float> single_;
 };
 

@@ -17,7 +17,7 @@ namespace {
 
 [[noreturn]] void refuse_values() { throw Error("an estimated gradient belongs to no value"); }
 
-// The rest of an oracle whose gradients are estimates.
+// What oracles that estimate gradients share.
 class EstimatingOracle : public Oracle {
  public:
   EstimatingOracle(std::unique_ptr<Oracle> oracle, const Block& block, const VectorType& vectors)
@@ -38,15 +38,15 @@ class EstimatingOracle : public Oracle {
   [[nodiscard]] Index epoch() const override { return oracle_->epoch(); }
 
  protected:
-  // The part of a list with a number for every slope that is agent k's.
+  // Agent k's part of a list with one number per slope.
   [[nodiscard]] std::span<double> of_agent(std::vector<double>& list, Index k) const {
     return std::span(list).subspan(begin_[k], begin_[k + 1] - begin_[k]);
   }
-  // What a drawn sample counts in agent k's cost.
+  // The weight of a drawn sample in agent k's cost.
   [[nodiscard]] double share(Index k) const {
     return samples_.factor(k) / std::max(1.0, static_cast<double>(samples_.drawn(k).size()));
   }
-  // Row k of out = the mean that is kept + the penalty's gradient at w + those of the numbers in `scaled_`.
+  // Row k of out = the stored mean + the penalty's gradient at w + the gradients of the numbers in `scaled_`.
   void estimate(Index k, const Rows& w, Evaluation& out) {
     samples_.penalty(k, w, out.written);
     add_row(1, mean_, k, out.written, k);
@@ -62,10 +62,10 @@ class EstimatingOracle : public Oracle {
   std::unique_ptr<Oracle> oracle_;
   SampleGradients& samples_;
   Block block_;
-  Rows mean_;                   // of the gradients that are remembered, times the factor
+  Rows mean_;                   // of the remembered gradients, times the factor
   std::vector<double> slopes_;  // of the drawn samples
-  std::vector<double> kept_;    // of the same, as they are remembered
-  std::vector<double> scaled_;  // of the same, on their way to a gradient
+  std::vector<double> kept_;    // of the same samples, as remembered
+  std::vector<double> scaled_;  // of the same samples, to be turned into a gradient
 
  private:
   void do_values_at(const Reach&, std::span<double>) override { refuse_values(); }
@@ -117,7 +117,7 @@ class SagaOracle final : public EstimatingOracle {
     }
   }
 
-  // The slopes of agent k's drawn samples against those that are remembered.
+  // Compares the slopes of agent k's drawn samples with the remembered ones.
   void compare(Index k) {
     const auto scaled = of_agent(scaled_, k);
     const auto now = of_agent(slopes_, k);
@@ -132,7 +132,7 @@ class SagaOracle final : public EstimatingOracle {
     }
   }
 
-  // a_kn <- the new ones. A sample that was drawn twice changes once.
+  // a_kn <- the new slopes. A sample that was drawn twice changes once.
   void remember(Index k) {
     const double each = samples_.factor(k) / std::max(1.0, static_cast<double>(samples_.count(k)));
     const auto now = of_agent(slopes_, k);
@@ -153,7 +153,7 @@ class SagaOracle final : public EstimatingOracle {
     return table_.row(k).subspan(sample * width, width);
   }
 
-  Rows table_;  // a row for each agent: the slopes of its samples
+  Rows table_;  // one row per agent: its samples' slopes
   std::vector<double> changes_;
 };
 
@@ -204,7 +204,7 @@ class LsvrgOracle final : public EstimatingOracle {
     return coin.uniform() * static_cast<double>(samples_.count(k)) < static_cast<double>(samples_.drawn(k).size());
   }
 
-  // u_k <- w_k. Charged as the batches that hold all samples.
+  // u_k <- w_k. Charged as the batches that make up all samples.
   void move_on(Index k, const Rows& w) {
     copy_rows(w, k, points_, k);
     samples_.whole(k, points_, mean_);

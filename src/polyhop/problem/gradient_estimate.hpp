@@ -13,14 +13,14 @@
 
 namespace polyhop {
 
-/// What an iteration uses for the gradients of the agents' costs, from a batch b of n_k samples' losses l_kn:
+/// What an iteration uses as gradients of the agents' costs, from a batch b of n_k samples' losses l_kn:
 /// plain: the batch's own gradient, mean_b grad l_kn(w_k), whose noise does not fade.
-/// saga: every sample's last gradient a_kn is remembered, 0 at first (Defazio et al. 2014):
+/// saga: remembers every sample's last gradient a_kn, 0 at first (Defazio et al. 2014):
 ///   v_k = mean_b (grad l_kn(w_k) - a_kn) + mean_n a_kn,   then a_kn <- grad l_kn(w_k) for n in b.
-/// lsvrg: the gradient of all samples at a point u_k is (Kovalev et al. 2020):
+/// lsvrg: keeps the gradient of all samples at a point u_k (Kovalev et al. 2020):
 ///   v_k = mean_b (grad l_kn(w_k) - grad l_kn(u_k)) + mean_n grad l_kn(u_k),
-///   u_k <- w_k, before, in the first iteration and then with probability |b| / n_k.
-/// Each with the penalty's gradient at w_k. The last two have no bias under uniform sampling, and no noise left once
+///   u_k <- w_k, before that, in the first iteration and then with probability |b| / n_k.
+/// Each adds the penalty's gradient at w_k. The last two have no bias under uniform sampling, and no noise left once
 /// the models settle. Neither sends anything.
 enum class GradientEstimate { plain, saga, lsvrg };
 template <>
@@ -29,10 +29,10 @@ struct EnumNames<GradientEstimate> {
       {{GradientEstimate::plain, "plain"}, {GradientEstimate::saga, "saga"}, {GradientEstimate::lsvrg, "lsvrg"}}};
 };
 
-/// A block's view of the problem whose gradients are such estimates. saga takes the memory of one number per sample of
-/// a linear model, one per class for softmax, and a gradient per sample for any other cost; lsvrg that of two models
-/// per agent, and evaluates every batch twice. Where batches are all samples there is nothing to estimate. Throws
-/// InputError where there is nothing to remember.
+/// A block's view of the problem, with gradients that are such estimates. saga stores one number per sample of a linear
+/// model, one per class for softmax, and a gradient per sample for any other cost; lsvrg stores two models per agent,
+/// and evaluates every batch twice. If batches are all samples there is nothing to estimate. Throws InputError if there
+/// is nothing to remember.
 std::unique_ptr<Oracle> make_oracle(const Problem& problem, const Block& block, std::uint64_t seed,
                                     GradientEstimate gradient);
 

@@ -8,7 +8,7 @@
 
 namespace polyhop {
 
-/// Images of bytes, a row each, in the file's order; their labels from the file beside them.
+/// Images of bytes, one row each, in the file's order; their labels come from the file beside them.
 DataTable read_idx(const std::string& file, const DataFormat& options);
 
 }  // namespace polyhop

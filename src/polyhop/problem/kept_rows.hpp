@@ -9,13 +9,13 @@
 
 namespace polyhop {
 
-/// Which samples' features a reader keeps, asked for one sample after the other.
+/// Which samples' features a reader keeps; asked for one sample after the other.
 class KeptRows {
  public:
-  /// `options` must live as long as this.
+  /// `options` must outlive this.
   explicit KeptRows(const DataFormat& options) : keep_(options.keep ? &*options.keep : nullptr) {}
 
-  /// Whether those of the next sample are kept.
+  /// Whether the next sample's features are kept.
   bool next() {
     const Index sample = passed_++;
     if (keep_ == nullptr) return true;
@@ -23,7 +23,7 @@ class KeptRows {
     ++place_;
     return true;
   }
-  /// How many samples were asked for.
+  /// How many samples it was asked about.
   [[nodiscard]] Index passed() const { return passed_; }
   /// How many of a file's samples are kept.
   [[nodiscard]] Index count(Index samples) const {

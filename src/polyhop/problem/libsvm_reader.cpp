@@ -31,9 +31,9 @@ class LibsvmReader {
   LibsvmReader(const std::string& file, const DataFormat& options)
       : file_(file), lines_(file), options_(options), targets_(options.labels), columns_(options.columns) {
     refuse_choice(options, file);
-    const TextCount most = count_text(file);  // of a gzip file nothing: what is read then grows as it comes
+    const TextCount most = count_text(file);  // zero for a gzip file: memory then grows as it is read
     offset_.reserve(most.lines + 2);
-    // A feature takes four bytes at least, " 1:2", so colons elsewhere cannot make memory grow without bound.
+    // A feature takes at least four bytes, " 1:2", so colons elsewhere cannot make memory grow without bound.
     const std::size_t features = std::min(most.colons, most.bytes / 4 + 1);
     column_.reserve(features);
     value_.reserve(features);
@@ -107,7 +107,7 @@ class LibsvmReader {
                       at_);
       }
       at_ = after;
-      if (value == 0) continue;  // as if it were not there
+      if (value == 0) continue;  // same as leaving it out
       column_.push_back(static_cast<std::int32_t>(index - 1));
       value_.push_back(value);
     }
@@ -134,7 +134,7 @@ class LibsvmReader {
   [[noreturn]] void refuse_order(const char* begin, Index index, Index last) const {
     if (index == 0) lines_.refuse("found the index 0, expected indices from 1", begin);
     lines_.refuse(
-        "found the index " + std::to_string(index) + " after " + std::to_string(last) + ", expected rising indices",
+        "found the index " + std::to_string(index) + " after " + std::to_string(last) + ", expected ascending indices",
         begin);
   }
 

@@ -8,8 +8,8 @@
 
 namespace polyhop {
 
-/// Lines "label index:value ...": two passes, one to count, one to read, so that memory holds little more than what is
-/// kept.
+/// Lines "label index:value ...". Makes two passes, one to count, one to read, so that memory holds little more than
+/// what is kept.
 DataTable read_libsvm(const std::string& file, const DataFormat& options);
 
 }  // namespace polyhop

@@ -18,7 +18,7 @@
 namespace polyhop {
 namespace {
 
-// T: what features and models are made of.
+// T: the type of features and models.
 template <class T>
 class LinearOracle final : public DataOracle, public SampleRows {
  public:
@@ -81,7 +81,7 @@ class LinearOracle final : public DataOracle, public SampleRows {
   }
 
  private:
-  // Sample n of agent k; only where features are dense.
+  // Sample n of agent k; only if features are dense.
   [[nodiscard]] const T* row(Index k, Index n) const { return dense_ + sample(k, n) * stride_; }
   // h.w of that sample
   [[nodiscard]] double prediction(Index k, Index n, const T* w) const {
@@ -151,7 +151,7 @@ class LinearOracle final : public DataOracle, public SampleRows {
     for (Index j = 1; j < most; ++j) {
       losses_at(reach, j, reach_losses_);
       for (Index k = 0; k < block_.size(); ++k) {
-        if (j >= batch_size(k)) continue;  // an agent with a smaller batch has had its turn
+        if (j >= batch_size(k)) continue;  // an agent with a smaller batch is done
         for (Index e = reach.pattern.offset[k]; e < reach.pattern.offset[k + 1]; ++e) {
           out[e] += reach_losses_[e];
         }
@@ -176,7 +176,7 @@ class LinearOracle final : public DataOracle, public SampleRows {
     }
   }
 
-  // The prediction h.(w - a d) = h.w - a h.d, without the point, which only a penalty would ask for.
+  // The prediction h.(w - a d) = h.w - a h.d, without forming the point, which only a penalty would need.
   const T* shift_prediction(Index k, const Rows& w, double a, const T* d) {
     const T* at = w.as<T>(k);
     if (batch(k).empty()) return at;
@@ -185,7 +185,7 @@ class LinearOracle final : public DataOracle, public SampleRows {
     return at;
   }
 
-  // The same for a batch, by way of the point.
+  // The same for a batch, by forming the point.
   const T* predict_along(Index k, const Rows& w, double a, const T* d) {
     kernels::add_scaled(-a, d, w.as<T>(k), trial_.as<T>(), trial_.columns());
     double* z = z_.data() + sampler_.offset(k);
@@ -193,8 +193,8 @@ class LinearOracle final : public DataOracle, public SampleRows {
     return trial_.as<T>();
   }
 
-  // losses[e] = loss of the j-th sample (the last one, where there are fewer) of agent k at point l, e = (k, l). Of an
-  // agent without any they are those of a sample of zeros, whose share is 0.
+  // losses[e] = the loss of the j-th sample (or the last one, if there are fewer) of agent k at point l, e = (k, l). An
+  // agent without samples gets those of a sample of zeros, with share 0.
   void losses_at(const Reach& reach, Index j, std::span<double> losses) {
     for (Index k = 0; k < block_.size(); ++k) {
       if (batch_size(k) == 0) {
@@ -224,14 +224,14 @@ class LinearOracle final : public DataOracle, public SampleRows {
   }
 
   const Loss& loss_;
-  const T* dense_ = nullptr;  // the features, where they are dense
+  const T* dense_ = nullptr;  // the features, if they are dense
   Index stride_ = 0;
   Index columns_ = 0;
   bool one_row_ = false;
-  Rows trial_;  // one row: a point on its way to being evaluated; none where gradients are one row
-  Rows zeros_;  // one row
-  std::vector<double> z_, slopes_, losses_;                     // one entry per chosen sample
-  std::vector<double> reach_z_, reach_targets_, reach_losses_;  // one entry per two-hop pair
+  Rows trial_;                               // one row: a trial point; empty if gradients are one row
+  Rows zeros_;                               // one row
+  std::vector<double> z_, slopes_, losses_;  // one per chosen sample
+  std::vector<double> reach_z_, reach_targets_, reach_losses_;  // one per two-hop pair
   std::vector<const void*> rows_;
 };
 

@@ -12,8 +12,8 @@
 
 namespace polyhop {
 
-/// What targets are: numbers; counts, numbers from 0, predicted by the exponential of the score; one of two classes, by
-/// its sign; one of many, by the largest score.
+/// What targets are: numbers; counts (numbers from 0, predicted by the exponential of the score); one of two classes,
+/// given by the score's sign; one of many, given by the largest score.
 enum class Task { regression, counts, two_classes, classes };
 template <>
 struct EnumNames<Task> {
@@ -23,8 +23,8 @@ struct EnumNames<Task> {
                                                                               {Task::classes, "classes"}}};
 };
 
-/// The loss of a linear model, as a function of the prediction z = h.w and the target y. Your own loss is
-/// one class. Whole arrays at a time, so that choosing at run time costs nothing.
+/// The loss of a linear model, as a function of the prediction z = h.w and the target y. Your own loss is one class.
+/// Functions take whole arrays, so choosing a loss at run time costs nothing.
 class Loss {
  public:
   virtual ~Loss() = default;
@@ -32,19 +32,18 @@ class Loss {
   virtual void values(std::span<const double> z, std::span<const double> y, std::span<double> value) const = 0;
   /// slope[n] = d loss / dz
   virtual void slopes(std::span<const double> z, std::span<const double> y, std::span<double> slope) const = 0;
-  /// curvature[n] = d^2 loss / dz^2; only the reference optimum asks for it.
+  /// curvature[n] = d^2 loss / dz^2; only the reference optimum needs it.
   virtual void curvatures(std::span<const double> z, std::span<const double> y, std::span<double> curvature) const = 0;
-  /// sup over z of d^2 loss / dz^2: the smoothness of a sample's cost is this times ||h||^2. Infinity where there is
-  /// no bound.
+  /// sup over z of d^2 loss / dz^2: a sample's cost has a smoothness of this times ||h||^2. Infinity if there is no
+  /// bound.
   [[nodiscard]] virtual double max_curvature() const = 0;
-  /// True when the loss is (z - y)^2 / 2, for which GAP's `tight` bound is exact.
+  /// True if the loss is (z - y)^2 / 2, for which GAP's `tight` bound is exact.
   [[nodiscard]] virtual bool is_quadratic() const { return false; }
-  /// What its targets are: two classes are -1 and +1.
+  /// What its targets are; two classes are -1 and +1.
   [[nodiscard]] virtual Task task() const { return Task::regression; }
-  /// True when it is -ln p(y) for p = 1 / (1 + e^{-y z}), so that scores are probabilities.
+  /// True if it is -ln p(y) for p = 1 / (1 + e^{-y z}), so that scores give probabilities.
   [[nodiscard]] virtual bool has_probabilities() const { return false; }
-  /// True if a sample's loss falls towards 0 forever as its margin grows, so that separated classes have no
-  /// minimiser.
+  /// True if a sample's loss falls towards 0 forever as its margin grows, so that separable classes have no minimiser.
   [[nodiscard]] virtual bool has_tail() const { return false; }
 };
 

@@ -10,7 +10,7 @@
 namespace polyhop {
 namespace {
 
-// "0, 1, 2", and "..." in the place of those after the tenth.
+// "0, 1, 2", with "..." in place of those after the tenth.
 std::string some_of(const std::vector<std::string>& names) {
   std::string out;
   for (std::size_t n = 0; n < std::min(names.size(), max_class_codes); ++n) out += (n > 0 ? ", " : "") + names[n];

@@ -126,7 +126,7 @@ class Poisson final : public Loss {
   [[nodiscard]] Task task() const override { return Task::counts; }
 };
 
-// A function of one prediction for each class, so no Loss: its problem is one of its own.
+// A function of one prediction per class, so it is not a Loss: its problem is one of its own.
 LossEntry softmax_entry() {
   const auto read = [](const Value& table, const std::string& path) {
     (void)NoOptions::fields().read(table, path);

@@ -15,18 +15,18 @@
 
 namespace polyhop {
 
-/// A loss, its options read and validated: ready to make the costs of any data.
+/// A loss with its options read and validated: ready to make the costs of any data.
 struct LossSpec {
   std::string name;
   Value options = Value::Table{};  // resolved: every field with its value
   Task task = Task::regression;
   bool has_probabilities = false;
-  std::shared_ptr<const Loss> loss = nullptr;  // of one prediction; none where there is one for each class
-  /// `classes`: how many the targets number, where they are classes.
+  std::shared_ptr<const Loss> loss = nullptr;  // of one prediction; null if there is one prediction per class
+  /// `classes`: the number of classes, if the targets are classes.
   std::function<std::unique_ptr<DataProblem>(Dataset data, Index classes, LinearOptions options)> build = {};
 };
 
-/// Reads a name alone: whoever has the tables reads the loss's options, which stand beside it.
+/// Reads the name only: the loss's options, which stand beside it, are read by whoever has the tables.
 template <>
 struct Codec<LossSpec> {
   static std::string type();
@@ -34,7 +34,7 @@ struct Codec<LossSpec> {
   static Value write(const LossSpec& loss) { return loss.name; }
 };
 
-/// One line of the table of losses: everything the command line, model files, docs and Python know about a loss.
+/// A line in the table of losses: everything the command line, model files, docs and Python know about a loss.
 struct LossEntry {
   std::string name;
   std::string summary;
@@ -43,7 +43,7 @@ struct LossEntry {
   std::function<LossSpec(const Value& options, const std::string& path)> read;
 };
 
-/// The entry of a loss that is one class, with a struct of options where it has any:
+/// The table line of a loss that is one class, with a struct of options if it has any:
 ///   class Quantile final : public Loss { public: explicit Quantile(const QuantileOptions&); ... };
 ///   loss_entry<Quantile, QuantileOptions>("quantile", "tau max(r, 0) + (1 - tau) max(-r, 0), r = y - z, smoothed")
 template <class L, class Options = NoOptions>
@@ -70,7 +70,7 @@ LossEntry loss_entry(std::string name, std::string summary) {
 /// The built-in losses.
 const std::vector<LossEntry>& losses();
 
-/// A built-in loss by name. Throws InputError on a name that is none, or options that are not its own.
+/// A built-in loss by name. Throws InputError on an unknown name, or on options that are not its own.
 LossSpec builtin_loss(const std::string& name, const Value& options = Value::Table{});
 
 }  // namespace polyhop

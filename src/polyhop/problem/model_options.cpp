@@ -15,7 +15,7 @@ bool has_option(const LossEntry& loss, const std::string& name) {
   return std::ranges::find(loss.options, name, &FieldInfo::name) != loss.options.end();
 }
 
-// What to say of a key that the loss does not have.
+// The message for a key that the loss does not have.
 std::string foreign_key(const std::string& key, const LossEntry& loss, std::span<const LossEntry> losses,
                         std::vector<std::string> known) {
   for (const LossEntry& other : losses) {

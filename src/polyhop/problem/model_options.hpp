@@ -13,11 +13,11 @@
 
 namespace polyhop {
 
-/// A linear model on data: what an experiment's [problem] and `fit` ask for alike. Flags, files, pages and messages are
-/// made from this list.
+/// A linear model on data: the options that an experiment's [problem] and `fit` share. Flags, files, pages and messages
+/// are generated from this list.
 struct ModelOptions {
   LossSpec loss = builtin_loss("least-squares");  // without a name: it follows from the target
-  Value loss_options = Value::Table{};            // as they were given beside the others, until they are read
+  Value loss_options = Value::Table{};            // as given beside the others, until they are read
   double l2 = 0;
   PartitionOptions partition = {};
   bool standardise = false;
@@ -28,8 +28,8 @@ struct ModelOptions {
   static const FieldTable<ModelOptions>& fields();
 };
 
-/// Finds the loss by its name, unless it has none, and reads its options. `path` is that of the options, `others` the
-/// keys that stand beside them, for messages. Throws InputError.
+/// Finds the loss by its name, if it has one, and reads its options. `path` is that of the options, `others` the keys
+/// beside them, for messages. Throws InputError.
 void settle(ModelOptions& options, std::span<const LossEntry> losses, const std::string& path,
             const std::vector<std::string>& others);
 

@@ -22,7 +22,7 @@ namespace {
 
 [[noreturn]] void refuse_array(const std::string& message) { throw InputError("", message); }
 
-/// `open`: one of them may be a target that nobody named.
+/// `open`: one of them may be a target that was not named.
 void check_columns(Index found, bool open, const DataFormat& options) {
   if (found == 0) refuse_array("holds no features");
   if (options.columns == 0 || found == options.columns || !options.learned.empty()) return;
@@ -33,18 +33,18 @@ void check_columns(Index found, bool open, const DataFormat& options) {
 /// What the columns of a matrix are.
 struct MatrixColumns {
   Index target = -1;         // its column, or -1
-  std::vector<Index> place;  // of each column among the features, -1 where it is none
+  std::vector<Index> place;  // of each column among the features, -1 if it is not one
   Index features = 0;
 
   [[nodiscard]] bool counts(Index c) const { return c == target || place[c] >= 0; }
 };
 
-/// A matrix one column of which may be apart: the target. Memory holds it once.
+/// A matrix, one column of which may be split off as the target. Memory holds it once.
 struct StoredMatrix {
   Rows rows;
   MeteredVector<double> apart;
   MatrixColumns columns;
-  MeteredVector<Index> place;  // of each sample's features, -1 where they are not kept
+  MeteredVector<Index> place;  // position of each sample's features, -1 if they are not kept
 
   void set(Index r, Index c, double x) {
     const Index kept = place[r];
@@ -66,7 +66,7 @@ MeteredVector<Index> places(KeptRows kept, Index samples) {
 }
 
 /// Which of `columns` is the target, -1 for none: the one whose number the options give, else the last that is not
-/// dropped. Where none is needed, none is left out of as many columns as there are features.
+/// dropped. If no target is needed and there are as many columns as features, none is split off.
 Index target_column(Index columns, const ChosenColumns& chosen, const DataFormat& options) {
   if (!options.has_targets && (options.target.empty() || columns == options.columns)) return -1;
   if (options.target.empty()) return static_cast<Index>(chosen.last());
@@ -75,7 +75,7 @@ Index target_column(Index columns, const ChosenColumns& chosen, const DataFormat
   const auto [at, error] = std::from_chars(options.target.data(), end, number);
   if (error == std::errc{} && at == end && number >= 1 && number <= columns) return number - 1;
   if (!options.has_targets) return -1;
-  refuse_array("has no column '" + options.target + "'; in a matrix a column goes by its number, 1 to " +
+  refuse_array("has no column '" + options.target + "'; in a matrix, columns go by number, 1 to " +
                std::to_string(columns));
 }
 
@@ -124,7 +124,7 @@ StoredMatrix read_matrix(NpyInput& in, const std::string& what, bool may_have_ta
   StoredMatrix out{Rows(kept.count(samples), found.features),
                    MeteredVector<double>(found.target < 0 ? 0 : static_cast<std::size_t>(samples)), found,
                    places(kept, samples)};
-  // Runs of the file's order: rows, or columns where the first index runs fastest.
+  // Runs in the file's order: rows, or columns if the first index runs fastest.
   const bool by_columns = in.fortran_order();
   MeteredVector<double> run(by_columns ? samples : columns);
   for (Index i = 0; i < (by_columns ? columns : samples); ++i) {
@@ -140,7 +140,7 @@ StoredMatrix read_matrix(NpyInput& in, const std::string& what, bool may_have_ta
   return out;
 }
 
-/// Where the features stand, if some were left out.
+/// The positions of the features, if some were left out.
 LearnedColumns learned_columns(const MatrixColumns& columns, const DataFormat& options) {
   LearnedColumns out;
   if (options.choice.empty()) return out;
@@ -162,7 +162,7 @@ void set_targets(DataTable& table, std::span<const double> values, const DataFor
   targets.finish(table);
 }
 
-/// The first of the names that the archive has.
+/// The first of these names that the archive has.
 std::string first_of(const NpzReader& archive, const std::string& what, std::initializer_list<const char*> names) {
   std::string all;
   for (const char* name : names) {
@@ -206,7 +206,7 @@ DataTable open_npy(const std::string& file, const DataFormat& options) {
 
 DataTable open_npz(const std::string& file, const DataFormat& options) {
   if (ByteSource(file).is_packed())
-    refuse_array("is a gzip file; an NPZ is packed in itself, so unpack it with gunzip first");
+    refuse_array("is a gzip file; an NPZ is already compressed, so unpack it with gunzip first");
   const NpzReader archive(file);
   const std::string name = first_of(archive, "features", {"features", "X", "data"});
   NpyInput in = archive.stream(name);

@@ -8,8 +8,7 @@
 
 namespace polyhop {
 
-/// One matrix, whose last column is the target unless the options name another, by its number, or say that there is
-/// none.
+/// One matrix. The last column is the target, unless the options give another one by number, or say that there is none.
 DataTable read_npy(const std::string& file, const DataFormat& options);
 
 /// The arrays features (or X, data) and targets (or y, target).

@@ -60,12 +60,12 @@ class SeparateCosts final : public Costs {
   Index dimension_ = 0;
 };
 
-// Points on their way to being evaluated, as many in one call as fit.
+// Points to be evaluated, as many per call as fit.
 class Gathering {
  public:
   explicit Gathering(const Costs& costs) : costs_(costs) {}
 
-  // Makes room for so many points, or for as many as fit into 32 MB. It is kept: iterations do not allocate.
+  // Allocates this many points, or as many as fit into 32 MB. The memory is kept: iterations do not allocate.
   void reserve(Index wanted) {
     constexpr Index max_bytes = Index{1} << 25;
     const Index dimension = costs_.dimension();
@@ -79,7 +79,7 @@ class Gathering {
     outs_.resize(room);
   }
 
-  // Adds a point, which the caller writes to where this says. `out` gets the value by the next `finish`.
+  // Adds a point, which the caller writes to the returned place. `out` gets the value by the next `finish`.
   std::span<double> add(Index owner, std::span<const Index> batch, double& out) {
     if (count_ == owners_.size()) finish();
     owners_[count_] = owner;
@@ -124,7 +124,7 @@ class ObjectiveOracle final : public Oracle, public SampleGradients {
   [[nodiscard]] bool is_exact() const override { return sampler_.takes_all(); }
   [[nodiscard]] Index epoch() const override { return sampler_.epoch(); }
 
-  // A sample's slopes are its gradient: one call for all agents and one sample of each.
+  // A sample's slopes are its gradient: one call takes one sample of every agent.
   [[nodiscard]] SampleGradients* samples() override { return this; }
   [[nodiscard]] Index width() const override { return costs_->dimension(); }
   [[nodiscard]] Index count(Index k) const override { return costs_->samples(owners_[k]); }
@@ -221,7 +221,7 @@ class ObjectiveOracle final : public Oracle, public SampleGradients {
 
   void do_values_along(const Rows& w, const Gradients& g, std::span<const Index> agents_asked,
                        std::span<const double> steps, std::span<double> out) override {
-    // Room for all, because the next call may ask for more of them.
+    // Enough for all, because the next call may ask for more of them.
     gathering_.reserve(agents());
     for (const Index k : agents_asked) {
       const std::span<double> trial = gathering_.add(owners_[k], batches_[k], out[k]);
@@ -237,13 +237,13 @@ class ObjectiveOracle final : public Oracle, public SampleGradients {
   std::vector<Index> owners_;  // the block's agents
   Sampler sampler_;
   Element element_;
-  Rows wide_points_, wide_gradients_;            // on their way from and to single precision
-  std::vector<std::span<const Index>> batches_;  // where the sampler writes those of each agent
+  Rows wide_points_, wide_gradients_;            // converted from and to single precision
+  std::vector<std::span<const Index>> batches_;  // where the sampler writes each agent's samples
   Gathering gathering_;
   std::vector<std::span<const Index>> one_each_;  // one sample of each agent
   std::vector<double> values_;                    // theirs
   std::unique_ptr<AllSamples> all_;               // of every agent
-  Rows point_, gradient_;                         // one row each: an agent's on all its samples
+  Rows point_, gradient_;                         // one row each: for an agent on all its samples
 };
 
 }  // namespace
@@ -281,7 +281,7 @@ GradientCheck check_gradient(const Costs& costs, Index agent, std::span<const do
     const double given = gradient.row(0)[j];
     const double expected = (up[j] - down[j]) / (2 * width(j));
     const double error = std::abs(given - expected) / std::max(1.0, std::abs(given));
-    // A NaN must not hide behind a comparison.
+    // Written so that a NaN counts as an error.
     if (!(error <= check.worst_error)) {
       check = {std::isnan(error) ? HUGE_VAL : error, static_cast<Index>(j), given, expected};
     }

@@ -14,8 +14,8 @@
 
 namespace polyhop {
 
-/// One agent's cost, as a user writes it: the mean over the samples named by `batch` of a loss, or any convex
-/// function that ignores `batch`.
+/// One agent's cost, as a user writes it: the mean of a loss over the samples named by `batch`, or any convex function
+/// that ignores `batch`.
 class Objective {
  public:
   virtual ~Objective() = default;
@@ -44,13 +44,13 @@ GradientCheck check_gradient(const Costs& costs, Index agent, std::span<const do
 
 /// A problem made of the user's costs. A block's points are evaluated in one call, the block's own models without a
 /// copy. Other points, such as those within two hops, are gathered first, at most 32 MB of them per call. Costs are
-/// asked in double; where models are of single precision, points and gradients are converted on their way.
+/// evaluated in double; if models are in single precision, points and gradients are converted on the way.
 class ObjectiveProblem final : public Problem {
  public:
   explicit ObjectiveProblem(std::shared_ptr<const Costs> costs, Batch batch = {}, Sampling sampling = Sampling::uniform,
                             Element element = Element::float64);
-  /// One objective per agent, evaluated one after the other. Where several processes share the agents, those of the
-  /// others are null.
+  /// One objective per agent, evaluated one after the other. If several processes share the agents, those of the others
+  /// are null.
   ObjectiveProblem(std::vector<std::shared_ptr<const Objective>> objectives, Batch batch = {},
                    Sampling sampling = Sampling::uniform, Element element = Element::float64);
   [[nodiscard]] Index agents() const override { return costs_->agents(); }

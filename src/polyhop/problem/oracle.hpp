@@ -15,21 +15,21 @@ namespace polyhop {
 
 class SampleGradients;
 
-/// What an oracle tells about the current point: Jhat_k(w_k), where asked for, and the gradients.
+/// An oracle's answer at the current point: Jhat_k(w_k), if requested, and the gradients.
 struct Evaluation {
   std::vector<double> values;
   Gradients gradients;
-  Rows written;  // the gradients that are no sample's row
+  Rows written;  // gradients that are not a sample's row
 };
 
-/// How often agents' costs were evaluated: one count is one agent's batch at one point.
+/// How often agents' costs were evaluated; one count is one agent's batch at one point.
 struct Evaluations {
   Index values = 0;
   Index gradients = 0;
 };
 
 /// A block's view of the problem. `draw` fixes the sample of each agent; everything asked until the next draw is
-/// answered on that sample, so that a step size and its gradient share it.
+/// answered on that sample, so a step size and its gradient share it.
 class Oracle {
  public:
   virtual ~Oracle() = default;
@@ -45,7 +45,7 @@ class Oracle {
     return here_;
   }
 
-  /// Gradients at other points on the same sample, beside those of `evaluate`; valid until the next call.
+  /// Gradients at other points on the same sample, in addition to those of `evaluate`; valid until the next call.
   const Evaluation& evaluate_elsewhere(const Rows& w) {
     evaluations_.gradients += w.rows();
     do_evaluate_elsewhere(w, elsewhere_);
@@ -58,8 +58,8 @@ class Oracle {
     do_values_at(reach, out);
   }
 
-  /// out[k] = Jhat_k(w_k - steps[k] g_k) for every k of `agents` (of the block, from 0), g the gradients that
-  /// `evaluate` gave at w; the others are not evaluated, not charged, and their out[k] is left alone.
+  /// out[k] = Jhat_k(w_k - steps[k] g_k) for every k in `agents` (of the block, from 0), g the gradients that
+  /// `evaluate` gave at w; the others are neither evaluated nor charged, and their out[k] stays as it is.
   void values_along(const Rows& w, const Gradients& g, std::span<const Index> agents, std::span<const double> steps,
                     std::span<double> out) {
     evaluations_.values += static_cast<Index>(agents.size());
@@ -70,30 +70,31 @@ class Oracle {
   /// charged.
   virtual void values_at_point(const Rows& w, std::span<double> out) = 0;
 
-  /// out[k] = a constant L_k such that Jhat_k of the current sample is L_k-smooth; false when none is known.
+  /// out[k] = a constant L_k such that Jhat_k of the current sample is L_k-smooth; false if none is known.
   virtual bool smoothness(std::span<double> /*out*/) { return false; }
 
-  /// True when every draw takes all samples, so that Jhat_k is J_k.
+  /// True if every draw takes all samples, so that Jhat_k is J_k.
   [[nodiscard]] virtual bool is_exact() const { return false; }
 
-  /// How many iterations it takes until an agent of the block may have seen all its samples, the slowest of them.
+  /// How many iterations it takes until the slowest agent of the block may have seen all its samples.
   [[nodiscard]] virtual Index epoch() const { return 1; }
 
-  /// False when no model makes every sample's cost 0 however the data are: a penalty, a loss that never ends.
+  /// False if no model can make every sample's cost 0, whatever the data: a penalty, a loss that never ends.
   [[nodiscard]] virtual bool may_fit() const { return true; }
 
-  /// True when Jhat_k(w) is a constant times mean (h.w - y)^2, with nothing added.
+  /// True if Jhat_k(w) is a constant times mean (h.w - y)^2, with nothing added.
   [[nodiscard]] virtual bool is_quadratic() const { return false; }
 
-  /// The same samples one by one; null where a cost does not tell them apart.
+  /// The same samples one by one; null if a cost does not distinguish them.
   [[nodiscard]] virtual SampleGradients* samples() { return nullptr; }
-  /// Counts gradients that were evaluated by way of them, and values.
+  /// Counts the gradients evaluated through them, and values.
   void charge(Index gradients, Index values = 0) {
     evaluations_.gradients += gradients;
     evaluations_.values += values;
   }
 
-  /// Registers what survives an iteration; samples drawn as a function of the iteration need nothing.
+  /// Registers what must survive from one iteration to the next; samples that are a function of the iteration need
+  /// nothing.
   virtual void register_state(StateRegistry& /*state*/) {}
 
   [[nodiscard]] const Evaluations& evaluations() const { return evaluations_; }

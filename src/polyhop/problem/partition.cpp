@@ -40,7 +40,7 @@ double gamma_variate(double alpha, Stream& random) {
 // How many of `count` each agent gets, by shares from Dirichlet(alpha): the ends of the shares are rounded.
 std::vector<Index> uneven_shares(Index count, Index agents, double alpha, Stream& random) {
   std::vector<double> share(agents);
-  constexpr double even = 1e6;  // beyond it nobody could tell the shares apart
+  constexpr double even = 1e6;  // beyond this the shares are indistinguishable from even ones
   for (double& s : share) s = gamma_variate(std::min(alpha, even), random);
   const double total = std::accumulate(share.begin(), share.end(), double{0});
   std::vector<Index> out;
@@ -48,7 +48,7 @@ std::vector<Index> uneven_shares(Index count, Index agents, double alpha, Stream
   Index before = 0;
   for (const double s : share) {
     sum += s;
-    // A very small alpha may leave nothing but zeros: then all goes to the last.
+    // A very small alpha may give nothing but zeros: then the last agent gets everything.
     const Index end = total > 0 ? static_cast<Index>(std::llround(sum / total * static_cast<double>(count))) : before;
     out.push_back(std::min(end, count) - before);
     before += out.back();
@@ -57,7 +57,7 @@ std::vector<Index> uneven_shares(Index count, Index agents, double alpha, Stream
   return out;
 }
 
-// Nobody may be left without a sample: those with the most give one each.
+// No agent may be left without a sample: those with the most give one each.
 void leave_nobody_out(std::vector<std::vector<Index>>& owned) {
   for (auto& own : owned) {
     if (!own.empty()) continue;
@@ -84,7 +84,7 @@ Partition equal_shares(std::vector<Index> order, Index agents) {
   return out;
 }
 
-// The class of each sample; without classes, the tenth of the targets that it lies in.
+// The class of each sample; without classes, the tenth of the targets that it falls into.
 std::vector<Index> groups(std::span<const double> targets, Index classes, const std::vector<Index>& sorted) {
   std::vector<Index> out(targets.size());
   constexpr Index tenths = 10;

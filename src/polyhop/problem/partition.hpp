@@ -14,10 +14,10 @@
 
 namespace polyhop {
 
-/// How samples are dealt to agents. iid: shuffled, in equal shares. blocks: as they stand in the file, in equal shares.
-/// label: sorted by target, in equal shares. dirichlet: of each class (of each tenth of the targets, where there are no
-/// classes) every agent gets a share drawn from Dirichlet(alpha), the less even the smaller alpha. sizes: shuffled, in
-/// shares drawn from Dirichlet(alpha). Shares that are equal differ by at most one sample.
+/// How samples are dealt to agents. iid: shuffled, in equal shares. blocks: in the file's order, in equal shares.
+/// label: sorted by target, in equal shares. dirichlet: of each class (of each tenth of the targets, if there are no
+/// classes) every agent gets a share drawn from Dirichlet(alpha); the smaller alpha, the less even the shares. sizes:
+/// shuffled, in shares drawn from Dirichlet(alpha). Equal shares differ by at most one sample.
 enum class PartitionKind { iid, blocks, label, dirichlet, sizes };
 template <>
 struct EnumNames<PartitionKind> {
@@ -35,14 +35,14 @@ struct PartitionOptions {
   static const FieldTable<PartitionOptions>& fields();
 };
 
-/// Whose samples are whose: agent k has the samples order[offset[k]] .. order[offset[k+1]].
+/// Which samples are whose: agent k has the samples order[offset[k]] .. order[offset[k+1]].
 struct Partition {
   std::vector<Index> order;
   std::vector<Index> offset;
 };
 
-/// Every agent gets a sample at least: throws InputError where there are fewer samples than agents. `classes`: how many
-/// classes the targets number, from 0 on; 0 where they are no classes.
+/// Every agent gets at least one sample: throws InputError if there are fewer samples than agents. `classes`: how many
+/// classes the targets number, starting at 0; 0 if the targets are not classes.
 Partition deal(const PartitionOptions& options, std::span<const double> targets, Index classes, Index agents,
                std::uint64_t seed);
 

@@ -16,13 +16,13 @@
 
 namespace polyhop {
 
-/// A minimiser w^o of J and its cost, and how well they are known.
+/// A minimiser w^o of J and its cost, and how accurately they are known.
 struct Reference {
-  std::optional<std::vector<double>> minimiser;                // none where J has no minimum, or nobody solved for it
+  std::optional<std::vector<double>> minimiser;                // empty if J has no minimum, or it was not computed
   double value = 0;                                            // J(w^o), or the infimum
   double accuracy = std::numeric_limits<double>::quiet_NaN();  // estimate of J(minimiser) - min J
-  std::string how;                                             // the words for a report
-  bool known = true;                                           // false: nobody found w^o, and `value` is 0
+  std::string how;                                             // text for the report
+  bool known = true;                                           // false: w^o was not found, and `value` is 0
 };
 
 /// A reference that says why no minimiser is known.
@@ -34,25 +34,24 @@ class Problem {
   virtual ~Problem() = default;
   [[nodiscard]] virtual Index agents() const = 0;
   [[nodiscard]] virtual Index dimension() const = 0;
-  /// What models, gradients and messages are made of.
+  /// The number type of models, gradients and messages.
   [[nodiscard]] virtual Element element() const { return Element::float64; }
   [[nodiscard]] VectorType vectors() const { return {dimension(), element()}; }
-  /// How many samples all agents have together; 1 per agent where costs are no sums.
+  /// How many samples all agents have together; 1 per agent if costs are not sums.
   [[nodiscard]] virtual Index samples() const { return agents(); }
-  /// About how many multiply-adds one gradient of every agent that is here takes, on a batch each.
+  /// About how many multiply-adds it takes to compute one gradient, on a batch, for every agent that is here.
   [[nodiscard]] virtual double gradient_work() const {
     return 2 * static_cast<double>(agents()) * static_cast<double>(dimension());
   }
-  /// The view of one block; `seed` is that of the sampling.
+  /// The view of one block; `seed` is the seed of the sampling.
   [[nodiscard]] virtual std::unique_ptr<Oracle> oracle(Block block, std::uint64_t seed) const = 0;
-  /// out(k, p) = J_k(point p), points in double, k over the block's agents: the whole cost, not a batch. One matrix
+  /// out(k, p) = J_k(point p), points in double, k over the block's agents: the full cost, not a batch. One matrix
   /// product for linear models.
   virtual void costs(Block block, const Rows& points, Rows& out) const = 0;
-  /// Minimises J = (1/K) sum_k J_k, with the same bits for any number of processes; `here`: the agents whose costs this
-  /// one has. Every process makes the same calls. By default the minimum is unknown.
+  /// Minimises J = (1/K) sum_k J_k, bit-identical for any number of processes; `here`: the agents whose costs this
+  /// process has. Every process makes the same calls. By default the minimum is unknown.
   [[nodiscard]] virtual Reference minimise(Collective& collective, const Block& here) const;
-  /// How many of the block's samples the model w (a row of Rows) takes for another class; -1 where there are no
-  /// classes.
+  /// How many of the block's samples the model w (a row of Rows) misclassifies; -1 if there are no classes.
   [[nodiscard]] virtual Index misclassified(Block /*block*/, const double* /*w*/) const { return -1; }
 };
 

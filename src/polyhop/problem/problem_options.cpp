@@ -57,7 +57,7 @@ const FieldTable<ProblemOptions>& ProblemOptions::fields() {
 
 namespace {
 
-// What any problem has, beside its own options.
+// The keys of any problem, besides its own options.
 constexpr std::array of_any_problem = {"source", "batch", "sampling", "reference", "precision", "seed"};
 
 [[noreturn]] void refuse_key(const std::string& key, const std::string& message) {
@@ -96,7 +96,7 @@ void check_source(const ProblemOptions& options, std::span<const ProblemEntry> p
   refuse_key("source", "unknown name " + in_quotes(options.source) + suggestion(options.source, names));
 }
 
-// A problem of one's own has no loss and no data: what was said of them is refused.
+// Your own problem has no loss and no data: such keys are rejected.
 void settle_own(ProblemOptions& options, const ProblemEntry& problem) {
   const Value given = ProblemOptions::fields().write(options);
   const Value unsaid = ProblemOptions::fields().write({});

@@ -23,7 +23,7 @@ struct EnumNames<Element> {
       {{Element::float64, "double"}, {Element::float32, "single"}}};
 };
 
-/// How J(w^o) is known: solved for, not at all, or given.
+/// Where J(w^o) comes from: computed, unknown, or given.
 struct ReferenceChoice {
   bool solve = true;
   std::optional<double> value;
@@ -52,31 +52,31 @@ struct ProblemOptions {
   ReferenceChoice reference;
   Element precision = Element::float64;
   std::optional<Index> seed;
-  std::optional<ProblemSpec> own = {};  // your own problem, as named by `source`
+  std::optional<ProblemSpec> own = {};  // your own problem, if `source` names it
   static const FieldTable<ProblemOptions>& fields();
 };
 
-/// Finds what the options name in the tables, a loss or your own problem, and reads the options of it that stand
-/// among them. Refuses options that do not go together: keys of another source, what a source lacks.
+/// Looks up what the options name in the tables, a loss or your own problem, and reads its options, which stand among
+/// them. Rejects options that do not go together: keys of another source, or ones that a source needs and lacks.
 void settle(ProblemOptions& options, std::span<const LossEntry> losses = polyhop::losses(),
             std::span<const ProblemEntry> problems = {});
 
-/// The options as they would stand in a file, every one that counts with its value.
+/// The options as they would appear in a file, all that apply, with their values.
 Value written(const ProblemOptions& options);
 
-/// The seed of the data: the options' own, or that of the run.
+/// The seed of the data: the options' own, or the run's.
 std::uint64_t data_seed(const ProblemOptions& options, std::uint64_t seed);
 
-/// Makes the problem of synthetic data for `agents` agents, with the samples of the block's agents alone.
+/// Makes the problem from synthetic data for `agents` agents, with the samples of the block's agents only.
 std::unique_ptr<DataProblem> make_problem(const ProblemOptions& options, const Block& block, Index agents,
                                           std::uint64_t seed);
 inline std::unique_ptr<DataProblem> make_problem(const ProblemOptions& options, Index agents, std::uint64_t seed) {
   return make_problem(options, Block{0, agents}, agents, seed);
 }
 
-/// w^o and J(w^o) as asked for, by one process that has the costs of all agents.
+/// w^o and J(w^o) as requested, by one process that has the costs of all agents.
 Reference make_reference(const ReferenceChoice& choice, const Problem& problem);
-/// The same by several processes, this one with the costs of the agents in `here`.
+/// The same by several processes; this one has the costs of the agents in `here`.
 Reference make_reference(const ReferenceChoice& choice, const Problem& problem, Collective& collective,
                          const Block& here);
 

@@ -18,21 +18,21 @@ namespace polyhop {
 /// What a problem may know when it is made for the agents of a block: all of them, or those of one process.
 struct ProblemSetting {
   Block block;
-  Index agents = 0;  // of all processes
+  Index agents = 0;  // in all processes
   std::uint64_t seed = 0;
   Batch batch = {};
   Sampling sampling = Sampling::uniform;
-  Element element = Element::float64;  // what models are to be made of
+  Element element = Element::float64;  // the number type of models
 };
 
-/// Your own problem, its options read and validated: ready to be made for every block.
+/// Your own problem with its options read and validated: ready to be made for every block.
 struct ProblemSpec {
   std::string name;
   Value options = Value::Table{};  // resolved: every field with its value
   std::function<std::shared_ptr<const Problem>(const ProblemSetting&)> build = {};
 };
 
-/// One line of a table of problems, which an experiment names as its `source`. None is built in: linear models on data
+/// A line in a table of problems, which an experiment names as its `source`. None is built in: linear models on data
 /// are made from a loss (loss_table.hpp).
 struct ProblemEntry {
   std::string name;
@@ -41,7 +41,7 @@ struct ProblemEntry {
   std::function<ProblemSpec(const Value& options, const std::string& path)> read;
 };
 
-/// The entry of a problem that `make(options, setting)` makes:
+/// The table line of a problem that `make(options, setting)` makes:
 ///   problem_entry<SensorOptions>("sensors", "where is the source of a signal",
 ///                                [](const SensorOptions& o, const ProblemSetting& s) { return sensors(o, s); })
 template <class Options = NoOptions, class Make>

@@ -19,7 +19,7 @@
 namespace polyhop {
 namespace {
 
-// Largest sizes (in multiplications, in rows) for which each direct method takes seconds at most.
+// The largest sizes (in multiplications, in rows) for which each direct method takes seconds at most.
 constexpr double rank_revealing_work = 4e9;
 constexpr Index normal_equations_rows = 4000;
 
@@ -31,10 +31,10 @@ Reference by_least_squares(optimum::Pooled& cost) {
   const Index small = wide ? rows : cols;
   const double work = cost.h.size() * static_cast<double>(std::min(rows, cols));
   if (cost.is_flat && !cost.h.is_sparse() && work <= rank_revealing_work) return optimum::by_rank_revealing(cost);
-  // Sparse features without penalty may well have no full rank, and conjugate gradients do not mind.
+  // Sparse features without a penalty may well be rank-deficient, which conjugate gradients tolerate.
   if (small <= normal_equations_rows && !(cost.is_flat && cost.h.is_sparse())) {
     Reference reference = wide ? optimum::by_dual_equations(cost, cost.penalty(0)) : optimum::by_normal_equations(cost);
-    // A Gram matrix without full rank spoils the factorisation.
+    // A rank-deficient Gram matrix spoils the factorisation.
     if (reference.accuracy <= 1e-10 * std::max(1.0, reference.value)) return reference;
   }
   return optimum::by_conjugate_gradients(cost);
@@ -73,7 +73,7 @@ Reference solve_reference(const DataProblem& problem) {
 
 Reference solve_reference(const DataProblem& problem, Collective& collective, const Block& here, double max_pooled) {
   const double features = features_of_all(problem, collective);
-  // A single process takes the same way, so that bits do not depend on how many there are.
+  // A single process does the same, so that bits do not depend on the number of processes.
   if (problem.is_private() || features > max_pooled) return solve_spread(problem, collective, here, features);
   if (here.size() == problem.agents()) return solve_pooled(problem);
   const auto whole = optimum::gathered_problem(problem, collective, here);

@@ -11,10 +11,10 @@
 
 namespace polyhop {
 
-/// The gradients of a block's samples one by one, each told by as few numbers as there are: its slopes. Those of a
-/// linear model are the derivatives of the loss by its predictions, 1 or as many as classes, and times the features
-/// they are the gradient; of a cost that is a function of its own they are the gradient itself. What remembers samples
-/// keeps slopes. Agents are those of the block, from 0; samples are numbered within an agent's own.
+/// The gradients of a block's samples one by one, each described by as few numbers as possible: its slopes. For a
+/// linear model these are the derivatives of the loss by its predictions, 1 or one per class, and the gradient is
+/// slopes times features; for a cost that is a function of its own they are the gradient itself. Methods that remember
+/// samples store slopes. Agents are those of the block, from 0; samples are numbered within each agent.
 class SampleGradients {
  public:
   virtual ~SampleGradients() = default;
@@ -22,31 +22,31 @@ class SampleGradients {
   [[nodiscard]] virtual Index width() const = 0;
   /// How many samples agent k has.
   [[nodiscard]] virtual Index count(Index k) const = 0;
-  /// Those that were drawn last, always in the same place.
+  /// The samples drawn last, always at the same address.
   [[nodiscard]] virtual std::span<const Index> drawn(Index k) const = 0;
-  /// How many batches hold all samples of agent k.
+  /// How many batches make up all samples of agent k.
   [[nodiscard]] Index batches(Index k) const {
     const auto batch = std::max<Index>(1, static_cast<Index>(drawn(k).size()));
     return (count(k) + batch - 1) / batch;
   }
-  /// J_k is this times the mean of its samples' losses, and a penalty.
+  /// J_k is this times the mean of its samples' losses, plus a penalty.
   [[nodiscard]] virtual double factor(Index k) const = 0;
-  /// The slopes of all drawn samples, each agent's at its row of w: agent after agent, sample after sample.
+  /// The slopes of all drawn samples, each agent's at its row of w: agent by agent, sample by sample.
   virtual void slopes(const Rows& w, std::span<double> out) = 0;
-  /// The predictions that they were taken at, as many and in the same order; empty where slopes are gradients.
+  /// The predictions at which they were taken, in the same number and order; empty if slopes are gradients.
   [[nodiscard]] virtual std::span<const double> predictions() const { return {}; }
-  /// True when slopes are derivatives by predictions.
+  /// True if slopes are derivatives by predictions.
   [[nodiscard]] virtual bool is_linear() const { return false; }
-  /// Of a linear model: the largest that a derivative of a slope can be, infinity where there is no bound; the squared
-  /// norm of a sample's features; the largest curvature of the penalty.
+  /// For a linear model: the largest possible derivative of a slope, infinity if there is no bound; the squared norm of
+  /// a sample's features; the largest curvature of the penalty.
   [[nodiscard]] virtual double max_curvature() const { return std::numeric_limits<double>::infinity(); }
   [[nodiscard]] virtual double squared_norm(Index /*k*/, Index /*sample*/) const { return 0; }
   [[nodiscard]] virtual double penalty_curvature() const { return 0; }
-  /// Row k of g += the gradients that these slopes of agent k's drawn samples stand for.
+  /// Row k of g += the gradients that these slopes of agent k's drawn samples describe.
   virtual void add(Index k, std::span<const double> slopes, Rows& g) = 0;
   /// Row k of g = the gradient of the penalty at row k of w; returns the penalty.
   virtual double penalty(Index k, const Rows& w, Rows& g) = 0;
-  /// Row k of g = the gradient of J_k without the penalty at row k of w, from all samples of agent k; returns its
+  /// Row k of g = the gradient of J_k without the penalty at row k of w, over all samples of agent k; returns its
   /// value.
   virtual double whole(Index k, const Rows& w, Rows& g) = 0;
 };

@@ -15,7 +15,7 @@ namespace polyhop {
 
 namespace {
 
-// A draw is held in memory, whole.
+// A draw is held in memory as a whole.
 void refuse_too_large(const Batch& batch, Index agents) {
   constexpr Index max_bytes = 4'000'000'000;
   if (batch.size <= Batch::most && batch.size * agents <= max_bytes / static_cast<Index>(sizeof(Index))) return;

@@ -14,8 +14,8 @@
 
 namespace polyhop {
 
-/// uniform: b samples drawn independently, with replacement. shuffle: a new random order of the agent's samples every
-/// epoch, taken b at a time, a batch may reach into the next epoch. cyclic: iteration i takes (i b + j) mod N, j < b.
+/// uniform: b samples drawn independently, with replacement. shuffle: every epoch a new random order of the agent's
+/// samples, taken b at a time; a batch may reach into the next epoch. cyclic: iteration i takes (i b + j) mod N, j < b.
 enum class Sampling { uniform, shuffle, cyclic };
 
 template <>
@@ -27,9 +27,9 @@ struct EnumNames<Sampling> {
   }};
 };
 
-/// How many samples an iteration takes of each agent: a number, or "all".
+/// How many samples an iteration takes from each agent: a number, or "all".
 struct Batch {
-  static constexpr Index most = 1'000'000;  // of every agent; a batch of all samples has no limit
+  static constexpr Index most = 1'000'000;  // per agent; a batch of all samples has no limit
   Index size = 1;
   bool all = false;
 };
@@ -41,10 +41,11 @@ struct Codec<Batch> {
   static Value write(const Batch& b) { return b.all ? Value("all") : Value(b.size); }
 };
 
-/// Chooses the samples of each agent in each iteration: a function of (seed, agent, iteration), with nothing to save.
+/// Chooses the samples of each agent in each iteration: a function of (seed, agent, iteration), so there is no state to
+/// save.
 class Sampler {
  public:
-  /// `samples[k]` is how many samples the block's k-th agent has; of none nothing is chosen.
+  /// `samples[k]` is how many samples the block's k-th agent has; if 0, nothing is chosen.
   Sampler(Block block, std::vector<Index> samples, Batch batch, Sampling sampling, std::uint64_t seed);
 
   /// Chooses the samples of iteration i for every agent of the block.
@@ -54,10 +55,10 @@ class Sampler {
   [[nodiscard]] std::span<const Index> indices(Index k) const {
     return {chosen_.data() + offset_[k], chosen_.data() + offset_[k + 1]};
   }
-  /// The place of the block's k-th agent in a flat list of all chosen samples.
+  /// The position of the block's k-th agent in a flat list of all chosen samples.
   [[nodiscard]] Index offset(Index k) const { return offset_[k]; }
   [[nodiscard]] Index total() const { return offset_.back(); }
-  /// True when every draw takes every sample.
+  /// True if every draw takes every sample.
   [[nodiscard]] bool takes_all() const { return batch_.all; }
   /// True when every draw takes one sample of every agent that has any.
   [[nodiscard]] bool takes_one() const { return !batch_.all && batch_.size == 1; }
@@ -74,7 +75,7 @@ class Sampler {
   std::uint64_t seed_;
   std::vector<Index> offset_;
   std::vector<Index> chosen_;
-  // The current epoch's order of each agent (shuffle only): a cache, made anew from (seed, agent, epoch).
+  // Each agent's order in the current epoch (shuffle only): a cache, recomputed from (seed, agent, epoch).
   std::vector<std::vector<std::int32_t>> order_;
   std::vector<Index> epoch_;
 };

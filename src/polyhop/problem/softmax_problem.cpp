@@ -20,7 +20,7 @@
 namespace polyhop {
 namespace {
 
-// T: what features and models are made of.
+// T: the type of features and models.
 template <class T>
 class SoftmaxOracle final : public DataOracle {
  public:
@@ -93,13 +93,13 @@ class SoftmaxOracle final : public DataOracle {
     for (std::size_t first = begin; first < end; first += together) use(first, std::min(end, first + together));
   }
 
-  // Finds the features of some of agent k's samples, where they are dense.
+  // Looks up the features of some of agent k's samples, if they are dense.
   void take(Index k, std::span<const Index> some) {
     if (features().is_sparse()) return;
     for (std::size_t j = 0; j < some.size(); ++j) rows_[j] = features().dense().template as<T>(sample(k, some[j]));
   }
 
-  // z_c = h.w_c for all classes and some of agent k's samples, sample after sample.
+  // z_c = h.w_c for all classes and some of agent k's samples, sample by sample.
   void predict(Index k, std::span<const Index> some, const T* w) {
     const Features& h = features();
     take(k, some);
@@ -135,7 +135,7 @@ class SoftmaxOracle final : public DataOracle {
     }
   }
 
-  // g_c = sum over the batch of (p_c - [y = c]) h, times the samples' share; leaves the losses behind.
+  // g_c = sum over the batch of (p_c - [y = c]) h, times the samples' share; also stores the losses.
   void gradient(Index k, const T* w, T* g) {
     problem_.penalty_gradient(w, g);
     sum_samples(batch(k).size(), g, [&](std::size_t begin, std::size_t end) {
@@ -157,7 +157,7 @@ class SoftmaxOracle final : public DataOracle {
     return loss;
   }
 
-  // g_c += the slopes times h, for the samples that were taken last.
+  // g_c += the slopes times h, for the samples taken last.
   void add_samples(Index k, std::span<const Index> some, const double* slopes, T* g) {
     const Features& h = features();
     if (!h.is_sparse()) {
@@ -188,10 +188,10 @@ class SoftmaxOracle final : public DataOracle {
     }
   }
 
-  Rows trial_;  // one row: a point on its way to being evaluated
+  Rows trial_;  // one row: a trial point
   std::size_t classes_;
-  std::array<const T*, together> rows_{};  // the features of some samples, where they are dense
-  std::vector<double> z_;                  // their predictions, one for each class
+  std::array<const T*, together> rows_{};  // the features of some samples, if they are dense
+  std::vector<double> z_;                  // their predictions, one per class
   std::vector<double> losses_;             // of one agent's batch
   std::vector<double> kept_;               // predictions of all drawn samples
 };
@@ -201,7 +201,7 @@ class SoftmaxOracle final : public DataOracle {
 double softmax_loss(std::span<const double> z, Index y, double* probabilities) {
   const double of_target = z[y];
   const double largest = *std::ranges::max_element(z);
-  // Relative to the largest, whose own term is 1: nothing overflows, and the sum is 1 at least.
+  // Relative to the largest, whose own term is 1: nothing overflows, and the sum is at least 1.
   double sum = 0;
   for (std::size_t c = 0; c < z.size(); ++c) {
     const double e = elementary::exp(z[c] - largest);

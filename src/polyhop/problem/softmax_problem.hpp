@@ -10,8 +10,8 @@
 
 namespace polyhop {
 
-/// Classification into C classes 0 .. C-1, the targets (softmax or multinomial regression). w holds C blocks of M
-/// coefficients, class after class; with z_c = h.w_c,
+/// Classification into C classes, with targets 0 .. C-1 (softmax or multinomial regression). w holds C blocks of M
+/// coefficients, class by class; with z_c = h.w_c,
 ///   J_k(w) = weight_k * mean over agent k's samples of (ln sum_c e^{z_c} - z_y) + (l2/2) ||w||^2.
 /// A sample's loss is ||h||^2 / 2 - smooth. With two classes it is the logistic loss of w_1 - w_0.
 class SoftmaxProblem final : public DataProblem {
@@ -28,8 +28,8 @@ class SoftmaxProblem final : public DataProblem {
                         std::span<double> losses) const override;
 };
 
-/// ln sum_c e^{z_c} - z_y, without overflow; where `probabilities` is given, e^{z_c} / sum e^z goes there, which may
-/// be z.
+/// ln sum_c e^{z_c} - z_y, without overflow; if `probabilities` is given, e^{z_c} / sum e^z goes there, which may be z
+/// itself.
 double softmax_loss(std::span<const double> z, Index y, double* probabilities = nullptr);
 
 }  // namespace polyhop

@@ -33,7 +33,7 @@ std::string TargetColumn::add_trained(std::string_view text, bool is_number, dou
     values_.push_back(found->second);
     return {};
   }
-  // "1" and "1.0" are one class.
+  // "1" and "1.0" are the same class.
   const auto same = is_number ? numbers_.find(value) : numbers_.end();
   if (same == numbers_.end()) return unknown(text);
   values_.push_back(same->second);
@@ -49,7 +49,7 @@ std::string TargetColumn::add(std::string_view text) {
     // Looked up first, so that a word is copied only when it is new.
     auto found = classes_.find(text);
     if (found == classes_.end()) {
-      constexpr std::size_t bytes_a_node = 128;  // of the map, and of the list that is made of it
+      constexpr std::size_t bytes_a_node = 128;  // of the map, and of the list made from it
       words_held_.add(static_cast<double>(bytes_a_node + 2 * text.size()));
       found = classes_.emplace(std::string(text), static_cast<double>(classes_.size())).first;
     }

@@ -15,13 +15,13 @@
 namespace polyhop {
 
 /// The targets of a file as they are read, one after the other. The first decides whether they are numbers, kept as
-/// they are, or words, numbered as classes in sorted order. With the labels of training, every target is one of them.
+/// they are, or words, numbered as classes in sorted order. With training labels, every target must be one of them.
 class TargetColumn {
  public:
   explicit TargetColumn(const std::vector<std::string>& labels);
 
   void reserve(std::size_t count) { values_.reserve(count); }
-  /// Empty, or what is wrong with it: for an error that says where.
+  /// Returns "", or what is wrong with the target; the caller adds the place.
   [[nodiscard]] std::string add(std::string_view text);
   [[nodiscard]] std::string add(double value);
   /// Moves targets and labels into the table.
@@ -33,8 +33,8 @@ class TargetColumn {
 
   MeteredVector<double> values_;
   HeldMemory words_held_;
-  std::map<std::string, double, std::less<>> classes_;  // words, with the number of each
-  std::map<double, double> numbers_;                    // labels of training that are numbers, with the number of each
+  std::map<std::string, double, std::less<>> classes_;  // words, each with its number
+  std::map<double, double> numbers_;                    // training labels that are numbers, each with its class number
   std::vector<std::string> labels_;                     // of training
   bool words_ = false;
 };

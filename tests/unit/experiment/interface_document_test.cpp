@@ -36,14 +36,24 @@ std::string table(const std::vector<FieldInfo>& fields) {
   return out + "\n";
 }
 
+// What each entry is, and the keys of those that have some.
+template <class Entries>
+std::string named(const std::string& key, const Entries& entries) {
+  const auto title = [&](const std::string& name) { return "`" + key + "\"" + name + "\"`"; };
+  std::string list = "| name | what it is |\n|---|---|\n";
+  std::string keys;
+  for (const auto& entry : entries) {
+    list += "| " + title(entry.name) + " | " + escaped(entry.summary) + " |\n";
+    if (!entry.options.empty()) keys += "### " + title(entry.name) + "\n\n" + table(entry.options);
+  }
+  return list + "\n" + keys;
+}
+
 std::string all_tables() {
   std::string out = "### Top level\n\n" + table(ExperimentOptions::fields().info());
   out += "### `[graph]`\n\n" + table(GraphOptions::fields().info());
   out += "### `[problem]`\n\n" + table(ProblemOptions::fields().info());
-  for (const LossEntry& loss : losses()) {
-    out += "### `loss = \"" + loss.name + "\"`\n\n" + escaped(loss.summary) + ". For: " + name_of(loss.task) + ".\n\n";
-    if (!loss.options.empty()) out += table(loss.options);
-  }
+  out += "### Losses\n\n" + named("loss = ", losses());
   out +=
       "### `partition = { ... }`\n\nIn `[problem]`, for example `partition = { kind = \"dirichlet\", alpha = 0.3 "
       "}`.\n\n" +
@@ -52,15 +62,9 @@ std::string all_tables() {
   out += "### `[record]`\n\n" + table(RecordOptions::fields().info());
   out += "### `[tuning]`\n\n" + table(TuningOptions::fields().info());
   out += "### `[[method]]`\n\n" + table(method_fields());
-  for (const auto& algorithm : algorithms()) {
-    out += "### `algorithm = \"" + algorithm.name + "\"`\n\n" + algorithm.summary +
-           ". Costs per edge and iteration: " + algorithm.cost + ". Steps: " + name_of(algorithm.takes) + ".\n\n";
-    if (!algorithm.options.empty()) out += table(algorithm.options);
-  }
-  for (const auto& rule : rules()) {
-    out += "### `step = { rule = \"" + rule.name + "\", ... }`\n\n" + rule.summary + ". Costs: " + rule.cost + ".\n\n";
-    if (!rule.options.empty()) out += table(rule.options);
-  }
+  out += "### Algorithms\n\n" + named("algorithm = ", algorithms());
+  out += "### Step-size rules\n\nOptions go beside the name: `step = { rule = \"gap\", sweeps = 5 }`.\n\n" +
+         named("step = ", rules());
   return out;
 }
 

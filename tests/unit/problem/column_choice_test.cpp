@@ -65,7 +65,7 @@ TEST(ColumnChoice, ANameThatIsNotThereComesWithASuggestion) {
   EXPECT_EQ(near.path(), "problem.drop");
   EXPECT_EQ(near.message(), "there is no column 'agee'; did you mean 'age'?");
   EXPECT_EQ(refused({.columns = {"age"}}, {}).message(),
-            "there is no column 'age'; without a header a column goes by its number, 1 to 3");
+            "there is no column 'age'; without a header, columns go by number, 1 to 3");
   EXPECT_EQ(refused({.columns = {"2-4"}}, {}).message(),
             "found '2-4', expected column numbers from 1 to 3, such as 3 or 3-7");
   EXPECT_EQ(refused({.id = "0"}, {}).path(), "problem.id");

@@ -190,9 +190,9 @@ TEST_F(CsvReader, RefusesColumnsWithTheSameName) {
 TEST_F(CsvReader, RefusesATargetThatIsNotThere) {
   EXPECT_EQ(refusal("a.csv", "price,x\n1,2\n", {.target = "prise"}), "has no column 'prise'; did you mean 'price'?");
   EXPECT_EQ(refusal("a.csv", "1,2\n", {.target = "3"}),
-            "has no column '3'; without a header a column goes by its number, 1 to 2");
+            "has no column '3'; without a header, columns go by number, 1 to 2");
   EXPECT_EQ(refusal("a.csv", "1,2\n", {.target = "0"}),
-            "has no column '0'; without a header a column goes by its number, 1 to 2");
+            "has no column '0'; without a header, columns go by number, 1 to 2");
 }
 
 TEST_F(CsvReader, RefusesAnotherNumberOfFeatures) {

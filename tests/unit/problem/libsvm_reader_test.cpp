@@ -94,10 +94,10 @@ TEST_F(LibsvmReader, SaysWhereALineIsMalformed) {
 
 TEST_F(LibsvmReader, RefusesIndicesThatDoNotRise) {
   EXPECT_EQ(refusal("a.svm", "1 0:1\n"), "1: column 3: found the index 0, expected indices from 1");
-  EXPECT_EQ(refusal("a.svm", "1 2:1 2:1\n"), "1: column 7: found the index 2 after 2, expected rising indices");
-  EXPECT_EQ(refusal("a.svm", "1 3:1 2:1\n"), "1: column 7: found the index 2 after 3, expected rising indices");
+  EXPECT_EQ(refusal("a.svm", "1 2:1 2:1\n"), "1: column 7: found the index 2 after 2, expected ascending indices");
+  EXPECT_EQ(refusal("a.svm", "1 3:1 2:1\n"), "1: column 7: found the index 2 after 3, expected ascending indices");
   EXPECT_EQ(refusal("a.svm", "1 0000000000000000000003:1 3:1\n"),
-            "1: column 28: found the index 3 after 3, expected rising indices");
+            "1: column 28: found the index 3 after 3, expected ascending indices");
 }
 
 TEST_F(LibsvmReader, RefusesIndicesBeyondAnyMemory) {

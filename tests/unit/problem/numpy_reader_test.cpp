@@ -137,7 +137,7 @@ TEST_F(NumpyReader, TakesTheColumnThatIsNamedByItsNumberForTheTarget) {
   EXPECT_EQ(read("a.npy", bytes).target_name, "3");
   for (const char* other : {"y", "0", "4", "2x"}) {
     EXPECT_EQ(refusal("a.npy", bytes, {.target = other}),
-              "has no column '" + std::string(other) + "'; in a matrix a column goes by its number, 1 to 3");
+              "has no column '" + std::string(other) + "'; in a matrix, columns go by number, 1 to 3");
   }
 }
 
@@ -160,7 +160,7 @@ TEST_F(NumpyReader, AGzipFileHoldsWhatItsShapeAsksForAndNoMore) {
 
 TEST_F(NumpyReader, RefusesAnArchiveInGzip) {
   EXPECT_EQ(refusal("a.npz.gz", packed(content(npz("X", {1, 2}, "y", {1})))),
-            "is a gzip file; an NPZ is packed in itself, so unpack it with gunzip first");
+            "is a gzip file; an NPZ is already compressed, so unpack it with gunzip first");
 }
 
 TEST_F(NumpyReader, SaysWhichArraysAnArchiveLacks) {

@@ -13,11 +13,11 @@
 namespace polyhop::mpi {
 namespace {
 
-// The network of one worker of a process. All workers write into the same mail; what other processes want of it is
-// sent by the first worker, while the others, and then it too, combine the agents whose neighbours are all here.
+// The network of one worker of a process. All workers write into the same mail; the first worker sends other processes
+// what they want of it, while the others, and then it too, combine the agents whose neighbours are all here.
 class CrewNetwork final : public Network {
  public:
-  // Mail for those that this process hears of along one hop; and, once messages of two hops are sent, along two.
+  // Mail for the agents that this process hears of along one hop; and, once messages of two hops are sent, along two.
   using MailBox = std::array<Mail, 2>;
 
   CrewNetwork(Crew& crew, Index worker, VectorType vectors, MailBox& mail)
@@ -169,7 +169,7 @@ const std::vector<Crew::Run>& Crew::runs() {
 
 JobCollective::JobCollective(Crew& crew, Index worker) : crew_(crew), worker_(worker), block_(crew.block(worker)) {}
 
-// The process `from` has the result in `collected`: to all processes, and in each of them to all workers.
+// Process `from` has the result in `collected`: passes it to all processes, and in each of them to all workers.
 void JobCollective::share(std::span<double> numbers, int from) {
   Link& link = crew_.link;
   if (leads()) {
@@ -228,7 +228,7 @@ void JobCollective::register_part(const Crew::Part& part) {
   crew_.barrier.arrive_and_wait();
 }
 
-// What the first process is told by another: which rows it means, and how many numbers there are in them.
+// What another process tells the first one: which rows it means, and how many numbers they have.
 JobCollective::Request JobCollective::hear_request(int peer) {
   MessageReader in(crew_.link.receive_bytes(peer, crew_.comm));
   Request out;
@@ -244,7 +244,7 @@ void JobCollective::send_request(std::size_t numbers) {
   crew_.link.send_bytes(message(rows, numbers), 0, crew_.comm);
 }
 
-// Each process sends which rows it has, and then the rows.
+// Each process sends the numbers of its rows, and then the rows.
 void JobCollective::gather(std::span<const Index> rows, std::span<const double> mine, std::span<double> all) {
   register_part({rows, mine, {}});
   Link& link = crew_.link;
@@ -264,7 +264,7 @@ void JobCollective::gather(std::span<const Index> rows, std::span<const double> 
   crew_.barrier.arrive_and_wait();
 }
 
-// Each process sends which rows it wants, and gets them.
+// Each process sends the numbers of the rows it wants, and gets them.
 void JobCollective::scatter(std::span<const Index> rows, std::span<double> mine, std::span<const double> all) {
   register_part({rows, {}, mine});
   Link& link = crew_.link;
@@ -314,7 +314,7 @@ std::vector<std::string> JobCollective::to_first(const std::string& bytes) {
     link.send_bytes(message(crew_.words), 0, crew_.comm);
   }
   crew_.barrier.arrive_and_wait();
-  std::string().swap(crew_.words[worker_]);  // it may be all of the data
+  std::string().swap(crew_.words[worker_]);  // it may be the entire data
   return out;
 }
 

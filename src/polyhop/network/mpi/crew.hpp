@@ -22,22 +22,22 @@
 
 namespace polyhop::mpi {
 
-/// What is on its way: a message of one hop, a phase of one of two, or a round along the spanning tree.
+/// What is being sent: a message of one hop, a phase of a message of two hops, or a round along the spanning tree.
 enum class Leg { one_hop, first, second, tree };
 
 /// What the workers of one process share in a launch: who is here, how to reach other processes, and what collectives
-/// pass from thread to thread. The first worker of a process talks to MPI for all of them.
+/// pass between threads. The first worker of a process talks to MPI for all of them.
 struct Crew {
   /// All processes make theirs at the same time.
   Crew(Link& link, MPI_Comm comm, const CombinationMatrix& matrix, const Ownership& ownership, Index workers);
-  /// Failed: some messages may never be received, so nothing of theirs is given back.
+  /// After a failure: some messages may never be received, so none of their memory is freed.
   void leave_behind() { left_behind_ = true; }
   ~Crew();
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;
 
   [[nodiscard]] Block block(Index worker) const;
-  /// Made by the worker that comes first.
+  /// Made by the first worker that asks.
   const ExchangePlan& plan(int hops);
   Wire& wire(int hops, Leg leg, Index level, const Wire::Load& load);
 
@@ -46,23 +46,23 @@ struct Crew {
   const CombinationMatrix& matrix;
   const Ownership& ownership;
   Index workers;
-  Index first_worker = 0;  // its number among those of all processes, and how many they are
+  Index first_worker = 0;  // its number among those of all processes, and how many there are
   Index all_workers = 1;
-  std::shared_ptr<void> mail;  // of the workers here: requests know where it stands
+  std::shared_ptr<void> mail;  // of the workers here: requests point into it
   ThreadBarrier barrier;
   std::mutex mutex;
 
   std::vector<double> collected;   // of in_order
   std::string said;                // by the first worker of all
-  std::vector<std::string> words;  // of each worker, for the first of all
+  std::vector<std::string> words;  // of each worker, for the first one
   struct Part {
     std::span<const Index> rows;
     std::span<const double> read;
     std::span<double> written;
   };
-  std::vector<Part> parts;  // what each worker has, or wants, of rows that are gathered or scattered
+  std::vector<Part> parts;  // the rows that each worker has or wants, when rows are gathered or scattered
 
-  /// Agents in order of their numbers that are all here; the processes whose agents come before and after, or -1.
+  /// A run of agents with consecutive numbers that are all here; the processes with the agents before and after, or -1.
   struct Run {
     Index first = 0;
     Index last = 0;
@@ -108,8 +108,8 @@ class JobCollective final : public Collective {
   Block block_;
 };
 
-/// Runs `body` on all workers of the crew; throws what the first of them threw that failed, Abandoned where only
-/// another process did.
+/// Runs `body` on all workers of the crew; throws the error of the first worker that failed, Abandoned if only another
+/// process failed.
 void run_crew(Crew& crew, VectorType vectors, const Body& body);
 
 }  // namespace polyhop::mpi

@@ -29,7 +29,7 @@ class Planner {
 
   [[nodiscard]] Index owner(Index agent) const { return ownership_.owner(agent); }
 
-  // Own rows to whoever has a neighbour of theirs.
+  // Own rows, to every process that has a neighbour of theirs.
   [[nodiscard]] ByPeer direct() const {
     ByPeer out;
     for (Index k = 0; k < own_.size(); ++k) {
@@ -46,16 +46,16 @@ class Planner {
     return out;
   }
 
-  // What agents here forward to their neighbours there, and the other way round: rows of the sender's own.
+  // What agents here forward to their neighbours there, and the other way round: rows that the sender owns.
   [[nodiscard]] ByPeer forwarded_own(const ByPeer& direct) const {
     return forwarded(direct, [](Index owner, Index sender) { return owner == sender; });
   }
-  // The same, of rows that third processes own.
+  // The same for rows that third processes own.
   [[nodiscard]] ByPeer forwarded_others(const ByPeer& direct) const {
     return forwarded(direct, [](Index owner, Index sender) { return owner != sender; });
   }
 
-  // The agents of this process, then those that it hears of, in the order in which they come.
+  // The agents of this process, then those it hears of, in the order in which they arrive.
   [[nodiscard]] Roster roster(const std::vector<ByPeer>& exchanges) const {
     std::vector<std::int32_t> places;
     std::vector<bool> listed(a_.rows());
@@ -100,7 +100,7 @@ class Planner {
     }
     return out;
   }
-  // The rows that these agents forward to their neighbours in another process, those left out that it owns.
+  // The rows that these agents forward to their neighbours in another process, except those that it owns.
   [[nodiscard]] Agents forwarded(const Agents& from, Index to) const {
     Agents out;
     std::vector<bool> listed(a_.rows());
@@ -113,7 +113,7 @@ class Planner {
     }
     return out;
   }
-  // Which agents have a neighbour in a process.
+  // Marks the agents that have a neighbour in a process.
   [[nodiscard]] std::vector<bool> neighbours_of(Index rank) const {
     std::vector<bool> out(a_.rows());
     const Block block = ownership_.block(rank);
@@ -122,8 +122,8 @@ class Planner {
     }
     return out;
   }
-  // Who brings an agent's row to the process whose neighbours are `near`: the agent's owner if it owns any agent on the
-  // way, the agent itself among them; else the owner of the one with the smallest number.
+  // The process that brings an agent's row to the process whose neighbours are `near`: the agent's owner if it owns any
+  // agent on the way, the agent itself included; else the owner of the agent with the smallest number.
   [[nodiscard]] Index bringer(Index agent, const std::vector<bool>& near) const {
     Index first = -1;
     for (const Index m : a_.columns_of(agent)) {
@@ -194,7 +194,7 @@ std::vector<Correspondence> plan_level(const SpanningTree& tree, const Ownership
   const Block own = ownership.block(rank);
   std::map<Index, Correspondence> peers;
   const auto add = [](std::vector<std::int32_t>& slots, Index slot) {
-    // Several agents here may be below one there, whose row comes once.
+    // Several agents here may be below the same agent there, whose row comes once.
     const auto at = static_cast<std::int32_t>(slot);
     if (std::ranges::find(slots, at) == slots.end()) slots.push_back(at);
   };

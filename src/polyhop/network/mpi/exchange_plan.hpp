@@ -23,12 +23,12 @@ struct Correspondence {
   Index there = -1;
 };
 
-/// Who writes to whom. Messages of one hop: one's own rows to the processes that have neighbours of theirs. Messages of
-/// two hops in two phases: these rows, and those of one's own that agents here would forward there; then what agents
-/// here have got from third processes and forward. A row comes to a process once in an exchange, whichever agents there
-/// want it: from its owner where that can send it, else from the process of the agent of the smallest number that can
-/// forward it. With one agent a process that is what agents send each other. What comes from one peer in one phase
-/// stands in rows that follow each other. Peers are the same, and in the same order, everywhere.
+/// Who writes to whom. Messages of one hop: own rows to the processes that have neighbours of theirs. Messages of two
+/// hops take two phases: first these rows, and own rows that agents here would forward there; then rows that agents
+/// here received from third processes and forward. A row comes to a process once per exchange, whichever agents there
+/// want it: from its owner if it can send it, otherwise from the process of the agent with the smallest number that can
+/// forward it. With one agent per process this is what agents send each other. What comes from one peer in one phase is
+/// in consecutive rows. Peers are the same, and in the same order, everywhere.
 struct ExchangePlan {
   Roster roster;
   std::vector<Correspondence> one_hop;
@@ -37,8 +37,8 @@ struct ExchangePlan {
 
 ExchangePlan plan_exchange(const SparseRows& a, const Ownership& ownership, Index rank, int hops);
 
-/// Who writes to whom in one round along the spanning tree: for l > 0 the agents of depth l to those above them, for -l
-/// the way back. Rows stand as in the roster of any plan.
+/// Who writes to whom in one round along the spanning tree: for l > 0 the agents at depth l to those above them, for -l
+/// the way back. Rows are ordered as in the roster of any plan.
 std::vector<Correspondence> plan_level(const SpanningTree& tree, const Ownership& ownership, Index rank,
                                        const Roster& roster, Index level);
 

@@ -24,7 +24,7 @@
 namespace polyhop::mpi {
 namespace {
 
-// How a process fared, as a message to the others: nothing if well.
+// How a process fared, as a message to the others: empty if well.
 enum class Kind { abandoned, bad_input, error };
 
 std::string described(const std::exception_ptr& failure) {
@@ -43,7 +43,7 @@ std::string described(const std::exception_ptr& failure) {
   }
 }
 
-// `where`: whose failure it is, if not everybody's.
+// `where`: whose failure it is, unless all failed alike.
 [[noreturn]] void throw_described(const std::string& failure, const std::string& where) {
   MessageReader in(failure);
   if (in.take<Kind>() == Kind::error) throw Error(in.take<std::string>() + where);
@@ -53,7 +53,7 @@ std::string described(const std::exception_ptr& failure) {
   throw InputError(path, what, line, in.take<std::string>());
 }
 
-// What `tell` and `collective` need no graph for: one agent a process, and no edges that anybody would use.
+// What `tell` and `collective` pass where no graph is needed: one agent per process, and edges that are never used.
 CombinationMatrix alone_each(Index processes) {
   SparseRows rows;
   for (Index r = 0; r < processes; ++r) {
@@ -87,8 +87,8 @@ std::uint64_t fingerprint(const Ownership& ownership) {
 
 namespace {
 
-// What all Jobs of this process share. An MPI that a Job has initialised is finalised when the process exits; if a Job
-// is still alive then, as a static one may be, when that Job ends.
+// What all Jobs of this process share. MPI, if a Job initialised it, is finalised when the process exits; if a Job is
+// still alive then, as a static one may be, when that Job ends.
 std::mutex usage_mutex;
 Index jobs_alive = 0;
 bool initialised_by_a_job = false;
@@ -110,7 +110,7 @@ void initialise() {
   int provided = 0;
   MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided);
   initialised_by_a_job = true;
-  // Later than what the library itself registers, so that it runs before that.
+  // Registered after what the library itself registers, so that it runs before that.
   if (std::atexit(finalise_at_exit) != 0) throw Error("cannot register what finalises MPI at exit");
 }
 
@@ -125,7 +125,7 @@ const char* thread_level(int level) {
   }
 }
 
-// Several workers take turns, and the heartbeat has a thread of its own.
+// Several workers take turns calling MPI, and the heartbeat has its own thread.
 void require_threads() {
   int level = MPI_THREAD_SINGLE;
   MPI_Query_thread(&level);
@@ -141,7 +141,7 @@ const Options& checked(const Options& options) {
   return options;
 }
 
-// MPI while a Job needs it.
+// Keeps MPI alive as long as a Job needs it.
 class Usage {
  public:
   enum class Communicator { world, given };
@@ -188,7 +188,7 @@ class Job::Implementation {
     collective = std::make_unique<JobCollective>(*crew, 0);
   }
 
-  // Everybody says how they fared; if anyone failed, all throw, each its own failure or the first one's.
+  // Every process reports how it fared; if any failed, all throw, each its own failure or the first one's.
   void agree(const std::exception_ptr& failure) {
     const std::vector<std::string> all = link.tell(failure ? described(failure) : "");
     const auto failed = [](const std::string& fared) { return !fared.empty(); };
@@ -199,7 +199,7 @@ class Job::Implementation {
     Index alarms = 0;
     for (std::size_t r = 0; r < all.size(); ++r) alarms += failed(all[r]) && static_cast<int>(r) != link.rank();
     link.blocking([&] { link.take_alarms(alarms); });
-    // What the collective has on its way must not meet the next call's.
+    // Messages that this collective left in transit must not meet the next call's.
     crew->leave_behind();
     make_collective();
     const auto first = std::ranges::find_if(all, told);
@@ -208,12 +208,12 @@ class Job::Implementation {
     throw_described(*first, everywhere ? "" : " (" + link.name(static_cast<int>(first - all.begin())) + ")");
   }
 
-  // Workers are numbered over all processes, which may have unlike many of them. All must have dealt the agents in the
-  // same way, or messages would not fit.
+  // Numbers workers across all processes, which may have different numbers of them. All must have dealt the agents in
+  // the same way, or messages would not fit.
   void number_workers(Crew& of_launch) {
     const auto all = link.tell(message(of_launch.workers, fingerprint(of_launch.ownership)));
     std::uint64_t dealt_by_first = 0;
-    int other = 0;  // who dealt otherwise
+    int other = 0;  // a process that dealt differently
     of_launch.all_workers = 0;
     for (int rank = 0; rank < link.size(); ++rank) {
       MessageReader in(all[rank]);
@@ -250,7 +250,7 @@ class Job::Implementation {
 
 namespace {
 
-// Alarms are heeded from here on; as before when it ends.
+// Alarms are heeded while it lives; afterwards as before.
 class AlarmScope {
  public:
   explicit AlarmScope(Link& link) : link_(link), before_(link.heed_alarms(true)) {}
@@ -318,7 +318,7 @@ void Job::launch(const CombinationMatrix& matrix, const Ownership& ownership, Ve
     throw InputError("ranks", "there are " + std::to_string(size()) + " and only " + std::to_string(matrix.agents()) +
                                   " agents; start at most as many ranks as there are agents");
   }
-  // Experiments of one rank launch runs side by side, but a link serves one thread.
+  // A process that is alone runs experiments side by side, but a link serves only one thread.
   if (size() == 1 && ownership.numbering == nullptr) {
     Team::launch(matrix, ownership, vectors, workers, body);
     return;

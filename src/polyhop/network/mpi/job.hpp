@@ -16,16 +16,16 @@
 namespace polyhop::mpi {
 
 struct Options {
-  /// Seconds without a sign of life from a process that is waited for, after which it counts as lost.
+  /// How many seconds a process may be silent while others wait for it, before it counts as lost.
   double peer_timeout = 60;
-  /// What is said after who was lost: what whoever reads that can do.
+  /// Appended to the message about a lost process: advice for its reader.
   std::string advice = {};
 };
 
-/// A communicator of the user's, as the value of its MPI_Comm, so that this header needs no mpi.h.
+/// A communicator of the user's, held by the value of its MPI_Comm, so that this header needs no mpi.h.
 class Communicator {
  public:
-  /// `Communicator(MPI_COMM_WORLD)`, of the MPI library that polyhop was built with.
+  /// `Communicator(MPI_COMM_WORLD)`, from the MPI library that polyhop was built with.
   template <class Comm>
   explicit Communicator(Comm comm) : size_(sizeof comm) {
     constexpr bool is_class_pointer = std::is_pointer_v<Comm> && std::is_class_v<std::remove_pointer_t<Comm>>;
@@ -41,20 +41,19 @@ class Communicator {
   std::size_t size_ = 0;
 };
 
-/// This process as one of a job whose processes all make the same calls. `launch` gives `body` the same network and
-/// bits as threads do, with rows that reach other processes through MPI.
-/// While it lives, a thread of its own tells the processes around that this one is alive, so that one which computes
-/// for long is not taken for a lost one. MPI must therefore support MPI_THREAD_MULTIPLE.
-/// Jobs may follow one another, and several may live at once; all processes make them in the same order. A Job works on
-/// a duplicate of its communicator, so the user's own messages do not meet its own.
+/// This process as a member of a job whose processes all make the same calls. `launch` gives `body` the same network
+/// and bits as threads do, with rows sent to other processes through MPI. While it lives, a thread of its own tells its
+/// peers that this process is alive, so that a process that computes for long is not taken for lost. MPI must therefore
+/// support MPI_THREAD_MULTIPLE. Jobs may follow one another, and several may exist at once; all processes create them
+/// in the same order. A Job works on a duplicate of its communicator, so its messages never meet the user's own.
 class Job final : public Team {
  public:
-  /// Of all processes that mpirun or srun started, MPI_COMM_WORLD. If nobody has initialised MPI yet, the Job does, and
-  /// MPI is finalised when the process exits, where all processes wait for each other: it cannot be initialised twice,
-  /// and a later Job may need it.
+  /// All processes that mpirun or srun started, MPI_COMM_WORLD. If MPI is not initialised yet, the Job initialises it,
+  /// and MPI is finalised when the process exits, where all processes wait for each other: it cannot be initialised
+  /// twice, and a later Job may need it.
   explicit Job(const Options& options = {});
-  /// Of the processes of a communicator, with the ranks they have in it. Whoever initialised MPI finalises it, after
-  /// the Job's end.
+  /// The processes of a communicator, with the ranks they have in it. Whoever initialised MPI finalises it, after the
+  /// Job's end.
   explicit Job(const Communicator& communicator, const Options& options = {});
   ~Job() override;
   Job(const Job&) = delete;
@@ -63,7 +62,7 @@ class Job final : public Team {
   [[nodiscard]] Index rank() const override;
   [[nodiscard]] Index size() const override;
   [[nodiscard]] std::string name(Index rank) const override;
-  /// The words for the MPI library.
+  /// The name and version of the MPI library.
   [[nodiscard]] static std::string library();
 
   void launch(const CombinationMatrix& matrix, const Ownership& ownership, VectorType vectors, Index workers,
@@ -72,11 +71,11 @@ class Job final : public Team {
   Collective& collective() override;
   void together(const std::function<void()>& work) override;
 
-  /// After a failure that may be this process's alone, in a call of its own: whether all others come to their end too,
-  /// within so many seconds. If not, they may wait for this one forever: `abort`. No other call after this.
+  /// After a failure that may be this process's own, in a call of its own: whether all others finish too, within this
+  /// many seconds. If not, they may wait for this one forever: call `abort`. Make no other call after this.
   [[nodiscard]] bool all_leave_within(double seconds);
-  /// Ends all processes of MPI_COMM_WORLD, also those outside of the job's communicator: MPI libraries cannot be relied
-  /// on to end only some.
+  /// Ends all processes of MPI_COMM_WORLD, including those outside the job's communicator: MPI libraries cannot be
+  /// relied on to end only some.
   [[noreturn]] void abort(int code) override;
 
  private:
@@ -84,8 +83,8 @@ class Job final : public Team {
   std::unique_ptr<Implementation> implementation_;
 };
 
-/// Runs `body` over all processes of the job: agents in contiguous shares of equal cost, by degree, in each of them
-/// `threads` workers. For your own programs (examples/cluster.cpp).
+/// Runs `body` over all processes of the job: agents in contiguous shares of equal cost, by degree, with `threads`
+/// workers in each process. For your own programs (examples/cluster.cpp).
 void launch(Job& job, const CombinationMatrix& matrix, VectorType vectors, const Body& body, Index threads = 1);
 
 }  // namespace polyhop::mpi

@@ -23,7 +23,7 @@ constexpr int bytes_tag = 2;
 constexpr int alarm_tag = 3;
 constexpr int life_tag = 4;
 
-// The copy's errors end the program, whatever those of the original do (mpi4py has them returned): no call here asks.
+// Errors on the copy end the program, even if the original returns them (as mpi4py sets it): no call here checks.
 MPI_Comm duplicate(MPI_Comm parent) {
   if (parent == MPI_COMM_NULL) {
     throw InputError("communicator", "is MPI_COMM_NULL: only a communicator's own processes can make a Job of it");
@@ -45,7 +45,7 @@ int as_count(std::size_t numbers) {
 }
 
 void keep_for_ever(std::shared_ptr<const void> memory) {
-  // Jobs in several threads may each have something to keep.
+  // Jobs in several threads may each have memory to keep.
   static std::mutex mutex;
   static auto* kept = new std::vector<std::shared_ptr<const void>>;
   const std::lock_guard lock(mutex);
@@ -58,13 +58,13 @@ Link::Link(MPI_Comm parent, double peer_timeout, std::string advice)
   MPI_Comm_rank(world_, &rank_);
   MPI_Comm_size(world_, &size_);
   silent_ = std::vector<std::atomic<double>>(size_);
-  // Those that collectives pass through: before, behind, and along the tree.
+  // The peers in collectives: before, behind, and along the tree.
   for (const int peer : {rank_ - 1, rank_ + 1}) {
     if (peer >= 0 && peer < size_) know(peer);
   }
   if (rank_ > 0) know(tree_parent());
   for (const int child : tree_children()) know(child);
-  // The first process is asked by all, and the last one tells it.
+  // All processes ask the first one, and the last one tells it.
   if (rank_ > 0) know(0);
   for (int peer = 1; rank_ == 0 && peer < size_; ++peer) know(peer);
   heartbeat_ = std::jthread([this](const std::stop_token& stop) { beat(stop); });
@@ -78,7 +78,7 @@ Link::Link(MPI_Comm parent, double peer_timeout, std::string advice)
 }
 
 Link::~Link() {
-  // Others may have work to do for long: until all are here, each says that it is alive.
+  // Others may still work for long: until all are here, each says that it is alive.
   if (!leaves_) blocking([&] { meet([] {}); });
   heartbeat_.request_stop();
   bell_.notify_all();
@@ -101,7 +101,7 @@ bool Link::has_met() {
   return done != 0;
 }
 
-// Until all processes are here; what to do meanwhile.
+// Waits until all processes are here, doing `meanwhile` in the meantime.
 void Link::meet(const std::function<void()>& meanwhile) {
   MPI_Ibarrier(world_, &meeting_);
   do meanwhile();
@@ -121,7 +121,7 @@ void Link::know(int peer, Index here, Index there) {
   if (here >= 0) known.here = here, known.there = there;
 }
 
-// Tells the peers that this process is alive, and listens, a few times in what may pass in silence.
+// Tells the peers that this process is alive, and listens, several times per allowed silence.
 void Link::beat(const std::stop_token& stop) {
   const auto period = std::chrono::duration<double>(std::clamp(timeout_ / 10, 0.02, 1.0));
   std::mutex asleep;
@@ -139,7 +139,7 @@ void Link::beat(const std::stop_token& stop) {
   }
 }
 
-// Of those that are known: from when they are.
+// Counts for known peers, from when they became known.
 void Link::count_silence(double seconds) {
   const std::lock_guard lock(mutex_);
   for (const auto& [rank, peer] : peers_) {
@@ -170,7 +170,7 @@ void Link::hear() {
   }
 }
 
-// The words for a peer that was lost.
+// The message about a lost peer.
 std::string Link::loss(int peer) const {
   Index here = -1;
   Index there = -1;
@@ -187,7 +187,7 @@ std::string Link::loss(int peer) const {
   return text + (advice_.empty() ? "." : ". " + advice_);
 }
 
-// For calls that cannot look around themselves.
+// For calls that cannot check for lost peers themselves.
 void Link::look_for_lost() {
   if (!blocked_) return;
   std::vector<int> peers;
@@ -218,14 +218,14 @@ void Link::wait_until(Done done, std::span<const int> peers) {
   const auto begin = Clock::now();
   auto looked = begin;
   for (int tries = 1; !done(); ++tries) {
-    // Where cores are few, the one that is waited for may need this one's.
+    // If cores are few, the process that is waited for may need this one's.
     if (crowded_ || tries > 50) std::this_thread::yield();
     if (tries % 64 != 0) continue;
     const auto now = Clock::now();
     if (now - looked < milliseconds(20)) continue;
     looked = now;
     look_around(peers);
-    // It takes long: no need to look thousands of times a second.
+    // It takes long: no need to look thousands of times per second.
     while (now - begin > milliseconds(100)) {
       std::this_thread::sleep_for(milliseconds(1));
       if (done()) return;
@@ -264,7 +264,7 @@ void Link::receive(void* content, std::size_t count, MPI_Datatype type, int from
   try {
     wait({&request, 1}, {&from, 1});
   } catch (const Abandoned&) {
-    // Nothing may be written there any more; what is on its way already comes.
+    // Nothing may be written there any more; a message already in transit still arrives.
     MPI_Cancel(&request);
     blocking([&] { MPI_Wait(&request, MPI_STATUS_IGNORE); });
     throw;
@@ -279,7 +279,7 @@ void Link::receive(std::span<double> numbers, int from, MPI_Comm comm) {
   receive(numbers.data(), numbers.size(), MPI_DOUBLE, from, data_tag, comm);
 }
 
-// The parent of rank r is r without its lowest bit.
+// The parent of rank r is r with its lowest set bit cleared.
 std::vector<int> Link::tree_children() const {
   std::vector<int> out;
   for (int bit = 1; rank_ + bit < size_ && (rank_ & bit) == 0; bit *= 2) out.push_back(rank_ + bit);
@@ -298,7 +298,7 @@ void Link::send_bytes(std::string bytes, int to, MPI_Comm comm) {
 }
 
 std::string Link::receive_bytes(int from, MPI_Comm comm) {
-  // Nothing to receive into before the length is known.
+  // The receive buffer cannot be allocated before the length is known.
   MPI_Status status;
   const auto is_there = [&] {
     int there = 0;
@@ -320,7 +320,7 @@ std::string Link::broadcast_bytes(std::string bytes, MPI_Comm comm) {
   return bytes;
 }
 
-// To the first process, and from it to all in one.
+// Everything goes to the first process, which sends it to all in one message.
 std::vector<std::string> Link::tell(const std::string& text) {
   if (rank_ > 0) send_bytes(text, 0, world_);
   MessageWriter out;
@@ -350,7 +350,7 @@ void Link::take_alarms(Index count) {
 }
 
 void Link::abort(int code) {
-  // The library may want to tell the others first, and they may be out of reach.
+  // The library may try to tell the others first, and they may be out of reach.
   std::thread([code] {
     std::this_thread::sleep_for(std::chrono::seconds(2));
     _exit(code);

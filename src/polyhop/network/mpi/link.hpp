@@ -21,18 +21,18 @@
 
 namespace polyhop::mpi {
 
-/// What the library may go on reading and writing after a failure, until it ends: never given back.
+/// Memory that the library may still read and write after a failure, until the process ends: never freed.
 void keep_for_ever(std::shared_ptr<const void> memory);
 
-/// A number of numbers as MPI counts them; throws Error where they are too many for one message.
+/// A count as MPI takes it; throws Error if it is too large for one message.
 int as_count(std::size_t numbers);
 
-/// The processes of a job, as one of them reaches the others: messages that are waited for with an eye on whether the
-/// sender is alive, and on whether somebody has raised the alarm.
+/// How one process of a job reaches the others: it sends and receives messages and, while it waits, checks whether the
+/// sender is alive and whether a process has raised the alarm.
 class Link {
  public:
-  /// Of the processes of `parent`, all of which make theirs at the same time. `advice`: what is said after who was
-  /// lost.
+  /// The processes of `parent`, all of which make theirs at the same time. `advice` is appended to the message about a
+  /// lost process.
   Link(MPI_Comm parent, double peer_timeout, std::string advice);
   ~Link();
   Link(const Link&) = delete;
@@ -40,46 +40,46 @@ class Link {
 
   [[nodiscard]] int rank() const { return rank_; }
   [[nodiscard]] int size() const { return size_; }
-  /// On this machine.
+  /// The number of processes on this machine.
   [[nodiscard]] Index processes_here() const { return processes_here_; }
   [[nodiscard]] MPI_Comm world() const { return world_; }
   /// "rank 2 on HOST"
   [[nodiscard]] std::string name(int rank) const { return "rank " + std::to_string(rank) + " on " + hosts_[rank]; }
 
-  /// Waits for all requests; `peers` are the processes they depend on. Throws LostPeer when one of these has given no
-  /// sign of life for as long as is allowed, Abandoned when a process has raised the alarm.
+  /// Waits for all requests; `peers` are the processes they depend on. Throws LostPeer if one of these has been silent
+  /// for too long, Abandoned if a process has raised the alarm.
   void wait(std::span<MPI_Request> requests, std::span<const int> peers);
-  /// One message, waited for. Where that ends with Abandoned nobody may ever take it, and the library goes on reading
-  /// it: what is sent is the link's own.
+  /// Sends one message and waits. If that ends with Abandoned, the message may never be taken and the library goes on
+  /// reading it: so the link owns the numbers.
   void send(std::vector<double> numbers, int to, MPI_Comm comm);
   void receive(std::span<double> numbers, int from, MPI_Comm comm);
   /// From the first process to all, along a binomial tree.
   void broadcast(std::span<double> numbers, MPI_Comm comm);
-  /// The same with bytes, as many as are sent.
+  /// The same for bytes, of any length.
   void send_bytes(std::string bytes, int to, MPI_Comm comm);
   [[nodiscard]] std::string receive_bytes(int from, MPI_Comm comm);
   [[nodiscard]] std::string broadcast_bytes(std::string bytes, MPI_Comm comm);
-  /// What each process says, in order of the ranks, to all.
+  /// Every process's text, in order of the ranks, for all.
   std::vector<std::string> tell(const std::string& text);
 
-  /// Whether waiting ends with Abandoned when a process has raised the alarm. Only in work after which all say how they
-  /// fared: elsewhere an alarm is that of a process which is ahead, and has failed at what this one has yet to begin.
-  /// Returns what was so before.
+  /// Whether waiting ends with Abandoned when a process has raised the alarm. Only for work after which all processes
+  /// report how they fared: elsewhere an alarm comes from a process that is ahead, and has failed at something this one
+  /// has yet to begin. Returns the previous setting.
   bool heed_alarms(bool heeded) { return std::exchange(heeds_alarms_, heeded); }
-  /// Tells everybody that this process has failed: who waits throws Abandoned.
+  /// Tells everybody that this process has failed: those who wait throw Abandoned.
   void raise_alarm();
-  /// Takes the alarms of `count` processes from the wire, once all processes know of the failures.
+  /// Takes the alarms of `count` processes off the wire, once all processes know of the failures.
   void take_alarms(Index count);
 
-  /// From now on this process is told that this one is alive, and it expects to be told by it; the other does the same
-  /// when it is told for the first time. An edge between agents, for the message about a peer that was lost.
+  /// From now on this process and the peer tell each other that they are alive; the other starts when it is first told.
+  /// The edge between two agents is for the message about a lost peer.
   void know(int peer, Index here = -1, Index there = -1);
-  /// Whether all processes come to their end within so many seconds. If not, some are at work that they will wait for
-  /// this one in.
+  /// Whether all processes finish within this many seconds. If not, some are doing work in which they will wait for
+  /// this one.
   [[nodiscard]] bool all_leave_within(double seconds);
 
-  /// Calls of MPI's that wait for others and cannot be interrupted. Should one of these be lost meanwhile, the
-  /// heartbeat says so and ends the process.
+  /// For MPI calls that wait for others and cannot be interrupted. If one of these is lost meanwhile, the heartbeat
+  /// reports it and ends the process.
   template <class Call>
   void blocking(Call call) {
     blocked_ = true;
@@ -130,11 +130,11 @@ class Link {
   std::atomic<bool> blocked_ = false;
   mutable std::mutex mutex_;
   std::map<int, Peer> peers_;
-  /// Seconds since each process was heard. The heartbeat counts them, and no more at a time than between two beats: a
-  /// job that was stopped as a whole and goes on has not been silent.
+  /// Seconds since each process was heard. The heartbeat counts them, at most the time between two beats at once: a job
+  /// that was suspended as a whole and resumes has not been silent.
   std::vector<std::atomic<double>> silent_;
   MPI_Request meeting_ = MPI_REQUEST_NULL;
-  bool leaves_ = false;  // all others do too
+  bool leaves_ = false;  // so do all others
   std::condition_variable_any bell_;
   std::jthread heartbeat_;
 };

@@ -10,7 +10,7 @@
 namespace polyhop::mpi {
 namespace {
 
-constexpr int first_row_tag = 5;  // each list of the mail has one of its own: requests may start in any order
+constexpr int first_row_tag = 5;  // each list of the mail has its own tag: requests may start in any order
 
 bool follow_each_other(const std::vector<std::int32_t>& slots) {
   return std::ranges::adjacent_find(slots, [](std::int32_t a, std::int32_t b) { return b != a + 1; }) == slots.end();
@@ -23,7 +23,7 @@ Wire::Wire(Link& link, MPI_Comm comm, const std::vector<Correspondence>& peers, 
   for (const Correspondence& peer : peers) {
     int tag = first_row_tag;
     for (Rows& rows : load.vectors) add_peer(peer, rows, rows.stride(), true, tag++);
-    // Scalars are moved when there are to be more of them.
+    // Scalars are reallocated when more of them are needed.
     if (load.numbers > 0) add_peer(peer, *load.scalars, load.numbers, false, tag);
     const auto count = static_cast<Index>(peer.received.size());
     received_ += {0, count * static_cast<Index>(load.vectors.size()), count * load.numbers};

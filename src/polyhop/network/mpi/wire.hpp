@@ -16,12 +16,12 @@
 
 namespace polyhop::mpi {
 
-/// Rows on their way between this process and those around it, in one phase of a plan, for messages of one shape. Each
-/// vector and the scalars go as a message of their own to every peer. Rows that stand one after the other are sent from
-/// and received into the mail itself; the others are packed, so that what lies between them stays at home.
+/// Rows on their way between this process and its peers, in one phase of a plan, for messages of one shape. Each
+/// vector, and the scalars, go to every peer as separate messages. Consecutive rows are sent from and received into the
+/// mail itself; others are packed, so that what lies between them is not sent.
 class Wire {
  public:
-  /// The mail's rows: vectors, and scalars of which the first few are sent.
+  /// The rows to move: vectors, and scalars of which the first few are sent.
   struct Load {
     std::span<Rows> vectors;
     Rows* scalars = nullptr;
@@ -32,19 +32,19 @@ class Wire {
   Wire(const Wire&) = delete;
   Wire& operator=(const Wire&) = delete;
 
-  /// Sends off what stands in the mail's rows.
+  /// Starts sending what is in the mail's rows.
   void start();
-  /// Waits for the others' rows; they stand in the mail then.
+  /// Waits for the others' rows, which are then in the mail.
   void finish();
   /// The rows that this process receives: vectors and scalars.
   [[nodiscard]] Traffic received() const { return received_; }
 
  private:
-  // The rows of one peer in one list of the mail, packed: the first bytes of each.
+  // One peer's rows in one list of the mail, packed: the first bytes of each.
   struct Packed {
     const std::vector<std::int32_t>* slots;
     Rows* rows;
-    std::size_t bytes;  // of a row
+    std::size_t bytes;  // per row
     std::size_t begin;  // in the buffer
   };
   void add_peer(const Correspondence& peer, Rows& rows, Index width, bool stays, int tag);
@@ -53,8 +53,8 @@ class Wire {
   struct Part {
     int rank;
     int tag;
-    void* place;        // in the mail; null: packed
-    std::size_t begin;  // in the buffer, where it is packed
+    void* place;        // in the mail; null if packed
+    std::size_t begin;  // in the buffer, if packed
     std::size_t count;
     MPI_Datatype type;
   };
@@ -65,7 +65,7 @@ class Wire {
   std::vector<Part> in_parts_, out_parts_;
   std::vector<Packed> in_packed_, out_packed_;
   std::vector<std::byte> out_, in_;
-  std::vector<int> ranks_;  // whom the requests depend on, one by one
+  std::vector<int> ranks_;  // the ranks that the requests depend on, in order
   std::vector<MPI_Request> requests_;
 };
 

@@ -10,7 +10,7 @@
 namespace polyhop::optimum {
 namespace {
 
-// The error of conjugate gradients is the sum of all gains to come: here, of the last ones that came.
+// The error of conjugate gradients is the sum of all future gains; estimated here by the most recent ones.
 double last_gains(const std::vector<double>& gains) {
   const auto count = std::min<std::ptrdiff_t>(10, static_cast<std::ptrdiff_t>(gains.size()));
   return std::accumulate(gains.end() - count, gains.end(), 0.0);

@@ -9,12 +9,12 @@
 
 namespace polyhop::optimum {
 
-/// Conjugate gradients for (curvature + damping * identity) d = r, from 0, until ||r|| is `enough` of what it was;
-/// returns each step's gain.
+/// Conjugate gradients for (curvature + damping * identity) d = r, from 0, until ||r|| has shrunk to the fraction
+/// `enough`; returns each step's gain.
 std::vector<double> conjugate_gradients(const Cost& cost, Vector r, double enough, int most, Vector& d,
                                         double damping = 0);
 
-/// Least squares from 0, so that without penalty it is the solution of minimum norm; without any Gram matrix.
+/// Least squares from 0, so without a penalty it finds the solution of minimum norm; forms no Gram matrix.
 Reference by_conjugate_gradients(Cost& cost);
 
 }  // namespace polyhop::optimum

@@ -12,7 +12,7 @@ Reference finish(const Cost& cost, const Vector& w, double accuracy, std::string
   reference.minimiser.emplace(w.begin(), w.end());
   reference.value = cost.value(w);
   reference.accuracy = accuracy + 1e-15 * std::abs(reference.value);
-  // Where no cost is negative, a value below what its own rounding leaves bounds the error itself.
+  // If no cost is negative, the value itself bounds the error.
   if (cost.is_positive()) reference.accuracy = std::min(reference.value, reference.accuracy);
   reference.how = std::move(how);
   return reference;

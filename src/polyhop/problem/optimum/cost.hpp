@@ -17,7 +17,7 @@ class Cost {
   Cost(Vector penalty_, bool is_flat_) : penalty(std::move(penalty_)), is_flat(is_flat_) {}
   virtual ~Cost() = default;
 
-  /// J(w) and, where asked for, its gradient.
+  /// J(w) and, if requested, its gradient.
   [[nodiscard]] virtual double evaluate(const Vector& w, Vector* gradient) const = 0;
   [[nodiscard]] double value(const Vector& w) const { return evaluate(w, nullptr); }
   [[nodiscard]] Vector gradient(const Vector& w) const {
@@ -25,24 +25,24 @@ class Cost {
     (void)evaluate(w, &g);
     return g;
   }
-  /// Keeps the curvatures at w, for the Hessian there times a vector.
+  /// Stores the curvatures at w, for products of the Hessian there with vectors.
   virtual void fix_curvature(const Vector& w) = 0;
   [[nodiscard]] virtual Vector curvature_times(const Vector& v) const = 0;
-  /// The Hessian at that w, where it has been asked for its size.
+  /// The Hessian at that w; ask for its size first.
   [[nodiscard]] virtual bool has_small_hessian() const = 0;
   [[nodiscard]] virtual Matrix hessian() const = 0;
-  /// True if costs fall towards 0 forever along w, because every sample is on the side of its class.
+  /// True if costs fall towards 0 forever along w, because every sample is on its class's side.
   [[nodiscard]] virtual bool falls_along(const Vector& w) const = 0;
-  /// True when no cost is below 0.
+  /// True if no cost is below 0.
   [[nodiscard]] virtual bool is_positive() const = 0;
   [[nodiscard]] virtual bool is_smooth() const = 0;
-  /// Multiplications that a gradient takes.
+  /// Multiplications per gradient.
   [[nodiscard]] virtual double work() const = 0;
-  /// Of each coefficient, the mean square of what it is multiplied by; none if not known.
+  /// For each coefficient, the mean square of its factors; empty if unknown.
   [[nodiscard]] virtual Vector squares() const { return {}; }
 
-  Vector penalty;  // of each coefficient; none where somebody else adds it
-  bool is_flat;    // without penalty
+  Vector penalty;  // of each coefficient; empty if it is added elsewhere
+  bool is_flat;    // without a penalty
 
  protected:
   [[nodiscard]] double half_penalty(const Vector& w) const {
@@ -53,17 +53,17 @@ class Cost {
   }
 };
 
-/// The reference at w, where solvers ended.
+/// The reference at w, the solver's final point.
 Reference finish(const Cost& cost, const Vector& w, double accuracy, std::string how);
 
-/// How many gradients a few minutes pay for.
+/// How many gradients fit into a few minutes.
 int affordable_gradients(const Cost& cost);
 
-/// The part of the value that the search for a minimum may leave: all that rounding allows, and less of it where every
+/// The relative part of the value that the search for a minimum may leave: all that rounding allows, and more if every
 /// gradient takes a good part of a second.
 double negligible(const Cost& cost);
 
-/// In which coefficients curve about alike, from the diagonal of a Hessian.
+/// The units in which all coefficients curve about alike, from the diagonal of a Hessian.
 Vector even_units(const Vector& curvature);
 
 }  // namespace polyhop::optimum

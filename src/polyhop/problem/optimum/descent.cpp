@@ -19,7 +19,7 @@ namespace {
 struct Descent {
   const Cost& cost;
   bool falls = false;
-  std::exception_ptr error = nullptr;  // the C code in between lets none through
+  std::exception_ptr error = nullptr;  // the C code in between lets no exception through
 };
 
 double lbfgs_evaluate(void* instance, const double* x, double* g, int n, double /*step*/) {
@@ -31,13 +31,13 @@ double lbfgs_evaluate(void* instance, const double* x, double* g, int n, double 
       Vector gradient;
       const double value = descent.cost.evaluate(w, &gradient);
       Eigen::Map<Vector>(g, n) = gradient;
-      // What overflows is too far, and the line search turns back.
+      // An overflow means too far, and the line search turns back.
       return std::isfinite(value) ? value : too_far;
     } catch (...) {
       descent.error = std::current_exception();
     }
   }
-  // After an error the line search finds nothing any more, and gives up.
+  // After an error the line search finds nothing any more and gives up.
   std::fill_n(g, n, 0.0);
   return too_far;
 }
@@ -95,7 +95,7 @@ Reference by_descent(Cost& cost, const Vector& start) {
   // Interpolation needs finite values everywhere.
   parameters.linesearch = cost.is_smooth() ? LBFGS_LINESEARCH_MORETHUENTE : LBFGS_LINESEARCH_BACKTRACKING_STRONG_WOLFE;
   parameters.max_linesearch = 60;
-  // Any return code is fine: what was reached is judged below, from the point itself.
+  // Any return code is fine: the point that was reached is judged below.
   lbfgs(static_cast<int>(x.size()), x.data(), nullptr, lbfgs_evaluate, lbfgs_progress, &descent, &parameters);
   if (descent.error != nullptr) std::rethrow_exception(descent.error);
   if (descent.falls) {
@@ -125,7 +125,7 @@ Reference by_descent(Cost& cost) {
   Scaled scaled(cost, unit);
   Reference reference = by_descent(scaled, zero);
   if (!reference.minimiser) return reference;
-  // Samples that are fitted nearly exactly curve otherwise at the minimum than at 0.
+  // Samples that are fitted almost exactly curve differently at the minimum than at 0.
   if (reference.accuracy > 1e-12 * std::max(1.0, std::abs(reference.value))) {
     Reference plain = by_descent(cost, zero);
     if (plain.value < reference.value) return plain;

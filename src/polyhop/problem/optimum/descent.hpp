@@ -10,7 +10,8 @@ namespace polyhop::optimum {
 /// L-BFGS from `start`, then Newton's method. If costs fall forever there is no minimiser, and the value is 0.
 Reference by_descent(Cost& cost, const Vector& start);
 
-/// From 0. Where features differ in size by orders of magnitude, descents get nowhere in the units of the data.
+/// The same from 0, in units that suit the data: if features differ in size by orders of magnitude, descents get
+/// nowhere in the original ones.
 Reference by_descent(Cost& cost);
 
 }  // namespace polyhop::optimum

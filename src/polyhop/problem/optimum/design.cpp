@@ -16,7 +16,7 @@ Design::Design(const Features& h, Index first, Index last)
       first_(wide_ == nullptr ? first : 0),
       rows_(last - first) {}
 
-// Some dense rows after the others: what(their places, the first one's number, how many).
+// Some dense rows at a time: what(their positions, the first one's number, how many).
 template <class F>
 void Design::in_groups(F what) const {
   std::array<const double*, 12> group{};
@@ -30,7 +30,7 @@ void Design::in_groups(F what) const {
   }
 }
 
-// The lower half of gram += weight h h^T; columns rise along a row.
+// The lower half of gram += weight h h^T; columns ascend along a row.
 void Design::add_square(Index n, double weight, Matrix& gram) const {
   const auto columns = h_.columns_of(first_ + n);
   const auto values = h_.values_of(first_ + n);

@@ -15,8 +15,8 @@ using Matrix = Eigen::MatrixXd;
 using RowMatrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 using DenseFeatures = Eigen::Map<const RowMatrix, Eigen::Unaligned, Eigen::OuterStride<>>;
 
-/// The features H of some samples that follow each other as a matrix, dense or sparse; a copy of them in double, where
-/// they are of single precision.
+/// The features H of consecutive samples as a matrix, dense or sparse; a copy in double if they are in single
+/// precision.
 class Design {
  public:
   Design(const Features& h, Index first, Index last);
@@ -26,11 +26,11 @@ class Design {
   [[nodiscard]] DenseFeatures dense() const;
   /// How many numbers it holds: what a product with a vector costs.
   [[nodiscard]] double size() const;
-  /// H w^T, a row of w for each prediction; also where w is a vector.
+  /// H w^T, one row of w per prediction; w may be a vector.
   [[nodiscard]] RowMatrix times(const Eigen::Ref<const RowMatrix>& w) const;
   /// s^T H, the other way round.
   [[nodiscard]] RowMatrix gathered(const RowMatrix& s) const;
-  /// H^T diag(weights) H, dense rows a few thousand at a time.
+  /// H^T diag(weights) H, with dense rows taken a few thousand at a time.
   [[nodiscard]] Matrix gram(const Vector& weights) const;
   /// sum_n weights_n h_nj^2 of every column j
   [[nodiscard]] Vector squares(const Vector& weights) const;

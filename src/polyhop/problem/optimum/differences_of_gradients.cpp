@@ -19,7 +19,7 @@
 namespace polyhop::optimum {
 namespace {
 
-// The mean of the agents' costs, in any unit: of these nothing but values and gradients is known.
+// The mean of the agents' costs, in any unit, known only by values and gradients.
 class Mean final : public Cost {
  public:
   Mean(const Costs& costs, Collective& collective, const Block& here, double samples)
@@ -56,7 +56,7 @@ class Mean final : public Cost {
   [[nodiscard]] bool falls_along(const Vector&) const override { return false; }
   [[nodiscard]] bool is_positive() const override { return false; }
   [[nodiscard]] bool is_smooth() const override { return false; }
-  // As for linear models, for want of anything better.
+  // As for linear models, for lack of anything better.
   [[nodiscard]] double work() const override { return 2 * samples_ * static_cast<double>(penalty.size()); }
 
  private:
@@ -69,16 +69,16 @@ class Mean final : public Cost {
   mutable std::vector<double> values_;
   mutable Rows points_;  // w for every agent here
   mutable Rows gradients_;
-  Vector at_;  // where curvatures are asked for
+  Vector at_;  // where curvatures are taken
 };
 
-// Where a descent ended.
+// The end of a descent.
 struct Ending {
   Vector w;
   double value = 0;
-  double drop = 0;       // how far it went down, or how large the value is: the larger of them
-  double gain = 0;       // what another step of Newton's method promises; NaN if J does not curve upwards along it
-  bool is_rest = false;  // true: that is next to nothing, and so is the gradient
+  double drop = 0;       // how far it went down, or how large the value is, whichever is larger
+  double gain = 0;       // what another Newton step promises; NaN if J does not curve upwards along it
+  bool is_rest = false;  // true: both that and the gradient are negligible
 };
 
 Ending descend(Mean& cost, const Vector& start, double unit) {
@@ -94,7 +94,7 @@ Ending descend(Mean& cost, const Vector& start, double unit) {
   const int most = std::min(affordable_gradients(cost) / 8, 20 + 2 * static_cast<int>(start.size()));
   const auto gains = conjugate_gradients(cost, -g, 1e-3, most, d);
   out.gain = g.norm() > 0 && gains.empty() ? std::nan("") : 0.5 * std::abs(g.dot(d));
-  // Where a descent starts at the minimum, up to rounding, the gradient cannot become smaller, and the value tells.
+  // If a descent starts at the minimum, up to rounding, the gradient cannot get smaller, and the value decides.
   const bool is_flat = g.norm() <= 1e-5 * unit || out.gain <= 1e-12 * std::abs(out.value);
   out.drop = std::max(cost.value(start) - out.value, std::abs(out.value));
   out.is_rest = std::isfinite(out.value) && is_flat && out.gain <= 1e-6 * out.drop;
@@ -103,7 +103,7 @@ Ending descend(Mean& cost, const Vector& start, double unit) {
 
 // True when the second descent shows that the first one did not end in the minimum of a convex cost.
 bool differ(const Ending& first, const Ending& second) {
-  // Where nothing is promised, fmax takes the other number.
+  // If nothing is promised, fmax takes the other number.
   const double tolerance = 10 * (first.gain + std::fmax(second.gain, 0.0)) + 1e-6 * first.drop;
   return second.value < first.value - tolerance || (second.is_rest && second.value > first.value + tolerance);
 }
@@ -111,7 +111,7 @@ bool differ(const Ending& first, const Ending& second) {
 }  // namespace
 
 Reference by_differences(const Costs& costs, Collective& collective, const Block& here) {
-  std::array<double, 2> samples{};  // of all agents; of the one that has most
+  std::array<double, 2> samples{};  // of all agents; of the agent that has the most
   collective.by_agent(samples, here.size(), [&](std::span<double> shared, Index k) {
     const auto own = static_cast<double>(costs.samples(here.agent(k)));
     shared[0] += own;
@@ -126,7 +126,7 @@ Reference by_differences(const Costs& costs, Collective& collective, const Block
   if (!std::isfinite(cost.value(zero)) || !slope.allFinite()) {
     return unknown_reference("the cost at 0, where the search for a minimum starts, is not finite");
   }
-  // In units of the first slope, what is small does not depend on the scale of the costs.
+  // In units of the first slope, smallness does not depend on the scale of the costs.
   const double unit = slope.norm() > 0 ? slope.norm() : 1;
   const Ending found = descend(cost, zero, unit);
   if (!found.is_rest) return unknown_reference("the search for a minimum did not converge, or there is none");

@@ -8,8 +8,8 @@
 
 namespace polyhop::optimum {
 
-/// Of costs of which nothing but values and gradients is known: L-BFGS, then Newton's method with curvatures from
-/// differences of gradients, from two starting points. Each process evaluates its own agents, those in `here`.
+/// For costs known only by values and gradients: L-BFGS, then Newton's method with curvatures from differences of
+/// gradients, from two starting points. Each process evaluates its own agents, those in `here`.
 Reference by_differences(const Costs& costs, Collective& collective, const Block& here);
 
 }  // namespace polyhop::optimum

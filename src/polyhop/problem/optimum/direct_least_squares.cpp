@@ -19,7 +19,7 @@ Reference by_rank_revealing(const Pooled& cost) {
   const Vector t = root.cwiseProduct(cost.y);
   const Eigen::CompleteOrthogonalDecomposition<Matrix> solver(x);
   Vector w = solver.solve(t);
-  // One step of refinement, whose own prediction of the gain is the accuracy.
+  // One step of refinement; the gain it predicts is the accuracy.
   w += solver.solve(t - x * w);
   const Vector left = t - x * w;
   const double gain = 0.5 * (x * solver.solve(left)).squaredNorm();
@@ -65,13 +65,13 @@ Reference by_least_norm(Cost& cost) {
   const Matrix gram = cost.hessian();
   const Vector unit = even_units(gram.diagonal());
   const Matrix even = unit.asDiagonal() * gram * unit.asDiagonal();
-  // Of full rank, which is cheaper to see, and to solve.
+  // Full rank is cheaper to detect, and to solve.
   if (Eigen::LDLT<Matrix>(even).vectorD().minCoeff() > 1e-9) return by_normal_equations(cost);
   const Eigen::SelfAdjointEigenSolver<Matrix> of(even);
   const auto size = static_cast<double>(w.size());
   const double least = 1e-14 * size * of.eigenvalues().maxCoeff();
   const Vector inverse = of.eigenvalues().unaryExpr([&](double x) { return x > least ? 1 / x : 0.0; });
-  // Eigenvalues rise.
+  // Eigenvalues ascend.
   const auto lacking = std::ranges::count(inverse, 0.0);
   const Eigen::HouseholderQR<Matrix> none(unit.asDiagonal() * of.eigenvectors().leftCols(lacking));
   const Matrix basis = none.householderQ() * Matrix::Identity(w.size(), lacking);

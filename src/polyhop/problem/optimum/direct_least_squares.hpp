@@ -7,19 +7,19 @@
 
 namespace polyhop::optimum {
 
-/// Least squares by factorisations; the accuracy of each is what one more step of refinement promises.
+/// Least squares by factorisations; the accuracy of each is the gain predicted for one more refinement step.
 
-/// Of dense features without penalty: a complete orthogonal decomposition.
+/// For dense features without a penalty: a complete orthogonal decomposition.
 Reference by_rank_revealing(const Pooled& cost);
 
-/// The wide form, through the samples' side; every coefficient is penalised alike.
+/// The dual form, for wide data; every coefficient must be penalised alike.
 Reference by_dual_equations(const Pooled& cost, double l2);
 
-/// The normal equations; a Gram matrix without full rank spoils them, and the accuracy tells.
+/// The normal equations; a rank-deficient Gram matrix spoils them, which shows in the accuracy.
 Reference by_normal_equations(Cost& cost);
 
-/// Without penalty, the solution of minimum norm, also of a Gram matrix that lacks rank. What is small is judged in
-/// even units, where columns are of the same length.
+/// Without a penalty: the solution of minimum norm, even if the Gram matrix is rank-deficient. Smallness is judged in
+/// units that make the columns equally long.
 Reference by_least_norm(Cost& cost);
 
 }  // namespace polyhop::optimum

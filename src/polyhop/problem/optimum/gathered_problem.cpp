@@ -22,12 +22,12 @@ namespace {
 struct AgentData {
   double weight = 0;
   std::vector<double> targets;
-  std::vector<double> values;         // of the features: all of them, or those that are not 0, sample after sample
+  std::vector<double> values;         // of the features: all of them, or those that are not 0, sample by sample
   std::vector<std::int32_t> columns;  // of these values, where features are sparse
-  std::vector<Index> lengths;         // how many values each sample has then
+  std::vector<Index> lengths;         // how many values each sample then has
 };
 
-// The data of the agents here, for the first process.
+// The data of the agents here, encoded for the first process.
 std::string told_data(const DataProblem& problem, const Block& here) {
   const Dataset& data = problem.data();
   MessageWriter out;
@@ -52,7 +52,7 @@ std::string told_data(const DataProblem& problem, const Block& here) {
   return out.bytes();
 }
 
-// In order of the agents, whoever told of them.
+// In order of the agents, whichever process sent them.
 std::vector<AgentData> heard_data(std::vector<std::string> messages, Index agents) {
   std::vector<AgentData> out(agents);
   for (std::string& bytes : messages) {

@@ -10,11 +10,11 @@
 
 namespace polyhop::optimum {
 
-/// The problem with the data of all agents, for the first process; none for the others. `here`: whose data this process
-/// has.
+/// The problem with the data of all agents, in the first process; null in the others. `here`: the agents whose data
+/// this process has.
 std::unique_ptr<DataProblem> gathered_problem(const DataProblem& problem, Collective& collective, const Block& here);
 
-/// What the first process found, for all.
+/// Shares what the first process found with all.
 Reference shared(const Reference& found, Collective& collective);
 
 }  // namespace polyhop::optimum

@@ -13,13 +13,13 @@
 namespace polyhop::optimum {
 namespace {
 
-// Solves (Hessian + damping * identity) d = -g, with the Hessian where curvatures were fixed.
+// Solves (Hessian + damping * identity) d = -g, with the Hessian at the stored curvatures.
 using Solve = std::function<Vector(const Vector& g, double damping)>;
 
 double least_gain(const Cost& cost, double value) { return negligible(cost) * std::max(1.0, std::abs(value)); }
 
-// What a step d promises. Where curvatures explain no good part of the slope, as of a loss that is a line there, they
-// promise nothing: the slope itself then bounds the gain, over a distance like that from 0.
+// What a step d promises. Where curvatures explain little of the slope, for example where a loss is linear, they
+// promise nothing: the gain is then bounded by the slope itself over a distance of the order of that from 0.
 double promised_gain(const Cost& cost, const Vector& w, const Vector& g, const Vector& d) {
   const double gain = 0.5 * std::abs(g.dot(d));
   const double slope = g.norm();
@@ -59,15 +59,15 @@ Known known_at(const Cost& cost, Vector w) {
   return out;
 }
 
-// Where rounding hides which of two values is lower, the slope at the end of the step d tells.
+// Where rounding hides which of two values is lower, the slope at the end of step d decides.
 bool is_lower(const Known& there, const Known& here, const Vector& d) {
   if (!std::isfinite(there.value)) return false;
   const double rounding = 1e-14 * std::abs(here.value);
   return there.value < here.value || (there.value <= here.value + rounding && there.g.dot(d) <= 0);
 }
 
-// Levenberg's and Marquardt's way: damping grows where the quadratic model fails, so that steps end before curvatures
-// change, and shrinks where it holds. Works while `left`, which `solve` takes its price from, is above 0.
+// Levenberg-Marquardt: damping grows where the quadratic model fails, so that steps end before curvatures change, and
+// shrinks where it holds. Continues while `left`, from which `solve` deducts its price, is above 0.
 void descend_damped(Cost& cost, Vector& w, const int& left, const Solve& solve) {
   Known here = known_at(cost, w);
   double damping = here.g.norm() / std::max(1.0, w.norm());
@@ -80,7 +80,7 @@ void descend_damped(Cost& cost, Vector& w, const int& left, const Solve& solve) 
       continue;
     }
     Known there = known_at(cost, here.w + d);
-    // Both are exact where curvatures are constant, and neither is a difference of values.
+    // Both are exact if curvatures are constant, and neither is a difference of values.
     const double promised = 0.5 * (damping * d.squaredNorm() - here.g.dot(d));
     const double kept = -0.5 * (here.g + there.g).dot(d);
     const bool lower = is_lower(there, here, d);
@@ -97,7 +97,7 @@ void descend_damped(Cost& cost, Vector& w, const int& left, const Solve& solve) 
   w = here.w;
 }
 
-// Polishes, and where that did not come close, from a point that damped steps find.
+// Polishes; if that does not come close, polishes again from a point found by damped steps.
 double reach(Cost& cost, Vector& w, int steps, const int& left, const Solve& solve) {
   const double gain = polish(cost, w, steps, solve);
   const double close = std::max(1e-10, 100 * negligible(cost)) * std::max(1.0, std::abs(cost.value(w)));
@@ -122,7 +122,7 @@ double newton_by_factorisation(Cost& cost, Vector& w) {
 }
 
 double newton_by_conjugate_gradients(Cost& cost, Vector& w) {
-  // Where gradients are dear, one good step; its gain says how far the point was.
+  // If gradients are expensive, one good step; its gain tells how far off the point was.
   const int steps = negligible(cost) > 1e-12 ? 1 : 8;
   const int most = std::min(affordable_gradients(cost) / (steps == 1 ? 4 : 8), 20 + 2 * static_cast<int>(w.size()));
   int left = affordable_gradients(cost) / 4;

@@ -6,13 +6,12 @@
 
 namespace polyhop::optimum {
 
-/// Newton's method from where a descent ended; returns what the last step was predicted to gain. From a point that is
-/// already good, with halving. Where that fails, because curvatures change along the steps (Huber losses of targets far
-/// away curve in few samples, or in none), steps are damped first.
-/// The Hessian is factorised.
+/// Newton's method from the end of a descent; returns the predicted gain of the last step. It halves steps, from a
+/// point that is already good. If that fails because curvatures change along the steps (Huber losses of far-off targets
+/// curve in few samples, or in none), steps are damped first. The Hessian is factorised.
 double newton_by_factorisation(Cost& cost, Vector& w);
 
-/// The same with the Hessian's products with vectors alone.
+/// The same using only products of the Hessian with vectors.
 double newton_by_conjugate_gradients(Cost& cost, Vector& w);
 
 }  // namespace polyhop::optimum

@@ -130,7 +130,7 @@ class PooledSoftmax final : public Pooled {
     double* row = z.row(n).data();
     return softmax_loss({row, static_cast<std::size_t>(classes_)}, static_cast<Index>(y(n)), row);
   }
-  // sum_n c_n s_nc h_n, class after class
+  // sum_n c_n s_nc h_n, class by class
   [[nodiscard]] Vector gathered(RowMatrix& s) const {
     s.array().colwise() *= c.array();
     const RowMatrix g = h.gathered(s);

@@ -10,7 +10,7 @@
 
 namespace polyhop::optimum {
 
-/// J on the pooled data of some agents that follow each other, of all or of one:
+/// J on the pooled data of consecutive agents, of all or of one:
 /// J(w) = sum_n c_n loss_n(H w) + (1/2) sum_j penalty_j w_j^2, c_n = weight_k / (K n_k).
 class Pooled : public Cost {
  public:
@@ -26,10 +26,11 @@ class Pooled : public Cost {
   Index blocks_;
 };
 
-/// The penalty is (1/2) sum_j penalty_j w_j^2.
+/// The vector of penalties in (1/2) sum_j penalty_j w_j^2.
 Vector penalty_of(const DataProblem& problem);
 
-/// Of a LinearProblem or a SoftmaxProblem, the agents from `first` to before `last`; throws Error for other problems.
+/// Of a LinearProblem or a SoftmaxProblem, for the agents from `first` up to but not including `last`; throws Error for
+/// other problems.
 std::unique_ptr<Pooled> pooled(const DataProblem& problem, Index first, Index last, Vector penalty);
 
 }  // namespace polyhop::optimum

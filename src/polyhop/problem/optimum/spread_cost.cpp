@@ -46,7 +46,7 @@ class SpreadCost final : public Cost {
     }
     return sum(v);
   }
-  // It passes from process to process in one piece, and agent by agent.
+  // It passes between processes in one piece, agent by agent.
   [[nodiscard]] bool has_small_hessian() const override {
     constexpr double max_work = 4e9;
     const auto size = static_cast<double>(penalty.size()) * static_cast<double>(penalty.size());
@@ -82,7 +82,7 @@ class SpreadCost final : public Cost {
   }
 
  private:
-  // The sum of all agents' rows, and what the penalty adds at w.
+  // The sum of all agents' rows, plus the penalty's part at w.
   [[nodiscard]] Vector sum(const Vector& w) const {
     Vector total = sum_of(collective_, rows_);
     add_penalty(w, total);
@@ -94,7 +94,7 @@ class SpreadCost final : public Cost {
   double features_;  // of all samples
   double blocks_;
   std::vector<std::unique_ptr<Pooled>> parts_;
-  mutable Rows rows_;  // what each agent here adds to a sum
+  mutable Rows rows_;  // each local agent's contribution to a sum
 };
 
 }  // namespace

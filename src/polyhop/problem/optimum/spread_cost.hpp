@@ -10,8 +10,8 @@
 
 namespace polyhop::optimum {
 
-/// J of data that several processes share: of each agent its own, summed in order of the agents. `features`: how many
-/// numbers those of all samples are.
+/// J of data that several processes share: each agent's part is computed separately, and summed in order of the agents.
+/// `features`: how many numbers the features of all samples are.
 std::unique_ptr<Cost> spread_cost(const DataProblem& problem, Collective& collective, const Block& here,
                                   double features);
 
