@@ -3,7 +3,8 @@
 """Stores of older versions are read, exported and resumed: `python3 old_store_test.py PATH_TO_polyhop`.
 
 tests/data/store-format-3.sqlite was written by the version whose format was 3, from the file beside it, and
-interrupted: its first run is finished, its second has a checkpoint.
+interrupted: its first run is finished, its second has a checkpoint. The second is of a later version, put into
+the tables of format 3, since no earlier rule of that test has the same arithmetic today.
 """
 
 import contextlib

@@ -47,6 +47,19 @@ class SharedInstance {
 
 }  // namespace
 
+namespace {
+
+// Whether products of gradients may be products of single samples, which earlier versions rounded differently.
+bool multiplies_samples(const ExperimentOptions& options, const Method& method) {
+  const Value* damping = method.rule.options.find("damping");
+  const std::string* name = damping == nullptr ? nullptr : damping->as<std::string>();
+  const ModelOptions& model = options.problem.model;
+  return name != nullptr && (*name == "paper" || *name == "rows") && model.l2 == 0 && !model.batch.all &&
+         model.batch.size == 1;
+}
+
+}  // namespace
+
 CellKey cell_key(const ExperimentOptions& options, const Method& method, std::uint64_t seed) {
   Value settings = identity(options);
   // Removes what does not change a run's numbers: names, other seeds, how often it is saved.
@@ -59,10 +72,10 @@ CellKey cell_key(const ExperimentOptions& options, const Method& method, std::ui
   settings["step"] = method.rule.options;
   settings["average"] = Value(method.average);
   add_gradient(method, settings);
-  // Whether products are remembered changes nothing; since they may be, they are rounded differently.
+  // Whether products are remembered changes no number.
   if (method.rule.name == "gap") {
     std::erase_if(*settings["step"].as<Value::Table>(), [](const auto& entry) { return entry.first == "products"; });
-    settings["arithmetic"] = Value(2);
+    if (multiplies_samples(options, method)) settings["arithmetic"] = Value(2);
   }
   // Earlier versions had other rules of this name, whose runs are not this one's.
   if (method.algorithm.name == "auto") settings["revision"] = Value(6);
