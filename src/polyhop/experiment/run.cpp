@@ -60,7 +60,7 @@ CellKey cell_key(const ExperimentOptions& options, const Method& method, std::ui
   settings["average"] = Value(method.average);
   add_gradient(method, settings);
   // Earlier versions had other rules of this name, whose runs are not this one's.
-  if (method.algorithm.name == "auto") settings["revision"] = Value(5);
+  if (method.algorithm.name == "auto") settings["revision"] = Value(6);
   return {method.name, seed, settings.text()};
 }
 
