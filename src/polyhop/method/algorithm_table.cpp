@@ -82,8 +82,8 @@ const std::vector<AlgorithmEntry>& algorithms() {
       algorithm_entry<Damsgrad, DamsgradOptions>(
           "damsgrad", "decentralized AMSGrad: the coordinates' scales are agreed on", "2 vectors", Steps::common),
       algorithm_entry<Automatic>(
-          "auto", "graph-aware steps where the data fit, gradients with memory where they do not",
-          "with full gradients as quasi-newton; as GAP where the data fit; else 1 vector, 13 scalars", Steps::own),
+          "auto", "Newton's or quasi-Newton steps on sums for linear models; else exact diffusion with steps of its own",
+          "with full gradients as quasi-newton; a matrix and a vector along a tree per epoch; else 1 vector, 13 scalars", Steps::own),
   };
   return table;
 }
