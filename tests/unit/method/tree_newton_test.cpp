@@ -6,9 +6,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <utility>
 #include <vector>
 
+#include "polyhop/core/block.hpp"
 #include "polyhop/network/runtime.hpp"
+#include "polyhop/problem/softmax_problem.hpp"
 #include "support/networks.hpp"
 #include "support/rule_run.hpp"
 #include "support/trial.hpp"
@@ -156,6 +160,49 @@ TEST(TreeNewton, TakesAgentsWithoutSamples) {
   const LinearProblem problem(std::move(data), builtin_loss("least-squares").loss, LinearOptions{.weights = {1, 0, 1}});
   const auto run = descend(network_of(Topology::path, 3), problem, Rows(3, 1), 1);
   EXPECT_LT(largest_distance(run.w, {(1 + 2 * 8) / 5.0}), 1e-14);
+}
+
+// Newton's method goes the same way whatever the coordinates: of two classes, that of w_1 - w_0 in the logistic loss.
+TEST(TreeNewton, TreatsTwoClassesAsTheLogisticLoss) {
+  const std::vector<test::Dense> samples = {{{1, 2, 1}, {0, 1, -1}}, {{3, 1, 1}, {1, -1, -1}}, {{1, -1, 1}}};
+  const auto logistic = problem_of(samples, "logistic");
+  Dataset data = test::data_of(samples);
+  for (double& y : data.targets) y = y > 0 ? 1 : 0;
+  const SoftmaxProblem softmax(std::move(data), 2);
+  const CombinationMatrix matrix = network_of(Topology::path, 3);
+  for (const Index passes : {1, 2, 3}) {
+    const auto one = descend(matrix, *logistic, Rows(3, 2), passes);
+    const auto two = descend(matrix, softmax, Rows(3, 4), passes);
+    for (Index j = 0; j < 2; ++j) EXPECT_NEAR(two.w(0, 2 + j) - two.w(0, j), one.w(0, j), 1e-9) << passes;
+  }
+}
+
+// Of features that are mostly 0 only the others are held.
+TEST(TreeNewton, TakesSparseFeatures) {
+  const std::vector<test::Dense> samples = {{{1, 0, 1}, {0, 2, 2}}, {{3, 0, 1}, {0, -1, 5}}};
+  Dataset data = test::data_of(samples);
+  data.features = Features::sparse(2, {0, 1, 2, 3, 4}, {0, 1, 0, 1}, {1, 2, 3, -1});
+  const LinearProblem sparse(std::move(data), builtin_loss("poisson").loss);
+  const auto dense = problem_of(samples, "poisson");
+  const CombinationMatrix matrix = network_of(Topology::path, 2);
+  const auto one = descend(matrix, sparse, Rows(2, 2), 4);
+  const auto other = descend(matrix, *dense, Rows(2, 2), 4);
+  for (Index j = 0; j < 2; ++j) EXPECT_NEAR(one.w(1, j), other.w(1, j), 1e-12);
+}
+
+TEST(TreeNewton, SolvesInSinglePrecision) {
+  ProblemOptions options;
+  options.dimension = 6;
+  options.samples = 20;
+  options.noise = 0.5;
+  options.model.loss = builtin_loss("logistic");
+  options.model.l2 = 0.1;
+  options.precision = Element::float32;
+  const auto instance = test::synthetic_instance(network_of(Topology::ring, 5), options, 3);
+  const auto run = descend(instance.matrix, *instance.problem, Rows(5, 6, 0, Element::float32), 8);
+  std::vector<double> model(6);
+  read_row(run.w, 4, model);
+  for (std::size_t j = 0; j < 6; ++j) EXPECT_NEAR(model[j], instance.reference.minimiser.value()[j], 2e-6);
 }
 
 }  // namespace
