@@ -8,6 +8,7 @@
 #include <bit>
 #include <cstddef>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "polyhop/core/random.hpp"
@@ -62,9 +63,9 @@ test::Instance counts() {
       test::network_of(Topology::path, 5), test::problem_of(samples, "poisson", 0, {2, false}, Sampling::uniform), {}};
 }
 
-test::Instance noisy(double l2, Batch batch) {
+test::Instance noisy(double l2, Batch batch, Index dimension = 4) {
   ProblemOptions options;
-  options.dimension = 4;
+  options.dimension = dimension;
   options.samples = 6;
   options.noise = 1;
   options.model.l2 = l2;
@@ -94,18 +95,20 @@ TEST(Automatic, GivesTheBitsOfAnUnbrokenRunInEveryStage) {
   check(counts(), 2);
 }
 
-// Batches, then whole gradients: six samples per agent, epochs of six or three iterations, the turn after 21 and 9. Of
-// counts there are no batches.
-TEST(Automatic, GivesTheBitsOfAnUnbrokenRunWithWholeGradients) {
-  for (const auto& [instance, iterations] :
-       {std::pair{noisy(0, {1, false}), 75}, {noisy(0.1, {2, false}), 45}, {counts(), 60}}) {
+// Passes of Newton's method, and with many numbers batches, then whole gradients: six samples per agent, epochs of six
+// or three iterations, the turn after 19.
+TEST(Automatic, GivesTheBitsOfAnUnbrokenRunByEpochs) {
+  for (const auto& [instance, iterations, begun_by] : {std::tuple{noisy(0, {1, false}), 28, "newton.begun"},
+                                                       {noisy(0.1, {2, false}), 20, "newton.begun"},
+                                                       {counts(), 20, "newton.begun"},
+                                                       {noisy(0, {1, false}, 1001), 49, "quasi_newton.begun"}}) {
     const auto path = [&, end = iterations](Index workers, const Snapshot* resume, Index first) {
       return test::follow(instance, {}, end, test::threads(workers), seed, resume, first, "auto",
                           GradientEstimate::plain, end);
     };
     const test::Path whole = path(1, nullptr, 0);
     const auto& entries = whole.states.back().entries;
-    const double begun = std::ranges::find(entries, "quasi_newton.begun", &Snapshot::Entry::name)->data[0];
+    const double begun = std::ranges::find(entries, begun_by, &Snapshot::Entry::name)->data[0];
     EXPECT_EQ(std::bit_cast<Index>(begun), 1);
     for (Index stop = 0; stop < iterations; ++stop) {
       const test::Path rest = path(3, &whole.states[stop], stop);

@@ -58,6 +58,19 @@ def loss_slope(kind, margin, y, delta):
     raise ValueError(f"unknown loss {kind!r}")
 
 
+def loss_curvature(kind, margin, y, delta):
+    """Second derivative of the loss with respect to the margin; where the loss is a line, its slope over the way to the target."""
+    if kind == "least-squares":
+        return np.ones_like(margin)
+    if kind == "logistic":
+        return np.exp(-np.logaddexp(0.0, y * margin) - np.logaddexp(0.0, -y * margin))
+    if kind == "huber":
+        return delta / np.maximum(np.abs(margin - y), delta)
+    if kind == "poisson":
+        return np.exp(margin)
+    raise ValueError(f"unknown loss {kind!r}")
+
+
 def loss_curvature_bound(kind):
     """Largest second derivative of the loss."""
     return {"logistic": 0.25, "poisson": np.inf}.get(kind, 1.0)

@@ -278,7 +278,7 @@ void add_alone(Cases& cases) {
 /// with three agents after 256.
 void add_automatic(Cases& cases) {
   const RunCase runs[] = {
-      // A known end: long runs, whose gradients become whole, and short ones, whose steps end at 0.
+      // A known end: passes of Newton's method, one per epoch.
       {.topology = "path",
        .agents = 4,
        .dimension = 4,
@@ -295,9 +295,17 @@ void add_automatic(Cases& cases) {
        .noise = 1.0,
        .batch = 3,
        .known_end = true},
-      {.agents = 5, .dimension = 3, .samples = 9, .iterations = 72, .loss = "poisson", .l2 = 0.1, .known_end = true},
-      {.agents = 6, .samples = 20, .iterations = 100, .l2 = 0.05, .noise = 1.0, .start = "normal", .known_end = true},
-      {.topology = "star", .agents = 5, .samples = 40, .iterations = 100, .noise = 1.0, .batch = 3, .known_end = true},
+      {.agents = 5, .dimension = 3, .samples = 9, .iterations = 40, .loss = "poisson", .l2 = 0.1, .known_end = true},
+      {.agents = 6,
+       .dimension = 4,
+       .samples = 20,
+       .iterations = 76,
+       .loss = "huber",
+       .l2 = 0.05,
+       .noise = 3.0,
+       .start = "normal",
+       .known_end = true},
+      {.topology = "star", .agents = 5, .samples = 40, .iterations = 13, .noise = 1.0, .batch = 3, .known_end = true},
       // Data that fit.
       {.topology = "ring", .agents = 8, .dimension = 40, .iterations = 150},
       {.agents = 6, .dimension = 40, .iterations = 150, .loss = "huber"},
@@ -357,7 +365,36 @@ void add_automatic(Cases& cases) {
        .loss = "poisson",
        .batch = 3},
       {.topology = "path", .agents = 8, .samples = 9, .iterations = 120, .loss = "poisson", .batch = 3},
-      {.topology = "path", .agents = 8, .samples = 9, .iterations = 8, .loss = "poisson", .batch = "all"}};
+      {.topology = "path", .agents = 8, .samples = 9, .iterations = 8, .loss = "poisson", .batch = "all"},
+      // Matrices that are too expensive to be summed again.
+      {.topology = "path",
+       .agents = 8,
+       .dimension = 12,
+       .samples = 4,
+       .iterations = 16,
+       .loss = "logistic",
+       .l2 = 0.1,
+       .noise = 1.0,
+       .batch = 3,
+       .known_end = true},
+      // Too short for a pass: steps that end at 0.
+      {.agents = 6, .samples = 90, .iterations = 45, .l2 = 0.05, .noise = 1.0, .start = "normal", .known_end = true},
+      {.topology = "star", .agents = 5, .samples = 600, .iterations = 100, .noise = 1.0, .batch = 3, .known_end = true},
+      // Too many numbers for second derivatives: whole gradients in a long run.
+      {.topology = "path",
+       .agents = 3,
+       .dimension = 1001,
+       .samples = 3,
+       .iterations = 26,
+       .noise = 1.0,
+       .known_end = true},
+      {.agents = 4,
+       .dimension = 1001,
+       .samples = 3,
+       .iterations = 25,
+       .loss = "poisson",
+       .l2 = 0.1,
+       .known_end = true}};
   for (const RunCase& run : runs) cases.add("auto", {}, run);
 }
 

@@ -126,9 +126,9 @@ def automatic_traffic(x, i, twin):
     """(rounds, vectors, scalars) of `auto`: GAP and what it claims; folds and averages; sums up a tree and down."""
     hop, two_hop = directions(x.A)
     parts = [(0, 0, 0)]
-    if i == 0 and x.given["iterations"] > 0:  # how long an epoch is
+    if i == 0 and x.given["iterations"] > 0:  # how long an epoch is; whether all begin at 0
         length = gap_twin.diameter(x.A)
-        parts.append((length, 0, length * hop))
+        parts += [(length, 0, length * hop)] * (2 if x.start.shape[1] <= 200 else 1)
     if twin.stage == 0:
         parts += [metric_traffic(x, method_twin.AUTO_GAP), (2, 0, two_hop)]
     elif isinstance(twin.descent, method_twin.Remembering):
@@ -201,7 +201,9 @@ def gradients(x, i, twin):
 
 def on_sums(x, i, twin):
     """Whether values and gradients are summed up a tree and down, and nothing else is sent."""
-    return x.name == "quasi-newton" or (x.name == "auto" and twin.algorithm.turn is not None and i >= twin.algorithm.turn)
+    own = twin.algorithm
+    return x.name == "quasi-newton" or (
+        x.name == "auto" and (own.passes_begin is not None or (own.turn is not None and i >= own.turn)))
 
 
 def sums_traffic(x, i, twin):
@@ -210,10 +212,17 @@ def sums_traffic(x, i, twin):
     planned = np.zeros(7, dtype=int)
     if i == 0 and x.given["iterations"] > 0 and x.name == "auto":
         length, hop = gap_twin.diameter(x.A), directions(x.A)[0]
-        planned[[0, 2, 4]] = length, length * hop, length * hop
+        lists = 1 + (x.is_stochastic() and twin.algorithm.epoch > 1 and x.start.shape[1] <= 200)  # an epoch; whether all begin at 0
+        planned[[0, 2, 4]] = np.multiply(lists, (length, length * hop, length * hop))
     if number is None:
         return planned
     links, sums, evaluated = 2 * (x.K - 1), 2 if number == 0 else 1, x.K * -(-x.H.shape[1] // x.b)
+    if x.name == "auto" and twin.algorithm.newton is not None:
+        newton, M = twin.algorithm.newton, x.start.shape[1]
+        sums += (M + 2) // 2 if newton.summed else 0
+        rounds, scalars = sums + newton.looks, 1 + 16 * newton.looks
+        return planned + [2 * height(x.A) * rounds, links * sums, links * scalars, 0, 0, evaluated,
+                          evaluated * (1 + newton.summed)]
     return planned + [2 * height(x.A) * sums, links * sums, links, 0, 0, evaluated, evaluated]
 
 
@@ -320,11 +329,16 @@ class MethodOracle(unittest.TestCase):
         self.assertGreaterEqual(len(self.automatic), LEAST_AUTOMATIC)
         summed = [x for x, _ in self.automatic if not x.is_stochastic()]
         self.assertEqual({x.given["loss"] for x in summed}, {"least-squares", "huber", "poisson"})
+        passes = [(x, twin) for x, twin in self.automatic if twin.newton is not None]
+        self.assertEqual({x.given["loss"] for x, _ in passes}, {"least-squares", "logistic", "huber", "poisson"})
+        self.assertTrue(any(twin.tested[-1] < 1 for _, twin in passes), "a pass that tests some samples")
+        self.assertTrue(any(twin.passes_begin > 0 for _, twin in passes), "models that do not begin at 0")
+        self.assertTrue(any(twin.newton.corrected for _, twin in passes), "matrices that are corrected")
         whole = [x for x, twin in self.automatic if x.is_stochastic() and twin.turn is not None]
-        self.assertEqual({x.given["loss"] for x in whole}, {"least-squares", "logistic", "poisson"})
-        ending = [x for x, twin in self.automatic if x.given["iterations"] > 0 and twin.turn is None]
+        self.assertEqual({x.given["loss"] for x in whole}, {"least-squares", "poisson"})
+        ending = [x for x, twin in self.automatic if x.given["iterations"] > 0 and twin.turn is None and twin.newton is None]
         self.assertEqual({x.b for x in ending}, {1, 3}, "steps that end at 0")
-        batches = [(x, twin) for x, twin in self.automatic if x.is_stochastic() and twin.turn is None]
+        batches = [(x, twin) for x, twin in self.automatic if x.is_stochastic() and twin.turn is None and twin.newton is None]
         kept = [(x, twin) for x, twin in batches if twin.stage == 0]
         left = [(x, twin) for x, twin in batches if twin.left_at is not None]
         began = [(x, twin) for x, twin in batches if twin.left_at is None and x.given["l2"] > 0]

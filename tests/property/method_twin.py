@@ -45,6 +45,9 @@ Readings, where the formulas leave room:
   num and den forget that at t = 1, while a and b, 0 by then, forget nothing. rho_k stays where num_k or den_k is not
   above 0; as long as there is none the agent rests. lambda_k is 0 where b_k is. The averages are by A, and P mixes as
   much as in stage 0, also where that is more than agent-wise steps are proven for.
+- `auto`, Newton's method: passes end after 1, 2, ... epochs, half an epoch later if models do not begin at 0, and the last one
+  with the run if at least a tenth of the samples can be tested by then. The order of the samples is j s mod N, s the first number
+  from 0.618034 N on that has no divisor in common with N.
 - `auto`, other costs: their stage 1 watches ||g_k + d_k||^2/L_k with the new d_k, and a verdict, after the step, is that
   of the iterations before it.
 """
@@ -765,6 +768,103 @@ class QuasiNewton(Algorithm):
             self.pairs = (self.pairs + [(s, z)])[-self.o["memory"]:]
 
 
+class SlopeSearch:
+    """The search for the point on a line where a convex cost stops to fall, eight points at a time; `at`: where to look next."""
+
+    def __init__(self, value, slope):
+        self.value, self.slope, self.low, self.high = value, slope, (0.0, slope), None
+        self.best, self.looks, self.at = (abs(slope), 0.0), 0, 4.0 ** np.arange(-3, 5)
+
+    def ends(self, values, slopes):
+        """Takes what was found there; else the next points are there."""
+        for a, value, slope in zip(self.at, values, slopes):
+            if np.isfinite(slope) and value <= self.value + 1e-12 * abs(self.value) and abs(slope) < self.best[0]:
+                self.best = abs(slope), a
+            if np.isfinite(slope) and slope < 0:
+                self.low = max(self.low, (a, slope))
+            elif self.high is None or a < self.high[0]:
+                self.high = a, slope
+        self.looks += 1
+        flat = self.high is not None and self.best[0] <= 0.05 * abs(self.slope)
+        if self.best[0] == 0 or flat or self.looks == 6:
+            return True
+        self.at = self.next_points()
+        return False
+
+    def next_points(self):
+        if self.high is None:
+            return self.low[0] * 4.0 ** np.arange(1, 9)
+        if self.low[0] == 0:
+            return self.high[0] * np.append(0.5 ** np.arange(8, 1, -1), 0.75)
+        width = self.high[0] - self.low[0]
+        at = self.low[0] + np.arange(1, 9) / 9 * width
+        root = self.low[0] - self.low[1] * width / (self.high[1] - self.low[1])
+        if self.low[0] < root < self.high[0]:
+            at[4] = root
+        return at
+
+
+class Newton:
+    """Newton's method on the mean of all costs, a pass over all samples at a time; all agents are at `w`.
+
+    `looks`, `summed`: how often points were looked at along the line in the last pass, and whether its matrix is a new
+    sum; `corrected`: whether a matrix ever was not.
+    """
+
+    def __init__(self, A, W, whole):
+        self.A, self.whole, self.w, self.matrices, self.move = A, whole, np.mean(W, axis=0), 0, None
+        self.looks, self.summed, self.corrected, self.rests = 0, False, False, False
+
+    def step(self, i, tested):
+        """mu of a pass that ends with iteration i, and chooses it on this share of the samples."""
+        batch, (K, N, M) = self.whole, self.whole.h.shape
+        everywhere = np.tile(self.w, (K, 1))
+        value, g = np.mean(batch.values(everywhere)), np.mean(batch.gradients(everywhere), axis=0)
+        links = np.sum(gap_twin.neighbourhoods(self.A)) - K
+        self.summed = self.matrices == 0 or (self.matrices + 1) * (K - 1) * (M + 1) <= 0.5 * links * (i + 1)
+        if self.summed:
+            c = gap_twin.loss_curvature(batch.loss, batch.h @ self.w, batch.y, batch.delta)
+            self.H = np.einsum("kn,kni,knj->ij", c, batch.h, batch.h) / (K * N)  # without the penalty
+            self.matrices += 1
+        else:
+            self.correct(self.move, g - self.g - batch.l2 * self.move)
+        self.g, p = g, -np.linalg.solve(self.H + batch.l2 * np.eye(M), g)
+        lost, self.looks = -(g @ p) <= 1e-12 * abs(value), 0
+        mu = 1.0 if lost else self.search(value, g @ p, p, tested)
+        self.move = mu * p
+        self.w = self.w + self.move
+        self.rests = lost or mu == 0 or np.linalg.norm(self.move) <= np.finfo(float).eps * np.linalg.norm(self.w - self.move)
+        return mu
+
+    def correct(self, s, z):
+        """BFGS."""
+        self.corrected = True
+        Hs = self.H @ s
+        self.H = self.H + np.outer(z, z) / (s @ z) - np.outer(Hs, Hs) / (s @ Hs)
+
+    def search(self, value, slope, p, tested):
+        """a at which the slope along p vanishes; samples that are not tested count as at the start."""
+        batch, N = self.whole, self.whole.h.shape[1]
+        stride = max(1, int(0.618034 * N))
+        while math.gcd(stride, N) != 1:
+            stride += 1
+        chosen = np.arange(math.ceil(tested * N)) * stride % N
+        some = gap_twin.Batch(batch.h[:, chosen], batch.y[:, chosen], batch.loss, batch.l2, batch.delta)
+
+        def look(a):
+            everywhere = np.tile(self.w + a * p, (len(batch.h), 1))
+            return np.mean(some.values(everywhere)), np.mean(some.gradients(everywhere), axis=0) @ p
+
+        start = look(0.0)
+        self.looks, search = int(tested < 1), SlopeSearch(value, slope)
+        found = False
+        while not found:
+            self.looks += 1
+            values, slopes = zip(*(look(a) for a in search.at))
+            found = search.ends(np.array(values) + value - start[0], np.array(slopes) + slope - start[1])
+        return search.best[1]
+
+
 class Dadam(Algorithm):
     """m, v, vhat = b3 vhat + (1-b3) max(vhat, v), all from 0."""
 
@@ -972,7 +1072,8 @@ class Corrected:
 
 
 class Auto(Algorithm):
-    """With full gradients: L-BFGS on sums, and so from iteration `turn` on in a long run whose end is known, once per epoch. Else, stage 0: GAP on exact diffusion while its claims are kept and losses fall. Stage 1: a descent that remembers, for losses whose
+    """With full gradients: L-BFGS on sums. By batches, if the end of the run is known and far enough: passes of Newton's method from
+    iteration `passes_begin` on, one per epoch; with more than 1000 numbers L-BFGS on sums from iteration `turn` on. Else, stage 0: GAP on exact diffusion while its claims are kept and losses fall. Stage 1: a descent that remembers, for losses whose
     curvature is bounded; of others one with 1/L_k, and stage 2 the same with falling steps.
 
     Of the last iteration: `asked`, how many numbers were summed over the network each time; `values` and `gradients`, evaluated;
@@ -987,10 +1088,41 @@ class Auto(Algorithm):
         self.losses, self.asked, self.gradients = Watch(len(A), 32), [], 0
         self.sums = QuasiNewton(ALGORITHM_DEFAULTS["quasi-newton"], A, start)
         self.turn, self.mu, self.evaluation = None, None, None
+        self.passes_begin, self.newton, self.tested = None, None, []
 
     def step(self, i, batch, rule):
         self.mu = self.chosen(i, batch, rule)
         return self.mu
+
+    def share_tested(self, left):
+        """Of all samples, by the last pass, when so many iterations are left for it."""
+        return (left - self.epoch / 2) / (self.epoch / 2)
+
+    def plan_newton(self):
+        """The iteration from which on there are passes of Newton's method; None: there are none."""
+        epoch, numbers = self.epoch, self.W.shape[1]
+        if epoch == 1 or numbers > 1000 or (numbers > 200 and self.iterations < 5 * epoch):
+            return None
+        begin = (epoch + 1) // 2 if self.W.any() else 0
+        left = self.iterations - begin
+        return begin if left >= epoch or self.share_tested(left) >= 0.1 else None
+
+    def pass_of_newton(self, i):
+        self.evaluation, self.values, self.gradients = None, 0, 0
+        since = i + 1 - self.passes_begin
+        whole = since > 0 and since % self.epoch == 0
+        tested = 1.0 if whole else self.share_tested(since % self.epoch)
+        ends = whole or (since > 0 and i + 1 == self.iterations and tested >= 0.1)
+        if not ends or (self.newton is not None and self.newton.rests):
+            return np.zeros(len(self.W)) if self.mu is None else self.mu
+        if self.newton is None:
+            self.newton = Newton(self.A, self.W, self.whole)
+        mu = self.newton.step(i, tested)
+        self.tested.append(tested)
+        self.evaluation, self.values = len(self.tested) - 1, self.epoch * len(self.W)
+        self.gradients = self.values * (1 + self.newton.summed)
+        self.W = np.tile(self.newton.w, (len(self.W), 1))
+        return np.full(len(self.W), mu)
 
     def plan(self, bounded):
         """The iteration from which on gradients are whole; None: they never are."""
@@ -1001,6 +1133,10 @@ class Auto(Algorithm):
 
     def chosen(self, i, batch, rule):
         bounded = gap_twin.loss_curvature_bound(batch.loss) < np.inf
+        if i == 0 and self.iterations > 0 and not self.exact:
+            self.passes_begin = self.plan_newton()
+        if self.passes_begin is not None:
+            return self.pass_of_newton(i)
         if i == 0 and (self.exact or self.iterations > 0):
             self.turn = self.plan(bounded)
         if self.turn is not None and i >= self.turn:

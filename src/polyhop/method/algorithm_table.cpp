@@ -82,8 +82,10 @@ const std::vector<AlgorithmEntry>& algorithms() {
       algorithm_entry<Damsgrad, DamsgradOptions>(
           "damsgrad", "decentralized AMSGrad: agents agree on the coordinates' scales", "2 vectors", Steps::common),
       algorithm_entry<Automatic>(
-          "auto", "graph-aware steps while the data fit, gradients with memory otherwise",
-          "like quasi-newton with full gradients, like GAP while the data fit; otherwise 1 vector, 13 scalars",
+          "auto",
+          "Newton or quasi-Newton steps on sums for linear models; otherwise exact diffusion with its own steps",
+          "like quasi-newton with full gradients; a matrix and a vector along a tree per epoch; otherwise 1 vector, 13 "
+          "scalars",
           Steps::own),
   };
   return table;

@@ -23,6 +23,12 @@ constexpr double growing = 1.25;
 // By batches: the epochs that a run must have before it pays to evaluate all samples, and those of batches before that.
 constexpr Index long_run = 8;
 constexpr Index warm_up = 3;
+// The numbers of a model whose second derivatives are affordable: in any run, and in one of so many epochs.
+constexpr Index few_numbers = 200;
+constexpr Index most_numbers = 1000;
+constexpr Index longer_run = 5;
+// The least share of all samples on which the last pass may choose how far it goes.
+constexpr double least_tested = 0.1;
 // The most that a move may change the prediction of an agent's sample, where the next unit may be e times as steep.
 constexpr double farthest = 3;
 
@@ -167,6 +173,7 @@ Automatic::Automatic(Rows start, const NoOptions&, const Setting& setting)
       turn_ = 0;
       return;
     }
+    if (w_.columns() <= most_numbers) newton_.emplace(w_, *setting.oracle);
   }
   gap_.emplace(graph_aware_options(), on_exact_diffusion(setting, mixing_));
   gap_->allow_unknown_smoothness();
@@ -180,9 +187,11 @@ Automatic::Automatic(Rows start, const NoOptions&, const Setting& setting)
 
 void Automatic::register_more(StateRegistry& state) {
   if (tree_) tree_->register_state(state);
+  if (newton_) newton_->register_state(state);
   if (!gap_) return;
   state.number("auto.epoch", epoch_);
   state.number("auto.turn", turn_);
+  state.number("auto.passes_begin", passes_begin_);
   state.number("auto.stage", stage_);
   state.number("auto.falling", falling_);
   gap_->register_state(state);
@@ -196,6 +205,7 @@ void Automatic::register_more(StateRegistry& state) {
 
 void Automatic::step(Index i, Oracle& oracle, StepSize&, Network& network) {
   if (i == 0 && tree_ && gap_) plan(oracle, network);
+  if (by_newton()) return newton_step(i, oracle, network);
   if (i >= turn_) return descend_whole(i, oracle, network);
   if (i == 0 && (turn_ != never || !oracle.may_fit())) stage_ = 1;
   if (stage_ == 1 && remembering_) {
@@ -225,11 +235,38 @@ void Automatic::plan(Oracle& oracle, Network& network) {
   std::ranges::fill(energy_, static_cast<double>(oracle.epoch()));
   network.spread_max(energy_);
   epoch_ = energy_.empty() ? 1 : static_cast<Index>(energy_[0]);
+  if (epoch_ > 1 && newton_) plan_newton(network);
+  if (by_newton()) return;
   if (epoch_ == 1) {
     turn_ = 0;
   } else if (iterations_ >= long_run * epoch_) {
     turn_ = remembering_ ? warm_up * epoch_ + iterations_ % epoch_ : 0;
   }
+}
+
+// A pass looks at every sample twice, for h.w with the gradient and for h.p, each of which takes half of its time. What
+// is h.0 is known, so the first one begins half an epoch earlier than the run if models begin at 0.
+void Automatic::plan_newton(Network& network) {
+  if (w_.columns() > few_numbers && iterations_ < longer_run * epoch_) return;
+  for (Index k = 0; k < w_.rows(); ++k) energy_[k] = dot(w_, k, w_, k);
+  network.spread_max(energy_);
+  const bool from_zero = energy_.empty() || energy_[0] == 0;
+  const Index begin = from_zero ? 0 : (epoch_ + 1) / 2;
+  if (iterations_ - begin >= epoch_ || share_tested(iterations_ - begin) >= least_tested) passes_begin_ = begin;
+}
+
+// What the last pass can test when this many iterations are left for it, relative to all samples.
+double Automatic::share_tested(Index left) const {
+  const auto half = static_cast<double>(epoch_) / 2;
+  return (static_cast<double>(left) - half) / half;
+}
+
+void Automatic::newton_step(Index i, Oracle& oracle, Network& network) {
+  const Index since = i + 1 - passes_begin_;
+  if (since <= 0) return;
+  const double tested = since % epoch_ == 0 ? 1 : share_tested(since % epoch_);
+  const bool ends = since % epoch_ == 0 || (i + 1 == iterations_ && tested >= least_tested);
+  if (ends) newton_->step(i, tested, w_, oracle, mu_, network);
 }
 
 // One evaluation per epoch, at its end.

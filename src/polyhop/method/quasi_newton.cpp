@@ -16,15 +16,14 @@ constexpr double enough_decrease = 1e-4;  // Armijo's and Wolfe's constants, as 
 constexpr double enough_turn = 0.9;
 constexpr Index max_tries = 40;
 
-// The distance between numbers of about 1.
-double unit_in(Element element) {
-  return element == Element::float64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
-}
-
 // How much a value may rise, relative to its size, and count as the same.
 double rounding_in(Element element) { return element == Element::float64 ? 1e-12 : 1e-6; }
 
 }  // namespace
+
+double unit_in(Element element) {
+  return element == Element::float64 ? std::numeric_limits<double>::epsilon() : std::numeric_limits<float>::epsilon();
+}
 
 QuasiNewton::QuasiNewton(std::span<const double> start, Index memory)
     : QuasiNewton(static_cast<Index>(start.size()), memory, Element::float64) {

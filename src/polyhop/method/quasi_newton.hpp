@@ -12,6 +12,9 @@
 
 namespace polyhop {
 
+/// The distance between numbers of about 1.
+double unit_in(Element element);
+
 /// Minimises a smooth convex cost by L-BFGS (Liu and Nocedal 1989), one evaluation at a time: evaluate at `trial()`,
 /// then `take` what was found. Whoever is told the same numbers goes the same way to the bit, so agents that share
 /// sums need nobody to lead them. Written here and not taken from a library because of that turned-round control, and

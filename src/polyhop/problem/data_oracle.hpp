@@ -78,6 +78,46 @@ class DataOracle : public Oracle, public SampleGradients {
     }
     std::ranges::transform(sums_, g, [](double sum) { return static_cast<T>(sum); });
   }
+  /// See SampleGradients; `weight(j, c, d)`: the j-th sample's second derivative by its predictions c and d.
+  template <class T, class Weight>
+  void add_products(Index k, std::span<const Index> samples, double by, Index first, std::span<double> out,
+                    Weight weight) {
+    const Index features = problem_.features();
+    const Index dimension = problem_.dimension();
+    // The triangle's row that `first` is in, and the column.
+    Index row = 0;
+    while (first >= dimension - row) first -= dimension - row++;
+    for (std::size_t j = 0; j < samples.size(); ++j) {
+      read_features<T>(sample(k, samples[j]), wide_);
+      Index r = row;
+      Index s = row + first;
+      for (std::size_t done = 0; done < out.size();) {
+        const Index c = r / features;
+        const Index d = s / features;
+        const Index end = std::min({(d + 1) * features, s + static_cast<Index>(out.size() - done)});
+        const double a = by * weight(j, c, d) * wide_[r % features];
+        const double* h = wide_.data() + (s - d * features);
+        double* to = out.data() + done;
+        if (a != 0) {
+          for (Index m = 0; m < end - s; ++m) to[m] += a * h[m];
+        }
+        done += end - s;
+        s = end;
+        if (s == dimension) s = ++r;
+      }
+    }
+  }
+  template <class T>
+  void read_features(Index place, std::span<double> out) const {
+    if (!features().is_sparse()) {
+      std::copy_n(features().dense().template as<T>(place), out.size(), out.begin());
+      return;
+    }
+    std::ranges::fill(out, 0.0);
+    const auto columns = features().columns_of(place);
+    const auto values = features().template values_of<T>(place);
+    for (std::size_t e = 0; e < columns.size(); ++e) out[columns[e]] = values[e];
+  }
   /// Allocates the block's values and gradients; `written`: dense gradients.
   void prepare(Evaluation& out, bool written) const;
 
@@ -88,6 +128,7 @@ class DataOracle : public Oracle, public SampleGradients {
 
  private:
   std::vector<double> sums_;  // see sum_samples
+  std::vector<double> wide_;  // a sample's features
 };
 
 }  // namespace polyhop

@@ -79,6 +79,41 @@ class LinearOracle final : public DataOracle, public SampleRows {
     });
     return by * losses;
   }
+  void predict(Index k, std::span<const Index> samples, const Rows& w, Index r, std::span<double> z) override {
+    for (std::size_t j = 0; j < samples.size(); ++j) z[j] = prediction(k, samples[j], w.as<T>(r));
+  }
+  double losses(Index k, std::span<const Index> samples, std::span<const double> z, std::span<double> slopes) override {
+    double sum = 0;
+    for (std::size_t j = 0; j < samples.size(); ++j) {
+      const std::span<const double> target(&problem_.data().targets[sample(k, samples[j])], 1);
+      double loss = 0;
+      loss_.values(z.subspan(j, 1), target, {&loss, 1});
+      loss_.slopes(z.subspan(j, 1), target, slopes.subspan(j, 1));
+      sum += loss;
+    }
+    return sum;
+  }
+  void add(Index k, std::span<const Index> samples, std::span<const double> slopes, Rows& g) override {
+    T* out = g.as<T>(k);
+    sum_samples(samples.size(), out, [&](std::size_t first, std::size_t last) {
+      for (std::size_t j = first; j < last; ++j) features().add_scaled(slopes[j], sample(k, samples[j]), out);
+    });
+  }
+  void curvatures(Index k, std::span<const Index> samples, std::span<const double> z, std::span<double> out) override {
+    for (std::size_t j = 0; j < samples.size(); ++j) {
+      const std::span<const double> target(&problem_.data().targets[sample(k, samples[j])], 1);
+      loss_.curvatures(z.subspan(j, 1), target, out.subspan(j, 1));
+      if (out[j] != 0) continue;
+      double slope = 0;
+      loss_.slopes(z.subspan(j, 1), target, {&slope, 1});
+      if (slope != 0) out[j] = std::abs(slope / (z[j] - target[0]));
+    }
+  }
+  void add_curvature(Index k, std::span<const Index> samples, std::span<const double> curvatures, double by,
+                     Index first, std::span<double> out) override {
+    this->template add_products<T>(k, samples, by, first, out,
+                                   [&](std::size_t j, Index, Index) { return curvatures[j]; });
+  }
 
  private:
   // Sample n of agent k; only if features are dense.

@@ -49,6 +49,26 @@ class SampleGradients {
   /// Row k of g = the gradient of J_k without the penalty at row k of w, over all samples of agent k; returns its
   /// value.
   virtual double whole(Index k, const Rows& w, Rows& g) = 0;
+
+  // Of linear models: what second derivatives are made of, of some samples of agent k.
+  /// Their predictions at row r of w: `width` for each.
+  virtual void predict(Index /*k*/, std::span<const Index> /*samples*/, const Rows& /*w*/, Index /*r*/,
+                       std::span<double> /*z*/) {}
+  /// The sum of their losses at given predictions, and the slopes.
+  virtual double losses(Index /*k*/, std::span<const Index> /*samples*/, std::span<const double> /*z*/,
+                        std::span<double> /*slopes*/) {
+    return 0;
+  }
+  /// Row k of g += the gradients that these slopes stand for.
+  virtual void add(Index /*k*/, std::span<const Index> /*samples*/, std::span<const double> /*slopes*/, Rows& /*g*/) {}
+  /// What tells the curvature of their losses at given predictions, `width` numbers for each, where a loss is a line
+  /// the slope over the way to the target.
+  virtual void curvatures(Index /*k*/, std::span<const Index> /*samples*/, std::span<const double> /*z*/,
+                          std::span<double> /*out*/) {}
+  /// out += `by` times the second derivatives by the model that these curvatures stand for, the upper triangle row
+  /// after row, from its number `first` on.
+  virtual void add_curvature(Index /*k*/, std::span<const Index> /*samples*/, std::span<const double> /*curvatures*/,
+                             double /*by*/, Index /*first*/, std::span<double> /*out*/) {}
 };
 
 }  // namespace polyhop

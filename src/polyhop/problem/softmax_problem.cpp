@@ -84,6 +84,43 @@ class SoftmaxOracle final : public DataOracle {
     });
     return by * losses;
   }
+  void predict(Index k, std::span<const Index> samples, const Rows& w, Index r, std::span<double> z) override {
+    in_groups(0, samples.size(), [&](std::size_t first, std::size_t last) {
+      predict(k, samples.subspan(first, last - first), w.as<T>(r));
+      std::copy_n(z_.data(), (last - first) * classes_, z.data() + first * classes_);
+    });
+  }
+  double losses(Index k, std::span<const Index> samples, std::span<const double> z, std::span<double> slopes) override {
+    std::ranges::copy(z, slopes.begin());
+    double sum = 0;
+    for (std::size_t j = 0; j < samples.size(); ++j) {
+      sum += slopes_of(problem_.data().targets[sample(k, samples[j])], 1, slopes.data() + j * classes_);
+    }
+    return sum;
+  }
+  void add(Index k, std::span<const Index> samples, std::span<const double> slopes, Rows& g) override {
+    T* out = g.as<T>(k);
+    sum_samples(samples.size(), out, [&](std::size_t begin, std::size_t end) {
+      in_groups(begin, end, [&](std::size_t first, std::size_t last) {
+        const auto some = samples.subspan(first, last - first);
+        take(k, some);
+        add_samples(k, some, slopes.data() + first * classes_, out);
+      });
+    });
+  }
+  void curvatures(Index /*k*/, std::span<const Index> samples, std::span<const double> z,
+                  std::span<double> out) override {
+    for (std::size_t j = 0; j < samples.size(); ++j) {
+      (void)softmax_loss(z.subspan(j * classes_, classes_), 0, out.data() + j * classes_);
+    }
+  }
+  void add_curvature(Index k, std::span<const Index> samples, std::span<const double> curvatures, double by,
+                     Index first, std::span<double> out) override {
+    this->template add_products<T>(k, samples, by, first, out, [&](std::size_t j, Index c, Index d) {
+      const double* p = curvatures.data() + j * classes_;
+      return p[c] * ((c == d ? 1.0 : 0.0) - p[d]);
+    });
+  }
 
  private:
   static constexpr std::size_t together = 12;  // samples that pass through the caches together

@@ -259,14 +259,40 @@ TEST(Automatic, IsQuasiNewtonWhereGradientsAreWhole) {
   EXPECT_FALSE(run_auto(matrix, problem, Rows(4, 2), 1).named("auto.stage").empty());
 }
 
-// Six samples per agent, one per iteration: an epoch has six iterations. Three epochs and the remainder of the run by
-// batches, then one evaluation of all samples at the end of each epoch, the last one in the last iteration.
-TEST(Automatic, TakesWholeGradientsInALongRun) {
+// Six samples per agent, one per iteration: an epoch has six iterations, and so has a pass.
+TEST(Automatic, TakesAPassOfNewtonsMethodPerEpoch) {
   const auto instance = synthetic(Topology::path, 4, 0.5, 1, false);
+  const auto run = run_planned(instance, 20);
+  EXPECT_EQ(count(run, "auto.epoch"), 6);
+  EXPECT_EQ(count(run, "auto.passes_begin"), 0);
+  for (const Index i : {0, 4}) EXPECT_EQ(run.mu[i][0], 0) << i;
+  EXPECT_EQ(run.mu[5][0], 1);
+  EXPECT_LT(largest_distance(run_planned(instance, 6).w, instance.reference.minimiser.value()), 1e-12);
+  EXPECT_TRUE(test::same_bits(run.averaged, run.w));
+  // With a tenth of all samples to test, the last pass may end with the run: after 4 iterations, but not 3.
+  EXPECT_EQ(count(run_planned(instance, 4), "auto.passes_begin"), 0);
+  EXPECT_GT(count(run_planned(instance, 3), "auto.passes_begin"), 1000);
+  EXPECT_LT(largest_distance(run_planned(instance, 5).w, instance.reference.minimiser.value()), 1e-12);
+}
+
+// Predictions of models that are not 0 take half an epoch.
+TEST(Automatic, BeginsLaterWhereModelsDoNotBeginAtZero) {
+  const auto instance = synthetic(Topology::path, 4, 0.5, 1, false);
+  const Rows start = rows_of({{1, 0, 0, 0}, {0, 0, 0, 0}, {0, 2, 0, 0}, {0, 0, 0, 0}});
+  const auto run = test::run_rule(instance.matrix, *instance.problem, {}, start, 9, "auto", nullptr, 9);
+  EXPECT_EQ(count(run, "auto.passes_begin"), 3);
+  EXPECT_EQ(run.mu[7][0], 0);
+  EXPECT_LT(largest_distance(run.w, instance.reference.minimiser.value()), 1e-12);
+}
+
+// Three epochs and the remainder of the run by batches, then one evaluation of all samples at the end of each epoch,
+// the last one in the last iteration.
+TEST(Automatic, TakesWholeGradientsOfManyNumbersInALongRun) {
+  const auto instance = synthetic(Topology::path, 4, 0.5, 1, false, 1001);
   const auto run = run_planned(instance, 100);
   EXPECT_EQ(count(run, "auto.epoch"), 6);
   EXPECT_EQ(count(run, "auto.turn"), 3 * 6 + 100 % 6);
-  EXPECT_LT(largest_distance(run.w, instance.reference.minimiser.value()), 1e-6);
+  EXPECT_LT(largest_cost(*instance.problem, run.w), 1e-9);
   EXPECT_TRUE(test::same_bits(run.averaged, run.w));
   // No iteration has evaluated more than its batch: 4 agents, 100 gradients each, and each sample once more where the
   // descent that remembers met it for the first time.
@@ -275,16 +301,23 @@ TEST(Automatic, TakesWholeGradientsInALongRun) {
   EXPECT_EQ(count(shorter, "auto.turn"), 3 * 6 + 99 % 6);
 }
 
+// From 200 numbers on, five epochs are needed.
+TEST(Automatic, TakesSecondDerivativesOfManyNumbersInLongerRunsOnly) {
+  const auto instance = synthetic(Topology::path, 4, 0.5, 1, false, 201);
+  EXPECT_GT(count(run_planned(instance, 29), "auto.passes_begin"), 1000);
+  EXPECT_EQ(count(run_planned(instance, 30), "auto.passes_begin"), 0);
+}
+
 TEST(Automatic, TakesStepsThatEndAtZeroInAShortRun) {
   ProblemOptions options;
-  options.dimension = 4;
+  options.dimension = 1001;
   options.samples = 6;
   options.noise = 1;
   options.model.l2 = 0.1;
   const auto instance = test::synthetic_instance(network_of(Topology::path, 4), options, 5);
   constexpr Index iterations = 47;  // not quite eight epochs
   const auto run = run_planned(instance, iterations);
-  const auto endless = run_auto(instance.matrix, *instance.problem, Rows(4, 4), iterations);
+  const auto endless = run_auto(instance.matrix, *instance.problem, Rows(4, 1001), iterations);
   EXPECT_GT(count(run, "auto.turn"), iterations);
   EXPECT_FALSE(test::same_bits(run.averaged, run.w));
   for (std::size_t i = 0; i <= iterations / 4; ++i) EXPECT_EQ(run.mu[i], endless.mu[i]) << i;

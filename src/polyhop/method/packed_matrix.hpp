@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <span>
+#include <string>
+
+#include "polyhop/core/rows.hpp"
+#include "polyhop/core/state.hpp"
+
+namespace polyhop {
+
+/// A symmetric matrix of which the upper triangle is kept, row after row. Written here and not taken from Eigen, whose
+/// results depend on how memory is aligned: every loop runs in one fixed order, so that the same numbers give the same
+/// bits everywhere.
+class PackedMatrix {
+ public:
+  explicit PackedMatrix(Index size) : size_(size), numbers_(1, size * (size + 1) / 2) {}
+  [[nodiscard]] Index size() const { return size_; }
+  /// The triangle: row r has size - r numbers, from the diagonal on.
+  [[nodiscard]] std::span<double> numbers() { return numbers_.row(0); }
+  [[nodiscard]] std::span<const double> numbers() const { return numbers_.row(0); }
+
+  /// out = matrix x
+  void multiply(std::span<const double> x, std::span<double> out) const;
+  /// matrix += a x x^T
+  void add_square(double a, std::span<const double> x);
+  /// The diagonal += x
+  void add_diagonal(std::span<const double> x);
+  /// Becomes U, upper triangular, of U^T U = matrix, which has no negative eigenvalue. A row whose pivot is lost in
+  /// rounding becomes 0.
+  void factor();
+  /// x <- a solution of U^T U x = b, x = b at first, where this is U; 0 in the rows that are 0.
+  void solve(std::span<double> x) const;
+  /// Registers the numbers, shared by all.
+  void register_state(StateRegistry& state, const std::string& name) { state.shared(name, numbers_); }
+
+ private:
+  [[nodiscard]] double* row(Index r) { return &numbers()[begin(r)]; }
+  [[nodiscard]] const double* row(Index r) const { return &numbers()[begin(r)]; }
+  // Where row r would begin if it began with its column 0.
+  [[nodiscard]] Index begin(Index r) const { return r * size_ - r * (r + 1) / 2; }
+
+  Index size_;
+  Rows numbers_;
+};
+
+}  // namespace polyhop

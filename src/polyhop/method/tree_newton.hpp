@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: The polyhop authors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <span>
+#include <vector>
+
+#include "polyhop/core/memory_limit.hpp"
+#include "polyhop/core/rows.hpp"
+#include "polyhop/core/state.hpp"
+#include "polyhop/method/packed_matrix.hpp"
+#include "polyhop/method/slope_search.hpp"
+#include "polyhop/network/network.hpp"
+#include "polyhop/problem/oracle.hpp"
+#include "polyhop/problem/sample_gradients.hpp"
+
+namespace polyhop {
+
+/// Newton's method for linear models, one descent for all agents: all hold the same model w, J = (1/K) sum_k J_k is
+/// summed along the spanning tree, and whoever knows the sums goes the same way. A pass over all samples is
+///   g = grad J(w),  H = its second derivative,  p = -H^-1 g,  w <- w + a p,  a where the slope of J(w + a p) vanishes.
+/// Where a loss is a line H takes the slope over the way to the target, as iteratively reweighted least squares do.
+/// Once h.w and h.p are known, any a costs additions only, and its sum over the network 2 scalars (see SlopeSearch). So
+/// J falls in every pass, and the models of separable classes go as far as that pays.
+/// H is symmetric: (D + 1)/2 vectors up the tree and as many down, D numbers in a model. It is summed again as long as
+/// all of that has been at most half of what one vector per edge and iteration would have been; otherwise the one at
+/// hand is corrected by the last move (BFGS). Besides, 1 vector and at most 97 scalars each way.
+class TreeNewton {
+ public:
+  /// `models`: rows like those that will be moved; the oracle is of a linear model.
+  TreeNewton(const Rows& models, Oracle& oracle);
+  /// The pass that ends with iteration i; `tested`: the share of the samples on which a is chosen. Charged as the
+  /// batches that hold all samples, values and gradients, and the gradients once more if H is summed again. The first
+  /// pass begins at the average of the rows of w. The last step is one that gains less than a 1e-12th of the cost, and
+  /// is not searched; after it nothing is evaluated or sent. mu is a.
+  void step(Index i, double tested, Rows& w, Oracle& oracle, std::span<double> mu, Network& network);
+  void register_state(StateRegistry& state);
+
+ private:
+  void begin(const Rows& w, Network& network);
+  void sum_gradients(SampleGradients& samples, Network& network);
+  [[nodiscard]] bool can_afford_matrix(Index i, const Network& network) const;
+  void sum_curvatures(SampleGradients& samples, Network& network);
+  void correct();
+  void choose_direction();
+  double search(double tested, SampleGradients& samples, Network& network);
+  void look(std::span<const double> at, SampleGradients& samples, Network& network);
+  void move(double a, Rows& w);
+
+  // The agent's samples in a fixed order that mixes what stands together, and how many of them are looked at.
+  [[nodiscard]] std::span<const Index> chosen(Index k) const {
+    return std::span(order_).subspan(begin_[k], counts_[k]);
+  }
+  [[nodiscard]] std::span<double> of(MeteredVector<double>& numbers, Index k) const {
+    return std::span(numbers).subspan(begin_[k] * width_, counts_[k] * width_);
+  }
+  // What a chosen sample counts in its agent's cost.
+  [[nodiscard]] double share(Index k, const SampleGradients& samples) const;
+  void choose(double share);
+
+  Index columns_;
+  Index width_;
+  Rows at_;                                                   // w, a row for each agent
+  Rows along_;                                                // p, likewise
+  Rows sums_;                                                 // what is summed over the tree
+  Rows penalty_;                                              // its gradients
+  Rows point_, gradient_, last_gradient_, move_, direction_;  // one row each
+  Rows chunk_, ridge_;                                        // one row each: room, and the penalty's curvature
+  PackedMatrix matrix_;                                       // of the losses, without the penalty
+  PackedMatrix factor_;
+  std::vector<Index> begin_, counts_;  // of each agent's samples
+  MeteredVector<Index> order_;
+  MeteredVector<double> z_, along_z_;  // h.w and h.p of every sample
+  MeteredVector<double> curvatures_;
+  MeteredVector<double> slopes_, trial_;  // of one agent's samples
+  std::vector<double> values_;
+  std::array<std::vector<double>, SlopeSearch::points> value_at_, slope_at_;
+  double value_ = 0;
+  Index begun_ = 0;
+  Index matrices_ = 0;  // that were summed
+  Index rests_ = 0;
+};
+
+}  // namespace polyhop
