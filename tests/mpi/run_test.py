@@ -64,7 +64,7 @@ dimension = 3
 samples = 4
 [[method]]
 name = "GAP"
-step = "gap"
+step = { rule = "gap", products = "computed" }
 [[method]]
 name = "constant"
 step = { rule = "constant", value = 0.05 }

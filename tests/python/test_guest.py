@@ -46,7 +46,7 @@ try:
     {call}
 except KeyboardInterrupt:
     print("interrupted")
-print(ph.solve(problem, net, iterations=10).status)
+print(ph.solve(problem, net, iterations=10, stop_at_target=False).status)
 try:
     threading.Timer(0.1, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
     time.sleep(30)

@@ -251,10 +251,10 @@ def test_a_number_of_seeds_counts_from_0(squares, net):
 def test_columns_of_very_different_sizes_are_told_where_a_run_fails(data, net):
     X, y = data
     raw = X * [1, 1, 1, 1, 1e6]
-    told = ph.solve(ph.least_squares(raw, y, agents=8), net, iterations=20)
+    told = ph.solve(ph.least_squares(raw, y, agents=8), net, "gap", iterations=20)
     assert "columns of X differ by 1e+06 in size: standardise them, or use DecentralizedRidge" in told.message
     assert told.message in " ".join(str(told).split())
-    sparse_one = ph.solve(ph.logistic(sparse.csr_matrix(raw), y > 0, agents=8, l2=1e-3), net, iterations=20)
+    sparse_one = ph.solve(ph.logistic(sparse.csr_matrix(raw), y > 0, agents=8, l2=1e-3), net, "gap", iterations=20)
     assert "use DecentralizedLogisticRegression" in sparse_one.message
     easy = ph.least_squares(raw, y, agents=8)
     assert "columns" not in ph.solve(easy, net, iterations=20, target=1e30).message  # it got there
