@@ -352,8 +352,9 @@ template <int bytes, int most, class T>
 POLYHOP_INLINE void combine_some(Index lines, const SparseView& a, Index r, Index j, const T* x, Index x_stride,
                                  Index right, T* out, Index out_stride, const Blend& also) {
   [&]<int... n>(std::integer_sequence<int, n...>) __attribute__((always_inline)) {
-    ((lines == n + 1 && (combine_lines<bytes, n + 1>(a, r, j, x, x_stride, right, out, out_stride, also), true)) ||
-     ...);
+    (void)((lines == n + 1 &&
+            (combine_lines<bytes, n + 1>(a, r, j, x, x_stride, right, out, out_stride, also), true)) ||
+           ...);
   }
   (std::make_integer_sequence<int, most>{});
 }
