@@ -307,8 +307,8 @@ POLYHOP_INLINE void take_scaled_step(double a, const T* m, const T* u, double fl
   }
 }
 
-// out <- (1 - share) out + share x, for one vector of x. Floats go into two vectors of doubles; the second one may lie
-// beyond the end of the row.
+// out <- (1 - share) out + share x, for one vector of x. Floats go into two vectors of doubles, as far as
+// the row has them: `left` is how many doubles it has left.
 template <int bytes>
 POLYHOP_INLINE void blend_vector(const Vector<double, bytes>& x, double share, double* out, Index /*left*/) {
   const auto rest = all<bytes>(1 - share);
@@ -319,6 +319,7 @@ POLYHOP_INLINE void blend_vector(const Vector<float, bytes>& x, double share, do
   Vector<float, bytes / 2> half[2];
   std::memcpy(half, &x, sizeof x);
   constexpr int step = width<double, bytes>;
+  if (left <= 0) return;
   blend_vector<bytes>(__builtin_convertvector(half[0], Vector<double, bytes>), share, out, left);
   if (left <= step) return;
   blend_vector<bytes>(__builtin_convertvector(half[1], Vector<double, bytes>), share, out + step, left);
