@@ -87,22 +87,27 @@ class Search {
 
 struct Stopped {};
 
+// Of the tuning seeds, the same for all searches of an experiment; made by the first one.
+using Instances = std::vector<std::unique_ptr<Instance>>;
+
 // Runs steps on the tuning seeds and adds up what that costs: trial runs concurrently, or one after the other if
 // several processes share each of them.
 class Trials {
  public:
-  Trials(const ExperimentOptions& options, const Method& method, const TuningControl& control)
+  Trials(const ExperimentOptions& options, const Method& method, const TuningControl& control, Instances& instances)
       : options_(options),
         method_(method),
         team_(*control.team),
         threads_(usable_threads(control.threads)),
-        seeds_(tuning_seeds(options)) {
+        seeds_(tuning_seeds(options)),
+        instances_(instances) {
     control_.stop = control.stop;
     control_.models = false;
     method_.average = options.tuning.goal == TuningGoal::final_risk_averaged;
     options_.record.steps = RecordedSteps::summary;
     options_.time_limit.reset();  // a clock must not decide the result
     options_.stop_at_target = options.tuning.goal == TuningGoal::iterations_to_target;
+    if (!instances_.empty()) return;
     instances_.resize(seeds_.size());
     run_tasks(static_cast<Index>(seeds_.size()), beside(1), [&](Index n) {
       instances_[n] = std::make_unique<Instance>(make_instance(options_, seeds_[n], team_, control.placement));
@@ -236,7 +241,7 @@ class Trials {
   Team& team_;
   Index threads_;
   std::vector<std::uint64_t> seeds_;
-  std::vector<std::unique_ptr<Instance>> instances_;
+  Instances& instances_;
   CellControl control_;
   Tuning cost_;
 };
@@ -343,11 +348,13 @@ TuningGoal goal_of(const ExperimentOptions& options, const Method& method) {
   return method.tuned ? method.tuned->options.goal.value_or(options.tuning.goal) : options.tuning.goal;
 }
 
-std::optional<Tuning> tune_constant(const ExperimentOptions& experiment, const Method& method,
-                                    const TuningControl& control) try {
+namespace {
+
+std::optional<Tuning> tune(const ExperimentOptions& experiment, const Method& method, const TuningControl& control,
+                           Instances& instances) try {
   ExperimentOptions options = experiment;
   options.tuning.goal = goal_of(experiment, method);
-  Trials trials(options, method, control);
+  Trials trials(options, method, control, instances);
   const Index budget = options.tuning.budget;
   const std::string settings = tuning_settings(experiment, method);
   const std::vector<TuningTrial> earlier = find_trials(control, settings);
@@ -388,6 +395,14 @@ std::optional<Tuning> tune_constant(const ExperimentOptions& experiment, const M
   return {};
 }
 
+}  // namespace
+
+std::optional<Tuning> tune_constant(const ExperimentOptions& experiment, const Method& method,
+                                    const TuningControl& control) {
+  Instances instances;
+  return tune(experiment, method, control, instances);
+}
+
 std::string tuning_settings(const ExperimentOptions& options, const Method& method) {
   ExperimentOptions searched = options;
   searched.seeds.list = tuning_seeds(options);
@@ -407,13 +422,14 @@ std::string tuning_settings(const ExperimentOptions& options, const Method& meth
 std::optional<TunedConfig> resolve_tuned(Config config, const TuningControl& control) {
   TunedConfig out{std::move(config), {}};
   std::map<std::string, Tuning> searched;
+  Instances instances;
   for (Method& method : out.config.methods) {
     if (!method.tuned) continue;
     const std::string settings = tuning_settings(out.config.options, method);
     if (!searched.contains(settings)) {
       std::optional<Tuning> tuning = find_earlier(control, settings);
       if (!tuning) {
-        tuning = tune_constant(out.config.options, method, control);
+        tuning = tune(out.config.options, method, control, instances);
         if (!tuning) return {};
         on_first(*control.team, [&] {
           if (control.keep) control.keep(settings, *tuning);
