@@ -97,6 +97,10 @@ class Small(Page):
         self.assertIn("5 diverged", self.texts("#legend button")[2])
         self.assertIn("diverged", self.one("#troubled-table").text)
 
+    def test_says_what_to_change(self):
+        self.assertEqual(self.texts("#advice p"), ["A batch of 50 is more than the 5 samples of an agent, so samples repeat "
+                                                   "within it; a batch of \"all\" takes each once."])
+
     def test_the_legend_hides_and_shows(self):
         button = "#legend button:nth-child(2)"
         self.press(button)
@@ -421,6 +425,10 @@ class Small(Page):
         right = self.script("return arguments[0].getBoundingClientRect().right", heads[3])
         self.assertLessEqual(right, 390)
         self.assertIn("diverged", self.one("#ranking-table tbody tr:last-child td.method").text)
+        cure = self.one("#troubled-table small")
+        self.assertIn("take half of it", cure.text)
+        left, right = (self.script(f"return arguments[0].getBoundingClientRect().{side}", cure) for side in ("left", "right"))
+        self.assertTrue(0 <= left < right <= 390, (left, right))
 
     def test_a_table_that_goes_on_to_the_right_fades_out_there(self):
         def fades():

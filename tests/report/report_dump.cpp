@@ -118,6 +118,11 @@ Record small() {
   tuning.trials = 7;
   tuning.iterations = 7000;
   out.tunings = {tuning};
+  out.config["problem"]["samples"] = 5;
+  out.config["problem"]["batch"] = 50;
+  for (Cell& cell : out.cells) {
+    if (cell.status == Status::diverged) cell.message = "the step is too large; take half of it";
+  }
   return out;
 }
 

@@ -293,6 +293,19 @@ TEST(Ranking, TablesNumberTheMethodsAndShowADashForNever) {
             "on 1 of 1 seed; one seed cannot tell how sure that is.\n");
 }
 
+TEST(Ranking, SaysThatItIsOfTheRunsThatHaveEnded) {
+  const Cell ended = cell("a", {9, 0.5});
+  Cell open = cell("a", {9}, Status::unfinished);
+  open.seed = 1;
+  const std::string text = ranking_text(record({ended, open}));
+  EXPECT_EQ(text.find("So far: 'a' reached"), 0U) << text;
+  EXPECT_NE(text.find("an excess risk of 1, medians over the runs that have ended:"), std::string::npos) << text;
+  EXPECT_EQ(text.find("over 2 seeds"), std::string::npos) << text;
+  Cell other = ended;
+  other.seed = 1;
+  EXPECT_EQ(ranking_text(record({ended, other})).find("So far"), std::string::npos);
+}
+
 TEST(Ranking, LastAndAveragedIteratesStandSideBySideWithTheirQuantiles) {
   const Record of = record({averaged(cell("noisy", {9, 4}), 0.5, 0), averaged(cell("noisy", {9, 3}), 0.25, 1),
                             averaged(cell("calm", {9, 2}), 6, 0), averaged(cell("calm", {9, 2}), 7, 1)});

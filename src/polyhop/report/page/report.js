@@ -280,6 +280,8 @@ function showRanking() {
       "of the last iterates at the end; averaged: that of the average of all iterates. Take the one with the lower " +
       "median; the number of runs says how often it is at least as low as the other. Click a heading to sort." + zeroNote());
   write("recommendation", isTogether() ? "" : experiment().recommendation);
+  const advice = isTogether() ? [] : experiment().advice;
+  byId("advice").replaceChildren(...advice.map((text) => element("p", {class: "remark"}, text)));
 }
 
 // ------------------------------------------------------------------------------------------------------ the curves
@@ -887,11 +889,11 @@ function showTables() {
   table(
       byId("troubled-table"),
       [
-        ["Method", (t) => t.method, true],
+        // What to do about it stands below the name, where a phone shows it too.
+        ["Method", (t) => element("span", {}, t.method, element("small", {class: "message"}, t.message)), true],
         ["Status", (t) => t.status, true],
         ["Seeds", (t) => t.seeds.join(", "), true],
         ["At iteration", (t) => d3.extent(t.iterations).filter((i, n, all) => n === 0 || i !== all[0]).join(" to ")],
-        ["Message", (t) => element("span", {class: "message"}, t.message), true],
       ],
       alike(troubled));
   showSettings(settings, toml.map((line) => line + "\n").join(""));
