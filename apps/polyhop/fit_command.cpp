@@ -121,7 +121,10 @@ void refuse_without_effect(const FitArguments& arguments, const FitOptions& opti
   const Topology topology = options.graph.topology;
   const bool fixes_agents = topology == Topology::file || topology == Topology::grid || topology == Topology::torus;
   if (arguments.agents && fixes_agents) {
-    throw InputError("graph.agents", "has no effect: the network says how many there are; leave it out");
+    const bool by_file = topology == Topology::file;
+    throw InputError("graph.agents", by_file ? "has no effect: the network's file says how many there are; leave it out"
+                                             : "has no effect: the network has rows times columns agents; leave it out, "
+                                               "and write --set graph.rows=4 --set graph.columns=4, for example");
   }
 }
 
@@ -333,7 +336,7 @@ std::string metrics_line(const ModelEvaluation& evaluation) {
 void print_result(const FitResult& result, const FitArguments& arguments, const FitOptions& options) {
   const Index held_out = result.held_out ? result.held_out->samples : 0;
   if (!result.why_loss.empty()) {
-    say(fmt::format("The loss is {}: {}. --loss chooses another.", result.model.options.loss.name,
+    say(fmt::format("The loss is {}, because {}; --loss chooses another.", result.model.options.loss.name,
                     printable(result.why_loss)));
   }
   say(fmt::format("{} on {} of {}: cost {:.6g}.", result.model.options.loss.name,

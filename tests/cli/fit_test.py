@@ -237,6 +237,7 @@ class Fit(CommandTest):
             (["--sampling", "cyclic"], ["--sampling", "without --batch"]),
             (["--batch", "2", "--tolerance", "1e-3"], ["--tolerance", "no effect", "--method tree"]),
             (["--graph", "grid", "--set", "graph.rows=2", "--set", "graph.columns=2", "--agents", "4"], ["--agents", "no effect"]),
+            (["--graph", "grid", "--agents", "4"], ["--agents", "leave it out, and write --set graph.rows=4 --set graph.columns=4"]),
         ):
             with self.subTest(flags=flags):
                 self.refused("a.svm", *flags, says=says)
@@ -287,8 +288,8 @@ class Fit(CommandTest):
                 self.put(f"{name}.csv", "a,b,y\n" + rows)
                 flags = ["fit", f"{name}.csv", "--agents", "3", "--l2", "0.1", "--quiet", "--report", "p.html"]
                 said = self.done(*flags).stdout
-                self.assertRegex(said, rf"\AThe loss is {loss}: the target"
-                                 + (rf"[^\n]*: [^\n]*{targets[0]}" if loss != "least-squares" else "'s values are numbers"))
+                self.assertRegex(said, rf"\AThe loss is {loss}, because the target"
+                                 + (rf"[^\n]*\([^\n]*{targets[0]}" if loss != "least-squares" else "'s values are numbers"))
                 self.assertIn(loss, (self.folder / "p.html").read_text())
                 told = json.loads(self.done(*flags, "--json").stdout)
                 self.assertEqual(told["loss"], loss)
