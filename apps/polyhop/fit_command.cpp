@@ -122,9 +122,10 @@ void refuse_without_effect(const FitArguments& arguments, const FitOptions& opti
   const bool fixes_agents = topology == Topology::file || topology == Topology::grid || topology == Topology::torus;
   if (arguments.agents && fixes_agents) {
     const bool by_file = topology == Topology::file;
-    throw InputError("graph.agents", by_file ? "has no effect: the network's file says how many there are; leave it out"
-                                             : "has no effect: the network has rows times columns agents; leave it out, "
-                                               "and write --set graph.rows=4 --set graph.columns=4, for example");
+    throw InputError("graph.agents", by_file
+                                         ? "has no effect: the network's file says how many there are; leave it out"
+                                         : "has no effect: the network has rows times columns agents; leave it out, "
+                                           "and write --set graph.rows=4 --set graph.columns=4, for example");
   }
 }
 

@@ -42,8 +42,7 @@ std::string after_divergence(const Method& method) {
   if (method.algorithm.name == "auto") return "use step = \"tuned\"; its search rejects steps that diverge";
   if (rule == "gap") return for_gap(method);
   if (!method.rule.constant.empty()) {
-    const std::string tuned =
-        rule == "constant" ? "\"tuned\"" : "{ rule = \"tuned\", of = " + in_quotes(rule) + " }";
+    const std::string tuned = rule == "constant" ? "\"tuned\"" : "{ rule = \"tuned\", of = " + in_quotes(rule) + " }";
     return "the step is too large; step = " + tuned +
            " finds the best one on other seeds, and with factor = 0.5 takes half of it";
   }

@@ -239,8 +239,8 @@ std::vector<double> Summary::mean_model() const {
 std::string Summary::shown_risk() const { return risk_text(*this, last(*this).excess_risk, 3); }
 
 std::string Summary::brief() const {
-  return fmt::format("{} {}: {} {}, {} sent, {}", method, ending(*this), risk_name(*this),
-                     shown_risk(), count_of(vectors, "vector"), duration_text(seconds));
+  return fmt::format("{} {}: {} {}, {} sent, {}", method, ending(*this), risk_name(*this), shown_risk(),
+                     count_of(vectors, "vector"), duration_text(seconds));
 }
 
 std::string Summary::full() const {

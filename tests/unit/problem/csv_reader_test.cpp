@@ -106,7 +106,8 @@ TEST_F(CsvReader, RefusesAllMissingValuesAtOnce) {
   EXPECT_EQ(
       refusal("a.csv", "x,age,bmi,y\n1,2,3,4\n1,,3,4\n1,NA,?,4\n1,2,3,\n"),
       "3: values are missing in 3 of 4 rows: column 2 ('age') (2), column 3 ('bmi') (1), column 4 ('y') (1); fill "
-      "them in, leave these rows out: --skip-missing (in an experiment: skip_missing = true), or leave the columns out: "
+      "them in, leave these rows out: --skip-missing (in an experiment: skip_missing = true), or leave the columns "
+      "out: "
       "--drop age,bmi (in an experiment: drop = \"age,bmi\")");
 }
 
@@ -133,9 +134,10 @@ TEST_F(CsvReader, RefusesAllColumnsOfTextAtOnceAndMissingValuesBeside) {
   } catch (const InputError& e) {
     ASSERT_EQ(e.all().size(), 2U);
     EXPECT_EQ(e.line(), 2);
-    EXPECT_EQ(e.message(),
-              "expected numbers, but found text in column 2 ('city') (\"Ulm\"), column 3 ('name') (\"Ann\"); turn text "
-              "into numbers first, or leave the columns out: --drop city,name (in an experiment: drop = \"city,name\")");
+    EXPECT_EQ(
+        e.message(),
+        "expected numbers, but found text in column 2 ('city') (\"Ulm\"), column 3 ('name') (\"Ann\"); turn text "
+        "into numbers first, or leave the columns out: --drop city,name (in an experiment: drop = \"city,name\")");
     EXPECT_EQ(e.all()[1].line(), 3);
     EXPECT_TRUE(e.all()[1].message().starts_with("column 1 ('x'): a value is missing; ")) << e.all()[1].message();
   }
