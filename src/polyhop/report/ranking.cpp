@@ -401,7 +401,7 @@ std::vector<Standing> rank(const Record& record) {
     standings.push_back(std::move(s));
   }
   const auto place = [](const Standing& s) {
-    const Index all = std::max<Index>(1, s.runs + s.unfinished + s.failed);
+    const Index all = std::max<Index>(1, s.runs + s.failed);  // nobody knows how unfinished ones will end
     const double reached = static_cast<double>(s.reached) / static_cast<double>(all);
     return std::tuple(-reached, s.iterations.median, s.recommended_risk().median);
   };

@@ -213,6 +213,15 @@ TEST(Ranking, AMethodWithoutARunThatEndedComesLast) {
             (std::vector<std::string>{"good", "never", "broken"}));
 }
 
+TEST(Ranking, RunsThatAreUnfinishedDoNotCountAgainstAMethod) {
+  const Cell begun = cell("fast", {9}, Status::unfinished);
+  EXPECT_EQ(order(record({cell("slow", {9, 9, 1}), cell("slow", {9, 9, 1}), cell("fast", {9, 1}), begun})),
+            (std::vector<std::string>{"fast", "slow"}));
+  const Cell broken = cell("fast", {9}, Status::failed);
+  EXPECT_EQ(order(record({cell("slow", {9, 9, 1}), cell("slow", {9, 9, 1}), cell("fast", {9, 1}), broken})),
+            (std::vector<std::string>{"slow", "fast"}));
+}
+
 TEST(Ranking, ARunWithoutPointsIsARunThatGotNowhere) {
   const Standing s = rank(record({cell("m", {})})).at(0);
   EXPECT_EQ(s.runs, 1);
