@@ -87,7 +87,7 @@ void add_run(CommandLine& line) {
   const auto a = std::make_shared<RunArguments>();
   a->registry = &line.registry();
   const auto keys = std::make_shared<KeyArguments>();
-  Command run = line.command("run", "run experiments and rank their methods; of several, make a scoreboard");
+  Command run = line.command("run", "run experiments and rank their methods, or compare them over many experiments");
   run.option(
       "FILE", a->files,
       "experiments: TOML files, or folders whose *.toml are run in order, except those that begin with _ (default: "
