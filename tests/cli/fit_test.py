@@ -142,7 +142,7 @@ class Fit(CommandTest):
         self.refused("all.csv", "--skip-missing", "-o", "no/m.npz", says=["there is no folder 'no'; make it with mkdir"])
 
     def test_all_that_a_topology_needs_is_asked_for_at_once(self):
-        self.refused("wine", "--graph", "grid", says=["--set graph.rows, graph.columns: missing", "rows = 4, columns = 4"])
+        self.refused("wine", "--graph", "grid", says=["--set graph.rows, graph.columns: missing", "write --set graph.rows=4 --set graph.columns=4"])
 
     def test_a_batch_of_more_than_all_samples_is_remarked_on(self):
         self.put("few.csv", "a,y\n" + "".join(f"{n},{2 * n + n % 3}\n" for n in range(12)))
