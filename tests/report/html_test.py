@@ -522,6 +522,13 @@ class Others(Page):
             Select(self.one("#measure")).select_by_value(measure)
             self.assertEqual(len(self.all("#curves-figure .line")), 1, measure)
 
+    def test_an_interrupted_experiment_says_that_it_is_one(self):
+        self.open("interrupted")
+        self.assertTrue(self.one("#headline").text.startswith("So far: 'GAP' reached"), self.one("#headline").text)
+        self.assertIn("Medians over the runs that have ended", self.one("#ranking-note").text)
+        self.open("small")
+        self.assertIn("Medians over 5 seeds", self.one("#ranking-note").text)
+
     def test_an_experiment_without_runs_opens(self):
         self.open("empty")
         self.assertEqual(self.all("#curves-figure .line"), [])

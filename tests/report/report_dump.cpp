@@ -216,6 +216,11 @@ std::vector<Record> records(const std::string& name) {
     return {
         record_of("long", {{"backtracking", 0.8}, {"a name that no phone has room for in a line of its own", 0.9}}, 2)};
   }
+  if (name == "interrupted") {
+    Record out = record_of("interrupted", {{"GAP", 0.8}, {"plain", 0.9}}, 3);
+    out.cells.back().status = Status::unfinished;
+    return {out};
+  }
   if (name == "large") return {large()};
   if (name == "empty") return {Record{}};
   return {};

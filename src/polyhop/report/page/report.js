@@ -271,9 +271,10 @@ function showRanking() {
                   "tr", {}, element("td", {}, String(row.shownPlace)), methodCell(row),
                   ...SPREADS.map(([key, , format]) => spreadCell(key, format, row)), takeCell(row.standing)));
   byId("ranking-table").replaceChildren(element("thead", {}, head), element("tbody", {}, ...body));
+  const isPartial = shownExperiments().some((e) => e.ranking.some((s) => s.unfinished > 0));
   const seeds = isTogether() ? "the seeds" : plural(experiment().seeds, "seed");
   const target = isTogether() ? "the experiment's target" : `an excess risk of ${significant(experiment().target)}`;
-  write("ranking-note", `Medians over ${seeds}, with 10% and 90% quantiles below. ` +
+  write("ranking-note", `Medians over ${isPartial ? "the runs that have ended" : seeds}, with 10% and 90% quantiles below. ` +
       (isTogether() ? "Places are within each experiment. " : "") +
       `Iterations, vectors, evaluations and seconds are those until ${
                                          target} is reached. Final risk: the excess risk ` +
