@@ -233,10 +233,8 @@ std::string plan_text(const FitPlan& plan, const FitOptions& options) {
                        "Each iteration sends {}; most fits take hundreds to thousands of iterations.",
                        count_of(plan.vectors, "vector"));
     case FitMethod::automatic:
-      return out + fmt::format(
-                       "auto on batches{}.\n"
-                       "Each iteration sends {} or more, for several passes over the data.",
-                       options.model.batch.all ? " of all samples" : "", count_of(plan.vectors, "vector"));
+      return out + fmt::format("auto on batches{}, in several passes over the data.",
+                               options.model.batch.all ? " of all samples" : "");
   }
   return out;
 }
