@@ -20,16 +20,16 @@ struct ClusterArguments {
 };
 void add_cluster(Command& command, ClusterArguments& arguments);
 
-/// Under mpirun or srun: the work is done in a child, and this process stays to tell how it ended. A child that is
-/// killed, by whomever, ends the job with exit code 5. A parent that is killed ends its child, which says so; one that
-/// is stopped is woken by it. Only the first rank writes to the standard output, and `tell` is silent on the others.
-/// Nothing happens when the command was started by hand. `command`: its name, for what is said when a rank is lost.
+/// Under mpirun or srun: a child does the work, and this process waits and reports how it ended. If the child is
+/// killed, by anyone, the job ends with exit code 5. If the parent is killed, the child says so and ends; if it is
+/// stopped, the child wakes it. Only the first rank writes to standard output, and `tell` is silent on the others. Does
+/// nothing if the command was started by hand. `command`: its name, for the message about a lost rank.
 void supervise(const std::string& command);
 
 /// Whether another process watches this one, and ends it when a signal comes twice.
 bool is_supervised();
 
-/// True when this is a process of several that has nothing to do: all but the first, in commands of one process.
+/// True for all processes but the first, if the command needs only one.
 bool is_idle(const std::string& command);
 
 /// The processes that were started together, or this one alone. The first call starts MPI.
@@ -40,10 +40,10 @@ void leave_team(int code, const std::string& wrong);
 /// Ends the whole job.
 [[noreturn]] void abort_team(int code);
 
-/// Throws InputError in every process unless all of them say the same: the version, and `text`, which `what` names.
+/// Throws InputError in every process unless all agree on the version and on `text`, which messages call `what`.
 void agree_on(Team& team, const std::string& what, const std::string& text);
 
-/// The words for the MPI library that is built in; empty where none is.
+/// The name of the MPI library that is built in; empty if there is none.
 std::string mpi_library();
 
 /// Whether the first process was asked to stop; the same answer for all.

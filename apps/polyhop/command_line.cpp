@@ -85,7 +85,9 @@ std::string set_instead(const CLI::App& command, const std::string& flag, const 
 std::string missing_argument(const CLI::App& command) {
   for (const CLI::Option* option : command.get_options()) {
     if (!option->get_required() || option->count() > 0) continue;
-    return option->get_name() + " is missing: " + option->get_description();
+    const std::string values = option->get_type_name();
+    return option->get_name() + " is missing: " + option->get_description() +
+           (values.find('|') == std::string::npos ? "" : ", " + values);
   }
   return "";
 }

@@ -32,10 +32,10 @@ class UsageError : public Error {
   using Error::Error;
 };
 
-/// What shells complete the value of an argument to, where that is not what the help names.
+/// What shells offer as the value of an argument, if that is not what the help lists.
 using Completions = std::map<const CLI::Option*, std::vector<std::string>>;
 
-/// A flag with a value or a positional argument, while it is registered: what else is to be said of it.
+/// A flag with a value, or a positional argument, while it is registered: its further properties.
 class Argument {
  public:
   Argument(CLI::Option& option, Completions& completions) : option_(&option), completions_(&completions) {}
@@ -46,13 +46,14 @@ class Argument {
   Argument& positive();
   Argument& non_negative();
   Argument& one_of(const std::vector<std::string>& names);
-  /// Names for help and completions; other values are accepted, too.
+  /// Names for help and completion; other values are accepted, too.
   Argument& suggests(const std::vector<std::string>& names);
-  /// Beginnings of values, for completions alone: "graph.topology=", and "graph.topology=ring" where a key has names.
+  /// Beginnings of values, for completion only: "graph.topology=", and "graph.topology=ring" if a key's values have
+  /// names.
   Argument& begins_with(const std::vector<std::string>& beginnings);
-  /// What the help calls the value.
+  /// The value's name in the help.
   Argument& takes(const std::string& what);
-  /// Under a heading of its own in the help.
+  /// Puts it under a separate heading in the help.
   Argument& grouped(const std::string& heading);
 
  private:
@@ -75,16 +76,16 @@ class Command {
   Argument option(const std::string& names, std::optional<double>& value, const std::string& help);
   /// A flag may be given again, with one value each time; a positional argument takes many.
   Argument option(const std::string& names, std::vector<std::string>& values, const std::string& help);
-  /// Calls `take` with the value; an InputError that it throws is reported as a usage error.
+  /// Calls `take` with the value; if that throws InputError, it is reported as a usage error.
   Argument option(const std::string& names, const std::function<void(const std::string&)>& take,
                   const std::string& help);
   void flag(const std::string& names, bool& value, const std::string& help);
-  /// Does `work` where the flag is given.
+  /// Does `work` if the flag is given.
   void flag(const std::string& names, const std::function<void()>& work, const std::string& help);
 
-  /// What to do instead of giving more positional arguments than there are.
+  /// The hint in the message about too many positional arguments.
   void instead_of_more(const std::string& hint) { *hint_ = hint; }
-  /// Does the work when the command is chosen, and gives the exit code.
+  /// Does the command's work and returns the exit code.
   void callback(const std::function<int()>& work);
 
  private:
@@ -124,20 +125,21 @@ class CommandLine {
   [[nodiscard]] const Registry& registry() const { return *registry_; }
 
   Command command(const std::string& name, const std::string& help);
-  /// A flag of the program itself, such as --version: it does its work instead of a command.
+  /// A flag of the program itself, such as --version, which does its work instead of a command.
   void flag(const std::string& name, const std::function<void()>& work, const std::string& help);
 
-  /// The help of a command, or with an empty name of the program, in lines that fit. Throws UsageError for no command.
+  /// The help of a command or, if the name is empty, of the program, in lines that fit. Throws UsageError if there is
+  /// no such command.
   [[nodiscard]] std::string help(const std::string& command) const;
 
   /// What is registered: the program first, then its commands.
   [[nodiscard]] std::vector<CommandInfo> tree() const;
 
-  /// Reads the arguments and does what they ask for: the exit code. Throws UsageError.
+  /// Reads the arguments, does what they ask for, and returns the exit code. Throws UsageError.
   int run(int argc, char** argv);
 
  private:
-  /// What is said where no command is given: the three to start with.
+  /// The message if no command is given: the three to start with.
   [[nodiscard]] std::string first_steps() const;
   [[nodiscard]] std::string message_of(const CLI::ParseError& error) const;
 

@@ -17,8 +17,8 @@ enum ExitCode {
   no_room = 6
 };
 
-/// Each registers one command, whose callback does the work and returns the exit code. Errors are thrown, and printed
-/// in one place, command.cpp.
+/// Each registers one command, whose callback does the work and returns the exit code. Errors are thrown; command.cpp
+/// prints them.
 void add_run(CommandLine& line);
 void add_fit(CommandLine& line);
 void add_predict(CommandLine& line);

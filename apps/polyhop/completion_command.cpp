@@ -224,7 +224,7 @@ void add_completion(CommandLine& line) {
   const auto shell = std::make_shared<std::string>();
   Command completion =
       line.command("completion", "print the script that makes a shell complete commands, flags and their values");
-  completion.option("SHELL", *shell, "which shell").required().one_of({"bash", "zsh", "fish"});
+  completion.option("SHELL", *shell, "the shell").required().one_of({"bash", "zsh", "fish"});
   completion.callback([shell, &line] {
     const Tree tree = line.tree();
     fmt::print("{}", *shell == "bash" ? bash_script(tree) : *shell == "zsh" ? zsh_script(tree) : fish_script(tree));

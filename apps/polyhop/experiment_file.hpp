@@ -6,8 +6,8 @@
 
 namespace polyhop::app {
 
-/// The one experiment in the current folder, for a command that was given none, which then says so on the standard
-/// error unless it is quiet. Throws UsageError where there is none or several.
+/// The only experiment in the current folder, for a command that was given none; says so on standard error, unless
+/// quiet. Throws UsageError if there is none or more than one.
 std::string only_experiment_here(bool quiet);
 
 }  // namespace polyhop::app

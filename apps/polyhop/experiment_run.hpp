@@ -28,7 +28,7 @@ struct RunArguments {
   ClusterArguments cluster;
 };
 
-/// A folder made with its parents. Those that had to be made go again when nothing is in them at the end.
+/// A folder, created with its parents. Those that had to be created are removed if they are still empty at the end.
 class OutputFolder {
  public:
   explicit OutputFolder(std::filesystem::path path);
@@ -44,7 +44,7 @@ class OutputFolder {
   std::vector<std::filesystem::path> made_;  // deepest first
 };
 
-/// What a run left behind.
+/// The outcome of a run.
 struct Outcome {
   Record record;  // without cells: it was stopped while it searched for a constant
   std::string page;
@@ -52,7 +52,7 @@ struct Outcome {
   std::string models;  // "": too many for one file made in memory
 };
 
-/// An experiment's name as that of a folder; throws InputError when it cannot be one.
+/// An experiment's name as a folder name; throws InputError if it cannot be one.
 std::filesystem::path folder_name(const std::string& name, const std::string& file);
 
 /// Runs an experiment and writes the store, and everything generated from it, into a folder. Runs that the store
@@ -66,10 +66,10 @@ void stop_on_signals();
 /// The signal that asked to stop, or 0. The first one ends runs at their next checkpoint.
 int stop_signal();
 
-/// Names the runs that ended by an error, and how, with `prefix` before them; the exit code that follows.
+/// Reports the runs that failed and why, each after `prefix`; returns the exit code.
 int tell_failures(const Record& record, const std::string& prefix = "");
 
-/// The exit code of an interrupted command, else `code`.
+/// The exit code if the command was interrupted, otherwise `code`.
 int ending(int code);
 
 }  // namespace polyhop::app

@@ -100,6 +100,21 @@ DataSource source_of(const FitArguments& arguments) {
   return source;
 }
 
+// What the topology needs besides the number of agents, as flags with examples.
+std::string graph_flags(const FitArguments& arguments) {
+  std::string name = arguments.graph;
+  constexpr std::string_view chosen = "graph.topology=";
+  for (const std::string& setting : arguments.settings) {
+    if (setting.starts_with(chosen)) name = setting.substr(chosen.size());
+  }
+  const Topology topology = Codec<Topology>::read(Value(name));
+  std::string out;
+  for (const auto& [key, value] : needed_keys(topology)) {
+    if (key != "agents") out += " --set graph." + key + "=" + value;
+  }
+  return out;
+}
+
 // If an option is given, it should do something.
 void refuse_without_effect(const FitArguments& arguments, const FitOptions& options) {
   const auto given = [&](const char* key) { return arguments.options.find(key) != nullptr; };
@@ -121,7 +136,11 @@ void refuse_without_effect(const FitArguments& arguments, const FitOptions& opti
   const Topology topology = options.graph.topology;
   const bool fixes_agents = topology == Topology::file || topology == Topology::grid || topology == Topology::torus;
   if (arguments.agents && fixes_agents) {
-    throw InputError("graph.agents", "has no effect: the network says how many there are; leave it out");
+    throw InputError("graph.agents", topology == Topology::file
+                                         ? "has no effect: the network's file says how many there are; leave it out"
+                                         : "has no effect: the network has rows times columns agents; leave it out, "
+                                           "and write" +
+                                               graph_flags(arguments) + ", for example");
   }
 }
 
@@ -214,10 +233,8 @@ std::string plan_text(const FitPlan& plan, const FitOptions& options) {
                        "Each iteration sends {}; most fits take hundreds to thousands of iterations.",
                        count_of(plan.vectors, "vector"));
     case FitMethod::automatic:
-      return out + fmt::format(
-                       "auto on batches{}.\n"
-                       "Each iteration sends {} or more, for several passes over the data.",
-                       options.model.batch.all ? " of all samples" : "", count_of(plan.vectors, "vector"));
+      return out + fmt::format("auto on batches{}, in several passes over the data.",
+                               options.model.batch.all ? " of all samples" : "");
   }
   return out;
 }
@@ -333,7 +350,7 @@ std::string metrics_line(const ModelEvaluation& evaluation) {
 void print_result(const FitResult& result, const FitArguments& arguments, const FitOptions& options) {
   const Index held_out = result.held_out ? result.held_out->samples : 0;
   if (!result.why_loss.empty()) {
-    say(fmt::format("The loss is {}: {}. --loss chooses another.", result.model.options.loss.name,
+    say(fmt::format("The loss is {}, because {}; --loss chooses another.", result.model.options.loss.name,
                     printable(result.why_loss)));
   }
   say(fmt::format("{} on {} of {}: cost {:.6g}.", result.model.options.loss.name,
@@ -398,8 +415,10 @@ void by_flags(const FitArguments& arguments, const Sources& sources, F work) {
     std::vector<InputError> errors;
     for (const InputError& each : e.all()) {
       const InputError located = sources.located(each);
+      const bool lacks_keys = each.path().starts_with("graph.") && each.message().starts_with("missing;");
       errors.emplace_back(located.file() == each.file() ? flag_of(each.path(), arguments.options) : each.path(),
-                          each.message(), located.line(), located.file());
+                          each.message() + (lacks_keys ? "; write" + graph_flags(arguments) : ""), located.line(),
+                          located.file());
     }
     throw InputError(errors);
   }

@@ -9,8 +9,8 @@
 
 namespace polyhop::app {
 
-/// What --help prints for a command, or for the program, whose commands are all of `tree` but its first; no line is
-/// wider than `width`.
+/// What --help prints for a command or for the program (the first entry of `tree`; the others are its commands). No
+/// line is wider than `width`.
 std::string help_text(const CommandInfo& command, const std::vector<CommandInfo>& tree, Index width);
 
 }  // namespace polyhop::app

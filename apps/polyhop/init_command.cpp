@@ -173,7 +173,7 @@ void add_init(CommandLine& line) {
   const auto force = std::make_shared<bool>(false);
   Command init = line.command("init", "write a commented experiment file to start from");
   init.option("FILE", *file, "where to write it, - for the standard output (default: experiment.toml)");
-  init.flag("--force", *force, "replace a file that is there");
+  init.flag("--force", *force, "replace an existing file");
   init.callback([file, force] {
     init_command(*file, *force);
     return done;

@@ -6,7 +6,7 @@
 
 namespace polyhop::app {
 
-/// Writes one JSON text to the standard output; what JSON lacks (nan, inf) is null.
+/// Writes one JSON document to standard output; what JSON lacks (nan, inf) is null.
 void print_json(const Value& value);
 
 }  // namespace polyhop::app

@@ -20,12 +20,11 @@ struct KeyArguments {
 /// Registers --set, with its help, and --seeds.
 void add_keys(Command& command, KeyArguments& arguments, const std::string& set_help);
 
-/// What shells complete --set to: every key of an experiment, or those of its network alone, and the values that have
-/// names.
+/// What shells offer after --set: every key of an experiment, or only those of its network, and values that have names.
 std::vector<std::string> setting_beginnings();
 std::vector<std::string> graph_setting_beginnings();
 
-/// What they change, each with the flag that messages about it name; --seeds comes last.
+/// The changes, each with its flag for messages; --seeds comes last.
 std::vector<KeySetting> settings_of(const KeyArguments& arguments);
 
 }  // namespace polyhop::app

@@ -9,7 +9,7 @@
 
 namespace polyhop::app {
 
-/// The manual page of the program, in roff, from what CommandLine::tree tells.
+/// The program's manual page, in roff, made from CommandLine::tree.
 std::string manual_page(const std::vector<CommandInfo>& tree);
 
 }  // namespace polyhop::app

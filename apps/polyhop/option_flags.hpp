@@ -15,13 +15,13 @@ namespace polyhop::app {
 /// "--unit-rows" for the key "unit_rows".
 std::string flag_name(const std::string& key);
 
-/// The names that a field's type lists ("paper | linear | tight"), where these are all there is to choose from.
+/// The names in a field's type ("paper | linear | tight"), if it allows nothing else.
 std::vector<std::string> names_in(const std::string& type);
 
-/// A flag for each field, whose value is put into `table`, which must live until the arguments are read. One that is
-/// true or false takes no value: `--x` where it is false by default, `--no-x` where it is true. A table among the
-/// fields gives a flag for each field of its own; the first is called after the table. `check` throws InputError on a
-/// table with a single value that is refused: an error of usage.
+/// A flag for each field, whose value is put into `table`, which must live until the arguments are read. A boolean
+/// takes no value: `--x` if it is false by default, `--no-x` if it is true. A table among the fields gets a flag for
+/// each of its fields; the first is named after the table. `check` is called with each value alone, and throws
+/// InputError if it is invalid, which is reported as a usage error.
 void add_options(Command& command, const std::vector<FieldInfo>& fields, Value& table,
                  const std::function<void(const Value&)>& check);
 

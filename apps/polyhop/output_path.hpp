@@ -6,7 +6,7 @@
 
 namespace polyhop::app {
 
-/// Throws InputError that names the flag if the folder of a file to be written does not exist, with how to make it.
+/// If the folder of a file to be written does not exist, throws InputError with the flag and how to create the folder.
 void require_folder(const std::string& flag, const std::string& file);
 
 /// "; there is no folder 'DIR'", if that is why a file cannot be read; else "".

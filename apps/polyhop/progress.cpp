@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "polyhop/core/words.hpp"
@@ -94,7 +95,8 @@ void Progress::show(const Cell& cell, bool ended) {
   const double elapsed = std::chrono::duration<double>(now - begin_).count();
   const double before =
       total_ == 0 ? 0 : static_cast<double>(std::max<Index>(0, first_finished_)) / static_cast<double>(total_);
-  std::vector<std::string> pieces = {fmt::format("{}{:3.0f}%", label_, 100 * part),
+  // Rounded down: 100% is when all is done.
+  std::vector<std::string> pieces = {fmt::format("{}{:3.0f}%", label_, std::floor(100 * part)),
                                      fmt::format("  {}/{} runs", finished_, total_)};
   if (part > before && part < 1) {
     pieces.push_back(", " + duration_text(elapsed * (1 - part) / (part - before)) + " left");

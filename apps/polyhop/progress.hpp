@@ -12,14 +12,14 @@
 
 namespace polyhop::app {
 
-/// A line on the standard error that is drawn again and again in place, on a terminal; elsewhere lines of their own.
+/// A line on standard error that is redrawn in place on a terminal; elsewhere, separate lines.
 class StatusLine {
  public:
   StatusLine();
   [[nodiscard]] bool in_place() const { return width_ > 0; }
-  /// Shows as many of the pieces, from the first on, as the line has room for: none is cut, but the first may be.
+  /// Shows as many of the pieces, from the first on, as fit into the line. Only the first may be cut.
   void show(const std::vector<std::string>& pieces);
-  /// Leaves the line in place and goes to the next, or takes it away.
+  /// Leaves the line and goes to the next, or erases it.
   void leave();
   void clear();
 
@@ -28,8 +28,8 @@ class StatusLine {
   bool drawn_ = false;
 };
 
-/// How far an experiment is, on the standard error: one line in place on a terminal, a plain line per 10% elsewhere.
-/// One among many has a label: the line in place begins with it and goes at the end, and elsewhere nothing is said.
+/// An experiment's progress, on standard error: one line in place on a terminal, a plain line per 10% elsewhere. One of
+/// several experiments has a label: its line begins with it and is erased at the end, and nothing is printed elsewhere.
 class Progress {
  public:
   Progress(bool quiet, Index iterations, Index total, std::string label = "");
@@ -39,7 +39,7 @@ class Progress {
   void point(const Cell& cell);
   /// A run has ended; `finished` of `total` have by now.
   void cell(const Cell& cell, Index finished, Index total);
-  /// Leaves the line in place, if there is one; that of one among many goes.
+  /// Leaves the line in place; that of one of several experiments is erased.
   void end();
 
  private:

@@ -133,7 +133,7 @@ void print_record(const Record& record, const ReportArguments& arguments) {
 
 // The standard output is for JSON alone where that is asked for.
 void print_written(const std::string& file, const ReportArguments& arguments) {
-  if (!arguments.json) fmt::print("Written: {}\n", printable(file));
+  if (!arguments.json && !arguments.quiet) fmt::print("Written: {}\n", printable(file));
 }
 
 // One experiment as in its summary.json, several as a list of these.
@@ -270,7 +270,7 @@ void add_report(CommandLine& line) {
       "--json", a->json,
       "print the ranking as JSON, as in summary.json (several experiments: a list; a folder of experiments: the "
       "scoreboard), and write only what -o and --figure name");
-  report.flag("--quiet", a->quiet, "only write files");
+  report.flag("--quiet", a->quiet, "print nothing, only write files");
   add_memory_limit(report);
   add_color(report);
   report.callback([a] { return report_command(*a); });

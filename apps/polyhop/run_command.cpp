@@ -35,11 +35,11 @@ Index ended_runs(const Record& record) {
 
 void print_results(const Record& record, std::size_t seeds) {
   const Index finished = ended_runs(record);
-  const std::string runs = finished == static_cast<Index>(record.cells.size())
-                               ? count_of(finished, "run")
-                               : fmt::format("{} of {} runs", finished, record.cells.size());
-  fmt::print("{}: {}, {}\n", inked(printable(record.name), Ink::bold), runs,
-             seeds == 1 ? "one seed" : fmt::format("medians over {} seeds", seeds));
+  const std::string over = seeds == 1 ? "one seed" : fmt::format("medians over {} seeds", seeds);
+  const std::string text = finished == static_cast<Index>(record.cells.size())
+                               ? count_of(finished, "run") + ", " + over
+                               : fmt::format("{} of {} runs ended", finished, record.cells.size());
+  fmt::print("{}: {}\n", inked(printable(record.name), Ink::bold), text);
   const Index width = output_width();
   fmt::print("{}", ranking_text(record, width, wants_color()));
   constexpr Index widest_plot = 80;
@@ -87,7 +87,7 @@ void add_run(CommandLine& line) {
   const auto a = std::make_shared<RunArguments>();
   a->registry = &line.registry();
   const auto keys = std::make_shared<KeyArguments>();
-  Command run = line.command("run", "run experiments and rank their methods; of several, make a scoreboard");
+  Command run = line.command("run", "run experiments and rank their methods, or compare them over many experiments");
   run.option(
       "FILE", a->files,
       "experiments: TOML files, or folders whose *.toml are run in order, except those that begin with _ (default: "

@@ -12,12 +12,12 @@
 
 namespace polyhop::app {
 
-/// The files of a scoreboard: scoreboard.md, .html and .csv, opened at once, and figures/scoreboard-SCORE.svg where
-/// gnuplot is there to draw them.
+/// The files of a scoreboard: scoreboard.md, .html and .csv, opened at once, and figures/scoreboard-SCORE.svg if
+/// gnuplot is installed.
 class ScoreboardFiles {
  public:
   explicit ScoreboardFiles(const std::filesystem::path& folder);
-  /// `command` is what makes the scoreboard again.
+  /// `command` regenerates the scoreboard.
   void write(const Scoreboard& board, const std::string& command);
 
   [[nodiscard]] const std::string& page() const { return page_.path(); }
@@ -39,7 +39,7 @@ std::vector<std::string> experiments_in(const std::string& folder);
 /// The scoreboard of the experiments in these folders, one store in memory at a time.
 Scoreboard load_scoreboard(const std::vector<std::string>& folders);
 
-/// On the standard output: the tables and where the files are, or all of it as JSON.
+/// Prints the tables and where the files are, or everything as JSON.
 void print_scoreboard(const Scoreboard& board, const ScoreboardFiles& files, bool json);
 
 }  // namespace polyhop::app

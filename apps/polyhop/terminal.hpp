@@ -12,36 +12,36 @@ namespace polyhop::app {
 
 class Command;
 
-/// The columns that text on the standard output may fill: what COLUMNS says, else those of the terminal, else 80.
-/// Python counts them in the same way.
+/// The width for text on standard output: COLUMNS if it is set, otherwise the terminal's, otherwise 80. The same as
+/// Python's.
 Index output_width();
 
-/// The same of text on the standard error.
+/// The same for standard error.
 Index error_width();
 
 /// Adds `--color auto|always|never` to a command. Auto: on a terminal, unless NO_COLOR is set or TERM is "dumb".
 void add_color(Command& command);
 
-/// Whether the standard output gets colours.
+/// Whether standard output gets colours.
 bool wants_color();
 
-/// Text for the standard output, in colour if colours are wanted.
+/// Text for standard output, in colour if colours are wanted.
 std::string inked(const std::string& text, Ink ink);
 
 /// Prints a text in lines that fit; those after the first are indented.
 void say(const std::string& text, Index indent = 0);
-/// The same in one ink.
+/// The same in one colour.
 void say_inked(const std::string& text, Ink ink);
 
-/// Writes to the standard error; a failure to do so is ignored.
+/// Writes to standard error; failure to do so is ignored.
 void tell(const std::string& text);
 
-/// Tells what is wrong: "polyhop: ", and the text made printable. On a terminal it is wrapped to its width, but neither
-/// quoted names nor what `whole` lists are broken; elsewhere, as in a log, each message is one line.
+/// Prints an error: "polyhop: " and the text made printable. On a terminal it is wrapped, but not inside quoted names
+/// or the texts in `whole`; elsewhere, as in a log, each message is one line.
 std::string complaint(const std::string& text, const std::vector<std::string>& whole = {});
 void complain(const std::string& text, const std::vector<std::string>& whole = {});
 
-/// From now on `tell` prints nothing: another process speaks for this one.
+/// From now on `tell` prints nothing: another process reports instead.
 void mute();
 
 /// Opens /dev/null for the standard input, output and error if they are closed, so that no other file takes their

@@ -86,6 +86,7 @@ py::dict solve_it(const HeldProblem& problem, const NetworkGraph& network, const
   out["reference_how"] = found->reference_how;
   out["method"] = found->method;
   out["brief"] = found->brief();
+  out["risk"] = found->shown_risk();
   out["full"] = found->full();
   return out;
 }

@@ -132,10 +132,11 @@ class Result:
         if self.status != "done":
             return self._found["brief"]
         end = {name: column[-1] for name, column in self.columns.items()}
+        found = self._found["risk"]
         target = self._found["target"]
         ending = "" if target is None else f", target {target:g} {'missed' if self._is_above(self._found) else 'reached'}"
         risk = "risk" if self.reference is None else "excess risk"
-        return (f"{self.method} ended after its {end['iteration']} iterations{ending}: {risk} {end['excess_risk']:.3g}, "
+        return (f"{self.method} ended after its {end['iteration']} iterations{ending}: {risk} {found}, "
                 f"{end['vectors']} vectors sent, {end['seconds']:.2g} s")
 
     def __str__(self):

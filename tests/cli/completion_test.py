@@ -99,6 +99,9 @@ class Completion(CommandTest):
         result = self.polyhop("completion", "tcsh")
         self.assertEqual(result.returncode, 2)
         self.assertIn("SHELL", result.stderr)
+        result = self.polyhop("completion")
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("SHELL is missing: the shell, bash|zsh|fish", result.stderr)
 
 
 class Help(CommandTest):

@@ -142,7 +142,7 @@ class Fit(CommandTest):
         self.refused("all.csv", "--skip-missing", "-o", "no/m.npz", says=["there is no folder 'no'; make it with mkdir"])
 
     def test_all_that_a_topology_needs_is_asked_for_at_once(self):
-        self.refused("wine", "--graph", "grid", says=["--set graph.rows, graph.columns: missing", "rows = 4, columns = 4"])
+        self.refused("wine", "--graph", "grid", says=["--set graph.rows, graph.columns: missing", "write --set graph.rows=4 --set graph.columns=4"])
 
     def test_a_batch_of_more_than_all_samples_is_remarked_on(self):
         self.put("few.csv", "a,y\n" + "".join(f"{n},{2 * n + n % 3}\n" for n in range(12)))
@@ -237,6 +237,7 @@ class Fit(CommandTest):
             (["--sampling", "cyclic"], ["--sampling", "without --batch"]),
             (["--batch", "2", "--tolerance", "1e-3"], ["--tolerance", "no effect", "--method tree"]),
             (["--graph", "grid", "--set", "graph.rows=2", "--set", "graph.columns=2", "--agents", "4"], ["--agents", "no effect"]),
+            (["--graph", "grid", "--agents", "4"], ["--agents", "leave it out, and write --set graph.rows=4 --set graph.columns=4"]),
         ):
             with self.subTest(flags=flags):
                 self.refused("a.svm", *flags, says=says)
@@ -287,8 +288,8 @@ class Fit(CommandTest):
                 self.put(f"{name}.csv", "a,b,y\n" + rows)
                 flags = ["fit", f"{name}.csv", "--agents", "3", "--l2", "0.1", "--quiet", "--report", "p.html"]
                 said = self.done(*flags).stdout
-                self.assertRegex(said, rf"\AThe loss is {loss}: the target"
-                                 + (rf"[^\n]*: [^\n]*{targets[0]}" if loss != "least-squares" else "'s values are numbers"))
+                self.assertRegex(said, rf"\AThe loss is {loss}, because the target"
+                                 + (rf"[^\n]*\([^\n]*{targets[0]}" if loss != "least-squares" else "'s values are numbers"))
                 self.assertIn(loss, (self.folder / "p.html").read_text())
                 told = json.loads(self.done(*flags, "--json").stdout)
                 self.assertEqual(told["loss"], loss)

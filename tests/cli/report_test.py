@@ -84,7 +84,7 @@ class Report(CommandTest):
 
     def test_writes_the_page_beside_the_store_or_where_it_is_told(self):
         (self.folder / "out/report.html").unlink(missing_ok=True)
-        self.done("report", "out", "--quiet")
+        self.assertEqual(self.done("report", "out", "--quiet").stdout, "")
         self.assertIn("report.html", self.listing("out"))
         self.done("report", "out", "-o", "page.html", "--quiet")
         self.assertTrue((self.folder / "page.html").read_text(encoding="utf-8").lower().startswith("<!doctype html>"))

@@ -26,7 +26,7 @@ class Fit(Page):
         self.assertIn("100 samples, 40 features, 2 classes; 8 agents", self.one("#facts").text)
         self.assertEqual(self.one("#ending").text, "It ended fit.")
         self.press("#settings summary")
-        self.assertIn("3456", self.one("#traffic-table").text)
+        self.assertIn("3456", self.texts("#traffic-table td"))
         self.assertIn("0.1.0", self.one("#provenance-table").text)
         self.assertIn("tolerance", self.one("#settings-groups").text)
 
@@ -64,6 +64,7 @@ class Fit(Page):
         widths = [self.script("return arguments[0].getBoundingClientRect().width", bar) for bar in self.all(".track i")]
         self.assertGreater(min(widths), 0)
         self.assertEqual(widths, sorted(widths, reverse=True))
+        self.assertIn("adds to the score of yes", self.one("#coefficients-note").text)
         self.press("#more")
         self.assertEqual(len(self.rows("#coefficients-table")), 41)
 
@@ -84,6 +85,11 @@ class Fit(Page):
         self.open("fit", "fit.html")
         bars = self.script("return [...document.querySelectorAll('.track')].map(e => e.getBoundingClientRect().right)")
         self.assertLessEqual(max(bars), 390, "the bars are on the screen")
+        self.open("fit-classes", "fit.html")
+        tall = self.script("""
+            const cell = document.querySelector("#coefficients-table tr.apart td");
+            return cell.getBoundingClientRect().height / parseFloat(getComputedStyle(cell).lineHeight);""")
+        self.assertLess(tall, 2, "the word intercept is whole")
         grounds = set()
         for _ in range(3):
             grounds.add(self.script("return getComputedStyle(document.body).backgroundColor"))

@@ -97,6 +97,10 @@ class Small(Page):
         self.assertIn("5 diverged", self.texts("#legend button")[2])
         self.assertIn("diverged", self.one("#troubled-table").text)
 
+    def test_says_what_to_change(self):
+        self.assertEqual(self.texts("#advice p"), ["A batch of 50 is more than the 5 samples of an agent, so samples repeat "
+                                                   "within it; a batch of \"all\" takes each once."])
+
     def test_the_legend_hides_and_shows(self):
         button = "#legend button:nth-child(2)"
         self.press(button)
@@ -421,6 +425,10 @@ class Small(Page):
         right = self.script("return arguments[0].getBoundingClientRect().right", heads[3])
         self.assertLessEqual(right, 390)
         self.assertIn("diverged", self.one("#ranking-table tbody tr:last-child td.method").text)
+        cure = self.one("#troubled-table small")
+        self.assertIn("take half of it", cure.text)
+        left, right = (self.script(f"return arguments[0].getBoundingClientRect().{side}", cure) for side in ("left", "right"))
+        self.assertTrue(0 <= left < right <= 390, (left, right))
 
     def test_a_table_that_goes_on_to_the_right_fades_out_there(self):
         def fades():
@@ -513,6 +521,13 @@ class Others(Page):
         for measure in measures:
             Select(self.one("#measure")).select_by_value(measure)
             self.assertEqual(len(self.all("#curves-figure .line")), 1, measure)
+
+    def test_an_interrupted_experiment_says_that_it_is_one(self):
+        self.open("interrupted")
+        self.assertTrue(self.one("#headline").text.startswith("So far: 'GAP' reached"), self.one("#headline").text)
+        self.assertIn("Medians over the runs that have ended", self.one("#ranking-note").text)
+        self.open("small")
+        self.assertIn("Medians over 5 seeds", self.one("#ranking-note").text)
 
     def test_an_experiment_without_runs_opens(self):
         self.open("empty")

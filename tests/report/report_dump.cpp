@@ -118,6 +118,11 @@ Record small() {
   tuning.trials = 7;
   tuning.iterations = 7000;
   out.tunings = {tuning};
+  out.config["problem"]["samples"] = 5;
+  out.config["problem"]["batch"] = 50;
+  for (Cell& cell : out.cells) {
+    if (cell.status == Status::diverged) cell.message = "the step is too large; take half of it";
+  }
   return out;
 }
 
@@ -210,6 +215,11 @@ std::vector<Record> records(const std::string& name) {
   if (name == "long-names") {
     return {
         record_of("long", {{"backtracking", 0.8}, {"a name that no phone has room for in a line of its own", 0.9}}, 2)};
+  }
+  if (name == "interrupted") {
+    Record out = record_of("interrupted", {{"GAP", 0.8}, {"plain", 0.9}}, 3);
+    out.cells.back().status = Status::unfinished;
+    return {out};
   }
   if (name == "large") return {large()};
   if (name == "empty") return {Record{}};

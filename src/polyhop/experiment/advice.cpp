@@ -42,8 +42,9 @@ std::string after_divergence(const Method& method) {
   if (method.algorithm.name == "auto") return "use step = \"tuned\"; its search rejects steps that diverge";
   if (rule == "gap") return for_gap(method);
   if (!method.rule.constant.empty()) {
-    return "the step is too large; step = { rule = \"tuned\", of = " + in_quotes(rule) +
-           " } finds the best one on other seeds, factor = 0.5 takes half of it";
+    const std::string tuned = rule == "constant" ? "\"tuned\"" : "{ rule = \"tuned\", of = " + in_quotes(rule) + " }";
+    return "the step is too large; step = " + tuned +
+           " finds the best one on other seeds, and with factor = 0.5 takes half of it";
   }
   // Rules with differences of gradients can agree on a step; others may have a cap.
   if (takes(method, "agree")) {

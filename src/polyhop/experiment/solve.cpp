@@ -105,6 +105,25 @@ void check_estimate(const Method& method, const StepSize& rule) {
 
 const Point& last(const Summary& summary) { return summary.curves.back(); }
 
+// Differences J(w) - J(w^o) of this size are rounding; 0 where the minimum is not known.
+double rounding_of(const Summary& summary) {
+  if (!summary.reference_known) return 0;
+  constexpr double round_off = 1e-14;
+  constexpr double exact = 1e-12;  // a risk this far below 0 is rounding as well, and shows how much there is
+  const double reference = std::abs(summary.reference);
+  const double largest = exact * (reference + std::abs(summary.curves.front().excess_risk));
+  double floor = round_off * reference;
+  const Point& end = last(summary);
+  for (const double risk : {end.excess_risk, end.excess_risk_worst, end.excess_risk_averaged}) {
+    if (-risk <= largest) floor = std::max(floor, -risk);
+  }
+  return floor;
+}
+
+std::string risk_text(const Summary& summary, double risk, int digits) {
+  return std::abs(risk) <= rounding_of(summary) ? "0" : fmt::format("{:.{}g}", risk, digits);
+}
+
 const char* risk_name(const Summary& summary) { return summary.reference_known ? "excess risk" : "risk"; }
 
 }  // namespace
@@ -217,9 +236,10 @@ std::vector<double> Summary::mean_model() const {
   return mean;
 }
 
+std::string Summary::shown_risk() const { return risk_text(*this, last(*this).excess_risk, 3); }
+
 std::string Summary::brief() const {
-  const Point& end = last(*this);
-  return fmt::format("{} {}: {} {:.3g}, {} sent, {}", method, ending(*this), risk_name(*this), end.excess_risk,
+  return fmt::format("{} {}: {} {}, {} sent, {}", method, ending(*this), risk_name(*this), shown_risk(),
                      count_of(vectors, "vector"), duration_text(seconds));
 }
 
@@ -230,9 +250,13 @@ std::string Summary::full() const {
   const auto line = [&](const char* name, const std::string& text) { out += fmt::format("  {:<22}{}\n", name, text); };
   if (!message.empty()) line("advice", message);
   line("agents x numbers", fmt::format("{} x {}", models.rows(), models.columns()));
-  line(risk_name(*this), fmt::format("{:.6g} at the start, {:.6g} at the end, {:.6g} for the worst agent",
-                                     first.excess_risk, end.excess_risk, end.excess_risk_worst));
-  if (!std::isnan(end.excess_risk_averaged)) line("averaged iterates", fmt::format("{:.6g}", end.excess_risk_averaged));
+  const auto risk = [&](double x) { return risk_text(*this, x, 6); };
+  line(risk_name(*this), fmt::format("{} at the start, {} at the end, {} for the worst agent", risk(first.excess_risk),
+                                     risk(end.excess_risk), risk(end.excess_risk_worst)));
+  if (!std::isnan(end.excess_risk_averaged)) line("averaged iterates", risk(end.excess_risk_averaged));
+  if (std::abs(end.excess_risk) <= rounding_of(*this) && rounding_of(*this) > 0) {
+    line("0", fmt::format("less than {:.2g}, which rounding alone can make", rounding_of(*this)));
+  }
   line("minimum of the cost", reference_known ? fmt::format("{:.10g} ({})", reference, reference_how) : reference_how);
   line("consensus error", fmt::format("{:.3g}", end.consensus_error));
   line("steps", fmt::format("{:.3g} to {:.3g}, median {:.3g}", end.step_min, end.step_max, end.step_median));

@@ -65,6 +65,8 @@ struct Summary {
 
   /// The models' mean: the answer of the network as a whole.
   [[nodiscard]] std::vector<double> mean_model() const;
+  /// The excess risk at the end; 0 where rounding alone can make it.
+  [[nodiscard]] std::string shown_risk() const;
   /// One line: how it ended, how far it got, what it cost.
   [[nodiscard]] std::string brief() const;
   /// Everything except the models, in lines.

@@ -39,12 +39,22 @@ bool is_list_of_tables(const Value& value) {
          std::ranges::all_of(*list, [](const Value& entry) { return entry.as<Value::Table>() != nullptr; });
 }
 
-std::string lines(const Value::Table& table) {
-  std::string out;
+// A table that is too long for a line gets a header and lines of its own, after the other keys.
+std::string lines(const Value::Table& table, const std::string& path) {
+  constexpr std::size_t longest = 80;
+  std::string out, tables;
   for (const auto& [key, value] : table) {
-    if (!value.empty()) out += key_text(key) + " = " + with_key_texts(value).text() + "\n";
+    if (value.empty()) continue;
+    const std::string name = path + "." + key_text(key);
+    const std::string line = key_text(key) + " = " + with_key_texts(value).text() + "\n";
+    const auto* inner = value.as<Value::Table>();
+    if (inner != nullptr && line.size() > longest) {
+      tables += "\n[" + name + "]\n" + lines(*inner, name);
+    } else {
+      out += line;
+    }
   }
-  return out;
+  return out + tables;
 }
 
 }  // namespace
@@ -56,16 +66,16 @@ std::string to_toml(const Value& root) {
   std::string tables;
   for (const auto& [key, value] : *table) {
     if (const auto* inner = value.as<Value::Table>()) {
-      tables += "\n[" + key_text(key) + "]\n" + lines(*inner);
+      tables += "\n[" + key_text(key) + "]\n" + lines(*inner, key_text(key));
     } else if (is_list_of_tables(value)) {
       for (const Value& entry : *value.as<Value::Array>()) {
-        tables += "\n[[" + key_text(key) + "]]\n" + lines(*entry.as<Value::Table>());
+        tables += "\n[[" + key_text(key) + "]]\n" + lines(*entry.as<Value::Table>(), key_text(key));
       }
     } else {
       plain.emplace_back(key, value);
     }
   }
-  return lines(plain) + tables;
+  return lines(plain, "") + tables;
 }
 
 }  // namespace polyhop

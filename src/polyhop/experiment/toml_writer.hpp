@@ -9,7 +9,8 @@
 namespace polyhop {
 
 /// A table as TOML text that `read_toml` reads back to the same values: plain keys first, then a [table] for each table
-/// of the root and a [[table]] for each entry of a list of tables; deeper tables take one line.
+/// of the root and a [[table]] for each entry of a list of tables. Deeper tables take one line or, if that is too long,
+/// have a header of their own.
 std::string to_toml(const Value& root);
 
 }  // namespace polyhop

@@ -435,8 +435,8 @@ const FieldTable<FitOptions>& FitOptions::fields() {
       FieldTable<O>()
           .embed(&O::model)
           .add("method", &O::method,
-               "how agents find the model: quasi-Newton over a spanning tree; gossip with full gradients; gossip with "
-               "batches (default: tree, or auto with --batch)")
+               "how agents find the model: L-BFGS over a spanning tree, gossip with full gradients, or the method auto "
+               "of experiments, for batches (default: tree, or auto with --batch)")
           .add("held_out", &O::held_out,
                "fraction of every agent's samples to hold out: the model with the lowest loss on them is kept, and the "
                "fit stops when it stops falling (default: none; 0.05 with auto)",

@@ -13,7 +13,7 @@
 
 namespace polyhop {
 
-/// What becomes of the steps that agents chose: they stay, or become the neighbourhood's minimum or mean.
+/// What agents do with the steps that they chose: keep them, or take the neighbourhood's minimum or mean.
 enum class Agree { none, min, mean };
 template <>
 struct EnumNames<Agree> {

@@ -17,16 +17,16 @@
 
 namespace polyhop {
 
-/// Whether a number of each agent still falls: its sum over the late half of a window against the early half, over the
-/// whole network. Windows are [e/2, e), e = `first`, twice that, ..., from 512/K on, so
-/// that a few agents are judged on as many samples as many. Everyone gets the same answer.
+/// Whether a number of each agent still falls: compares its sums over the late and the early half of a window, over the
+/// whole network. Windows are [e/2, e), e = `first`, twice that, ..., from 512/K on, so that few agents are judged on
+/// as many samples as many agents. All get the same answer.
 class ProgressWatch {
  public:
   ProgressWatch(Index agents_of_block, Index agents, Index first = 128, std::string name = "progress");
-  /// Adds the block's numbers; true when the verdict on a window is there. Costs 2 scalars a round of
-  /// Network::spread_sum then, and nothing otherwise.
+  /// Adds the block's numbers; true at the end of a window. Then it costs 2 scalars per round of Network::spread_sum,
+  /// otherwise nothing.
   bool observe(std::span<const double> numbers, Network& network);
-  /// Late over early of the last window; 0 where early was 0.
+  /// The late sum of the last window divided by the early one; 0 if the early one was 0.
   [[nodiscard]] double ratio() const { return ratio_; }
   void register_state(StateRegistry& state);
 
@@ -39,18 +39,19 @@ class ProgressWatch {
   std::vector<double> early_, late_;
 };
 
-/// Whether GAP's promises are kept: what its steps claim to have won of the squared distance to a model that fits every
-/// sample, against the farthest that each model went from where the window began, squared and summed over the network.
-/// Where there is such a model the first cannot exceed the second by much; where there is none the same distance is won
-/// again and again. Windows end at 32, 64, 128, ... iterations; claims above 3 times the way, and a quarter more times
-/// it than in the window's middle, are not kept. 4 scalars over the tree twice a window.
+/// Whether GAP keeps its promises. It compares how much the steps claim to have reduced the squared distance to a model
+/// that fits every sample with how far each model went, at most, from where the window began, squared and summed over
+/// the network. If such a model exists, the claims cannot exceed that distance by much; if not, the same distance is
+/// claimed again and again. Windows end at 32, 64, 128, ... iterations. Claims are not kept if they exceed 3 times the
+/// distance, and their ratio to it exceeds the one in the middle of the window by a quarter. 4 scalars over the tree,
+/// twice per window.
 class ClaimWatch {
  public:
   explicit ClaimWatch(const Rows& start);
-  /// Before a step from w, where agents' costs are these: true when claims are not kept, or cannot be, since a cost is
-  /// below 0 or nobody has moved while there are gradients.
+  /// Call it before a step from w, with the agents' costs there: true if claims are not kept, or cannot be, because a
+  /// cost is below 0 or nobody has moved although there are gradients.
   bool broken(const Rows& w, const Iterate& at, Network& network);
-  /// After the step to w, with what was claimed of it.
+  /// Call it after the step to w, with what the step claims.
   void observe(std::span<const double> claims, const Rows& w);
   void register_state(StateRegistry& state);
 
@@ -64,8 +65,8 @@ class ClaimWatch {
   double half_ = 0;  // claims against the way in the middle
 };
 
-/// What a user gets who knows neither a step nor an optimum (docs/auto-rule.md): two algorithms, each without a rival
-/// where it fits, and a test that says which one to run.
+/// For users who know neither a step nor an optimum (docs/auto-rule.md): several algorithms, and tests that decide
+/// which one to run.
 ///  0. Exact diffusion, primal, with GAP, mixing as much as the network allows: bound "tight" ("linear" where no
 ///     smoothness is known), damping "rows", projection, 5 sweeps, relaxation 1.5, optimum 0. Where the data fit, its
 ///     steps are larger than any constant. Left out where no data can be fitted: a penalty, a loss that never ends.
@@ -74,13 +75,13 @@ class ClaimWatch {
 ///     by RememberingDescent, which reaches w^o by batches as well. Others take exact diffusion with steps 1/L_k, whose
 ///     mean has no bias;
 ///  2. and when that stalls too, noise is left: the same with falling steps.
-/// All agents change together, by sums over the network. Costs GAP's traffic in stage 0, 1 vector per edge later.
-/// Linear models with finite data do better. If gradients are whole, TreeDescent is all there is. By batches one
-/// evaluation of all samples takes as many iterations as they fill batches, an epoch, so that no iteration evaluates
-/// more than it would otherwise. A run that has time for a pass of TreeNewton takes nothing else, one pass per epoch;
-/// a model of more than 200 numbers has time after 5 epochs, one of more than 1000 never. It takes 3 epochs of stage 1
-/// in a run of at least 8 epochs, and then TreeDescent. In what is left the steps of RememberingDescent end at 0: they
-/// fall after its first quarter.
+/// All agents switch together, by sums over the network. Costs GAP's traffic in stage 0, 1 vector per edge later.
+/// Linear models with finite data do better. With full gradients they use TreeDescent alone. With batches, evaluating
+/// all samples takes an epoch, as many iterations as the samples fill batches, so that no iteration evaluates more than
+/// it would otherwise. A run that is long enough for a pass of TreeNewton uses nothing else, one pass per epoch; a
+/// model of more than 200 numbers needs 5 epochs for that, and one of more than 1000 never uses it: in a run of at
+/// least 8 epochs, it takes 3 epochs of stage 1, and then TreeDescent. In all other runs, RememberingDescent's steps
+/// fall to 0 after its first quarter.
 class Automatic final : public Algorithm {
  public:
   Automatic(Rows start, const NoOptions& options, const Setting& setting);

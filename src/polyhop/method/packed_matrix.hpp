@@ -10,9 +10,8 @@
 
 namespace polyhop {
 
-/// A symmetric matrix of which the upper triangle is kept, row after row. Written here and not taken from Eigen, whose
-/// results depend on how memory is aligned: every loop runs in one fixed order, so that the same numbers give the same
-/// bits everywhere.
+/// A symmetric matrix, stored as its upper triangle, row by row. Not Eigen's, whose results depend on how memory is
+/// aligned: here every loop runs in one fixed order, so that the same numbers give the same bits everywhere.
 class PackedMatrix {
  public:
   explicit PackedMatrix(Index size) : size_(size), numbers_(1, size * (size + 1) / 2) {}
@@ -27,10 +26,10 @@ class PackedMatrix {
   void add_square(double a, std::span<const double> x);
   /// The diagonal += x
   void add_diagonal(std::span<const double> x);
-  /// Becomes U, upper triangular, of U^T U = matrix, which has no negative eigenvalue. A row whose pivot is lost in
-  /// rounding becomes 0.
+  /// Replaces the matrix, which has no negative eigenvalue, by the upper triangular U with U^T U = matrix. A row whose
+  /// pivot is lost in rounding becomes 0.
   void factor();
-  /// x <- a solution of U^T U x = b, x = b at first, where this is U; 0 in the rows that are 0.
+  /// If this is U: x, which is b at first, becomes a solution of U^T U x = b, with 0 in the rows of U that are 0.
   void solve(std::span<double> x) const;
   /// Registers the numbers, shared by all.
   void register_state(StateRegistry& state, const std::string& name) { state.shared(name, numbers_); }

@@ -69,7 +69,7 @@ class DecSpsStep final : public StepSize {
 /// A squared norm below this counts as no gradient at all: the step is 0.
 inline constexpr double vanishing_gradient = 1e-280;
 
-/// (the value - its optimum) / ||y_k||^2 of the block's k-th agent, at least 0; 0 where there is no gradient.
+/// (the value - its optimum) / ||y_k||^2 of the block's k-th agent, at least 0; 0 if there is no gradient.
 double polyak_ratio(const Iterate& at, std::span<const double> optimal, Index k);
 
 }  // namespace polyhop

@@ -16,21 +16,21 @@ namespace polyhop {
 double unit_in(Element element);
 
 /// Minimises a smooth convex cost by L-BFGS (Liu and Nocedal 1989), one evaluation at a time: evaluate at `trial()`,
-/// then `take` what was found. Whoever is told the same numbers goes the same way to the bit, so agents that share
-/// sums need nobody to lead them. Written here and not taken from a library because of that turned-round control, and
-/// because near the minimum a step is judged by its slope: values are then the same up to rounding.
+/// then `take` the result. The same numbers give the same steps to the bit, so agents that share sums need no leader.
+/// Libraries call the cost themselves, which does not fit here; and near the minimum, where values are equal up to
+/// rounding, this one judges a step by its slope.
 class QuasiNewton {
  public:
   /// `memory`: how many steps it remembers, two vectors each.
   QuasiNewton(std::span<const double> start, Index memory);
-  /// From a start that is not known yet; `element`: what whoever evaluates has points of. Trials are rounded to it, so
-  /// that values and gradients are those of the very points.
+  /// From a start that is not known yet. `element`: the number type of the points where the cost is evaluated; trials
+  /// are rounded to it, so that values and gradients belong to exactly these points.
   QuasiNewton(Index columns, Index memory, Element element);
   void begin(std::span<const double> start);
 
   /// Where to evaluate next.
   [[nodiscard]] std::span<const double> trial() const { return trial_.row(0); }
-  /// How far along the direction that is; 1 is the whole quasi-Newton step.
+  /// How far along the direction that is; 1 is the full quasi-Newton step.
   [[nodiscard]] double step() const { return step_; }
 
   enum class Outcome {
@@ -45,14 +45,14 @@ class QuasiNewton {
   [[nodiscard]] std::span<const double> point() const { return point_.row(0); }
   [[nodiscard]] double value() const { return value_; }
   [[nodiscard]] double gradient_norm() const;
-  /// What the last step was expected to gain at most: half of the slope along its direction.
+  /// The most that the last step was expected to gain: half of the slope along its direction.
   [[nodiscard]] double expected_gain() const { return -slope_ / 2; }
 
   /// Whether the next step is lost in the rounding of the point: a gradient of 0, or a quasi-Newton step of less than
   /// a unit in the last place.
   [[nodiscard]] bool is_at_rest() const;
 
-  /// Registers what survives a `take`, all of it shared: names begin with `name`.
+  /// Registers what survives a `take`, all of it shared, under names that begin with `name`.
   void register_state(StateRegistry& state, const std::string& name);
 
  private:

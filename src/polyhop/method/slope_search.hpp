@@ -10,21 +10,21 @@
 
 namespace polyhop {
 
-/// Finds how far to go along a line on which a convex cost falls, where looking at eight points at once costs little
-/// more than looking at one: until the slope is a twentieth of the one at the start. The first points are 1/64, 1/16,
-/// 1/4, 1, ..., 256; while the cost falls everywhere they go on by factors of 4, and between two ends they divide the
-/// interval. At most six looks. No point with a higher cost than the start is taken.
+/// Finds how far to go along a line on which a convex cost falls, if evaluating eight points at once costs little more
+/// than evaluating one. It stops when the slope is a twentieth of the initial one. The first points are 1/64, 1/16,
+/// 1/4, 1, ..., 256; while the cost falls at all of them, more follow by factors of 4, and between two ends they divide
+/// the interval. At most six rounds. No point with a higher cost than the start is taken.
 class SlopeSearch {
  public:
   static constexpr std::size_t points = 8;
   /// The cost and its slope at the start; the slope is below 0.
   SlopeSearch(double value, double slope);
 
-  /// Where to look next.
+  /// Where to evaluate next.
   [[nodiscard]] std::span<const double, points> trials() const { return trials_; }
   /// The costs and slopes there, which need not be finite; true when the search is over.
   bool take(std::span<const double, points> values, std::span<const double, points> slopes);
-  /// The point with the smallest slope so far; 0 where no point is better than the start.
+  /// The point with the smallest slope so far; 0 if no point is better than the start.
   [[nodiscard]] double best() const { return best_; }
 
  private:

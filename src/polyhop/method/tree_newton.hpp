@@ -18,22 +18,22 @@
 namespace polyhop {
 
 /// Newton's method for linear models, one descent for all agents: all hold the same model w, J = (1/K) sum_k J_k is
-/// summed along the spanning tree, and whoever knows the sums goes the same way. A pass over all samples is
+/// summed along the spanning tree, and all agents take the same step on the sums. A pass over all samples is
 ///   g = grad J(w),  H = its second derivative,  p = -H^-1 g,  w <- w + a p,  a where the slope of J(w + a p) vanishes.
-/// Where a loss is a line H takes the slope over the way to the target, as iteratively reweighted least squares do.
-/// Once h.w and h.p are known, any a costs additions only, and its sum over the network 2 scalars (see SlopeSearch). So
-/// J falls in every pass, and the models of separable classes go as far as that pays.
-/// H is symmetric: (D + 1)/2 vectors up the tree and as many down, D numbers in a model. It is summed again as long as
-/// all of that has been at most half of what one vector per edge and iteration would have been; otherwise the one at
-/// hand is corrected by the last move (BFGS). Besides, 1 vector and at most 97 scalars each way.
+/// Where a loss is linear, H takes its slope divided by the distance to the target, as iteratively reweighted least
+/// squares do. Once h.w and h.p are known, any a costs only additions, and its sum over the network 2 scalars (see
+/// SlopeSearch). So J falls in every pass, and the models of separable classes grow as long as that helps. H is
+/// symmetric: (D + 1)/2 vectors up the tree and as many down, D numbers in a model. It is summed again as long as all
+/// of that amounts to at most half of one vector per edge and iteration; otherwise the present H is corrected by the
+/// last move (BFGS). In addition, 1 vector and at most 97 scalars each way.
 class TreeNewton {
  public:
   /// `models`: rows like those that will be moved; the oracle is of a linear model.
   TreeNewton(const Rows& models, Oracle& oracle);
   /// The pass that ends with iteration i; `tested`: the share of the samples on which a is chosen. Charged as the
   /// batches that hold all samples, values and gradients, and the gradients once more if H is summed again. The first
-  /// pass begins at the average of the rows of w. The last step is one that gains less than a 1e-12th of the cost, and
-  /// is not searched; after it nothing is evaluated or sent. mu is a.
+  /// pass begins at the average of the rows of w. A step that gains less than 1e-12 of the cost is taken without a
+  /// search and is the last; after it nothing is evaluated or sent. mu is a.
   void step(Index i, double tested, Rows& w, Oracle& oracle, std::span<double> mu, Network& network);
   void register_state(StateRegistry& state);
 

@@ -16,8 +16,8 @@ struct QuasiNewtonOptions {
   static const FieldTable<QuasiNewtonOptions>& fields();
 };
 
-/// One descent for all agents: values and gradients at the same trial point are summed over the spanning tree, and
-/// whoever knows the sums goes the same way. All agents hold the same model, the last point that was accepted.
+/// One descent for all agents: values and gradients at the same trial point are summed over the spanning tree, and all
+/// agents take the same step on the sums. All hold the same model, the last point that was accepted.
 class TreeDescent {
  public:
   /// `models`: rows like those that will be moved; `memory` as of QuasiNewton; `by_batches`: the oracle draws samples,
@@ -25,7 +25,7 @@ class TreeDescent {
   TreeDescent(const Rows& models, Index memory, bool by_batches = false);
   /// One evaluation of the agents' whole costs, whatever the oracle draws; charged as the batches that hold all
   /// samples. The first one is made at the average of the rows of w, after a sum over the tree. Once the cost cannot
-  /// get any lower, nothing is evaluated or sent. mu is the share of the quasi-Newton step that was taken last, 0
+  /// get any lower, nothing is evaluated or sent. mu is the share of the last quasi-Newton step that was taken, 0
   /// before the first and after the last.
   void step(Index i, Rows& w, Oracle& oracle, std::span<double> mu, Network& network);
   [[nodiscard]] bool has_begun() const { return begun_ != 0; }
@@ -47,10 +47,10 @@ class TreeDescent {
   Index rests_ = 0;
 };
 
-/// L-BFGS (Liu and Nocedal 1989) on J = (1/K) sum_k J_k, one evaluation an iteration:
+/// L-BFGS (Liu and Nocedal 1989) on J = (1/K) sum_k J_k, one evaluation per iteration:
 ///   J_k and grad J_k at the trial, summed over the spanning tree;   d = -H grad J(w), H from the last `memory` steps;
 ///   trial = w + a d, a from 1 until J falls and its slope along d has risen by a tenth; then w is the trial.
-/// Whole costs, no batches. 2 (K - 1) vectors and as many scalars; rounds as twice the tree is high.
+/// Whole costs, no batches. 2 (K - 1) vectors and as many scalars, in twice as many rounds as the tree is high.
 class TreeQuasiNewton final : public Algorithm {
  public:
   TreeQuasiNewton(Rows start, const QuasiNewtonOptions& options, const Setting& setting);

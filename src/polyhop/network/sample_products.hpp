@@ -16,8 +16,8 @@
 
 namespace polyhop {
 
-/// What becomes of products of samples: those of all samples are formed once and looked up, or only those of the drawn
-/// ones are formed, anew in every iteration; `automatic`: whichever is faster and fits into memory.
+/// How products of samples are formed: once for all samples, to be looked up, or in every iteration for the samples
+/// drawn; `automatic`: whichever is faster and fits into memory.
 enum class ProductUse { automatic, remembered, computed };
 template <>
 struct EnumNames<ProductUse> {
@@ -36,8 +36,8 @@ class SampleProducts {
   [[nodiscard]] bool is_made() const { return state_ == State::made; }
   [[nodiscard]] double bytes() const { return 8.0 * static_cast<double>(total_); }
 
-  /// How many runs of this length it takes until forming all products pays: they are N^2 times as many as one iteration
-  /// needs, of which symmetry saves half, and looking them up is not free either.
+  /// Forming all products pays if gradients are multiplied at least this many times N^2: there are N^2 times as many as
+  /// one iteration needs, symmetry saves half of them, and looking them up has a cost, too.
   static constexpr double paying_share = 4;
 
  private:
@@ -46,9 +46,9 @@ class SampleProducts {
 
   /// Finds out how many there are: `counts[k]` samples of the block's agents, and of all that they reach.
   void lay_out(std::span<const double> counts, const Reach& reached);
-  /// Whether they could be remembered at all; agents that have but one sample need the shortest run.
+  /// Whether they could be remembered at all; agents with a single sample need the shortest run.
   [[nodiscard]] bool is_open() const;
-  /// Whether this block, which has this share of all agents, would rather compute them.
+  /// Whether this block, which has this share of all agents, should compute them instead.
   [[nodiscard]] bool objects(double share) const;
   void make();
   /// products[e] are those of own samples n with samples m.

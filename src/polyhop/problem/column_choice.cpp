@@ -98,7 +98,7 @@ std::vector<std::string> listed(std::string_view text) {
 
 std::string how_to_drop(const std::string& column) {
   const std::string quote = column.find_first_of(" '\"$&()<>;|*?") == std::string::npos ? "" : "'";
-  return "--drop " + quote + column + quote + " (in an experiment drop = \"" + column + "\")";
+  return "--drop " + quote + column + quote + " (in an experiment: drop = \"" + column + "\")";
 }
 
 std::size_t ChosenColumns::last() const {
@@ -115,7 +115,7 @@ std::vector<bool> ChosenColumns::features(std::size_t target, bool named) const 
   if (target != none && some && !named && chosen[target]) {
     throw InputError("problem.columns", "has column " + std::to_string(target + 1) +
                                             " in it, the last, which is the target unless you name one: --target "
-                                            "(in an experiment target)");
+                                            "(in an experiment: target)");
   }
   std::vector<bool> out(chosen.size());
   for (std::size_t c = 0; c < out.size(); ++c) out[c] = c != target && may_be_feature(c);

@@ -474,7 +474,7 @@ class CsvReader {
 
   /// How to leave rows out, when training or evaluating; predictions are wanted for all rows.
   [[nodiscard]] std::string row_out(const std::string& what) const {
-    return what + (options_.has_targets ? ": --skip-missing (in an experiment skip_missing = true)" : "");
+    return what + (options_.has_targets ? ": --skip-missing (in an experiment: skip_missing = true)" : "");
   }
 
   void add_id(std::string_view cell) {

@@ -183,7 +183,7 @@ struct DealtReader::OwnFile {
   [[nodiscard]] std::string names_unlike(const OwnFile& first) const {
     if (target != first.target) {
       return "its target is '" + target + "' instead of '" + first.target + "'; name the target: --target " +
-             first.target + " (in an experiment target = \"" + first.target + "\")";
+             first.target + " (in an experiment: target = \"" + first.target + "\")";
     }
     const std::vector<std::string> missing = without(first.names, names);
     const std::vector<std::string> extra = without(names, first.names);
@@ -316,7 +316,7 @@ void DealtReader::refuse_missing(Index agent) const {
   const Index there = files.existing();
   std::string what_to_do = there == 0 ? "agents are numbered from 0, so the first file is this one"
                                       : "there are " + std::to_string(there) + "; --agents " + std::to_string(there) +
-                                            " (in an experiment agents = " + std::to_string(there) + ") takes those";
+                                            " (in an experiment: agents = " + std::to_string(there) + ") takes those";
   if (agent == 0 && std::filesystem::exists(files.of(agents_), unknown)) {
     what_to_do =
         "if they start from " + std::to_string(files.first() + 1) + ", write '" + files.from_next().pattern() + "'";

@@ -29,7 +29,7 @@ bool are_class_codes(const std::vector<double>& values) {
 
 LossOfTarget for_classes(const std::vector<std::string>& names, const std::string& what) {
   return {builtin_loss(names.size() == 2 ? "logistic" : "softmax"),
-          "the target has " + std::to_string(names.size()) + " " + what + ": " + some_of(names)};
+          "the target has " + std::to_string(names.size()) + " " + what + " (" + some_of(names) + ")"};
 }
 
 }  // namespace

@@ -44,7 +44,7 @@ const FieldTable<ModelOptions>& ModelOptions::fields() {
   using O = ModelOptions;
   static const auto table =
       FieldTable<O>()
-          .add("loss", &O::loss, "loss of the linear model; its options go beside it")
+          .add("loss", &O::loss, "loss of the linear model")
           .rest(&O::loss_options, [](const O& o) { return o.loss.options; })
           .add("l2", &O::l2, "adds (l2/2)||w||^2 to every agent's cost", {at_least(0)})
           .add("partition", &O::partition, "how the samples of one file are dealt to the agents")

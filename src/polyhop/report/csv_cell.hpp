@@ -7,8 +7,8 @@
 
 namespace polyhop {
 
-/// A text as a cell of a CSV file: in quotes where a reader would otherwise be misled, and after a ' where a
-/// spreadsheet would take it for a formula.
+/// A text as a cell of a CSV file: quoted if it needs quotes, and with a ' in front if a spreadsheet would take it for
+/// a formula.
 std::string csv_cell(std::string_view text);
 
 }  // namespace polyhop

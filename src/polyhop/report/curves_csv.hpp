@@ -10,8 +10,8 @@
 
 namespace polyhop {
 
-/// Writes the recorded points as CSV, one line a point, the columns of docs/interface.md, numbers with all their
-/// digits. `status` is how the run ended, on each of its lines.
+/// Writes the recorded points as CSV, one per line, with the columns of docs/interface.md and all digits of the
+/// numbers. `status` says how the run ended, on each of its lines.
 void write_curves(const Record& record, const std::function<void(std::string_view)>& write);
 
 }  // namespace polyhop

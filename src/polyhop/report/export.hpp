@@ -12,10 +12,10 @@ namespace polyhop {
 /// Adds every run's models: METHOD/SEED, K x M, the last iterate, and METHOD/SEED/averaged if recorded.
 void write_models(const Record& record, NpzWriter& out);
 
-/// Adds every agent's steps where they were recorded: METHOD/SEED, points x K.
+/// Adds every agent's steps, if they were recorded: METHOD/SEED, points x K.
 void write_steps(const Record& record, NpzWriter& out);
 
-/// Writes what users' own scripts read into a folder, which is made if need be: curves.csv, models.npz, steps.npz,
+/// Writes files for users' own scripts into a folder, and creates it if necessary: curves.csv, models.npz, steps.npz,
 /// summary.json. All files are opened before the first is written, and each appears as a whole.
 void export_record(const Record& record, const std::string& folder);
 

@@ -13,8 +13,8 @@
 
 namespace polyhop {
 
-/// Where a legend stands: in a corner that no curve passes, or else below the axes; in such a corner; to the right of
-/// the axes, whose share of the width shrinks; below them, where it adds to the height; nowhere.
+/// Where a legend goes: automatic (in a corner that no curve passes, or else below), inside (in such a corner), outside
+/// (to the right of the axes, which get narrower), below (which makes the figure higher), or nowhere.
 enum class LegendPlace { automatic, inside, outside, below, none };
 template <>
 struct EnumNames<LegendPlace> {
@@ -56,12 +56,12 @@ struct FigureOptions {
 /// Throws InputError for a name that no method of the records has.
 void require_methods(const std::vector<Record>& records, const std::vector<std::string>& methods);
 
-/// Draws the median curves of one or more experiments with gnuplot, on a logarithmic y axis, into a file whose ending
-/// says what it is: .svg, .pdf or .png. Curves differ by colour, dashes and marks, so that they can be told apart
-/// without colour. With several records a label begins with its experiment's name, methods of one name share a colour,
-/// and dashes tell the experiments apart, up to seven methods and five experiments. The legend hides no curve. The file
-/// appears as a whole or not at all. Throws InputError for another ending, an unknown method, a font's name that is
-/// none, and a figure without any number to draw.
+/// Draws the median curves of one or more experiments with gnuplot, on a logarithmic y axis, into a .svg, .pdf or .png
+/// file. Curves differ by colour, dashes and marks, so that they can be told apart without colour. With several
+/// records, a label begins with the experiment's name, methods with the same name share a colour, and dashes tell the
+/// experiments apart, up to seven methods and five experiments. The legend hides no curve. The file appears as a whole
+/// or not at all. Throws InputError for another ending, an unknown method, an invalid font name, or a figure with
+/// nothing to draw.
 void write_figure(const std::vector<Record>& records, const FigureOptions& options, const std::string& file);
 
 }  // namespace polyhop

@@ -11,14 +11,14 @@
 #include "polyhop/core/index.hpp"
 #include "polyhop/report/figure.hpp"
 
-/// What figures share: sizes, the looks of lines, legends, and the gnuplot commands for them. Lengths are in cm.
+/// What figures share: sizes, line styles, legends, and the gnuplot commands for them. Lengths are in cm.
 namespace polyhop::figure {
 
 inline constexpr double cm_per_inch = 2.54;
 inline constexpr double legend_gap = 0.15;  // around a legend
 inline constexpr Index label_width = 48;    // characters
 
-/// The letters of a figure, and what grows with them.
+/// The font of a figure, and the lengths that grow with it.
 struct Letters {
   std::string font = FigureFont{}.name;
   double size = FigureFont{}.size;  // points
@@ -32,8 +32,8 @@ struct Letters {
   [[nodiscard]] double right_margin() const { return 0.4 * share(); }
 };
 
-/// Writes what gnuplot makes of the commands; the file appears as a whole or not at all. Throws InputError where it
-/// cannot be made.
+/// Runs the commands in gnuplot and writes the result; the file appears as a whole or not at all. Throws InputError if
+/// it cannot be created.
 void draw_into(const std::string& file, const std::string& commands);
 
 /// How the n-th line looks: curves differ by colour, dashes and marks, each with a period of its own.
@@ -54,10 +54,10 @@ struct PlotPoint {
 };
 /// What a legend inside the plot must not hide: pieces of lines.
 using Obstacles = std::vector<std::pair<PlotPoint, PlotPoint>>;
-/// Whether none of them passes a rectangle.
+/// Whether none of them crosses a rectangle.
 bool is_free(const Obstacles& obstacles, const PlotPoint& low, const PlotPoint& high);
 
-/// A figure's size, and what a legend beside or below the axes takes of it or adds to it.
+/// A figure's size, the width that a legend beside the axes takes, and the height that one below them adds.
 struct Size {
   double width = 0;
   double height = 0;        // without what the legend adds
@@ -72,8 +72,8 @@ struct Size {
   }
 };
 
-/// Where each entry of a legend stands, from the figure's left and upper edges. It is laid out here, since gnuplot's
-/// own guesses of the size of texts differ from format to format.
+/// Where each entry of a legend goes, measured from the figure's left and upper edges. It is laid out here because
+/// gnuplot's estimates of text sizes differ between formats.
 struct Legend {
   std::vector<std::string> labels;  // cut to fit
   std::vector<PlotPoint> places;    // in cm
@@ -84,12 +84,12 @@ struct Legend {
 /// the axes and leaves them too little room.
 Legend make_legend(const std::vector<std::string>& labels, LegendPlace place, const FigureOptions& options,
                    const Obstacles& obstacles);
-/// Draws it, with a piece of each line.
+/// Draws the legend, with a sample of each line.
 std::string legend_script(const Legend& legend, const std::vector<LineStyle>& styles, const std::string& file);
 
 Letters letters_of(const FigureOptions& options);
 
-/// Terminal, border and grid; the file's ending says which format. Throws InputError for one that is not drawn.
+/// Terminal, border and grid, in the format of the file's ending. Throws InputError if it is not supported.
 std::string figure_head(const std::string& file, const Size& size, const Letters& letters);
 /// Margins, and the titles of the axes.
 std::string figure_frame(const Size& size, const Letters& letters, std::string_view x_label, std::string_view y_label);

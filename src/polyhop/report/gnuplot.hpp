@@ -7,13 +7,12 @@
 
 namespace polyhop {
 
-/// What gnuplot, found on PATH, writes to its standard output when it is given `script`; no shell and no settings of
-/// the user's take part. Throws Error with gnuplot's own words when it fails, and with the package to install when it
-/// is missing.
+/// Runs `script` in the gnuplot on PATH, without a shell and without the user's settings, and returns its standard
+/// output. Throws Error with gnuplot's message if it fails, or with the package to install if it is missing.
 std::string gnuplot_output(const std::string& script);
 
-/// `text` as a gnuplot expression that stands for itself: in single quotes, inside which gnuplot runs no commands and
-/// reads no escapes. Control characters become visible. Where it is shown, enhanced text must be off.
+/// `text` as a gnuplot string: in single quotes, in which gnuplot runs no commands and reads no escapes. Control
+/// characters become visible. Enhanced text must be off where it is shown.
 std::string gnuplot_string(std::string_view text);
 
 }  // namespace polyhop

@@ -82,6 +82,14 @@ std::vector<std::string> outputs_of(const Model& model) {
   return {model.target.empty() ? "target" : model.target};
 }
 
+// What a coefficient adds to.
+std::string subject_of(const Model& model) {
+  const Task task = model.options.loss.task;
+  if (task == Task::classes) return "a class's score";
+  if (task == Task::two_classes) return "the score of " + model.classes.at(1);
+  return task == Task::counts ? "the logarithm of the prediction" : "the prediction";
+}
+
 // The scores of a sample whose features are all at their mean: the intercepts that go with effects of deviations.
 std::vector<double> intercepts_at_mean(const FitResult& result) {
   const Model& model = result.model;
@@ -105,7 +113,8 @@ std::string coefficients_json(const FitResult& result) {
   const auto weights = [&](Index j) { return list_of(rows, [&](Index c) { return json(model.weights(c, j)); }); };
   const auto plain = [](double x) { return json(x); };
   const auto scale = [&](Index j) { return json(result.deviation[j]); };
-  return object({{"outputs", list_of(outputs_of(model), [](const std::string& s) { return json(s); })},
+  return object({{"subject", json(subject_of(model))},
+                 {"outputs", list_of(outputs_of(model), [](const std::string& s) { return json(s); })},
                  {"features", list_of(order, [&](Index j) { return json(feature_name(model, j)); })},
                  {"weights", list_of(order, weights)},
                  {"scale", comparable ? list_of(order, scale) : "null"},

@@ -8,9 +8,9 @@
 
 namespace polyhop {
 
-/// One HTML page that shows a fit: what was fitted to what, how it went and ended (`ending`, a sentence), how good the
-/// model is on the samples fitted to and on those held out, its coefficients, the largest first, what was sent, all
-/// settings, provenance. Like the page of an experiment it needs no other file and no network.
+/// One HTML page that shows a fit: how good the model is on the samples it was fitted to and on those held out, how the
+/// fit went and ended (`ending`, a sentence), the coefficients, the largest first, what was sent, all settings, and
+/// provenance. Like the page of an experiment, it needs no other file and no network.
 std::string html_fit(const FitOptions& options, const FitResult& result, const std::string& ending);
 
 }  // namespace polyhop

@@ -246,6 +246,7 @@ std::string record_json(const Record& record, const Budget& budget) {
                  {"risk_floor", json(shown_floor(record))},
                  {"floor_text", json(floor_text(record))},
                  {"recommendation", json(recommendation(record, standings))},
+                 {"advice", list_of(advice(record, standings), [](const std::string& text) { return json(text); })},
                  {"methods", methods_json(record, budget)},
                  {"network", network_json(record)},
                  {"tunings", list_of(record.tunings, tuning_json)},

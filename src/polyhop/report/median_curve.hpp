@@ -27,7 +27,7 @@ struct EnumNames<CurveX> {
                                                                                 {CurveX::seconds, "seconds"}}};
 };
 
-/// What a curve shows: one of the measures of a point, by its place among them. Its name is the column's, with dashes.
+/// What a curve shows: one of the measures of a point, by its index. Its name is the column's, with dashes.
 enum class CurveY : std::size_t {};
 /// Does not compile for a member that is not a measure.
 consteval CurveY curve_y(double Point::*member) {
@@ -53,7 +53,7 @@ struct EnumNames<CurveY> {
 
 /// The cost of a run up to a point.
 double cost_at(const Point& point, CurveX x);
-/// The text of its axis.
+/// The label of its axis.
 std::string_view label_of(CurveX x);
 
 struct CurvePoint {
@@ -67,10 +67,10 @@ struct MedianCurve {
   std::vector<CurvePoint> points;
 };
 
-/// One curve for each method, in the order of the record: at each recorded iteration the median of x and the spread of
-/// y over the seeds. A run that ended at the target stays where it is, one that diverged or ran out of time is
-/// infinitely far from then on, an unfinished or failed one is left out. A curve ends where fewer than half of its runs
-/// go on; a method without a run has no points. Excess risks are 0 where tables show them as 0: see shown_floor().
+/// One curve per method, in the order of the record: at each recorded iteration, the median of x and the spread of y
+/// over the seeds. A run that ended at the target keeps its last value, one that diverged or ran out of time counts as
+/// infinite from then on, and an unfinished or failed one is left out. A curve ends when fewer than half of its runs
+/// are left; a method without runs has no points. Excess risks are 0 where tables show them as 0: see shown_floor().
 std::vector<MedianCurve> median_curves(const Record& record, CurveX x, CurveY y);
 
 }  // namespace polyhop

@@ -17,14 +17,14 @@ struct Place {
   double y = 0;
 };
 
-/// A place for every agent, neighbours one apart: on a circle where the links 0-1, 1-2, ... close a ring of at most 100
-/// agents, else where distances on paper come nearest to those along links, by stochastic descent on the stress
-/// sum_{k<l} (|p_k - p_l| - d_kl)^2 / d_kl^2 (Zheng, Pawar and Goodman 2018) from a seeded start, the longer axis
-/// level. The same network gives the same places. Throws Error above `max_agents_drawn`.
+/// A place for every agent, with neighbours at distance 1. If the links 0-1, 1-2, ... form a ring of at most 100
+/// agents, they are on a circle; otherwise distances on paper are made close to those along links, by stochastic
+/// descent on the stress sum_{k<l} (|p_k - p_l| - d_kl)^2 / d_kl^2 (Zheng, Pawar and Goodman 2018) from a seeded start.
+/// The longer axis is horizontal. The same network gets the same places. Throws Error above `max_agents_drawn`.
 std::vector<Place> network_layout(const NetworkPicture& picture);
 
-/// The network as an SVG: agents coloured by their number of neighbours, with their numbers where there is room, and
-/// a title and a legend below. One file, no script, no font.
+/// The network as an SVG: agents coloured by their number of neighbours, with their numbers if there is room, a title,
+/// and a legend below. One file, no script, no font.
 std::string network_svg(const NetworkPicture& picture, const std::string& title);
 
 }  // namespace polyhop

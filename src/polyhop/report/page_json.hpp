@@ -12,8 +12,8 @@
 #include "polyhop/core/index.hpp"
 #include "polyhop/core/value.hpp"
 
-/// JSON for the data of a page, built as text: an infinite number is written 1e999, which every browser reads as
-/// Infinity, and a NaN as null. Texts may come from outside; filled_page makes them harmless.
+/// JSON for the data of a page, built as text: an infinite number is written as 1e999, which every browser reads as
+/// Infinity, and a NaN as null. Text may be untrusted; filled_page makes it harmless.
 namespace polyhop::page_json {
 
 constexpr int chart_digits = 5;

@@ -105,7 +105,7 @@ std::string unreached_headline(const Record& record, const std::vector<Standing>
          (best.recommended == Taken::averaged ? ", averaged." : ".");
 }
 
-std::string headline(const Record& record, const std::vector<Standing>& standings) {
+std::string final_headline(const Record& record, const std::vector<Standing>& standings) {
   if (standings.empty()) return "There are no runs.";
   if (const std::string text = tuned_headline(record, standings); !text.empty()) return text;
   const Standing& best = standings.front();
@@ -122,6 +122,15 @@ std::string headline(const Record& record, const std::vector<Standing>& standing
   return text + ".";
 }
 
+bool is_partial(const Record& record) {
+  return std::ranges::count(record.cells, Status::unfinished, &Cell::status) > 0;
+}
+
+std::string headline(const Record& record, const std::vector<Standing>& standings) {
+  const bool some_ended = std::ranges::any_of(standings, [](const Standing& s) { return s.runs > 0; });
+  return (is_partial(record) && some_ended ? "So far: " : "") + final_headline(record, standings);
+}
+
 std::size_t distinct_seeds(const Record& record) {
   std::set<std::uint64_t> seeds;
   for (const Cell& cell : record.cells) seeds.insert(cell.seed);
@@ -130,7 +139,8 @@ std::size_t distinct_seeds(const Record& record) {
 
 std::string over_seeds(const Record& record) {
   const std::size_t seeds = distinct_seeds(record);
-  return seeds > 1 ? fmt::format(", medians over {} seeds", seeds) : "";
+  if (seeds <= 1) return "";
+  return is_partial(record) ? ", medians over the runs that have ended" : fmt::format(", medians over {} seeds", seeds);
 }
 
 using Align = TextTable::Align;
@@ -287,7 +297,7 @@ std::string way_to_target(const Record& record, const std::vector<Standing>& sta
 }
 
 // What to do about the methods that diverged or stalled, each told once.
-std::vector<std::string> advice(const Record& record) {
+std::vector<std::string> advice_on_failures(const Record& record) {
   std::map<std::string, std::vector<std::string>> methods;
   for (const Cell& cell : record.cells) {
     if (cell.message.empty() || (cell.status != Status::diverged && cell.status != Status::stalled)) continue;
@@ -391,7 +401,7 @@ std::vector<Standing> rank(const Record& record) {
     standings.push_back(std::move(s));
   }
   const auto place = [](const Standing& s) {
-    const Index all = std::max<Index>(1, s.runs + s.unfinished + s.failed);
+    const Index all = std::max<Index>(1, s.runs + s.failed);  // nobody knows how unfinished ones will end
     const double reached = static_cast<double>(s.reached) / static_cast<double>(all);
     return std::tuple(-reached, s.iterations.median, s.recommended_risk().median);
   };
@@ -529,6 +539,13 @@ std::string recommendation(const Record& record, const std::vector<Standing>& st
   return text + significant(found->p, 2) + (found->p > convincing ? "; it may be chance)." : ").");
 }
 
+std::vector<std::string> advice(const Record& record, const std::vector<Standing>& standings) {
+  std::vector<std::string> out = {batch_note(record.config), columns_note(record, standings),
+                                  way_to_target(record, standings), reference_note(record)};
+  std::erase(out, "");
+  return out;
+}
+
 std::string ranking_text(const Record& record, Index width, bool color) {
   const auto standings = rank(record);
   const auto said = [&](const std::string& text, std::optional<Ink> ink = {}) {
@@ -553,11 +570,8 @@ std::string ranking_text(const Record& record, Index width, bool color) {
     out += "\n" + said("Tuning, which no number above counts:") + "\n" +
            tuning_table(record, standings).text(width, color);
   }
-  if (const std::string text = batch_note(record.config); !text.empty()) out += "\n" + said(text, Ink::warning);
-  if (const std::string text = columns_note(record, standings); !text.empty()) out += "\n" + said(text, Ink::warning);
-  if (const std::string text = way_to_target(record, standings); !text.empty()) out += "\n" + said(text);
-  if (const std::string text = reference_note(record); !text.empty()) out += "\n" + said(text, Ink::warning);
-  for (const std::string& text : advice(record)) out += "\n" + said(text, Ink::warning);
+  for (const std::string& text : advice(record, standings)) out += "\n" + said(text, Ink::warning);
+  for (const std::string& text : advice_on_failures(record)) out += "\n" + said(text, Ink::warning);
   return out;
 }
 

@@ -14,9 +14,9 @@
 
 namespace polyhop {
 
-/// What methods are compared by: iterations and vectors (the step size's among them) to the target, and the excess
-/// risk of the last iterates and of the averaged ones, at the end and at equal vectors: when a run has sent as many as
-/// the baseline's whole run on that seed, or at its end if it sends fewer.
+/// What methods are compared by: iterations and vectors (including the step size's) to the target, and the excess risk
+/// of the last and of the averaged iterates, at the end and at equal vectors: when a run has sent as many as the
+/// baseline's whole run on that seed, or at its end if it sends fewer.
 enum class Score { iterations, vectors, final_risk, final_risk_averaged, equal_vectors, equal_vectors_averaged };
 template <>
 struct EnumNames<Score> {
@@ -38,8 +38,8 @@ struct PerScore {
   const T& operator[](Score s) const { return list[static_cast<std::size_t>(s)]; }
 };
 
-/// How a method did on an instance, over all seeds. Numbers are medians: infinite where half of the runs or more never
-/// got there, NaN where nothing is known.
+/// How a method did on an instance, over all seeds. Numbers are medians: infinite if at least half of the runs never
+/// got there, NaN if nothing is known.
 struct MethodScore {
   Index runs = 0;  // that ended
   Index reached = 0;
@@ -49,10 +49,10 @@ struct MethodScore {
   Index trial_iterations = 0;  // over all of them; no part of the values below
   Index trial_vectors = 0;
   PerScore<double> value;
-  /// Of the values, to those of the baseline: 0 where it alone never got there, infinite where the method alone never
-  /// did, NaN where neither did or something is not known.
+  /// The values relative to the baseline's: 0 if only the baseline never got there, infinite if only the method never
+  /// did, NaN if neither did or something is unknown.
   PerScore<double> ratio;
-  /// The same, to the best of all tuned methods of the instance, whatever their algorithms and goals.
+  /// The same relative to the best of all tuned methods of the instance, whatever their algorithms and goals.
   PerScore<double> best_ratio;
 };
 
@@ -65,13 +65,13 @@ struct ScoreInstance {
   std::string batch;
   double target = 0;
   std::vector<std::uint64_t> seeds;
-  /// Excess risks below it are round-off: 1e-13 of the risk at the start, or the accuracy of the reference where that
-  /// is worse. Both sides of a ratio are raised to it.
+  /// Excess risks below it are round-off: 1e-13 of the risk at the start, or the accuracy of the reference if that is
+  /// worse. Both sides of a ratio are raised to it.
   double floor = 0;
   bool has_baseline = false;
   Tuning baseline;  // the first method that was tuned and runs with all of the step found
-  /// The baseline of each score: the baseline, or the variant of it, of the same algorithm and rule, that was tuned for
-  /// that score.
+  /// The baseline of each score: the baseline itself, or its variant with the same algorithm and rule that was tuned
+  /// for that score.
   PerScore<std::string> baselines;
   PerScore<bool> fitting = {};       // whether it was tuned for that score
   std::vector<MethodScore> methods;  // in the order of the scoreboard
@@ -113,8 +113,8 @@ struct Scoreboard {
   std::vector<std::pair<std::string, std::string>> provenance;
 };
 
-/// Makes a scoreboard of records, one after the other, so that no more than one need be in memory. Their models are not
-/// needed. Instances come in the order of the records.
+/// Builds a scoreboard from records, one at a time, so that only one needs to be in memory, without its models.
+/// Instances are in the order of the records.
 class ScoreboardMaker {
  public:
   void add(const Record& record);
@@ -126,19 +126,19 @@ class ScoreboardMaker {
   std::vector<std::pair<std::string, std::set<std::string>>> provenance_;
 };
 
-/// The methods' numbers, best first: most instances solved, then most with a ratio of iterations, then the smallest
+/// The methods' indices, best first: most instances solved, then most with a ratio of iterations, then the smallest
 /// geometric mean of these.
 std::vector<std::size_t> ranked(const Scoreboard& board);
 
-/// Performance profiles (Dolan and More 2002): for each method and instance its cost over the smallest of any method.
-/// The share of instances at or below tau is what the method solves within tau times the best.
+/// Performance profiles (Dolan and More 2002): for each method and instance, its cost divided by the smallest of any
+/// method. The share of instances at or below tau is what the method solves within tau times the best.
 struct Profiles {
   Index instances = 0;                      // that any method solved
   std::vector<std::vector<double>> ratios;  // of each method, ascending; those that it did not solve are left out
 };
 Profiles performance_profiles(const Scoreboard& board, Score score);
 
-/// The scores that profiles are shown of.
+/// The scores for which profiles are shown.
 inline constexpr std::array<Score, 3> profiled = {Score::iterations, Score::vectors, Score::final_risk_averaged};
 
 }  // namespace polyhop

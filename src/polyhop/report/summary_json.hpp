@@ -9,8 +9,8 @@
 namespace polyhop {
 
 /// The ranking and the results behind it, as JSON for scripts: name, target, seeds, methods (best first), tunings,
-/// runs, config (every option spelt out), provenance; keys always in this order. A number that is not known, or
-/// infinite because most runs never got there, is null when it is written.
+/// runs, config (every option spelt out), provenance; keys always in this order. A number that is unknown, or infinite
+/// because most runs never got there, is written as null.
 Value summary(const Record& record);
 std::string summary_json(const Record& record);
 

@@ -16,8 +16,8 @@ struct TextPlotOptions {
 };
 
 /// The medians of every method, on a logarithmic scale, as lines of text at most `width` columns wide: `height` lines
-/// of plot, an axis, and a legend with each method's mark. Too small a plot is made as large as it has to be; a record
-/// without a number to show gives "".
+/// of plot, an axis, and a legend with each method's mark. A plot that would be too small is made larger; a record with
+/// nothing to show gives "".
 std::string text_plot(const Record& record, Index width, Index height, const TextPlotOptions& options = {});
 
 }  // namespace polyhop

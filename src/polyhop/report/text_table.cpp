@@ -342,6 +342,16 @@ std::vector<Index> TextTable::widths(const Columns& columns, Index total) const 
       --*widest;
     }
   };
+  // The first text names the row: it stays whole if others can make room for it and still be read.
+  constexpr Index readable = 12;
+  const auto name = std::ranges::find(columns_, Align::left, &Column::align) - columns_.begin();
+  const auto beside_name = [&](std::size_t j) {
+    if (static_cast<Index>(j) == name) return natural(j);
+    return columns_[j].align == Align::left ? std::max(least(j), std::min(natural(j), readable)) : least(j);
+  };
+  Index needed = 0;
+  for (const std::size_t j : columns) needed += beside_name(j);
+  if (needed <= room) narrow(beside_name);
   narrow([&](std::size_t j) { return least(j); });
   narrow([&](std::size_t j) { return columns_[j].align == Align::left ? least_text : least(j); });
   narrow([](std::size_t) { return least_width; });

@@ -8,9 +8,9 @@
 
 namespace polyhop {
 
-/// Which of `count` points in a row to draw when `most` (>= 2) are enough: all of them, or the first, the last, and
-/// between them one half evenly spaced, the other half in geometric progression, so that a chart is smooth on a linear
-/// axis and on a logarithmic one. In order, none twice.
+/// Which of `count` consecutive points to draw if `most` (>= 2) are enough: all of them, or the first, the last, and
+/// between them one half evenly spaced, the other half in geometric progression, so that a chart is smooth on linear
+/// and on logarithmic axes. In order, without repetition.
 std::vector<Index> thinned(Index count, Index most);
 
 }  // namespace polyhop

@@ -34,10 +34,10 @@ TEST(Advice, SaysNothingOfRunsThatWentTheirWay) {
 
 TEST(Advice, LetsTheSearchFindAStepThatIsTooLarge) {
   for (const std::string rule : {"constant", "decay", "schedule"}) {
-    const std::string search = "{ rule = \"tuned\", of = \"" + rule + "\" }";
+    const std::string search = rule == "constant" ? "\"tuned\"" : "{ rule = \"tuned\", of = \"" + rule + "\" }";
     EXPECT_EQ(after_divergence("{ rule = \"" + rule + "\", value = 9 }"),
               "the step is too large; step = " + search +
-                  " finds the best one on other seeds, factor = 0.5 takes half of it");
+                  " finds the best one on other seeds, and with factor = 0.5 takes half of it");
     EXPECT_TRUE(method(search).tuned) << "what is advised must be possible";
   }
 }

@@ -64,6 +64,22 @@ TEST(Solve, NeedsNothingButAProblemAndANetwork) {
   EXPECT_NEAR(risk - summary.reference, summary.curves.back().excess_risk_mean_model, 1e-12);
 }
 
+TEST(Solve, ShowsARiskThatIsRoundingAsZero) {
+  Summary summary = solve(*fitted(6), ring(6));
+  summary.reference = 2;
+  Point& end = summary.curves.back();
+  end.excess_risk_worst = end.excess_risk_averaged = 1;
+  for (const auto& [risk, shown] : {std::pair(1e-15, "0"), {-1e-14, "0"}, {1e-13, "1e-13"}, {-0.5, "-0.5"}}) {
+    end.excess_risk = risk;
+    EXPECT_EQ(summary.shown_risk(), shown);
+    EXPECT_NE(summary.brief().find(std::string("excess risk ") + shown + ","), std::string::npos) << summary.brief();
+    EXPECT_EQ(summary.full().find("which rounding alone can make") != std::string::npos, shown == std::string("0"));
+  }
+  end.excess_risk = 1e-15;
+  summary.reference_known = false;
+  EXPECT_EQ(summary.shown_risk(), "1e-15");
+}
+
 TEST(Solve, ARunStepsToTheVerySameModels) {
   const auto problem = fitted(5);
   const CombinationMatrix network = ring(5);

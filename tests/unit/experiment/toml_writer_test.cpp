@@ -25,6 +25,16 @@ TEST(ToToml, QuotesKeysThatNeedIt) {
   EXPECT_EQ(read_toml(text).text(), root.text());
 }
 
+TEST(ToToml, GivesALongTableLinesOfItsOwn) {
+  const std::string word(60, 'x');
+  const Value step = Value::Table{{"rule", "gap"}, {"note", Value(word)}};
+  const Value root = Value::Table{{"method", Value::Array{Value::Table{{"step", step}, {"name", "n"}}}}};
+  const std::string text = to_toml(root);
+  EXPECT_EQ(text, "\n[[method]]\nname = \"n\"\n\n[method.step]\nrule = \"gap\"\nnote = \"" + word + "\"\n");
+  const Value again = read_toml(text);
+  EXPECT_EQ(again.find("method")->as<Value::Array>()->front().find("step")->find("note")->text(), in_quotes(word));
+}
+
 TEST(ToToml, LeavesOutWhatIsNotSet) { EXPECT_EQ(to_toml(Value::Table{{"a", Value()}, {"b", 1}}), "b = 1\n"); }
 
 TEST(ToToml, RefusesWhatIsNotATable) { EXPECT_THROW((void)to_toml(Value(1)), Error); }

@@ -87,15 +87,15 @@ TEST_F(CsvReader, ReadsFeaturesAlone) {
 }
 
 TEST_F(CsvReader, RefusesAMissingValueWithItsRowAndColumn) {
-  const std::string skip = "leave the row out: --skip-missing (in an experiment skip_missing = true)";
+  const std::string skip = "leave the row out: --skip-missing (in an experiment: skip_missing = true)";
   EXPECT_EQ(refusal("a.csv", "x,age,y\n1,2,3\n1,,3\n"),
             "3: column 2 ('age'): a value is missing; fill it in, " + skip +
-                ", or leave the column out: --drop age (in an experiment drop = \"age\")");
+                ", or leave the column out: --drop age (in an experiment: drop = \"age\")");
   EXPECT_EQ(refusal("a.csv", "x,age,y\n1,NA,3\n", {.features = {"x", "age"}}),
             "2: column 2 ('age'): a value is missing (\"NA\"); fill it in, or " + skip);
   EXPECT_EQ(refusal("a.csv", "1,2\nnan,3\n"),
             "2: column 1: a value is missing (\"nan\"); fill it in, " + skip +
-                ", or leave the column out: --drop 1 (in an experiment drop = \"1\")");
+                ", or leave the column out: --drop 1 (in an experiment: drop = \"1\")");
   EXPECT_EQ(refusal("a.csv", "x,y\n1,red\n2,\n"), "3: column 2 ('y'): a value is missing; fill it in, or " + skip);
   // Of those who want predictions, nobody wants fewer.
   EXPECT_EQ(refusal("a.csv", "x,z\n1,2\n2,\n", {.has_targets = false}),
@@ -106,8 +106,9 @@ TEST_F(CsvReader, RefusesAllMissingValuesAtOnce) {
   EXPECT_EQ(
       refusal("a.csv", "x,age,bmi,y\n1,2,3,4\n1,,3,4\n1,NA,?,4\n1,2,3,\n"),
       "3: values are missing in 3 of 4 rows: column 2 ('age') (2), column 3 ('bmi') (1), column 4 ('y') (1); fill "
-      "them in, leave these rows out: --skip-missing (in an experiment skip_missing = true), or leave the columns out: "
-      "--drop age,bmi (in an experiment drop = \"age,bmi\")");
+      "them in, leave these rows out: --skip-missing (in an experiment: skip_missing = true), or leave the columns "
+      "out: "
+      "--drop age,bmi (in an experiment: drop = \"age,bmi\")");
 }
 
 TEST_F(CsvReader, SkipsAndCountsRowsThatLackAValueTheyNeed) {
@@ -133,9 +134,10 @@ TEST_F(CsvReader, RefusesAllColumnsOfTextAtOnceAndMissingValuesBeside) {
   } catch (const InputError& e) {
     ASSERT_EQ(e.all().size(), 2U);
     EXPECT_EQ(e.line(), 2);
-    EXPECT_EQ(e.message(),
-              "expected numbers, but found text in column 2 ('city') (\"Ulm\"), column 3 ('name') (\"Ann\"); turn text "
-              "into numbers first, or leave the columns out: --drop city,name (in an experiment drop = \"city,name\")");
+    EXPECT_EQ(
+        e.message(),
+        "expected numbers, but found text in column 2 ('city') (\"Ulm\"), column 3 ('name') (\"Ann\"); turn text "
+        "into numbers first, or leave the columns out: --drop city,name (in an experiment: drop = \"city,name\")");
     EXPECT_EQ(e.all()[1].line(), 3);
     EXPECT_TRUE(e.all()[1].message().starts_with("column 1 ('x'): a value is missing; ")) << e.all()[1].message();
   }
@@ -144,7 +146,7 @@ TEST_F(CsvReader, RefusesAllColumnsOfTextAtOnceAndMissingValuesBeside) {
 TEST_F(CsvReader, RefusesTextAmongFeatures) {
   EXPECT_EQ(refusal("a.csv", "x,city,y\n1,Ulm,3\n"),
             "2: column 2 ('city'): found \"Ulm\", expected a number; turn text into numbers first, or leave the column "
-            "out: --drop city (in an experiment drop = \"city\")");
+            "out: --drop city (in an experiment: drop = \"city\")");
   // A model needs its features.
   EXPECT_EQ(refusal("a.csv", "x,city,y\n1,Ulm,3\n", {.features = {"x", "city"}}),
             "2: column 2 ('city'): found \"Ulm\", expected a number; turn text into numbers first");

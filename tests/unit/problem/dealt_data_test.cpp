@@ -221,7 +221,7 @@ TEST_F(DealtDataFiles, ALossWithoutANameFollowsFromTheTargetOfAllFiles) {
   const std::string name = write("a.csv", "x,y\n1,0\n2,1\n3,2\n4,0\n5,1\n6,2\n");
   const DealtData one = read_dealt({"", name, ""}, from_target, {}, 2, 0);
   EXPECT_EQ(one.loss.name, "softmax");
-  EXPECT_EQ(one.why_loss, "the target has 3 values: 0, 1, 2");
+  EXPECT_EQ(one.why_loss, "the target has 3 values (0, 1, 2)");
   EXPECT_EQ(one.classes, (Words{"0", "1", "2"}));
   // No process alone knows both classes.
   write("site-0.csv", "x,y\n1,1\n2,1\n");

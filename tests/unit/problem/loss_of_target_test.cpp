@@ -18,7 +18,7 @@ std::string of_numbers(const std::vector<double>& values, Index samples = 100) {
 TEST(LossOfTarget, WordsAreClasses) {
   EXPECT_EQ(of_words({"no", "yes"}), "logistic");
   EXPECT_EQ(of_words({"a", "b", "c"}), "softmax");
-  EXPECT_EQ(loss_of_target({"no", "yes"}, {}, 2).why, "the target has 2 words: no, yes");
+  EXPECT_EQ(loss_of_target({"no", "yes"}, {}, 2).why, "the target has 2 words (no, yes)");
 }
 
 TEST(LossOfTarget, SomeNumbersStandForClasses) {
@@ -27,7 +27,7 @@ TEST(LossOfTarget, SomeNumbersStandForClasses) {
   for (const std::vector<double>& more : {std::vector<double>{0, 1, 2}, {1, 2, 3}, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9}}) {
     EXPECT_EQ(of_numbers(more), "softmax");
   }
-  EXPECT_EQ(loss_of_target({}, {0, 1, 2}, 6).why, "the target has 3 values: 0, 1, 2");
+  EXPECT_EQ(loss_of_target({}, {0, 1, 2}, 6).why, "the target has 3 values (0, 1, 2)");
 }
 
 TEST(LossOfTarget, AllOtherNumbersAreNumbers) {

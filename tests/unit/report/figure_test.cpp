@@ -251,6 +251,29 @@ TEST_F(FigureTest, ManyNamesMakeALegendMuchLowerThanThePlot) {
   EXPECT_LT(height_of(svg({record(many)}, options)), 1.4 * plot);
 }
 
+TEST(Legend, TakesNoMoreRowsThanItsNamesNeed) {
+  const std::vector<std::string> names = {"paper: GAP",
+                                          "paper: GAP tight",
+                                          "paper: tuned",
+                                          "paper: half of tuned",
+                                          "paper: backtracking",
+                                          "tutorial: ATC, tuned",
+                                          "tutorial: gradient tracking, tuned",
+                                          "tutorial: exact diffusion, tuned",
+                                          "tutorial: auto"};
+  const figure::Legend legend = figure::make_legend(names, LegendPlace::below, FigureOptions{}, {});
+  std::set<double> rows;
+  for (const auto& place : legend.places) rows.insert(place.y);
+  EXPECT_EQ(rows.size(), 5U) << "two columns";
+}
+
+TEST(Legend, KnowsThatLettersDifferInWidth) {
+  const figure::Letters letters;
+  EXPECT_LT(letters.width("illi"), letters.width("acne"));
+  EXPECT_LT(letters.width("acne"), letters.width("MWMW"));
+  EXPECT_LT(letters.width("acne"), letters.width("漢字漢字"));
+}
+
 TEST_F(FigureTest, NamesOfUnlikeLengthsStandSideBySideInANarrowFigure) {
   std::vector<Cell> many;
   for (int n = 0; n < 10; ++n) {

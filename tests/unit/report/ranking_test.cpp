@@ -213,6 +213,15 @@ TEST(Ranking, AMethodWithoutARunThatEndedComesLast) {
             (std::vector<std::string>{"good", "never", "broken"}));
 }
 
+TEST(Ranking, RunsThatAreUnfinishedDoNotCountAgainstAMethod) {
+  const Cell begun = cell("fast", {9}, Status::unfinished);
+  EXPECT_EQ(order(record({cell("slow", {9, 9, 1}), cell("slow", {9, 9, 1}), cell("fast", {9, 1}), begun})),
+            (std::vector<std::string>{"fast", "slow"}));
+  const Cell broken = cell("fast", {9}, Status::failed);
+  EXPECT_EQ(order(record({cell("slow", {9, 9, 1}), cell("slow", {9, 9, 1}), cell("fast", {9, 1}), broken})),
+            (std::vector<std::string>{"slow", "fast"}));
+}
+
 TEST(Ranking, ARunWithoutPointsIsARunThatGotNowhere) {
   const Standing s = rank(record({cell("m", {})})).at(0);
   EXPECT_EQ(s.runs, 1);
@@ -291,6 +300,19 @@ TEST(Ranking, TablesNumberTheMethodsAndShowADashForNever) {
             "\n"
             "Take the last iterate of 'b': its median excess risk is the lowest, below that of the last iterate of 'a' "
             "on 1 of 1 seed; one seed cannot tell how sure that is.\n");
+}
+
+TEST(Ranking, SaysThatItIsOfTheRunsThatHaveEnded) {
+  const Cell ended = cell("a", {9, 0.5});
+  Cell open = cell("a", {9}, Status::unfinished);
+  open.seed = 1;
+  const std::string text = ranking_text(record({ended, open}));
+  EXPECT_EQ(text.find("So far: 'a' reached"), 0U) << text;
+  EXPECT_NE(text.find("an excess risk of 1, medians over the runs that have ended:"), std::string::npos) << text;
+  EXPECT_EQ(text.find("over 2 seeds"), std::string::npos) << text;
+  Cell other = ended;
+  other.seed = 1;
+  EXPECT_EQ(ranking_text(record({ended, other})).find("So far"), std::string::npos);
 }
 
 TEST(Ranking, LastAndAveragedIteratesStandSideBySideWithTheirQuantiles) {

@@ -64,14 +64,26 @@ TextTable wide() {
   return table;
 }
 
+TEST(TextTable, KeepsNamesWholeWhileARemarkCanBeWrapped) {
+  TextTable table({{"method"}, {"iterations", Align::right}, {"remark"}});
+  table.add({"constant value=0.005", "1", "target not reached"});
+  EXPECT_EQ(table.text(46),
+            "method                iterations  remark\n"
+            "--------------------  ----------  ------------\n"
+            "constant value=0.005           1  target not\n"
+            "                                  reached\n");
+  EXPECT_EQ(table.text(40).find("constant value=0.005"), std::string::npos) << "it must be narrower than both";
+}
+
 TEST(TextTable, WrapsTextsAndHeadersSoThatNumbersStayWhole) {
   EXPECT_EQ(wide().text(48),
-            "method              final excess  remark\n"
-            "                            risk\n"
-            "-----------------  -------------  --------------\n"
-            "exact diffusion         1.23e-05  2 of 3 reached\n"
-            "tuned                             the target\n"
-            "gradient-tracking              3\n");
+            "method                       final  remark\n"
+            "                       excess risk\n"
+            "---------------------  -----------  ------------\n"
+            "exact diffusion tuned     1.23e-05  2 of 3\n"
+            "                                    reached the\n"
+            "                                    target\n"
+            "gradient-tracking                3\n");
   EXPECT_EQ(wide().text(40),
             "method                 final  remark\n"
             "                      excess\n"

@@ -5,7 +5,7 @@
 "use strict";
 
 const {
-  data: fit, byId, isKnown, element, write, significant, amount, strokeOf, keyOf, widened, logAxis, linearAxis,
+  data: fit, byId, isKnown, element, write, significant, strokeOf, keyOf, widened, logAxis, linearAxis,
   secondsAxis, plot, tipAcross, follow, table, showPairs, showSettings, showProvenance, choice, start
 } = page;
 
@@ -65,9 +65,9 @@ function showMetrics() {
       .replaceChildren(
           element("thead", {}, element("tr", {}, element("th", {scope: "col", class: "text"}, "Metric"), ...heads)),
           element("tbody", {}, ...rows));
-  write("quality-note", `Cost that was minimised, with the penalty: ${precise(fit.cost)}.` +
-      (fit.held_out ? "" : " On the samples that the model was fitted to; new ones it may predict less well:" +
-               " hold some back with --held-out, or see polyhop evaluate."));
+  write("quality-note", `The fit minimised the mean loss plus the penalty: ${precise(fit.cost)}.` +
+      (fit.held_out ? "" : " These numbers are of the samples that the model was fitted to; it may predict new ones" +
+               " less well. To see how well, hold some out with --held-out, or use polyhop evaluate."));
 }
 
 // A cell's share of its row, as a colour: what is right green, what is not orange.
@@ -261,7 +261,7 @@ function showCoefficients() {
           element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows, interceptRow(one)));
   byId("more").hidden = listed <= FEW;
   byId("more").textContent = state.all ? `Show the largest ${FEW}` : `Show all ${listed}`;
-  const subject = one ? `the score of ${coefficients.outputs[0]}` : "a class's score";
+  const {subject} = coefficients;
   byId("coefficients-note").textContent =
       (coefficients.scale ?
            (one ? "Coefficient: " : "Per deviation of the feature: ") + (one ?
@@ -277,12 +277,11 @@ function showCoefficients() {
 
 function showTables() {
   const {rounds, vectors, scalars, gradients, seconds} = fit.traffic;
-  const counted = (n) => (n < 1000 ? String(n) : `${amount(n)} (${n})`);
   const rows = [
-    ["vectors sent over the links", counted(vectors)],
-    ["single numbers sent over the links", counted(scalars)],
-    ["rounds of messages", counted(rounds)],
-    ["gradients of samples or batches", counted(gradients)],
+    ["vectors sent over the links", String(vectors)],
+    ["single numbers sent over the links", String(scalars)],
+    ["rounds of messages", String(rounds)],
+    ["gradients of samples or batches", String(gradients)],
     ["seconds", significant(seconds)],
   ];
   showPairs("traffic-table", rows);

@@ -271,15 +271,18 @@ function showRanking() {
                   "tr", {}, element("td", {}, String(row.shownPlace)), methodCell(row),
                   ...SPREADS.map(([key, , format]) => spreadCell(key, format, row)), takeCell(row.standing)));
   byId("ranking-table").replaceChildren(element("thead", {}, head), element("tbody", {}, ...body));
+  const isPartial = shownExperiments().some((e) => e.ranking.some((s) => s.unfinished > 0));
   const seeds = isTogether() ? "the seeds" : plural(experiment().seeds, "seed");
   const target = isTogether() ? "the experiment's target" : `an excess risk of ${significant(experiment().target)}`;
-  write("ranking-note", `Medians over ${seeds}, 10% and 90% quantiles below them. ` +
+  write("ranking-note", `Medians over ${isPartial ? "the runs that have ended" : seeds}, with 10% and 90% quantiles below. ` +
       (isTogether() ? "Places are within each experiment. " : "") +
       `Iterations, vectors, evaluations and seconds are those until ${
                                          target} is reached. Final risk: the excess risk ` +
-      "of the last iterates at the end; averaged: that of the average of all iterates. Take the one with the lower " +
-      "median; the number of runs says how often it is at least as low as the other. Click a heading to sort." + zeroNote());
+      "of the last iterates; averaged: that of the averaged iterates. Take: the one with the lower median, and in how " +
+      "many runs it is at least as low as the other. Click a heading to sort." + zeroNote());
   write("recommendation", isTogether() ? "" : experiment().recommendation);
+  const advice = isTogether() ? [] : experiment().advice;
+  byId("advice").replaceChildren(...advice.map((text) => element("p", {class: "remark"}, text)));
 }
 
 // ------------------------------------------------------------------------------------------------------ the curves
@@ -421,7 +424,7 @@ function showCurvesNote() {
       [];
   const floor = unsure ? `A line ends where it is ${unsure.of.floor_text}. ` : "";
   write("curves-note", `${capitalised(label)}: ${help}. ${bands}${lost}${floor}` +
-      "Costs are medians over the seeds at the same iteration. A method has at most " +
+      "Costs on the horizontal axis are medians over the seeds at the same iteration. A method has at most " +
       `${data.curve_points} points here; curves.csv has all ${amount(d3.sum(shown, (e) => e.points))} recorded. ` +
       "Drag to zoom; with the chart in focus: + \u2212 0 and arrows.");
 }
@@ -821,7 +824,7 @@ function showSteps() {
 }
 
 const COLOUR_NOTES = {
-  steps: "Colour: each agent\u2019s step size, on a logarithmic scale; grey: none.",
+  steps: "Colour: each agent\u2019s step size, on a logarithmic scale; grey: 0.",
   distances:
       "Colour: how far each agent\u2019s model is from the mean of all models, on a logarithmic scale; grey: not at all.",
 };
@@ -840,8 +843,8 @@ function showStepNotes(method, recorded, isColoured) {
           ...(isColoured ? [trouble ? "" : COLOUR_NOTES[state.colour]] : [" ", hint]));
   byId("steps-note").textContent = !method || !method.steps ?
       "No run has recorded steps." :
-      `Both of seed ${method.steps.seed}. Step sizes: from the smallest to the largest of any agent (shaded), and ` +
-          "their median (line)." + (recorded ? ` Thin lines: each agent, at ${recorded.iterations.length} times.` : "");
+      `Both for seed ${method.steps.seed}. Step sizes: the range over all agents (shaded) and their median (line).` +
+          (recorded ? ` Thin lines: single agents, at ${recorded.iterations.length} times.` : "");
 }
 
 // The best one first.
@@ -887,11 +890,11 @@ function showTables() {
   table(
       byId("troubled-table"),
       [
-        ["Method", (t) => t.method, true],
+        // What to do about it stands below the name, where a phone shows it too.
+        ["Method", (t) => element("span", {}, t.method, element("small", {class: "message"}, t.message)), true],
         ["Status", (t) => t.status, true],
         ["Seeds", (t) => t.seeds.join(", "), true],
         ["At iteration", (t) => d3.extent(t.iterations).filter((i, n, all) => n === 0 || i !== all[0]).join(" to ")],
-        ["Message", (t) => element("span", {class: "message"}, t.message), true],
       ],
       alike(troubled));
   showSettings(settings, toml.map((line) => line + "\n").join(""));
