@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "polyhop/core/machine.hpp"
 
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -138,6 +139,25 @@ Index paying_threads(double work, Index threads) {
 Index usable_threads(Index asked, Index processes, double work) {
   return asked > 0 ? asked : paying_threads(work, usable_threads(0, processes));
 }
+
+#ifdef __linux__
+int current_core() { return sched_getcpu(); }
+
+int leave_core(int core) {
+  cpu_set_t allowed;
+  if (core < 0 || sched_getaffinity(0, sizeof allowed, &allowed) != 0) return core;
+  cpu_set_t others = allowed;
+  CPU_CLR(core, &others);
+  // Fails, and changes nothing, if no core is left.
+  if (sched_setaffinity(0, sizeof others, &others) != 0) return core;
+  const int now = current_core();
+  sched_setaffinity(0, sizeof allowed, &allowed);
+  return now;
+}
+#else
+int current_core() { return -1; }
+int leave_core(int core) { return core; }
+#endif
 
 std::optional<std::string> find_program(const std::string& name) {
   const char* path = std::getenv("PATH");

@@ -44,6 +44,11 @@ Index paying_threads(double work, Index threads);
 /// one if several processes run together.
 Index usable_threads(Index asked, Index processes, double work);
 
+/// The core that this thread runs on, and moving it to another of those it may run on, if there is one: returns where it
+/// is then. It stays free to move. Negative where the system does not say.
+int current_core();
+int leave_core(int core);
+
 /// The full path of a program on PATH.
 std::optional<std::string> find_program(const std::string& name);
 
