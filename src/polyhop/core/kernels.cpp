@@ -221,6 +221,31 @@ POLYHOP_INLINE double row_dot(const T* x, const T* y, Index n) {
   return total(sum.quad());
 }
 
+// x[r] . row r of y, two rows at a time: the sums of one alone would wait for each other.
+template <int bytes, class T>
+POLYHOP_INLINE void row_dots(const void* const* x, const T* y, Index y_stride, Index rows, Index n, double* out) {
+  const Index end = Rows::padded(n, element_of<T>);
+  Index r = 0;
+  for (; r + 2 <= rows; r += 2, y += 2 * y_stride) {
+    const T* own[2] = {static_cast<const T*>(x[r]), static_cast<const T*>(x[r + 1])};
+    const T* other[2] = {y, y + y_stride};
+    Lanes<T, bytes> sum[2];
+    const Index j = in_runs<T>(
+        end,
+        [&](Index at) __attribute__((always_inline)) {
+          for (int p = 0; p < 2; ++p) sum[p].add(own[p] + at, other[p] + at);
+        },
+        [&]() __attribute__((always_inline)) {
+          for (int p = 0; p < 2; ++p) sum[p].pause();
+        });
+    for (int p = 0; p < 2; ++p) {
+      if (j < end) sum[p].add_half(own[p] + j, other[p] + j);
+      out[r + p] = total(sum[p].quad());
+    }
+  }
+  if (r < rows) out[r] = row_dot<bytes>(static_cast<const T*>(x[r]), y, n);
+}
+
 template <int bytes, class T>
 POLYHOP_INLINE double row_distance(const T* x, const T* y, Index n) {
   const Index end = Rows::padded(n, element_of<T>);
@@ -254,6 +279,23 @@ template <int, class T, class Out>
 POLYHOP_INLINE void sum_with_scaled(double factor, const T* x, const Out* y, Out* out, Index n) {
   const auto a = static_cast<Out>(factor);
   for (Index j = 0; j < n; ++j) out[j] = std::fma(a, static_cast<Out>(x[j]), y[j]);
+}
+
+// Up to the end of the last line, where zeros stay zeros unless the factor is not finite.
+template <int bytes, class T>
+POLYHOP_INLINE void rows_with_scaled(const double* a, const void* const* x, const T* y, Index y_stride, Index rows, Index n,
+                                     T* out, Index out_stride) {
+  constexpr int step = width<T, bytes>;
+  for (Index r = 0; r < rows; ++r, y += y_stride, out += out_stride) {
+    const auto factor = static_cast<T>(a[r]);
+    const auto factors = all<bytes>(factor);
+    const T* from = static_cast<const T*>(x[r]);
+    const Index end = std::isfinite(factor) ? Rows::padded(n, element_of<T>) : n / step * step;
+    Index j = 0;
+#pragma GCC unroll 4
+    for (; j < end; j += step) store(fma(factors, load<bytes>(from + j), load<bytes>(y + j)), out + j);
+    for (; j < n; ++j) out[j] = std::fma(factor, from[j], y[j]);
+  }
 }
 
 template <int, class T>
@@ -704,6 +746,13 @@ const char* instruction_set() {
 POLYHOP_KERNEL(double, dot, (const double* x, const double* y, Index n), (x, y, n), row_dot)
 POLYHOP_KERNEL(double, dot, (const float* x, const float* y, Index n), (x, y, n), row_dot)
 
+POLYHOP_KERNEL(void, dot_rows,
+               (const void* const* x, const double* y, Index y_stride, Index rows, Index n, double* out),
+               (x, y, y_stride, rows, n, out), row_dots)
+POLYHOP_KERNEL(void, dot_rows,
+               (const void* const* x, const float* y, Index y_stride, Index rows, Index n, double* out),
+               (x, y, y_stride, rows, n, out), row_dots)
+
 POLYHOP_KERNEL(double, squared_distance, (const double* x, const double* y, Index n), (x, y, n), row_distance)
 POLYHOP_KERNEL(double, squared_distance, (const float* x, const float* y, Index n), (x, y, n), row_distance)
 
@@ -716,6 +765,15 @@ POLYHOP_KERNEL(void, add_scaled, (double a, const float* x, const float* y, floa
                sum_with_scaled)
 POLYHOP_KERNEL(void, add_scaled, (double a, const float* x, const double* y, double* out, Index n), (a, x, y, out, n),
                sum_with_scaled)
+
+POLYHOP_KERNEL(void, add_scaled_rows,
+               (const double* a, const void* const* x, const double* y, Index y_stride, Index rows, Index n,
+                double* out, Index out_stride),
+               (a, x, y, y_stride, rows, n, out, out_stride), rows_with_scaled)
+POLYHOP_KERNEL(void, add_scaled_rows,
+               (const double* a, const void* const* x, const float* y, Index y_stride, Index rows, Index n,
+                float* out, Index out_stride),
+               (a, x, y, y_stride, rows, n, out, out_stride), rows_with_scaled)
 
 POLYHOP_KERNEL(void, add_difference, (double a, const double* x, const double* y, double* out, Index n),
                (a, x, y, out, n), sum_with_difference)
