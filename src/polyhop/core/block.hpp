@@ -167,9 +167,10 @@ inline double squared_distance(const Rows& x, Index i, const Rows& y, Index j) {
   });
 }
 
-/// As many rows of x as fit the first cache beside as many of two others.
+/// As many rows of x as stay in the second cache beside as many of two others. Fewer would do for the first cache, but
+/// the start of each strip is then waited for.
 inline Index near_rows(const Rows& x) {
-  constexpr Index bytes = 12 * 1024;
+  constexpr Index bytes = 96 * 1024;
   return std::max<Index>(1, bytes / (x.stride() * bytes_of(x.element())));
 }
 /// out = x - diag(mu) y for the agents of a strip; the block's rows of out begin at `first`, and out may be x.

@@ -101,6 +101,19 @@ POLYHOP_INLINE V fma(const V& a, const V& b, const V& c) {
   return out;
 }
 
+// The same, where the compiler would leave it scalar: 512 bits in a loop that stores each result.
+template <class V>
+POLYHOP_INLINE V fma_once(const V& a, const V& b, const V& c) {
+#ifdef POLYHOP_HAS_VARIANTS
+  if constexpr (sizeof(V) == 64 && sizeof(a[0]) == 8) {
+    V sum = c;
+    asm("vfmadd231pd %1, %2, %0" : "+v"(sum) : "vm"(a), "v"(b));
+    return sum;
+  }
+#endif
+  return fma(a, b, c);
+}
+
 template <int bytes, class T>
 POLYHOP_INLINE Vector<T, bytes> all(T x) {
   return Vector<T, bytes>{} + x;
@@ -293,7 +306,7 @@ POLYHOP_INLINE void rows_with_scaled(const double* a, const void* const* x, cons
     const Index end = std::isfinite(factor) ? Rows::padded(n, element_of<T>) : n / step * step;
     Index j = 0;
 #pragma GCC unroll 4
-    for (; j < end; j += step) store(fma(factors, load<bytes>(from + j), load<bytes>(y + j)), out + j);
+    for (; j < end; j += step) store(fma_once(load<bytes>(from + j), factors, load<bytes>(y + j)), out + j);
     for (; j < n; ++j) out[j] = std::fma(factor, from[j], y[j]);
   }
 }
@@ -349,22 +362,25 @@ POLYHOP_INLINE void take_scaled_step(double a, const T* m, const T* u, double fl
   }
 }
 
-// out <- (1 - share) out + share x, for one vector of x. Floats go into two vectors of doubles, as far as
-// the row has them: `left` is how many doubles it has left.
+// out <- (1 - share) out + share x, for one vector of x. Floats go into two vectors of doubles, as far as the row has
+// them: `left` is how many doubles it has left.
 template <int bytes>
-POLYHOP_INLINE void blend_vector(const Vector<double, bytes>& x, double share, double* out, Index /*left*/) {
-  const auto rest = all<bytes>(1 - share);
-  store(fma(all<bytes>(share), x, rest * load<bytes>(out)), out);
+struct Share {
+  Vector<double, bytes> share, rest;
+};
+template <int bytes>
+POLYHOP_INLINE void blend_vector(const Vector<double, bytes>& x, const Share<bytes>& by, double* out, Index /*left*/) {
+  store(fma_once(by.share, x, by.rest * load<bytes>(out)), out);
 }
 template <int bytes>
-POLYHOP_INLINE void blend_vector(const Vector<float, bytes>& x, double share, double* out, Index left) {
+POLYHOP_INLINE void blend_vector(const Vector<float, bytes>& x, const Share<bytes>& by, double* out, Index left) {
   Vector<float, bytes / 2> half[2];
   std::memcpy(half, &x, sizeof x);
   constexpr int step = width<double, bytes>;
   if (left <= 0) return;
-  blend_vector<bytes>(__builtin_convertvector(half[0], Vector<double, bytes>), share, out, left);
+  blend_vector<bytes>(__builtin_convertvector(half[0], Vector<double, bytes>), by, out, left);
   if (left <= step) return;
-  blend_vector<bytes>(__builtin_convertvector(half[1], Vector<double, bytes>), share, out + step, left);
+  blend_vector<bytes>(__builtin_convertvector(half[1], Vector<double, bytes>), by, out + step, left);
 }
 
 // Row r of out, `lines` lines of its columns from j on; the sums stay in registers.
@@ -386,8 +402,9 @@ POLYHOP_INLINE void combine_lines(const SparseView& a, Index r, Index j, const T
   for (int q = 0; q < vectors; ++q) store(sum[q], to + q * step);
   if (also.into == nullptr) return;
   double* blended = also.into + r * also.stride + j;
+  const Share<bytes> by = {all<bytes>(also.share), all<bytes>(1 - also.share)};
 #pragma GCC unroll 16
-  for (int q = 0; q < vectors; ++q) blend_vector<bytes>(sum[q], also.share, blended + q * step, right - j - q * step);
+  for (int q = 0; q < vectors; ++q) blend_vector<bytes>(sum[q], by, blended + q * step, right - j - q * step);
 }
 
 // The same for so many lines, at most `most`.

@@ -77,7 +77,7 @@ class Network {
   void adapt_combine(Rows& w, std::span<const double> mu, const Gradients& g, const BlendedRows& also = {}) {
     adapt_combine(w, mu, Strip{0, w.rows()}, [&](Strip) -> const Gradients& { return g; }, also);
   }
-  /// The same for gradients that are evaluated as they are needed, in strips of agents whose rows fit the first cache.
+  /// The same for gradients that are evaluated as they are needed, in strips of agents whose rows stay in a near cache.
   template <class Evaluate>
   void adapt_combine(Rows& w, std::span<const double> mu, const Evaluate& evaluate, const BlendedRows& also = {}) {
     adapt_combine(w, mu, Strip{0, near_rows(w)}, evaluate, also);
