@@ -167,16 +167,31 @@ inline double squared_distance(const Rows& x, Index i, const Rows& y, Index j) {
   });
 }
 
-/// out = x - diag(mu) y, where out are the rows from `first` on; it may be x.
-inline void descend(const Rows& x, std::span<const double> mu, const Gradients& y, Rows& out, Index first = 0) {
+/// As many rows of x as stay in the second cache beside as many of two others. Fewer would do for the first cache, but
+/// the start of each strip is then waited for.
+inline Index near_rows(const Rows& x) {
+  constexpr Index bytes = 96 * 1024;
+  return std::max<Index>(1, bytes / (x.stride() * bytes_of(x.element())));
+}
+/// out = x - diag(mu) y for the agents of a strip; the block's rows of out begin at `first`, and out may be x.
+inline void descend(const Rows& x, std::span<const double> mu, const Gradients& y, Rows& out, Index first,
+                    Strip strip) {
+  if (x.element() != y.element) refuse_element(y.element);
   with_element(x.element(), [&](auto zero) {
     using T = decltype(zero);
-    const T* from = x.as<T>();
-    T* to = out.as<T>(first);
-    for (Index k = 0; k < x.rows(); ++k, from += x.stride(), to += out.stride()) {
-      kernels::add_scaled(-mu[k] * y.scale[k], y.at<T>(k), from, to, y.columns);
+    constexpr Index most = 64;
+    double factors[most];
+    for (Index k = strip.first; k < strip.last; k += most) {
+      const Index count = std::min(most, strip.last - k);
+      for (Index n = 0; n < count; ++n) factors[n] = -mu[k + n] * y.scale[k + n];
+      kernels::add_scaled_rows(factors, y.row.data() + k, x.as<T>(k), x.stride(),
+                               count, y.columns, out.as<T>(first + k), out.stride());
     }
   });
+}
+/// The same for all.
+inline void descend(const Rows& x, std::span<const double> mu, const Gradients& y, Rows& out, Index first = 0) {
+  descend(x, mu, y, out, first, {0, x.rows()});
 }
 /// out += a y
 inline void add(double a, const Gradients& y, Rows& out) {

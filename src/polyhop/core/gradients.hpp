@@ -19,6 +19,12 @@ class SampleRows {
   [[nodiscard]] virtual const void* sample_row(Index k, Index n) const = 0;
 };
 
+/// Some of a block's agents: from `first` to before `last`.
+struct Strip {
+  Index first = 0;
+  Index last = 0;
+};
+
 /// The gradients of a block: agent k's is scale[k] times row[k]. A dense gradient has scale 1; the gradient of a
 /// linear model on one sample is a number times that sample's features, and is never written out. The rows are rows
 /// of Rows, with zeros behind them. Agents are those of the block, from 0.

@@ -101,6 +101,19 @@ POLYHOP_INLINE V fma(const V& a, const V& b, const V& c) {
   return out;
 }
 
+// The same, where the compiler would leave it scalar: 512 bits in a loop that stores each result.
+template <class V>
+POLYHOP_INLINE V fma_once(const V& a, const V& b, const V& c) {
+#ifdef POLYHOP_HAS_VARIANTS
+  if constexpr (sizeof(V) == 64 && sizeof(a[0]) == 8) {
+    V sum = c;
+    asm("vfmadd231pd %1, %2, %0" : "+v"(sum) : "vm"(a), "v"(b));
+    return sum;
+  }
+#endif
+  return fma(a, b, c);
+}
+
 template <int bytes, class T>
 POLYHOP_INLINE Vector<T, bytes> all(T x) {
   return Vector<T, bytes>{} + x;
@@ -221,6 +234,31 @@ POLYHOP_INLINE double row_dot(const T* x, const T* y, Index n) {
   return total(sum.quad());
 }
 
+// x[r] . row r of y, two rows at a time: the sums of one alone would wait for each other.
+template <int bytes, class T>
+POLYHOP_INLINE void row_dots(const void* const* x, const T* y, Index y_stride, Index rows, Index n, double* out) {
+  const Index end = Rows::padded(n, element_of<T>);
+  Index r = 0;
+  for (; r + 2 <= rows; r += 2, y += 2 * y_stride) {
+    const T* own[2] = {static_cast<const T*>(x[r]), static_cast<const T*>(x[r + 1])};
+    const T* other[2] = {y, y + y_stride};
+    Lanes<T, bytes> sum[2];
+    const Index j = in_runs<T>(
+        end,
+        [&](Index at) __attribute__((always_inline)) {
+          for (int p = 0; p < 2; ++p) sum[p].add(own[p] + at, other[p] + at);
+        },
+        [&]() __attribute__((always_inline)) {
+          for (int p = 0; p < 2; ++p) sum[p].pause();
+        });
+    for (int p = 0; p < 2; ++p) {
+      if (j < end) sum[p].add_half(own[p] + j, other[p] + j);
+      out[r + p] = total(sum[p].quad());
+    }
+  }
+  if (r < rows) out[r] = row_dot<bytes>(static_cast<const T*>(x[r]), y, n);
+}
+
 template <int bytes, class T>
 POLYHOP_INLINE double row_distance(const T* x, const T* y, Index n) {
   const Index end = Rows::padded(n, element_of<T>);
@@ -254,6 +292,23 @@ template <int, class T, class Out>
 POLYHOP_INLINE void sum_with_scaled(double factor, const T* x, const Out* y, Out* out, Index n) {
   const auto a = static_cast<Out>(factor);
   for (Index j = 0; j < n; ++j) out[j] = std::fma(a, static_cast<Out>(x[j]), y[j]);
+}
+
+// Up to the end of the last line, where zeros stay zeros unless the factor is not finite.
+template <int bytes, class T>
+POLYHOP_INLINE void rows_with_scaled(const double* a, const void* const* x, const T* y, Index y_stride, Index rows, Index n,
+                                     T* out, Index out_stride) {
+  constexpr int step = width<T, bytes>;
+  for (Index r = 0; r < rows; ++r, y += y_stride, out += out_stride) {
+    const auto factor = static_cast<T>(a[r]);
+    const auto factors = all<bytes>(factor);
+    const T* from = static_cast<const T*>(x[r]);
+    const Index end = std::isfinite(factor) ? Rows::padded(n, element_of<T>) : n / step * step;
+    Index j = 0;
+#pragma GCC unroll 4
+    for (; j < end; j += step) store(fma_once(load<bytes>(from + j), factors, load<bytes>(y + j)), out + j);
+    for (; j < n; ++j) out[j] = std::fma(factor, from[j], y[j]);
+  }
 }
 
 template <int, class T>
@@ -307,22 +362,25 @@ POLYHOP_INLINE void take_scaled_step(double a, const T* m, const T* u, double fl
   }
 }
 
-// out <- (1 - share) out + share x, for one vector of x. Floats go into two vectors of doubles, as far as
-// the row has them: `left` is how many doubles it has left.
+// out <- (1 - share) out + share x, for one vector of x. Floats go into two vectors of doubles, as far as the row has
+// them: `left` is how many doubles it has left.
 template <int bytes>
-POLYHOP_INLINE void blend_vector(const Vector<double, bytes>& x, double share, double* out, Index /*left*/) {
-  const auto rest = all<bytes>(1 - share);
-  store(fma(all<bytes>(share), x, rest * load<bytes>(out)), out);
+struct Share {
+  Vector<double, bytes> share, rest;
+};
+template <int bytes>
+POLYHOP_INLINE void blend_vector(const Vector<double, bytes>& x, const Share<bytes>& by, double* out, Index /*left*/) {
+  store(fma_once(by.share, x, by.rest * load<bytes>(out)), out);
 }
 template <int bytes>
-POLYHOP_INLINE void blend_vector(const Vector<float, bytes>& x, double share, double* out, Index left) {
+POLYHOP_INLINE void blend_vector(const Vector<float, bytes>& x, const Share<bytes>& by, double* out, Index left) {
   Vector<float, bytes / 2> half[2];
   std::memcpy(half, &x, sizeof x);
   constexpr int step = width<double, bytes>;
   if (left <= 0) return;
-  blend_vector<bytes>(__builtin_convertvector(half[0], Vector<double, bytes>), share, out, left);
+  blend_vector<bytes>(__builtin_convertvector(half[0], Vector<double, bytes>), by, out, left);
   if (left <= step) return;
-  blend_vector<bytes>(__builtin_convertvector(half[1], Vector<double, bytes>), share, out + step, left);
+  blend_vector<bytes>(__builtin_convertvector(half[1], Vector<double, bytes>), by, out + step, left);
 }
 
 // Row r of out, `lines` lines of its columns from j on; the sums stay in registers.
@@ -344,8 +402,9 @@ POLYHOP_INLINE void combine_lines(const SparseView& a, Index r, Index j, const T
   for (int q = 0; q < vectors; ++q) store(sum[q], to + q * step);
   if (also.into == nullptr) return;
   double* blended = also.into + r * also.stride + j;
+  const Share<bytes> by = {all<bytes>(also.share), all<bytes>(1 - also.share)};
 #pragma GCC unroll 16
-  for (int q = 0; q < vectors; ++q) blend_vector<bytes>(sum[q], also.share, blended + q * step, right - j - q * step);
+  for (int q = 0; q < vectors; ++q) blend_vector<bytes>(sum[q], by, blended + q * step, right - j - q * step);
 }
 
 // The same for so many lines, at most `most`.
@@ -704,6 +763,13 @@ const char* instruction_set() {
 POLYHOP_KERNEL(double, dot, (const double* x, const double* y, Index n), (x, y, n), row_dot)
 POLYHOP_KERNEL(double, dot, (const float* x, const float* y, Index n), (x, y, n), row_dot)
 
+POLYHOP_KERNEL(void, dot_rows,
+               (const void* const* x, const double* y, Index y_stride, Index rows, Index n, double* out),
+               (x, y, y_stride, rows, n, out), row_dots)
+POLYHOP_KERNEL(void, dot_rows,
+               (const void* const* x, const float* y, Index y_stride, Index rows, Index n, double* out),
+               (x, y, y_stride, rows, n, out), row_dots)
+
 POLYHOP_KERNEL(double, squared_distance, (const double* x, const double* y, Index n), (x, y, n), row_distance)
 POLYHOP_KERNEL(double, squared_distance, (const float* x, const float* y, Index n), (x, y, n), row_distance)
 
@@ -716,6 +782,15 @@ POLYHOP_KERNEL(void, add_scaled, (double a, const float* x, const float* y, floa
                sum_with_scaled)
 POLYHOP_KERNEL(void, add_scaled, (double a, const float* x, const double* y, double* out, Index n), (a, x, y, out, n),
                sum_with_scaled)
+
+POLYHOP_KERNEL(void, add_scaled_rows,
+               (const double* a, const void* const* x, const double* y, Index y_stride, Index rows, Index n,
+                double* out, Index out_stride),
+               (a, x, y, y_stride, rows, n, out, out_stride), rows_with_scaled)
+POLYHOP_KERNEL(void, add_scaled_rows,
+               (const double* a, const void* const* x, const float* y, Index y_stride, Index rows, Index n,
+                float* out, Index out_stride),
+               (a, x, y, y_stride, rows, n, out, out_stride), rows_with_scaled)
 
 POLYHOP_KERNEL(void, add_difference, (double a, const double* x, const double* y, double* out, Index n),
                (a, x, y, out, n), sum_with_difference)

@@ -29,8 +29,8 @@ struct SparseView {
 /// So nothing depends on alignment, block, tile or CPU. tests/unit/core/plain_kernels.hpp holds plain twins.
 ///
 /// A row is a row of Rows: n numbers, then zeros up to the end of a cache line. `dot`, `squared_distance`, `pairwise`
-/// and `combine` run over the zeros too (they change no sum, and there are no ragged ends); the others touch exactly n
-/// numbers and take any array.
+/// and `combine`, and those named `_rows`, run over the zeros too (they change no sum, and there are no ragged ends); the
+/// others touch exactly n numbers and take any array.
 namespace polyhop::kernels {
 
 inline constexpr int lanes = 16;
@@ -48,6 +48,10 @@ bool use_variant(std::string_view name);
 double dot(const double* x, const double* y, Index n);
 double dot(const float* x, const float* y, Index n);
 
+/// out[r] = x[r] . row r of y
+void dot_rows(const void* const* x, const double* y, Index y_stride, Index rows, Index n, double* out);
+void dot_rows(const void* const* x, const float* y, Index y_stride, Index rows, Index n, double* out);
+
 /// ||x - y||^2 of two rows
 double squared_distance(const double* x, const double* y, Index n);
 double squared_distance(const float* x, const float* y, Index n);
@@ -60,6 +64,12 @@ void scale(double a, const float* x, float* out, Index n);
 void add_scaled(double a, const double* x, const double* y, double* out, Index n);
 void add_scaled(double a, const float* x, const float* y, float* out, Index n);
 void add_scaled(double a, const float* x, const double* y, double* out, Index n);
+
+/// Row r of out = row r of y + a[r] x[r]; out may be y.
+void add_scaled_rows(const double* a, const void* const* x, const double* y, Index y_stride, Index rows, Index n,
+                     double* out, Index out_stride);
+void add_scaled_rows(const double* a, const void* const* x, const float* y, Index y_stride, Index rows, Index n,
+                     float* out, Index out_stride);
 
 /// out += a (x - y)
 void add_difference(double a, const double* x, const double* y, double* out, Index n);

@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "polyhop/core/machine.hpp"
 
+#include <sched.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -15,6 +17,7 @@
 #include <string_view>
 #include <thread>
 
+#include "polyhop/core/clock.hpp"
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/kernels.hpp"
 #include "polyhop/core/value.hpp"
@@ -128,16 +131,70 @@ Index usable_threads(Index asked, Index processes) {
   return processes > 1 ? 1 : std::max<Index>(1, static_cast<Index>(std::thread::hardware_concurrency()));
 }
 
-Index paying_threads(double work, Index threads) {
+namespace {
+constexpr double far_round_trip = 0.25e-6;
+}
+
+Index paying_threads(double work, Index threads, double round_trip) {
   // About 30 microseconds. On an idle machine a tenth of that would do; on a busy one, where threads share cores with
-  // other programs and must be woken up, this is the break-even point.
-  constexpr double least_work = 150e3;
+  // other programs and must be woken up, this is the break-even point. Between caches, moving rows is what takes time.
+  const double least_work = round_trip > far_round_trip ? 3e6 : 150e3;
   return static_cast<Index>(std::clamp(work / least_work, 1.0, static_cast<double>(std::max<Index>(1, threads))));
+}
+
+Index paying_threads(double work, Index threads) {
+  const Index near = paying_threads(work, threads, 0);
+  return near == paying_threads(work, threads, 1) ? near : paying_threads(work, threads, round_trip());
+}
+
+double round_trip() {
+  constexpr int batches = 10;  // the best counts: either thread may be interrupted
+  constexpr int messages = 20;
+  constexpr double patience = 5e-3;  // seconds; the other thread may have no core of its own
+  constexpr int stop = -1;
+  alignas(64) std::atomic<int> sent = 0;
+  alignas(64) std::atomic<int> answered = 0;
+  const auto begin = Clock::now();
+  const std::jthread other([&] {
+    for (int seen = 0; seen != stop;) answered.store(seen = sent.load(std::memory_order_acquire));
+  });
+  double best = 1;
+  for (int n = 1; n <= batches * messages && since(begin) < patience;) {
+    const auto start = Clock::now();
+    for (const int end = n + messages; n < end; ++n) {
+      sent.store(n);
+      for (int tries = 1; answered.load(std::memory_order_acquire) != n; ++tries) {
+        if (tries % 1024 == 0 && since(begin) > patience) break;
+      }
+    }
+    best = std::min(best, since(start) / messages);
+  }
+  sent.store(stop);
+  return best;
 }
 
 Index usable_threads(Index asked, Index processes, double work) {
   return asked > 0 ? asked : paying_threads(work, usable_threads(0, processes));
 }
+
+#ifdef __linux__
+int current_core() { return sched_getcpu(); }
+
+int leave_core(int core) {
+  cpu_set_t allowed;
+  if (core < 0 || sched_getaffinity(0, sizeof allowed, &allowed) != 0) return core;
+  cpu_set_t others = allowed;
+  CPU_CLR(core, &others);
+  // Fails, and changes nothing, if no core is left.
+  if (sched_setaffinity(0, sizeof others, &others) != 0) return core;
+  const int now = current_core();
+  sched_setaffinity(0, sizeof allowed, &allowed);
+  return now;
+}
+#else
+int current_core() { return -1; }
+int leave_core(int core) { return core; }
+#endif
 
 std::optional<std::string> find_program(const std::string& name) {
   const char* path = std::getenv("PATH");

@@ -142,9 +142,12 @@ class Experiment {
       work = iteration_work(instance.network.matrix, *instance.problem);
     }
     if (stored_) on_first(team_, [&] { run_.store->set_experiment(record_, keys_); });
-    const Index workers = workers_for(work, threads);
-    run_tasks(static_cast<Index>(waiting_.size()), team_.size() > 1 ? 1 : threads / workers,
-              [&](Index n) { run_waiting(n, workers); });
+    const auto all = static_cast<Index>(waiting_.size());
+    const Index beside = team_.size() > 1 ? 0 : side_by_side(all, work, threads);
+    run_tasks(beside, threads, [&](Index n) { run_waiting(n, 1); });
+    const Index workers = workers_for(work, threads, all - beside);
+    run_tasks(all - beside, team_.size() > 1 ? 1 : threads / workers,
+              [&](Index n) { run_waiting(beside + n, workers); });
     for (const auto& [cell, twin] : twins_) {
       record_.cells[cell] = record_.cells[twin];
       record_.cells[cell].method = keys_[cell].method;
@@ -153,11 +156,11 @@ class Experiment {
   }
 
  private:
-  // How many threads each run gets: as many as pay off, with several runs at a time. A number that the user gave is
-  // used fully even if there are few runs.
-  [[nodiscard]] Index workers_for(double work, Index threads) const {
+  // How many threads each of so many other runs gets: as many as pay off. A number that the user gave is used fully even
+  // if there are few runs.
+  [[nodiscard]] Index workers_for(double work, Index threads, Index runs) const {
     if (team_.size() > 1) return threads;
-    const auto runs = std::max<Index>(1, static_cast<Index>(waiting_.size()));
+    runs = std::max<Index>(1, runs);
     return std::max(paying_threads(work, threads), run_.threads > 0 ? threads / runs : 1);
   }
   [[nodiscard]] Index methods() const { return static_cast<Index>(config_.methods.size()); }

@@ -34,4 +34,9 @@ void run_tasks(Index count, Index threads, const std::function<void(Index)>& tas
   if (failure) std::rethrow_exception(failure);
 }
 
+Index side_by_side(Index runs, double work, Index threads) {
+  constexpr double most_work = 1e7;
+  return work > most_work ? 0 : runs / threads * threads;
+}
+
 }  // namespace polyhop

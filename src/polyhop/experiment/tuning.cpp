@@ -190,8 +190,11 @@ class Trials {
       run.last = cell.points.back();
     };
     const double work = iteration_work(instances_[0]->network.matrix, *instances_[0]->problem);
+    const auto all = static_cast<Index>(places.size());
+    const Index alone = team_.size() > 1 ? 0 : side_by_side(all, work, threads_);
+    run_tasks(alone, threads_, [&](Index n) { one(places[n], 1); });
     const Index workers = team_.size() > 1 ? threads_ : paying_threads(work, threads_);
-    run_tasks(static_cast<Index>(places.size()), beside(workers), [&](Index n) { one(places[n], workers); });
+    run_tasks(all - alone, beside(workers), [&](Index n) { one(places[alone + n], workers); });
     for (const std::size_t n : places) charge(runs[n].last);
   }
 

@@ -11,13 +11,15 @@
 
 namespace polyhop {
 
+void GivenStep::do_choose(const Iterate& at, Network&, std::span<double> mu) { std::ranges::fill(mu, *given(at.i())); }
+
 const FieldTable<ConstantOptions>& ConstantOptions::fields() {
   static const auto table =
       FieldTable<ConstantOptions>().require("value", &ConstantOptions::value, "the step size", {above(0)});
   return table;
 }
 
-void ConstantStep::do_choose(const Iterate&, Network&, std::span<double> mu) { std::ranges::fill(mu, options_.value); }
+std::optional<double> ConstantStep::given(Index) const { return options_.value; }
 
 const FieldTable<DecayOptions>& DecayOptions::fields() {
   static const auto table =
@@ -27,9 +29,8 @@ const FieldTable<DecayOptions>& DecayOptions::fields() {
   return table;
 }
 
-void DecayingStep::do_choose(const Iterate& at, Network&, std::span<double> mu) {
-  const double n = static_cast<double>(at.i() + 1);
-  std::ranges::fill(mu, options_.value * elementary::exp(-options_.power * elementary::log(n)));
+std::optional<double> DecayingStep::given(Index i) const {
+  return options_.value * elementary::exp(-options_.power * elementary::log(static_cast<double>(i + 1)));
 }
 
 const FieldTable<ScheduleOptions>& ScheduleOptions::fields() {
@@ -81,9 +82,9 @@ double ScheduledStep::stairs(Index i) const {
   return *options_.value * rise * power(options_.factor, fallen);
 }
 
-void ScheduledStep::do_choose(const Iterate& at, Network&, std::span<double> mu) {
+std::optional<double> ScheduledStep::given(Index i) const {
   const auto last = static_cast<Index>(listed_.size()) - 1;
-  std::ranges::fill(mu, last < 0 ? stairs(at.i()) : listed_[std::min(at.i(), last)]);
+  return last < 0 ? stairs(i) : listed_[std::min(i, last)];
 }
 
 }  // namespace polyhop

@@ -12,19 +12,28 @@
 
 namespace polyhop {
 
+/// A step that depends on nothing but the iteration.
+class GivenStep : public StepSize {
+ public:
+  [[nodiscard]] std::optional<double> given(Index i) const override = 0;
+  [[nodiscard]] bool is_common() const final { return true; }
+
+ private:
+  void do_choose(const Iterate& at, Network& network, std::span<double> mu) final;
+};
+
 /// mu_k = value, for every agent and iteration. No communication.
 struct ConstantOptions {
   double value = 0;
   static const FieldTable<ConstantOptions>& fields();
 };
 
-class ConstantStep final : public StepSize {
+class ConstantStep final : public GivenStep {
  public:
   ConstantStep(const ConstantOptions& options, const Setting&) : options_(options) {}
-  [[nodiscard]] bool is_common() const override { return true; }
+  [[nodiscard]] std::optional<double> given(Index i) const override;
 
  private:
-  void do_choose(const Iterate& at, Network& network, std::span<double> mu) override;
   ConstantOptions options_;
 };
 
@@ -35,13 +44,12 @@ struct DecayOptions {
   static const FieldTable<DecayOptions>& fields();
 };
 
-class DecayingStep final : public StepSize {
+class DecayingStep final : public GivenStep {
  public:
   DecayingStep(const DecayOptions& options, const Setting&) : options_(options) {}
-  [[nodiscard]] bool is_common() const override { return true; }
+  [[nodiscard]] std::optional<double> given(Index i) const override;
 
  private:
-  void do_choose(const Iterate& at, Network& network, std::span<double> mu) override;
   DecayOptions options_;
 };
 
@@ -58,14 +66,13 @@ struct ScheduleOptions {
   void check(const std::string& path, int line = 0) const;
 };
 
-class ScheduledStep final : public StepSize {
+class ScheduledStep final : public GivenStep {
  public:
   /// Throws InputError if the file cannot be read, is empty, or contains a step below 0.
   ScheduledStep(const ScheduleOptions& options, const Setting& setting);
-  [[nodiscard]] bool is_common() const override { return true; }
+  [[nodiscard]] std::optional<double> given(Index i) const override;
 
  private:
-  void do_choose(const Iterate& at, Network& network, std::span<double> mu) override;
   [[nodiscard]] double stairs(Index i) const;
   ScheduleOptions options_;
   std::vector<double> listed_;  // read from the file

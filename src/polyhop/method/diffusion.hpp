@@ -13,6 +13,9 @@ class Diffusion final : public Algorithm {
   explicit Diffusion(Rows start, const NoOptions& = {}) : Algorithm(std::move(start)) {}
   static Recursion recursion(const NoOptions&) { return {}; }
   void step(Index i, Oracle& oracle, StepSize& rule, Network& network) override;
+
+ private:
+  void step(Index i, double mu, Oracle& oracle, Network& network);
 };
 
 /// CTA-diffusion, combine then adapt: Psi = A W, W+ = Psi - diag(mu) grad(Psi). P = I on Psi, so the graph-aware step

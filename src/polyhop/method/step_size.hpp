@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -123,6 +124,9 @@ class StepSize {
   [[nodiscard]] virtual bool uses_values() const { return needs_values() || needs_tracked_values(); }
   /// True if all agents have the same step without telling each other.
   [[nodiscard]] virtual bool is_common() const { return false; }
+  /// The step of iteration i if it depends on nothing else, and is the same for all agents: it is then known before
+  /// anything is evaluated.
+  [[nodiscard]] virtual std::optional<double> given(Index /*i*/) const { return {}; }
   /// The rule's own estimate of each agent's Jhat_k(w^o); empty if it estimates nothing.
   [[nodiscard]] virtual std::span<const double> levels() const { return {}; }
   /// Registers what must survive from one iteration to the next.

@@ -166,13 +166,6 @@ void Network::combine(std::span<const double> c, const Gradients& g, Rows& out) 
   combine_mail(message, out);
 }
 
-void Network::adapt_combine(Rows& w, std::span<const double> mu, const Gradients& g, const BlendedRows& also) {
-  const Message message{.hops = 1, .vectors = 1};
-  Rows& mail = outbox(message).vectors[0];
-  descend(w, mu, g, mail, own(0));  // psi_k = w_k - mu_k g_k, [eq:atc-opt]
-  combine_mail(message, w, also);
-}
-
 void Network::differ(const Rows& x, std::span<const double> m, bool common, Rows& out) {
   const Message message{.hops = 1, .vectors = 1, .scalars = common ? 0 : 1};
   Mail& mail = outbox(message);

@@ -74,7 +74,14 @@ class Network {
   /// out row k = sum_l a_kl c_l g_l. 1 round, 1 vector.
   void combine(std::span<const double> c, const Gradients& g, Rows& out);
   /// w row k <- sum_l a_kl (w_l - mu_l g_l), [eq:atc-network]; the mean, if any, takes it in. 1 round, 1 vector.
-  void adapt_combine(Rows& w, std::span<const double> mu, const Gradients& g, const BlendedRows& also = {});
+  void adapt_combine(Rows& w, std::span<const double> mu, const Gradients& g, const BlendedRows& also = {}) {
+    adapt_combine(w, mu, Strip{0, w.rows()}, [&](Strip) -> const Gradients& { return g; }, also);
+  }
+  /// The same for gradients that are evaluated as they are needed, in strips of agents whose rows stay in a near cache.
+  template <class Evaluate>
+  void adapt_combine(Rows& w, std::span<const double> mu, const Evaluate& evaluate, const BlendedRows& also = {}) {
+    adapt_combine(w, mu, Strip{0, near_rows(w)}, evaluate, also);
+  }
   /// out row k = sum_l a_kl (x_k - x_l) / max(m_k, m_l), a term whose divisor is 0 left out: antisymmetric along every
   /// edge, so that the rows of out add up to 0. 1 round, 1 vector and, unless m is the same for all (`common`), 1
   /// scalar.
@@ -183,6 +190,19 @@ class Network {
   [[nodiscard]] Index handed_over(int hops) const;
 
  private:
+  /// The first strip says how long all are.
+  template <class Evaluate>
+  void adapt_combine(Rows& w, std::span<const double> mu, Strip strip, const Evaluate& evaluate,
+                     const BlendedRows& also) {
+    const Message message{.hops = 1, .vectors = 1};
+    Rows& mail = outbox(message).vectors[0];
+    const Index length = strip.last;
+    for (; strip.first < w.rows(); strip.first = strip.last) {
+      strip.last = std::min(w.rows(), strip.first + length);
+      descend(w, mu, evaluate(strip), mail, own(0), strip);  // psi_k = w_k - mu_k g_k, [eq:atc-opt]
+    }
+    combine_mail(message, w, also);
+  }
   Delivery exchange(const Message& message) { return exchange(message, message); }
   Delivery exchange(const Message& carried, const Message& counted);
   Delivery exchange_all(const Message& message);

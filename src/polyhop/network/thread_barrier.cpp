@@ -15,13 +15,17 @@ ThreadBarrier::ThreadBarrier(Index members, Index beside)
 // A sleeper is counted before it looks at the phase for the last time, and the last to arrive looks for sleepers after
 // changing the phase: one of the two sees the other.
 void ThreadBarrier::sleep_through(std::uint32_t phase) {
-  std::unique_lock lock(mutex_);
-  ++sleepers_;
-  bell_.wait(lock, [&] { return phase_.load() != phase || broken_.load(); });
-  --sleepers_;
+  {
+    std::unique_lock lock(mutex_);
+    ++sleepers_;
+    bell_.wait(lock, [&] { return phase_.load() != phase || broken_.load(); });
+    --sleepers_;
+  }
+  if (spins() > 0 && current_core() == waking_core_.load()) leave_core(waking_core_.load());
 }
 
 void ThreadBarrier::wake_all() {
+  waking_core_.store(current_core());
   // A member that is counted but not yet asleep holds the mutex.
   { const std::lock_guard lock(mutex_); }
   bell_.notify_all();

@@ -129,11 +129,11 @@ class LinearOracle final : public DataOracle, public SampleRows {
   // z = h.w for every chosen sample, w = point(k).
   template <class Point>
   void predict(Point point) {
-    for (Index k = 0; k < block_.size(); ++k) {
-      double* z = z_.data() + sampler_.offset(k);
-      const T* w = point(k);
-      for (const Index n : batch(k)) *z++ = prediction(k, n, w);
-    }
+    for (Index k = 0; k < block_.size(); ++k) predict(k, point(k));
+  }
+  void predict(Index k, const T* w) {
+    double* z = z_.data() + sampler_.offset(k);
+    for (const Index n : batch(k)) *z++ = prediction(k, n, w);
   }
 
   // Jhat_k from the predictions.
@@ -146,26 +146,53 @@ class LinearOracle final : public DataOracle, public SampleRows {
   }
 
   void do_evaluate(const Rows& w, bool with_values, Evaluation& out) override {
+    // Samples are read for their predictions, and again for gradients that are written out.
+    const Index length = one_row_ ? block_.size() : 1;
+    for (Strip strip{0, length}; strip.first < block_.size(); strip = {strip.last, strip.last + length}) {
+      do_evaluate_strip(w, strip, out);
+    }
+    if (with_values) batch_values([&](Index k) { return w.as<T>(k); }, out.values);
+  }
+
+  void do_evaluate_strip(const Rows& w, Strip strip, Evaluation& out) override {
     if (out.gradients.row.empty()) {
       prepare(out, !one_row_);
       // What may not leave its process is not sent as it is, not even with a gradient that is a multiple of it.
       if (one_row_ && !problem_.is_private()) out.gradients.samples = this;
       out.gradients.sample.resize(out.gradients.samples != nullptr ? block_.size() : 0);
     }
-    const auto point = [first = w.as<T>(), stride = w.stride()](Index k) { return first + k * stride; };
-    predict(point);
-    loss_.slopes(z_, targets_, slopes_);
-    if (with_values) batch_values(point, out.values);
-    for (Index k = 0; k < block_.size(); ++k) gradient(k, point(k), out);
+    const auto first = static_cast<std::size_t>(sampler_.offset(strip.first));
+    const std::size_t count = static_cast<std::size_t>(sampler_.offset(strip.last)) - first;
+    const auto some = [&](std::vector<double>& numbers) { return std::span(numbers).subspan(first, count); };
+    if (one_row_) {
+      predict_rows(w, strip, out.gradients);
+    } else {
+      for (Index k = strip.first; k < strip.last; ++k) predict(k, w.as<T>(k));
+    }
+    loss_.slopes(some(z_), some(targets_), some(slopes_));
+    for (Index k = strip.first; k < strip.last; ++k) gradient(k, w.as<T>(k), out);
+  }
+
+  // Each agent's one sample, if it has any, is the row of its gradient.
+  void predict_rows(const Rows& w, Strip strip, Gradients& g) {
+    const Index all = sampler_.offset(strip.last) - sampler_.offset(strip.first);
+    for (Index k = strip.first; k < strip.last; ++k) {
+      const Index n = batch(k).empty() ? 0 : batch(k)[0];
+      g.row[k] = sample_row(k, n);
+      if (!g.sample.empty()) g.sample[k] = n;
+    }
+    if (all == strip.last - strip.first) {
+      kernels::dot_rows(g.row.data() + strip.first, w.as<T>(strip.first), w.stride(), all, columns_,
+                        z_.data() + sampler_.offset(strip.first));
+      return;
+    }
+    for (Index k = strip.first; k < strip.last; ++k) predict(k, w.as<T>(k));
   }
 
   void gradient(Index k, const T* w, Evaluation& out) {
     const double* slopes = slopes_.data() + sampler_.offset(k);
     if (one_row_) {
-      const Index n = batch(k).empty() ? 0 : batch(k)[0];
-      out.gradients.row[k] = sample_row(k, n);
       out.gradients.scale[k] = batch(k).empty() ? 0 : weight(k) * slopes[0];
-      if (!out.gradients.sample.empty()) out.gradients.sample[k] = n;
       return;
     }
     T* g = out.written.as<T>(k);

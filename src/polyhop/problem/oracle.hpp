@@ -45,6 +45,14 @@ class Oracle {
     return here_;
   }
 
+  /// The gradients of some agents: asked for one strip after the other, so that an agent's rows are used again while
+  /// they are in a near cache.
+  const Evaluation& evaluate(const Rows& w, Strip strip) {
+    evaluations_.gradients += strip.last - strip.first;
+    do_evaluate_strip(w, strip, here_);
+    return here_;
+  }
+
   /// Gradients at other points on the same sample, in addition to those of `evaluate`; valid until the next call.
   const Evaluation& evaluate_elsewhere(const Rows& w) {
     evaluations_.gradients += w.rows();
@@ -102,6 +110,10 @@ class Oracle {
  protected:
   /// Fills `out`, which is empty the first time.
   virtual void do_evaluate(const Rows& w, bool with_values, Evaluation& out) = 0;
+  /// All of them with the first strip, unless the oracle can do otherwise.
+  virtual void do_evaluate_strip(const Rows& w, Strip strip, Evaluation& out) {
+    if (strip.first == 0) do_evaluate(w, false, out);
+  }
   virtual void do_evaluate_elsewhere(const Rows& w, Evaluation& out) { do_evaluate(w, false, out); }
   virtual void do_values_at(const Reach& reach, std::span<double> out) = 0;
   virtual void do_values_along(const Rows& w, const Gradients& g, std::span<const Index> agents,

@@ -164,8 +164,12 @@ class SoftmaxOracle final : public DataOracle {
   }
 
   void do_evaluate(const Rows& w, bool with_values, Evaluation& out) override {
+    evaluate_strip(w, {0, block_.size()}, with_values, out);
+  }
+  void do_evaluate_strip(const Rows& w, Strip strip, Evaluation& out) override { evaluate_strip(w, strip, false, out); }
+  void evaluate_strip(const Rows& w, Strip strip, bool with_values, Evaluation& out) {
     if (out.gradients.row.empty()) prepare(out, true);
-    for (Index k = 0; k < block_.size(); ++k) {
+    for (Index k = strip.first; k < strip.last; ++k) {
       const T* at = w.as<T>(k);
       gradient(k, at, out.written.as<T>(k));
       if (with_values) out.values[k] = value(k, {losses_.data(), batch(k).size()}, at);

@@ -3,6 +3,7 @@
 #include "polyhop/core/machine.hpp"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -87,13 +88,50 @@ TEST(Machine, GivesAllCoresUnlessSeveralProcessesShareThem) {
 }
 
 TEST(Machine, GivesThreadsWorkThatIsWorthTheirWhile) {
-  EXPECT_EQ(paying_threads(0, 8), 1);
-  EXPECT_EQ(paying_threads(35e3, 8), 1);  // breast-cancer's 569 samples of 31 numbers
-  EXPECT_EQ(paying_threads(299e3, 8), 1);
-  EXPECT_EQ(paying_threads(300e3, 8), 2);
+  constexpr double near = 0.1e-6;
+  constexpr double far = 0.5e-6;
+  EXPECT_EQ(paying_threads(0, 8, near), 1);
+  EXPECT_EQ(paying_threads(35e3, 8, near), 1);  // breast-cancer's 569 samples of 31 numbers
+  EXPECT_EQ(paying_threads(299e3, 8, near), 1);
+  EXPECT_EQ(paying_threads(300e3, 8, near), 2);
+  EXPECT_EQ(paying_threads(300e3, 8, far), 1);
+  EXPECT_EQ(paying_threads(6e6, 8, far), 2);
+  for (const double distance : {near, far}) {
+    EXPECT_EQ(paying_threads(1e9, 8, distance), 8);
+    EXPECT_EQ(paying_threads(1e300, 3, distance), 3);
+    EXPECT_EQ(paying_threads(1e9, 1, distance), 1);
+  }
   EXPECT_EQ(paying_threads(1e9, 8), 8);
-  EXPECT_EQ(paying_threads(1e300, 3), 3);
-  EXPECT_EQ(paying_threads(1e9, 1), 1);
+  EXPECT_EQ(paying_threads(299e3, 8), 1);
+}
+
+TEST(Machine, MeasuresHowFarItsCoresAreApart) {
+  const double seconds = round_trip();
+  EXPECT_GT(seconds, 1e-9);
+  EXPECT_LE(seconds, 1);
+}
+
+TEST(Machine, AThreadThatLeavesACoreIsElsewhereAndStaysFree) {
+  cpu_set_t before;
+  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
+  const int core = current_core();
+  const int now = leave_core(core);
+  EXPECT_EQ(now == core, CPU_COUNT(&before) == 1);
+  EXPECT_TRUE(CPU_ISSET(now, &before));
+  cpu_set_t after;
+  ASSERT_EQ(sched_getaffinity(0, sizeof after, &after), 0);
+  EXPECT_TRUE(CPU_EQUAL(&before, &after));
+}
+
+TEST(Machine, AThreadWithOneCoreStaysThere) {
+  std::jthread([] {
+    const int core = current_core();
+    cpu_set_t only;
+    CPU_ZERO(&only);
+    CPU_SET(core, &only);
+    ASSERT_EQ(sched_setaffinity(0, sizeof only, &only), 0);
+    EXPECT_EQ(leave_core(core), core);
+  });
 }
 
 TEST(Machine, ObeysWhoAsksForThreadsHoweverLittleThereIsToDo) {

@@ -49,6 +49,11 @@ double dot(const T* x, const T* y, Index n) {
 }
 
 template <class T>
+void dot_rows(const void* const* x, const T* y, Index y_stride, Index rows, Index n, double* out) {
+  for (Index r = 0; r < rows; ++r) out[r] = dot(static_cast<const T*>(x[r]), y + r * y_stride, n);
+}
+
+template <class T>
 double squared_distance(const T* x, const T* y, Index n) {
   return reduce<T>(n, [&](Index j, T sum) { return std::fma(x[j] - y[j], x[j] - y[j], sum); });
 }
@@ -61,6 +66,14 @@ void scale(double a, const T* x, T* out, Index n) {
 template <class T, class Out>
 void add_scaled(double a, const T* x, const Out* y, Out* out, Index n) {
   for (Index j = 0; j < n; ++j) out[j] = std::fma(static_cast<Out>(a), static_cast<Out>(x[j]), y[j]);
+}
+
+template <class T>
+void add_scaled_rows(const double* a, const void* const* x, const T* y, Index y_stride, Index rows, Index n, T* out,
+                     Index out_stride) {
+  for (Index r = 0; r < rows; ++r) {
+    add_scaled(a[r], static_cast<const T*>(x[r]), y + r * y_stride, out + r * out_stride, n);
+  }
 }
 
 template <class T>

@@ -33,5 +33,14 @@ TEST(Tasks, AfterAFailureNoneBegins) {
   EXPECT_EQ(begun, (std::vector<Index>{0, 1}));
 }
 
+TEST(SideBySide, TakesWholeTurnsOfRunsThatAreNotLarge) {
+  EXPECT_EQ(side_by_side(5, 1e5, 2), 4);
+  EXPECT_EQ(side_by_side(1, 1e5, 2), 0);
+  EXPECT_EQ(side_by_side(5, 1e5, 1), 5);
+  EXPECT_EQ(side_by_side(7, 1e6, 4), 4);
+  EXPECT_EQ(side_by_side(5, 1e8, 2), 0);  // each has all threads
+  EXPECT_EQ(side_by_side(0, 0, 2), 0);
+}
+
 }  // namespace
 }  // namespace polyhop::tasks_test
