@@ -61,12 +61,11 @@ Network::Network(const CombinationMatrix& matrix, Block block, VectorType vector
 // Finds the mail rows of the block's agents and of their neighbours.
 void Network::take_places() {
   const SparseRows& a = matrix_.rows();
-  if (roster_ == nullptr) {
-    first_ = block_.first;
-    near_ = Links(a, block_.first, nullptr);
+  first_ = roster_ == nullptr ? block_.first : roster_->slot_at(block_.first);
+  if (roster_ == nullptr && block_.numbering == nullptr) {
+    near_ = Links(a, first_);
     return;
   }
-  first_ = roster_->slot_at(block_.first);
   gathered_ = {};
   for (Index k = 0; k < block_.size(); ++k) {
     const auto columns = a.columns_of(block_.agent(k));
@@ -74,7 +73,12 @@ void Network::take_places() {
     for (std::size_t n = 0; n < columns.size(); ++n) gathered_.add(columns[n], weights[n]);
     gathered_.end_row();
   }
-  near_ = Links(gathered_, 0, roster_);
+  near_ = links_along(gathered_);
+}
+
+Links Network::links_along(const SparseRows& pattern) const {
+  if (roster_ == nullptr && block_.numbering == nullptr) return {pattern, 0};
+  return {pattern, 0, [&](Index agent) { return slot(agent); }};
 }
 
 void Network::make_room(Mail& mail, const Message& message) const {
@@ -288,7 +292,7 @@ void Network::prepare_two_hop() {
     roster_ = widen();
     take_places();
   }
-  far_ = Links(two_hop_, 0, roster_);
+  far_ = links_along(two_hop_);
   // For two agents of the block, entry (k, l) with l before k has the value of (l, k).
   mirror_.assign(two_hop_.column.size(), -1);
   for (Index k = 0; k < block_.size(); ++k) {

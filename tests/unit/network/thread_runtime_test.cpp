@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cmath>
 #include <cstddef>
 #include <stdexcept>
 #include <string>
@@ -204,6 +205,69 @@ TEST(ThreadRuntime, SumsInOrderOfTheAgents) {
         EXPECT_EQ(sum[0], expected) << workers << " workers";
       }
     });
+  }
+}
+
+// Agents 0 to 4 at the places 3, 0, 4, 1, 2.
+const Numbering shuffled = {{1, 3, 4, 0, 2}, {3, 0, 4, 1, 2}};
+
+TEST(ThreadRuntime, SumsInOrderOfTheAgentsWhereverTheyAre) {
+  const std::vector<double> terms = {1e16, 1, -1e16, 1, 1};
+  for (const Index workers : {1, 2, 3, 5}) {
+    launch(
+        network_of(Topology::ring, 5), 1, workers,
+        [&](Worker& worker) {
+          const Block block = worker.network.block();
+          for (int again = 0; again < 3; ++again) {
+            std::vector<double> sum = {99};
+            worker.collective.by_agent(sum, block.size(), [&](std::span<double> numbers, Index k) {
+              numbers[0] += terms[block.agent(k)];
+            });
+            EXPECT_EQ(sum[0], 2) << workers << " workers";
+          }
+        },
+        &shuffled);
+  }
+}
+
+TEST(ThreadRuntime, EndsAllWorkersWhenOneFailsInItsTurn) {
+  const auto body = [](Worker& worker) {
+    std::vector<double> numbers(1);
+    for (;;) {
+      worker.collective.by_agent(numbers, worker.network.block().size(), [&](std::span<double>, Index) {
+        if (worker.number == 1) throw std::out_of_range("too far");
+      });
+    }
+  };
+  EXPECT_THROW(launch_threads(network_of(Topology::ring, 5), 1, 3, body, &shuffled), std::out_of_range);
+}
+
+TEST(ThreadRuntime, AgentsGetWhatTheirNeighboursSentWhereverTheyAre) {
+  const auto matrix = network_of(Topology::ring, 5);  // Metropolis: thirds
+  for (const Index workers : {1, 2, 3, 5}) {
+    launch(
+        matrix, 1, workers,
+        [&](Worker& worker) {
+          const Block block = worker.network.block();
+          Rows x(block.size(), 1);
+          for (Index k = 0; k < block.size(); ++k) x(k, 0) = std::exp2(static_cast<double>(block.agent(k)));
+          Rows mean = x;
+          worker.network.combine(x, mean);
+          const Reach reach = worker.network.reach(x);
+          for (Index k = 0; k < block.size(); ++k) {
+            const Index agent = block.agent(k);
+            const double left = std::exp2(static_cast<double>((agent + 4) % 5));
+            const double right = std::exp2(static_cast<double>((agent + 1) % 5));
+            EXPECT_NEAR(mean(k, 0), (left + x(k, 0) + right) / 3, 1e-13);
+            // In a ring of five everyone is within two hops, in order of the numbers.
+            const Index first = reach.pattern.offset[k];
+            ASSERT_EQ(reach.pattern.offset[k + 1] - first, 5);
+            for (Index l = 0; l < 5; ++l) {
+              EXPECT_EQ(*reach.row(first + l), std::exp2(static_cast<double>(l)));
+            }
+          }
+        },
+        &shuffled);
   }
 }
 
