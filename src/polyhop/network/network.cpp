@@ -3,8 +3,10 @@
 #include "polyhop/network/network.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
+#include <numeric>
 
 #include "polyhop/core/block.hpp"
 #include "polyhop/core/error.hpp"
@@ -34,9 +36,16 @@ void Heard::min(int column, std::span<double> out) const {
   });
 }
 void Heard::max(int column, std::span<double> out) const {
-  fold(column, out, [](double, double x, const double* best) {
-    return best != nullptr && !(x > *best) && !std::isnan(x) ? *best : x;
-  });
+  for (std::size_t k = 0; k < out.size(); ++k) out[k] = max_of(column, static_cast<Index>(k));
+}
+double Heard::max_of(int column, Index k) const {
+  const auto& a = delivery_.links;
+  double best = delivery_.mail->scalars(a.slot[a.offset[k]], column);
+  for (Index e = a.offset[k] + 1; e < a.offset[k + 1]; ++e) {
+    const double x = delivery_.mail->scalars(a.slot[e], column);
+    if (x > best || std::isnan(x)) best = x;
+  }
+  return best;
 }
 
 Network::Network(const CombinationMatrix& matrix, Block block, VectorType vectors, const Roster* roster)
@@ -206,9 +215,54 @@ Heard Network::hear(std::initializer_list<std::span<const double>> numbers) {
   return Heard(exchange(write_numbers(numbers)));
 }
 
+// In a round, a number can only grow that has just grown at a neighbour: on a ring, few do. Nobody knows here whether
+// those at other blocks have. Mail that is not written again stays as it is.
 void Network::spread_max(std::span<double> x) {
   if (diameter_ < 0) diameter_ = diameter(pattern(matrix_.rows())).high;
-  for (Index round = 0; round < diameter_; ++round) Heard(exchange_all(write_numbers({x}))).max(0, x);
+  const auto size = static_cast<std::int32_t>(block_.size());
+  if (spread_.candidates.empty()) {
+    spread_.grown.reserve(size);
+    spread_.candidates.reserve(size);
+    spread_.found.resize(size);
+  }
+  const auto all = [&](std::vector<std::int32_t>& list) {
+    list.resize(size);
+    std::iota(list.begin(), list.end(), 0);
+  };
+  all(spread_.grown);
+  all(spread_.candidates);
+  for (Index round = 0; round < diameter_; ++round) {
+    const Message message{.hops = 1, .scalars = 1};
+    Rows& mail = outbox(message).scalars;
+    for (const auto* list : {&spread_.grown, &boundary_}) {
+      for (const Index k : *list) mail(own(k), 0) = x[k];
+    }
+    const Heard heard(exchange_all(message));
+    if (round > 0) find_candidates();
+    spread_.grown.clear();
+    for (const std::int32_t k : spread_.candidates) {
+      const double largest = heard.max_of(0, k);
+      if (std::bit_cast<std::uint64_t>(largest) == std::bit_cast<std::uint64_t>(x[k])) continue;
+      x[k] = largest;
+      spread_.grown.push_back(k);
+    }
+  }
+}
+
+// Those of the block who are near another block, or whose own or a neighbour's number has grown.
+void Network::find_candidates() {
+  for (const std::int32_t k : spread_.candidates) spread_.found[k] = 0;
+  spread_.candidates.clear();
+  const auto find = [&](Index k) {
+    if (k < 0 || k >= block_.size() || spread_.found[k] != 0) return;
+    spread_.found[k] = 1;
+    spread_.candidates.push_back(static_cast<std::int32_t>(k));
+  };
+  for (const Index k : boundary_) find(k);
+  const SparseView a = near_.view();
+  for (const Index k : spread_.grown) {
+    for (Index e = a.offset[k]; e < a.offset[k + 1]; ++e) find(a.slot[e] - first_);
+  }
 }
 
 // Up the tree, then down. Agents at a depth write what they have (`send(k, row, mail)`), and those above them add what
@@ -224,26 +278,24 @@ void Network::up_and_down(Message message, Send send, Add add, Take take) {
       if (depth_of(l) == depth_of(agent) + 1 && above(l) == agent) use(l);
     }
   };
+  const auto each_at = [&](Index depth, auto use) {
+    for (const Index agent : tree.at_depth(depth)) {
+      if (block_.holds(agent)) use(block_.place(agent) - block_.first, agent);
+    }
+  };
   const auto round = [&](Index level, Index senders, Index receivers, auto receive) {
     message.level = level;
     Mail& mail = outbox(message);
-    for (Index k = 0; k < block_.size(); ++k) {
-      if (depth_of(block_.agent(k)) == senders) send(k, own(k), mail);
-    }
+    each_at(senders, [&](Index k, Index) { send(k, own(k), mail); });
     begin(message);
     const Mail& received = finish(message);
     Index rows = 0;
-    for (Index k = 0; k < block_.size(); ++k) {
-      if (depth_of(block_.agent(k)) == receivers) rows += receive(k, block_.agent(k), received);
-    }
+    each_at(receivers, [&](Index k, Index agent) { rows += receive(k, agent, received); });
     charge({1, rows * message.vectors, rows * message.scalars});
     if (door_ == nullptr) return;
     charge_again(message, [&](const auto& use) {
       const Index below = std::max(senders, receivers);
-      for (Index l = 0; l < agents(); ++l) {
-        if (depth_of(l) != below) continue;
-        senders == below ? use(l, above(l)) : use(above(l), l);
-      }
+      for (const Index l : tree.at_depth(below)) senders == below ? use(l, above(l)) : use(above(l), l);
     });
   };
   for (Index depth = tree.height; depth > 0; --depth) {

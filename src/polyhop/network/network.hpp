@@ -38,6 +38,8 @@ class Heard {
   /// out[k] = min (max) over k and its neighbours
   void min(int column, std::span<double> out) const;
   void max(int column, std::span<double> out) const;
+  /// The same for the block's k-th agent.
+  [[nodiscard]] double max_of(int column, Index k) const;
 
  private:
   friend class Network;
@@ -210,6 +212,7 @@ class Network {
   void count(const Message& message);
   void charge(const Traffic& traffic) { traffic_[static_cast<std::size_t>(account_)] += traffic; }
   void charge_again(const Message& message, const Door::Edges& edges);
+  void find_candidates();
   void take_places();
   Message write_numbers(std::initializer_list<std::span<const double>> numbers);
   [[nodiscard]] Links links_along(const SparseRows& pattern) const;
@@ -246,7 +249,12 @@ class Network {
   PairTiles mirrored_;
   std::vector<const void*> own_rows_;
   Index diameter_ = -1;
-  std::array<Traffic, 2> traffic_;  // by account
+  struct {
+    std::vector<std::int32_t> grown;       // agents of the block whose number grew in the last round
+    std::vector<std::int32_t> candidates;  // those whose number may grow in the next
+    std::vector<char> found;               // whether an agent is among them
+  } spread_;                               // of spread_max
+  std::array<Traffic, 2> traffic_;         // by account
   Account account_ = Account::models;
   std::unique_ptr<Door> door_;
   Collective* collective_ = nullptr;  // none: this block is all there is

@@ -5,6 +5,9 @@
 #include <atomic>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -220,9 +223,8 @@ TEST(ThreadRuntime, SumsInOrderOfTheAgentsWhereverTheyAre) {
           const Block block = worker.network.block();
           for (int again = 0; again < 3; ++again) {
             std::vector<double> sum = {99};
-            worker.collective.by_agent(sum, block.size(), [&](std::span<double> numbers, Index k) {
-              numbers[0] += terms[block.agent(k)];
-            });
+            worker.collective.by_agent(
+                sum, block.size(), [&](std::span<double> numbers, Index k) { numbers[0] += terms[block.agent(k)]; });
             EXPECT_EQ(sum[0], 2) << workers << " workers";
           }
         },
@@ -268,6 +270,39 @@ TEST(ThreadRuntime, AgentsGetWhatTheirNeighboursSentWhereverTheyAre) {
           }
         },
         &shuffled);
+  }
+}
+
+// On a ring of 23, numbers take 11 rounds to get everywhere, through agents that have long had larger ones.
+TEST(ThreadRuntime, SpreadsTheLargestNumberThroughWholeBlocks) {
+  const auto matrix = network_of(Topology::ring, 23);
+  Numbering reversed;
+  for (std::int32_t n = 22; n >= 0; --n) reversed.agent.push_back(n);
+  reversed.place = reversed.agent;
+  for (const Index workers : {1, 2, 3, 23}) {
+    for (const Numbering* numbering :
+         {static_cast<const Numbering*>(nullptr), static_cast<const Numbering*>(&reversed)}) {
+      launch(
+          matrix, 1, workers,
+          [&](Worker& worker) {
+            const Block block = worker.network.block();
+            std::vector<double> x(block.size());
+            for (const double largest : {7.0, -3.0, std::numeric_limits<double>::quiet_NaN()}) {
+              for (Index k = 0; k < block.size(); ++k) {
+                const Index agent = block.agent(k);
+                x[k] = agent == 4 ? largest : -5 - static_cast<double>(agent % 5);
+              }
+              const Traffic before = worker.network.algorithm_traffic();
+              worker.network.spread_max(x);
+              for (const double found : x) {
+                EXPECT_TRUE(std::isnan(largest) ? std::isnan(found) : found == largest) << found;
+              }
+              EXPECT_EQ(worker.network.algorithm_traffic().rounds - before.rounds, 11);
+              EXPECT_EQ(worker.network.algorithm_traffic().scalars - before.scalars, 11 * 2 * block.size());
+            }
+          },
+          numbering);
+    }
   }
 }
 
