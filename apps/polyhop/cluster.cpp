@@ -196,7 +196,12 @@ class StartLimit {
 
 }  // namespace
 
-Placement ClusterArguments::placed() const { return placement == "metis" ? Placement::metis : Placement::contiguous; }
+Placement ClusterArguments::placed() const {
+  for (const auto& [value, name] : EnumNames<Placement>::names) {
+    if (name == placement) return value;
+  }
+  return Placement::automatic;
+}
 
 void add_cluster(Command& command, ClusterArguments& arguments) {
   command
@@ -204,9 +209,11 @@ void add_cluster(Command& command, ClusterArguments& arguments) {
               "under mpirun: seconds of silence after which another rank counts as lost (default: 60)")
       .within(1.0, 1e9);
   command
-      .option("--placement", arguments.placement,
-              "under mpirun: how ranks share the agents: by number, or so that few edges join two ranks")
-      .one_of({"contiguous", "metis"});
+      .option(
+          "--placement", arguments.placement,
+          "order of the agents in memory, which no result depends on: by number, or, under mpirun, so that few edges "
+          "join two ranks; auto: by number, but on one machine neighbours near each other where that pays")
+      .one_of({"auto", "contiguous", "metis"});
 }
 
 void supervise(const std::string& command) {

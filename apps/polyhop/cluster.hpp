@@ -12,10 +12,10 @@ namespace polyhop::app {
 
 class Command;
 
-/// How processes work together; it has no effect on a single one.
+/// How processes work together. For a single one, the placement says in which order it holds the agents.
 struct ClusterArguments {
   double peer_timeout = 60;
-  std::string placement = "contiguous";
+  std::string placement = "auto";
   [[nodiscard]] Placement placed() const;
 };
 void add_cluster(Command& command, ClusterArguments& arguments);

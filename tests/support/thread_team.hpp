@@ -197,7 +197,7 @@ class ThreadTeam final : public Team {
   void launch(const CombinationMatrix& matrix, const Ownership& ownership, VectorType vectors, Index /*workers*/,
               const Body& body) override {
     // Whoever is alone may launch several runs at once, which must not share anything.
-    if (size_ == 1 && ownership.numbering == nullptr) {
+    if (size_ == 1) {
       Team::launch(matrix, ownership, vectors, 1, body);
       return;
     }

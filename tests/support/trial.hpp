@@ -113,7 +113,11 @@ struct Solver {
 
 /// A runtime: runs the body on every worker.
 using Launch = std::function<void(const CombinationMatrix&, VectorType, const Body&)>;
-inline Launch serial() { return launch_serial; }
+inline Launch serial() {
+  return [](const CombinationMatrix& matrix, VectorType vectors, const Body& body) {
+    launch_serial(matrix, vectors, body);
+  };
+}
 inline Launch threads(Index workers) {
   return [workers](const CombinationMatrix& matrix, VectorType vectors, const Body& body) {
     launch_threads(matrix, vectors, workers, body);

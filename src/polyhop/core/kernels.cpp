@@ -619,42 +619,59 @@ POLYHOP_INLINE void panel_products(const PairPanel& panel, const void* const* x,
   }
 }
 
-// A tile of `height` rows and product_tile points.
-template <int bytes, int height, class T>
+// A tile of `height` rows and `points` points.
+template <int bytes, int height, int points, class T>
 POLYHOP_INLINE void product_tile_of(const T* h, Index h_stride, const double* wt, Index wt_stride, Index columns,
                                     double* out, Index out_stride) {
   constexpr int step = width<double, bytes>;
-  constexpr int vectors = product_tile / step;
+  constexpr int vectors = points / step;
   Vector<double, bytes> sum[height][vectors] = {};
   for (Index j = 0; j < columns; ++j) {
-#pragma GCC unroll 8
+#pragma GCC unroll 12
     for (int r = 0; r < height; ++r) {
       const auto feature = all<bytes>(static_cast<double>(h[r * h_stride + j]));
 #pragma GCC unroll 8
       for (int q = 0; q < vectors; ++q) sum[r][q] = fma(feature, load<bytes>(wt + j * wt_stride + q * step), sum[r][q]);
     }
   }
-#pragma GCC unroll 8
+#pragma GCC unroll 12
   for (int r = 0; r < height; ++r) {
 #pragma GCC unroll 8
     for (int q = 0; q < vectors; ++q) store(sum[r][q], out + r * out_stride + q * step);
   }
 }
 
+// All rows and `points` points, in tiles of `height` rows, two rows, and one.
+template <int bytes, int height, int points, class T>
+POLYHOP_INLINE void product_strip(const T* h, Index h_stride, Index rows, const double* wt, Index wt_stride,
+                                  Index columns, double* out, Index out_stride) {
+  Index r = 0;
+  for (; r + height <= rows; r += height) {
+    product_tile_of<bytes, height, points>(h + r * h_stride, h_stride, wt, wt_stride, columns, out + r * out_stride,
+                                           out_stride);
+  }
+  for (; r + 2 <= rows; r += 2) {
+    product_tile_of<bytes, 2, points>(h + r * h_stride, h_stride, wt, wt_stride, columns, out + r * out_stride,
+                                      out_stride);
+  }
+  if (r < rows) {
+    product_tile_of<bytes, 1, points>(h + r * h_stride, h_stride, wt, wt_stride, columns, out + r * out_stride,
+                                      out_stride);
+  }
+}
+
+// Sums that fill the registers: of two product tiles and some rows; if one is left, of that and twice as many rows.
 template <int bytes, class T>
 POLYHOP_INLINE void tiled_products(const T* h, Index h_stride, Index rows, const double* wt, Index wt_stride,
                                    Index points, Index columns, double* out, Index out_stride) {
   constexpr int height = bytes == 64 ? 6 : 3;
-  for (Index p = 0; p < points; p += product_tile) {
-    Index r = 0;
-    for (; r + height <= rows; r += height) {
-      product_tile_of<bytes, height>(h + r * h_stride, h_stride, wt + p, wt_stride, columns, out + r * out_stride + p,
-                                     out_stride);
-    }
-    for (; r < rows; ++r) {
-      product_tile_of<bytes, 1>(h + r * h_stride, h_stride, wt + p, wt_stride, columns, out + r * out_stride + p,
-                                out_stride);
-    }
+  constexpr int wide = 2 * product_tile;
+  Index p = 0;
+  for (; p + wide <= points; p += wide) {
+    product_strip<bytes, height, wide>(h, h_stride, rows, wt + p, wt_stride, columns, out + p, out_stride);
+  }
+  if (p < points) {
+    product_strip<bytes, 2 * height, product_tile>(h, h_stride, rows, wt + p, wt_stride, columns, out + p, out_stride);
   }
 }
 

@@ -130,8 +130,8 @@ void pairwise(const PairPanel& panel, const void* const* x, const double* y, Ind
 void pairwise(const PairPanel& panel, const void* const* x, const float* y, Index y_stride, Index columns, Index run,
               double* sums, double* out);
 
-/// How many points `products` handles at once; `points` is a multiple of it.
-inline constexpr Index product_tile = 16;
+/// How many points `products` handles at once, if not twice as many; `points` is a multiple of it.
+inline constexpr Index product_tile = 8;
 
 /// out(r, p) = sum_j h(r, j) wt(j, p), for each element one chain of fused multiply-adds in order of j, in double. wt
 /// is columns x points, points a multiple of product_tile.

@@ -59,6 +59,8 @@ void add_made_problem(const ProblemOptions& options, std::uint64_t seed, Team& t
   const Index agents = matrix.agents();
   const std::vector<Index> samples(options.own ? 0 : static_cast<std::size_t>(agents), options.samples);
   const Batch& batch = options.model.batch;
+  // Your own problem, if it is alone, sees agents by number.
+  if (options.own && placement == Placement::automatic) placement = Placement::contiguous;
   instance.ownership = choose_ownership(matrix, agent_costs(matrix, batch, samples), team.size(), placement);
   const Block block = instance.ownership.block(team.rank());
   team.together([&] {

@@ -41,7 +41,7 @@ struct Instance {
 
 /// All processes of the team call it together, each for its own agents. Only the ownership depends on the placement.
 Instance make_instance(const ExperimentOptions& options, std::uint64_t seed, Team& team = alone(),
-                       Placement placement = Placement::contiguous);
+                       Placement placement = Placement::automatic);
 
 /// The first models of a block's agents.
 Rows first_models(const ExperimentOptions& options, Block block, Index dimension, Index agents, std::uint64_t seed);

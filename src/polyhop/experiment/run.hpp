@@ -34,7 +34,7 @@ struct RunOptions {
   /// the store of the first one are used, those of the others ignored.
   Team* team = &alone();
   /// Which agents each process owns. No result depends on it.
-  Placement placement = Placement::contiguous;
+  Placement placement = Placement::automatic;
 };
 
 /// The settings that determine a cell's numbers, and nothing else.

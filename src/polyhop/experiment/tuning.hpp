@@ -76,7 +76,7 @@ struct TuningControl {
   std::function<void(const std::string& settings, Index number, const TuningTrial& trial)> keep_trial = {};
   /// The processes that share the trial runs. Only the first process makes these calls; all of them get the result.
   Team* team = &alone();
-  Placement placement = Placement::contiguous;
+  Placement placement = Placement::automatic;
 };
 
 /// What a method is tuned for: its own goal, or the experiment's.

@@ -124,7 +124,7 @@ struct FitControl {
   /// The processes that fit together, each of which calls `fit` with the data of its own agents. `on_*` and `stop` are
   /// called only in the first.
   Team* team = &alone();
-  Placement placement = Placement::contiguous;
+  Placement placement = Placement::automatic;
 };
 
 /// Fits one linear model to the pooled samples of all agents: it minimises their mean loss + (l2/2) ||w||^2, the

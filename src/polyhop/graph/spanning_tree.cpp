@@ -3,6 +3,7 @@
 #include "polyhop/graph/spanning_tree.hpp"
 
 #include <cstddef>
+#include <numeric>
 
 namespace polyhop {
 
@@ -22,6 +23,14 @@ SpanningTree spanning_tree(const SparseRows& a) {
     }
   }
   tree.height = tree.depth[reached.back()];
+  tree.begin.assign(tree.height + 2, 0);
+  for (const Index k : reached) ++tree.begin[tree.depth[k] + 1];
+  std::partial_sum(tree.begin.begin(), tree.begin.end(), tree.begin.begin());
+  tree.by_depth.resize(reached.size());
+  std::vector<Index> next = tree.begin;
+  for (Index k = 0; k < a.rows(); ++k) {
+    if (tree.depth[k] >= 0) tree.by_depth[next[tree.depth[k]]++] = static_cast<std::int32_t>(k);
+  }
   return tree;
 }
 

@@ -4,10 +4,10 @@
 
 #include <cstdint>
 
+#include "polyhop/core/index.hpp"
 #include "polyhop/core/memory_limit.hpp"
 #include "polyhop/core/reach.hpp"
 #include "polyhop/graph/sparse_rows.hpp"
-#include "polyhop/network/roster.hpp"
 
 namespace polyhop {
 
@@ -16,12 +16,14 @@ namespace polyhop {
 class Links {
  public:
   Links() = default;
-  /// Takes the rows of `pattern` from `first` on; `pattern` must outlive the links. Without a roster, rows are ordered
-  /// by the agents' numbers.
-  Links(const SparseRows& pattern, Index first, const Roster* roster) : pattern_(&pattern), first_(first) {
-    if (roster == nullptr) return;
+  /// Takes the rows of `pattern` from `first` on; `pattern` must outlive the links. Rows are ordered by the agents'
+  /// numbers.
+  Links(const SparseRows& pattern, Index first) : pattern_(&pattern), first_(first) {}
+  /// The same with `slot(agent)` for the row of an agent.
+  template <class Slot>
+  Links(const SparseRows& pattern, Index first, Slot slot) : Links(pattern, first) {
     slots_.reserve(pattern.column.size());
-    for (const Index l : pattern.column) slots_.push_back(static_cast<std::int32_t>(roster->slot(l)));
+    for (const Index l : pattern.column) slots_.push_back(static_cast<std::int32_t>(slot(l)));
   }
 
   [[nodiscard]] SparseView view() const {

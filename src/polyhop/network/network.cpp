@@ -3,8 +3,10 @@
 #include "polyhop/network/network.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
+#include <numeric>
 
 #include "polyhop/core/block.hpp"
 #include "polyhop/core/error.hpp"
@@ -34,9 +36,16 @@ void Heard::min(int column, std::span<double> out) const {
   });
 }
 void Heard::max(int column, std::span<double> out) const {
-  fold(column, out, [](double, double x, const double* best) {
-    return best != nullptr && !(x > *best) && !std::isnan(x) ? *best : x;
-  });
+  for (std::size_t k = 0; k < out.size(); ++k) out[k] = max_of(column, static_cast<Index>(k));
+}
+double Heard::max_of(int column, Index k) const {
+  const auto& a = delivery_.links;
+  double best = delivery_.mail->scalars(a.slot[a.offset[k]], column);
+  for (Index e = a.offset[k] + 1; e < a.offset[k + 1]; ++e) {
+    const double x = delivery_.mail->scalars(a.slot[e], column);
+    if (x > best || std::isnan(x)) best = x;
+  }
+  return best;
 }
 
 Network::Network(const CombinationMatrix& matrix, Block block, VectorType vectors, const Roster* roster)
@@ -61,12 +70,11 @@ Network::Network(const CombinationMatrix& matrix, Block block, VectorType vector
 // Finds the mail rows of the block's agents and of their neighbours.
 void Network::take_places() {
   const SparseRows& a = matrix_.rows();
-  if (roster_ == nullptr) {
-    first_ = block_.first;
-    near_ = Links(a, block_.first, nullptr);
+  first_ = roster_ == nullptr ? block_.first : roster_->slot_at(block_.first);
+  if (roster_ == nullptr && block_.numbering == nullptr) {
+    near_ = Links(a, first_);
     return;
   }
-  first_ = roster_->slot_at(block_.first);
   gathered_ = {};
   for (Index k = 0; k < block_.size(); ++k) {
     const auto columns = a.columns_of(block_.agent(k));
@@ -74,7 +82,12 @@ void Network::take_places() {
     for (std::size_t n = 0; n < columns.size(); ++n) gathered_.add(columns[n], weights[n]);
     gathered_.end_row();
   }
-  near_ = Links(gathered_, 0, roster_);
+  near_ = links_along(gathered_);
+}
+
+Links Network::links_along(const SparseRows& pattern) const {
+  if (roster_ == nullptr && block_.numbering == nullptr) return {pattern, 0};
+  return {pattern, 0, [&](Index agent) { return slot(agent); }};
 }
 
 void Network::make_room(Mail& mail, const Message& message) const {
@@ -202,9 +215,54 @@ Heard Network::hear(std::initializer_list<std::span<const double>> numbers) {
   return Heard(exchange(write_numbers(numbers)));
 }
 
+// In a round, a number can only grow that has just grown at a neighbour: on a ring, few do. Nobody knows here whether
+// those at other blocks have. Mail that is not written again stays as it is.
 void Network::spread_max(std::span<double> x) {
   if (diameter_ < 0) diameter_ = diameter(pattern(matrix_.rows())).high;
-  for (Index round = 0; round < diameter_; ++round) Heard(exchange_all(write_numbers({x}))).max(0, x);
+  const auto size = static_cast<std::int32_t>(block_.size());
+  if (spread_.candidates.empty()) {
+    spread_.grown.reserve(size);
+    spread_.candidates.reserve(size);
+    spread_.found.resize(size);
+  }
+  const auto all = [&](std::vector<std::int32_t>& list) {
+    list.resize(size);
+    std::iota(list.begin(), list.end(), 0);
+  };
+  all(spread_.grown);
+  all(spread_.candidates);
+  for (Index round = 0; round < diameter_; ++round) {
+    const Message message{.hops = 1, .scalars = 1};
+    Rows& mail = outbox(message).scalars;
+    for (const auto* list : {&spread_.grown, &boundary_}) {
+      for (const Index k : *list) mail(own(k), 0) = x[k];
+    }
+    const Heard heard(exchange_all(message));
+    if (round > 0) find_candidates();
+    spread_.grown.clear();
+    for (const std::int32_t k : spread_.candidates) {
+      const double largest = heard.max_of(0, k);
+      if (std::bit_cast<std::uint64_t>(largest) == std::bit_cast<std::uint64_t>(x[k])) continue;
+      x[k] = largest;
+      spread_.grown.push_back(k);
+    }
+  }
+}
+
+// Those of the block who are near another block, or whose own or a neighbour's number has grown.
+void Network::find_candidates() {
+  for (const std::int32_t k : spread_.candidates) spread_.found[k] = 0;
+  spread_.candidates.clear();
+  const auto find = [&](Index k) {
+    if (k < 0 || k >= block_.size() || spread_.found[k] != 0) return;
+    spread_.found[k] = 1;
+    spread_.candidates.push_back(static_cast<std::int32_t>(k));
+  };
+  for (const Index k : boundary_) find(k);
+  const SparseView a = near_.view();
+  for (const Index k : spread_.grown) {
+    for (Index e = a.offset[k]; e < a.offset[k + 1]; ++e) find(a.slot[e] - first_);
+  }
 }
 
 // Up the tree, then down. Agents at a depth write what they have (`send(k, row, mail)`), and those above them add what
@@ -220,26 +278,24 @@ void Network::up_and_down(Message message, Send send, Add add, Take take) {
       if (depth_of(l) == depth_of(agent) + 1 && above(l) == agent) use(l);
     }
   };
+  const auto each_at = [&](Index depth, auto use) {
+    for (const Index agent : tree.at_depth(depth)) {
+      if (block_.holds(agent)) use(block_.place(agent) - block_.first, agent);
+    }
+  };
   const auto round = [&](Index level, Index senders, Index receivers, auto receive) {
     message.level = level;
     Mail& mail = outbox(message);
-    for (Index k = 0; k < block_.size(); ++k) {
-      if (depth_of(block_.agent(k)) == senders) send(k, own(k), mail);
-    }
+    each_at(senders, [&](Index k, Index) { send(k, own(k), mail); });
     begin(message);
     const Mail& received = finish(message);
     Index rows = 0;
-    for (Index k = 0; k < block_.size(); ++k) {
-      if (depth_of(block_.agent(k)) == receivers) rows += receive(k, block_.agent(k), received);
-    }
+    each_at(receivers, [&](Index k, Index agent) { rows += receive(k, agent, received); });
     charge({1, rows * message.vectors, rows * message.scalars});
     if (door_ == nullptr) return;
     charge_again(message, [&](const auto& use) {
       const Index below = std::max(senders, receivers);
-      for (Index l = 0; l < agents(); ++l) {
-        if (depth_of(l) != below) continue;
-        senders == below ? use(l, above(l)) : use(above(l), l);
-      }
+      for (const Index l : tree.at_depth(below)) senders == below ? use(l, above(l)) : use(above(l), l);
     });
   };
   for (Index depth = tree.height; depth > 0; --depth) {
@@ -288,7 +344,7 @@ void Network::prepare_two_hop() {
     roster_ = widen();
     take_places();
   }
-  far_ = Links(two_hop_, 0, roster_);
+  far_ = links_along(two_hop_);
   // For two agents of the block, entry (k, l) with l before k has the value of (l, k).
   mirror_.assign(two_hop_.column.size(), -1);
   for (Index k = 0; k < block_.size(); ++k) {

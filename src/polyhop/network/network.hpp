@@ -38,6 +38,8 @@ class Heard {
   /// out[k] = min (max) over k and its neighbours
   void min(int column, std::span<double> out) const;
   void max(int column, std::span<double> out) const;
+  /// The same for the block's k-th agent.
+  [[nodiscard]] double max_of(int column, Index k) const;
 
  private:
   friend class Network;
@@ -55,7 +57,7 @@ class Heard {
 class Network {
  public:
   /// Vectors are rows of this type. `roster`: the agents that have rows in the mail, which must include the block's own
-  /// and all their neighbours; null: all agents, by number.
+  /// and all their neighbours; null: all agents, in order of their places.
   Network(const CombinationMatrix& matrix, Block block, VectorType vectors, const Roster* roster = nullptr);
   virtual ~Network() = default;
   Network(const Network&) = delete;
@@ -210,9 +212,13 @@ class Network {
   void count(const Message& message);
   void charge(const Traffic& traffic) { traffic_[static_cast<std::size_t>(account_)] += traffic; }
   void charge_again(const Message& message, const Door::Edges& edges);
+  void find_candidates();
   void take_places();
   Message write_numbers(std::initializer_list<std::span<const double>> numbers);
-  [[nodiscard]] Index slot(Index agent) const { return roster_ == nullptr ? agent : roster_->slot(agent); }
+  [[nodiscard]] Links links_along(const SparseRows& pattern) const;
+  [[nodiscard]] Index slot(Index agent) const {
+    return roster_ == nullptr ? block_.place(agent) : roster_->slot(agent);
+  }
   /// The row of the block's k-th agent in the mail.
   [[nodiscard]] Index own(Index k) const { return first_ + k; }
   void copy_block(const Rows& x, Rows& mail) const;
@@ -231,7 +237,7 @@ class Network {
   VectorType vectors_;
   const Roster* roster_;
   Index first_ = 0;                     // where the block's rows begin in the mail
-  SparseRows gathered_;                 // the block's rows of the matrix, if a roster says which rows they are
+  SparseRows gathered_;                 // the block's rows of the matrix, unless these are consecutive
   Links near_, far_;                    // along one hop, and within two
   std::vector<std::int32_t> interior_;  // agents of the block whose neighbours are all inside it
   std::vector<std::int32_t> boundary_;  // the others
@@ -243,7 +249,12 @@ class Network {
   PairTiles mirrored_;
   std::vector<const void*> own_rows_;
   Index diameter_ = -1;
-  std::array<Traffic, 2> traffic_;  // by account
+  struct {
+    std::vector<std::int32_t> grown;       // agents of the block whose number grew in the last round
+    std::vector<std::int32_t> candidates;  // those whose number may grow in the next
+    std::vector<char> found;               // whether an agent is among them
+  } spread_;                               // of spread_max
+  std::array<Traffic, 2> traffic_;         // by account
   Account account_ = Account::models;
   std::unique_ptr<Door> door_;
   Collective* collective_ = nullptr;  // none: this block is all there is

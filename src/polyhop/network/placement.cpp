@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "polyhop/core/error.hpp"
+#include "polyhop/graph/near_order.hpp"
 
 #ifdef POLYHOP_HAS_METIS
 #include <metis.h>
@@ -146,7 +147,11 @@ Ownership choose_ownership(const CombinationMatrix& matrix, std::span<const doub
   // With one process, or one agent per process, there is nothing to choose.
   const bool choice = processes > 1 && processes < agents;
   if (placement == Placement::metis && (choice || !has_metis())) return by_metis(matrix, cost, processes);
-  return balanced_ownership(cost, processes);
+  Ownership out = balanced_ownership(cost, processes);
+  if (placement == Placement::automatic && processes == 1) {
+    if (auto order = paying_order(matrix.rows())) out.numbering = std::make_shared<Numbering>(std::move(*order));
+  }
+  return out;
 }
 
 }  // namespace polyhop

@@ -13,19 +13,20 @@
 
 namespace polyhop {
 
-/// Which agents a process owns: in order of their numbers, or so that few edges join two processes (METIS). No result
-/// depends on it.
-enum class Placement { contiguous, metis };
+/// Which agents a process owns, and in which order: by number, or so that few edges join two processes (METIS).
+/// `automatic` is by number, except that a process that is alone brings neighbours near each other where that pays: its
+/// threads then rarely read what another one wrote. No result depends on it.
+enum class Placement { automatic, contiguous, metis };
 template <>
 struct EnumNames<Placement> {
-  static constexpr std::array<std::pair<Placement, std::string_view>, 2> names = {
-      {{Placement::contiguous, "contiguous"}, {Placement::metis, "metis"}}};
+  static constexpr std::array<std::pair<Placement, std::string_view>, 3> names = {
+      {{Placement::automatic, "auto"}, {Placement::contiguous, "contiguous"}, {Placement::metis, "metis"}}};
 };
 
 /// Deals the agents to processes, in shares of about equal cost with at least one agent each; `cost` has one number per
 /// agent. Throws InputError if there are more processes than agents, or if METIS is requested and was not built in.
 Ownership choose_ownership(const CombinationMatrix& matrix, std::span<const double> cost, Index processes,
-                           Placement placement = Placement::contiguous);
+                           Placement placement = Placement::automatic);
 
 /// Whether METIS was built in.
 bool has_metis();

@@ -30,14 +30,18 @@ using Body = std::function<void(Worker&)>;
 /// The network of one block that holds all agents: what is written is received.
 std::unique_ptr<Network> serial_network(const CombinationMatrix& matrix, VectorType vectors);
 
-/// Runs `body` once, on all agents, in the calling thread.
-void launch_serial(const CombinationMatrix& matrix, VectorType vectors, const Body& body);
+/// Runs `body` once, on all agents, in the calling thread. Here and below, `numbering` says in which order blocks hold
+/// them, if not by number, and must outlive the run.
+void launch_serial(const CombinationMatrix& matrix, VectorType vectors, const Body& body,
+                   const Numbering* numbering = nullptr);
 
 /// Runs `body` on `workers` threads, each with a contiguous block of agents (at most one worker per agent). The first
 /// exception of any worker ends all of them and is rethrown here.
-void launch_threads(const CombinationMatrix& matrix, VectorType vectors, Index workers, const Body& body);
+void launch_threads(const CombinationMatrix& matrix, VectorType vectors, Index workers, const Body& body,
+                    const Numbering* numbering = nullptr);
 
 /// Serial for one worker, threads for more.
-void launch(const CombinationMatrix& matrix, VectorType vectors, Index workers, const Body& body);
+void launch(const CombinationMatrix& matrix, VectorType vectors, Index workers, const Body& body,
+            const Numbering* numbering = nullptr);
 
 }  // namespace polyhop

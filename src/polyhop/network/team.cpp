@@ -30,9 +30,9 @@ Ownership balanced_ownership(std::span<const double> cost, Index processes) {
   return out;
 }
 
-void Team::launch(const CombinationMatrix& matrix, const Ownership&, VectorType vectors, Index workers,
+void Team::launch(const CombinationMatrix& matrix, const Ownership& ownership, VectorType vectors, Index workers,
                   const Body& body) {
-  polyhop::launch(matrix, vectors, workers, body);
+  polyhop::launch(matrix, vectors, workers, body, ownership.numbering.get());
 }
 
 Collective& Team::collective() {

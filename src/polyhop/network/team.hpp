@@ -52,7 +52,7 @@ class Team {
 
   /// Runs `body` on all agents: every process runs it on those it owns, shared by `workers` threads. The first failure,
   /// in whatever process, ends all of them and is thrown in each. Several threads of a process that is alone may launch
-  /// at once, as long as the ownership has no numbering of its own.
+  /// at once.
   virtual void launch(const CombinationMatrix& matrix, const Ownership& ownership, VectorType vectors, Index workers,
                       const Body& body);
   /// Every process's text, in order of the ranks, for all of them.

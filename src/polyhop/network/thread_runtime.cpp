@@ -1,7 +1,9 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <functional>
 #include <mutex>
+#include <span>
 #include <vector>
 
 #include "polyhop/core/serial_collective.hpp"
@@ -16,7 +18,7 @@ namespace {
 // but would store every vector once more.)
 template <class Mail>
 struct Shared {
-  explicit Shared(Index workers) : barrier(workers) {}
+  explicit Shared(Index workers) : barrier(workers), turns(workers) {}
 
   Mail mail;
   ThreadBarrier barrier;
@@ -24,6 +26,8 @@ struct Shared {
   std::vector<double> collected;
   std::span<double> gathered;           // where the first worker wants the rows
   std::span<const double> distributed;  // where it has them
+  // What each worker does when its agents' turn comes.
+  std::vector<const std::function<void(std::span<double>, Index)>*> turns;
 };
 
 class ThreadNetwork final : public Network {
@@ -63,8 +67,8 @@ class ThreadNetwork final : public Network {
 
 class ThreadCollective final : public Collective {
  public:
-  ThreadCollective(ThreadNetwork::SharedMail& shared, Index number, Index count)
-      : shared_(shared), number_(number), count_(count) {}
+  ThreadCollective(ThreadNetwork::SharedMail& shared, Index number, std::span<const Block> blocks)
+      : shared_(shared), number_(number), count_(static_cast<Index>(blocks.size())), blocks_(blocks) {}
 
   void in_order(std::span<double> numbers, const std::function<void(std::span<double>)>& turn) override {
     if (number_ == 0) shared_.collected.assign(numbers.size(), 0.0);
@@ -75,6 +79,21 @@ class ThreadCollective final : public Collective {
     shared_.barrier.arrive_and_wait();
     std::ranges::copy(shared_.collected, numbers.begin());
     shared_.barrier.arrive_and_wait();
+  }
+  // Where agents do not follow each other, passing the turn on for each of them would take longer than the turns: the
+  // first worker takes those of all, while the others wait.
+  void by_agent(std::span<double> numbers, Index agents,
+                const std::function<void(std::span<double>, Index k)>& turn) override {
+    const Numbering* numbering = blocks_[0].numbering;
+    if (numbering == nullptr) return Collective::by_agent(numbers, agents, turn);
+    shared_.turns[number_] = &turn;
+    in_order(numbers, [&](std::span<double> shared) {
+      if (number_ != 0) return;
+      for (const Index place : numbering->place) {
+        const auto owner = std::ranges::upper_bound(blocks_, place, {}, &Block::first) - blocks_.begin() - 1;
+        (*shared_.turns[owner])(shared, place - blocks_[owner].first);
+      }
+    });
   }
   void gather(std::span<const Index> rows, std::span<const double> mine, std::span<double> all) override {
     if (number_ == 0) shared_.gathered = all;
@@ -93,26 +112,34 @@ class ThreadCollective final : public Collective {
   ThreadNetwork::SharedMail& shared_;
   Index number_;
   Index count_;
+  std::span<const Block> blocks_;
 };
 
 }  // namespace
 
-void launch_threads(const CombinationMatrix& matrix, VectorType vectors, Index workers, const Body& body) {
+void launch_threads(const CombinationMatrix& matrix, VectorType vectors, Index workers, const Body& body,
+                    const Numbering* numbering) {
   workers = std::clamp<Index>(workers, 1, matrix.agents());
+  std::vector<Block> blocks;
+  for (Index number = 0; number < workers; ++number) {
+    const Block share = block_of(matrix.agents(), workers, number);
+    blocks.push_back({share.first, share.last, numbering});
+  }
   ThreadNetwork::SharedMail shared(workers);
   run_workers(workers, shared.barrier, [&](Index number) {
-    ThreadNetwork network(matrix, block_of(matrix.agents(), workers, number), vectors, shared);
-    ThreadCollective collective(shared, number, workers);
+    ThreadNetwork network(matrix, blocks[number], vectors, shared);
+    ThreadCollective collective(shared, number, blocks);
     Worker worker{network, collective, number, workers};
     body(worker);
   });
 }
 
-void launch(const CombinationMatrix& matrix, VectorType vectors, Index workers, const Body& body) {
+void launch(const CombinationMatrix& matrix, VectorType vectors, Index workers, const Body& body,
+            const Numbering* numbering) {
   if (workers <= 1) {
-    launch_serial(matrix, vectors, body);
+    launch_serial(matrix, vectors, body, numbering);
   } else {
-    launch_threads(matrix, vectors, workers, body);
+    launch_threads(matrix, vectors, workers, body, numbering);
   }
 }
 

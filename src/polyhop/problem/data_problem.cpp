@@ -171,7 +171,9 @@ void DataProblem::predict(Index first, Index count, const Rows& wt, Rows& z) con
 }
 
 void DataProblem::costs(Block block, const Rows& points, Rows& out) const {
-  constexpr Index at_once = 256;  // samples, so that the predictions at many points stay small
+  // Samples, of one agent after the other: so many that few tiles of products are incomplete, and not so many that the
+  // predictions at many points take much memory.
+  constexpr Index at_once = 252;
   const Rows wt = transposed(points);
   std::vector<double> penalties;
   for (Index p = 0; p < points.rows(); ++p) penalties.push_back(penalty(points.row(p).data()));
@@ -179,18 +181,23 @@ void DataProblem::costs(Block block, const Rows& points, Rows& out) const {
   std::vector<double> losses(penalties.size());
   std::vector<double> sums(penalties.size());
   Rows z(at_once, wt.columns());
+  const Index begin = here(block.first);
+  const Index end = data_.first(begin + block.size());
+  // Rows of z hold the predictions for the samples z_first <= n < z_last.
+  Index z_first = data_.first(begin);
+  Index z_last = z_first;
   for (Index k = 0; k < block.size(); ++k) {
-    const Index agent = here(block.first) + k;
-    const Index last = data_.first(agent + 1);
+    const Index agent = begin + k;
     std::ranges::fill(sums, 0.0);
-    for (Index first = data_.first(agent); first < last; first += at_once) {
-      const Index count = std::min(at_once, last - first);
-      predict(first, count, wt, z);
-      for (Index n = 0; n < count; ++n) {
-        std::ranges::fill(targets, data_.targets[first + n]);
-        losses_at_points(z.row(n).data(), points.rows(), targets, losses);
-        for (std::size_t p = 0; p < sums.size(); ++p) sums[p] += losses[p];
+    for (Index n = data_.first(agent); n < data_.first(agent + 1); ++n) {
+      if (n == z_last) {
+        z_first = n;
+        z_last = std::min(end, n + at_once);
+        predict(z_first, z_last - z_first, wt, z);
       }
+      std::ranges::fill(targets, data_.targets[n]);
+      losses_at_points(z.row(n - z_first).data(), points.rows(), targets, losses);
+      for (std::size_t p = 0; p < sums.size(); ++p) sums[p] += losses[p];
     }
     const auto samples = static_cast<double>(std::max<Index>(1, data_.samples(agent)));  // without samples the sum is 0
     for (Index p = 0; p < points.rows(); ++p) {

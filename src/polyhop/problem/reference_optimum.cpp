@@ -75,7 +75,7 @@ Reference solve_reference(const DataProblem& problem, Collective& collective, co
   const double features = features_of_all(problem, collective);
   // A single process does the same, so that bits do not depend on the number of processes.
   if (problem.is_private() || features > max_pooled) return solve_spread(problem, collective, here, features);
-  if (here.size() == problem.agents()) return solve_pooled(problem);
+  if (here.size() == problem.agents() && here.numbering == nullptr) return solve_pooled(problem);
   const auto whole = optimum::gathered_problem(problem, collective, here);
   return optimum::shared(whole ? solve_pooled(*whole) : Reference{}, collective);
 }

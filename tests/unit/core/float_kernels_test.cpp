@@ -156,7 +156,7 @@ TEST(FloatKernels, CombineBlendsWhatItMakesIntoDoubles) {
 TEST(FloatKernels, ProductsAndBlocksEqualTheirPlainTwins) {
   constexpr Index rows = 7;
   constexpr Index blocks = 3;
-  constexpr Index points = 2 * kernels::product_tile;
+  constexpr Index points = 3 * kernels::product_tile;
   const auto slopes = wide(numbers(rows * blocks, 7));
   for (const Index n : sizes()) {
     const Rows h = rows_of(rows, n, 5);

@@ -214,6 +214,77 @@ TEST_F(TeamRun, GivesTheSameWhereNeighboursAreBroughtTogether) {
   expect_same(stored_run(config, 3, "metis", options), alone_run(config));
 }
 
+// Neighbours have far numbers.
+Config geometric() {
+  Config config = small();
+  config.options.graph.topology = Topology::random_geometric;
+  config.options.graph.agents = 120;
+  config.options.graph.radius = 0.18;
+  config.options.iterations = 12;
+  config.options.record_every = 4;
+  return config;
+}
+
+TEST_F(TeamRun, GivesTheSameWhereThreadsHoldNeighboursNearEachOther) {
+  for (const Element precision : {Element::float64, Element::float32}) {
+    Config config = geometric();
+    config.options.problem.precision = precision;
+    ASSERT_NE(make_instance(config.options, 3).ownership.numbering, nullptr);
+    RunOptions by_number;
+    by_number.threads = 1;
+    by_number.placement = Placement::contiguous;
+    const Record expected = run(config, by_number);
+    for (const Index threads : {1, 2, 3}) {
+      SCOPED_TRACE(threads);
+      RunOptions options;
+      options.threads = threads;
+      expect_same(run(config, options), expected);
+    }
+  }
+}
+
+TEST_F(TeamRun, EveryCellGivesTheSameWhereThreadsHoldNeighboursNearEachOther) {
+  // A cell on several threads: an experiment may give each of its cells one of them.
+  Config config = geometric();
+  config.options.faults.drop = 0.2;
+  for (const Method& method : config.methods) {
+    if (method.tuned) continue;
+    const Instance by_number = make_instance(config.options, 3, alone(), Placement::contiguous);
+    const Cell expected = run_cell(config.options, method, by_number, 3, 1);
+    const Instance near = make_instance(config.options, 3);
+    ASSERT_NE(near.ownership.numbering, nullptr);
+    for (const Index workers : {1, 2, 3, 7}) {
+      SCOPED_TRACE(workers);
+      expect_same(run_cell(config.options, method, near, 3, workers), expected);
+    }
+  }
+}
+
+TEST_F(TeamRun, IsStoppedAndTakenUpInAnyOrderOfTheAgents) {
+  Config config = geometric();
+  config.options.record_every = 1;
+  config.options.checkpoint_every = 1e-9;
+  const Record expected = alone_run(config);
+  std::filesystem::create_directories(folder_ / "stopped");
+  std::size_t restarts = 0;
+  for (bool finished = false; !finished; ++restarts) {
+    ASSERT_LT(restarts, 100U);
+    Store store(file("stopped"), Store::Mode::write);
+    std::atomic<int> points = 0;
+    RunOptions options;
+    options.store = &store;
+    options.placement = restarts % 2 == 0 ? Placement::automatic : Placement::contiguous;
+    options.threads = 1 + static_cast<Index>(restarts % 3);
+    options.on_point = [&](const Cell&) { ++points; };
+    options.stop = [&] { return points >= 9; };
+    const Record now = run(config, options);
+    finished = now.cells.size() == expected.cells.size();
+    for (const Cell& cell : now.cells) finished = finished && cell.status != Status::unfinished;
+  }
+  EXPECT_GT(restarts, 3U);
+  expect_same(load_record(file("stopped"), true), expected);
+}
+
 TEST_F(TeamRun, EveryProcessKnowsHowACellEnded) {
   const Config config = small();
   const Instance whole = make_instance(config.options, 3);

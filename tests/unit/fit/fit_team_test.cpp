@@ -11,6 +11,8 @@
 
 #include "polyhop/core/random.hpp"
 #include "polyhop/fit/fit.hpp"
+#include "polyhop/graph/near_order.hpp"
+#include "polyhop/graph/topology.hpp"
 #include "support/data_files.hpp"
 #include "support/thread_team.hpp"
 #include "unit/core/refusal.hpp"
@@ -116,6 +118,30 @@ class FitTeam : public test::DataFiles {
 TEST_F(FitTeam, FullGradientsGiveTheSameForAnyTeam) {
   expect_same_for_all_teams(of(write("a.csv", table(70, 1, false)), "least-squares"));
   expect_same_for_all_teams(of(write("b.csv", table(70, 1, true)), "softmax"));
+}
+
+TEST_F(FitTeam, ThreadsThatHoldNeighboursNearEachOtherGiveTheSame) {
+  for (const bool words : {false, true}) {
+    FitOptions options = of(write("a.csv", table(300, 5, words)), words ? "softmax" : "least-squares");
+    options.graph = {};
+    options.graph.topology = Topology::random_geometric;
+    options.graph.agents = 120;
+    options.graph.radius = 0.18;
+    options.held_out = 0.2;
+    options.iterations = 30;
+    FitControl by_number;
+    by_number.placement = Placement::contiguous;
+    const FitResult expected = fit(options, by_number);
+    ASSERT_TRUE(paying_order(make_network(options.graph, options.seed).matrix.rows()).has_value());
+    for (const Index threads : {1, 2, 3}) {
+      SCOPED_TRACE(threads);
+      options.threads = threads;
+      const FitResult near = fit(options);
+      expect_same(near, expected);
+      expect_same(near.fitted, expected.fitted);
+      expect_same(*near.held_out, *expected.held_out);
+    }
+  }
 }
 
 TEST_F(FitTeam, SamplesHeldOutGiveTheSameForAnyTeam) {

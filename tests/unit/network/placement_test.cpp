@@ -65,6 +65,14 @@ CombinationMatrix two_rings(Index each) {
   return with_weights(Graph::from_edges(2 * each, edges), Weights::metropolis).matrix;
 }
 
+// A path 0, n/2, 1, n/2 + 1, ...: every edge joins the two halves.
+CombinationMatrix shuffled_path(Index agents) {
+  std::vector<Edge> edges;
+  const auto at = [&](Index n) { return static_cast<std::int32_t>(n / 2 + (n % 2) * (agents / 2)); };
+  for (Index n = 0; n + 1 < agents; ++n) edges.push_back({at(n), at(n + 1)});
+  return with_weights(Graph::from_edges(agents, edges), Weights::metropolis).matrix;
+}
+
 TEST(Placement, MetisCutsFewEdges) {
   if (!has_metis()) GTEST_SKIP() << "METIS is not built in";
   const auto matrix = two_rings(20);
@@ -107,6 +115,19 @@ TEST(Placement, MetisGivesEveryProcessAnAgentAndBalancesCost) {
   const Ownership heavy = choose_ownership(test::network_of(Topology::ring, 41), cost, 2, Placement::metis);
   const Index with_heavy = heavy.block(0).holds(0) ? 0 : 1;
   EXPECT_LT(heavy.block(with_heavy).size(), 8);
+}
+
+TEST(Placement, AProcessThatIsAloneBringsNeighboursNearEachOtherWhereThatPays) {
+  const auto rings = two_rings(100);  // neighbours are two places apart
+  EXPECT_EQ(choose_ownership(rings, even(200), 1).numbering, nullptr);
+  const auto path = shuffled_path(200);
+  EXPECT_EQ(edges_between_processes(path, choose_ownership(path, even(200), 2, Placement::contiguous)), 199);
+  const Ownership alone = choose_ownership(path, even(200), 1);
+  ASSERT_NE(alone.numbering, nullptr);
+  const Ownership halves{{0, 100, 200}, alone.numbering};
+  EXPECT_EQ(edges_between_processes(path, halves), 1);
+  EXPECT_EQ(choose_ownership(path, even(200), 1, Placement::contiguous).numbering, nullptr);
+  EXPECT_EQ(choose_ownership(path, even(200), 2).numbering, nullptr);
 }
 
 TEST(Placement, MetisIsAskedOnlyWhereThereIsAChoice) {

@@ -3,7 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -204,6 +208,101 @@ TEST(ThreadRuntime, SumsInOrderOfTheAgents) {
         EXPECT_EQ(sum[0], expected) << workers << " workers";
       }
     });
+  }
+}
+
+// Agents 0 to 4 at the places 3, 0, 4, 1, 2.
+const Numbering shuffled = {{1, 3, 4, 0, 2}, {3, 0, 4, 1, 2}};
+
+TEST(ThreadRuntime, SumsInOrderOfTheAgentsWhereverTheyAre) {
+  const std::vector<double> terms = {1e16, 1, -1e16, 1, 1};
+  for (const Index workers : {1, 2, 3, 5}) {
+    launch(
+        network_of(Topology::ring, 5), 1, workers,
+        [&](Worker& worker) {
+          const Block block = worker.network.block();
+          for (int again = 0; again < 3; ++again) {
+            std::vector<double> sum = {99};
+            worker.collective.by_agent(
+                sum, block.size(), [&](std::span<double> numbers, Index k) { numbers[0] += terms[block.agent(k)]; });
+            EXPECT_EQ(sum[0], 2) << workers << " workers";
+          }
+        },
+        &shuffled);
+  }
+}
+
+TEST(ThreadRuntime, EndsAllWorkersWhenOneFailsInItsTurn) {
+  const auto body = [](Worker& worker) {
+    std::vector<double> numbers(1);
+    for (;;) {
+      worker.collective.by_agent(numbers, worker.network.block().size(), [&](std::span<double>, Index) {
+        if (worker.number == 1) throw std::out_of_range("too far");
+      });
+    }
+  };
+  EXPECT_THROW(launch_threads(network_of(Topology::ring, 5), 1, 3, body, &shuffled), std::out_of_range);
+}
+
+TEST(ThreadRuntime, AgentsGetWhatTheirNeighboursSentWhereverTheyAre) {
+  const auto matrix = network_of(Topology::ring, 5);  // Metropolis: thirds
+  for (const Index workers : {1, 2, 3, 5}) {
+    launch(
+        matrix, 1, workers,
+        [&](Worker& worker) {
+          const Block block = worker.network.block();
+          Rows x(block.size(), 1);
+          for (Index k = 0; k < block.size(); ++k) x(k, 0) = std::exp2(static_cast<double>(block.agent(k)));
+          Rows mean = x;
+          worker.network.combine(x, mean);
+          const Reach reach = worker.network.reach(x);
+          for (Index k = 0; k < block.size(); ++k) {
+            const Index agent = block.agent(k);
+            const double left = std::exp2(static_cast<double>((agent + 4) % 5));
+            const double right = std::exp2(static_cast<double>((agent + 1) % 5));
+            EXPECT_NEAR(mean(k, 0), (left + x(k, 0) + right) / 3, 1e-13);
+            // In a ring of five everyone is within two hops, in order of the numbers.
+            const Index first = reach.pattern.offset[k];
+            ASSERT_EQ(reach.pattern.offset[k + 1] - first, 5);
+            for (Index l = 0; l < 5; ++l) {
+              EXPECT_EQ(*reach.row(first + l), std::exp2(static_cast<double>(l)));
+            }
+          }
+        },
+        &shuffled);
+  }
+}
+
+// On a ring of 23, numbers take 11 rounds to get everywhere, through agents that have long had larger ones.
+TEST(ThreadRuntime, SpreadsTheLargestNumberThroughWholeBlocks) {
+  const auto matrix = network_of(Topology::ring, 23);
+  Numbering reversed;
+  for (std::int32_t n = 22; n >= 0; --n) reversed.agent.push_back(n);
+  reversed.place = reversed.agent;
+  for (const Index workers : {1, 2, 3, 23}) {
+    for (const Numbering* numbering :
+         {static_cast<const Numbering*>(nullptr), static_cast<const Numbering*>(&reversed)}) {
+      launch(
+          matrix, 1, workers,
+          [&](Worker& worker) {
+            const Block block = worker.network.block();
+            std::vector<double> x(block.size());
+            for (const double largest : {7.0, -3.0, std::numeric_limits<double>::quiet_NaN()}) {
+              for (Index k = 0; k < block.size(); ++k) {
+                const Index agent = block.agent(k);
+                x[k] = agent == 4 ? largest : -5 - static_cast<double>(agent % 5);
+              }
+              const Traffic before = worker.network.algorithm_traffic();
+              worker.network.spread_max(x);
+              for (const double found : x) {
+                EXPECT_TRUE(std::isnan(largest) ? std::isnan(found) : found == largest) << found;
+              }
+              EXPECT_EQ(worker.network.algorithm_traffic().rounds - before.rounds, 11);
+              EXPECT_EQ(worker.network.algorithm_traffic().scalars - before.scalars, 11 * 2 * block.size());
+            }
+          },
+          numbering);
+    }
   }
 }
 

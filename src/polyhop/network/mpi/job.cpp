@@ -319,7 +319,7 @@ void Job::launch(const CombinationMatrix& matrix, const Ownership& ownership, Ve
                                   " agents; start at most as many ranks as there are agents");
   }
   // A process that is alone runs experiments side by side, but a link serves only one thread.
-  if (size() == 1 && ownership.numbering == nullptr) {
+  if (size() == 1) {
     Team::launch(matrix, ownership, vectors, workers, body);
     return;
   }
