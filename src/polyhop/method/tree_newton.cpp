@@ -184,9 +184,7 @@ void TreeNewton::correct() {
 
 // p = -(H + the penalty's curvature)^-1 g, of what rows are made of.
 void TreeNewton::choose_direction() {
-  std::ranges::copy(matrix_.numbers(), factor_.numbers().begin());
-  factor_.add_diagonal(ridge_.row(0));
-  factor_.factor();
+  factor_.take(matrix_, ridge_.row(0));
   scale_row(-1, gradient_, 0, direction_, 0);
   factor_.solve(direction_.row(0));
   for (Index k = 0; k < along_.rows(); ++k) write_row(direction_.row(0), along_, k);

@@ -25,33 +25,10 @@ TEST(PackedMatrix, MultipliesByBothTriangles) {
   EXPECT_EQ(out, (std::vector<double>{321, 542, 653}));
 }
 
-TEST(PackedMatrix, TakesSquaresAndADiagonal) {
+TEST(PackedMatrix, TakesSquares) {
   PackedMatrix matrix = matrix_of(2, {1, 2, 3});
   matrix.add_square(2, std::vector<double>{1, 3});
   EXPECT_EQ(triangle(matrix), (std::vector<double>{3, 8, 21}));
-  matrix.add_diagonal(std::vector<double>{10, 100});
-  EXPECT_EQ(triangle(matrix), (std::vector<double>{13, 8, 121}));
-}
-
-TEST(PackedMatrix, SolvesByItsFactors) {
-  // (2 1 1; 0 3 1; 0 0 1) squared
-  PackedMatrix matrix = matrix_of(3, {4, 2, 2, 10, 4, 3});
-  std::vector<double> x = {1, 2, 3};
-  std::vector<double> b(3);
-  matrix.multiply(x, b);
-  matrix.factor();
-  EXPECT_EQ(triangle(matrix), (std::vector<double>{2, 1, 1, 3, 1, 1}));
-  matrix.solve(b);
-  for (std::size_t j = 0; j < 3; ++j) EXPECT_NEAR(b[j], x[j], 1e-14);
-}
-
-TEST(PackedMatrix, MovesNothingAlongWhatIsNotThere) {
-  // The second number is twice the first, the third is never seen.
-  PackedMatrix matrix = matrix_of(3, {1, 2, 0, 4, 0, 0});
-  matrix.factor();
-  std::vector<double> x = {3, 6, 0};
-  matrix.solve(x);
-  EXPECT_EQ(x, (std::vector<double>{3, 0, 0}));
 }
 
 }  // namespace
