@@ -7,6 +7,7 @@
 
 #include "polyhop/core/rows.hpp"
 #include "polyhop/core/state.hpp"
+#include "polyhop/core/triangle_bands.hpp"
 
 namespace polyhop {
 
@@ -22,8 +23,10 @@ class PackedMatrix {
 
   /// out = matrix x
   void multiply(std::span<const double> x, std::span<double> out) const;
-  /// matrix += a x x^T
-  void add_square(double a, std::span<const double> x);
+  /// matrix += a x x^T + b y y^T
+  void add_squares(double a, std::span<const double> x, double b, std::span<const double> y);
+  /// Takes these numbers of the triangle, from number `first` of this order on.
+  void set(const TriangleBands& order, Index first, std::span<const double> numbers);
   /// Number s of the result is that of row r and column s; only from s = r on.
   [[nodiscard]] const double* row(Index r) const { return &numbers()[begin(r)]; }
   /// Registers the numbers, shared by all.

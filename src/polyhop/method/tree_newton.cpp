@@ -149,22 +149,22 @@ bool TreeNewton::can_afford_matrix(Index i, const Network& network) const {
 // The triangle goes up and down the tree in pieces as long as a vector.
 void TreeNewton::sum_curvatures(SampleGradients& samples, Network& network) {
   for (Index k = 0; k < at_.rows(); ++k) samples.curvatures(k, chosen(k), of(z_, k), of(curvatures_, k));
-  const auto numbers = matrix_.numbers();
+  const TriangleBands bands(columns_);
   const auto chunk = chunk_.row(0);
-  const auto all = static_cast<Index>(numbers.size());
-  for (Index first = 0; first < all; first += columns_) {
-    const auto piece = chunk.first(std::min(columns_, all - first));
-    std::ranges::fill(chunk, 0.0);
-    for (Index k = 0; k < at_.rows(); ++k) {
-      std::ranges::fill(piece, 0.0);
-      samples.add_curvature(k, chosen(k), of(curvatures_, k), share(k, samples), first, piece);
-      write_row(chunk, sums_, k);
-    }
-    network.spread_sum(sums_);
+  std::ranges::fill(chunk, 0.0);
+  for (Index first = 0; first < bands.numbers(); first += columns_) {
+    const auto piece = chunk.first(std::min(columns_, bands.numbers() - first));
+    std::ranges::fill(chunk.subspan(piece.size()), 0.0);
+    network.spread_sum_of(
+        [&](Index k, Rows& rows, Index r) {
+          samples.write_curvature(k, chosen(k), of(curvatures_, k), share(k, samples), first, piece);
+          write_row(chunk, rows, r);
+        },
+        sums_);
     if (at_.rows() == 0) continue;
     read_row(sums_, 0, chunk);
     scale(1 / static_cast<double>(network.agents()), chunk_);
-    std::ranges::copy(piece, numbers.begin() + first);
+    matrix_.set(bands, first, piece);
   }
 }
 
@@ -178,8 +178,7 @@ void TreeNewton::correct() {
   const double before = dot(move_, 0, direction_, 0);
   const double now = dot(move_, 0, chunk_, 0);
   if (!(before > 0) || !(now > 1e-8 * before)) return;  // a move that tells nothing
-  matrix_.add_square(1 / now, y);
-  matrix_.add_square(-1 / before, direction_.row(0));
+  matrix_.add_squares(1 / now, y, -1 / before, direction_.row(0));
 }
 
 // p = -(H + the penalty's curvature)^-1 g, of what rows are made of.

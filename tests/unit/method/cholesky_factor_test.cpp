@@ -88,7 +88,7 @@ TEST(CholeskyFactor, EqualsTheOneMadeRowByRow) {
       for (Index n = 0; n < rank; ++n) {
         Numbers x(size);
         for (double& number : x) number = stream.normal();
-        matrix.add_square(1, x);
+        matrix.add_squares(1, x, 0, x);
       }
       const Numbers diagonal(size, rank == 3 ? 0.25 : 0.0);
       Numbers x(size);
