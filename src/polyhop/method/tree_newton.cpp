@@ -151,20 +151,21 @@ void TreeNewton::sum_curvatures(SampleGradients& samples, Network& network) {
   for (Index k = 0; k < at_.rows(); ++k) samples.curvatures(k, chosen(k), of(z_, k), of(curvatures_, k));
   const TriangleBands bands(columns_);
   const auto chunk = chunk_.row(0);
-  std::ranges::fill(chunk, 0.0);
   for (Index first = 0; first < bands.numbers(); first += columns_) {
-    const auto piece = chunk.first(std::min(columns_, bands.numbers() - first));
-    std::ranges::fill(chunk.subspan(piece.size()), 0.0);
+    const Index count = std::min(columns_, bands.numbers() - first);
     network.spread_sum_of(
         [&](Index k, Rows& rows, Index r) {
-          samples.write_curvature(k, chosen(k), of(curvatures_, k), share(k, samples), first, piece);
-          write_row(chunk, rows, r);
+          const bool is_double = rows.element() == Element::float64;
+          const auto out = is_double ? rows.row(r) : chunk;
+          samples.write_curvature(k, chosen(k), of(curvatures_, k), share(k, samples), first, out.first(count));
+          std::ranges::fill(out.subspan(count), 0.0);
+          if (!is_double) write_row(chunk, rows, r);
         },
         sums_);
     if (at_.rows() == 0) continue;
     read_row(sums_, 0, chunk);
     scale(1 / static_cast<double>(network.agents()), chunk_);
-    matrix_.set(bands, first, piece);
+    matrix_.set(bands, first, chunk.first(count));
   }
 }
 

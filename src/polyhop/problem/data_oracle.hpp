@@ -122,16 +122,20 @@ class DataOracle : public Oracle, public SampleGradients {
     for (std::size_t start = 0; start < samples.size(); start += together) {
       const auto some = samples.subspan(start, std::min(together, samples.size() - start));
       with_features<T>(k, some, [&](auto h) {
-        // Columns of one prediction have the same weights.
+        // Rows and columns of one prediction have the same weight.
         for (Index s = begin; s < end;) {
           const Index d = s / features;
           const Index stop = std::min(end, (d + 1) * features);
           auto from = h;
           for (std::size_t j = 0; j < some.size(); ++j) {
             double* a = scaled_.data() + j * kernels::strip;
-            for (Index l = 0; l < rows; ++l) {
+            for (Index l = 0; l < rows;) {
               const Index c = (band + l) / features;
-              a[l] = by * weight(start + j, c, d) * static_cast<double>(h[j][band + l - c * features]);
+              const double factor = by * weight(start + j, c, d);
+              const Index skipped = c * features - band;
+              for (const Index last = std::min(rows, (c + 1) * features - band); l < last; ++l) {
+                a[l] = factor * static_cast<double>(h[j][l - skipped]);
+              }
             }
             from[j] += s - d * features;
           }
