@@ -118,10 +118,18 @@ class DataOracle : public Oracle, public SampleGradients {
                    Weight weight) {
     const Index features = problem_.features();
     const Index rows = std::min(kernels::strip, problem_.dimension() - band);
+    const Index above = band % features;
+    const Index left = begin % features;
     tile_.assign((end - begin) * kernels::strip, 0.0);
     for (std::size_t start = 0; start < samples.size(); start += together) {
       const auto some = samples.subspan(start, std::min(together, samples.size() - start));
       with_features<T>(k, some, [&](auto h) {
+        // Samples are far apart: what will be read of them first is on its way before any of it is needed.
+        for (std::size_t j = 0; j < some.size(); ++j) {
+          constexpr Index line = Rows::line_bytes / static_cast<Index>(sizeof(*h[j]));
+          for (Index l = above; l < std::min(features, above + rows); l += line) __builtin_prefetch(h[j] + l);
+          for (Index s = left; s < std::min(features, left + end - begin); s += line) __builtin_prefetch(h[j] + s);
+        }
         // Rows and columns of one prediction have the same weight.
         for (Index s = begin; s < end;) {
           const Index d = s / features;
