@@ -6,11 +6,11 @@
 #include <span>
 #include <vector>
 
+#include "polyhop/core/cholesky_factor.hpp"
 #include "polyhop/core/memory_limit.hpp"
+#include "polyhop/core/packed_matrix.hpp"
 #include "polyhop/core/rows.hpp"
 #include "polyhop/core/state.hpp"
-#include "polyhop/method/cholesky_factor.hpp"
-#include "polyhop/method/packed_matrix.hpp"
 #include "polyhop/method/slope_search.hpp"
 #include "polyhop/network/network.hpp"
 #include "polyhop/problem/oracle.hpp"

@@ -276,8 +276,7 @@ void Network::each_below(Index agent, Use use) const {
 
 // Up the tree, then down. Agents at a depth write what they have (`send(k, row, mail, is_up)`), and those above them
 // add what each agent below sent, in order of the agents (`add(k, row, mail)`); on the way back, agents take what was
-// sent
-// (`take`).
+// sent (`take`).
 template <class Send, class Add, class Take>
 void Network::up_and_down(Message message, Send send, Add add, Take take) {
   const SpanningTree& tree = matrix_.tree();

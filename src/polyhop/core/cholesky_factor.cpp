@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
-#include "polyhop/method/cholesky_factor.hpp"
+#include "polyhop/core/cholesky_factor.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,6 +1,6 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
-#include "polyhop/method/packed_matrix.hpp"
+#include "polyhop/core/packed_matrix.hpp"
 
 #include <algorithm>
 #include <array>

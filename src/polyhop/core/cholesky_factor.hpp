@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "polyhop/core/kernels.hpp"
+#include "polyhop/core/packed_matrix.hpp"
 #include "polyhop/core/rows.hpp"
-#include "polyhop/method/packed_matrix.hpp"
 
 namespace polyhop {
 
