@@ -162,6 +162,8 @@ TEST(Crossings, AreTheAgentsTrafficWithOneAgentARank) {
       network.differ(x, number, false, x);
       network.spread_sum({number});
       network.spread_sum(x, {number, number});
+      network.spread_sum_of([&](Index, Rows& rows, Index r) { rows(r, 0) = 1; }, x);
+      EXPECT_EQ(x(0, 0), static_cast<double>(network.agents()));
       EXPECT_EQ(network.crossings().vectors, network.algorithm_traffic().vectors);
       EXPECT_EQ(network.crossings().scalars, network.algorithm_traffic().scalars);
     });

@@ -747,6 +747,125 @@ POLYHOP_INLINE void add_to_blocks(const double* a, const T* const* x, Index rows
   }
 }
 
+// `columns` rows of a strip, `vectors` of their numbers: the sums stay in registers while all samples pass.
+template <int bytes, int vectors, int columns, class T>
+POLYHOP_INLINE void square_tile(const double* a, const T* const* x, Index samples, Index at, double* out) {
+  constexpr int step = width<double, bytes>;
+  Vector<double, bytes> sum[columns][vectors];
+#pragma GCC unroll 4
+  for (int c = 0; c < columns; ++c) {
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; ++v) sum[c][v] = load<bytes>(out + c * strip + v * step);
+  }
+  for (Index j = 0; j < samples; ++j) {
+    Vector<double, bytes> own[vectors];
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; ++v) {
+      own[v] = load<bytes>(a + j * strip + v * step);
+      keep(own[v]);
+    }
+#pragma GCC unroll 4
+    for (int c = 0; c < columns; ++c) {
+      const auto feature = all<bytes>(static_cast<double>(x[j][at + c]));
+#pragma GCC unroll 4
+      for (int v = 0; v < vectors; ++v) sum[c][v] += own[v] * feature;
+    }
+  }
+#pragma GCC unroll 4
+  for (int c = 0; c < columns; ++c) {
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; ++v) store(sum[c][v], out + c * strip + v * step);
+  }
+}
+
+template <int bytes, class T>
+POLYHOP_INLINE void add_squares_to(const double* a, const T* const* x, Index samples, Index columns, double* out) {
+  constexpr int vectors = bytes == 64 ? 4 : 2;
+  constexpr int piece = vectors * width<double, bytes>;
+  constexpr int breadth = 4;
+  Index c = 0;
+  for (; c + breadth <= columns; c += breadth) {
+#pragma GCC unroll 1
+    for (Index l = 0; l < strip; l += piece) {
+      square_tile<bytes, vectors, breadth>(a + l, x, samples, c, out + c * strip + l);
+    }
+  }
+  for (; c < columns; ++c) {
+#pragma GCC unroll 1
+    for (Index l = 0; l < strip; l += piece) {
+      square_tile<bytes, vectors, 1>(a + l, x, samples, c, out + c * strip + l);
+    }
+  }
+}
+
+// `height` rows of a strip, `vectors` of their numbers.
+template <int bytes, int vectors, int height>
+POLYHOP_INLINE void subtract_tile(const double* a, Index a_stride, const double* b, Index count, double* out) {
+  constexpr int step = width<double, bytes>;
+  Vector<double, bytes> rest[height][vectors];
+#pragma GCC unroll 4
+  for (int t = 0; t < height; ++t) {
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; ++v) rest[t][v] = load<bytes>(out + t * strip + v * step);
+  }
+  for (Index r = 0; r < count; ++r) {
+    Vector<double, bytes> own[vectors];
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; ++v) {
+      own[v] = load<bytes>(b + r * strip + v * step);
+      keep(own[v]);
+    }
+#pragma GCC unroll 4
+    for (int t = 0; t < height; ++t) {
+      const auto factor = all<bytes>(a[r * a_stride + t]);
+#pragma GCC unroll 4
+      for (int v = 0; v < vectors; ++v) rest[t][v] -= own[v] * factor;
+    }
+  }
+#pragma GCC unroll 4
+  for (int t = 0; t < height; ++t) {
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; ++v) store(rest[t][v], out + t * strip + v * step);
+  }
+}
+
+template <int bytes>
+POLYHOP_INLINE void subtract_all_products(const double* a, Index a_stride, const double* b, Index count, double* out,
+                                          Index rows) {
+  constexpr int vectors = bytes == 64 ? 4 : 2;
+  constexpr int piece = vectors * width<double, bytes>;
+  constexpr int height = 4;
+  constexpr Index run = 64;  // rows of a and b that stay in the first cache
+  for (Index first = 0; first < count; first += run) {
+    const Index some = count - first < run ? count - first : run;
+    const double* left = a + first * a_stride;
+    const double* right = b + first * strip;
+    Index t = 0;
+    for (; t + height <= rows; t += height) {
+#pragma GCC unroll 1
+      for (Index l = 0; l < strip; l += piece) {
+        subtract_tile<bytes, vectors, height>(left + t, a_stride, right + l, some, out + t * strip + l);
+      }
+    }
+    for (; t < rows; ++t) {
+#pragma GCC unroll 1
+      for (Index l = 0; l < strip; l += piece) {
+        subtract_tile<bytes, vectors, 1>(left + t, a_stride, right + l, some, out + t * strip + l);
+      }
+    }
+  }
+}
+
+template <int>
+POLYHOP_INLINE void divided(double a, double* x, Index n) {
+  for (Index j = 0; j < n; ++j) x[j] /= a;
+}
+
+template <int>
+POLYHOP_INLINE void sum_of_two(double a, const double* x, double b, const double* y, double* out, Index n) {
+  for (Index j = 0; j < n; ++j) out[j] = (out[j] + a * x[j]) + b * y[j];
+}
+
 }  // namespace
 
 std::span<const char* const> variants() {
@@ -878,5 +997,19 @@ POLYHOP_KERNEL(void, add_blocks,
 POLYHOP_KERNEL(void, add_blocks,
                (const double* a, const float* const* x, Index rows, Index blocks, Index n, float* out),
                (a, x, rows, blocks, n, out), add_to_blocks)
+
+POLYHOP_KERNEL(void, add_squares, (const double* a, const double* const* x, Index samples, Index columns, double* out),
+               (a, x, samples, columns, out), add_squares_to)
+POLYHOP_KERNEL(void, add_squares, (const double* a, const float* const* x, Index samples, Index columns, double* out),
+               (a, x, samples, columns, out), add_squares_to)
+
+POLYHOP_KERNEL(void, subtract_products,
+               (const double* a, Index a_stride, const double* b, Index count, double* out, Index rows),
+               (a, a_stride, b, count, out, rows), subtract_all_products)
+
+POLYHOP_KERNEL(void, divide, (double a, double* x, Index n), (a, x, n), divided)
+
+POLYHOP_KERNEL(void, add_two, (double a, const double* x, double b, const double* y, double* out, Index n),
+               (a, x, b, y, out, n), sum_of_two)
 
 }  // namespace polyhop::kernels

@@ -25,7 +25,7 @@ struct SparseView {
 ///    j mod lanes, in order of j; the lanes are then added pairwise, lane l with lane l + lanes/2, and so on;
 ///  - with rows of float the lanes are float over at most `float_run` columns, and are then added to lanes of double;
 ///  - every other output element is one chain of fused multiply-adds in the order of the formula, in the element of
-///    the output, to which factors are rounded first.
+///    the output, to which factors are rounded first; `add_squares` and what follows it round every product instead.
 /// So nothing depends on alignment, block, tile or CPU. tests/unit/core/plain_kernels.hpp holds plain twins.
 ///
 /// A row is a row of Rows: n numbers, then zeros up to the end of a cache line. `dot`, `squared_distance`, `pairwise`
@@ -149,5 +149,23 @@ void block_dots(const float* const* x, Index rows, const float* y, Index blocks,
 /// The reverse: block c of out += sum_r a[r * blocks + c] x[r], rows in order.
 void add_blocks(const double* a, const double* const* x, Index rows, Index blocks, Index n, double* out);
 void add_blocks(const double* a, const float* const* x, Index rows, Index blocks, Index n, float* out);
+
+/// Symmetric and triangular matrices are handled in strips of so many columns, row after row with no gaps.
+inline constexpr Index strip = 32;
+
+/// out(c, l) += a(j, l) x[j][c] for l < strip, j = 0 .. samples in order, products rounded before they are added. a and
+/// out are strips of `samples` and `columns` rows.
+void add_squares(const double* a, const double* const* x, Index samples, Index columns, double* out);
+void add_squares(const double* a, const float* const* x, Index samples, Index columns, double* out);
+
+/// out(t, l) -= a(r, t) b(r, l) for l < strip, r = 0 .. count in order, products rounded before they are subtracted. b
+/// and out are strips of `count` and `rows` rows; out may follow b.
+void subtract_products(const double* a, Index a_stride, const double* b, Index count, double* out, Index rows);
+
+/// x = x / a
+void divide(double a, double* x, Index n);
+
+/// out = (out + a x) + b y, products rounded before they are added
+void add_two(double a, const double* x, double b, const double* y, double* out, Index n);
 
 }  // namespace polyhop::kernels

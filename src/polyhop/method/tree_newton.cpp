@@ -149,22 +149,23 @@ bool TreeNewton::can_afford_matrix(Index i, const Network& network) const {
 // The triangle goes up and down the tree in pieces as long as a vector.
 void TreeNewton::sum_curvatures(SampleGradients& samples, Network& network) {
   for (Index k = 0; k < at_.rows(); ++k) samples.curvatures(k, chosen(k), of(z_, k), of(curvatures_, k));
-  const auto numbers = matrix_.numbers();
+  const TriangleBands bands(columns_);
   const auto chunk = chunk_.row(0);
-  const auto all = static_cast<Index>(numbers.size());
-  for (Index first = 0; first < all; first += columns_) {
-    const auto piece = chunk.first(std::min(columns_, all - first));
-    std::ranges::fill(chunk, 0.0);
-    for (Index k = 0; k < at_.rows(); ++k) {
-      std::ranges::fill(piece, 0.0);
-      samples.add_curvature(k, chosen(k), of(curvatures_, k), share(k, samples), first, piece);
-      write_row(chunk, sums_, k);
-    }
-    network.spread_sum(sums_);
+  for (Index first = 0; first < bands.numbers(); first += columns_) {
+    const Index count = std::min(columns_, bands.numbers() - first);
+    network.spread_sum_of(
+        [&](Index k, Rows& rows, Index r) {
+          const bool is_double = rows.element() == Element::float64;
+          const auto out = is_double ? rows.row(r) : chunk;
+          samples.write_curvature(k, chosen(k), of(curvatures_, k), share(k, samples), first, out.first(count));
+          std::ranges::fill(out.subspan(count), 0.0);
+          if (!is_double) write_row(chunk, rows, r);
+        },
+        sums_);
     if (at_.rows() == 0) continue;
     read_row(sums_, 0, chunk);
     scale(1 / static_cast<double>(network.agents()), chunk_);
-    std::ranges::copy(piece, numbers.begin() + first);
+    matrix_.set(bands, first, chunk.first(count));
   }
 }
 
@@ -178,15 +179,12 @@ void TreeNewton::correct() {
   const double before = dot(move_, 0, direction_, 0);
   const double now = dot(move_, 0, chunk_, 0);
   if (!(before > 0) || !(now > 1e-8 * before)) return;  // a move that tells nothing
-  matrix_.add_square(1 / now, y);
-  matrix_.add_square(-1 / before, direction_.row(0));
+  matrix_.add_squares(1 / now, y, -1 / before, direction_.row(0));
 }
 
 // p = -(H + the penalty's curvature)^-1 g, of what rows are made of.
 void TreeNewton::choose_direction() {
-  std::ranges::copy(matrix_.numbers(), factor_.numbers().begin());
-  factor_.add_diagonal(ridge_.row(0));
-  factor_.factor();
+  factor_.take(matrix_, ridge_.row(0));
   scale_row(-1, gradient_, 0, direction_, 0);
   factor_.solve(direction_.row(0));
   for (Index k = 0; k < along_.rows(); ++k) write_row(direction_.row(0), along_, k);

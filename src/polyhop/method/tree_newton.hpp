@@ -6,10 +6,11 @@
 #include <span>
 #include <vector>
 
+#include "polyhop/core/cholesky_factor.hpp"
 #include "polyhop/core/memory_limit.hpp"
+#include "polyhop/core/packed_matrix.hpp"
 #include "polyhop/core/rows.hpp"
 #include "polyhop/core/state.hpp"
-#include "polyhop/method/packed_matrix.hpp"
 #include "polyhop/method/slope_search.hpp"
 #include "polyhop/network/network.hpp"
 #include "polyhop/problem/oracle.hpp"
@@ -68,7 +69,7 @@ class TreeNewton {
   Rows point_, gradient_, last_gradient_, move_, direction_;  // one row each
   Rows chunk_, ridge_;                                        // one row each: room, and the penalty's curvature
   PackedMatrix matrix_;                                       // of the losses, without the penalty
-  PackedMatrix factor_;
+  CholeskyFactor factor_;
   std::vector<Index> begin_, counts_;  // of each agent's samples
   MeteredVector<Index> order_;
   MeteredVector<double> z_, along_z_;  // h.w and h.p of every sample

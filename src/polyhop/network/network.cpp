@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <numeric>
+#include <utility>
 
 #include "polyhop/core/block.hpp"
 #include "polyhop/core/error.hpp"
@@ -265,19 +266,21 @@ void Network::find_candidates() {
   }
 }
 
-// Up the tree, then down. Agents at a depth write what they have (`send(k, row, mail)`), and those above them add what
-// each agent below sent, in order of the agents (`add(k, row, mail)`); on the way back, agents take what was sent
-// (`take`).
+template <class Use>
+void Network::each_below(Index agent, Use use) const {
+  const SpanningTree& tree = matrix_.tree();
+  for (const Index l : matrix_.rows().columns_of(agent)) {
+    if (tree.depth[l] == tree.depth[agent] + 1 && tree.above[l] == agent) use(l);
+  }
+}
+
+// Up the tree, then down. Agents at a depth write what they have (`send(k, row, mail, is_up)`), and those above them
+// add what each agent below sent, in order of the agents (`add(k, row, mail)`); on the way back, agents take what was
+// sent (`take`).
 template <class Send, class Add, class Take>
 void Network::up_and_down(Message message, Send send, Add add, Take take) {
   const SpanningTree& tree = matrix_.tree();
-  const auto depth_of = [&](Index agent) { return tree.depth[agent]; };
   const auto above = [&](Index agent) { return tree.above[agent]; };
-  const auto each_below = [&](Index agent, auto use) {
-    for (const Index l : matrix_.rows().columns_of(agent)) {
-      if (depth_of(l) == depth_of(agent) + 1 && above(l) == agent) use(l);
-    }
-  };
   const auto each_at = [&](Index depth, auto use) {
     for (const Index agent : tree.at_depth(depth)) {
       if (block_.holds(agent)) use(block_.place(agent) - block_.first, agent);
@@ -286,7 +289,7 @@ void Network::up_and_down(Message message, Send send, Add add, Take take) {
   const auto round = [&](Index level, Index senders, Index receivers, auto receive) {
     message.level = level;
     Mail& mail = outbox(message);
-    each_at(senders, [&](Index k, Index) { send(k, own(k), mail); });
+    each_at(senders, [&](Index k, Index) { send(k, own(k), mail, level > 0); });
     begin(message);
     const Mail& received = finish(message);
     Index rows = 0;
@@ -323,7 +326,7 @@ void Network::sum_up(Rows* x, std::initializer_list<std::span<double>> lists) {
   };
   up_and_down(
       Message{.hops = 1, .vectors = x != nullptr ? 1 : 0, .scalars = static_cast<int>(lists.size())},
-      [&](Index k, Index row, Mail& mail) {
+      [&](Index k, Index row, Mail& mail, bool) {
         if (x != nullptr) copy_rows(*x, k, mail.vectors[0], row);
         each(k, [&](double number, Index column) { mail.scalars(row, column) = number; });
       },
@@ -335,6 +338,47 @@ void Network::sum_up(Rows* x, std::initializer_list<std::span<double>> lists) {
         if (x != nullptr) copy_rows(mail.vectors[0], above, *x, k);
         each(k, [&](double& number, Index column) { number = mail.scalars(above, column); });
       });
+}
+
+// Where nobody is below, a row is written straight into the mail. On the way down a block needs the sum once, and
+// passes it on to others only.
+void Network::spread_sum_of(const WriteRow& write, Rows& x) {
+  const auto is_last = [&](Index agent) {
+    bool last = true;
+    each_below(agent, [&](Index) { last = false; });
+    return last;
+  };
+  const auto feeds_others = [&](Index agent) {
+    bool feeds = false;
+    each_below(agent, [&](Index l) { feeds = feeds || !block_.holds(l); });
+    return feeds;
+  };
+  const SpanningTree& tree = matrix_.tree();
+  for (Index k = 0; k < block_.size(); ++k) {
+    if (tree.depth[block_.agent(k)] == 0 || !is_last(block_.agent(k))) write(k, x, k);
+  }
+  bool summed = false;
+  const auto sum_up_to_root = [&] {
+    for (Index k = 0; k < block_.size() && !summed; ++k) {
+      if (tree.depth[block_.agent(k)] != 0) continue;
+      if (k != 0) copy_rows(x, k, x, 0);
+      summed = true;
+    }
+  };
+  up_and_down(
+      Message{.hops = 1, .vectors = 1},
+      [&](Index k, Index row, Mail& mail, bool is_up) {
+        const Index agent = block_.agent(k);
+        if (!is_up) sum_up_to_root();
+        if (!is_up && feeds_others(agent)) copy_rows(x, 0, mail.vectors[0], row);
+        if (is_up && is_last(agent)) write(k, mail.vectors[0], row);
+        if (is_up && !is_last(agent)) copy_rows(x, k, mail.vectors[0], row);
+      },
+      [&](Index k, Index below, const Mail& mail) { add_row(1, mail.vectors[0], below, x, k); },
+      [&](Index, Index above, const Mail& mail) {
+        if (!std::exchange(summed, true)) copy_rows(mail.vectors[0], above, x, 0);
+      });
+  sum_up_to_root();
 }
 
 void Network::prepare_two_hop() {

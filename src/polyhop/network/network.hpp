@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <span>
@@ -99,6 +100,10 @@ class Network {
   void spread_sum(std::initializer_list<std::span<double>> lists) { sum_up(nullptr, lists); }
   /// The same for vectors: every row of x <- the sum of all rows, with lists of numbers alongside. 1 vector each way.
   void spread_sum(Rows& x, std::initializer_list<std::span<double>> lists = {}) { sum_up(&x, lists); }
+  /// The same for rows that are not kept: `write(k, rows, r)` writes that of the block's k-th agent to row r of rows.
+  /// Row 0 of x <- the sum; x has a row for each agent of the block, which are room for sums.
+  using WriteRow = std::function<void(Index k, Rows& rows, Index r)>;
+  void spread_sum_of(const WriteRow& write, Rows& x);
 
   /// The gradients (rows of w and gradients) of all agents within two hops: each agent sends its own, then forwards
   /// what it got. A row comes to an agent once: from its owner if they are neighbours, otherwise from their common
@@ -223,6 +228,9 @@ class Network {
   [[nodiscard]] Index own(Index k) const { return first_ + k; }
   void copy_block(const Rows& x, Rows& mail) const;
   void combine_mail(const Message& message, Rows& out, const BlendedRows& also = {});
+  /// Calls use(l) for each agent l below this one in the spanning tree.
+  template <class Use>
+  void each_below(Index agent, Use use) const;
   template <class Send, class Add, class Take>
   void up_and_down(Message message, Send send, Add add, Take take);
   void sum_up(Rows* x, std::initializer_list<std::span<double>> lists);

@@ -12,7 +12,7 @@ namespace polyhop {
 DataOracle::DataOracle(const DataProblem& problem, Block block, Sampler sampler)
     : problem_(problem), block_(block), sampler_(std::move(sampler)) {
   targets_.resize(sampler_.total());
-  wide_.resize(problem_.features());
+  scaled_.resize(together * kernels::strip);
 }
 
 void DataOracle::draw(Index i) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <span>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "polyhop/core/kernels.hpp"
+#include "polyhop/core/triangle_bands.hpp"
 #include "polyhop/problem/data_problem.hpp"
 #include "polyhop/problem/oracle.hpp"
 #include "polyhop/problem/sample_gradients.hpp"
@@ -80,39 +82,98 @@ class DataOracle : public Oracle, public SampleGradients {
   }
   /// See SampleGradients; `weight(j, c, d)`: the j-th sample's second derivative by its predictions c and d.
   template <class T, class Weight>
-  void add_products(Index k, std::span<const Index> samples, double by, Index first, std::span<double> out,
-                    Weight weight) {
-    const Index features = problem_.features();
-    const Index dimension = problem_.dimension();
-    // The triangle's row that `first` is in, and the column.
-    Index row = 0;
-    while (first >= dimension - row) first -= dimension - row++;
-    for (std::size_t j = 0; j < samples.size(); ++j) {
-      read_features<T>(sample(k, samples[j]), wide_);
-      Index r = row;
-      Index s = row + first;
-      for (std::size_t done = 0; done < out.size();) {
-        const Index c = r / features;
-        const Index d = s / features;
-        const Index end = std::min({(d + 1) * features, s + static_cast<Index>(out.size() - done)});
-        const double a = by * weight(j, c, d) * wide_[r % features];
-        const double* h = wide_.data() + (s - d * features);
-        double* to = out.data() + done;
-        if (a != 0) {
-          for (Index m = 0; m < end - s; ++m) to[m] += a * h[m];
-        }
-        done += end - s;
-        s = end;
-        if (s == dimension) s = ++r;
+  void write_products(Index k, std::span<const Index> samples, double by, Index first, std::span<double> out,
+                      Weight weight) {
+    const TriangleBands bands(problem_.dimension());
+    const auto count = static_cast<Index>(out.size());
+    // The numbers of a band are computed in whole columns.
+    Index band = -1;
+    Index begin = 0;
+    Index end = 0;
+    Index at = 0;  // where the numbers of the band begin in out
+    const auto finish = [&] {
+      if (band < 0) return;
+      add_squares<T>(k, samples, by, band, begin, end, weight);
+      Index to = at;
+      bands.each_piece(first + at, count - at, [&](const TriangleBands::Piece& piece) {
+        if (piece.band != band) return;
+        const double* from = tile_.data() + (piece.column - begin) * kernels::strip - band;
+        to = std::copy(from + piece.row, from + piece.last, out.begin() + to) - out.begin();
+      });
+      at = to;
+    };
+    bands.each_piece(first, count, [&](const TriangleBands::Piece& piece) {
+      if (piece.band != band) {
+        finish();
+        band = piece.band;
+        begin = piece.column;
       }
+      end = piece.column + 1;
+    });
+    finish();
+  }
+  /// tile_ = the sums for the rows of a band and the columns from `begin` to `end`, a strip.
+  template <class T, class Weight>
+  void add_squares(Index k, std::span<const Index> samples, double by, Index band, Index begin, Index end,
+                   Weight weight) {
+    const Index features = problem_.features();
+    const Index rows = std::min(kernels::strip, problem_.dimension() - band);
+    const Index above = band % features;
+    const Index left = begin % features;
+    tile_.assign((end - begin) * kernels::strip, 0.0);
+    for (std::size_t start = 0; start < samples.size(); start += together) {
+      const auto some = samples.subspan(start, std::min(together, samples.size() - start));
+      with_features<T>(k, some, [&](auto h) {
+        // Samples are far apart: what will be read of them first is on its way before any of it is needed.
+        for (std::size_t j = 0; j < some.size(); ++j) {
+          constexpr Index line = Rows::line_bytes / static_cast<Index>(sizeof(*h[j]));
+          for (Index l = above; l < std::min(features, above + rows); l += line) __builtin_prefetch(h[j] + l);
+          for (Index s = left; s < std::min(features, left + end - begin); s += line) __builtin_prefetch(h[j] + s);
+        }
+        // Rows and columns of one prediction have the same weight.
+        for (Index s = begin; s < end;) {
+          const Index d = s / features;
+          const Index stop = std::min(end, (d + 1) * features);
+          auto from = h;
+          for (std::size_t j = 0; j < some.size(); ++j) {
+            double* a = scaled_.data() + j * kernels::strip;
+            for (Index l = 0; l < rows;) {
+              const Index c = (band + l) / features;
+              const double factor = by * weight(start + j, c, d);
+              const Index skipped = c * features - band;
+              for (const Index last = std::min(rows, (c + 1) * features - band); l < last; ++l) {
+                a[l] = factor * static_cast<double>(h[j][l - skipped]);
+              }
+            }
+            from[j] += s - d * features;
+          }
+          kernels::add_squares(scaled_.data(), from.data(), static_cast<Index>(some.size()), stop - s,
+                               tile_.data() + (s - begin) * kernels::strip);
+          s = stop;
+        }
+      });
     }
+  }
+  /// Calls use(h), h[j] the j-th sample's features.
+  template <class T, class Use>
+  void with_features(Index k, std::span<const Index> samples, Use use) {
+    if (!features().is_sparse()) {
+      std::array<const T*, together> h{};
+      for (std::size_t j = 0; j < samples.size(); ++j) h[j] = features().dense().template as<T>(sample(k, samples[j]));
+      return use(h);
+    }
+    std::array<const double*, together> h{};
+    const auto length = static_cast<std::size_t>(problem_.features());
+    wide_.resize(together * length);
+    for (std::size_t j = 0; j < samples.size(); ++j) {
+      const auto row = std::span(wide_).subspan(j * length, length);
+      read_features<T>(sample(k, samples[j]), row);
+      h[j] = row.data();
+    }
+    use(h);
   }
   template <class T>
   void read_features(Index place, std::span<double> out) const {
-    if (!features().is_sparse()) {
-      std::copy_n(features().dense().template as<T>(place), out.size(), out.begin());
-      return;
-    }
     std::ranges::fill(out, 0.0);
     const auto columns = features().columns_of(place);
     const auto values = features().template values_of<T>(place);
@@ -127,8 +188,12 @@ class DataOracle : public Oracle, public SampleGradients {
   std::vector<double> targets_;  // one per chosen sample
 
  private:
-  std::vector<double> sums_;  // see sum_samples
-  std::vector<double> wide_;  // a sample's features
+  static constexpr std::size_t together = 16;  // samples whose products are added up in registers
+
+  std::vector<double> sums_;    // see sum_samples
+  std::vector<double> wide_;    // some samples' features, if they are sparse
+  std::vector<double> tile_;    // see add_squares
+  std::vector<double> scaled_;  // of some samples the features that a band needs, times their weights
 };
 
 }  // namespace polyhop

@@ -109,9 +109,9 @@ class LinearOracle final : public DataOracle, public SampleRows {
       if (slope != 0) out[j] = std::abs(slope / (z[j] - target[0]));
     }
   }
-  void add_curvature(Index k, std::span<const Index> samples, std::span<const double> curvatures, double by,
+  void write_curvature(Index k, std::span<const Index> samples, std::span<const double> curvatures, double by,
                      Index first, std::span<double> out) override {
-    this->template add_products<T>(k, samples, by, first, out,
+    this->template write_products<T>(k, samples, by, first, out,
                                    [&](std::size_t j, Index, Index) { return curvatures[j]; });
   }
 

@@ -65,10 +65,10 @@ class SampleGradients {
   /// the slope over the way to the target.
   virtual void curvatures(Index /*k*/, std::span<const Index> /*samples*/, std::span<const double> /*z*/,
                           std::span<double> /*out*/) {}
-  /// out += `by` times the second derivatives by the model that these curvatures stand for, the upper triangle row
-  /// after row, from its number `first` on.
-  virtual void add_curvature(Index /*k*/, std::span<const Index> /*samples*/, std::span<const double> /*curvatures*/,
-                             double /*by*/, Index /*first*/, std::span<double> /*out*/) {}
+  /// out = `by` times the second derivatives by the model that these curvatures stand for, the numbers of the upper
+  /// triangle in the order of TriangleBands, from number `first` on.
+  virtual void write_curvature(Index /*k*/, std::span<const Index> /*samples*/, std::span<const double> /*curvatures*/,
+                               double /*by*/, Index /*first*/, std::span<double> /*out*/) {}
 };
 
 }  // namespace polyhop

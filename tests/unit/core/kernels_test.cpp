@@ -446,6 +446,72 @@ TEST(Kernels, AddBlocksEqualsItsPlainTwinForAllTileRemainders) {
   }
 }
 
+// Runs the test for every variant that this machine has.
+template <class Test>
+void with_every_variant(Test test) {
+  const std::string best = kernels::instruction_set();
+  for (const char* variant : kernels::variants()) {
+    ASSERT_TRUE(kernels::use_variant(variant));
+    test(variant);
+  }
+  ASSERT_TRUE(kernels::use_variant(best));
+}
+
+TEST(Kernels, AddSquaresEqualsItsPlainTwinForAllTileRemainders) {
+  with_every_variant([](const char* variant) {
+    for (const Index samples : {0, 1, 3, 16}) {
+      for (Index columns = 0; columns <= 9; ++columns) {
+        const auto a = numbers(samples * kernels::strip, 30);
+        const auto h = numbers(samples * columns + 1, 31);
+        const std::vector<float> narrow(h.begin(), h.end());
+        std::vector<double> got = numbers(columns * kernels::strip + 1, 32);
+        std::vector<double> expected = got;
+        const auto x = places(h, samples, columns);
+        kernels::add_squares(a.data(), x.data(), samples, columns, got.data());
+        plain::add_squares(a.data(), x.data(), samples, columns, expected.data());
+        EXPECT_EQ(bits(got), bits(expected)) << variant << ": " << samples << " samples, " << columns << " columns";
+        std::vector<const float*> y;
+        for (Index j = 0; j < samples; ++j) y.push_back(narrow.data() + j * columns);
+        kernels::add_squares(a.data(), y.data(), samples, columns, got.data());
+        plain::add_squares(a.data(), y.data(), samples, columns, expected.data());
+        EXPECT_EQ(bits(got), bits(expected)) << variant << ": " << samples << " samples, " << columns << " columns";
+      }
+    }
+  });
+}
+
+TEST(Kernels, SubtractProductsEqualsItsPlainTwinForAllTileRemainders) {
+  with_every_variant([](const char* variant) {
+    for (const Index count : {0, 1, 5, 64, 65, 130}) {
+      for (Index rows = 0; rows <= 9; ++rows) {
+        const Index stride = rows + 3;
+        const auto a = numbers(count * stride + 1, 33);
+        const auto b = numbers(count * kernels::strip + 1, 34);
+        std::vector<double> got = numbers(rows * kernels::strip + 1, 35);
+        std::vector<double> expected = got;
+        kernels::subtract_products(a.data(), stride, b.data(), count, got.data(), rows);
+        plain::subtract_products(a.data(), stride, b.data(), count, expected.data(), rows);
+        EXPECT_EQ(bits(got), bits(expected)) << variant << ": " << count << " products, " << rows << " rows";
+      }
+    }
+  });
+}
+
+TEST(Kernels, DivideAndAddTwoRoundEveryOperation) {
+  with_every_variant([](const char* variant) {
+    for (const Index n : sizes()) {
+      const auto x = numbers(n, 36);
+      const auto y = numbers(n, 37);
+      std::vector<double> got = numbers(n + 1, 38);
+      std::vector<double> expected = got;
+      kernels::add_two(0.7, x.data(), -1.0 / 3, y.data(), got.data(), n);
+      kernels::divide(3, got.data(), n);
+      for (Index j = 0; j < n; ++j) expected[j] = ((expected[j] + 0.7 * x[j]) + -1.0 / 3 * y[j]) / 3;
+      EXPECT_EQ(bits(got), bits(expected)) << variant << ": " << n;
+    }
+  });
+}
+
 // What the twins cannot show, being compiled by the same compiler for the same machine. A number that differs here
 // breaks the promise of equal bits: it is never to be replaced by what a machine gives.
 std::string kernel_fingerprint() {

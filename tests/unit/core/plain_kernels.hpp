@@ -168,4 +168,23 @@ void add_blocks(const double* a, const T* const* x, Index rows, Index blocks, In
   }
 }
 
+template <class T>
+void add_squares(const double* a, const T* const* x, Index samples, Index columns, double* out) {
+  for (Index c = 0; c < columns; ++c) {
+    for (Index l = 0; l < kernels::strip; ++l) {
+      double& sum = out[c * kernels::strip + l];
+      for (Index j = 0; j < samples; ++j) sum = sum + a[j * kernels::strip + l] * double{x[j][c]};
+    }
+  }
+}
+
+inline void subtract_products(const double* a, Index a_stride, const double* b, Index count, double* out, Index rows) {
+  for (Index t = 0; t < rows; ++t) {
+    for (Index l = 0; l < kernels::strip; ++l) {
+      double& rest = out[t * kernels::strip + l];
+      for (Index r = 0; r < count; ++r) rest = rest - a[r * a_stride + t] * b[r * kernels::strip + l];
+    }
+  }
+}
+
 }  // namespace polyhop::plain

@@ -246,6 +246,15 @@ Sums spread_sums(const CombinationMatrix& matrix, const test::Launch& launch) {
     for (Index k = 0; k < block.size(); ++k) out.vectors[block.first + k] = rows(k, 0);
     EXPECT_EQ(beside[0], rows(0, 0));
     sent[worker.number] = worker.network.algorithm_traffic();
+    // The same of rows that are made when they are sent.
+    Rows room(block.size(), 1);
+    for (int again = 0; again < 2; ++again) {
+      worker.network.spread_sum_of([&](Index k, Rows& to, Index r) { to(r, 0) = uneven(block.agent(k), 1); }, room);
+      EXPECT_EQ(room(0, 0), rows(0, 0));
+    }
+    // As many vectors as that of `rows`, which were all that there were.
+    EXPECT_EQ(worker.network.algorithm_traffic().vectors, 3 * sent[worker.number].vectors);
+    EXPECT_EQ(worker.network.algorithm_traffic().scalars, sent[worker.number].scalars);
   });
   for (const Traffic& traffic : sent) {
     out.traffic.vectors += traffic.vectors;
