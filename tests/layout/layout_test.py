@@ -30,7 +30,7 @@ ROOMS = {
 }
 APP_THIRD_PARTY = {"CLI", "fmt"}
 # The operating system's own headers, and who may ask it for anything.
-SYSTEM = {"fcntl.h", "poll.h", "spawn.h", "sys", "unistd.h"}
+SYSTEM = {"fcntl.h", "poll.h", "sched.h", "spawn.h", "sys", "unistd.h"}
 SYSTEM_ROOMS = {"core", "experiment", "report", "network/mpi", "apps"}
 # The headers that users of polyhop::mpi see; the others of its folder are its own.
 MPI_PUBLIC = {"job.hpp"}
