@@ -5,7 +5,7 @@
 BUILD is the build folder. Sizes: Erdos-Renyi graphs with Metropolis weights, 10 samples per agent, batch 1, T = 2, double.
 polyhop runs as users run it, `polyhop run` with its defaults (the averaged iterate included), recorded once; what counts is
 `seconds` of curves.csv, the time inside iterations. NumPy is numpy_iteration.py, without an averaged iterate, the better of
-1 and 2 threads. The two alternate, and the best of several rounds counts for each. Prints Markdown for docs/benchmarks.md.
+1 and 2 threads. All alternate, and the best of several rounds counts for each. Prints Markdown for docs/benchmarks.md.
 
 The floor is max(flops / peak, bytes / bandwidth), both measured by bench/floor on all cores:
   constant  4 K M + 2 a M flops             a, b: entries of A and of B = A^T A, with the diagonal
@@ -28,16 +28,18 @@ HERE = pathlib.Path(__file__).parent
 SIZES = {
     "S": (8, 100, 4, 40000, 3000),
     "M": (64, 1000, 10, 3000, 200),
-    "L": (1000, 1000, 10, 60, 6),
+    "L": (1000, 1000, 10, 400, 6),
     "XL": (20000, 1000, 10, 4, 0),
 }
 TIGHT = '{ rule = "gap", bound = "tight", damping = "rows" }'
 STEPS = {"constant": '{ rule = "constant", value = 1e-4 }', "polyak": '"polyak"', "gap": '"gap"', "tight": TIGHT, "auto": '"auto"'}
-IN_NUMPY = ("constant", "gap")
+# With products of gradients looked up, the default of runs that are long enough, and formed anew in every iteration.
+AGAINST_NUMPY = {"constant": STEPS["constant"], "gap": '{ rule = "gap", products = "remembered" }',
+                 "gap, products formed": '{ rule = "gap", products = "computed" }'}
 THIRD_CACHE = 32e6
 
 
-def experiment(size, method, precision):
+def experiment(size, step, precision):
     agents, dimension, degree, iterations, _ = SIZES[size]
     return f"""
 name = "e"
@@ -55,14 +57,14 @@ reference = "none"
 precision = "{precision}"
 [[method]]
 name = "m"
-step = {STEPS[method]}
+step = {step}
 """
 
 
-def polyhop_seconds(command, size, method, threads=0, precision="double"):
+def polyhop_seconds(command, size, step, threads=0, precision="double"):
     with tempfile.TemporaryDirectory(prefix="polyhop_bench_") as folder:
         file, out = pathlib.Path(folder, "e.toml"), pathlib.Path(folder, "out")
-        file.write_text(experiment(size, method, precision), encoding="utf-8")
+        file.write_text(experiment(size, step, precision), encoding="utf-8")
         flags = ["--threads", str(threads)] if threads else []
         subprocess.run([command, "run", file, "-o", out, "--quiet", *flags], check=True, capture_output=True)
         with open(out / "curves.csv", encoding="utf-8") as lines:
@@ -94,7 +96,7 @@ def entries(size):
 def floor_seconds(size, method, machine):
     K, M = SIZES[size][:2]
     a, b = entries(size)
-    flops = 4 * K * M + 2 * a * M if method != "gap" else 2 * K * M + 2 * a * M + 2 * b * M + (b + K) * M
+    flops = 4 * K * M + 2 * a * M if method == "constant" else 2 * K * M + 2 * a * M + 2 * b * M + (b + K) * M
     passes = 1 if 8 * K * M < THIRD_CACHE else 5
     bytes_moved = 0 if 80 * K * M < THIRD_CACHE else passes * 8 * K * M
     return max(flops / machine["flops_per_second"], bytes_moved / machine["bytes_per_second"])
@@ -105,17 +107,22 @@ def shown(seconds):
 
 
 def against_numpy(command, sizes, rounds, machine):
+    """The rows of a size alternate, so that all see the same machine."""
     print("| size | rule | polyhop | NumPy | ratio | floor | floor/polyhop |\n|---|---|---|---|---|---|---|")
     for size in sizes:
-        for method in IN_NUMPY:
-            ours, theirs = [], []
-            for _ in range(rounds):
-                ours.append(polyhop_seconds(command, size, method))
+        rules = [rule for rule in AGAINST_NUMPY if rule != "gap" or size != "XL"]  # too short a run
+        ours, theirs = {rule: [] for rule in rules}, {"constant": [], "gap": []}
+        for _ in range(rounds):
+            for rule in rules:
+                ours[rule].append(polyhop_seconds(command, size, AGAINST_NUMPY[rule]))
+            for method, times in theirs.items():
                 if SIZES[size][4]:
-                    theirs.append(numpy_seconds(size, method))
-            best, floor = min(ours), floor_seconds(size, method, machine)
-            numpy = [shown(min(theirs)), f"{min(theirs) / best:.1f}"] if theirs else ["", ""]
-            print("|", " | ".join([size, method, shown(best), *numpy, shown(floor), f"{floor / best:.0%}"]), "|", flush=True)
+                    times.append(numpy_seconds(size, method))
+        for rule in rules:
+            best, floor, times = min(ours[rule]), floor_seconds(size, rule, machine), theirs[rule.split(",")[0]]
+            numpy = [shown(min(times)), f"{min(times) / best:.1f}"] if times else ["", ""]
+            shares = ["", ""] if rule == "gap" else [shown(floor), f"{floor / best:.0%}"]
+            print("|", " | ".join([size, rule, shown(best), *numpy, *shares]), "|", flush=True)
 
 
 def by_threads(command, sizes, rounds):
@@ -127,7 +134,7 @@ def by_threads(command, sizes, rounds):
             best = {name: 1e9 for name in cases}
             for _ in range(rounds):
                 for name, (threads, precision) in cases.items():
-                    best[name] = min(best[name], polyhop_seconds(command, size, method, threads, precision))
+                    best[name] = min(best[name], polyhop_seconds(command, size, STEPS[method], threads, precision))
             constant = constant or best["two"]
             print(f"| {size} | {method} | {shown(best['one'])} | {shown(best['two'])} | {best['one'] / best['two']:.2f} "
                   f"| {shown(best['single'])} | {best['two'] / best['single']:.2f} | {best['two'] / constant:.1f} |", flush=True)
@@ -144,7 +151,11 @@ def main():
     if options.threads:
         return by_threads(command, sizes, options.rounds)
     machine = json.loads(subprocess.run([options.build / "bench/floor"], check=True, capture_output=True, text=True).stdout)
-    print(f"{machine['cores']} cores, {machine['flops_per_second'] * 1e-9:.0f} GFlop/s, {machine['bytes_per_second'] * 1e-9:.0f} GB/s\n")
+    print(f"{machine['cores']} cores, {machine['flops_per_second'] * 1e-9:.0f} GFlop/s, {machine['bytes_per_second'] * 1e-9:.0f} GB/s, "
+          f"a message and its answer between threads {machine['round_trip'] * 1e9:.0f} ns")
+    if (loop := options.build / "bench/small_loop").exists():
+        by_hand = json.loads(subprocess.run([loop], check=True, capture_output=True, text=True).stdout)
+        print(f"S, constant, in loops written for it alone: {by_hand['microseconds']:.3g} us\n")
     return against_numpy(command, sizes, options.rounds, machine)
 
 

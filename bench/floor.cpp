@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
 // The most that this machine can do, on all cores at once: multiply-adds of doubles that stay in registers, and bytes
-// read from memory. Prints one line of JSON for compare_numpy.py.
+// read from memory; and how long a message between two threads and its answer take. Prints one line of JSON for
+// compare_numpy.py.
 #include <immintrin.h>
 
 #include <algorithm>
@@ -10,6 +11,8 @@
 #include <numeric>
 #include <thread>
 #include <vector>
+
+#include "polyhop/core/machine.hpp"
 
 namespace {
 
@@ -80,6 +83,7 @@ int main() {
     kept[n] += std::accumulate(sums, sums + 32, 0.0);
   });
   const double bytes = 8.0 * static_cast<double>(numbers) * cores;
-  std::printf("{\"cores\": %d, \"flops_per_second\": %.4g, \"bytes_per_second\": %.4g, \"check\": %g}\n", cores,
-              flops / computing, bytes / reading, kept[0]);
+  std::printf(
+      "{\"cores\": %d, \"flops_per_second\": %.4g, \"bytes_per_second\": %.4g, \"round_trip\": %.3g, \"check\": %g}\n", cores,
+      flops / computing, bytes / reading, polyhop::round_trip(), kept[0]);
 }
