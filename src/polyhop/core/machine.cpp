@@ -153,11 +153,15 @@ double round_trip() {
   constexpr double patience = 5e-3;  // seconds; the other thread may have no core of its own
   constexpr int stop = -1;
   alignas(64) std::atomic<int> sent = 0;
-  alignas(64) std::atomic<int> answered = 0;
-  const auto begin = Clock::now();
-  const std::jthread other([&] {
+  alignas(64) std::atomic<int> answered = stop;
+  const std::jthread other([&, core = current_core()] {
+    if (current_core() == core) leave_core(core);  // a new thread may begin where the one that made it runs
+    answered = 0;
+    answered.notify_one();
     for (int seen = 0; seen != stop;) answered.store(seen = sent.load(std::memory_order_acquire));
   });
+  answered.wait(stop);
+  const auto begin = Clock::now();
   double best = 1;
   for (int n = 1; n <= batches * messages && since(begin) < patience;) {
     const auto start = Clock::now();
