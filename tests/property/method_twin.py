@@ -64,6 +64,7 @@ from gap_twin import moving, neighbourhoods, two_hop_weights
 CAP_AT_START = 1e-2  # `cap = "curvature"`
 SHORTEST_EPOCH = 50  # `optimum = "estimate"`
 MOST_SHRINKS = 50
+LOSSES = ("least-squares", "logistic", "huber", "smoothed-hinge", "poisson")  # of one prediction
 FAR_OFF = 16  # of `auto`: a curvature this many times that of the trial is that of another place
 FOLDS = 8
 FORGETTING = 1 - 1 / 32
@@ -1524,8 +1525,11 @@ class SelfTest(unittest.TestCase):
 
     def test_oracle_bound_is_the_slope_of_the_distance_on_every_recursion(self):
         A = self.networks["erdos-renyi"]
+        most = largest_mixing(A, "primal")
+        self.assertGreater(most, 0.5)
         for algorithm, c in (("atc", 1.0), ("cta", 0.0), ("dgd", 0.0), ("diging", 0.0), ("gradient-tracking", 1.0),
-                             (("exact-diffusion", {"form": "primal"}), 0.5)):
+                             (("exact-diffusion", {"form": "primal"}), 0.5),
+                             (("exact-diffusion", {"form": "primal", "mixing": most}), most)):
             run = self.run_of(A, algorithm, ("gap", {"bound": "oracle", "damping": "rows", "sweeps": "exact"}))
             seen, choose = [], run.rule.choose
             run.rule.choose = lambda view: seen.append(view) or choose(view)
