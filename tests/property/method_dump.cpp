@@ -172,6 +172,7 @@ void add_margins(Cases& cases) {
   passes.known_end = true;
   cases.add("auto", {}, passes);
   cases.add("auto", {}, lasting(margins, 200));
+  cases.add("auto", {}, lasting(passes, 16));  // the last pass tests a third of the samples
 }
 
 /// Steps common to all that change with time, where they are taken.

@@ -831,7 +831,8 @@ class Newton:
             self.correct(self.move, g - self.g - batch.l2 * self.move)
         self.g, p = g, -np.linalg.solve(self.H + batch.l2 * np.eye(M), g)
         lost, self.looks = -(g @ p) <= 1e-12 * abs(value), 0
-        mu = 1.0 if lost else self.search(value, g @ p, p, tested)
+        untested = tested < 1 and batch.loss == "least-squares"
+        mu = 1.0 if lost or untested else self.search(value, g @ p, p, tested)
         self.move = mu * p
         self.w = self.w + self.move
         self.rests = lost or mu == 0 or np.linalg.norm(self.move) <= np.finfo(float).eps * np.linalg.norm(self.w - self.move)
