@@ -60,6 +60,7 @@ def graph(random):
     if topology in ("grid", "torus"):
         side = max(3, round(math.sqrt(K)))
         K = side * side
+        more[topology] = f"rows = {side}\ncolumns = {side}"
     return f'[graph]\ntopology = "{topology}"\nagents = {K}\n{more.get(topology, "")}\n', topology, K
 
 
