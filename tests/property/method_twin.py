@@ -1155,8 +1155,8 @@ class Auto(Algorithm):
             self.descent = Remembering(self.A, self.P, self.W) if bounded else Corrected(self.A, self.W, self.reach)
         if not bounded:
             return self.corrected(batch)
-        falls = self.iterations > 0 and self.turn is None
-        share = min(1.0, (1 - i / self.iterations) / 0.75) if falls else 1.0
+        end = self.iterations if self.turn is None else self.turn
+        share = min(1.0, (1 - i / end) / 0.75) if self.iterations > 0 else 1.0
         self.W, mu = self.descent.step(self.W, batch, self.signs[i], share)
         self.gradients += self.descent.gradients
         return mu
