@@ -4,12 +4,15 @@
 """Draws problems at random and compares `auto` with tuned methods on all of them: fills the tables of auto-rule.md.
 
     docs/make_auto.py [POLYHOP] [--auto NAME=OTHER ...] [--called NAME] [--draw SEED] [--problems N] [--out FOLDER]
+    docs/make_auto.py [POLYHOP] [--auto NAME=OTHER ...] [--called NAME] --board FOLDER [--out FOLDER]
 
 OTHER is another polyhop command, whose `auto` is shown beside that of POLYHOP, which is called "now". Every problem is a function of (SEED, number). Baselines
 are tuned by polyhop on seeds 100 and 101, once for the last and once for the averaged iterates; all run on seeds 0 to 2,
 and medians are compared: last with last, averaged with averaged. A ratio up to 1.05, or both below 1e-13 of the risk at
 the start, counts as equal. "Equal vectors": `auto` at the last recorded point at which it had sent no more than the whole
 run of ATC. Runs that are in FOLDER already are not run again.
+
+--board takes the instances of the scoreboard instead, with the runs of POLYHOP that docs/make_scoreboard.sh left in a folder.
 """
 
 import argparse
@@ -17,6 +20,7 @@ import csv
 import json
 import math
 import pathlib
+import re
 import statistics
 import subprocess
 
@@ -37,6 +41,9 @@ PARTITIONS = ['{ kind = "iid" }', '{ kind = "label" }', '{ kind = "dirichlet", a
               '{ kind = "sizes", alpha = 0.5 }']
 BASELINES = {"atc": "atc", "exact diffusion": "exact-diffusion", "tracking": "gradient-tracking"}
 GOALS = {"last": "final-risk", "averaged": "final-risk-averaged"}
+ON_BOARD = {f"{method} for the {goal}": f"{name} {goal}" for name, method in
+            {"exact diffusion": "exact diffusion", "tracking": "gradient tracking"}.items() for goal in GOALS}
+ON_BOARD |= {f"tuned for the {goal} risk": f"atc {goal}" for goal in GOALS}
 ROUNDING, EQUAL, TARGET = 1e-13, 1.05, 1e-6
 
 
@@ -53,6 +60,7 @@ def graph(random):
     if topology in ("grid", "torus"):
         side = max(3, round(math.sqrt(K)))
         K = side * side
+        more[topology] = f"rows = {side}\ncolumns = {side}"
     return f'[graph]\ntopology = "{topology}"\nagents = {K}\n{more.get(topology, "")}\n', topology, K
 
 
@@ -102,11 +110,36 @@ def run(polyhop, text, folder):
         return None
     if done.returncode not in (0, 4):
         raise SystemExit(f"{folder}: {done.stderr}")
+    return read_curves(folder / "out" / "curves.csv")
+
+
+def read_curves(file):
+    """{method: [points of each seed]}"""
     curves = {}
-    with open(folder / "out" / "curves.csv", newline="", encoding="utf-8") as rows:
+    with open(file, newline="", encoding="utf-8") as rows:
         for row in csv.DictReader(rows):
             curves.setdefault(row["method"], {}).setdefault(row["seed"], []).append(row)
     return {method: list(seeds.values()) for method, seeds in curves.items()}
+
+
+def drawn(args):
+    """(name, TOML with `auto` alone, curves, folder) of as many problems as asked for."""
+    number, found = 0, 0
+    while found < args.problems:
+        problem, folder = draw(args.draw, number), args.out / f"{args.draw}-{number}"
+        number += 1
+        curves = problem and run(args.polyhop.resolve(), problem[1] + problem[2], folder / "now")
+        if curves:
+            found += 1
+            yield problem[0], problem[1], curves, folder
+
+
+def on_board(args):
+    """The same of the instances of the scoreboard, from its runs."""
+    for file in sorted((ROOT / "examples" / "scoreboard").glob("[a-z]*.toml")):
+        text = re.sub(r"(?ms)^\[tuning\].*?(?=^\[|\Z)", "", file.read_text().replace('include = "_methods.toml"\n', ""))
+        curves = {ON_BOARD.get(name, name): runs for name, runs in read_curves(args.board / file.stem / "curves.csv").items()}
+        yield file.stem, text + '[[method]]\nname = "auto"\nstep = "auto"\n', curves, args.out / f"board-{file.stem}"
 
 
 def risk(points, column):
@@ -165,6 +198,11 @@ def target_table(results):
     return "\n".join(lines)
 
 
+def reached(costs):
+    """Iterations and vectors to the target."""
+    return "-" if math.isinf(costs[0]) else f"{costs[0]:.0f}, {costs[1]:.3g}"
+
+
 def share(rows, what, goals=("last", "averaged")):
     return f"{100 * sum(all(r[what, g] <= EQUAL for g in goals) for r in rows) / len(rows):.0f}%"
 
@@ -187,22 +225,18 @@ def main():
     parser.add_argument("--called", default="now")
     parser.add_argument("--draw", type=int, default=20261118)
     parser.add_argument("--problems", type=int, default=100)
+    parser.add_argument("--board", type=pathlib.Path)
     parser.add_argument("--out", type=pathlib.Path, default=ROOT / "out" / "auto")
     parser.add_argument("--dry", action="store_true", help="print the summary, leave the document alone")
     args = parser.parse_args()
     others = {name: pathlib.Path(other).resolve() for name, other in (pair.split("=", 1) for pair in args.auto)}
-    results, number = [], 0
-    while len(results) < args.problems:
-        problem, folder = draw(args.draw, number), args.out / f"{args.draw}-{number}"
-        number += 1
-        curves = problem and run(args.polyhop.resolve(), problem[1] + problem[2], folder / "now")
-        if not curves:
-            continue
-        autos = {name: run(other, problem[1], folder / f"auto-{name}")["auto"] for name, other in others.items()}
+    results = []
+    for name, text, curves, folder in on_board(args) if args.board else drawn(args):
+        autos = {which: run(other, text, folder / f"auto-{which}")["auto"] for which, other in others.items()}
         autos[args.called] = curves["auto"]
-        row = {"name": problem[0], "costs": to_target(curves, autos)} | {name: ratios(curves, runs) for name, runs in autos.items()}
+        row = {"name": name, "costs": to_target(curves, autos)} | {which: ratios(curves, runs) for which, runs in autos.items()}
         results.append(row)
-        print(len(results), problem[0], *(f"{x:.2g}" for x in row[args.called][0].values()), flush=True)
+        print(len(results), name, *(f"{x:.2g}" for x in row[args.called][0].values()), flush=True)
     head = ("| | last, ATC | averaged, ATC | both, ATC | both, best of all | both, equal vectors | mean ratio, last | averaged | diverged |\n"
             "|---|---|---|---|---|---|---|---|---|\n")
     kinds = list(others) + [args.called]
@@ -212,11 +246,17 @@ def main():
              "|---|" + "---|" * len(kinds)]
     keys = [("atc", "last"), ("atc", "averaged"), ("best", "last"), ("best", "averaged"), ("vectors", "last")]
     lines += [f"| {r['name']} | " + " | ".join(", ".join(f"{r[k][0][key]:.2g}" for key in keys) for k in kinds) + " |" for r in results]
-    (args.out / f"{args.draw}.json").write_text(json.dumps([{k: str(v) for k, v in r.items()} for r in results], indent=1))
+    place = "board" if args.board else "drawn"
+    if args.board:
+        names = results[0]["costs"]
+        to_it = [f"| to {TARGET:g}: iterations, vectors | " + " | ".join(names) + " |", "|---|" + "---|" * len(names)]
+        to_it += [f"| {r['name']} | " + " | ".join(reached(r["costs"][n]) for n in names) + " |" for r in results]
+        lines += ["", *to_it]
+    (args.out / f"{place}-{args.draw}.json").write_text(json.dumps([{k: str(v) for k, v in r.items()} for r in results], indent=1))
     if not args.dry:
-        put("auto-rule.md", "drawn", table)
-        put("auto-rule.md", "drawn costs", target_table(results))
-        put("auto-rule.md", "drawn problems", "\n".join(lines))
+        put("auto-rule.md", place, table)
+        put("auto-rule.md", f"{place} costs", target_table(results))
+        put("auto-rule.md", f"{place} problems", "\n".join(lines))
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ PROBLEMS = {
 LOSSES = [(0, "both")] + [(0.2, kind) for kind in ("models", "steps", "both")]
 KINDS = {"models": '["models"]', "steps": '["steps"]', "both": '["models", "steps"]'}
 METHODS = ["GAP", "tuned constant", "auto", "exact diffusion, tuned"]
+ROUNDING = 1e-16
 COLOURS = ["#0072b2", "#d55e00", "#009e73", "#cc79a7"]
 
 
@@ -64,6 +65,16 @@ def table(results, problem):
     return "\n".join(lines)
 
 
+def drawn(points, end):
+    """Up to an iteration, or to where rounding begins."""
+    out = []
+    for iteration, risk in points:
+        if iteration > end or (out and out[-1][1] == ROUNDING):
+            break
+        out.append((iteration, max(risk, ROUNDING)))
+    return out
+
+
 def figure(results):
     pyplot.rcParams.update({"svg.hashsalt": "polyhop", "font.size": 9, "svg.fonttype": "none"})
     picture, panels = pyplot.subplots(1, 2, figsize=(8.4, 4.0), facecolor="white")
@@ -71,7 +82,7 @@ def figure(results):
     for panel, problem, end in zip(panels, PROBLEMS, (400, 2000)):
         for method, colour in zip(METHODS, COLOURS):
             for drop, style in ((0, "-"), (0.2, "--")):
-                points = [p for p in results[problem, "Erdos-Renyi", drop, "both"][1][method] if p[0] <= end and p[1] > 1e-16]
+                points = drawn(results[problem, "Erdos-Renyi", drop, "both"][1][method], end)
                 label = f"{method}, 20% lost" if drop else method
                 panel.plot(*zip(*points), style, color=colour, label=label, linewidth=1.3)
         panel.set(yscale="log", xlabel="iterations", title=f"A problem that {problem}")

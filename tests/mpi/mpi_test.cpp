@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -114,6 +115,45 @@ TEST(SameBits, EveryRule) {
 TEST(SameBits, EveryAlgorithm) {
   const auto pairs = test::algorithm_sets();
   for (std::size_t n = 0; n < pairs.size(); ++n) expect_same_bits(pairs[n], n);
+}
+
+// `auto` that knows the end of its run: passes of Newton's method, in double and single precision, and whole gradients
+// of many numbers. Every rank takes up what one process had saved, after any iteration.
+TEST(SameBits, OfRunsByEpochsAfterAnyStop) {
+  constexpr std::uint64_t seed = 7;
+  const Index agents = 11;
+  struct Case {
+    Index dimension;
+    Index iterations;
+    Element precision;
+    const char* begun_by;
+  };
+  const Ownership own = uneven(agents);
+  for (const Case& c : {Case{9, 14, Element::float64, "newton.begun"}, Case{9, 14, Element::float32, "newton.begun"},
+                        Case{1001, 33, Element::float64, "quasi_newton.begun"}}) {
+    ProblemOptions options;
+    options.dimension = c.dimension;
+    options.samples = 4;
+    options.noise = 1;
+    options.precision = c.precision;
+    const auto instance = test::synthetic_instance(test::network_of(Topology::ring, agents), options, seed);
+    const auto path = [&](const test::Launch& launch, const Snapshot* resume, Index first) {
+      return test::follow(instance, {}, c.iterations, launch, seed, resume, first, "auto", GradientEstimate::plain,
+                          c.iterations);
+    };
+    const test::Path whole = path(test::serial(), nullptr, 0);
+    const auto begun = std::ranges::find(whole.states.back().entries, c.begun_by, &Snapshot::Entry::name);
+    ASSERT_EQ(std::bit_cast<Index>(begun->data[0]), 1);
+    for (const Index threads : {1, 2}) {
+      for (Index stop = 0; stop < c.iterations; ++stop) {
+        const auto rest = path(test::over(*job, own, threads), &whole.states[stop], stop);
+        for (std::size_t n = 0; n < rest.states.size(); ++n) {
+          EXPECT_TRUE(test::same_bits(rest.states[n], whole.states[stop + n], own.block(job->rank())))
+              << c.begun_by << ", " << threads << " threads, rank " << job->rank() << ", stopped after " << stop;
+        }
+      }
+    }
+  }
 }
 
 TEST(SameBits, WhoeverOwnsWhichAgents) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstddef>
 #include <string>
 #include <tuple>
@@ -63,8 +64,9 @@ test::Instance counts() {
       test::network_of(Topology::path, 5), test::problem_of(samples, "poisson", 0, {2, false}, Sampling::uniform), {}};
 }
 
-test::Instance noisy(double l2, Batch batch, Index dimension = 4) {
+test::Instance noisy(double l2, Batch batch, Index dimension = 4, Element precision = Element::float64) {
   ProblemOptions options;
+  options.precision = precision;
   options.dimension = dimension;
   options.samples = 6;
   options.noise = 1;
@@ -95,13 +97,27 @@ TEST(Automatic, GivesTheBitsOfAnUnbrokenRunInEveryStage) {
   check(counts(), 2);
 }
 
+struct ByEpochs {
+  test::Instance instance;
+  Index iterations;
+  const char* begun_by;
+};
+
 // Passes of Newton's method, and with many numbers batches, then whole gradients: six samples per agent, epochs of six
 // or three iterations, the turn after 19.
+std::vector<ByEpochs> runs_by_epochs() {
+  std::vector<ByEpochs> out;
+  for (const Element precision : {Element::float64, Element::float32}) {
+    out.push_back({noisy(0, {1, false}, 4, precision), 28, "newton.begun"});
+    out.push_back({noisy(0.1, {2, false}, 4, precision), 20, "newton.begun"});
+    out.push_back({noisy(0, {1, false}, 1001, precision), 49, "quasi_newton.begun"});
+  }
+  out.push_back({counts(), 20, "newton.begun"});
+  return out;
+}
+
 TEST(Automatic, GivesTheBitsOfAnUnbrokenRunByEpochs) {
-  for (const auto& [instance, iterations, begun_by] : {std::tuple{noisy(0, {1, false}), 28, "newton.begun"},
-                                                       {noisy(0.1, {2, false}), 20, "newton.begun"},
-                                                       {counts(), 20, "newton.begun"},
-                                                       {noisy(0, {1, false}, 1001), 49, "quasi_newton.begun"}}) {
+  for (const auto& [instance, iterations, begun_by] : runs_by_epochs()) {
     const auto path = [&, end = iterations](Index workers, const Snapshot* resume, Index first) {
       return test::follow(instance, {}, end, test::threads(workers), seed, resume, first, "auto",
                           GradientEstimate::plain, end);
@@ -113,6 +129,26 @@ TEST(Automatic, GivesTheBitsOfAnUnbrokenRunByEpochs) {
     for (Index stop = 0; stop < iterations; ++stop) {
       const test::Path rest = path(3, &whole.states[stop], stop);
       ASSERT_TRUE(test::same_bits(rest.states.back(), whole.states.back())) << "stopped after " << stop;
+    }
+  }
+}
+
+TEST(Automatic, UsesOnlyWhatItWasSentByEpochs) {
+  for (const auto& [instance, iterations, begun_by] : runs_by_epochs()) {
+    std::vector<Traffic> copied;
+    const test::Launch isolated = [&](const CombinationMatrix& matrix, VectorType vectors, const Body& body) {
+      copied = test::launch_isolated(matrix, vectors, body);
+    };
+    const auto path = [&, end = iterations](const test::Launch& launch) {
+      return test::follow(instance, {}, end, launch, seed, nullptr, 0, "auto", GradientEstimate::plain, end);
+    };
+    const test::Path alone = path(isolated);
+    ASSERT_EQ(alone.states.back().entries.front().name, "w");
+    for (const double x : alone.states.back().entries.front().data) ASSERT_TRUE(std::isfinite(x)) << begun_by;
+    EXPECT_TRUE(test::same_bits(alone.states.back(), path(test::serial()).states.back())) << begun_by;
+    for (std::size_t k = 0; k < copied.size(); ++k) {
+      EXPECT_EQ(alone.traffic[k].vectors, copied[k].vectors);
+      EXPECT_EQ(alone.traffic[k].scalars, copied[k].scalars);
     }
   }
 }

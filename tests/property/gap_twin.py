@@ -42,6 +42,9 @@ def loss_of_margin(kind, margin, y, delta):
         return np.where(size <= delta, 0.5 * size**2, delta * (size - 0.5 * delta))
     if kind == "poisson":
         return np.exp(margin) - y * margin
+    if kind == "smoothed-hinge":
+        miss = 1 - y * margin
+        return np.where(miss >= 1, miss - 0.5, 0.5 * np.maximum(miss, 0.0) ** 2)
     raise ValueError(f"unknown loss {kind!r}")
 
 
@@ -55,6 +58,8 @@ def loss_slope(kind, margin, y, delta):
         return np.clip(margin - y, -delta, delta)
     if kind == "poisson":
         return np.exp(margin) - y
+    if kind == "smoothed-hinge":
+        return -y * np.clip(1 - y * margin, 0.0, 1.0)
     raise ValueError(f"unknown loss {kind!r}")
 
 
@@ -68,6 +73,8 @@ def loss_curvature(kind, margin, y, delta):
         return delta / np.maximum(np.abs(margin - y), delta)
     if kind == "poisson":
         return np.exp(margin)
+    if kind == "smoothed-hinge":
+        return np.where(y * margin < 1, 1.0 / np.maximum(np.abs(margin - y), 1.0), 0.0)
     raise ValueError(f"unknown loss {kind!r}")
 
 
@@ -508,7 +515,7 @@ def random_batch(random, K, M, b, loss="least-squares", l2=0.0, wo=None):
     """A batch of standard normal features, scales that differ between agents; interpolated by wo if it is given."""
     h = random.standard_normal((K, b, M)) * np.exp(0.5 * random.standard_normal((K, 1, 1)))
     y = h @ wo if wo is not None else random.standard_normal((K, b))
-    return Batch(h, np.sign(y) if loss == "logistic" else y, loss, l2, 1.0)
+    return Batch(h, np.sign(y) if loss in ("logistic", "smoothed-hinge") else y, loss, l2, 1.0)
 
 
 def all_alphas(B, G):
@@ -543,8 +550,22 @@ class TwinTest(unittest.TestCase):
         options = {"loss": batch.loss, "l2": batch.l2, "delta": batch.delta, **options}
         return Twin(A, batch.h, batch.y, start, options, wo=options.pop("wo", None))
 
+    def test_losses_slopes_and_curvatures_belong_together(self):
+        z = np.array([-2.5, -1.7, -0.3, 0.2, 0.6, 1.4, 2.5])  # no corner of any loss for targets of -1 and 1
+        for loss in ("least-squares", "logistic", "huber", "smoothed-hinge", "poisson"):
+            for y in (-1.0, 1.0):
+                at = lambda what, by: what(loss, z + by, y, 1.0)
+                slope = (at(loss_of_margin, 1e-5) - at(loss_of_margin, -1e-5)) / 2e-5
+                np.testing.assert_allclose(loss_slope(loss, z, y, 1.0), slope, rtol=0, atol=1e-8)
+                bend = (at(loss_slope, 1e-5) - at(loss_slope, -1e-5)) / 2e-5
+                curvature = loss_curvature(loss, z, y, 1.0)
+                is_line = (np.abs(bend) < 1e-9) & (np.abs(slope) > 1e-9)  # there it is the slope over the way to the target
+                np.testing.assert_allclose(curvature[~is_line], bend[~is_line], rtol=0, atol=1e-8)
+                np.testing.assert_allclose(curvature[is_line], np.abs(slope / (z - y))[is_line], rtol=1e-8)
+                self.assertTrue(np.all(curvature <= loss_curvature_bound(loss)))
+
     def test_gradients_are_the_slopes_of_the_costs(self):
-        for loss in ("least-squares", "logistic", "huber"):
+        for loss in ("least-squares", "logistic", "huber", "smoothed-hinge"):
             _, _, W, batch, G, _ = self.instance(loss, l2=0.3)
             for k, w in enumerate(W):
                 d = self.random.standard_normal(w.size)

@@ -33,6 +33,15 @@ const RunCase noisy = {.topology = "path", .agents = 5, .samples = 8, .noise = 0
 const RunCase one_of_many = {
     .topology = "path", .agents = 5, .dimension = 4, .samples = 60, .noise = 1.0, .start = "normal"};
 
+const RunCase margins = {.topology = "star",
+                         .agents = 6,
+                         .samples = 9,
+                         .loss = "smoothed-hinge",
+                         .l2 = 0.05,
+                         .noise = 1.0,
+                         .batch = 2,
+                         .start = "normal"};
+
 const Value primal = algorithm_of("exact-diffusion", {{"form", "primal"}});
 
 class Cases {
@@ -144,6 +153,26 @@ void add_estimates(Cases& cases) {
       cases.add("exact-diffusion", step_of("adgd"), lasting(problem, 20));
     }
   }
+}
+
+/// A loss that is exactly 0 beyond its margin, with gradients that remember and in `auto`: passes of Newton's method,
+/// and the descent that remembers.
+void add_margins(Cases& cases) {
+  for (const GradientEstimate gradient : {GradientEstimate::saga, GradientEstimate::lsvrg}) {
+    RunCase problem = margins;
+    problem.gradient = gradient;
+    for (const char* algorithm : {"atc", "exact-diffusion", "gradient-tracking", "damsgrad"}) {
+      cases.add(algorithm, step_of("constant", {{"value", 0.03}}), problem);
+    }
+  }
+  RunCase passes = lasting(margins, 37);
+  passes.samples = 12;
+  passes.l2 = 0.1;
+  passes.start = "zero";
+  passes.known_end = true;
+  cases.add("auto", {}, passes);
+  cases.add("auto", {}, lasting(margins, 200));
+  cases.add("auto", {}, lasting(passes, 16));  // the last pass tests a third of the samples
 }
 
 /// Steps common to all that change with time, where they are taken.
@@ -430,6 +459,7 @@ std::vector<RunCase> cases(const std::filesystem::path& folder) {
   add_mixing(all);
   add_estimates(all);
   add_quasi_newton(all);
+  add_margins(all);
   return all.take();
 }
 

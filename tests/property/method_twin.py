@@ -64,6 +64,7 @@ from gap_twin import moving, neighbourhoods, two_hop_weights
 CAP_AT_START = 1e-2  # `cap = "curvature"`
 SHORTEST_EPOCH = 50  # `optimum = "estimate"`
 MOST_SHRINKS = 50
+LOSSES = ("least-squares", "logistic", "huber", "smoothed-hinge", "poisson")  # of one prediction
 FAR_OFF = 16  # of `auto`: a curvature this many times that of the trial is that of another place
 FOLDS = 8
 FORGETTING = 1 - 1 / 32
@@ -830,7 +831,8 @@ class Newton:
             self.correct(self.move, g - self.g - batch.l2 * self.move)
         self.g, p = g, -np.linalg.solve(self.H + batch.l2 * np.eye(M), g)
         lost, self.looks = -(g @ p) <= 1e-12 * abs(value), 0
-        mu = 1.0 if lost else self.search(value, g @ p, p, tested)
+        untested = tested < 1 and batch.loss == "least-squares"
+        mu = 1.0 if lost or untested else self.search(value, g @ p, p, tested)
         self.move = mu * p
         self.w = self.w + self.move
         self.rests = lost or mu == 0 or np.linalg.norm(self.move) <= np.finfo(float).eps * np.linalg.norm(self.w - self.move)
@@ -1153,8 +1155,8 @@ class Auto(Algorithm):
             self.descent = Remembering(self.A, self.P, self.W) if bounded else Corrected(self.A, self.W, self.reach)
         if not bounded:
             return self.corrected(batch)
-        falls = self.iterations > 0 and self.turn is None
-        share = min(1.0, (1 - i / self.iterations) / 0.75) if falls else 1.0
+        end = self.iterations if self.turn is None else self.turn
+        share = min(1.0, (1 - i / end) / 0.75) if self.iterations > 0 else 1.0
         self.W, mu = self.descent.step(self.W, batch, self.signs[i], share)
         self.gradients += self.descent.gradients
         return mu
@@ -1524,8 +1526,11 @@ class SelfTest(unittest.TestCase):
 
     def test_oracle_bound_is_the_slope_of_the_distance_on_every_recursion(self):
         A = self.networks["erdos-renyi"]
+        most = largest_mixing(A, "primal")
+        self.assertGreater(most, 0.5)
         for algorithm, c in (("atc", 1.0), ("cta", 0.0), ("dgd", 0.0), ("diging", 0.0), ("gradient-tracking", 1.0),
-                             (("exact-diffusion", {"form": "primal"}), 0.5)):
+                             (("exact-diffusion", {"form": "primal"}), 0.5),
+                             (("exact-diffusion", {"form": "primal", "mixing": most}), most)):
             run = self.run_of(A, algorithm, ("gap", {"bound": "oracle", "damping": "rows", "sweeps": "exact"}))
             seen, choose = [], run.rule.choose
             run.rule.choose = lambda view: seen.append(view) or choose(view)

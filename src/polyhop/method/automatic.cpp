@@ -274,10 +274,10 @@ void Automatic::descend_whole(Index i, Oracle& oracle, Network& network) {
   if ((i - turn_) % epoch_ == epoch_ - 1) tree_->step(i, w_, oracle, mu_, network);
 }
 
-// Batches are noisy to the end of a run that is too short for whole gradients: its steps fall to 0.
+// Batches are noisy to the end: their steps fall to 0 by the end of the run, or by the turn to whole gradients.
 double Automatic::share_of_step(Index i) const {
-  if (!tree_ || turn_ != never) return 1;
-  const double left = 1 - static_cast<double>(i) / static_cast<double>(iterations_);
+  if (!tree_) return 1;
+  const double left = 1 - static_cast<double>(i) / static_cast<double>(std::min(turn_, iterations_));
   return std::clamp(left / 0.75, 0.0, 1.0);
 }
 

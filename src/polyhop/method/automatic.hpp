@@ -80,8 +80,8 @@ class ClaimWatch {
 /// all samples takes an epoch, as many iterations as the samples fill batches, so that no iteration evaluates more than
 /// it would otherwise. A run that is long enough for a pass of TreeNewton uses nothing else, one pass per epoch; a
 /// model of more than 200 numbers needs 5 epochs for that, and one of more than 1000 never uses it: in a run of at
-/// least 8 epochs, it takes 3 epochs of stage 1, and then TreeDescent. In all other runs, RememberingDescent's steps
-/// fall to 0 after its first quarter.
+/// least 8 epochs, it takes 3 epochs of stage 1, and then TreeDescent. RememberingDescent's steps
+/// fall to 0 after the first quarter of its run.
 class Automatic final : public Algorithm {
  public:
   Automatic(Rows start, const NoOptions& options, const Setting& setting);

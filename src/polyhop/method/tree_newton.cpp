@@ -198,6 +198,8 @@ double TreeNewton::search(double tested, SampleGradients& samples, Network& netw
     rests_ = 1;
     return 1;
   }
+  // The whole step is exact; what some samples say of it is not.
+  if (tested < 1 && samples.has_constant_curvature()) return 1;
   for (Index k = 0; k < at_.rows(); ++k) samples.predict(k, chosen(k), along_, k, of(along_z_, k));
   choose(tested);
   // The penalty along the way is a parabola.

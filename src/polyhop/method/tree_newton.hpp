@@ -31,10 +31,11 @@ class TreeNewton {
  public:
   /// `models`: rows like those that will be moved; the oracle is of a linear model.
   TreeNewton(const Rows& models, Oracle& oracle);
-  /// The pass that ends with iteration i; `tested`: the share of the samples on which a is chosen. Charged as the
-  /// batches that hold all samples, values and gradients, and the gradients once more if H is summed again. The first
-  /// pass begins at the average of the rows of w. A step that gains less than 1e-12 of the cost is taken without a
-  /// search and is the last; after it nothing is evaluated or sent. mu is a.
+  /// The pass that ends with iteration i; `tested`: the share of the samples on which a is chosen (of least squares it
+  /// is 1 where that is not all of them). Charged as the batches that hold all samples, values and gradients, and the
+  /// gradients once more if H is summed again. The first pass begins at the average of the rows of w. A step that gains
+  /// less than 1e-12 of the cost is taken without a search and is the last; after it nothing is evaluated or sent. mu
+  /// is a.
   void step(Index i, double tested, Rows& w, Oracle& oracle, std::span<double> mu, Network& network);
   void register_state(StateRegistry& state);
 

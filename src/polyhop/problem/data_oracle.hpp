@@ -41,6 +41,7 @@ class DataOracle : public Oracle, public SampleGradients {
   [[nodiscard]] double max_curvature() const override { return problem_.max_curvature(); }
   [[nodiscard]] double squared_norm(Index k, Index n) const override { return problem_.squared_norm(sample(k, n)); }
   [[nodiscard]] double penalty_curvature() const override { return problem_.penalty_curvature(); }
+  [[nodiscard]] bool has_constant_curvature() const override { return problem_.is_quadratic(); }
 
  protected:
   [[nodiscard]] const Features& features() const { return problem_.data().features; }

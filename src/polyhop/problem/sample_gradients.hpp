@@ -41,6 +41,8 @@ class SampleGradients {
   /// a sample's features; the largest curvature of the penalty.
   [[nodiscard]] virtual double max_curvature() const { return std::numeric_limits<double>::infinity(); }
   [[nodiscard]] virtual double squared_norm(Index /*k*/, Index /*sample*/) const { return 0; }
+  /// True if second derivatives are the same at every model.
+  [[nodiscard]] virtual bool has_constant_curvature() const { return false; }
   [[nodiscard]] virtual double penalty_curvature() const { return 0; }
   /// Row k of g += the gradients that these slopes of agent k's drawn samples describe.
   virtual void add(Index k, std::span<const double> slopes, Rows& g) = 0;

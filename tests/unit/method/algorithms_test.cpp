@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "polyhop/core/random.hpp"
 #include "polyhop/method/tracker.hpp"
 #include "polyhop/problem/reference_optimum.hpp"
 #include "support/algorithm_sets.hpp"
@@ -33,6 +34,16 @@ test::Instance heterogeneous(CombinationMatrix matrix, std::uint64_t seed, doubl
   options.minimiser_spread = 1;
   options.scale_spread = scale_spread;
   options.model.batch = {0, true};
+  return test::synthetic_instance(std::move(matrix), options, seed);
+}
+
+// The same by single samples, which no model fits.
+test::Instance noisy(CombinationMatrix matrix, std::uint64_t seed) {
+  ProblemOptions options;
+  options.dimension = 4;
+  options.samples = 12;
+  options.noise = 0.5;
+  options.minimiser_spread = 1;
   return test::synthetic_instance(std::move(matrix), options, seed);
 }
 
@@ -165,21 +176,73 @@ const Snapshot::Entry& entry(const Snapshot& state, const std::string& name) {
   throw Error("no state is called " + name);
 }
 
+// Every column adds up to 0 over the agents, though its numbers are not 0.
+void expect_no_sum(const Snapshot::Entry& dual) {
+  for (Index j = 0; j < dual.columns; ++j) {
+    double sum = 0;
+    double size = 0;
+    for (Index k = 0; k < dual.rows; ++k) {
+      sum += dual.data[k * dual.columns + j];
+      size += std::abs(dual.data[k * dual.columns + j]);
+    }
+    EXPECT_GT(size, 0);
+    EXPECT_LE(std::abs(sum), 1e-12 * size);
+  }
+}
+
 TEST(ExactDiffusion, HasADualWhoseRowsAddUpToZeroUnderAnySteps) {
   const auto instance = heterogeneous(test::random_network(9, 0.3, 5), 4, 1);
   for (const Value& step : {constant(0.05), step_of("backtracking"), step_of("adgd")}) {
+    SCOPED_TRACE(step.text());
     const auto path = test::follow(instance, step, 50, test::serial(), 1, nullptr, 0, algorithm_of("exact-diffusion"));
-    const auto& dual = entry(path.states.back(), "exact_diffusion.dual");
-    for (Index j = 0; j < dual.columns; ++j) {
-      double sum = 0;
-      double size = 0;
-      for (Index k = 0; k < dual.rows; ++k) {
-        sum += dual.data[k * dual.columns + j];
-        size += std::abs(dual.data[k * dual.columns + j]);
-      }
-      EXPECT_GT(size, 0) << step.text();
-      EXPECT_LE(std::abs(sum), 1e-12 * size) << step.text();
+    expect_no_sum(entry(path.states.back(), "exact_diffusion.dual"));
+  }
+}
+
+TEST(ExactDiffusion, HasADualWhoseRowsAddUpToZeroWhereGradientsRemember) {
+  const auto instance = noisy(test::random_network(9, 0.3, 5), 4);
+  for (const GradientEstimate gradient : {GradientEstimate::saga, GradientEstimate::lsvrg}) {
+    for (const Value& step : {constant(0.05), step_of("adgd")}) {
+      SCOPED_TRACE(step.text());
+      const auto path =
+          test::follow(instance, step, 50, test::serial(), 1, nullptr, 0, algorithm_of("exact-diffusion"), gradient);
+      expect_no_sum(entry(path.states.back(), "exact_diffusion.dual"));
     }
+  }
+}
+
+// A step of its own for each agent and iteration, up to a limit.
+class AnySteps final : public StepSize {
+ public:
+  explicit AnySteps(double most) : most_(most) {}
+
+ private:
+  void do_choose(const Iterate& at, Network& /*network*/, std::span<double> mu) override {
+    Stream random(at.i(), Purpose::noise);
+    for (double& step : mu) step = most_ * random.uniform();
+  }
+  double most_;
+};
+
+// Where all samples are remembered as they are at w^o, batches of one move nobody, whatever the steps.
+TEST(ExactDiffusion, RestsAtTheMinimiserWhereGradientsRemember) {
+  const auto instance = noisy(test::random_network(7, 0.4, 5), 4);
+  for (const GradientEstimate gradient : {GradientEstimate::saga, GradientEstimate::lsvrg}) {
+    launch_serial(instance.matrix, instance.problem->dimension(), [&](Worker& worker) {
+      test::Solver solver(*instance.problem, &instance.reference, constant(0.05), worker.network, Rows(7, 4), 1,
+                          algorithm_of("exact-diffusion"), gradient);
+      Index i = 0;
+      for (; i < 4000; ++i) solver.iterate(i, worker.network);
+      AnySteps rule(0.2);
+      for (; i < 4050; ++i) {
+        solver.algorithm->step(i, *solver.oracle, rule, worker.network);
+        for (Index k = 0; k < 7; ++k) {
+          for (Index j = 0; j < 4; ++j) {
+            EXPECT_NEAR(solver.algorithm->models()(k, j), instance.reference.minimiser.value()[j], 1e-12) << i;
+          }
+        }
+      }
+    });
   }
 }
 

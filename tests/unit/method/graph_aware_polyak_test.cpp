@@ -705,6 +705,22 @@ TEST(GraphAwarePolyak, IsChargedForWhatItSends) {
             (Cost{2 + 2 + 1, 4 * edges, 2 * edges}));
 }
 
+// The models, B X in two rounds, and a list in which each row comes once: 4 vectors per link of a complete graph of 64.
+// The published rule has the models and two lists.
+TEST(GraphAwarePolyak, SendsFewVectorsWhereEverybodyIsANeighbour) {
+  constexpr Index links = 64 * 63;
+  ProblemOptions options;
+  options.dimension = 5;
+  options.samples = 2;
+  const auto instance = test::synthetic_instance(network_of(Topology::complete, 64), options, 1);
+  const auto vectors = [&](const Value& step) {
+    const auto one = one_step(instance.matrix, *instance.problem, step, Rows(64, 5));
+    return one.algorithm.vectors + one.step.vectors;
+  };
+  EXPECT_EQ(vectors(gap({{"bound", "tight"}, {"damping", "rows"}})), 4 * links);  // 16,128
+  EXPECT_EQ(vectors(gap()), 3 * links);
+}
+
 // One agent at w = 0 with the sample h = 2, y = 3: the cost is 4.5, the gradient's square 36.
 TEST(GraphAwarePolyak, TakesASketchWithAMargin) {
   for (const auto& [size, margin] : {std::pair{1, 3.0}, {4, 2.0}}) {  // 1 + 2/sqrt(size)

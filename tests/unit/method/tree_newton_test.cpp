@@ -105,10 +105,22 @@ TEST(TreeNewton, StaysWhereTheCostIsNotFinite) {
 }
 
 TEST(TreeNewton, TestsAShareOfTheSamples) {
-  // All samples are alike: some are as good as all.
-  const auto problem = problem_of({{{1, 3}, {1, 3}, {1, 3}}, {{2, 6}, {2, 6}, {2, 6}}});
+  // All samples of an agent are alike: some are as good as all.
+  const auto problem = problem_of({{{1, 3}, {1, 3}, {1, 3}}, {{2, 9}, {2, 9}, {2, 9}}}, "poisson");
+  const auto all = descend(network_of(Topology::path, 2), *problem, Rows(2, 1), 1);
+  const auto some = descend(network_of(Topology::path, 2), *problem, Rows(2, 1), 1, 1000, 0.4);
+  EXPECT_NE(all.mu[0], 1);
+  EXPECT_NEAR(some.w(0, 0), all.w(0, 0), 1e-14);
+  EXPECT_GT(some.sent[0].scalars, all.sent[0].scalars);  // what the others add at the start
+}
+
+// A parabola has its minimum at the end of the whole step, which the samples tested need not have.
+TEST(TreeNewton, TakesTheWholeStepOfLeastSquaresUntested) {
+  const auto problem = problem_of({{{1, 1}, {1, 7}, {3, 2}}, {{2, 8}, {1, 0}, {2, 5}}});
   const auto run = descend(network_of(Topology::path, 2), *problem, Rows(2, 1), 1, 1000, 0.4);
-  EXPECT_LT(largest_distance(run.w, {3}), 1e-14);
+  EXPECT_EQ(run.mu[0], 1);
+  EXPECT_LT(largest_distance(run.w, {(1 + 7 + 6 + 16 + 0 + 10) / (1 + 1 + 9 + 4 + 1 + 4.0)}), 1e-14);
+  EXPECT_EQ(run.sent[0].scalars, 2);
 }
 
 TEST(TreeNewton, SendsAndChargesWhatItSays) {

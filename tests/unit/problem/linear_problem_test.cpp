@@ -102,6 +102,35 @@ TEST(LinearProblem, GradientsAreThoseOfTheValues) {
   });
 }
 
+// Away from the corners of the losses, and where they are no lines: there something else stands for their curvature.
+TEST(LinearProblem, SecondDerivativesAreThoseOfTheGradients) {
+  for (const std::string& loss : naive::all_losses) {
+    const Model model = naive::random_model(loss);
+    const LinearProblem dense = model.problem();
+    const LinearProblem sparse = naive::sparse(model).problem();
+    std::size_t compared = 0;
+    for (Index point = 0; point < 8; ++point) {
+      const auto w = naive::random_point(3, point);
+      std::vector<Index> samples;
+      for (const Index n : naive::all_samples(model, 0)) {
+        const double z = naive::product(model.data.features.dense().row(n), w);
+        const double y = model.data.targets[n];
+        const bool on_a_line = (loss == "huber" && std::abs(z - y) > model.delta - 1e-3) ||
+                               (loss == "smoothed-hinge" && (y * z < 1e-3 || y * z > 1 - 1e-3));
+        if (!on_a_line) samples.push_back(n);
+      }
+      if (samples.empty()) continue;
+      compared += samples.size();
+      const auto gradient = [&](const std::vector<double>& at) { return naive::gradient(model, 0, samples, at); };
+      for (const LinearProblem* problem : {&dense, &sparse}) {
+        const auto found = naive::second_derivatives(*problem, samples, w);
+        EXPECT_LT(naive::farthest_from_differences(found, w, gradient), 1e-8) << loss;
+      }
+    }
+    EXPECT_GE(compared, 4) << loss;
+  }
+}
+
 TEST(LinearProblem, ByHand) {
   // One agent, samples (1, 2) -> 3 and (0, 1) -> -1, at w = (1, 0): z = 1 and 0, z - y = -2 and 1.
   Dataset data;

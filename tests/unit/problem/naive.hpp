@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "polyhop/core/random.hpp"
+#include "polyhop/problem/sample_gradients.hpp"
 #include "support/losses.hpp"
 
 /// Costs of linear models straight from their formulas, one sample after the other.
@@ -190,6 +191,52 @@ inline std::vector<double> random_point(Index dimension, Index which) {
 inline Rows random_points(Index count, Index dimension) {
   Rows out(count, dimension);
   for (Index p = 0; p < count; ++p) std::ranges::copy(random_point(dimension, p), out.row(p).begin());
+  return out;
+}
+
+/// The second derivatives of the mean loss of some of agent 0's samples at w, as an oracle adds them up: a piece at a
+/// time, each of the upper triangle's numbers in one of them.
+inline std::vector<std::vector<double>> second_derivatives(const DataProblem& problem, std::span<const Index> samples,
+                                                           std::span<const double> w) {
+  const auto oracle = problem.oracle({0, problem.agents()}, 0);
+  SampleGradients& cost = *oracle->samples();
+  Rows at(problem.agents(), problem.dimension());
+  std::ranges::copy(w, at.row(0).begin());
+  std::vector<double> z(samples.size() * cost.width());
+  std::vector<double> curvatures(z.size());
+  cost.predict(0, samples, at, 0, z);
+  cost.curvatures(0, samples, z, curvatures);
+  const auto n = static_cast<Index>(w.size());
+  std::vector<double> triangle(n * (n + 1) / 2);
+  const auto whole = std::span(triangle);
+  for (std::size_t first = 0; first < whole.size(); first += 4) {
+    cost.add_curvature(0, samples, curvatures, 1 / static_cast<double>(samples.size()), static_cast<Index>(first),
+                       whole.subspan(first, std::min<std::size_t>(4, whole.size() - first)));
+  }
+  std::vector<std::vector<double>> out(n, std::vector<double>(n));
+  for (Index i = 0, next = 0; i < n; ++i) {
+    for (Index j = i; j < n; ++j) out[i][j] = out[j][i] = triangle[next++];
+  }
+  return out;
+}
+
+/// The largest difference between these and central differences of a gradient.
+template <class Gradient>
+double farthest_from_differences(const std::vector<std::vector<double>>& derivatives, std::vector<double> w,
+                                 Gradient gradient) {
+  constexpr double h = 1e-5;
+  double out = 0;
+  for (std::size_t j = 0; j < w.size(); ++j) {
+    const double at = w[j];
+    w[j] = at + h;
+    const std::vector<double> up = gradient(w);
+    w[j] = at - h;
+    const std::vector<double> down = gradient(w);
+    w[j] = at;
+    for (std::size_t i = 0; i < w.size(); ++i) {
+      out = std::max(out, std::abs((up[i] - down[i]) / (2 * h) - derivatives[i][j]));
+    }
+  }
   return out;
 }
 

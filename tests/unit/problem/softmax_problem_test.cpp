@@ -125,6 +125,34 @@ TEST(SoftmaxProblem, GradientsAreThoseOfTheFormula) {
   });
 }
 
+// The gradient of the mean loss of some of agent 0's samples: (p_c - [y = c]) h.
+std::vector<double> mean_gradient(const Model& model, std::span<const Index> samples, std::span<const double> w) {
+  const Dataset& data = model.linear.data;
+  std::vector<double> out(dimension);
+  for (const Index n : samples) {
+    const auto h = data.features.dense().row(n);
+    std::vector<double> p(classes);
+    double sum = 0;
+    for (Index c = 0; c < classes; ++c) sum += p[c] = std::exp(naive::product(h, w.subspan(c * features)));
+    for (Index c = 0; c < classes; ++c) {
+      const double slope = p[c] / sum - (c == static_cast<Index>(data.targets[n]) ? 1 : 0);
+      for (Index j = 0; j < features; ++j) out[c * features + j] += slope * h[j] / static_cast<double>(samples.size());
+    }
+  }
+  return out;
+}
+
+TEST(SoftmaxProblem, SecondDerivativesAreThoseOfTheGradients) {
+  const Model model = random_model(0, false);
+  const std::vector<Index> samples = {4, 0, 2};
+  const auto w = naive::random_point(dimension, 1);
+  const auto gradient = [&](const std::vector<double>& at) { return mean_gradient(model, samples, at); };
+  for (const bool sparse : {false, true}) {
+    const auto found = naive::second_derivatives(model.problem({1, false}, sparse), samples, w);
+    EXPECT_LT(naive::farthest_from_differences(found, w, gradient), 1e-8);
+  }
+}
+
 TEST(SoftmaxProblem, ValuesElsewhereAreThoseOfTheAgentsOwnSample) {
   const Rows w = naive::random_points(3, dimension);
   const std::vector<Index> offset = {0, 2, 5, 6};
