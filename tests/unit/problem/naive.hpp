@@ -14,7 +14,9 @@
 #include <utility>
 #include <vector>
 
+#include "polyhop/core/packed_matrix.hpp"
 #include "polyhop/core/random.hpp"
+#include "polyhop/core/triangle_bands.hpp"
 #include "polyhop/problem/sample_gradients.hpp"
 #include "support/losses.hpp"
 
@@ -207,15 +209,16 @@ inline std::vector<std::vector<double>> second_derivatives(const DataProblem& pr
   cost.predict(0, samples, at, 0, z);
   cost.curvatures(0, samples, z, curvatures);
   const auto n = static_cast<Index>(w.size());
-  std::vector<double> triangle(n * (n + 1) / 2);
-  const auto whole = std::span(triangle);
-  for (std::size_t first = 0; first < whole.size(); first += 4) {
-    cost.add_curvature(0, samples, curvatures, 1 / static_cast<double>(samples.size()), static_cast<Index>(first),
-                       whole.subspan(first, std::min<std::size_t>(4, whole.size() - first)));
+  const TriangleBands order(n);
+  PackedMatrix sum(n);
+  for (Index first = 0; first < order.numbers(); first += 4) {
+    std::vector<double> piece(std::min<Index>(4, order.numbers() - first));
+    cost.write_curvature(0, samples, curvatures, 1 / static_cast<double>(samples.size()), first, piece);
+    sum.set(order, first, piece);
   }
   std::vector<std::vector<double>> out(n, std::vector<double>(n));
-  for (Index i = 0, next = 0; i < n; ++i) {
-    for (Index j = i; j < n; ++j) out[i][j] = out[j][i] = triangle[next++];
+  for (Index i = 0; i < n; ++i) {
+    for (Index j = i; j < n; ++j) out[i][j] = out[j][i] = sum.row(i)[j];
   }
   return out;
 }
