@@ -21,10 +21,10 @@ EXPECTED = {
     "dot": 8019,
     "combine": 44113,
     "pairs": 47571,
-    "products": 58280,
+    "products": 42511,
     "blend": 12649,
-    "constant": 1187980,
-    "gap": 3010180,
+    "constant": 1011380,
+    "gap": 2833880,
 }
 
 
