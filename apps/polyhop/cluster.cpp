@@ -287,6 +287,9 @@ void leave_team(int code, const std::string& wrong) {
     }
     job->abort(code);
   }
+  // An error before joining is everyone's, and the first rank reports it. mpirun kills all as soon as one fails, so the
+  // others give it time.
+  if (!job && supervised && announced().rank > 0 && !wrong.empty()) sleep(1);
   job.reset();
 #else
   (void)code;
