@@ -13,6 +13,7 @@
 #include "commands.hpp"
 #include "help_text.hpp"
 #include "polyhop/core/value.hpp"
+#include "polyhop/core/words.hpp"
 #include "terminal.hpp"
 
 namespace polyhop::app {
@@ -321,6 +322,9 @@ std::string CommandLine::message_of(const CLI::ParseError& error) const {
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
     const std::string name = text.substr(0, text.find(':'));
     const CLI::Option* option = command.get_option_no_throw(name);
+    if (option != nullptr && option->count() > 1) {
+      return name + " was given " + count_of(static_cast<Index>(option->count()), "time") + "; give it once";
+    }
     if (option != nullptr) return name + " needs a value: " + option->get_description();
   }
   return text;

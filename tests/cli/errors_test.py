@@ -43,6 +43,7 @@ class Usage(CommandTest):
         self.refused("export", "out", says="--output is missing: the folder to write to")
         self.refused("report", "out", "--figure", says="--figure needs a value: draw the curves into this file")
         self.refused("fit", "--l2", says="--l2 needs a value: ")
+        self.refused("fit", "breast-cancer", "--drop", "1", "--drop", "2", says="--drop was given 2 times; give it once")
 
     def test_unknown_command_suggests_the_nearest(self):
         self.refused("rnu", "e.toml", says="unknown command 'rnu'")

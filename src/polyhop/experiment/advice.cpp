@@ -41,6 +41,7 @@ std::string after_divergence(const Method& method) {
   const std::string& rule = method.rule.name;
   if (method.algorithm.name == "auto") return "use step = \"tuned\"; its search rejects steps that diverge";
   if (rule == "gap") return for_gap(method);
+  if (method.tuned) return "the step found on other seeds is too large for these; factor = 0.5 takes half of it";
   if (!method.rule.constant.empty()) {
     const std::string tuned = rule == "constant" ? "\"tuned\"" : "{ rule = \"tuned\", of = " + in_quotes(rule) + " }";
     return "the step is too large; step = " + tuned +

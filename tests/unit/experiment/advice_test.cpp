@@ -42,6 +42,10 @@ TEST(Advice, LetsTheSearchFindAStepThatIsTooLarge) {
   }
 }
 
+TEST(Advice, TakesAShareOfAStepThatASearchFound) {
+  EXPECT_EQ(after_divergence("\"tuned\""), "the step found on other seeds is too large for these; factor = 0.5 takes half of it");
+}
+
 TEST(Advice, LetsTheSearchFindTheConstantOfOnesOwnRule) {
   std::vector<RuleEntry> mine = rules();
   mine.push_back(rule_entry<ConstantStep, ConstantOptions>("steady", "", "", Steps::constant, "value"));
