@@ -84,6 +84,6 @@ int main() {
   });
   const double bytes = 8.0 * static_cast<double>(numbers) * cores;
   std::printf(
-      "{\"cores\": %d, \"flops_per_second\": %.4g, \"bytes_per_second\": %.4g, \"round_trip\": %.3g, \"check\": %g}\n", cores,
-      flops / computing, bytes / reading, polyhop::round_trip(), kept[0]);
+      "{\"cores\": %d, \"flops_per_second\": %.4g, \"bytes_per_second\": %.4g, \"round_trip\": %.3g, \"check\": %g}\n",
+      cores, flops / computing, bytes / reading, polyhop::round_trip(), kept[0]);
 }

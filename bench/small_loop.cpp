@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: The polyhop authors
 // SPDX-License-Identifier: Apache-2.0
-// The paper's small problem by hand: one iteration of ATC-diffusion with a constant step on 8 agents and 100 numbers, with
-// the averaged iterate, in loops written for this case alone and compiled for this machine. What compare_numpy.py's size S
-// is compared with: it draws the same samples and rounds as polyhop does, but knows every length when it is compiled.
-// Prints the microseconds per iteration, the best of several stretches.
+// The paper's small problem by hand: one iteration of ATC-diffusion with a constant step on 8 agents and 100 numbers,
+// with the averaged iterate, in loops written for this case alone and compiled for this machine. What
+// compare_numpy.py's size S is compared with: it draws the same samples and rounds as polyhop does, but knows every
+// length when it is compiled. Prints the microseconds per iteration, the best of several stretches.
 #include <Random123/philox.h>
 
 #include <algorithm>

@@ -74,7 +74,9 @@ class Graph:
         return inline_svg(self) if self.agents <= 1000 else None
 
     def __repr__(self):
-        return f"<polyhop.Graph: {f'{self.topology}, ' if self.topology else ''}{self.agents} agents, {len(self.edges)} links>"
+        kind = f"{self.topology}, " if self.topology else ""
+        links = len(self.edges)
+        return f"<polyhop.Graph: {kind}{self.agents} agents, {links} link{'' if links == 1 else 's'}>"
 
     def __reduce__(self):
         return _from_edges, (self.agents, self.edges, self.topology)

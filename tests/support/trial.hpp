@@ -100,9 +100,7 @@ struct Solver {
     oracle->register_state(state);
     average.register_state(state);
   }
-  void iterate(Index i, Network& network) {
-    average.step(i, *algorithm, *oracle, *rule, network);
-  }
+  void iterate(Index i, Network& network) { average.step(i, *algorithm, *oracle, *rule, network); }
 
   std::unique_ptr<Oracle> oracle;
   std::unique_ptr<StepSize> rule;

@@ -184,8 +184,8 @@ inline void descend(const Rows& x, std::span<const double> mu, const Gradients& 
     for (Index k = strip.first; k < strip.last; k += most) {
       const Index count = std::min(most, strip.last - k);
       for (Index n = 0; n < count; ++n) factors[n] = -mu[k + n] * y.scale[k + n];
-      kernels::add_scaled_rows(factors, y.row.data() + k, x.as<T>(k), x.stride(),
-                               count, y.columns, out.as<T>(first + k), out.stride());
+      kernels::add_scaled_rows(factors, y.row.data() + k, x.as<T>(k), x.stride(), count, y.columns,
+                               out.as<T>(first + k), out.stride());
     }
   });
 }

@@ -104,10 +104,10 @@ std::string nearest_name(std::string_view name, std::span<const std::string> can
   return best_distance <= allowed && best_distance < name.size() ? best : std::string{};
 }
 
-std::string suggestion(std::string_view name, std::span<const std::string> candidates) {
+std::string suggestion(std::string_view name, std::span<const std::string> candidates, std::string_view they_are) {
   const std::string nearest = nearest_name(name, candidates);
   if (!nearest.empty()) return "; did you mean '" + nearest + "'?";
-  std::string text = "; allowed: ";
+  std::string text = "; " + std::string(they_are) + ": ";
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     const bool several_words = candidates[i].find_first_of(", ") != std::string::npos;
     text += (i == 0 ? "" : ", ") + (several_words ? "'" + candidates[i] + "'" : candidates[i]);

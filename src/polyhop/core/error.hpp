@@ -54,7 +54,8 @@ bool is_lack_of_room(int error);
 /// The candidate nearest to `name` by edit distance, or "" if none is near enough to be a typo.
 std::string nearest_name(std::string_view name, std::span<const std::string> candidates);
 
-/// "; did you mean 'x'?" or, if nothing is near, "; allowed: a, b, c".
-std::string suggestion(std::string_view name, std::span<const std::string> candidates);
+/// "; did you mean 'x'?" or, if nothing is near, "; allowed: a, b, c", or another word for what the candidates are.
+std::string suggestion(std::string_view name, std::span<const std::string> candidates,
+                       std::string_view they_are = "allowed");
 
 }  // namespace polyhop

@@ -296,8 +296,8 @@ POLYHOP_INLINE void sum_with_scaled(double factor, const T* x, const Out* y, Out
 
 // Up to the end of the last line, where zeros stay zeros unless the factor is not finite.
 template <int bytes, class T>
-POLYHOP_INLINE void rows_with_scaled(const double* a, const void* const* x, const T* y, Index y_stride, Index rows, Index n,
-                                     T* out, Index out_stride) {
+POLYHOP_INLINE void rows_with_scaled(const double* a, const void* const* x, const T* y, Index y_stride, Index rows,
+                                     Index n, T* out, Index out_stride) {
   constexpr int step = width<T, bytes>;
   for (Index r = 0; r < rows; ++r, y += y_stride, out += out_stride) {
     const auto factor = static_cast<T>(a[r]);
@@ -902,8 +902,7 @@ POLYHOP_KERNEL(double, dot, (const float* x, const float* y, Index n), (x, y, n)
 POLYHOP_KERNEL(void, dot_rows,
                (const void* const* x, const double* y, Index y_stride, Index rows, Index n, double* out),
                (x, y, y_stride, rows, n, out), row_dots)
-POLYHOP_KERNEL(void, dot_rows,
-               (const void* const* x, const float* y, Index y_stride, Index rows, Index n, double* out),
+POLYHOP_KERNEL(void, dot_rows, (const void* const* x, const float* y, Index y_stride, Index rows, Index n, double* out),
                (x, y, y_stride, rows, n, out), row_dots)
 
 POLYHOP_KERNEL(double, squared_distance, (const double* x, const double* y, Index n), (x, y, n), row_distance)
@@ -924,8 +923,8 @@ POLYHOP_KERNEL(void, add_scaled_rows,
                 double* out, Index out_stride),
                (a, x, y, y_stride, rows, n, out, out_stride), rows_with_scaled)
 POLYHOP_KERNEL(void, add_scaled_rows,
-               (const double* a, const void* const* x, const float* y, Index y_stride, Index rows, Index n,
-                float* out, Index out_stride),
+               (const double* a, const void* const* x, const float* y, Index y_stride, Index rows, Index n, float* out,
+                Index out_stride),
                (a, x, y, y_stride, rows, n, out, out_stride), rows_with_scaled)
 
 POLYHOP_KERNEL(void, add_difference, (double a, const double* x, const double* y, double* out, Index n),

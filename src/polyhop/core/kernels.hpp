@@ -29,8 +29,8 @@ struct SparseView {
 /// So nothing depends on alignment, block, tile or CPU. tests/unit/core/plain_kernels.hpp holds plain twins.
 ///
 /// A row is a row of Rows: n numbers, then zeros up to the end of a cache line. `dot`, `squared_distance`, `pairwise`
-/// and `combine`, and those named `_rows`, run over the zeros too (they change no sum, and there are no ragged ends); the
-/// others touch exactly n numbers and take any array.
+/// and `combine`, and those named `_rows`, run over the zeros too (they change no sum, and there are no ragged ends);
+/// the others touch exactly n numbers and take any array.
 namespace polyhop::kernels {
 
 inline constexpr int lanes = 16;

@@ -51,8 +51,8 @@ double round_trip();
 /// one if several processes run together.
 Index usable_threads(Index asked, Index processes, double work);
 
-/// The core that this thread runs on, and moving it to another of those it may run on, if there is one: returns where it
-/// is then. It stays free to move. Negative where the system does not say.
+/// The core that this thread runs on, and moving it to another of those it may run on, if there is one: returns where
+/// it is then. It stays free to move. Negative where the system does not say.
 int current_core();
 int leave_core(int core);
 

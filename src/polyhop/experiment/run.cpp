@@ -156,8 +156,8 @@ class Experiment {
   }
 
  private:
-  // How many threads each of so many other runs gets: as many as pay off. A number that the user gave is used fully even
-  // if there are few runs.
+  // How many threads each of so many other runs gets: as many as pay off. A number that the user gave is used fully
+  // even if there are few runs.
   [[nodiscard]] Index workers_for(double work, Index threads, Index runs) const {
     if (team_.size() > 1) return threads;
     runs = std::max<Index>(1, runs);

@@ -78,7 +78,8 @@ class Network {
   void combine(std::span<const double> c, const Gradients& g, Rows& out);
   /// w row k <- sum_l a_kl (w_l - mu_l g_l), [eq:atc-network]; the mean, if any, takes it in. 1 round, 1 vector.
   void adapt_combine(Rows& w, std::span<const double> mu, const Gradients& g, const BlendedRows& also = {}) {
-    adapt_combine(w, mu, Strip{0, w.rows()}, [&](Strip) -> const Gradients& { return g; }, also);
+    adapt_combine(
+        w, mu, Strip{0, w.rows()}, [&](Strip) -> const Gradients& { return g; }, also);
   }
   /// The same for gradients that are evaluated as they are needed, in strips of agents whose rows stay in a near cache.
   template <class Evaluate>

@@ -28,8 +28,8 @@ class Abandoned : public Error {
 /// share their core with another program. It does not yield then, as std::atomic::wait does: on a busy machine that
 /// gives away a whole time slice, while a sleeper is woken at once. If there are more members than cores, each yields
 /// once to every other before it sleeps, as long as no other program takes these turns. A sleeper that wakes up on the
-/// core of the member that woke it leaves it: Linux puts it there when it takes all cores for busy, and two members that
-/// sleep in turn would then share that core for seconds while another is idle.
+/// core of the member that woke it leaves it: Linux puts it there when it takes all cores for busy, and two members
+/// that sleep in turn would then share that core for seconds while another is idle.
 class ThreadBarrier {
  public:
   /// `beside`: how many such teams share this machine's cores.

@@ -59,7 +59,7 @@ class ColumnFinder {
     throw InputError(std::string("problem.") + key,
                      "there is no column '" + entry + "'" +
                          (names_.empty() ? "; without a header, columns go by number, 1 to " + std::to_string(count_)
-                                         : by_number(entry) + suggestion(entry, names_)));
+                                         : by_number(entry) + suggestion(entry, names_, "its columns")));
   }
 
   // Advice for a piece of a name with a comma, which a list cannot hold.

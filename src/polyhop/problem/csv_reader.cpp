@@ -337,7 +337,7 @@ class CsvReader {
 
   [[noreturn]] void refuse_target() const {
     refuse("has no column '" + options_.target + "'" +
-           (has_header_ ? suggestion(options_.target, first_)
+           (has_header_ ? suggestion(options_.target, first_, "its columns")
                         : "; without a header, columns go by number, 1 to " + std::to_string(first_.size())));
   }
 
@@ -357,7 +357,8 @@ class CsvReader {
              first_[c] + "'; each needs its own name");
     }
     for (const std::string& name : wanted) {
-      if (some && !seen.contains(name)) refuse("has no column '" + name + "'" + suggestion(name, first_));
+      if (some && !seen.contains(name))
+        refuse("has no column '" + name + "'" + suggestion(name, first_, "its columns"));
     }
   }
 
@@ -492,7 +493,7 @@ class CsvReader {
     if (!options_.features.empty() || !options_.has_targets) return "";
     if (!chosen_.unknown.empty()) {
       const std::string& name = chosen_.unknown.front();
-      return ", or leave the column out: there is no '" + name + "' to drop" + suggestion(name, first_);
+      return ", or leave the column out: there is no '" + name + "' to drop" + suggestion(name, first_, "its columns");
     }
     std::string names;
     for (const auto& [column, seen] : columns) {

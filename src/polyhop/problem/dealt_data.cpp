@@ -477,11 +477,11 @@ void DealtReader::refuse_unlike(const std::vector<OwnFile>& files) const {
       return std::ranges::find(file.not_dropped, name) != file.not_dropped.end();
     };
     if (!std::ranges::all_of(files, lacks)) continue;
-    throw InputError(
-        name == source_.choice.id ? "problem.id" : "problem.drop",
-        "there is no column '" + name + "' in any of these files" +
-            (first.names.empty() ? "; without a header, columns go by number" : suggestion(name, first.names)),
-        0, source_.file);
+    throw InputError(name == source_.choice.id ? "problem.id" : "problem.drop",
+                     "there is no column '" + name + "' in any of these files" +
+                         (first.names.empty() ? "; without a header, columns go by number"
+                                              : suggestion(name, first.names, "their columns")),
+                     0, source_.file);
   }
   for (const OwnFile& file : files) {
     const std::string how = file.unlike(first);

@@ -110,9 +110,9 @@ class LinearOracle final : public DataOracle, public SampleRows {
     }
   }
   void write_curvature(Index k, std::span<const Index> samples, std::span<const double> curvatures, double by,
-                     Index first, std::span<double> out) override {
+                       Index first, std::span<double> out) override {
     this->template write_products<T>(k, samples, by, first, out,
-                                   [&](std::size_t j, Index, Index) { return curvatures[j]; });
+                                     [&](std::size_t j, Index, Index) { return curvatures[j]; });
   }
 
  private:

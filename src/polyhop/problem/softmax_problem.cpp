@@ -115,7 +115,7 @@ class SoftmaxOracle final : public DataOracle {
     }
   }
   void write_curvature(Index k, std::span<const Index> samples, std::span<const double> curvatures, double by,
-                     Index first, std::span<double> out) override {
+                       Index first, std::span<double> out) override {
     this->template write_products<T>(k, samples, by, first, out, [&](std::size_t j, Index c, Index d) {
       const double* p = curvatures.data() + j * classes_;
       return p[c] * ((c == d ? 1.0 : 0.0) - p[d]);

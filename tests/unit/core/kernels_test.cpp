@@ -567,8 +567,8 @@ TEST(Kernels, GiveTheSameBitsOnEveryMachine) {
   ASSERT_TRUE(kernels::use_variant(best));
 }
 
-// All variants, and rows of both types: an odd row is left over, and a factor that is not finite must not reach the zeros
-// behind a row.
+// All variants, and rows of both types: an odd row is left over, and a factor that is not finite must not reach the
+// zeros behind a row.
 template <class T>
 void expect_rows_like_twins(const std::string& variant) {
   for (const Index count : {0, 1, 2, 5}) {
@@ -593,7 +593,8 @@ void expect_rows_like_twins(const std::string& variant) {
       if (count > 2) factors[1] = std::numeric_limits<double>::infinity();
       Rows out = y.zeros(count + 1);
       Rows expected_out = out;
-      kernels::add_scaled_rows(factors.data(), places.data(), y.as<T>(), y.stride(), count, n, out.as<T>(), out.stride());
+      kernels::add_scaled_rows(factors.data(), places.data(), y.as<T>(), y.stride(), count, n, out.as<T>(),
+                               out.stride());
       plain::add_scaled_rows(factors.data(), places.data(), y.as<T>(), y.stride(), count, n, expected_out.as<T>(),
                              out.stride());
       EXPECT_EQ(std::memcmp(out.place(0), expected_out.place(0), static_cast<std::size_t>(out.bytes())), 0)

@@ -43,7 +43,8 @@ TEST(Advice, LetsTheSearchFindAStepThatIsTooLarge) {
 }
 
 TEST(Advice, TakesAShareOfAStepThatASearchFound) {
-  EXPECT_EQ(after_divergence("\"tuned\""), "the step found on other seeds is too large for these; factor = 0.5 takes half of it");
+  EXPECT_EQ(after_divergence("\"tuned\""),
+            "the step found on other seeds is too large for these; factor = 0.5 takes half of it");
 }
 
 TEST(Advice, LetsTheSearchFindTheConstantOfOnesOwnRule) {
