@@ -780,6 +780,7 @@ POLYHOP_INLINE void square_tile(const double* a, const T* const* x, Index sample
 
 template <int bytes, class T>
 POLYHOP_INLINE void add_squares_to(const double* a, const T* const* x, Index samples, Index columns, double* out) {
+  if (samples == 0) return;  // then there may be no strip to point into
   constexpr int vectors = bytes == 64 ? 4 : 2;
   constexpr int piece = vectors * width<double, bytes>;
   constexpr int breadth = 4;
