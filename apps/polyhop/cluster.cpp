@@ -160,6 +160,7 @@ void be_watched(const Announced& self, pid_t parent) {
   // then, the system wakes it, since its group is left without a parent.
   setpgid(0, 0);
   std::signal(SIGHUP, on_hangup);
+  std::signal(SIGPIPE, SIG_IGN);  // MPI may write to a peer that is lost before its silence is noticed
   prctl(PR_SET_PDEATHSIG, SIGHUP);
   if (getppid() != watcher) on_hangup(SIGHUP);
   keep_watcher_awake(who);

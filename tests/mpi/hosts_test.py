@@ -16,7 +16,7 @@ import time
 import unittest
 
 import _mpi
-from _mpi import LONG, MpiTest
+from _mpi import COMMAND, LONG, MpiTest, executable
 
 # agent ADDRESS COMMAND...
 AGENT = """\
@@ -144,10 +144,13 @@ class Hosts(MpiTest):
         self.ends_well(process)
 
     def test_a_link_that_stays_cut_ends_the_job_with_the_names(self):
-        for host in (1, 2, 3):  # so that mpirun need not wait a quarter of an hour for the host that is out of reach
-            self.inside(str(host), "sh", "-c", "echo 3 >/proc/sys/net/ipv4/tcp_retries2")
         process = self.begin_on(3, "--peer-timeout", "2")
         self.connect(3, "down")
+        self.until(lambda: not self.ranks_on(1) and not self.ranks_on(2))
+        # Only then, since it is not the system that is to find the loss: mpirun need not wait a quarter of an hour for
+        # the host that is out of reach.
+        for host in (1, 2, 3):
+            self.inside(str(host), "sh", "-c", "echo 3 >/proc/sys/net/ipv4/tcp_retries2")
         result = self.end(process)
         self.assertEqual(result.returncode, 5, result.stderr)
         lines = self.said(result.stderr)
@@ -174,6 +177,9 @@ class Hosts(MpiTest):
         result = self.end(process)
         self.assertNotEqual(result.returncode, 0, result.stderr)
         self.goes_on(2)
+
+    def ranks_on(self, host):
+        return [pid for pid in self.inside_pids(host) if executable(pid) == str(COMMAND)]
 
     def inside_pids(self, host):
         return [int(pid) for pid in ip("netns", "pids", f"{self.name}-{host}").split()]
