@@ -32,12 +32,11 @@ void record(benchmark::State& state, Index agents, Index dimension) {
   launch_serial(instance.network.matrix, dimension, [&](Worker& worker) {
     const Rows start = first_models(o, {0, agents}, dimension, agents, 1);
     const Diffusion diffusion(start);
-    const AveragedIterate average(start);
     const auto oracle = instance.problem->oracle({0, agents}, 1);
     Cell cell;
     Recorder recorder(o, *instance.problem, instance.reference, worker, cell);
     Index i = 1;
-    for (auto _ : state) recorder.observe(i++, 0, diffusion, &average, *oracle);
+    for (auto _ : state) recorder.observe(i++, 0, diffusion, &start, *oracle);
   });
 }
 

@@ -107,7 +107,7 @@ class Driven {
   }
   [[nodiscard]] Index iteration() const { return run_->iteration(); }
   [[nodiscard]] py::array models() const { return copied(run_->models()); }
-  [[nodiscard]] py::object averaged() const {
+  [[nodiscard]] py::object averaged() {
     return run_->average() != nullptr ? py::object(copied(run_->averaged())) : py::none();
   }
   [[nodiscard]] py::array steps() const { return copied(run_->steps()); }

@@ -41,7 +41,7 @@ inline RuleRun run_rule(const CombinationMatrix& matrix, const Problem& problem,
       out.levels.emplace_back(solver.rule->levels().begin(), solver.rule->levels().end());
     }
     out.w = solver.algorithm->models();
-    out.averaged = solver.average.models();
+    out.averaged = solver.averaged();
     out.state = solver.state.shape(problem.agents());
     solver.state.save(worker.network.block(), out.state);
     out.evaluations = solver.oracle->evaluations();

@@ -101,6 +101,8 @@ struct Solver {
     average.register_state(state);
   }
   void iterate(Index i, Network& network) { average.step(i, *algorithm, *oracle, *rule, network); }
+  /// To be asked for before the state is saved, too.
+  const Rows& averaged() { return average.settled(algorithm->models()); }
 
   std::unique_ptr<Oracle> oracle;
   std::unique_ptr<StepSize> rule;
@@ -160,6 +162,7 @@ inline Path follow(const Instance& instance, const Value& step, Index iterations
     solver.state.save(block, path.states[0]);
     for (Index i = first; i < iterations; ++i) {
       solver.iterate(i, worker.network);
+      (void)solver.averaged();
       solver.state.save(block, path.states[i - first + 1]);
     }
     Traffic& traffic = path.traffic[worker.number];

@@ -255,17 +255,19 @@ inline void scaled_step(std::span<const double> mu, const Rows& m, const Rows& u
   });
 }
 
-/// A running mean that takes in rows as they are computed: into <- (1 - share) into + share x. Always of double.
+/// A running mean that takes in rows as they are computed: into <- (1 - share) into + share x, and before, if there is
+/// an earlier share, the rows that are overwritten. Always of double.
 struct BlendedRows {
   double share = 0;
   Rows* into = nullptr;
+  double earlier_share = 0;
 };
 /// For each k in `which`, row k of out = the sum over its links of weight * x row slot; the mean, if there is one,
 /// takes it in.
 inline void combine(const SparseView& links, std::span<const std::int32_t> which, const Rows& x, Rows& out,
                     const BlendedRows& also = {}) {
-  const kernels::Blend blend =
-      also.into == nullptr ? kernels::Blend{} : kernels::Blend{also.share, also.into->data(), also.into->stride()};
+  kernels::Blend blend;
+  if (also.into != nullptr) blend = {also.share, also.into->data(), also.into->stride(), also.earlier_share};
   with_element(x.element(), [&](auto zero) {
     using T = decltype(zero);
     kernels::combine(links, which.data(), static_cast<Index>(which.size()), x.as<T>(), x.stride(), x.columns(),

@@ -362,29 +362,42 @@ POLYHOP_INLINE void take_scaled_step(double a, const T* m, const T* u, double fl
   }
 }
 
-// out <- (1 - share) out + share x, for one vector of x. Floats go into two vectors of doubles, as far as the row has
-// them: `left` is how many doubles it has left.
+// What a mean takes in of each row: nothing, the row, or what the row overwrites and then the row.
+enum class Taken : std::uint8_t { nothing, row, both };
+
 template <int bytes>
 struct Share {
+  explicit Share(double of_rows) : share(all<bytes>(of_rows)), rest(all<bytes>(1 - of_rows)) {}
   Vector<double, bytes> share, rest;
 };
-template <int bytes>
-POLYHOP_INLINE void blend_vector(const Vector<double, bytes>& x, const Share<bytes>& by, double* out, Index /*left*/) {
-  store(fma_once(by.share, x, by.rest * load<bytes>(out)), out);
+// mean <- (1 - share) mean + share x, for one vector of x; before, the same with what x overwrites. Floats go into two
+// vectors of doubles, as far as the row has them: `left` is how many doubles it has left.
+template <Taken taken, int bytes>
+POLYHOP_INLINE void blend_vector(const Vector<double, bytes>& before, const Share<bytes>& by_before,
+                                 const Vector<double, bytes>& x, const Share<bytes>& by, double* out, Index /*left*/) {
+  auto mean = load<bytes>(out);
+  if constexpr (taken == Taken::both) mean = fma_once(by_before.share, before, by_before.rest * mean);
+  store(fma_once(by.share, x, by.rest * mean), out);
 }
-template <int bytes>
-POLYHOP_INLINE void blend_vector(const Vector<float, bytes>& x, const Share<bytes>& by, double* out, Index left) {
+template <Taken taken, int bytes>
+POLYHOP_INLINE void blend_vector(const Vector<float, bytes>& before, const Share<bytes>& by_before,
+                                 const Vector<float, bytes>& x, const Share<bytes>& by, double* out, Index left) {
+  using Wide = Vector<double, bytes>;
+  Vector<float, bytes / 2> old[2];
   Vector<float, bytes / 2> half[2];
+  std::memcpy(old, &before, sizeof before);
   std::memcpy(half, &x, sizeof x);
   constexpr int step = width<double, bytes>;
   if (left <= 0) return;
-  blend_vector<bytes>(__builtin_convertvector(half[0], Vector<double, bytes>), by, out, left);
+  blend_vector<taken, bytes>(__builtin_convertvector(old[0], Wide), by_before, __builtin_convertvector(half[0], Wide),
+                             by, out, left);
   if (left <= step) return;
-  blend_vector<bytes>(__builtin_convertvector(half[1], Vector<double, bytes>), by, out + step, left);
+  blend_vector<taken, bytes>(__builtin_convertvector(old[1], Wide), by_before, __builtin_convertvector(half[1], Wide),
+                             by, out + step, left);
 }
 
 // Row r of out, `lines` lines of its columns from j on; the sums stay in registers.
-template <int bytes, int lines, class T>
+template <Taken taken, int bytes, int lines, class T>
 POLYHOP_INLINE void combine_lines(const SparseView& a, Index r, Index j, const T* x, Index x_stride, Index right,
                                   T* out, Index out_stride, const Blend& also) {
   constexpr int step = width<T, bytes>;
@@ -398,30 +411,35 @@ POLYHOP_INLINE void combine_lines(const SparseView& a, Index r, Index j, const T
     for (int q = 0; q < vectors; ++q) sum[q] = fma(weight, load<bytes>(source + q * step), sum[q]);
   }
   T* to = out + r * out_stride + j;
+  if constexpr (taken != Taken::nothing) {
+    double* mean = also.into + r * also.stride + j;
+    const Share<bytes> earlier(also.earlier_share);
+    const Share<bytes> now(also.share);
+#pragma GCC unroll 16
+    for (int q = 0; q < vectors; ++q) {
+      blend_vector<taken, bytes>(load<bytes>(to + q * step), earlier, sum[q], now, mean + q * step,
+                                 right - j - q * step);
+    }
+  }
 #pragma GCC unroll 16
   for (int q = 0; q < vectors; ++q) store(sum[q], to + q * step);
-  if (also.into == nullptr) return;
-  double* blended = also.into + r * also.stride + j;
-  const Share<bytes> by = {all<bytes>(also.share), all<bytes>(1 - also.share)};
-#pragma GCC unroll 16
-  for (int q = 0; q < vectors; ++q) blend_vector<bytes>(sum[q], by, blended + q * step, right - j - q * step);
 }
 
 // The same for so many lines, at most `most`.
-template <int bytes, int most, class T>
+template <Taken taken, int bytes, int most, class T>
 POLYHOP_INLINE void combine_some(Index lines, const SparseView& a, Index r, Index j, const T* x, Index x_stride,
                                  Index right, T* out, Index out_stride, const Blend& also) {
   [&]<int... n>(std::integer_sequence<int, n...>) __attribute__((always_inline)) {
     (void)((lines == n + 1 &&
-            (combine_lines<bytes, n + 1>(a, r, j, x, x_stride, right, out, out_stride, also), true)) ||
+            (combine_lines<taken, bytes, n + 1>(a, r, j, x, x_stride, right, out, out_stride, also), true)) ||
            ...);
   }
   (std::make_integer_sequence<int, most>{});
 }
 
-template <int bytes, class T>
-POLYHOP_INLINE void combine_rows(const SparseView& a, const std::int32_t* rows, Index count, const T* x, Index x_stride,
-                                 Index columns, T* out, Index out_stride, const Blend& also) {
+template <Taken taken, int bytes, class T>
+POLYHOP_INLINE void combine_and_take(const SparseView& a, const std::int32_t* rows, Index count, const T* x,
+                                     Index x_stride, Index columns, T* out, Index out_stride, const Blend& also) {
   // As many lines as fit in the 32 or 16 registers beside a weight.
   constexpr int widest = bytes == 64 ? 16 : 4;
   constexpr int narrow = bytes == 64 ? 8 : 4;
@@ -430,8 +448,8 @@ POLYHOP_INLINE void combine_rows(const SparseView& a, const std::int32_t* rows, 
   const Index right = Rows::padded(columns, element_of<T>);
   const Index ends = Rows::padded(columns, Element::float64);
   const auto piece = [&](Index r, Index j, Index lines) __attribute__((always_inline)) {
-    if (lines == narrow) return combine_lines<bytes, narrow>(a, r, j, x, x_stride, ends, out, out_stride, also);
-    combine_some<bytes, widest>(lines, a, r, j, x, x_stride, ends, out, out_stride, also);
+    if (lines == narrow) return combine_lines<taken, bytes, narrow>(a, r, j, x, x_stride, ends, out, out_stride, also);
+    combine_some<taken, bytes, widest>(lines, a, r, j, x, x_stride, ends, out, out_stride, also);
   };
   // Take some columns of all rows at a time, so that what several rows read of a source stays in a near cache; with few
   // rows, take all columns.
@@ -440,6 +458,17 @@ POLYHOP_INLINE void combine_rows(const SparseView& a, const std::int32_t* rows, 
     const Index lines = (right - j < wide ? right - j : wide) / line;
     for (Index n = 0; n < count; ++n) piece(rows[n], j, lines);
   }
+}
+
+template <int bytes, class T>
+POLYHOP_INLINE void combine_rows(const SparseView& a, const std::int32_t* rows, Index count, const T* x, Index x_stride,
+                                 Index columns, T* out, Index out_stride, const Blend& also) {
+  const auto combine_by = [&]<Taken taken>() __attribute__((always_inline)) {
+    combine_and_take<taken, bytes>(a, rows, count, x, x_stride, columns, out, out_stride, also);
+  };
+  if (also.into == nullptr) return combine_by.template operator()<Taken::nothing>();
+  if (also.earlier_share == 0) return combine_by.template operator()<Taken::row>();
+  combine_by.template operator()<Taken::both>();
 }
 
 // part[p] of the products p = h * breadth + b of a tile += own[h] * other[b], one vector of each.

@@ -103,11 +103,13 @@ void fold(const double* x, const double* s, Index n, double* out);
 void fold(const float* x, const float* s, Index n, double* out);
 
 /// What else becomes of a row as it is made: row r of `into`, if there is any, <- (1 - share) times itself + share
-/// times the row, with the bits of `blend`.
+/// times the row, with the bits of `blend`. With an earlier share, it first takes in that of the row that is
+/// overwritten: a mean that takes in two rows at a time costs half of the memory traffic.
 struct Blend {
   double share = 0;
   double* into = nullptr;
   Index stride = 0;
+  double earlier_share = 0;
 };
 /// Row r of out, for each r in rows[0 .. count): sum over its entries of weight * x row slot.
 void combine(const SparseView& a, const std::int32_t* rows, Index count, const double* x, Index x_stride, Index columns,

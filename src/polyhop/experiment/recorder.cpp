@@ -250,15 +250,14 @@ void Recorder::keep_agents(Index iteration) {
 }
 
 std::optional<Status> Recorder::observe(Index iteration, double seconds, const Algorithm& algorithm,
-                                        const AveragedIterate* average, const Oracle& oracle,
-                                        std::span<const double> levels) {
-  risks_.resize(watched_.size() * (average != nullptr ? 2 : 1) + 1);
+                                        const Rows* averaged, const Oracle& oracle, std::span<const double> levels) {
+  risks_.resize(watched_.size() * (averaged != nullptr ? 2 : 1) + 1);
   gather_mean(algorithm.models());
-  gather_risks(algorithm.models(), average != nullptr ? &average->models() : nullptr);
+  gather_risks(algorithm.models(), averaged);
   gather_sums(algorithm, oracle, seconds, levels);
   gather_steps(algorithm);
   gather_distances(algorithm.models());
-  Point now = point(iteration, average != nullptr);
+  Point now = point(iteration, averaged != nullptr);
   if (levels.empty()) now.level = std::numeric_limits<double>::quiet_NaN();
   if (worker_.number == 0) {
     fill_steps(now);
@@ -280,13 +279,13 @@ std::optional<Status> Recorder::observe(Index iteration, double seconds, const A
   return {};
 }
 
-void Recorder::send_models(const Algorithm& algorithm, const AveragedIterate* average, const StateSink& sink) {
+void Recorder::send_models(const Algorithm& algorithm, const Rows* averaged, const StateSink& sink) {
   send_rows(worker_, "models", algorithm.models(), sink);
-  if (average != nullptr) send_rows(worker_, "averaged", average->models(), sink);
+  if (averaged != nullptr) send_rows(worker_, "averaged", *averaged, sink);
 }
 
-void Recorder::finish(const Algorithm& algorithm, const AveragedIterate* average) {
-  send_models(algorithm, average, [&](const StatePart& part) {
+void Recorder::finish(const Algorithm& algorithm, const Rows* averaged) {
+  send_models(algorithm, averaged, [&](const StatePart& part) {
     Rows& to = part.name == "models" ? cell_.models : cell_.averaged;
     if (part.first == 0) to = Rows(problem_.agents(), part.columns);
     for (Index k = 0; k < part.rows; ++k) {

@@ -9,7 +9,6 @@
 #include "polyhop/experiment/record.hpp"
 #include "polyhop/experiment/store.hpp"
 #include "polyhop/method/algorithm.hpp"
-#include "polyhop/method/averaged_iterate.hpp"
 #include "polyhop/network/runtime.hpp"
 #include "polyhop/problem/problem.hpp"
 
@@ -32,15 +31,14 @@ class Recorder {
   void resume(const Checkpoint& checkpoint);
   [[nodiscard]] bool due(Index iteration) const;
   /// Records a point and decides whether the run must end; the same on every worker. `levels`: as in StepSize.
-  std::optional<Status> observe(Index iteration, double seconds, const Algorithm& algorithm,
-                                const AveragedIterate* average, const Oracle& oracle,
-                                std::span<const double> levels = {});
+  std::optional<Status> observe(Index iteration, double seconds, const Algorithm& algorithm, const Rows* averaged,
+                                const Oracle& oracle, std::span<const double> levels = {});
   /// The state of the run before `iteration`, for the first worker to save.
   Checkpoint standing(Index iteration, double seconds, const Oracle& oracle);
   /// Sends the last models of all agents to the first worker's `sink`: "models" and, if recorded, "averaged".
-  void send_models(const Algorithm& algorithm, const AveragedIterate* average, const StateSink& sink);
+  void send_models(const Algorithm& algorithm, const Rows* averaged, const StateSink& sink);
   /// Writes them into the cell instead; only for a process that does the run alone.
-  void finish(const Algorithm& algorithm, const AveragedIterate* average);
+  void finish(const Algorithm& algorithm, const Rows* averaged);
 
  private:
   void gather_mean(const Rows& models);

@@ -156,6 +156,7 @@ class WorkerRun {
       const Index i = run_.iteration();
       const bool record = recorder_.due(i) && i != orders_.recorded;
       if (record || watch.due(i)) {
+        (void)run_.average();  // averaging is a part of iterations
         seconds += i == 0 ? 0 : since(begin);
         if (record && observe(i, seconds)) break;
         const auto action = watch.look(i);

@@ -99,7 +99,7 @@ class Run {
   /// The current models, one row per agent of the block.
   [[nodiscard]] const Rows& models() const { return algorithm_->models(); }
   /// Their averages so far; only if the method averages.
-  [[nodiscard]] const Rows& averaged() const { return average_->models(); }
+  [[nodiscard]] const Rows& averaged() { return *average(); }
   /// The step sizes of the last iteration.
   [[nodiscard]] std::span<const double> steps() const { return algorithm_->steps(); }
   /// The counts of what was sent, and of evaluated costs.
@@ -108,7 +108,10 @@ class Run {
 
   /// What must survive from one iteration to the next, for checkpoints. After restoring it, `resume` sets the next
   /// iteration.
-  [[nodiscard]] StateRegistry& state() { return state_; }
+  [[nodiscard]] StateRegistry& state() {
+    (void)average();
+    return state_;
+  }
   void resume(Index i) { i_ = i; }
 
   /// Call it after the last step: releases what only steps need, to make room for the models.
@@ -117,7 +120,8 @@ class Run {
   /// The run's parts, for recording.
   [[nodiscard]] const Algorithm& algorithm() const { return *algorithm_; }
   [[nodiscard]] const StepSize& rule() const { return *rule_; }
-  [[nodiscard]] const AveragedIterate* average() const { return average_ ? &*average_ : nullptr; }
+  /// The averages, or null. Asking may cost a pass over them.
+  [[nodiscard]] const Rows* average() { return average_ ? &average_->settled(models()) : nullptr; }
 
  private:
   void build(const Problem& problem, const Method& method, const Reference& reference, Rows start, std::uint64_t seed,

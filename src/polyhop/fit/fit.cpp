@@ -278,7 +278,7 @@ class Fitter {
     for (Index i = 0;; ++i) {
       if (i % length == 0 || i == options_.iterations) {
         state_.iteration = i;
-        const double averaged = show(i, average.models());
+        const double averaged = show(i, average.settled(algorithm.models()));
         state_.held_out = std::fmin(averaged, show(i, algorithm.models()));
         state_.disagreement = disagreement();
         auto end = ask_whether_to_stop();

@@ -28,10 +28,10 @@ class Algorithm {
   [[nodiscard]] std::span<const double> steps() const { return mu_; }
   /// False while every move lowers the cost: there is no noise to average out, so the averaged models are the models.
   [[nodiscard]] virtual bool is_noisy() const { return true; }
-  /// Asks the next iteration to blend its models into this mean as it computes them. Not every algorithm can.
+  /// Whether iterations can take their final models into a mean as they overwrite those of the iteration before.
+  [[nodiscard]] virtual bool blends() const { return false; }
+  /// Asks the next iteration to do so.
   void blend_next(const BlendedRows& mean) { mean_ = mean; }
-  /// Whether it did.
-  [[nodiscard]] bool has_blended() const { return mean_.into == nullptr; }
   /// Registers what must survive from one iteration to the next.
   void register_state(StateRegistry& state) {
     state.rows("w", w_);
@@ -51,7 +51,7 @@ class Algorithm {
     oracle.draw(i);
     return {i, w, oracle.evaluate(w, with_values), oracle};
   }
-  /// The mean to blend the iteration's final models into.
+  /// The mean to blend the iteration's final models into, for those that can.
   BlendedRows take_mean() { return std::exchange(mean_, {}); }
   /// Rows of zeros in the shape of the models.
   [[nodiscard]] Rows zeros() const { return w_.zeros(w_.rows()); }

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <utility>
+
 #include "polyhop/core/block.hpp"
 #include "polyhop/core/rows.hpp"
 #include "polyhop/core/state.hpp"
@@ -14,22 +16,34 @@ namespace polyhop {
 class AveragedIterate {
  public:
   explicit AveragedIterate(const Rows& start) : average_(converted(start, Element::float64)) {}
-  void update(Index i, const Rows& w) { blend(share(i), w, average_); }
-  /// Takes the algorithm's iteration i and updates the average.
+  void update(Index i, const Rows& w) { update_by(share(i), w); }
+  /// Takes the algorithm's iteration i and updates the average. An algorithm that blends does so in every second
+  /// iteration, for both: until then, or until somebody asks, the share of the first is due.
   void step(Index i, Algorithm& algorithm, Oracle& oracle, StepSize& rule, Network& network) {
-    algorithm.blend_next({share(i), &average_});
-    algorithm.step(i, oracle, rule, network);
-    if (algorithm.has_blended()) return;
-    algorithm.blend_next({});
-    update(algorithm.is_noisy() ? i : 0, algorithm.models());
+    if (!algorithm.blends()) {
+      algorithm.step(i, oracle, rule, network);
+      update(algorithm.is_noisy() ? i : 0, algorithm.models());
+    } else if (due_ == 0) {
+      algorithm.step(i, oracle, rule, network);
+      due_ = share(i);
+    } else {
+      algorithm.blend_next({share(i), &average_, std::exchange(due_, 0)});
+      algorithm.step(i, oracle, rule, network);
+    }
   }
-  [[nodiscard]] const Rows& models() const { return average_; }
+  /// The averages after what is due, too, was taken in; `w`: the algorithm's models.
+  const Rows& settled(const Rows& w) {
+    if (due_ != 0) update_by(std::exchange(due_, 0), w);
+    return average_;
+  }
   void register_state(StateRegistry& state) { state.rows("averaged", average_); }
 
  private:
+  void update_by(double share, const Rows& w) { blend(share, w, average_); }
   static double share(Index i) { return 4.0 / static_cast<double>(i + 4); }
 
   Rows average_;
+  double due_ = 0;
 };
 
 }  // namespace polyhop

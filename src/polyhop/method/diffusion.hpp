@@ -12,6 +12,7 @@ class Diffusion final : public Algorithm {
  public:
   explicit Diffusion(Rows start, const NoOptions& = {}) : Algorithm(std::move(start)) {}
   static Recursion recursion(const NoOptions&) { return {}; }
+  [[nodiscard]] bool blends() const override { return true; }
   void step(Index i, Oracle& oracle, StepSize& rule, Network& network) override;
 
  private:

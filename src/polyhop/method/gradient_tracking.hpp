@@ -21,6 +21,7 @@ class GradientTracking final : public Algorithm {
   static Recursion recursion(const TrackingOptions& options) {
     return {.name = "gradient-tracking", .rounds = options.rounds, .tracked = true};
   }
+  [[nodiscard]] bool blends() const override { return rounds_ == 1; }  // else the first combination is not the last
   void step(Index i, Oracle& oracle, StepSize& rule, Network& network) override;
 
  private:
@@ -57,6 +58,7 @@ class Next final : public Algorithm {
  public:
   Next(Rows start, const NextOptions& options);
   static Recursion recursion(const NextOptions&) { return {.name = "next", .tracked = true}; }
+  [[nodiscard]] bool blends() const override { return true; }
   void step(Index i, Oracle& oracle, StepSize& rule, Network& network) override;
 
  private:

@@ -135,20 +135,23 @@ TEST(FloatKernels, CombineEqualsItsPlainTwin) {
   }
 }
 
-TEST(FloatKernels, CombineBlendsWhatItMakesIntoDoubles) {
+TEST(FloatKernels, CombineBlendsWhatItMakesAndWhatItOverwritesIntoDoubles) {
   const SparseExample a;
   const std::vector<std::int32_t> some = {3, 1};
   for (const Index n : sizes()) {
-    const Rows x = rows_of(5, n, 4);
-    Rows out(4, n, 0, Element::float32);
-    // A line of floats may be longer than what is left of a row of doubles: the row behind it must stay.
-    Rows got(4, n, 0.3);
-    Rows expected = got;
-    kernels::combine(a.view(), some.data(), 2, x.as<float>(), x.stride(), n, out.as<float>(), out.stride(),
-                     {0.1, got.data(), got.stride()});
-    for (const Index r : some) kernels::blend(0.1, out.as<float>(r), expected.row(r).data(), n);
-    for (Index r = 0; r < 4; ++r) {
-      EXPECT_TRUE(std::equal(got.row(r).begin(), got.row(r).end(), expected.row(r).begin())) << n << ", row " << r;
+    for (const double earlier : {0.0, 0.4}) {
+      const Rows x = rows_of(5, n, 4);
+      Rows out(4, n, 0.7F, Element::float32);
+      // A line of floats may be longer than what is left of a row of doubles: the row behind it must stay.
+      Rows got(4, n, 0.3);
+      Rows expected = got;
+      for (const Index r : some) kernels::blend(earlier, out.as<float>(r), expected.row(r).data(), n);
+      kernels::combine(a.view(), some.data(), 2, x.as<float>(), x.stride(), n, out.as<float>(), out.stride(),
+                       {0.1, got.data(), got.stride(), earlier});
+      for (const Index r : some) kernels::blend(0.1, out.as<float>(r), expected.row(r).data(), n);
+      for (Index r = 0; r < 4; ++r) {
+        EXPECT_TRUE(std::equal(got.row(r).begin(), got.row(r).end(), expected.row(r).begin())) << n << ", row " << r;
+      }
     }
   }
 }

@@ -335,22 +335,25 @@ TEST(Kernels, CombineEqualsItsPlainTwinAndWritesOnlyTheRowsAskedFor) {
   }
 }
 
-TEST(Kernels, CombineBlendsWhatItMakesAsBlendDoes) {
+TEST(Kernels, CombineBlendsWhatItMakesAndWhatItOverwritesAsBlendDoes) {
   const SparseExample a;
   const std::vector<std::int32_t> some = {3, 1};
   for (const Index columns : sizes()) {
-    const LooseRows x(5, columns, 0, 0, 7);
-    const Rows before(4, columns, 0.3);
-    Rows got = before;
-    Rows expected = before;
-    Rows out(4, columns);
-    kernels::combine(a.view(), some.data(), 2, x.row(0), x.stride(), columns, out.data(), out.stride(),
-                     {0.1, got.data(), got.stride()});
-    for (const Index r : some) kernels::blend(0.1, out.row(r).data(), expected.row(r).data(), columns);
-    for (Index r = 0; r < 4; ++r) {
-      EXPECT_TRUE(std::ranges::equal(got.row(r), expected.row(r))) << columns << " columns, row " << r;
-      const double* end = got.data() + r * got.stride() + Rows::padded(columns);
-      EXPECT_EQ(std::count(std::as_const(got).row(r).data() + columns, end, 0.0), Rows::padded(columns) - columns);
+    for (const double earlier : {0.0, 0.4}) {
+      const LooseRows x(5, columns, 0, 0, 7);
+      const Rows before(4, columns, 0.3);
+      Rows got = before;
+      Rows expected = before;
+      Rows out(4, columns, 0.7);
+      for (const Index r : some) kernels::blend(earlier, out.row(r).data(), expected.row(r).data(), columns);
+      kernels::combine(a.view(), some.data(), 2, x.row(0), x.stride(), columns, out.data(), out.stride(),
+                       {0.1, got.data(), got.stride(), earlier});
+      for (const Index r : some) kernels::blend(0.1, out.row(r).data(), expected.row(r).data(), columns);
+      for (Index r = 0; r < 4; ++r) {
+        EXPECT_TRUE(std::ranges::equal(got.row(r), expected.row(r))) << columns << " columns, row " << r;
+        const double* end = got.data() + r * got.stride() + Rows::padded(columns);
+        EXPECT_EQ(std::count(std::as_const(got).row(r).data() + columns, end, 0.0), Rows::padded(columns) - columns);
+      }
     }
   }
 }

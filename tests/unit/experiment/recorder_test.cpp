@@ -115,8 +115,8 @@ Observed observe(const Observation& what) {
       return own;
     };
     const Still algorithm(part(what.models), {what.steps.begin() + block.first, what.steps.begin() + block.last});
-    std::optional<AveragedIterate> average;
-    if (what.averaged) average.emplace(part(*what.averaged));
+    std::optional<Rows> averaged;
+    if (what.averaged) averaged.emplace(part(*what.averaged));
     const auto oracle = problem.oracle(block, 0);
     Recorder recorder(what.options, problem, what.reference, worker, out.cell);
     recorder.charge(what.charged);
@@ -125,8 +125,8 @@ Observed observe(const Observation& what) {
       const Still first(part(*what.first_models), {what.steps.begin() + block.first, what.steps.begin() + block.last});
       EXPECT_EQ(recorder.observe(0, 0, first, nullptr, *oracle), std::nullopt);
     }
-    const auto end = recorder.observe(what.iteration, 1.5, algorithm, average ? &*average : nullptr, *oracle);
-    recorder.finish(algorithm, average ? &*average : nullptr);
+    const auto end = recorder.observe(what.iteration, 1.5, algorithm, averaged ? &*averaged : nullptr, *oracle);
+    recorder.finish(algorithm, averaged ? &*averaged : nullptr);
     if (worker.number == 0) out.end = end;
   });
   return out;

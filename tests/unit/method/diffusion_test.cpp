@@ -130,15 +130,40 @@ TEST(Diffusion, EvaluatesTheCostsOfABlockInOneCall) {
 
 TEST(AveragedIterate, MovesFourOverIPlusFourOfTheWayToTheIterate) {
   AveragedIterate average(rows_of({{100, -7}}));
-  average.update(0, rows_of({{8, 4}}));  // the whole way: the start is forgotten
-  EXPECT_EQ(average.models()(0, 0), 8);
-  EXPECT_EQ(average.models()(0, 1), 4);
-  average.update(4, rows_of({{16, 0}}));  // half of the way
-  EXPECT_EQ(average.models()(0, 0), 12);
-  EXPECT_EQ(average.models()(0, 1), 2);
-  average.update(12, rows_of({{0, 6}}));  // a quarter
-  EXPECT_EQ(average.models()(0, 0), 9);
-  EXPECT_EQ(average.models()(0, 1), 3);
+  const auto after = [&](Index i, const Rows& w) {
+    average.update(i, w);
+    const Rows& models = average.settled(w);
+    return std::vector<double>(models.row(0).begin(), models.row(0).end());
+  };
+  EXPECT_EQ(after(0, rows_of({{8, 4}})), (std::vector<double>{8, 4}));    // the whole way: the start is forgotten
+  EXPECT_EQ(after(4, rows_of({{16, 0}})), (std::vector<double>{12, 2}));  // half of the way
+  EXPECT_EQ(after(12, rows_of({{0, 6}})), (std::vector<double>{9, 3}));   // a quarter
+}
+
+// Whether it is an algorithm's iterations that take the models in, two at a time, or a pass of its own.
+TEST(AveragedIterate, TakesInTheFinalModelsOfEveryIterationWheneverItIsAskedFor) {
+  ProblemOptions options;
+  options.dimension = 3;
+  options.samples = 4;
+  const auto instance = test::synthetic_instance(network_of(Topology::ring, 5), options, 5);
+  const std::vector<Value> algorithms = {"atc", "cta", "next", "gradient-tracking",
+                                         Value::Table{{"name", "gradient-tracking"}, {"rounds", 2}}};
+  for (const Value& algorithm : algorithms) {
+    for (const Index every : {1, 2, 3, 100}) {
+      launch(instance.matrix, 3, 2, [&](Worker& worker) {
+        const Rows start = test::normal_models(worker.network.block(), 3, 7);
+        test::Solver solver(*instance.problem, &instance.reference, step_of("constant", {{"value", 0.05}}),
+                            worker.network, start, 1, algorithm);
+        Rows expected = start;
+        for (Index i = 0; i < 11; ++i) {
+          solver.iterate(i, worker.network);
+          blend(4.0 / static_cast<double>(i + 4), solver.algorithm->models(), expected);
+          if (i % every != 0 && i != 10) continue;
+          EXPECT_TRUE(test::same_bits(solver.averaged(), expected)) << "iteration " << i << ", asked every " << every;
+        }
+      });
+    }
+  }
 }
 
 }  // namespace
