@@ -830,8 +830,9 @@ class Newton:
         else:
             self.correct(self.move, g - self.g - batch.l2 * self.move)
         self.g, p = g, -np.linalg.solve(self.H + batch.l2 * np.eye(M), g)
-        lost, self.looks = -(g @ p) <= 1e-12 * abs(value), 0
-        untested = tested < 1 and batch.loss == "least-squares"
+        self.first, is_exact, self.looks = value if self.move is None else self.first, batch.loss == "least-squares", 0
+        lost = -(g @ p) <= max(1e-12 * abs(value), 1e-24 * self.first if is_exact else 0)
+        untested = tested < 1 and is_exact
         mu = 1.0 if lost or untested else self.search(value, g @ p, p, tested)
         self.move = mu * p
         self.w = self.w + self.move

@@ -17,6 +17,8 @@ namespace {
 constexpr double share_of_traffic = 0.5;
 // A gain of less than this share of the cost is rounding: whole Newton steps need no search then.
 constexpr double lost = 1e-12;
+// Where least squares fit, the cost itself falls to rounding: the squares of what is lost of the residuals.
+constexpr double lost_of_first = 1e-24;
 
 // Steps of about 0.618 n through n samples that meet each of them once.
 Index stride_through(Index n) {
@@ -73,6 +75,7 @@ void TreeNewton::register_state(StateRegistry& state) {
   state.shared("newton.move", move_);
   matrix_.register_state(state, "newton.matrix");
   state.number("newton.begun", begun_);
+  state.number("newton.first_value", first_value_);
   state.number("newton.matrices", matrices_);
   state.number("newton.rests", rests_);
 }
@@ -80,12 +83,14 @@ void TreeNewton::register_state(StateRegistry& state) {
 void TreeNewton::step(Index i, double tested, Rows& w, Oracle& oracle, std::span<double> mu, Network& network) {
   if (rests_ != 0) return;
   SampleGradients& samples = *oracle.samples();
-  if (std::exchange(begun_, 1) == 0) begin(w, network);
+  const bool is_first = std::exchange(begun_, 1) == 0;
+  if (is_first) begin(w, network);
   for (Index k = 0; k < w.rows(); ++k) {
     write_row(point_.row(0), at_, k);
     oracle.charge(samples.batches(k), samples.batches(k));
   }
   sum_gradients(samples, network);
+  if (is_first) first_value_ = value_;
   if (matrices_ == 0 || can_afford_matrix(i, network)) {
     sum_curvatures(samples, network);
     for (Index k = 0; k < w.rows(); ++k) oracle.charge(samples.batches(k));
@@ -194,12 +199,13 @@ void TreeNewton::choose_direction() {
 double TreeNewton::search(double tested, SampleGradients& samples, Network& network) {
   const double slope = dot(gradient_, 0, direction_, 0);
   if (!std::isfinite(value_) || !(slope < 0)) return 0;
-  if (-slope <= lost * std::abs(value_)) {
+  const bool is_exact = samples.has_constant_curvature();
+  if (-slope <= lost * std::abs(value_) || (is_exact && -slope <= lost_of_first * first_value_)) {
     rests_ = 1;
     return 1;
   }
   // The whole step is exact; what some samples say of it is not.
-  if (tested < 1 && samples.has_constant_curvature()) return 1;
+  if (tested < 1 && is_exact) return 1;
   for (Index k = 0; k < at_.rows(); ++k) samples.predict(k, chosen(k), along_, k, of(along_z_, k));
   choose(tested);
   // The penalty along the way is a parabola.

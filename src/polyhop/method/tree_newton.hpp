@@ -34,8 +34,8 @@ class TreeNewton {
   /// The pass that ends with iteration i; `tested`: the share of the samples on which a is chosen (of least squares it
   /// is 1 where that is not all of them). Charged as the batches that hold all samples, values and gradients, and the
   /// gradients once more if H is summed again. The first pass begins at the average of the rows of w. A step that gains
-  /// less than 1e-12 of the cost is taken without a search and is the last; after it nothing is evaluated or sent. mu
-  /// is a.
+  /// less than 1e-12 of the cost (of least squares, or 1e-24 of the cost at the first pass) is taken without a search
+  /// and is the last; after it nothing is evaluated or sent. mu is a.
   void step(Index i, double tested, Rows& w, Oracle& oracle, std::span<double> mu, Network& network);
   void register_state(StateRegistry& state);
 
@@ -79,6 +79,7 @@ class TreeNewton {
   std::vector<double> values_;
   std::array<std::vector<double>, SlopeSearch::points> value_at_, slope_at_;
   double value_ = 0;
+  double first_value_ = 0;  // J at the first pass
   Index begun_ = 0;
   Index matrices_ = 0;  // that were summed
   Index rests_ = 0;
