@@ -88,7 +88,7 @@ bool work(const char* name) {
   } else if (is("combine")) {
     counted([&, view = p.view()] { kernels::combine(view, p.rows.data(), agents, x, stride, columns, y, stride); });
   } else if (is("pairs")) {
-    PairTiles tiles(p.view(), agents, nullptr, columns, PairTiles::Order::groups);
+    PairTiles tiles(p.view(), agents, nullptr, columns);
     counted([&] { tiles.multiply(p.places.data(), y, stride, found); });
   } else if (is("products")) {
     const Rows points(columns, kernels::product_tile, 0.5);

@@ -2,10 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "polyhop/core/pair_tiles.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <limits>
 #include <span>
 #include <tuple>
@@ -15,20 +14,14 @@
 namespace polyhop {
 namespace {
 
-// The cost model's view of a processor: the bytes that a core gets per cycle, measured on Zen 4 (docs/benchmarks.md),
-// assuming that it multiplies and adds 64 bytes of each operand per cycle.
-constexpr double near_rate = 32;  // from the second cache
-constexpr double far_rate = 10;   // from the third or from memory
-constexpr double product_rate = 64;
-constexpr double tile_cost = 20;  // cycles to start and finish a product of a tile
-
-// The part of a group's rows that stays in the first cache beside the rows that pass through: 4 rows of 4 kB.
+// Rows of up to `near_row` bytes are multiplied whole, since a tile of them fits into the first cache; longer ones in
+// runs, so that the rows of a group stay in the second cache.
+constexpr Index near_row = 8192;
 constexpr Index run_bytes = 4096;
-
-double second_cache() {
-  const auto bytes = sysconf(_SC_LEVEL2_CACHE_SIZE);
-  return bytes > 0 ? static_cast<double>(bytes) : 0.5e6;
-}
+// The rows that share slots: so many that there are four that meet a slot, even if the pattern is sparse. If there are
+// sums between two runs, fewer.
+constexpr Index group_of_whole_rows = 1024;
+constexpr Index group_of_runs = 128;
 
 struct Entry {
   std::int32_t slot;
@@ -48,33 +41,40 @@ void gather(const SparseView& pattern, Index first, Index last, const Index* mir
   std::ranges::sort(out, {}, [](const Entry& entry) { return std::tuple(entry.slot, entry.row); });
 }
 
-// The entries from `from` on that share its slot.
-std::span<const Entry> same_slot(const std::vector<Entry>& entries, std::size_t from) {
+// A column of a tile: entries that share a slot.
+using Column = std::span<const Entry>;
+Column column_at(const std::vector<Entry>& entries, std::size_t from) {
   std::size_t to = from;
-  while (to < entries.size() && entries[to].slot == entries[from].slot) ++to;
+  while (to < entries.size() && to < from + kernels::max_tile_height && entries[to].slot == entries[from].slot) ++to;
   return {entries.data() + from, to - from};
 }
+
+bool has_same_rows(Column a, Column b) { return std::ranges::equal(a, b, {}, &Entry::row, &Entry::row); }
+
+// One column, or two with the same rows.
+struct Tile {
+  Column one, other;
+  [[nodiscard]] std::size_t height() const { return one.size(); }
+  [[nodiscard]] std::size_t breadth() const { return other.empty() ? 1 : 2; }
+};
 
 struct Plan {
   MeteredVector<std::int32_t> code;
   MeteredVector<Index> panels = {0};
-  double cost = 0;       // in cycles
   std::size_t most = 0;  // products in a panel
   std::size_t of_panel = 0;
 
-  // One tile: the same rows against one slot, or two.
-  void add(std::span<const Entry> one, std::span<const Entry> other) {
-    const auto breadth = other.empty() ? 1 : 2;
-    code.push_back(static_cast<std::int32_t>(one.size()));
-    code.push_back(breadth);
-    for (const Entry& entry : one) code.push_back(entry.row);
-    code.push_back(one[0].slot);
-    if (breadth == 2) code.push_back(other[0].slot);
-    for (std::size_t n = 0; n < one.size(); ++n) {
-      code.push_back(one[n].place);
-      if (breadth == 2) code.push_back(other[n].place);
+  void add(const Tile& tile) {
+    code.push_back(static_cast<std::int32_t>(tile.height()));
+    code.push_back(static_cast<std::int32_t>(tile.breadth()));
+    for (const Entry& entry : tile.one) code.push_back(entry.row);
+    code.push_back(tile.one[0].slot);
+    if (!tile.other.empty()) code.push_back(tile.other[0].slot);
+    for (std::size_t n = 0; n < tile.height(); ++n) {
+      code.push_back(tile.one[n].place);
+      if (!tile.other.empty()) code.push_back(tile.other[n].place);
     }
-    of_panel += one.size() * static_cast<std::size_t>(breadth);
+    of_panel += tile.height() * tile.breadth();
   }
   void end_panel() {
     panels.push_back(static_cast<Index>(code.size()));
@@ -83,52 +83,29 @@ struct Plan {
   }
 };
 
-bool has_same_rows(std::span<const Entry> a, std::span<const Entry> b) {
-  return std::ranges::equal(a, b, {}, &Entry::row, &Entry::row);
-}
-
-Plan by_groups(const SparseView& pattern, Index rows, const Index* mirror, double row_bytes, double rate) {
+Plan make_plan(const SparseView& pattern, Index rows, const Index* mirror, Index group) {
   Plan out;
   std::vector<Entry> entries;
-  std::vector<std::span<const Entry>> slots;
-  for (Index first = 0; first < rows; first += kernels::max_tile_height) {
-    gather(pattern, first, std::min<Index>(rows, first + kernels::max_tile_height), mirror, entries);
-    slots.clear();
-    for (std::size_t at = 0; at < entries.size(); at += slots.back().size()) slots.push_back(same_slot(entries, at));
-    // Slots that meet the same rows become neighbours, and make tiles of two.
-    std::ranges::stable_sort(slots, [](const auto& a, const auto& b) {
+  std::vector<Column> columns;
+  std::vector<Tile> tiles;
+  for (Index first = 0; first < rows; first += group) {
+    gather(pattern, first, std::min(rows, first + group), mirror, entries);
+    columns.clear();
+    for (std::size_t at = 0; at < entries.size(); at += columns.back().size()) {
+      columns.push_back(column_at(entries, at));
+    }
+    // Those with the same rows become neighbours: they make tiles of two, and find the rows in the first cache.
+    std::ranges::stable_sort(columns, [](Column a, Column b) {
       return std::ranges::lexicographical_compare(a, b, {}, &Entry::row, &Entry::row);
     });
-    for (std::size_t at = 0; at < slots.size();) {
-      const bool two = at + 1 < slots.size() && has_same_rows(slots[at], slots[at + 1]);
-      out.add(slots[at], two ? slots[at + 1] : std::span<const Entry>());
-      const double breadth = two ? 2 : 1;
-      const double products = breadth * static_cast<double>(slots[at].size());
-      out.cost += std::max(products * row_bytes / product_rate, breadth * row_bytes / rate) + products * tile_cost;
-      at += two ? 2 : 1;
+    tiles.clear();
+    for (std::size_t at = 0; at < columns.size(); at += tiles.back().breadth()) {
+      const bool two = at + 1 < columns.size() && has_same_rows(columns[at], columns[at + 1]);
+      tiles.push_back({columns[at], two ? columns[at + 1] : Column()});
     }
-    out.end_panel();
-  }
-  return out;
-}
-
-Plan by_slots(const SparseView& pattern, Index rows, const Index* mirror, double row_bytes) {
-  Plan out;
-  std::vector<Entry> entries;
-  const Index held = std::max<Index>(kernels::max_tile_height, static_cast<Index>(second_cache() / 2 / row_bytes));
-  for (Index first = 0; first < rows; first += held) {
-    gather(pattern, first, std::min(rows, first + held), mirror, entries);
-    for (std::size_t at = 0; at < entries.size();) {
-      auto slot = same_slot(entries, at);
-      at += slot.size();
-      out.cost += row_bytes / far_rate;
-      while (!slot.empty()) {
-        const auto tile = slot.first(std::min<std::size_t>(slot.size(), kernels::max_tile_height));
-        slot = slot.subspan(tile.size());
-        out.add(tile, {});
-        out.cost += static_cast<double>(tile.size()) * (row_bytes / near_rate + tile_cost);
-      }
-    }
+    // One shape after the other, so that the processor can tell which comes next.
+    std::ranges::stable_sort(tiles, std::greater(), [](const Tile& t) { return std::tuple(t.height(), t.breadth()); });
+    for (const Tile& tile : tiles) out.add(tile);
     out.end_panel();
   }
   return out;
@@ -136,29 +113,17 @@ Plan by_slots(const SparseView& pattern, Index rows, const Index* mirror, double
 
 }  // namespace
 
-PairTiles::PairTiles(const SparseView& pattern, Index rows, const Index* mirror, VectorType vectors, Order order)
+PairTiles::PairTiles(const SparseView& pattern, Index rows, const Index* mirror, VectorType vectors)
     : columns_(vectors.columns) {
-  const Index entries = pattern.offset[rows] - pattern.offset[0];
   if (pattern.offset[rows] > std::numeric_limits<std::int32_t>::max()) {
     throw Error("more than 2^31 pairs of agents within two hops in one block");
   }
-  const auto bytes =
-      static_cast<double>(std::max<Index>(Rows::line_bytes, vectors.columns * bytes_of(vectors.element)));
-  const auto* last = std::max_element(pattern.slot + pattern.offset[0], pattern.slot + pattern.offset[rows]);
-  const bool is_near = entries == 0 || (*last + 1) * bytes <= second_cache();
-  if (order == Order::cheapest && is_near) order = Order::groups;
-  Plan plan;
-  if (order != Order::slots) plan = by_groups(pattern, rows, mirror, bytes, is_near ? near_rate : far_rate);
-  if (order != Order::groups) {
-    Plan other = by_slots(pattern, rows, mirror, bytes);
-    if (order == Order::cheapest) order = other.cost < plan.cost ? Order::slots : Order::groups;
-    if (order == Order::slots) plan = std::move(other);
-  }
-  const bool in_runs = order == Order::groups && bytes > run_bytes;
+  const Index columns = Rows::padded(columns_, vectors.element);
+  const bool in_runs = columns * bytes_of(vectors.element) > near_row;
+  Plan plan = make_plan(pattern, rows, mirror, in_runs ? group_of_runs : group_of_whole_rows);
   code_ = std::move(plan.code);
   panels_ = std::move(plan.panels);
-  run_ = in_runs ? run_bytes / bytes_of(vectors.element) : Rows::padded(columns_, vectors.element);
-  run_ = std::max<Index>(run_, 1);
+  run_ = in_runs ? run_bytes / bytes_of(vectors.element) : std::max<Index>(1, columns);
   if (in_runs) sums_.resize(plan.most * kernels::lanes);
   if (mirror == nullptr) return;
   for (Index e = pattern.offset[0]; e < pattern.offset[rows]; ++e) {

@@ -13,21 +13,15 @@
 
 namespace polyhop {
 
-/// How the dot products over a sparse pattern are computed: a plan, made once, of tiles that share loaded rows, in an
-/// order that keeps rows in caches. Every product has the same bits as kernels::dot, whatever the plan.
-///
-/// There are two orders, and a model of what each costs in cycles. By groups: four rows at a time, against all slots
-/// that any of them meets; two slots that meet the same rows make one tile, and the four rows stay in the first cache.
-/// By slots: as many rows as fill half of the second cache, and one slot at a time against those rows that meet it; if
-/// the pattern is sparse and slots are far away, each is fetched once for all these rows.
+/// How the dot products over a sparse pattern are computed: a plan, made once, of tiles that share loaded rows. The
+/// rows are taken in groups. In a group, up to four rows that meet a slot make a column of a tile; two columns with the
+/// same rows make one tile; and tiles with the same rows follow each other, so that these stay in the first cache.
+/// Every product has the same bits as kernels::dot, whatever the plan.
 class PairTiles {
  public:
-  enum class Order : std::uint8_t { cheapest, groups, slots };
-
   PairTiles() = default;
   /// The products of `rows` rows. If given, those with mirror[e] >= 0 are copies of an earlier entry.
-  PairTiles(const SparseView& pattern, Index rows, const Index* mirror, VectorType vectors,
-            Order order = Order::cheapest);
+  PairTiles(const SparseView& pattern, Index rows, const Index* mirror, VectorType vectors);
 
   [[nodiscard]] bool is_made() const { return !panels_.empty(); }
   /// out[e] = x[r] . y row slot[e] for every entry e of each row r.
