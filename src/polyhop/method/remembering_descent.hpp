@@ -23,7 +23,7 @@ namespace polyhop {
 /// known. rho_k = den_k/num_k is the curvature that the network meets between what was remembered and now, in the
 /// metric 2P - P^2 of exact diffusion's fast modes:
 ///   e_k = mean_b (l' - alpha) h,   num: mean_b (l' - alpha)(z - z_kn),   den: sum_j (2 q0 (P q0) - (P q0)^2)_kj,
-/// q0_k is e_k folded by shared random signs; a: mean_b l' alpha ||h||^2, b: mean_b alpha^2 ||h||^2, over samples drawn
+/// q0_k is e_k folded to 8 numbers by shared random signs; a: mean_b l' alpha ||h||^2, b: mean_b alpha^2 ||h||^2, over samples drawn
 /// before. In every iteration A averages all four over the neighbours, and 1/32 of each is forgotten; rho_k stays as it
 /// is if num or den is not above 0, and is at least 1/64 of its first value. In the first iteration e_k = mean_b l' h,
 /// num is mean_b l'^2 / max l'', den is at least a tenth of ||q0_k||^2, and both start afresh after it. 1 vector and 13
