@@ -18,7 +18,7 @@ class AveragedIterate {
   explicit AveragedIterate(const Rows& start) : average_(converted(start, Element::float64)) {}
   void update(Index i, const Rows& w) { update_by(share(i), w); }
   /// Takes the algorithm's iteration i and updates the average. An algorithm that blends does so in every second
-  /// iteration, for both: until then, or until somebody asks, the share of the first is due.
+  /// iteration, for two iterations at a time; until then, or until somebody asks, the first one's share is due.
   void step(Index i, Algorithm& algorithm, Oracle& oracle, StepSize& rule, Network& network) {
     if (!algorithm.blends()) {
       algorithm.step(i, oracle, rule, network);
@@ -31,7 +31,7 @@ class AveragedIterate {
       algorithm.step(i, oracle, rule, network);
     }
   }
-  /// The averages after what is due, too, was taken in; `w`: the algorithm's models.
+  /// The averages, including what was still due; `w`: the algorithm's models.
   const Rows& settled(const Rows& w) {
     if (due_ != 0) update_by(std::exchange(due_, 0), w);
     return average_;
