@@ -11,7 +11,7 @@
 
 namespace polyhop {
 
-/// What standardising did to each column, x -> (x - mean) / scale, and what agreeing on it cost.
+/// What standardising did to each column, x -> (x - mean) / scale, and how much agents sent to agree on it.
 struct Standardised {
   std::vector<double> mean;   // 0 for sparse features, which are not shifted
   std::vector<double> scale;  // 1 for a column that does not vary
@@ -37,7 +37,7 @@ Standardised standardise(Dataset& data, const CombinationMatrix& matrix, const O
 
 /// How many times larger the largest column of the features is than the smallest, as root mean squares over the samples
 /// of all agents; columns of zeros are ignored, and so is a last column of ones for the `intercept`. For advice only:
-/// no agent sends anything for it.
+/// no agent sends anything.
 double column_spread(const Dataset& data, bool intercept, Team& team);
 
 /// What the agents of all processes sent, from what a worker's block sent.
