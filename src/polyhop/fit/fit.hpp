@@ -83,7 +83,7 @@ constexpr bool is_good(FitEnd end) {
   return end == FitEnd::converged || end == FitEnd::plateau || end == FitEnd::separated;
 }
 
-/// What a fit is about to do, and what an iteration will send.
+/// The plan of a fit, and what an iteration will send.
 struct FitPlan {
   FitMethod method = FitMethod::tree;
   std::string loss;
