@@ -26,7 +26,7 @@ struct ColumnMoments {
   Traffic traffic;             // of all processes
 };
 
-/// Agents send only sums over their own samples, along the links of the network; nobody sees another's data. `data`:
+/// Agents send only sums over their own samples, along the links of the network; no agent sees another's data. `data`:
 /// the samples of the agents that this process of the team owns. Sparse columns are never centred.
 ColumnMoments column_moments(const Dataset& data, bool centred, const CombinationMatrix& matrix,
                              const Ownership& ownership, Team& team);

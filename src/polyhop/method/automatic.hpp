@@ -48,7 +48,7 @@ class ClaimWatch {
  public:
   explicit ClaimWatch(const Rows& start);
   /// Call it before a step from w, with the agents' costs there: true if claims are not kept, or cannot be, because a
-  /// cost is below 0 or nobody has moved although there are gradients.
+  /// cost is below 0, or no agent has moved although there are gradients.
   bool broken(const Rows& w, const Iterate& at, Network& network);
   /// Call it after the step to w, with what the step claims.
   void observe(std::span<const double> claims, const Rows& w);
@@ -103,7 +103,7 @@ class Automatic final : public Algorithm {
   double mixing_;
   Index stage_ = 0;
   Index falling_ = 0;           // iterations of stage 2
-  Index iterations_;            // of the run; 0: nobody knows
+  Index iterations_;            // of the run; 0: unknown
   Index epoch_ = 0;             // iterations that one evaluation of all samples takes; 0: not known yet
   Index turn_ = never;          // the iteration from which on gradients are whole
   Index passes_begin_ = never;  // those of TreeNewton, each of which ends an epoch later

@@ -40,7 +40,7 @@ class LevelEstimate {
   std::vector<double> level_, share_;
   std::vector<double> average_, epoch_before_;        // e_k now, and at the end of the last epoch
   std::vector<double> before_raise_, mean_at_raise_;  // the level and ebar_k at the raise that may be taken back
-  std::vector<double> mean_, progress_;               // ebar_k, and 1 if somebody nearby made progress
+  std::vector<double> mean_, progress_;               // ebar_k, and 1 if an agent nearby made progress
 };
 
 }  // namespace polyhop

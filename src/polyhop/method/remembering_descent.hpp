@@ -28,7 +28,7 @@ namespace polyhop {
 /// samples drawn before. In every iteration A averages all four over the neighbours, and 1/32 of each is forgotten.
 /// rho_k is at least 1/64 of its first value, and does not change unless num and den are above 0. In the first
 /// iteration e_k = mean_b l' h, num is mean_b l'^2 / max l'', den is at least a tenth of ||q0_k||^2, and both start
-/// afresh after it. 1 vector and 13 scalars per edge, in 3 rounds; 1 gradient, and 1 more from an agent that draws a
+/// again after it. 1 vector and 13 scalars per edge, in 3 rounds; 1 gradient, and 1 more from an agent that draws a
 /// sample for the first time.
 class RememberingDescent {
  public:
