@@ -156,7 +156,7 @@ inline double number_in(const PointColumn& column, const Point& point) {
   return std::visit([&](const auto member) { return static_cast<double>(point.*member); }, column.number);
 }
 
-/// What the search for the best constant cost, over all trial runs, and what it found.
+/// The result of the search for the best constant, and its cost over all trial runs.
 struct Tuning {
   std::string method;
   double value = 0;      // the constant found

@@ -47,7 +47,7 @@ struct SolveOptions {
   FaultOptions faults = {};           // lost messages
 };
 
-/// What solve() found, and why it stopped.
+/// The result of solve(), and why it stopped.
 struct Summary {
   Rows models;                               // K x M: the last iterate
   Rows averaged;                             // K x M: the averaged iterates, or empty

@@ -40,7 +40,7 @@ Standardised standardise(Dataset& data, const CombinationMatrix& matrix, const O
 /// no agent sends anything.
 double column_spread(const Dataset& data, bool intercept, Team& team);
 
-/// What the agents of all processes sent, from what a worker's block sent.
+/// The traffic of the agents of all processes, from that of a worker's block.
 Traffic of_all(const Traffic& own, Collective& collective);
 
 }  // namespace polyhop

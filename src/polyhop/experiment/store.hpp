@@ -82,7 +82,7 @@ class Store {
   /// Stores the message of a cell that failed; it is tried again next time.
   void fail(const std::string& id, const std::string& message);
 
-  /// What a search found, by the hash of its settings.
+  /// The result of a search, by the hash of its settings.
   [[nodiscard]] std::optional<Tuning> tuning(const std::string& id) const;
   /// Also deletes its trials.
   void save_tuning(const std::string& id, const Tuning& tuning);

@@ -97,7 +97,7 @@ struct FitPlan {
 
 struct FitResult {
   Model model;
-  /// Of the features as they are in the file, so that coefficients can be compared: deviation times coefficient.
+  /// Of the features as in the file, for comparing coefficients: deviation times coefficient.
   std::vector<double> mean = {};
   std::vector<double> deviation = {};
   Index skipped = 0;     // rows left out because they lack a value

@@ -42,7 +42,7 @@ double largest_mixing(const CombinationMatrix& matrix);
 /// The largest c for which the dual form with agent-wise steps is proven: 1/(2 (1 - min_k a_kk)), at most 1.
 double largest_dual_mixing(const CombinationMatrix& matrix);
 
-/// What exact diffusion keeps besides the models, and its iteration once the steps are chosen.
+/// The state of exact diffusion besides the models, and its iteration once the steps are chosen.
 class DualCorrection {
  public:
   /// `zeros`: rows like the models'.

@@ -11,7 +11,7 @@
 #include "polyhop/core/index.hpp"
 #include "polyhop/network/network.hpp"
 
-/// What the line searches share.
+/// Functions that the line searches share.
 namespace polyhop {
 
 inline constexpr int max_shrinks = 50;

@@ -136,7 +136,7 @@ class StepSize {
   virtual void do_choose(const Iterate& at, Network& network, std::span<double> mu) = 0;
 };
 
-/// What a rule may know when it is built for a block.
+/// Everything a rule may know when it is built for a block.
 struct Setting {
   Network& network;
   const Reference* reference = nullptr;  // only for options that study a known optimum

@@ -26,7 +26,7 @@ std::vector<std::string> listed(std::string_view text);
 /// How to leave a column out, for messages.
 std::string how_to_drop(const std::string& column);
 
-/// What a choice means for a given table.
+/// The effect of a choice on a given table.
 struct ChosenColumns {
   std::vector<bool> chosen;   // as features; all if none were chosen
   std::vector<bool> dropped;  // including the id

@@ -12,7 +12,7 @@
 
 namespace polyhop {
 
-/// What a data file does not say about itself.
+/// How to read a data file: what the file does not say itself.
 struct DataFormat {
   /// CSV, NPY: the target column's name, or its number from 1; empty: the last column that is not dropped
   std::string target = {};

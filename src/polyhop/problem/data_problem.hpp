@@ -74,7 +74,7 @@ class DataProblem : public Problem {
   }
   [[nodiscard]] const std::vector<double>& penalties() const { return options_.penalties; }
   [[nodiscard]] bool intercept() const { return options_.intercept; }
-  /// Of the k-th agent here.
+  /// The weight of the k-th agent here.
   [[nodiscard]] double weight(Index k) const { return options_.weights.empty() ? 1 : options_.weights[k]; }
   [[nodiscard]] double squared_norm(Index sample) const { return squared_norms_[sample]; }
 

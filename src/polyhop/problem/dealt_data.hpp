@@ -66,7 +66,7 @@ class DealtReader {
   [[nodiscard]] std::vector<Index> samples() const;
   /// The samples of the block's agents.
   void read(const Block& block);
-  /// What the other processes need to know about what this one read.
+  /// A summary of what this process read, which the others need.
   [[nodiscard]] std::string summary() const;
   /// `summaries`: those of all processes, in order.
   DealtData finish(const std::vector<std::string>& summaries);

@@ -28,7 +28,7 @@ class Objective {
                                     std::span<double> gradient) const = 0;
 };
 
-/// What a gradient check found.
+/// The result of a gradient check.
 struct GradientCheck {
   double worst_error = 0;  // max over coordinates of |given - finite difference| / max(1, |given|)
   Index coordinate = 0;    // where it is

@@ -15,7 +15,7 @@
 
 namespace polyhop {
 
-/// What a problem may know when it is made for the agents of a block: all of them, or those of one process.
+/// Everything a problem may know when it is made for the agents of a block: all of them, or those of one process.
 struct ProblemSetting {
   Block block;
   Index agents = 0;  // in all processes
