@@ -37,9 +37,8 @@ shown() {
 # Real data
 
 Ten agents on an Erdos-Renyi graph fit a linear model with an L2 penalty of 0.01 to data sets that come with Debian, with `auto` and with the best
-constant step. Excess risk is measured against the optimum of all samples together. Samples are dealt evenly (`iid`), or so that agents see different
-classes (`dirichlet`, alpha = 0.3). `docs/make_real_data.sh` makes this page from [examples/real-data](../examples/real-data). For `fit` on these sets,
-see [fit.md](fit.md).
+constant step. Samples are dealt evenly (`iid`), or so that agents see different classes (`dirichlet`, alpha = 0.3).
+`docs/make_real_data.sh` makes this page from [examples/real-data](../examples/real-data). For `fit` on these sets, see [fit.md](fit.md).
 
 TEXT
   printf 'Measured on this machine:\n\n```\n'
