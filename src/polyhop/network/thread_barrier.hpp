@@ -25,11 +25,11 @@ class Abandoned : public Error {
 /// A split-phase barrier for a fixed team: `arrive`, do something else, `wait`. Unlike std::barrier, a member that
 /// fails can break it, so that the others do not wait forever. A waiting member spins for some microseconds, and then
 /// sleeps. It spins only if there is a core for each member, and less the more often it spun in vain, because another
-/// program may be using a core. It does not yield, as std::atomic::wait does: on a busy machine, yielding gives away a
-/// whole time slice, while a sleeper is woken at once. If there are more members than cores, each yields once to every
-/// other before it sleeps, as long as no other program takes these turns. Linux may wake a sleeper on the core of the
-/// member that woke it, if it takes all cores for busy. The sleeper then leaves that core: otherwise two members that
-/// sleep in turn would share it for seconds while another is idle.
+/// program may be using a core. Unlike std::atomic::wait, it does not yield then: on a busy machine, yielding gives
+/// away a whole time slice, while a sleeper is woken at once. If there are more members than cores, each yields once to
+/// every other before it sleeps, as long as no other program takes these turns. Linux may wake a sleeper on the core of
+/// the member that woke it, if it takes all cores for busy. The sleeper then leaves that core: otherwise two members
+/// that sleep in turn would share it for seconds while another is idle.
 class ThreadBarrier {
  public:
   /// `beside`: how many such teams share this machine's cores.
