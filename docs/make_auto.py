@@ -189,7 +189,7 @@ def to_target(curves, autos):
 
 
 def target_table(results):
-    lines = [f"| | reached {TARGET:g} | iterations, over those of ATC | vectors, likewise |", "|---|---|---|---|"]
+    lines = [f"| | reached {TARGET:g} | iterations, over those of ATC | vectors, over those of ATC |", "|---|---|---|---|"]
     for name in results[0]["costs"]:
         reached = [r["costs"] for r in results if math.isfinite(r["costs"][name][0])]
         ratios = [[c[name][n] / c["ATC, tuned"][n] for c in reached if 0 < c["ATC, tuned"][n] < math.inf and c[name][n] > 0] for n in (0, 1)]

@@ -36,18 +36,17 @@ shown() {
   cat <<'TEXT'
 # Real data
 
-Ten agents on an Erdos-Renyi graph fit a linear model with an L2 penalty of 0.01 to data sets that come with Debian: with `auto`, which is
-told nothing, and with the best constant step. Excess risk is measured against the optimum that a server with all samples would find. Samples are
-dealt evenly (`iid`), or so that agents see different classes (`dirichlet`, alpha = 0.3). `docs/make_real_data.sh` generates this page from
-[examples/real-data](../examples/real-data). For `fit` on these sets, see [fit.md](fit.md).
+Ten agents on an Erdos-Renyi graph fit a linear model with an L2 penalty of 0.01 to data sets that come with Debian, with `auto` and with the best
+constant step. Samples are dealt evenly (`iid`), or so that agents see different classes (`dirichlet`, alpha = 0.3).
+`docs/make_real_data.sh` makes this page from [examples/real-data](../examples/real-data). For `fit` on these sets, see [fit.md](fit.md).
 
 TEXT
-  printf 'Seconds were measured on this machine:\n\n```\n'
+  printf 'Measured on this machine:\n\n```\n'
   { "$polyhop" doctor || true; } | grep -E ' (version|compiler|system|processor|cores|memory) ' | sed 's/^ok *//'
   printf '```\n\n'
   for store in "$out"/*/experiment.sqlite; do experiment "$(dirname "$store")"; done
 
-  printf '## A model of Fashion-MNIST\n\nAll 60000 images; each of ten agents takes 64 of its own at a time:\n\n```\n'
+  printf '## A model of Fashion-MNIST\n\nAll 60000 images; ten agents, in batches of 64:\n\n```\n'
   shown fit fashion-mnist --loss softmax --l2 0.01 --standardise --agents 10 --batch 64 -o "$out/fashion-mnist.npz"
   shown evaluate "$out/fashion-mnist.npz" fashion-mnist-test | sed '/^class/,$d'
   printf '```\n\n'

@@ -5,7 +5,7 @@
 
     docs/make_weak_spots.py [POLYHOP] [--out FOLDER]
 
-Losses that reach 0, sparse text, counts, agents with unlike classes or numbers of samples, stars and rings, one agent, short runs; data from NumPy
+Losses that reach 0, sparse text, counts, agents with different classes or numbers of samples, stars and rings, one agent, short runs; data from NumPy
 and scikit-learn, none of them drawn by make_auto.py, which says how methods are tuned and compared. Runs that are in FOLDER already are not run again.
 """
 
@@ -73,9 +73,9 @@ PROBLEMS = {
     "counts": ("ring", 10, "", 900, "counts.csv", 'loss = "poisson"'),
     "counts, heavy tails": ("erdos-renyi", 20, "probability = 0.3", 120, "heavycounts.csv", 'loss = "poisson"\nl2 = 0.001'),
     "counts, heavy tails, 0.4 epochs": ("star", 8, "", 40, "heavycounts.csv", 'loss = "poisson"\nbatch = 1'),
-    "five classes, unlike numbers of samples": ("erdos-renyi", 12, "probability = 0.4", 800, "fiveclasses.csv",
+    "five classes, different numbers of samples": ("erdos-renyi", 12, "probability = 0.4", 800, "fiveclasses.csv",
                                                 'loss = "softmax"\nstandardise = true\npartition = { kind = "sizes", alpha = 0.2 }\nl2 = 0.001'),
-    "five classes, unlike labels": ("ring", 10, "", 1000, "fiveclasses.csv",
+    "five classes, different labels": ("ring", 10, "", 1000, "fiveclasses.csv",
                                     'loss = "softmax"\nstandardise = true\npartition = { kind = "dirichlet", alpha = 0.05 }\nl2 = 0.001'),
     "two classes, by label": ("star", 20, "", 400, "classes.csv", 'loss = "logistic"\nstandardise = true\npartition = { kind = "label" }\nl2 = 0.0001'),
     "least squares that fit, hub": ("star", 40, "", 1500, "", 'loss = "least-squares"\ndimension = 250\nsamples = 5'),

@@ -54,7 +54,7 @@ class Algorithm:
                 moved = self.models - self.steps[:, None] * at.gradients
                 self.models[:] = (moved + network.combine(moved)) / 2
 
-    `self.models` has one row per agent and is set from the start; `self.steps` are the steps taken.
+    `self.models` has one row per agent, and is already set; `self.steps` are the steps taken.
     """
 
     #: The steps that it can take: "agent-wise", "common" or "constant".

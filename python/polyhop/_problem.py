@@ -31,7 +31,7 @@ class Problem:
 
     @property
     def samples(self):
-        """Of all agents together."""
+        """How many samples all agents have together."""
         return self._handle.samples
 
     @property
@@ -44,7 +44,7 @@ class Problem:
         return self._handle.costs(np.atleast_2d(np.asarray(points, dtype=float)))
 
     def minimise(self):
-        """(J(w^o), w^o, how) for the mean of all costs; None for what is not known."""
+        """(J(w^o), w^o, how) for the mean of all costs; None where unknown."""
         return self._handle.minimise("solve")
 
     def checked(self):
@@ -286,8 +286,8 @@ def _loss_function(entry):
     problem.__doc__ = (f"{entry['summary']}\n\nX, y: samples x features (NumPy, or SciPy CSR) and their targets.\n"
                        "agents: how many share the samples, dealt in their order; or owner: the agent of each sample.\n"
                        "mean_of: \"agents\" minimises the mean of the agents' mean losses: each agent counts once, however many\n"
-                       "    samples it has. \"samples\" minimises the mean loss of all samples. Where all agents have as many\n"
-                       "    samples, the two are the same.\n\n"
+                       "    samples it has. \"samples\" minimises the mean loss of all samples. If all agents have equally\n"
+                       "    many samples, the two are the same.\n\n"
                        f"{described([*entry['options'], *model])}")
     return problem
 

@@ -108,7 +108,7 @@ class Result:
 
     @property
     def traffic(self):
-        """What was sent over all links: rounds, vectors, scalars, and the part that was for the steps."""
+        """What was sent over all links: rounds, vectors and scalars, in all and for choosing the steps."""
         return {name: int(self.columns[name][-1]) for name in ("rounds", "vectors", "scalars", "step_vectors", "step_scalars")}
 
     @property

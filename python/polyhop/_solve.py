@@ -51,7 +51,7 @@ def solve(problem, network, step="auto", algorithm=None, iterations=1000, seed=0
 
     step: a rule, by name or by a function such as `gap(sweeps=2)`; your own class; a number is a constant step; "auto"
         needs no tuning.
-    algorithm: likewise; default: "atc", unless the rule chooses it too.
+    algorithm: given like a step; default: "atc", unless the rule chooses it too.
     gradient: "plain" is the batch's own; "saga" remembers every sample's last gradient, "lsvrg" the full gradient at an
         earlier point, so that noise fades and constant steps reach the minimum (with "exact-diffusion" and the like).
     record_agents: whose models the excess risk averages over: "all", or a number of agents. Default: all; for a Python
@@ -99,7 +99,7 @@ class State:
 
     @property
     def traffic(self):
-        """What was sent so far: rounds, vectors, scalars, and the part that was for the steps."""
+        """What was sent so far: rounds, vectors and scalars, in all and for choosing the steps."""
         return self._run.traffic
 
     def __repr__(self):
@@ -148,7 +148,7 @@ def compare(problem, network, methods, seeds=(0,), *, iterations=1000, record_ev
     """Runs several methods on a problem, over seeds of the sampling, and ranks them.
 
     methods: {name: step}, or {name: {"step": ..., "algorithm": ..., "gradient": ...}}; or a list of rules.
-    seeds: a list of them, or how many: 3 means 0, 1 and 2.
+    seeds: a list, or how many: 3 means 0, 1 and 2.
     tuning: the [tuning] table of a file, for the rule "tuned"; faults: the [faults] table.
 
     If the minimum is unknown, `excess_risk` is the risk itself: give a level of the risk as `target`. Methods that do
@@ -188,11 +188,11 @@ def _label(method):
 
 @suggesting
 def run(file, out=None, *, settings=None, fresh=False, threads=0, progress=None):
-    """Runs an experiment's file, or a dict with the same keys, as `polyhop run` does: finished runs are not run again,
+    """Runs an experiment's file, or a dict with the same keys, as `polyhop run` does: finished runs are not repeated,
     and interrupted ones resume.
 
     out: the folder of its store; default: out/NAME.
-    settings: keys that override those of the file, such as {"iterations": 500, "graph.agents": 20}.
+    settings: keys that override the file's, such as {"iterations": 500, "graph.agents": 20}.
     """
     import os
 

@@ -36,7 +36,7 @@ _ARGUMENTS = {
 
 
 class Graph:
-    """The links between agents. Methods named after rules for weights, such as `metropolis()`, make a network of it."""
+    """The links between agents. Methods named after rules for weights, such as `metropolis()`, turn it into a network."""
 
     def __init__(self, handle, topology=None):
         #: The name of its topology, or None if it has none.
@@ -247,7 +247,7 @@ def from_edges(agents, edges):
 
 
 def from_networkx(graph):
-    """The links of a NetworkX graph; its nodes are agents 0, 1, ... in its own order. Weights are ignored."""
+    """The links of a NetworkX graph, whose nodes become agents 0, 1, ... in order. Weights are ignored."""
     if not (hasattr(graph, "is_directed") and hasattr(graph, "nodes")):
         raise refused("graph", f"found {shown(graph)}, expected a NetworkX graph; from_edges(agents, edges) takes pairs")
     if graph.is_directed():
@@ -281,5 +281,5 @@ def _network_of(matrix, argument):
 
 
 def read(path, weights=None):
-    """A network from a graph file, as `polyhop graph` reads it; with weights by a rule if `weights` names one."""
+    """A network from a graph file, as `polyhop graph` reads it. `weights`: the rule for its weights (default: "metropolis")."""
     return Graph(_engine.make_graph({"topology": "file", "file": str(path)}, 0)).weighted(weights or "metropolis")

@@ -15,8 +15,8 @@ std::string advice(const Method& method, Status status);
 /// What happens to a batch that is larger than an agent's number of samples; empty if it is not. `samples`: the most
 /// that any agent has.
 std::string batch_note(const Batch& batch, Index samples);
-/// The same for synthetic data, from a resolved experiment; for other data the file does not give the number of
-/// samples.
+/// The same for synthetic data, from a resolved experiment; for other data, the experiment's file does not say how many
+/// samples there are.
 std::string batch_note(const Value& config);
 
 }  // namespace polyhop

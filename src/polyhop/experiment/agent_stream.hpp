@@ -12,8 +12,8 @@
 
 namespace polyhop {
 
-/// The most that any process holds of all agents' data while it passes through the first worker; at least one agent's
-/// row.
+/// How much of all agents' data any process holds at once while they pass through the first worker; at least one
+/// agent's row.
 inline constexpr Index max_bytes_at_once = Index{16} << 20;
 
 /// How many rows of `columns` numbers that is.
@@ -25,7 +25,7 @@ constexpr Index rows_at_once(Index columns) {
 // All workers make these calls together. Rows are in order of the agents' numbers, whatever the blocks: what some
 // workers have sent, others can receive.
 
-/// Brings everything registered to the first worker's `sink`, part by part; the sinks of the others are not called.
+/// Passes everything registered to the first worker's `sink`, part by part; the others' sinks are not called.
 void send_state(Worker& worker, const StateRegistry& state, const StateSink& sink);
 
 /// The same for the rows of all agents; `rows` are the block's own.

@@ -32,7 +32,7 @@ struct Codec<Seeds> {
   static Value write(const Seeds& seeds);
 };
 
-/// Over whose models the excess risk is averaged: everyone's while K*K*N*M is at most 2e9 (auto), everyone's, or n
+/// Over which models the excess risk is averaged: all agents' while K*K*N*M is at most 2e9 (auto), all agents', or n
 /// agents'.
 struct RecordedAgents {
   enum class Kind { automatic, all, some };
@@ -88,7 +88,7 @@ struct ExperimentOptions {
   static const FieldTable<ExperimentOptions>& fields();
 };
 
-/// A rule whose constant is yet to be found.
+/// A rule whose constant must still be found.
 struct TunedRule {
   TunedStep options;
   std::function<RuleSpec(double constant)> with;  // makes the tuned rule with this constant
@@ -132,8 +132,8 @@ Value written(const ExperimentOptions& options);
 /// The same in a form that never changes: a store finds runs, even those of earlier versions, by a hash of its text.
 Value identity(const ExperimentOptions& options);
 
-/// Adds the method's gradients to the settings by which a store finds a run. Plain gradients are left out, as before
-/// there were others.
+/// Adds the method's gradients to the settings by which a store finds a run. Plain gradients are left out, so that runs
+/// of earlier versions are found.
 void add_gradient(const Method& method, Value& settings);
 
 /// An algorithm as in a file, with every option written out.

@@ -10,7 +10,7 @@
 
 namespace polyhop {
 
-/// What a method will take, measured in a few iterations on the first seed; empty if time was up before its turn.
+/// The time that a method takes, measured in a few iterations on the first seed; empty if time was up before its turn.
 struct MethodForecast {
   std::string method;
   std::optional<double> seconds;  // for one run on one core
@@ -19,8 +19,8 @@ struct MethodForecast {
   double expected_trials = 0;     // how many runs of full length the search is expected to equal
 };
 
-/// What an experiment will take on an otherwise idle machine. These are estimates: runs may end early, and a search may
-/// be longer or shorter than most.
+/// The time and memory of an experiment on an otherwise idle machine. These are estimates: runs may end early, and a
+/// search may be longer or shorter than most.
 struct Forecast {
   Index agents = 0;
   Index dimension = 0;

@@ -12,8 +12,8 @@
 namespace polyhop {
 
 /// The pieces of a configuration: the experiment's own file, the files that it includes, and settings on the command
-/// line. While it is read, lines of included files are numbered far beyond those of the own file, and the n-th setting
-/// has the line -n, so that a line alone tells where it is from.
+/// line. While it is read, lines of included files have numbers far beyond those of the experiment's own file, and the
+/// n-th setting has the line -n, so that a line number alone shows where a value comes from.
 class Sources {
  public:
   Sources() : Sources("") {}

@@ -39,7 +39,8 @@ struct Instance {
   Index skipped = 0;         // rows of the data left out because they lack a value
 };
 
-/// All processes of the team call it together, each for its own agents. Only the ownership depends on the placement.
+/// All processes of the team call it together, each for its own agents. Only who owns which agents depends on the
+/// placement.
 Instance make_instance(const ExperimentOptions& options, std::uint64_t seed, Team& team = alone(),
                        Placement placement = Placement::automatic);
 

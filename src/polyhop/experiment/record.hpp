@@ -72,7 +72,7 @@ struct EnumNames<ColumnKind> {
                                                                                     {ColumnKind::count, "count"}}};
 };
 
-/// What a figure compares a measure with: the experiment's target, or the error rate of w^o.
+/// The line that a figure draws beside a measure: the experiment's target, or the error rate of w^o.
 enum class ComparedWith { nothing, target, optimum };
 
 /// A number of a point: everything that the store, files, pages, figures and documents know about it.
@@ -156,7 +156,7 @@ inline double number_in(const PointColumn& column, const Point& point) {
   return std::visit([&](const auto member) { return static_cast<double>(point.*member); }, column.number);
 }
 
-/// What the search for the best constant cost, over all trial runs, and what it found.
+/// The result of the search for the best constant, and its cost over all trial runs.
 struct Tuning {
   std::string method;
   double value = 0;      // the constant found
@@ -180,7 +180,7 @@ struct NetworkPicture {
   std::vector<std::pair<std::int32_t, std::int32_t>> edges;  // k < l, in order
 };
 
-/// If columns of features differ in size by more than this, it is the likely reason for a run that missed its target.
+/// If columns of features differ in size by more than this, that is the likely reason why a run missed its target.
 inline constexpr double unlike_columns = 10;
 
 /// One run: a method on a seed.
@@ -192,7 +192,7 @@ struct Cell {
   bool bad_input = false;  // it failed because of bad input
   MeteredVector<Point> points;
   std::vector<MeteredVector<double>> steps;  // per point, if every agent's step is recorded; otherwise empty
-  /// Likewise for a network small enough to draw: every agent's ||w_k - mean of all w_k||; otherwise empty.
+  /// Every agent's ||w_k - mean of all w_k||, if the network is small enough to draw; otherwise empty.
   std::vector<MeteredVector<double>> distances;
   Rows models;                 // K x M, the last iterate
   Rows averaged;               // K x M, or empty

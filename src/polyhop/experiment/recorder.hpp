@@ -14,8 +14,8 @@
 
 namespace polyhop {
 
-/// Watches a run from one worker: at each recorded iteration all workers compute the global numbers together, in agent
-/// order, and the first of them writes the point. The only user of the collective.
+/// Watches a run from one worker. At each recorded iteration, all workers compute the global numbers together, in order
+/// of the agents, and the first one writes the point. Nothing else uses the collective.
 class Recorder {
  public:
   Recorder(const ExperimentOptions& options, const Problem& problem, const Reference& reference, Worker& worker,
@@ -37,7 +37,7 @@ class Recorder {
   Checkpoint standing(Index iteration, double seconds, const Oracle& oracle);
   /// Sends the last models of all agents to the first worker's `sink`: "models" and, if recorded, "averaged".
   void send_models(const Algorithm& algorithm, const Rows* averaged, const StateSink& sink);
-  /// Writes them into the cell instead; only for a process that does the run alone.
+  /// Writes them into the cell instead; only if a single process does the run.
   void finish(const Algorithm& algorithm, const Rows* averaged);
 
  private:

@@ -28,10 +28,11 @@ struct RunOptions {
   std::function<void(Index rows)> on_skipped = {};
   /// Polled a few times per second by every running cell: true ends them at their next checkpoint, `unfinished`.
   std::function<bool()> stop = {};
-  /// Where finished cells are kept and found again, and unfinished ones resume from. Models then stay there.
+  /// The store that keeps finished cells, and the checkpoints from which unfinished ones resume. Models then stay
+  /// there.
   Store* store = nullptr;
-  /// The processes that share the work. Every process calls `run` with the same configuration; callbacks, `stop` and
-  /// the store of the first one are used, those of the others ignored.
+  /// The processes that share the work. Every process calls `run` with the same configuration; only the first one's
+  /// callbacks, `stop` and store are used.
   Team* team = &alone();
   /// Which agents each process owns. No result depends on it.
   Placement placement = Placement::automatic;

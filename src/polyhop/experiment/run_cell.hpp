@@ -14,7 +14,7 @@
 
 namespace polyhop {
 
-/// What a cell's run is based on.
+/// The inputs of a cell's run.
 struct Stage {
   const CombinationMatrix& matrix;
   const Problem& problem;
@@ -42,9 +42,9 @@ struct CellControl {
   bool models = true;                                                 // put the last models of all agents into the cell
   std::function<bool()> stop = {};
   std::function<void(const Cell& cell)> on_point = {};
-  /// Saves a checkpoint; must ask `state` for all of its parts.
+  /// Saves a checkpoint; it must ask `state` for all parts.
   std::function<void(const Cell& cell, const Checkpoint& checkpoint, const StateStream& state)> save = {};
-  /// Saves a finished run, with the last models in parts, which then are not put into the cell.
+  /// Saves a finished run, with the last models in parts; the cell then has no models.
   std::function<void(const Cell& cell, const StateStream& models)> finish = {};
 };
 
@@ -54,7 +54,7 @@ struct CellControl {
 Cell run_cell(const ExperimentOptions& options, const Method& method, const Stage& stage, std::uint64_t seed,
               Index workers, const CellControl& control = {}, Cell begun = {}, Team& team = alone());
 
-/// Builds every method once, so that whatever does not fit the instance shows before any work is done. Throws
+/// Builds every method once, so that a method that does not fit the instance is found before any work is done. Throws
 /// InputError.
 void check_methods(const Config& config, const Instance& instance, std::uint64_t seed, Team& team = alone());
 

@@ -14,8 +14,8 @@ struct SelfTest {
   std::string found;  // what was seen instead; empty if it holds
 };
 
-/// Checks guarantees on bits where they could break: exp, log and random numbers, the kernels chosen on this machine,
-/// and a small run on one and on two threads. Takes well under a second.
+/// Checks the bits where they could differ: exp, log and random numbers, the kernels chosen on this machine, and a
+/// small run on one and on two threads. Takes well under a second.
 std::vector<SelfTest> self_test();
 
 }  // namespace polyhop

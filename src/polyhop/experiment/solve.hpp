@@ -24,7 +24,7 @@ namespace polyhop {
 /// How to solve a problem. You need not choose anything: `auto` needs no step size.
 struct SolveOptions {
   Value step = "auto";   // a rule as in an experiment's file: "gap", or Value::Table{{"rule", "gap"}, ...}
-  Value algorithm = {};  // likewise; default "atc", unless the rule chooses the algorithm too
+  Value algorithm = {};  // an algorithm, as in a file; default "atc", unless the rule chooses the algorithm too
   GradientEstimate gradient = GradientEstimate::plain;
   Index iterations = 1000;  // at most
   Index record_every = 10;  // the iterations between two points of the curves
@@ -47,7 +47,7 @@ struct SolveOptions {
   FaultOptions faults = {};           // lost messages
 };
 
-/// What solve() found, and why it stopped.
+/// The result of solve(), and why it stopped.
 struct Summary {
   Rows models;                               // K x M: the last iterate
   Rows averaged;                             // K x M: the averaged iterates, or empty
@@ -106,15 +106,14 @@ class Run {
   [[nodiscard]] const Network& network() const { return *network_; }
   [[nodiscard]] const Oracle& oracle() const { return *oracle_; }
 
-  /// What must survive from one iteration to the next, for checkpoints. After restoring it, `resume` sets the next
-  /// iteration.
+  /// The state that checkpoints keep. After restoring it, `resume` sets the next iteration.
   [[nodiscard]] StateRegistry& state() {
     (void)average();
     return state_;
   }
   void resume(Index i) { i_ = i; }
 
-  /// Call it after the last step: releases what only steps need, to make room for the models.
+  /// Call it after the last step: frees the memory that only steps need, to make room for the models.
   void end() { rule_.reset(); }
 
   /// The run's parts, for recording.
@@ -128,7 +127,7 @@ class Run {
              const FaultOptions& faults, Index iterations);
 
   std::unique_ptr<Network> own_;       // if no runtime gave one
-  std::unique_ptr<Reference> solved_;  // likewise
+  std::unique_ptr<Reference> solved_;  // if none was given
   Network* network_;
   std::unique_ptr<Oracle> oracle_;
   std::unique_ptr<StepSize> rule_;

@@ -11,7 +11,7 @@
 
 namespace polyhop {
 
-/// What standardising did to each column, x -> (x - mean) / scale, and what agreeing on it cost.
+/// What standardising did to each column, x -> (x - mean) / scale, and how much agents sent to agree on it.
 struct Standardised {
   std::vector<double> mean;   // 0 for sparse features, which are not shifted
   std::vector<double> scale;  // 1 for a column that does not vary
@@ -26,7 +26,7 @@ struct ColumnMoments {
   Traffic traffic;             // of all processes
 };
 
-/// Agents send only sums over their own samples, along the links of the network; nobody sees another's data. `data`:
+/// Agents send only sums over their own samples, along the links of the network; no agent sees another's data. `data`:
 /// the samples of the agents that this process of the team owns. Sparse columns are never centred.
 ColumnMoments column_moments(const Dataset& data, bool centred, const CombinationMatrix& matrix,
                              const Ownership& ownership, Team& team);
@@ -37,10 +37,10 @@ Standardised standardise(Dataset& data, const CombinationMatrix& matrix, const O
 
 /// How many times larger the largest column of the features is than the smallest, as root mean squares over the samples
 /// of all agents; columns of zeros are ignored, and so is a last column of ones for the `intercept`. For advice only:
-/// no agent sends anything for it.
+/// no agent sends anything.
 double column_spread(const Dataset& data, bool intercept, Team& team);
 
-/// What the agents of all processes sent, from what a worker's block sent.
+/// The traffic of the agents of all processes, from that of a worker's block.
 Traffic of_all(const Traffic& own, Collective& collective);
 
 }  // namespace polyhop

@@ -52,8 +52,8 @@ class Store {
 
   static std::string file_in(const std::string& folder);
 
-  /// Sets what the experiment now consists of: name, settings, provenance, tunings, its cells in order, the network to
-  /// draw. Cells that the file no longer names stay in the store, ready for when the file names them again.
+  /// Sets the experiment's name, settings, provenance, tunings, cells in order, and the network to draw. Cells that the
+  /// file no longer names stay in the store, in case it names them again.
   void set_experiment(const Record& head, const std::vector<CellKey>& cells);
   /// Forgets all cells, tunings and points.
   void clear();
@@ -70,10 +70,10 @@ class Store {
   [[nodiscard]] Cell load_cell(const std::string& id, const std::string& method, std::uint64_t seed,
                                bool with_models) const;
 
-  /// Forgets what a cell has so far, so that it starts over.
+  /// Forgets a cell's results, so that it starts over.
   void restart(const std::string& id);
-  /// Commits the points from number `first_new` on, the checkpoint and all parts of its state in one transaction. After
-  /// a failure on the way, the last commit still holds.
+  /// Commits the points from number `first_new` on, the checkpoint and all parts of its state in one transaction. If
+  /// that fails, the last commit is still there.
   void save(const std::string& id, const Cell& cell, std::size_t first_new, const Checkpoint& checkpoint,
             const StateStream& state);
   /// Commits the last points, how the cell ended, and the parts of its "models" and "averaged" ones (ignoring those in
@@ -82,7 +82,7 @@ class Store {
   /// Stores the message of a cell that failed; it is tried again next time.
   void fail(const std::string& id, const std::string& message);
 
-  /// What a search found, by the hash of its settings.
+  /// The result of a search, by the hash of its settings.
   [[nodiscard]] std::optional<Tuning> tuning(const std::string& id) const;
   /// Also deletes its trials.
   void save_tuning(const std::string& id, const Tuning& tuning);

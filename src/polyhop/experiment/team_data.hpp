@@ -17,7 +17,7 @@ namespace polyhop {
 
 /// The cost of one iteration for each agent, in multiplications per coordinate: 1 for each row that it combines, its
 /// own and its neighbours', and 2 for each sample of its batch, whose features are read for the prediction and for the
-/// gradient. `samples`: of each agent; if empty because they are not known, only neighbours count.
+/// gradient. `samples`: of each agent; if empty (not known), only neighbours count.
 std::vector<double> agent_costs(const CombinationMatrix& matrix, const Batch& batch, std::span<const Index> samples);
 
 /// About how many multiply-adds an iteration of all agents takes: for their gradients, and for combining neighbours'

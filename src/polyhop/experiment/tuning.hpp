@@ -28,8 +28,8 @@ struct TrialScore {
 /// final excess risk wins. If the goal is a final risk, only that counts.
 bool is_better(const TrialScore& a, const TrialScore& b, TuningGoal goal);
 
-/// Tries several steps and returns their scores, in order. A step that cannot beat `to_beat`, if given, may be given up
-/// early and then scores no better than it.
+/// Tries several steps and returns their scores, in order. A step that cannot beat `to_beat`, if given, may end early,
+/// and then scores no better.
 using TrySteps = std::function<std::vector<TrialScore>(std::span<const double> steps, const TrialScore* to_beat)>;
 
 /// Steps that a search tried together, their scores, and the search's cost up to then.
@@ -38,7 +38,7 @@ struct TuningTrial {
   std::vector<TrialScore> scores;  // of each step
   Tuning cost;                     // of all trial runs so far
 
-  /// The same as numbers, for a store; and back: empty if these are not the numbers of a trial.
+  /// The same as numbers, for a store; and back, empty if these are not the numbers of a trial.
   [[nodiscard]] std::vector<double> numbers() const;
   static std::optional<TuningTrial> from(std::span<const double> numbers);
 };
@@ -59,7 +59,7 @@ FoundStep search_step(double start, const TuningOptions& options, const TrySteps
 /// largest reported one. Throws InputError if a given one is reported.
 std::vector<std::uint64_t> tuning_seeds(const ExperimentOptions& options);
 
-/// How a search is watched and what it may use.
+/// Callbacks and resources of a search.
 struct TuningControl {
   /// As in RunOptions; no result depends on it.
   Index threads = 0;
@@ -102,7 +102,7 @@ struct TunedConfig {
 };
 
 /// Replaces every `rule = "tuned"` by a constant; empty if it was stopped. Methods that differ only in their factor
-/// share one search, and each is charged for all of it.
+/// share one search; its cost counts in full for each.
 std::optional<TunedConfig> resolve_tuned(Config config, const TuningControl& control = {});
 
 }  // namespace polyhop

@@ -83,7 +83,7 @@ constexpr bool is_good(FitEnd end) {
   return end == FitEnd::converged || end == FitEnd::plateau || end == FitEnd::separated;
 }
 
-/// What a fit is about to do, and what an iteration will send.
+/// The plan of a fit, and what an iteration will send.
 struct FitPlan {
   FitMethod method = FitMethod::tree;
   std::string loss;
@@ -97,7 +97,7 @@ struct FitPlan {
 
 struct FitResult {
   Model model;
-  /// Of the features as they are in the file, so that coefficients can be compared: deviation times coefficient.
+  /// Of the features as in the file, for comparing coefficients: deviation times coefficient.
   std::vector<double> mean = {};
   std::vector<double> deviation = {};
   Index skipped = 0;     // rows left out because they lack a value

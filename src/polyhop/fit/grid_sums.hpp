@@ -11,9 +11,9 @@ namespace polyhop {
 
 /// Sums all agents' values and gradients along the tree, with the same bits along any tree: every number is first
 /// rounded to a multiple of a power of two, for which sums of K of them are exact. Otherwise hundreds of quasi-Newton
-/// steps would turn different rounding into a different model. All agents know the powers; along with the sums come
-/// counts of the agents whose numbers are too large for them, in which case all is sent again, and of those for which a
-/// smaller power would do.
+/// steps would turn different rounding into a different model. All agents know the powers. With the sums come two
+/// counts: of agents whose numbers are too large for the power, in which case everything is sent again, and of agents
+/// for which a smaller power would do.
 class GridSums {
  public:
   /// `slope`: the rough size of a gradient. `agents`: in the block.

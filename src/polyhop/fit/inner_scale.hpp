@@ -9,8 +9,8 @@
 namespace polyhop {
 
 /// Columns as a descent sees them, x -> (x - mean) / scale with approximately their mean and spread, whatever units the
-/// table has: the curvature of the cost along each is about 1. Factors on the penalty keep the cost that of the table's
-/// own coefficients.
+/// table has: the curvature of the cost along each is about 1. Factors on the penalty keep the cost equal to that of
+/// the table's own coefficients.
 struct InnerScale {
   std::vector<double> mean;       // 0 for sparse columns, and if there is no intercept to absorb it
   std::vector<double> scale;      // the intercept's column of ones has 0 and 1

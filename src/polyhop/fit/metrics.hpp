@@ -9,8 +9,8 @@
 #include "polyhop/core/index.hpp"
 #include "polyhop/core/rows.hpp"
 
-/// How good predictions are, by the same definitions as scikit-learn's functions of these names. Undefined values
-/// (nothing to predict, targets that are all the same) are NaN. `truth` and `predicted` are equally long.
+/// How good predictions are, defined as in scikit-learn's functions of these names. Undefined values (nothing to
+/// predict, targets that are all the same) are NaN. `truth` and `predicted` are equally long.
 namespace polyhop::metrics {
 
 /// sqrt of the mean of (truth - predicted)^2

@@ -18,10 +18,10 @@ struct ScoredSamples {
   std::vector<double> targets;
 };
 
-/// How good a model is on the samples of all agents. Every worker evaluates those of its own agents, in the order of
-/// its block, and sends only sums of metrics and counts, the same whatever the workers: no sample's target or score.
-/// The AUC comes from counts of both classes in bins of the score; it is exact up to 4096 samples, and off by about
-/// 1e-4 for more.
+/// How good a model is on the samples of all agents. Every worker evaluates the samples of its own agents, in the order
+/// of its block. It sends only sums of metrics and counts, which do not depend on the workers, never a sample's target
+/// or score. The AUC comes from counts of both classes in bins of the score; it is exact up to 4096 samples, and off by
+/// about 1e-4 for more.
 ModelEvaluation evaluate_pooled(const Model& model, std::span<const ScoredSamples> agents, Collective& collective);
 
 }  // namespace polyhop

@@ -8,8 +8,8 @@
 
 namespace polyhop {
 
-/// x rounded to this many bits. That drops the bits in which sums along different trees differ, so that fits on
-/// different networks start alike; only for values that need not be exact.
+/// x rounded to this many bits, which drops those in which sums along different trees differ, so that fits on different
+/// networks start alike. Only for values that need not be exact.
 double coarse(double x, int bits);
 
 /// The network of a fit, and which of its agents are in this process.
@@ -20,9 +20,9 @@ struct Shares {
 
   [[nodiscard]] Block own() const { return ownership.block(team.rank()); }
   [[nodiscard]] Index agents() const { return matrix.agents(); }
-  /// Which part of all agents' data is here.
+  /// Which part of all agents' data this process has.
   [[nodiscard]] DataShare of(const Dataset& data) const;
-  /// The sum over all agents of one row each, along the tree; `rows` are those of the agents here; charged as scalars.
+  /// The sum over all agents of one row each, along the tree; `rows` are those of the agents here. Counted as scalars.
   [[nodiscard]] std::vector<double> sum(Rows rows, Traffic& traffic) const;
 };
 

@@ -18,7 +18,7 @@ struct DadamOptions {
 /// DADAM (Nazari et al. 2022; constants not verified against the original): one step per coordinate,
 ///   m <- b1 m + (1 - b1) g,  v <- b2 v + (1 - b2) g^2,  u <- b3 u + (1 - b3) max(u, v),
 ///   w_k <- sum_l a_kl w_l - mu m_k / (sqrt(u_k) + epsilon).
-/// Still needs one mu for all agents. 1 round, 1 vector per edge.
+/// It still needs one mu for all agents. 1 round, 1 vector per edge.
 class Dadam final : public Algorithm {
  public:
   Dadam(Rows start, const DadamOptions& options);
@@ -41,7 +41,7 @@ struct DamsgradOptions {
 /// Decentralized AMSGrad (Chen et al. 2022; constants not verified against the original): agents agree on the
 /// preconditioner by dynamic consensus. With m, v as above, vhat <- max(vhat, v), and t, vhat starting at epsilon:
 ///   X = A W,  T = A t,  w_k <- x_k - mu m_k / sqrt(max(T_k, epsilon)),  t_k <- T_k - vhat_before + vhat.
-/// Still needs one mu for all agents. 2 rounds, 2 vectors per edge.
+/// It still needs one mu for all agents. 2 rounds, 2 vectors per edge.
 class Damsgrad final : public Algorithm {
  public:
   Damsgrad(Rows start, const DamsgradOptions& options);

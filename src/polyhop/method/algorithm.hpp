@@ -26,9 +26,9 @@ class Algorithm {
   [[nodiscard]] const Rows& models() const { return w_; }
   /// The step sizes of the last iteration.
   [[nodiscard]] std::span<const double> steps() const { return mu_; }
-  /// False while every move lowers the cost: there is no noise to average out, so the averaged models are the models.
+  /// False while every move lowers the cost: there is then no noise to average out, and the averages are the models.
   [[nodiscard]] virtual bool is_noisy() const { return true; }
-  /// Whether iterations can take their final models into a mean as they overwrite those of the iteration before.
+  /// Whether an iteration can add its final models to a mean while it overwrites the previous ones.
   [[nodiscard]] virtual bool blends() const { return false; }
   /// Asks the next iteration to do so.
   void blend_next(const BlendedRows& mean) { mean_ = mean; }
@@ -51,7 +51,7 @@ class Algorithm {
     oracle.draw(i);
     return {i, w, oracle.evaluate(w, with_values), oracle};
   }
-  /// The mean to blend the iteration's final models into, for those that can.
+  /// The mean that takes in the iteration's final models, for algorithms that can blend.
   BlendedRows take_mean() { return std::exchange(mean_, {}); }
   /// Rows of zeros in the shape of the models.
   [[nodiscard]] Rows zeros() const { return w_.zeros(w_.rows()); }

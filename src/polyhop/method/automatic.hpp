@@ -17,14 +17,13 @@
 
 namespace polyhop {
 
-/// Whether a number of each agent still falls: compares its sums over the late and the early half of a window, over the
-/// whole network. Windows are [e/2, e), e = `first`, twice that, ..., from 512/K on, so that few agents are judged on
-/// as many samples as many agents. All get the same answer.
+/// Whether a number still falls, summed over the whole network: compares the late half of a window with the early one.
+/// Windows are [e/2, e), e = `first`, twice that, ..., from 512/K on, so that few agents are judged on as many samples
+/// as many agents. All agents get the same answer.
 class ProgressWatch {
  public:
   ProgressWatch(Index agents_of_block, Index agents, Index first = 128, std::string name = "progress");
-  /// Adds the block's numbers; true at the end of a window. Then it costs 2 scalars per round of Network::spread_sum,
-  /// otherwise nothing.
+  /// Adds the block's numbers; true at the end of a window, which costs 2 scalars per round of Network::spread_sum.
   bool observe(std::span<const double> numbers, Network& network);
   /// The late sum of the last window divided by the early one; 0 if the early one was 0.
   [[nodiscard]] double ratio() const { return ratio_; }
@@ -39,17 +38,17 @@ class ProgressWatch {
   std::vector<double> early_, late_;
 };
 
-/// Whether GAP keeps its promises. It compares how much the steps claim to have reduced the squared distance to a model
-/// that fits every sample with how far each model went, at most, from where the window began, squared and summed over
-/// the network. If such a model exists, the claims cannot exceed that distance by much; if not, the same distance is
-/// claimed again and again. Windows end at 32, 64, 128, ... iterations. Claims are not kept if they exceed 3 times the
-/// distance, and their ratio to it exceeds the one in the middle of the window by a quarter. 4 scalars over the tree,
-/// twice per window.
+/// Whether GAP keeps its promises. Its steps claim to reduce the squared distance to a model that fits every sample;
+/// the sum of these claims is compared with the largest squared distance that each model has moved since the window
+/// began, summed over the network. If such a model exists, the claims cannot be much larger; if not, the same distance
+/// is claimed again and again. Windows end at 32, 64, 128, ... iterations. Claims are not kept if they exceed 3 times
+/// the distance, and if that ratio is a quarter larger than in the middle of the window. 4 scalars over the tree, twice
+/// per window.
 class ClaimWatch {
  public:
   explicit ClaimWatch(const Rows& start);
   /// Call it before a step from w, with the agents' costs there: true if claims are not kept, or cannot be, because a
-  /// cost is below 0 or nobody has moved although there are gradients.
+  /// cost is below 0, or no agent has moved although there are gradients.
   bool broken(const Rows& w, const Iterate& at, Network& network);
   /// Call it after the step to w, with what the step claims.
   void observe(std::span<const double> claims, const Rows& w);
@@ -65,8 +64,7 @@ class ClaimWatch {
   double half_ = 0;  // claims against the way in the middle
 };
 
-/// For users who know neither a step nor an optimum (docs/auto-rule.md): several algorithms, and tests that decide
-/// which one to run.
+/// For users who know neither a step nor an optimum (docs/auto-rule.md): several algorithms, and tests that choose one.
 ///  0. Exact diffusion, primal, with GAP, mixing as much as the network allows: bound "tight" ("linear" where no
 ///     smoothness is known), damping "rows", projection, 5 sweeps, relaxation 1.5, optimum 0. Where the data fit, its
 ///     steps are larger than any constant. Left out where no data can be fitted: a penalty, a loss that never ends.
@@ -76,12 +74,11 @@ class ClaimWatch {
 ///     mean has no bias;
 ///  2. and when that stalls too, noise is left: the same with falling steps.
 /// All agents switch together, by sums over the network. Costs GAP's traffic in stage 0, 1 vector per edge later.
-/// Linear models with finite data do better. With full gradients they use TreeDescent alone. With batches, evaluating
-/// all samples takes an epoch, as many iterations as the samples fill batches, so that no iteration evaluates more than
-/// it would otherwise. A run that is long enough for a pass of TreeNewton uses nothing else, one pass per epoch; a
-/// model of more than 200 numbers needs 5 epochs for that, and one of more than 1000 never uses it: in a run of at
-/// least 8 epochs, it takes 3 epochs of stage 1, and then TreeDescent. RememberingDescent's steps
-/// fall to 0 after the first quarter of its run.
+/// Linear models with finite data do better. With full gradients they use TreeDescent alone. With batches, all samples
+/// are evaluated over an epoch, as many iterations as the samples fill batches. A run that is long enough for a pass of
+/// TreeNewton uses nothing else, one pass per epoch. Models of more than 200 numbers need 5 epochs for that. Models of
+/// more than 1000 never use it; in a run of at least 8 epochs, they take 3 epochs of stage 1, and then TreeDescent.
+/// RememberingDescent's steps start to fall after the first quarter of its run, and end at 0.
 class Automatic final : public Algorithm {
  public:
   Automatic(Rows start, const NoOptions& options, const Setting& setting);
@@ -106,7 +103,7 @@ class Automatic final : public Algorithm {
   double mixing_;
   Index stage_ = 0;
   Index falling_ = 0;           // iterations of stage 2
-  Index iterations_;            // of the run; 0: nobody knows
+  Index iterations_;            // of the run; 0: unknown
   Index epoch_ = 0;             // iterations that one evaluation of all samples takes; 0: not known yet
   Index turn_ = never;          // the iteration from which on gradients are whole
   Index passes_begin_ = never;  // those of TreeNewton, each of which ends an epoch later

@@ -12,13 +12,13 @@
 namespace polyhop {
 
 /// wbar <- wbar + 4/(i+4) (w - wbar) after iteration i = 0, 1, ...: an average that forgets the start, for any
-/// algorithm and rule; i = 0 starts afresh with w. Always in double, whatever type the models have. No communication.
+/// algorithm and rule: at i = 0 it is w. Always in double, whatever the type of the models. No communication.
 class AveragedIterate {
  public:
   explicit AveragedIterate(const Rows& start) : average_(converted(start, Element::float64)) {}
   void update(Index i, const Rows& w) { update_by(share(i), w); }
   /// Takes the algorithm's iteration i and updates the average. An algorithm that blends does so in every second
-  /// iteration, for both: until then, or until somebody asks, the share of the first is due.
+  /// iteration, for two iterations at a time; until then, or until it is needed, the first one's share is due.
   void step(Index i, Algorithm& algorithm, Oracle& oracle, StepSize& rule, Network& network) {
     if (!algorithm.blends()) {
       algorithm.step(i, oracle, rule, network);
@@ -31,7 +31,7 @@ class AveragedIterate {
       algorithm.step(i, oracle, rule, network);
     }
   }
-  /// The averages after what is due, too, was taken in; `w`: the algorithm's models.
+  /// The averages, including what was still due; `w`: the algorithm's models.
   const Rows& settled(const Rows& w) {
     if (due_ != 0) update_by(std::exchange(due_, 0), w);
     return average_;

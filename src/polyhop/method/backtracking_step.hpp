@@ -24,10 +24,10 @@ struct EnumNames<AgreementReach> {
 /// from a = growth * (its own last accepted a; `first` at the start) and shrinks a while
 ///   Jhat_k(w_k - a g_k) > Jhat_k(w_k) - (1 - delta/2) a ||g_k||^2 + 1e-12 max(1, |Jhat_k(w_k)|),
 /// on the sample that gave g_k, at most 50 times. Then mu_k is the smallest accepted a within reach. If a ||g_k||^2 is
-/// lost in rounding, a does not grow. The search always goes along g_k, even in algorithms that do not step along it:
-/// it measures how far the agent's own curvature lets it go. With growth = 1 an agent's a is a running minimum. For
-/// least squares on one sample a is accepted iff a <= delta/||h||^2. Costs 1 scalar (or as many as the diameter) and at
-/// least 2 values: one at w_k, and one for each a that is tried.
+/// lost in rounding, a does not grow. The search always goes along g_k, even if the algorithm steps along something
+/// else: it measures how far the agent's own curvature lets it go. With growth = 1, a never grows. For least squares on
+/// one sample, a is accepted iff a <= delta/||h||^2. Costs 1 scalar (or as many as the diameter), and a value at w_k
+/// and for each a that is tried.
 struct BacktrackingOptions {
   double growth = 2;
   double delta = 1;

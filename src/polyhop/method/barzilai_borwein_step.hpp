@@ -28,8 +28,8 @@ struct EnumNames<Quotient> {
 /// Barzilai and Borwein's steps. Each agent uses its own last move: with s = w_i - w_{i-1} and z the difference of its
 /// gradients at the two points on the current sample,
 ///   mu_k = s.s / s.z  (long)   or   s.z / z.z  (short),   clipped to [min, max];
-/// `first` at i = 0, and the agent's own previous step if s.z <= 0 or it has not moved. With gradient tracking it is
-/// the method of Gao et al. (2022), with DGD that of Iyanuoluwa (2022); constants not verified against the originals.
+/// `first` at i = 0, and the agent's own previous step if s.z <= 0 or it has not moved. With gradient tracking, this is
+/// the method of Gao et al. (2022); with DGD, that of Iyanuoluwa (2022); constants not verified against the originals.
 /// Costs 1 more gradient unless batch = "all", and 1 scalar if agents agree on a step.
 struct BarzilaiBorweinOptions {
   Quotient kind = Quotient::long_step;

@@ -11,8 +11,8 @@
 namespace polyhop {
 
 /// The largest curvature that each agent has met along its own gradients. If it starts from the known smoothness, the
-/// worst case, it may fall for a while. 1 value per iteration, and more after a trial that was far too long: one that
-/// is not finite, or that shows a curvature above 16 times the largest, says nothing about shorter ones.
+/// worst case, it may fall for a while. 1 value per iteration, and more after a trial that was far too long. Such a
+/// trial is not finite, or shows a curvature above 16 times the largest, and says nothing about shorter ones.
 class CurvatureWatch {
  public:
   explicit CurvatureWatch(Index agents);
@@ -33,12 +33,12 @@ class CurvatureWatch {
 };
 
 /// Exact diffusion, dual and agent-wise, with steps share/L_k that every agent finds for itself. L_k is the larger of
-/// two numbers: what CurvatureWatch has met, and the largest secant ||g_i - g_{i-1}|| / ||w_i - w_{i-1}|| of the
-/// agent's own gradients, because it moves along g_k + d_k, where its cost may be steeper than along g_k. Both may fall
-/// by 3% per iteration for the first 100 iterations, since many costs are steepest at the start; later they never fall,
-/// so that steps settle. Secants are used with full gradients only; with batches they would cost one more gradient. An
-/// agent that meets no curvature at all takes steps of `share`: 0 would cut it off. No move along g_k + d_k is longer
-/// than the agent's reach. 1 vector and 1 scalar per iteration.
+/// two numbers: the curvature of CurvatureWatch, and the largest secant ||g_i - g_{i-1}|| / ||w_i - w_{i-1}|| of the
+/// agent's own gradients, because the agent moves along g_k + d_k, where its cost may be steeper than along g_k. Both
+/// may fall by 3% per iteration for the first 100 iterations, since many costs are steepest at the start; later they
+/// never fall, so that steps settle. Secants are used with full gradients only; with batches they would cost one more
+/// gradient. An agent that meets no curvature takes steps of `share`, since 0 would cut it off. No move along g_k + d_k
+/// is longer than the agent's reach. 1 vector and 1 scalar per iteration.
 class CorrectedDescent {
  public:
   /// `zeros`: rows like the models'; `reach`: how far each agent may go in one move, empty for no limit.

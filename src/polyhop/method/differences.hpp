@@ -14,9 +14,9 @@
 namespace polyhop {
 
 /// What an agent's last move says about the curvature of its own cost: the products of s = w_i - w_{i-1} and z, the
-/// difference of its own gradients at the two points on the current sample, whatever the recursion steps along. With
-/// full gradients the previous gradient is remembered and costs nothing; otherwise it costs 1 more gradient per
-/// iteration, so that the noise of two samples is not mistaken for curvature. No communication.
+/// difference of its own gradients at the two points on the current sample, whatever the recursion steps along. Full
+/// gradients are remembered, and cost nothing; otherwise this costs 1 more gradient per iteration, so that the noise of
+/// two samples is not mistaken for curvature. No communication.
 class Differences {
  public:
   /// `zeros`: rows like the models'.

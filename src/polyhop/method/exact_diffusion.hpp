@@ -42,7 +42,7 @@ double largest_mixing(const CombinationMatrix& matrix);
 /// The largest c for which the dual form with agent-wise steps is proven: 1/(2 (1 - min_k a_kk)), at most 1.
 double largest_dual_mixing(const CombinationMatrix& matrix);
 
-/// What exact diffusion keeps besides the models, and its iteration once the steps are chosen.
+/// The state of exact diffusion besides the models, and its iteration once the steps are chosen.
 class DualCorrection {
  public:
   /// `zeros`: rows like the models'.
@@ -62,7 +62,7 @@ class DualCorrection {
   Gradients along_direction_;
 };
 
-/// The same for the primal form: psi, and the point that a step is taken from.
+/// The same for the primal form: psi, and the point where a step starts.
 class PrimalCorrection {
  public:
   PrimalCorrection(const Rows& start, double mixing);
@@ -99,10 +99,10 @@ class ExactDiffusion final : public Algorithm {
 
 /// The same algorithm as published: with psi_0 = W_0,
 ///   psi_i = W_{i-1} - diag(mu) G_{i-1},   W_i = Wg (psi_i + W_{i-1} - psi_{i-1}).
-/// With one step for all agents its fixed point is w^o. It takes other steps too: agents then weigh as much as their
-/// steps, as in diffusion, which does no harm if they share a minimiser. GAP applies with X = 2 W - psi. GAP's steps do
-/// not change at a fixed point: at w^o, X = w^o + diag(mu) G, so c = -Z mu. `mixing` goes up to largest_mixing. 1
-/// round, 1 vector per edge.
+/// With one step for all agents its fixed point is w^o. It takes other steps too: agents then have weights in
+/// proportion to their steps, as in diffusion, which does no harm if they share a minimiser. GAP applies with X = 2 W -
+/// psi. GAP's steps do not change at a fixed point: at w^o, X = w^o + diag(mu) G, so c = -Z mu. `mixing` goes up to
+/// largest_mixing. 1 round, 1 vector per edge.
 class PrimalExactDiffusion final : public Algorithm {
  public:
   explicit PrimalExactDiffusion(Rows start, double mixing = 0.5);

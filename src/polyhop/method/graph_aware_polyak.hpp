@@ -76,7 +76,7 @@ struct GapOptions {
 ///   z_kl = b_kl g_k.g_l,   c_k = sum_l b_kl g_k.(w^o - w_l),   B = A^T A.
 /// c is replaced by a bound cbar that needs only Jhat_k(w^o), and T sweeps solve Z u = -cbar approximately:
 ///   mu_k <- mu_k - alpha_k (cbar_k + sum_l z_kl mu_l),   from 0   [eq:step-size-rule].
-/// On a recursion W+ = P (X - diag(mu) Y) other than ATC's, B = P^T P, y stands for g, and
+/// For another recursion than ATC's, W+ = P (X - diag(mu) Y): B = P^T P, y replaces g, and
 ///   cbar_k = Jhat_k(w^o) - value_k + y_k.(w_k - (B X)_k),
 /// where value_k is the agent's own cost, or the tracked one if Y is tracked. If P = I, this is a Polyak step.
 ///
@@ -99,8 +99,8 @@ class GraphAwarePolyak final : public StepSize {
   void loosen_cap(double factor) { cap_->loosen(factor); }
   /// Makes bound = "tight" fall back to "linear" where no smoothness is known, instead of failing.
   void allow_unknown_smoothness() { allows_unknown_smoothness_ = true; }
-  /// out[k] = -mu_k (2 cbar_k + sum_l z_kl mu_l): how much the steps mu, taken from the last iterate, reduce the
-  /// squared distance to any model that fits, if there is one; per agent. 1 scalar from each agent within two hops.
+  /// out[k] = -mu_k (2 cbar_k + sum_l z_kl mu_l): the agent's part in how much the steps mu, from the last iterate,
+  /// reduce the squared distance to any model that fits, if there is one. 1 scalar from each agent within two hops.
   void claim(const Iterate& at, Network& network, std::span<const double> mu, std::span<double> out);
   /// lambda_B of `damping = "graph"`; 0 for the others.
   [[nodiscard]] double two_hop_scale() const { return lambda_b_; }
@@ -123,7 +123,7 @@ class GraphAwarePolyak final : public StepSize {
   void sweep_until_exact(const Iterate& at, Network& network, std::span<double> mu);
   void couple(const Iterate& at, Network& network, std::span<const double> mu);
   std::span<const double> energy(const Iterate& at, Network& network);
-  /// P = I: every agent is on its own.
+  /// P = I: no agent needs any other.
   [[nodiscard]] bool is_diagonal() const { return recursion_.mixing == 0; }
   [[nodiscard]] bool holds_gradients() const {
     return !is_diagonal() && (options_.damping == Damping::paper || options_.damping == Damping::rows);

@@ -21,8 +21,8 @@ namespace polyhop {
 ///  - otherwise, if no agent nearby has made progress (e_l < 0.99 times e_l one epoch earlier),
 ///    l_k <- l_k + share (ebar_k - l_k), share = 1/2 at first;
 ///  - no level exceeds ebar_k.
-/// Too low a level acts like a constant step, too high a level stalls. Costs 2 scalars per epoch, and once as many as
-/// the diameter.
+/// A level that is too low acts like a constant step; one that is too high stalls. Costs 2 scalars per epoch, and once
+/// as many as the diameter.
 class LevelEstimate {
  public:
   explicit LevelEstimate(Index agents);
@@ -40,7 +40,7 @@ class LevelEstimate {
   std::vector<double> level_, share_;
   std::vector<double> average_, epoch_before_;        // e_k now, and at the end of the last epoch
   std::vector<double> before_raise_, mean_at_raise_;  // the level and ebar_k at the raise that may be taken back
-  std::vector<double> mean_, progress_;               // ebar_k, and 1 if somebody nearby made progress
+  std::vector<double> mean_, progress_;               // ebar_k, and 1 if an agent nearby made progress
 };
 
 }  // namespace polyhop

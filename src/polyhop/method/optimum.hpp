@@ -13,9 +13,9 @@
 
 namespace polyhop {
 
-/// What a rule uses for Jhat_k(w^o): zero, one number, one number per agent (in the experiment's file or in a file of
-/// its own), the true value of the current sample at a known w^o, or a level estimated along the way. If the recursion
-/// tracks the network's averages, one number is needed, J(w^o): a list is rejected, and "per-sample" uses the known
+/// What a rule uses for Jhat_k(w^o): zero, one number, one number per agent (in the experiment's file or in a separate
+/// one), the true value of the current sample at a known w^o, or a level estimated along the way. If the recursion
+/// tracks the network's averages, one number is needed, J(w^o): a list is rejected, and "per-sample" means the known
 /// optimum.
 struct Optimum {
   enum class Kind { number, list, file, per_sample, estimate };

@@ -12,8 +12,8 @@
 
 namespace polyhop {
 
-/// Polyak's rule, for each agent on its own [eq:polyak]: mu_k = (Jhat_k(w_k) - Jhat_k(w^o)) / (c ||g_k||^2), at least 0
-/// and at most `max`; 0 if the gradient is 0. With c = 1/2 and a maximum it is SPS_max (Loizou et al. 2021). No
+/// Polyak's rule for each agent alone [eq:polyak]: mu_k = (Jhat_k(w_k) - Jhat_k(w^o)) / (c ||g_k||^2), at least 0 and
+/// at most `max`; 0 if the gradient is 0. With c = 1/2 and a maximum it is SPS_max (Loizou et al. 2021). No
 /// communication; 1 value.
 struct PolyakOptions {
   double c = 1;
@@ -44,8 +44,8 @@ class PolyakStep final : public StepSize {
 
 /// DecSPS, a decreasing stochastic Polyak step (Orvieto et al. 2022; constants not verified against the original):
 ///   mu_k = (1/c_i) min{(Jhat_k(w_k) - l_k)/||g_k||^2, c_{i-1} mu_{k,i-1}},   c_i = c0 sqrt(i+1),
-/// at i = 0 only the first term. If an agent fits its sample its step is 0, but later steps recover: the second term
-/// keeps its last positive value. No communication; 1 value.
+/// at i = 0 only the first term. If an agent fits its sample, its step is 0, but later steps recover, because the
+/// second term keeps its last positive value. No communication; 1 value.
 struct DecSpsOptions {
   double c0 = 1;
   Optimum optimum;

@@ -17,14 +17,14 @@ double unit_in(Element element);
 
 /// Minimises a smooth convex cost by L-BFGS (Liu and Nocedal 1989), one evaluation at a time: evaluate at `trial()`,
 /// then `take` the result. The same numbers give the same steps to the bit, so agents that share sums need no leader.
-/// Libraries call the cost themselves, which does not fit here; and near the minimum, where values are equal up to
-/// rounding, this one judges a step by its slope.
+/// Libraries do not fit here, because they call the cost themselves. Near the minimum, where values are equal up to
+/// rounding, this class judges a step by its slope.
 class QuasiNewton {
  public:
   /// `memory`: how many steps it remembers, two vectors each.
   QuasiNewton(std::span<const double> start, Index memory);
-  /// From a start that is not known yet. `element`: the number type of the points where the cost is evaluated; trials
-  /// are rounded to it, so that values and gradients belong to exactly these points.
+  /// From a start that is not known yet. `element`: the number type of the points where the cost is evaluated. Trials
+  /// are rounded to it, so that values and gradients are those of exactly these points.
   QuasiNewton(Index columns, Index memory, Element element);
   void begin(std::span<const double> start);
 
@@ -45,11 +45,11 @@ class QuasiNewton {
   [[nodiscard]] std::span<const double> point() const { return point_.row(0); }
   [[nodiscard]] double value() const { return value_; }
   [[nodiscard]] double gradient_norm() const;
-  /// The most that the last step was expected to gain: half of the slope along its direction.
+  /// The largest gain expected of the last step: half of the slope along its direction.
   [[nodiscard]] double expected_gain() const { return -slope_ / 2; }
 
-  /// Whether the next step is lost in the rounding of the point: a gradient of 0, or a quasi-Newton step of less than
-  /// a unit in the last place.
+  /// Whether rounding would swallow the next step: a gradient of 0, or a quasi-Newton step of less than a unit in the
+  /// last place.
   [[nodiscard]] bool is_at_rest() const;
 
   /// Registers what survives a `take`, all of it shared, under names that begin with `name`.

@@ -13,21 +13,23 @@
 
 namespace polyhop {
 
-/// Exact diffusion, dual, for linear models with finite data; it finds its own steps and removes the noise of batches;
-/// see docs/auto-rule.md. It remembers every sample's last prediction z_kn and slope alpha_kn; for a sample not drawn
-/// yet, those at the point where the descent began. With l' the new slopes of the batch b, factor and mean_b as in J_k:
+/// Exact diffusion, dual, for linear models with finite data, which finds its own steps and removes the noise of
+/// batches (docs/auto-rule.md). It remembers every sample's last prediction z_kn and slope alpha_kn; a sample not drawn
+/// yet has those of the point where the descent began. With l' the new slopes of the batch b, factor and mean_b as in
+/// J_k:
 ///   v_k = mean_b [l' h - lambda_k (alpha h - abar_k)] + the penalty's,
-/// where abar_k is the mean of alpha h over all samples drawn before; the second part of the bracket is only for these.
+/// where abar_k is the mean of alpha h over all samples drawn before; only these have the second part of the bracket.
 /// lambda_k is the share of the new slopes that the remembered ones explain, a_k/b_k clipped to [0, 1]: 1 makes it
 /// SAGA, 0 a batch's own gradient. The step is 1/(rho_k + l2) after a ramp of 8 iterations, and 0 as long as nothing is
-/// known. rho_k = den_k/num_k is the curvature that the network meets between what was remembered and now, in the
+/// known. rho_k = den_k/num_k is the curvature of the network between the remembered and the present point, in the
 /// metric 2P - P^2 of exact diffusion's fast modes:
 ///   e_k = mean_b (l' - alpha) h,   num: mean_b (l' - alpha)(z - z_kn),   den: sum_j (2 q0 (P q0) - (P q0)^2)_kj,
-/// q0_k is e_k folded by shared random signs; a: mean_b l' alpha ||h||^2, b: mean_b alpha^2 ||h||^2, over samples drawn
-/// before. In every iteration A averages all four over the neighbours, and 1/32 of each is forgotten; rho_k stays as it
-/// is if num or den is not above 0, and is at least 1/64 of its first value. In the first iteration e_k = mean_b l' h,
-/// num is mean_b l'^2 / max l'', den is at least a tenth of ||q0_k||^2, and both start afresh after it. 1 vector and 13
-/// scalars per edge, in 3 rounds; 1 gradient, and 1 more from an agent that draws a sample for the first time.
+/// q0_k is e_k folded to 8 numbers by shared random signs; a: mean_b l' alpha ||h||^2, b: mean_b alpha^2 ||h||^2, over
+/// samples drawn before. In every iteration A averages all four over the neighbours, and 1/32 of each is forgotten.
+/// rho_k is at least 1/64 of its first value, and does not change unless num and den are above 0. In the first
+/// iteration e_k = mean_b l' h, num is mean_b l'^2 / max l'', den is at least a tenth of ||q0_k||^2, and both start
+/// again after it. 1 vector and 13 scalars per edge, in 3 rounds; 1 gradient, and 1 more from an agent that draws a
+/// sample for the first time.
 class RememberingDescent {
  public:
   /// `zeros`: rows like the models'; the setting's oracle must be one that `suits` accepts.

@@ -34,7 +34,7 @@ struct RuleEntry {
   Steps gives = Steps::agent_wise;
   std::string constant;  // the option that needs tuning, or empty; `tuned` can tune it
   std::vector<FieldInfo> options;
-  /// `among`: the rules that a rule about another rule may name.
+  /// `among`: the rules that may be named in the options of a rule such as `tuned`.
   std::function<RuleSpec(const Value& table, const std::string& path, std::span<const RuleEntry> among)> read;
 };
 

@@ -10,10 +10,10 @@
 
 namespace polyhop {
 
-/// Finds how far to go along a line on which a convex cost falls, if evaluating eight points at once costs little more
-/// than evaluating one. It stops when the slope is a twentieth of the initial one. The first points are 1/64, 1/16,
-/// 1/4, 1, ..., 256; while the cost falls at all of them, more follow by factors of 4, and between two ends they divide
-/// the interval. At most six rounds. No point with a higher cost than the start is taken.
+/// A line search for a convex cost, if evaluating eight points at once costs little more than evaluating one. It stops
+/// when the slope is a twentieth of the initial one. The first points are 1/64, 1/16, 1/4, 1, ..., 256; while the cost
+/// falls at all of them, more follow by factors of 4, and between two ends they divide the interval. At most six
+/// rounds. No point with a higher cost than the start is taken.
 class SlopeSearch {
  public:
   static constexpr std::size_t points = 8;

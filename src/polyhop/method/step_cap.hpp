@@ -41,7 +41,7 @@ struct EnumNames<Sums> {
       {{Sums::mixed, "mixed"}, {Sums::own, "own"}}};
 };
 
-/// Keeps steps below a cap, and remembers what that takes.
+/// Keeps steps below a cap, and remembers what the cap depends on.
 class StepCap {
  public:
   /// `zeros`: rows like the models'.

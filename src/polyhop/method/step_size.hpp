@@ -42,10 +42,10 @@ struct Recursion {
   bool dual = false;     // mu also scales what an agent hears from others: a step of 0 cuts it off
 };
 
-/// Where a recursion stands when it asks for its step sizes. By default steps are taken from the point where the sample
-/// was evaluated, along the gradients there; a recursion that does otherwise says so:
+/// The state of a recursion when it asks for its step sizes. By default, steps start where the sample was evaluated and
+/// go along the gradients there. A recursion that does otherwise says so:
 ///   at.from(mixed_).along(tracker_.direction()).with_values(tracked)
-/// It holds references only, so a changed copy costs nothing; what it was made from must outlive it.
+/// It holds only references: copies are cheap, and its sources must outlive it.
 class Iterate {
  public:
   Iterate(Index i, const Rows& w, const Evaluation& at_w, Oracle& oracle)
@@ -63,7 +63,7 @@ class Iterate {
     out.y_ = &y;
     return out;
   }
-  /// The same, with Y the gradient of what has these values.
+  /// The same, with these values, whose gradient is Y.
   [[nodiscard]] Iterate with_values(std::span<const double> values) const {
     Iterate out = *this;
     out.values_ = values;
@@ -89,9 +89,9 @@ class Iterate {
   [[nodiscard]] std::span<const double> own_values() const { return at_w_->values; }
   /// For further evaluations of the same sample.
   [[nodiscard]] Oracle& oracle() const { return *oracle_; }
-  /// X, which the step is taken from.
+  /// X, where the step starts.
   [[nodiscard]] const Rows& x() const { return *x_; }
-  /// Y, which the step goes along.
+  /// Y, the direction of the step.
   [[nodiscard]] const Gradients& y() const { return *y_; }
   /// The values whose gradient is Y: Jhat_k(w_k), or a tracked average.
   [[nodiscard]] std::span<const double> values() const { return values_; }
@@ -110,7 +110,7 @@ class Iterate {
 class StepSize {
  public:
   virtual ~StepSize() = default;
-  /// Fills in the block's step sizes; what it sends is charged to the step size, separately from the algorithm.
+  /// Fills in the block's step sizes. Its messages count for the step size, not for the algorithm.
   void choose(const Iterate& at, Network& network, std::span<double> mu) {
     const Network::StepAccount account(network);
     do_choose(at, network, mu);
@@ -124,7 +124,7 @@ class StepSize {
   [[nodiscard]] virtual bool uses_values() const { return needs_values() || needs_tracked_values(); }
   /// True if all agents have the same step without telling each other.
   [[nodiscard]] virtual bool is_common() const { return false; }
-  /// The step of iteration i if it depends on nothing else, and is the same for all agents: it is then known before
+  /// The step of iteration i, if it depends on nothing else and is the same for all agents: such a step is known before
   /// anything is evaluated.
   [[nodiscard]] virtual std::optional<double> given(Index /*i*/) const { return {}; }
   /// The rule's own estimate of each agent's Jhat_k(w^o); empty if it estimates nothing.
@@ -136,7 +136,7 @@ class StepSize {
   virtual void do_choose(const Iterate& at, Network& network, std::span<double> mu) = 0;
 };
 
-/// What a rule may know when it is built for a block.
+/// Everything a rule may know when it is built for a block.
 struct Setting {
   Network& network;
   const Reference* reference = nullptr;  // only for options that study a known optimum

@@ -22,7 +22,7 @@ class Tracker {
   void add_then_combine(Index i, const Gradients& g, Network& network, Index rounds = 1);
   /// Y <- A Y + G - G_before. 1 vector.
   void combine_then_add(Index i, const Gradients& g, Network& network);
-  /// The same for values, f <- A (f + J - J_before), charged to the step size that asks for them. 1 scalar.
+  /// The same for values, f <- A (f + J - J_before), counted for the step size. 1 scalar.
   std::span<const double> follow(Index i, std::span<const double> values, Network& network);
 
   /// Y, the direction to step along.

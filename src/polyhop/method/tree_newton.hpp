@@ -22,20 +22,20 @@ namespace polyhop {
 /// summed along the spanning tree, and all agents take the same step on the sums. A pass over all samples is
 ///   g = grad J(w),  H = its second derivative,  p = -H^-1 g,  w <- w + a p,  a where the slope of J(w + a p) vanishes.
 /// Where a loss is linear, H takes its slope divided by the distance to the target, as iteratively reweighted least
-/// squares do. Once h.w and h.p are known, any a costs only additions, and its sum over the network 2 scalars (see
-/// SlopeSearch). So J falls in every pass, and the models of separable classes grow as long as that helps. H is
-/// symmetric: (D + 1)/2 vectors up the tree and as many down, D numbers in a model. It is summed again as long as all
-/// of that amounts to at most half of one vector per edge and iteration; otherwise the present H is corrected by the
-/// last move (BFGS). In addition, 1 vector and at most 97 scalars each way.
+/// squares do. Once h.w and h.p are known, any a costs only additions, and 2 scalars for its sum over the network (see
+/// SlopeSearch). So J falls in every pass, and models of separable classes grow as long as that helps. H is symmetric:
+/// (D + 1)/2 vectors up the tree and as many down, D numbers in a model. H is summed again as long as all such sums
+/// take at most half of one vector per edge and iteration; otherwise the last move corrects it (BFGS). In addition, 1
+/// vector and at most 113 scalars each way.
 class TreeNewton {
  public:
   /// `models`: rows like those that will be moved; the oracle is of a linear model.
   TreeNewton(const Rows& models, Oracle& oracle);
-  /// The pass that ends with iteration i; `tested`: the share of the samples on which a is chosen (of least squares it
-  /// is 1 where that is not all of them). Charged as the batches that hold all samples, values and gradients, and the
-  /// gradients once more if H is summed again. The first pass begins at the average of the rows of w. A step that gains
-  /// less than 1e-12 of the cost (of least squares, or 1e-24 of the cost at the first pass) is taken without a search
-  /// and is the last; after it nothing is evaluated or sent. mu is a.
+  /// The pass that ends with iteration i; `tested`: the share of the samples on which a is chosen (least squares take a
+  /// = 1 unless all are tested). Counted as evaluating all batches, values and gradients, and gradients once more if H
+  /// is summed again. The first pass begins at the average of the rows of w. A step that gains less than 1e-12 of the
+  /// cost (for least squares, also less than 1e-24 of the cost at the first pass) is taken without a search, and is the
+  /// last: after it nothing is evaluated or sent. mu is a.
   void step(Index i, double tested, Rows& w, Oracle& oracle, std::span<double> mu, Network& network);
   void register_state(StateRegistry& state);
 
@@ -64,7 +64,7 @@ class TreeNewton {
   Index columns_;
   Index width_;
   Rows at_;                                                   // w, a row for each agent
-  Rows along_;                                                // p, likewise
+  Rows along_;                                                // p, in the same way
   Rows sums_;                                                 // what is summed over the tree
   Rows penalty_;                                              // its gradients
   Rows point_, gradient_, last_gradient_, move_, direction_;  // one row each

@@ -20,13 +20,13 @@ struct QuasiNewtonOptions {
 /// agents take the same step on the sums. All hold the same model, the last point that was accepted.
 class TreeDescent {
  public:
-  /// `models`: rows like those that will be moved; `memory` as of QuasiNewton; `by_batches`: the oracle draws samples,
-  /// those of a linear model.
+  /// `models`: rows like those that will be moved; `memory` as in QuasiNewton; `by_batches`: the oracle draws samples
+  /// of a linear model.
   TreeDescent(const Rows& models, Index memory, bool by_batches = false);
-  /// One evaluation of the agents' whole costs, whatever the oracle draws; charged as the batches that hold all
-  /// samples. The first one is made at the average of the rows of w, after a sum over the tree. Once the cost cannot
-  /// get any lower, nothing is evaluated or sent. mu is the share of the last quasi-Newton step that was taken, 0
-  /// before the first and after the last.
+  /// One evaluation of the agents' full costs, whatever the oracle draws; counted as evaluating all batches. The first
+  /// one is at the average of the rows of w, after a sum over the tree. Once the cost cannot get any lower, nothing is
+  /// evaluated or sent. mu is the share of the last quasi-Newton step that was taken; 0 before the first and after the
+  /// last step.
   void step(Index i, Rows& w, Oracle& oracle, std::span<double> mu, Network& network);
   [[nodiscard]] bool has_begun() const { return begun_ != 0; }
   void register_state(StateRegistry& state);
@@ -50,7 +50,7 @@ class TreeDescent {
 /// L-BFGS (Liu and Nocedal 1989) on J = (1/K) sum_k J_k, one evaluation per iteration:
 ///   J_k and grad J_k at the trial, summed over the spanning tree;   d = -H grad J(w), H from the last `memory` steps;
 ///   trial = w + a d, a from 1 until J falls and its slope along d has risen by a tenth; then w is the trial.
-/// Whole costs, no batches. 2 (K - 1) vectors and as many scalars, in twice as many rounds as the tree is high.
+/// Full costs, no batches. 2 (K - 1) vectors and as many scalars, in twice as many rounds as the tree is high.
 class TreeQuasiNewton final : public Algorithm {
  public:
   TreeQuasiNewton(Rows start, const QuasiNewtonOptions& options, const Setting& setting);

@@ -14,8 +14,8 @@
 
 namespace polyhop {
 
-/// What the best constant step is best at: the number of iterations until the last iterates reach the target, or the
-/// excess risk at the end of a run, of the last or of the averaged iterates.
+/// What a constant is tuned for: the number of iterations until the last iterates reach the target, or the excess risk
+/// at the end of a run, of the last or of the averaged iterates.
 enum class TuningGoal { iterations_to_target, final_risk, final_risk_averaged };
 template <>
 struct EnumNames<TuningGoal> {
@@ -25,9 +25,8 @@ struct EnumNames<TuningGoal> {
        {TuningGoal::final_risk_averaged, "final-risk-averaged"}}};
 };
 
-/// A rule whose constant is `factor` times the best one, found by a search over whole runs. It exists only in an
-/// experiment's file: the experiment replaces it by the rule that it tunes before anything runs, so there is no rule to
-/// build.
+/// A rule whose constant is `factor` times the best one, found by a search over complete runs. It exists only in an
+/// experiment's file: before anything runs, the experiment replaces it by the rule that it tunes.
 struct TunedStep {
   double factor = 1;
   Value of = Value("constant");

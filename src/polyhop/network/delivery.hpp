@@ -32,17 +32,17 @@ struct Exchange {
 
 /// What reached the agents of a block in one exchange. Entry e of the block's k-th agent (links.offset[k] <= e <
 /// links.offset[k+1]) came from `sender[e]`: row links.slot[e] of the mail, with weight links.weight[e]. Entries are in
-/// order of the senders' numbers, the agent itself included. The weights may be anything.
+/// order of the senders' numbers, and include the agent itself. Weights may be arbitrary.
 struct Delivery {
   SparseView links;
   const std::int32_t* sender = nullptr;
   const Mail* mail = nullptr;
 };
 
-/// The door through which everything from other agents comes. A runtime delivers all that was sent; your own door
-/// (`Network::set_door`) may lose, delay, repeat or disturb single messages. What it does to a message must follow from
-/// its seed, the edge and the number of the exchange, so that bits do not depend on the workers: each worker asks it
-/// about the agents of its own block.
+/// Everything from other agents comes through a door. A runtime delivers all that was sent; your own door
+/// (`Network::set_door`) may lose, delay, repeat or disturb single messages. Each worker asks the door about the agents
+/// of its own block. For results to be the same on any workers, what happens to a message must follow from the seed,
+/// the edge and the number of the exchange.
 class Door {
  public:
   virtual ~Door() = default;
@@ -51,11 +51,11 @@ class Door {
   /// stay valid until the next exchange with the same hops and of the same kind (vectors or numbers).
   virtual Delivery open(const Exchange& exchange, const Delivery& sent) = 0;
 
-  /// Whether, over two hops, every neighbour forwards all that it got, so that what is lost on one path may arrive on
-  /// another; each row is then charged for every path. Otherwise it is forwarded once.
+  /// Whether, over two hops, every neighbour forwards all that it got, so that a row lost on one path may arrive on
+  /// another. Each row then counts once for every path. Otherwise it is forwarded once.
   [[nodiscard]] virtual bool needs_every_path(Account /*account*/) const { return true; }
 
-  /// What must be sent again in an exchange where everything must arrive: sums over the tree, agreements. `edges` names
+  /// The cost of resending in an exchange where everything must arrive: sums over the tree, agreements. `edges` names
   /// all edges of the network that carry a message, sender first. Returns the rounds beyond the first, and in `vectors`
   /// the messages beyond the first to agents of the block.
   using Edges = std::function<void(const std::function<void(Index from, Index to)>& use)>;

@@ -31,11 +31,10 @@ struct FaultOptions {
   [[nodiscard]] bool any() const { return drop > 0 && !exchange.empty(); }
 };
 
-/// Makes the network lose messages as the options say; every worker of a run calls it. An agent replaces what it does
-/// not get by its own: the weight a_kl of a lost row goes to the agent itself, and so does b_kl of a row that reached
-/// it along no path of two hops. In an exchange over two hops every message is lost or not independently: the first one
-/// from an agent to a neighbour, and what that neighbour forwards to another; where these can be lost, rows are
-/// forwarded along every path.
+/// Makes the network lose messages as the options say; every worker of a run calls it. An agent replaces a lost row by
+/// its own: the weight a_kl goes to the agent itself, and so does b_kl of a row that reached it along no path of two
+/// hops. In an exchange over two hops, a message to a neighbour and what that neighbour forwards are lost
+/// independently; where these can be lost, rows are forwarded along every path.
 void add_faults(const FaultOptions& options, std::uint64_t seed, Network& network);
 
 }  // namespace polyhop

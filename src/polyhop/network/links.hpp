@@ -11,8 +11,8 @@
 
 namespace polyhop {
 
-/// Whose rows the agents of a block read, and where these are in the mail: some rows of a matrix over agents, with the
-/// position of the agent's row for each entry.
+/// Whose rows the agents of a block read, and where they are in the mail: some rows of a matrix over agents, with the
+/// position of an agent's row for each entry.
 class Links {
  public:
   Links() = default;

@@ -51,10 +51,10 @@ class Heard {
   Delivery delivery_;
 };
 
-/// The only way from one agent to another, seen from one block of agents. The arithmetic is here, once; a runtime says
-/// where outgoing rows are written and delivers them to the others (`begin`, `finish`). Whatever arrives is read
-/// through one view, a Delivery, so that a Door can be put in between. Sums over neighbours run in order of the agents'
-/// numbers. Traffic is counted when rows are handed over, including what a door loses: it was sent.
+/// The only way from one agent to another, seen from one block of agents. All arithmetic is here; a runtime says where
+/// outgoing rows are written and delivers them to the others (`begin`, `finish`). Arrived rows are read through one
+/// view, a Delivery, so that a Door can stand in between. Sums over neighbours run in order of the agents' numbers.
+/// Traffic is counted when rows are sent, even if a door then loses them.
 class Network {
  public:
   /// Vectors are rows of this type. `roster`: the agents that have rows in the mail, which must include the block's own
@@ -86,36 +86,36 @@ class Network {
   void adapt_combine(Rows& w, std::span<const double> mu, const Evaluate& evaluate, const BlendedRows& also = {}) {
     adapt_combine(w, mu, Strip{0, near_rows(w)}, evaluate, also);
   }
-  /// out row k = sum_l a_kl (x_k - x_l) / max(m_k, m_l), a term whose divisor is 0 left out: antisymmetric along every
+  /// out row k = sum_l a_kl (x_k - x_l) / max(m_k, m_l), without terms whose divisor is 0: antisymmetric along every
   /// edge, so that the rows of out add up to 0. 1 round, 1 vector and, unless m is the same for all (`common`), 1
   /// scalar.
   void differ(const Rows& x, std::span<const double> m, bool common, Rows& out);
   /// Each agent sends these numbers to its neighbours. 1 round, 1 scalar per number.
   Heard hear(std::initializer_list<std::span<const double>> numbers);
-  /// x[k] <- max over the whole network, in as many rounds as the diameter (or its bound). 1 scalar per round. Everyone
-  /// gets the same result whatever a door does: agents use it to agree, so what is lost is sent again.
+  /// x[k] <- max over the whole network, in as many rounds as the diameter (or its bound). 1 scalar per round. Lost
+  /// messages are sent again, so all agents get the same result: they use it to agree.
   void spread_max(std::span<double> x);
   /// Each list x[k] <- its sum over the whole network, the same number for everyone: up the spanning tree to agent 0,
   /// and down again. Every link of the tree carries 1 scalar per list each way, in as many rounds as twice the tree's
-  /// height. What is lost is sent again.
+  /// height. Lost messages are sent again.
   void spread_sum(std::initializer_list<std::span<double>> lists) { sum_up(nullptr, lists); }
   /// The same for vectors: every row of x <- the sum of all rows, with lists of numbers alongside. 1 vector each way.
   void spread_sum(Rows& x, std::initializer_list<std::span<double>> lists = {}) { sum_up(&x, lists); }
-  /// The same for rows that are not kept: `write(k, rows, r)` writes that of the block's k-th agent to row r of rows.
-  /// Row 0 of x <- the sum; x has a row for each agent of the block, which are room for sums.
+  /// The same for rows that are not kept: `write(k, rows, r)` writes the row of the block's k-th agent to row r of
+  /// rows. Row 0 of x <- the sum; x needs a row for each agent of the block, as working space.
   using WriteRow = std::function<void(Index k, Rows& rows, Index r)>;
   void spread_sum_of(const WriteRow& write, Rows& x);
 
   /// The gradients (rows of w and gradients) of all agents within two hops: each agent sends its own, then forwards
   /// what it got. A row comes to an agent once: from its owner if they are neighbours, otherwise from their common
-  /// neighbour with the smallest number; all three know which that is, because they know the pattern of B. 2 rounds; 1
+  /// neighbour with the smallest number. All three know the pattern of B, so they know which one that is. 2 rounds; 1
   /// vector for each agent within two hops, per list. (Behind a door that needs every path, each neighbour forwards all
   /// it got: 1 + (deg - 1) vectors per edge.)
   Reach reach(const Gradients& g);
   Reach reach(const Rows& w);
-  /// out[e] = y_k . y_l over the two-hop pattern; agents are sent the y_l, as above. A gradient that is a number times
-  /// a single sample, s_k h_k, is sent in these two parts, 1 vector and 1 scalar. A product is then (s_k s_l)(h_k .
-  /// h_l), and the second factor may be remembered.
+  /// out[e] = y_k . y_l over the two-hop pattern; agents receive the y_l, as above. A gradient that is a number times a
+  /// single sample, s_k h_k, is sent in these two parts, 1 vector and 1 scalar. A product is then (s_k s_l)(h_k . h_l),
+  /// and the second factor may be remembered.
   void products(const Gradients& y, SampleProducts& memory, std::span<double> out) { lists(nullptr, y, memory, out); }
   /// The same in one message with the rows of w, which are returned.
   Reach reach(const Rows& w, const Gradients& y, SampleProducts& memory, std::span<double> products) {
@@ -130,8 +130,8 @@ class Network {
   /// B = A^T A, the block's rows; empty until prepared.
   [[nodiscard]] const SparseRows& two_hop() const { return two_hop_; }
 
-  /// Runs all parts, one after the other. No part sends anything that another part received, so agents with machines of
-  /// their own can join their messages: together they take as many rounds as the longest part.
+  /// Runs all parts, one after the other. No part sends anything that another part received, so their messages can be
+  /// joined: together they take as many rounds as the longest part.
   template <class... Parts>
   void share_rounds(const Parts&... parts) {
     Index& rounds = traffic_[static_cast<std::size_t>(account_)].rounds;
@@ -146,18 +146,18 @@ class Network {
     rounds = last;
   }
 
-  /// For what all workers decide together before a run.
+  /// For decisions of all workers before a run.
   void set_up_with(Collective& collective) { collective_ = &collective; }
-  /// From now on what arrives comes through this door.
+  /// From now on, all messages come through this door.
   void set_door(std::unique_ptr<Door> door) { door_ = std::move(door); }
   [[nodiscard]] Door* door() { return door_.get(); }
 
-  /// What is charged to the algorithm, and separately what choosing the step sizes cost.
+  /// The traffic of the algorithm and, separately, that of choosing the step sizes.
   [[nodiscard]] const Traffic& algorithm_traffic() const { return traffic_[0]; }
   [[nodiscard]] const Traffic& step_traffic() const { return traffic_[1]; }
-  /// What this worker's process received from others, of both: the rows that crossed between processes.
+  /// The part of both that crossed between processes: what this worker's process received from others.
   [[nodiscard]] virtual Traffic crossings() const { return {}; }
-  /// While it lives, traffic is charged to the step size.
+  /// While it lives, traffic counts for the step size.
   class StepAccount {
    public:
     explicit StepAccount(Network& network) : network_(network), before_(network.account_) {
@@ -184,11 +184,11 @@ class Network {
   /// Allocates the rows that a message needs, unless they exist.
   void make_room(Mail& mail, const Message& message) const;
 
-  /// Where the block's agents write what they send, in their own rows.
+  /// Where the block's agents write the rows that they send.
   virtual Mail& outbox(const Message& message) = 0;
-  /// Sends what was written; work that does not depend on others may go on until `finish`.
+  /// Sends what was written. Until `finish`, the caller may do work that does not depend on others.
   virtual void begin(const Message& message) = 0;
-  /// Waits for everything sent to the block's agents, in the senders' rows.
+  /// Waits for everything sent to the block's agents, which is then in the senders' rows.
   virtual const Mail& finish(const Message& message) = 0;
   /// From now on messages of two hops are sent too: returns the roster for them, which then serves all mail. Not called
   /// if there is no roster.

@@ -14,8 +14,8 @@
 namespace polyhop {
 
 /// Which agents a process owns, and in which order: by number, or so that few edges join two processes (METIS).
-/// `automatic` is by number, except that a process that is alone brings neighbours near each other where that pays: its
-/// threads then rarely read what another one wrote. No result depends on it.
+/// `automatic` is by number, except that a single process keeps neighbours near each other where that pays: its threads
+/// then rarely read what another one wrote. No result depends on it.
 enum class Placement { automatic, contiguous, metis };
 template <>
 struct EnumNames<Placement> {

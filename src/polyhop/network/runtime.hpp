@@ -12,8 +12,8 @@
 
 namespace polyhop {
 
-/// One of the workers that share a run: its own block's network, and the collective for everything that is not the
-/// algorithm's business.
+/// One of the workers that share a run: the network of its own block, and the collective, for everything that is not
+/// part of the algorithm.
 struct Worker {
   Worker(Network& of_block, Collective& of_all, Index its_number = 0, Index of_workers = 1)
       : network(of_block), collective(of_all), number(its_number), count(of_workers) {
@@ -27,11 +27,11 @@ struct Worker {
 
 using Body = std::function<void(Worker&)>;
 
-/// The network of one block that holds all agents: what is written is received.
+/// The network of one block that holds all agents: rows need no delivery.
 std::unique_ptr<Network> serial_network(const CombinationMatrix& matrix, VectorType vectors);
 
-/// Runs `body` once, on all agents, in the calling thread. Here and below, `numbering` says in which order blocks hold
-/// them, if not by number, and must outlive the run.
+/// Runs `body` once, on all agents, in the calling thread. Here and below, `numbering` is the order of agents in
+/// blocks, if it is not by number; it must outlive the run.
 void launch_serial(const CombinationMatrix& matrix, VectorType vectors, const Body& body,
                    const Numbering* numbering = nullptr);
 

@@ -26,25 +26,26 @@ struct EnumNames<ProductUse> {
 };
 
 /// The products h_kn . h_lm of all samples n of a block's agents k with all samples m of the agents l within two hops,
-/// each formed once: N^2 b numbers, if agents have N samples and B has b entries. Gradients by single samples are
-/// numbers times samples, so that a product of two of them is two numbers times one of these. Network::products fills
-/// it when it is first needed. It is a memory of what was received: nothing is sent, counted or rounded differently.
+/// each formed once: N^2 b numbers, if agents have N samples and B has b entries. A gradient by a single sample is a
+/// number times a sample, so a product of two gradients is two numbers times one of these products. Network::products
+/// fills them in when it first needs them. They are made of what was received: nothing is sent, counted or rounded
+/// differently.
 class SampleProducts {
  public:
-  /// Gradients will be multiplied `times` times; 0: nobody knows.
+  /// Gradients will be multiplied `times` times; 0: unknown.
   SampleProducts(ProductUse use, Index times) : use_(use), times_(times) {}
   [[nodiscard]] bool is_made() const { return state_ == State::made; }
   [[nodiscard]] double bytes() const { return 8.0 * static_cast<double>(total_); }
 
   /// Forming all products pays if gradients are multiplied at least this many times N^2: there are N^2 times as many as
-  /// one iteration needs, symmetry saves half of them, and looking them up has a cost, too.
+  /// one iteration needs, symmetry saves half of them, and looking them up also has a cost.
   static constexpr double paying_share = 4;
 
  private:
   friend class Network;
   enum class State : std::uint8_t { undecided, none, made };
 
-  /// Finds out how many there are: `counts[k]` samples of the block's agents, and of all that they reach.
+  /// Counts them: `counts[k]` samples of the block's agents, and of all agents that they reach.
   void lay_out(std::span<const double> counts, const Reach& reached);
   /// Whether they could be remembered at all; agents with a single sample need the shortest run.
   [[nodiscard]] bool is_open() const;
@@ -53,7 +54,7 @@ class SampleProducts {
   void make();
   /// products[e] are those of own samples n with samples m.
   void keep(Index n, Index m, std::span<const double> products);
-  /// out[e] = s_k s_l h_k . h_l; every agent's scale and the number of its sample are `reached`, in this order.
+  /// out[e] = s_k s_l h_k . h_l; `reached` has every agent's scale and the number of its sample, in this order.
   void look_up(const Gradients& y, const Reach& reached, std::span<double> out) const;
 
   ProductUse use_;

@@ -47,21 +47,20 @@ class Team {
   [[nodiscard]] virtual Index rank() const { return 0; }
   [[nodiscard]] virtual Index size() const { return 1; }
   [[nodiscard]] bool is_first() const { return rank() == 0; }
-  /// Describes one of the processes and where it runs.
+  /// One of the processes and where it runs, as text.
   [[nodiscard]] virtual std::string name(Index /*rank*/) const { return "this process"; }
 
-  /// Runs `body` on all agents: every process runs it on those it owns, shared by `workers` threads. The first failure,
-  /// in whatever process, ends all of them and is thrown in each. Several threads of a process that is alone may launch
-  /// at once.
+  /// Runs `body` on all agents: every process runs it on those it owns, on `workers` threads. The first failure in any
+  /// process ends all of them and is thrown in each. Several threads of a single process may launch at once.
   virtual void launch(const CombinationMatrix& matrix, const Ownership& ownership, VectorType vectors, Index workers,
                       const Body& body);
   /// Every process's text, in order of the ranks, for all of them.
   virtual std::vector<std::string> tell(const std::string& text) { return {text}; }
   /// The collective of all processes, one worker each, outside of `launch`.
   virtual Collective& collective();
-  /// Does `work` in every process; if it fails in any, all of them throw the error of the first that failed.
+  /// Does `work` in every process. If it fails in any, all of them throw the error of the first one that failed.
   virtual void together(const std::function<void()>& work) { work(); }
-  /// Ends all processes with an exit code, at once, whatever the others are doing.
+  /// Ends all processes at once with an exit code, whatever they are doing.
   [[noreturn]] virtual void abort(int code);
 };
 

@@ -22,14 +22,14 @@ class Abandoned : public Error {
   Abandoned() : Error("another worker failed") {}
 };
 
-/// A split-phase barrier for a fixed team: `arrive`, do something else, `wait`. Unlike std::barrier it can be broken by
-/// a member that fails, so that the others do not wait forever. A waiting member spins for some microseconds, and then
-/// sleeps. It spins only if there is a core for each member, and less the more often it spun in vain: the others may
-/// share their core with another program. It does not yield then, as std::atomic::wait does: on a busy machine that
-/// gives away a whole time slice, while a sleeper is woken at once. If there are more members than cores, each yields
-/// once to every other before it sleeps, as long as no other program takes these turns. A sleeper that wakes up on the
-/// core of the member that woke it leaves it: Linux puts it there when it takes all cores for busy, and two members
-/// that sleep in turn would then share that core for seconds while another is idle.
+/// A split-phase barrier for a fixed team: `arrive`, do something else, `wait`. Unlike std::barrier, a member that
+/// fails can break it, so that the others do not wait forever. A waiting member spins for some microseconds, and then
+/// sleeps. It spins only if there is a core for each member, and less the more often it spun in vain, because another
+/// program may be using a core. Unlike std::atomic::wait, it does not yield then: on a busy machine, yielding gives
+/// away a whole time slice, while a sleeper is woken at once. If there are more members than cores, each yields once to
+/// every other before it sleeps, as long as no other program takes these turns. Linux may wake a sleeper on the core of
+/// the member that woke it, if it takes all cores for busy. The sleeper then leaves that core: otherwise two members
+/// that sleep in turn would share it for seconds while another is idle.
 class ThreadBarrier {
  public:
   /// `beside`: how many such teams share this machine's cores.
@@ -61,7 +61,7 @@ class ThreadBarrier {
 
  private:
   [[nodiscard]] bool is_at(std::uint32_t phase) const { return phase_.load(std::memory_order_acquire) == phase; }
-  /// Leaves the core's resources to its sibling thread for some cycles.
+  /// Leaves the core to its sibling thread for some cycles.
   static void relax() {
 #if defined(__x86_64__)
     __builtin_ia32_pause();
@@ -83,8 +83,7 @@ class ThreadBarrier {
     spins_.store(std::max(fewest_spins, spins() / 2), std::memory_order_relaxed);
     return false;
   }
-  /// Yields the core to the others in turn, if there are fewer cores than members; and remembers whether it was they
-  /// who got it.
+  /// If there are fewer cores than members, yields the core to each of the others, and remembers whether they got it.
   bool comes_by_turns(std::uint32_t phase) {
     constexpr std::uint32_t between_trials = 1024;
     constexpr double turn = 50e-6;  // seconds; another program's time slice is far longer

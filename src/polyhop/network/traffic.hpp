@@ -6,8 +6,8 @@
 
 namespace polyhop {
 
-/// What agents send each other, counted as if every agent had its own machine: vectors of M numbers and single numbers
-/// over all edges and directions. In one round every agent sends one message to each neighbour.
+/// What agents send each other, counted as if every agent had its own machine: vectors of M numbers, and single
+/// numbers, over all edges and directions. In one round, every agent sends one message to each neighbour.
 struct Traffic {
   Index rounds = 0;
   Index vectors = 0;

@@ -16,8 +16,8 @@ class AgentFiles {
   /// Empty if the text is an ordinary file name. Throws InputError on a malformed pattern.
   static std::optional<AgentFiles> from(const std::string& pattern);
 
-  /// For a name that stands for several files in another way, such as "site-*.csv" or "site-{i}.csv": the same name
-  /// with {agent}, or with {agent+1} if the files start from 1. "" for any other name.
+  /// If a name stands for several files in another way, such as "site-*.csv" or "site-{i}.csv": the same name with
+  /// {agent}, or with {agent+1} if the files start from 1. "" for any other name.
   static std::string pattern_instead_of(const std::string& name);
 
   [[nodiscard]] std::string of(Index agent) const;

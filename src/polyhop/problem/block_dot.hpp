@@ -10,8 +10,8 @@
 
 namespace polyhop {
 
-/// x . y over exactly n numbers, for blocks inside a row that no zeros follow. kernels::dot takes the whole lines; the
-/// rest is added after them, in order.
+/// x . y over exactly n numbers, for blocks inside a row that are not followed by zeros. kernels::dot takes the
+/// complete lines; the rest is added after them, in order.
 template <class T>
 double block_dot(const T* x, const T* y, Index n) {
   constexpr Index line = Rows::line_of(element_of<T>);

@@ -21,10 +21,10 @@ class ByteSource {
   ByteSource(ByteSource&&) noexcept;
   ByteSource& operator=(ByteSource&&) = delete;
 
-  /// Fills the buffer, less only at the end of the file, and returns how many bytes it read.
+  /// Fills the buffer, except at the end of the file, and returns how many bytes it read.
   std::size_t read(char* out, std::size_t count);
-  /// The length of the content; for a gzip file, which is unpacked only once, an upper bound: the length it states may
-  /// be forged.
+  /// The length of the content. For a gzip file, which is unpacked only once, it is an upper bound, because the length
+  /// that the file states may be forged.
   [[nodiscard]] std::size_t max_bytes() const;
   [[nodiscard]] bool is_packed() const;
   [[nodiscard]] const std::string& file() const;

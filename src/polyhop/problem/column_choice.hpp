@@ -26,7 +26,7 @@ std::vector<std::string> listed(std::string_view text);
 /// How to leave a column out, for messages.
 std::string how_to_drop(const std::string& column);
 
-/// What a choice means for a given table.
+/// The effect of a choice on a given table.
 struct ChosenColumns {
   std::vector<bool> chosen;   // as features; all if none were chosen
   std::vector<bool> dropped;  // including the id
@@ -67,8 +67,8 @@ struct PlacedColumns {
 };
 
 /// In a table as wide as the training table, they keep their positions. A table without that target may be one column
-/// narrower. A table that holds nothing but the features, and a named target, has them all. `target`: as the user named
-/// it, or none. Throws InputError on any other width.
+/// narrower. A table may also hold only the features, and a named target. `target`: as the user named it, or none.
+/// Throws InputError on any other width.
 PlacedColumns place_columns(const LearnedColumns& learned, std::size_t count, std::size_t target, bool needs_target);
 
 }  // namespace polyhop

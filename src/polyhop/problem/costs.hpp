@@ -10,12 +10,12 @@
 
 namespace polyhop {
 
-/// The number of samples of an agent that never runs out of them, so that there is no mean over all. It is large enough
-/// for batches of a million in as many iterations.
+/// The number of samples of an agent that never runs out of them: there is then no mean over all. It allows batches of
+/// a million in a million iterations.
 inline constexpr Index endless_samples = Index{1} << 40;
 
 /// The costs of all agents as one function of many points, for code that is fast on many points at once. Workers call
-/// it concurrently, each for its own agents.
+/// it at the same time, each for its own agents.
 class Costs {
  public:
   virtual ~Costs() = default;

@@ -12,7 +12,7 @@
 
 namespace polyhop {
 
-/// What a data file does not say itself.
+/// How to read a data file: what the file does not say itself.
 struct DataFormat {
   /// CSV, NPY: the target column's name, or its number from 1; empty: the last column that is not dropped
   std::string target = {};
@@ -45,8 +45,8 @@ struct DataFormat {
 /// - NPZ: the arrays features (or X, data), n x M, and targets (or y, target), n. NPY: one matrix.
 /// - IDX: images, one row each; the labels come from the file of the same name with labels-idx1 instead of images-idx3.
 /// Throws InputError with the file's name, and the line if there is one, for anything else: not an ordinary file,
-/// malformed text, a missing value, a number that is not finite, a damaged archive; and as soon as reading on would
-/// exceed the memory limit. The file's content bounds the memory used.
+/// malformed text, a missing value, a number that is not finite, a damaged archive; and as soon as it would exceed the
+/// memory limit. The file's content bounds the memory used.
 DataTable read_data(const std::string& file, const DataFormat& options = {});
 
 /// Throws InputError if columns were chosen, for formats whose columns have no names or numbers.

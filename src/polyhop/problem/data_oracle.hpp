@@ -19,8 +19,8 @@
 
 namespace polyhop {
 
-/// What the oracles of linear models on data share: which agent samples what, and what a batch costs besides its
-/// predictions.
+/// What the oracles of linear models on data have in common: the samples that agents draw, and the cost of a batch
+/// except its predictions.
 class DataOracle : public Oracle, public SampleGradients {
  public:
   DataOracle(const DataProblem& problem, Block block, Sampler sampler);
@@ -66,9 +66,8 @@ class DataOracle : public Oracle, public SampleGradients {
     for (const double x : losses) sum += x;
     return weight(k) * (sum / static_cast<double>(std::max<std::size_t>(1, losses.size()))) + problem_.penalty(w);
   }
-  /// g += what `add(first, last)` contributes for the samples `first` to `last` out of `count`. In single precision,
-  /// where g is a chain of sums, it takes at most kernels::float_run samples at a time and adds up their sums in
-  /// double.
+  /// g += the sums that `add(first, last)` makes for the samples `first` to `last` out of `count`. In single precision,
+  /// it makes them for at most kernels::float_run samples at a time, and adds them up in double.
   template <class T, class Add>
   void sum_samples(std::size_t count, T* g, Add add) {
     constexpr auto run = static_cast<std::size_t>(kernels::float_run);

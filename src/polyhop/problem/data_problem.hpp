@@ -12,7 +12,7 @@
 
 namespace polyhop {
 
-/// Which part of the agents' data is here, if several processes share them.
+/// Which part of the agents' data this process has, if several share them.
 struct DataShare {
   Index first = 0;    // the position of the first agent whose samples are here
   Index agents = 0;   // in all processes; 0: those here are all there are
@@ -21,7 +21,7 @@ struct DataShare {
   bool is_private = false;
 };
 
-/// What linear models have besides their data and their loss.
+/// The parts of a linear model besides its data and its loss.
 struct LinearOptions {
   double l2 = 0;
   Batch batch = {};
@@ -30,10 +30,10 @@ struct LinearOptions {
   bool intercept = false;
   /// A factor on the mean loss of each agent here, not on its penalty; empty: 1 for all. With K n_k / n, n the number
   /// of all samples, the mean of the agents' costs is the mean loss of all samples plus the penalty. An agent has
-  /// weight 0 if and only if it has no samples: its cost is then the penalty alone.
+  /// weight 0 if and only if it has no samples; its cost is then the penalty alone.
   std::vector<double> weights = {};
-  /// A factor on the penalty of each feature's coefficients; empty: 1 for all. Columns that were divided by t keep the
-  /// penalty of the original data with 1/t^2.
+  /// A factor on the penalty of each feature's coefficients; empty: 1 for all. With 1/t^2, columns that were divided by
+  /// t keep the penalty of the original data.
   std::vector<double> penalties = {};
   DataShare share = {};
   /// The type of features, models and gradients; data are given in double.
@@ -74,7 +74,7 @@ class DataProblem : public Problem {
   }
   [[nodiscard]] const std::vector<double>& penalties() const { return options_.penalties; }
   [[nodiscard]] bool intercept() const { return options_.intercept; }
-  /// Of the k-th agent here.
+  /// The weight of the k-th agent here.
   [[nodiscard]] double weight(Index k) const { return options_.weights.empty() ? 1 : options_.weights[k]; }
   [[nodiscard]] double squared_norm(Index sample) const { return squared_norms_[sample]; }
 

@@ -41,7 +41,7 @@ struct DataSource {
   std::string target;  // the target column's name or number
   ColumnChoice choice = {};
   bool skip_missing = false;  // CSV: leave out rows that lack a value
-  /// The samples of a program that already has them; then no file is read.
+  /// The samples, if the program already has them; then no file is read.
   std::shared_ptr<const DataTable> table = nullptr;
 };
 
@@ -51,23 +51,22 @@ struct DataSource {
 DealtData read_dealt(const DataSource& source, const LossSpec& loss, const PartitionOptions& partition, Index agents,
                      std::uint64_t seed);
 
-/// The same in steps, for processes that have some of the agents each: none of them keeps the features of others'
-/// agents, or opens their files. `open` and `read` may fail in one process only, `finish` fails in all of them or in
-/// none.
+/// The same in steps, for processes that have some of the agents each. No process keeps the features of others' agents,
+/// or opens their files. `open` and `read` may fail in one process only, `finish` fails in all of them or in none.
 class DealtReader {
  public:
   DealtReader(DataSource source, LossSpec loss, const PartitionOptions& partition, Index agents, std::uint64_t seed);
 
   /// Whether every agent has its own file.
   [[nodiscard]] bool has_own_files() const { return own_files_.has_value(); }
-  /// For one file for all: deals the samples by their targets; with `features` it keeps these too, so that the file is
-  /// read once.
+  /// For one file for all agents: deals the samples by their targets. With `features`, it keeps these too, so that the
+  /// file is read once.
   void open(bool features);
   /// How many samples each agent has, after `open`; empty if only the agents know.
   [[nodiscard]] std::vector<Index> samples() const;
   /// The samples of the block's agents.
   void read(const Block& block);
-  /// What the other processes need to know about what this one read.
+  /// A summary of what this process read, which the others need.
   [[nodiscard]] std::string summary() const;
   /// `summaries`: those of all processes, in order.
   DealtData finish(const std::vector<std::string>& summaries);

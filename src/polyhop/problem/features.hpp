@@ -14,8 +14,8 @@
 
 namespace polyhop {
 
-/// The exponent of the power of two just below the largest of some numbers: dividing by that power is exact and makes
-/// them safe to square. 0 if they are safe as they are, or all 0.
+/// The exponent of the power of two just below the largest of some numbers. Dividing by that power is exact, and makes
+/// the numbers safe to square. 0 if they are already safe, or all 0.
 int extreme_exponent(std::span<const double> x);
 
 /// The features of samples, one sample per row: dense, or sparse, holding only what is not 0. Sums along a row run in a
@@ -57,7 +57,7 @@ class Features {
   [[nodiscard]] double squared_norm(Index row) const;
   /// Divides every row by its norm, however large or small it is; rows of zeros stay.
   void normalise_rows();
-  /// Column j becomes (x - shift[j]) * factor[j]; sparse features are not shifted, because that would make them dense.
+  /// Column j becomes (x - shift[j]) * factor[j]. Sparse features are not shifted, because that would make them dense.
   void transform_columns(std::span<const double> shift, std::span<const double> factor);
   /// The same with a last column of ones.
   [[nodiscard]] Features with_ones() const;

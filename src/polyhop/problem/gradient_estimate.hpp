@@ -13,7 +13,7 @@
 
 namespace polyhop {
 
-/// What an iteration uses as gradients of the agents' costs, from a batch b of n_k samples' losses l_kn:
+/// The gradients of the agents' costs that an iteration uses, from a batch b of n_k samples' losses l_kn:
 /// plain: the batch's own gradient, mean_b grad l_kn(w_k), whose noise does not fade.
 /// saga: remembers every sample's last gradient a_kn, 0 at first (Defazio et al. 2014):
 ///   v_k = mean_b (grad l_kn(w_k) - a_kn) + mean_n a_kn,   then a_kn <- grad l_kn(w_k) for n in b.
@@ -31,8 +31,8 @@ struct EnumNames<GradientEstimate> {
 
 /// A block's view of the problem, with gradients that are such estimates. saga stores one number per sample of a linear
 /// model, one per class for softmax, and a gradient per sample for any other cost; lsvrg stores two models per agent,
-/// and evaluates every batch twice. If batches are all samples there is nothing to estimate. Throws InputError if there
-/// is nothing to remember.
+/// and evaluates every batch twice. If a batch holds all samples, there is nothing to estimate. Throws InputError if
+/// there is nothing to remember.
 std::unique_ptr<Oracle> make_oracle(const Problem& problem, const Block& block, std::uint64_t seed,
                                     GradientEstimate gradient);
 

@@ -9,7 +9,7 @@
 
 namespace polyhop {
 
-/// Which samples' features a reader keeps; asked for one sample after the other.
+/// Which samples' features a reader keeps; the reader asks for each sample in turn.
 class KeptRows {
  public:
   /// `options` must outlive this.

@@ -12,7 +12,7 @@
 
 namespace polyhop {
 
-/// What targets are: numbers; counts (numbers from 0, predicted by the exponential of the score); one of two classes,
+/// Kinds of targets: numbers; counts (numbers from 0, predicted by the exponential of the score); one of two classes,
 /// given by the score's sign; one of many, given by the largest score.
 enum class Task { regression, counts, two_classes, classes };
 template <>
@@ -39,7 +39,7 @@ class Loss {
   [[nodiscard]] virtual double max_curvature() const = 0;
   /// True if the loss is (z - y)^2 / 2, for which GAP's `tight` bound is exact.
   [[nodiscard]] virtual bool is_quadratic() const { return false; }
-  /// What its targets are; two classes are -1 and +1.
+  /// The kind of its targets; two classes are -1 and +1.
   [[nodiscard]] virtual Task task() const { return Task::regression; }
   /// True if it is -ln p(y) for p = 1 / (1 + e^{-y z}), so that scores give probabilities.
   [[nodiscard]] virtual bool has_probabilities() const { return false; }

@@ -11,7 +11,7 @@
 
 namespace polyhop {
 
-/// Numbers are taken for classes only if there are at most this many different ones.
+/// Numbers count as classes only if there are at most this many different ones.
 constexpr std::size_t max_class_codes = 10;
 
 /// A loss chosen by the target, and the reason: "the target has 3 values: 0, 1, 2".

@@ -28,7 +28,7 @@ class Objective {
                                     std::span<double> gradient) const = 0;
 };
 
-/// What a gradient check found.
+/// The result of a gradient check.
 struct GradientCheck {
   double worst_error = 0;  // max over coordinates of |given - finite difference| / max(1, |given|)
   Index coordinate = 0;    // where it is
@@ -42,9 +42,9 @@ GradientCheck check_gradient(const Objective& objective, std::span<const double>
 /// The same for one agent of many.
 GradientCheck check_gradient(const Costs& costs, Index agent, std::span<const double> w);
 
-/// A problem made of the user's costs. A block's points are evaluated in one call, the block's own models without a
-/// copy. Other points, such as those within two hops, are gathered first, at most 32 MB of them per call. Costs are
-/// evaluated in double; if models are in single precision, points and gradients are converted on the way.
+/// A problem made of the user's costs. A block's points are evaluated in one call, its own models without a copy. Other
+/// points, such as those within two hops, are gathered first, at most 32 MB per call. Costs are evaluated in double; if
+/// models are in single precision, points and gradients are converted.
 class ObjectiveProblem final : public Problem {
  public:
   explicit ObjectiveProblem(std::shared_ptr<const Costs> costs, Batch batch = {}, Sampling sampling = Sampling::uniform,

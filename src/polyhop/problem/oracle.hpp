@@ -45,8 +45,8 @@ class Oracle {
     return here_;
   }
 
-  /// The gradients of some agents: asked for one strip after the other, so that an agent's rows are used again while
-  /// they are in a near cache.
+  /// The gradients of some agents. Callers ask for one strip after the other, so that an agent's rows are used again
+  /// while they are in a near cache.
   const Evaluation& evaluate(const Rows& w, Strip strip) {
     evaluations_.gradients += strip.last - strip.first;
     do_evaluate_strip(w, strip, here_);
@@ -67,15 +67,15 @@ class Oracle {
   }
 
   /// out[k] = Jhat_k(w_k - steps[k] g_k) for every k in `agents` (of the block, from 0), g the gradients that
-  /// `evaluate` gave at w; the others are neither evaluated nor charged, and their out[k] stays as it is.
+  /// `evaluate` gave at w. Other agents are neither evaluated nor counted, and their out[k] does not change.
   void values_along(const Rows& w, const Gradients& g, std::span<const Index> agents, std::span<const double> steps,
                     std::span<double> out) {
     evaluations_.values += static_cast<Index>(agents.size());
     do_values_along(w, g, agents, steps, out);
   }
 
-  /// out[k] = Jhat_k(w) at one point for all, the only row of w: for studies with a known optimum, so it is not
-  /// charged.
+  /// out[k] = Jhat_k(w) at one point for all, the only row of w. Not counted, because it is for studies with a known
+  /// optimum.
   virtual void values_at_point(const Rows& w, std::span<double> out) = 0;
 
   /// out[k] = a constant L_k such that Jhat_k of the current sample is L_k-smooth; false if none is known.
@@ -101,8 +101,7 @@ class Oracle {
     evaluations_.values += values;
   }
 
-  /// Registers what must survive from one iteration to the next; samples that are a function of the iteration need
-  /// nothing.
+  /// Registers what must survive from one iteration to the next: nothing if samples are a function of the iteration.
   virtual void register_state(StateRegistry& /*state*/) {}
 
   [[nodiscard]] const Evaluations& evaluations() const { return evaluations_; }

@@ -28,7 +28,7 @@ struct Reference {
 /// A reference that says why no minimiser is known.
 Reference unknown_reference(const std::string& why);
 
-/// The costs J_1 .. J_K of all agents: what an experiment runs on.
+/// The costs J_1 .. J_K of all agents, on which an experiment runs.
 class Problem {
  public:
   virtual ~Problem() = default;

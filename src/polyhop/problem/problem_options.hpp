@@ -56,12 +56,12 @@ struct ProblemOptions {
   static const FieldTable<ProblemOptions>& fields();
 };
 
-/// Looks up what the options name in the tables, a loss or your own problem, and reads its options, which stand among
-/// them. Rejects options that do not go together: keys of another source, or ones that a source needs and lacks.
+/// Looks up the loss or your own problem in the tables, and reads its options, which are among these. Rejects options
+/// that do not go together: keys of another source, and keys that a source needs and lacks.
 void settle(ProblemOptions& options, std::span<const LossEntry> losses = polyhop::losses(),
             std::span<const ProblemEntry> problems = {});
 
-/// The options as they would appear in a file, all that apply, with their values.
+/// All options that apply, with their values, as in a file.
 Value written(const ProblemOptions& options);
 
 /// The seed of the data: the options' own, or the run's.

@@ -15,7 +15,7 @@
 
 namespace polyhop {
 
-/// What a problem may know when it is made for the agents of a block: all of them, or those of one process.
+/// Everything a problem may know when it is made for the agents of a block: all of them, or those of one process.
 struct ProblemSetting {
   Block block;
   Index agents = 0;  // in all processes
@@ -32,7 +32,7 @@ struct ProblemSpec {
   std::function<std::shared_ptr<const Problem>(const ProblemSetting&)> build = {};
 };
 
-/// A line in a table of problems, which an experiment names as its `source`. None is built in: linear models on data
+/// A line in a table of problems, which an experiment selects as its `source`. None is built in: linear models on data
 /// are made from a loss (loss_table.hpp).
 struct ProblemEntry {
   std::string name;

@@ -9,12 +9,12 @@
 
 namespace polyhop {
 
-/// Minimises J = (1/K) sum_k J_k on the pooled data: the yardstick for excess risk, computed once. Least squares: by a
+/// Minimises J = (1/K) sum_k J_k on the pooled data, once, as the yardstick for excess risk. Least squares: by a
 /// rank-revealing factorisation, by normal equations with refinement, or by conjugate gradients, depending on the size
-/// and kind of the data; without a penalty it finds the solution of minimum norm. Other losses: L-BFGS, then Newton's
-/// method, with a factorised Hessian if it fits, otherwise by conjugate gradients; damped if that does not come close.
-/// `accuracy` estimates J(minimiser) - min J, and `how` says if the search did not converge. Without a penalty, classes
-/// that hyperplanes separate have no minimiser (logistic, softmax): the value is the infimum, 0. `problem` is a
+/// and kind of the data; without a penalty, the solution of minimum norm. Other losses: L-BFGS, then Newton's method,
+/// with a factorised Hessian if it fits into memory, otherwise by conjugate gradients; damped if that does not come
+/// close. `accuracy` estimates J(minimiser) - min J, and `how` says if the search did not converge. Without a penalty,
+/// classes that hyperplanes separate have no minimiser (logistic, softmax): the value is the infimum, 0. `problem` is a
 /// LinearProblem or a SoftmaxProblem with the data of all agents.
 Reference solve_reference(const DataProblem& problem);
 
@@ -23,8 +23,8 @@ inline constexpr double pooled_features = 8e6;
 
 /// The same for processes that each have the data of some agents, those of `here`; bit-identical for any number of
 /// processes. Every process makes the same calls. Up to `max_pooled` numbers, the first process gets all data and
-/// solves. Beyond that, and always if data are private, no sample leaves its process: whatever touches data is computed
-/// agent by agent and summed in order of the agents, even by a single process. What passes between processes is sums
+/// solves. Beyond that, and always if data are private, no sample leaves its process: everything that touches data is
+/// computed agent by agent and summed in order of the agents, even by a single process. Processes exchange only sums
 /// over all samples of one or more agents: costs, gradients, Hessians or their products with vectors.
 Reference solve_reference(const DataProblem& problem, Collective& collective, const Block& here,
                           double max_pooled = pooled_features);

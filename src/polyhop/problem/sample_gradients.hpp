@@ -12,9 +12,9 @@
 namespace polyhop {
 
 /// The gradients of a block's samples one by one, each described by as few numbers as possible: its slopes. For a
-/// linear model these are the derivatives of the loss by its predictions, 1 or one per class, and the gradient is
-/// slopes times features; for a cost that is a function of its own they are the gradient itself. Methods that remember
-/// samples store slopes. Agents are those of the block, from 0; samples are numbered within each agent.
+/// linear model, these are the derivatives of the loss by its predictions, 1 or one per class, and the gradient is
+/// slopes times features. For your own cost functions, they are the gradient itself. Methods that remember samples
+/// store slopes. Agents are those of the block, from 0; samples are numbered within each agent.
 class SampleGradients {
  public:
   virtual ~SampleGradients() = default;
@@ -24,7 +24,7 @@ class SampleGradients {
   [[nodiscard]] virtual Index count(Index k) const = 0;
   /// The samples drawn last, always at the same address.
   [[nodiscard]] virtual std::span<const Index> drawn(Index k) const = 0;
-  /// How many batches make up all samples of agent k.
+  /// How many batches hold all samples of agent k.
   [[nodiscard]] Index batches(Index k) const {
     const auto batch = std::max<Index>(1, static_cast<Index>(drawn(k).size()));
     return (count(k) + batch - 1) / batch;
@@ -61,14 +61,14 @@ class SampleGradients {
                         std::span<double> /*slopes*/) {
     return 0;
   }
-  /// Row k of g += the gradients that these slopes stand for.
+  /// Row k of g += the gradients that these slopes describe.
   virtual void add(Index /*k*/, std::span<const Index> /*samples*/, std::span<const double> /*slopes*/, Rows& /*g*/) {}
-  /// What tells the curvature of their losses at given predictions, `width` numbers for each, where a loss is a line
-  /// the slope over the way to the target.
+  /// The curvature of their losses at given predictions, as `width` numbers for each; where a loss is a line, the slope
+  /// divided by the distance to the target.
   virtual void curvatures(Index /*k*/, std::span<const Index> /*samples*/, std::span<const double> /*z*/,
                           std::span<double> /*out*/) {}
-  /// out = `by` times the second derivatives by the model that these curvatures stand for, the numbers of the upper
-  /// triangle in the order of TriangleBands, from number `first` on.
+  /// out = `by` times the second derivatives by the model that these curvatures describe: the upper triangle in the
+  /// order of TriangleBands, from number `first` on.
   virtual void write_curvature(Index /*k*/, std::span<const Index> /*samples*/, std::span<const double> /*curvatures*/,
                                double /*by*/, Index /*first*/, std::span<double> /*out*/) {}
 };

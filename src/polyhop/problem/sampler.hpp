@@ -41,7 +41,7 @@ struct Codec<Batch> {
   static Value write(const Batch& b) { return b.all ? Value("all") : Value(b.size); }
 };
 
-/// Chooses the samples of each agent in each iteration: a function of (seed, agent, iteration), so there is no state to
+/// Chooses the samples of each agent in each iteration, as a function of (seed, agent, iteration): there is no state to
 /// save.
 class Sampler {
  public:
@@ -62,7 +62,7 @@ class Sampler {
   [[nodiscard]] bool takes_all() const { return batch_.all; }
   /// True when every draw takes one sample of every agent that has any.
   [[nodiscard]] bool takes_one() const { return !batch_.all && batch_.size == 1; }
-  /// How many draws hold as many samples as the agent with the most has.
+  /// How many draws the agent with the most samples needs to draw as many as it has.
   [[nodiscard]] Index epoch() const;
 
  private:

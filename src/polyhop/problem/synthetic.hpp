@@ -8,7 +8,7 @@
 
 namespace polyhop {
 
-/// The paper's experiment and its relatives. Agent k holds `samples` pairs (h, y) with
+/// The data of the paper's experiment, and similar ones. Agent k holds `samples` pairs (h, y) with
 ///   h = f_k x,  x standard normal,  f_k = exp(scale_spread * normal),
 ///   y = h.(w + minimiser_spread * d_k) + noise * normal,  w and d_k standard normal vectors,
 /// or the sign of that y if targets are classes. Everything is a function of (seed, agent).

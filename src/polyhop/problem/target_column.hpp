@@ -14,8 +14,8 @@
 
 namespace polyhop {
 
-/// The targets of a file as they are read, one after the other. The first decides whether they are numbers, kept as
-/// they are, or words, numbered as classes in sorted order. With training labels, every target must be one of them.
+/// The targets of a file, read one after the other. The first one decides whether they are numbers, kept as they are,
+/// or words, numbered as classes in sorted order. With training labels, every target must be one of them.
 class TargetColumn {
  public:
   explicit TargetColumn(const std::vector<std::string>& labels);

@@ -28,7 +28,7 @@ enum class Leg { one_hop, first, second, tree };
 /// What the workers of one process share in a launch: who is here, how to reach other processes, and what collectives
 /// pass between threads. The first worker of a process talks to MPI for all of them.
 struct Crew {
-  /// All processes make theirs at the same time.
+  /// All processes construct theirs at the same time.
   Crew(Link& link, MPI_Comm comm, const CombinationMatrix& matrix, const Ownership& ownership, Index workers);
   /// After a failure: some messages may never be received, so none of their memory is freed.
   void leave_behind() { left_behind_ = true; }

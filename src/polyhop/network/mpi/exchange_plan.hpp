@@ -23,12 +23,12 @@ struct Correspondence {
   Index there = -1;
 };
 
-/// Who writes to whom. Messages of one hop: own rows to the processes that have neighbours of theirs. Messages of two
-/// hops take two phases: first these rows, and own rows that agents here would forward there; then rows that agents
-/// here received from third processes and forward. A row comes to a process once per exchange, whichever agents there
-/// want it: from its owner if it can send it, otherwise from the process of the agent with the smallest number that can
-/// forward it. With one agent per process this is what agents send each other. What comes from one peer in one phase is
-/// in consecutive rows. Peers are the same, and in the same order, everywhere.
+/// Who writes to whom. In a message of one hop, a process sends its agents' rows to the processes of their neighbours.
+/// A message of two hops takes two phases: first these rows, and own rows that agents here would forward there; then
+/// rows that agents here received from third processes and forward. A row comes to a process once per exchange,
+/// whichever agents there need it: from its owner if it can send it, otherwise from the process of the agent with the
+/// smallest number that can forward it. With one agent per process, this is what agents send each other. Rows from one
+/// peer in one phase are consecutive. Peers are the same, and in the same order, everywhere.
 struct ExchangePlan {
   Roster roster;
   std::vector<Correspondence> one_hop;

@@ -22,7 +22,7 @@ struct Options {
   std::string advice = {};
 };
 
-/// A communicator of the user's, held by the value of its MPI_Comm, so that this header needs no mpi.h.
+/// The user's own communicator, held by the value of its MPI_Comm, so that this header needs no mpi.h.
 class Communicator {
  public:
   /// `Communicator(MPI_COMM_WORLD)`, from the MPI library that polyhop was built with.
@@ -42,18 +42,18 @@ class Communicator {
 };
 
 /// This process as a member of a job whose processes all make the same calls. `launch` gives `body` the same network
-/// and bits as threads do, with rows sent to other processes through MPI. While it lives, a thread of its own tells its
-/// peers that this process is alive, so that a process that computes for long is not taken for lost. MPI must therefore
-/// support MPI_THREAD_MULTIPLE. Jobs may follow one another, and several may exist at once; all processes create them
-/// in the same order. A Job works on a duplicate of its communicator, so its messages never meet the user's own.
+/// and bits as threads do, and sends rows to other processes through MPI. A thread of the Job tells its peers that this
+/// process is alive, so that a long computation is not taken for a loss. MPI must therefore support
+/// MPI_THREAD_MULTIPLE. Jobs may follow one another, and several may exist at once; all processes create them in the
+/// same order. A Job works on a duplicate of its communicator, so its messages do not mix with the user's own.
 class Job final : public Team {
  public:
   /// All processes that mpirun or srun started, MPI_COMM_WORLD. If MPI is not initialised yet, the Job initialises it,
   /// and MPI is finalised when the process exits, where all processes wait for each other: it cannot be initialised
   /// twice, and a later Job may need it.
   explicit Job(const Options& options = {});
-  /// The processes of a communicator, with the ranks they have in it. Whoever initialised MPI finalises it, after the
-  /// Job's end.
+  /// The processes of a communicator, with their ranks in it. Whoever initialised MPI finalises it, after the Job's
+  /// end.
   explicit Job(const Communicator& communicator, const Options& options = {});
   ~Job() override;
   Job(const Job&) = delete;
@@ -71,11 +71,11 @@ class Job final : public Team {
   Collective& collective() override;
   void together(const std::function<void()>& work) override;
 
-  /// After a failure that may be this process's own, in a call of its own: whether all others finish too, within this
-  /// many seconds. If not, they may wait for this one forever: call `abort`. Make no other call after this.
+  /// After a failure that may concern this process alone: whether all others finish too within this many seconds. If
+  /// not, they may wait for this one forever: call `abort`. Make no other call after this.
   [[nodiscard]] bool all_leave_within(double seconds);
-  /// Ends all processes of MPI_COMM_WORLD, including those outside the job's communicator: MPI libraries cannot be
-  /// relied on to end only some.
+  /// Ends all processes of MPI_COMM_WORLD, including those outside the job's communicator: not every MPI library can
+  /// end only some.
   [[noreturn]] void abort(int code) override;
 
  private:

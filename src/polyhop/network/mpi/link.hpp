@@ -21,7 +21,7 @@
 
 namespace polyhop::mpi {
 
-/// Memory that the library may still read and write after a failure, until the process ends: never freed.
+/// Memory that is never freed, because MPI may still read and write it after a failure, until the process ends.
 void keep_for_ever(std::shared_ptr<const void> memory);
 
 /// A count as MPI takes it; throws Error if it is too large for one message.
@@ -31,8 +31,8 @@ int as_count(std::size_t numbers);
 /// sender is alive and whether a process has raised the alarm.
 class Link {
  public:
-  /// The processes of `parent`, all of which make theirs at the same time. `advice` is appended to the message about a
-  /// lost process.
+  /// The processes of `parent`, all of which construct theirs at the same time. `advice` is appended to the message
+  /// about a lost process.
   Link(MPI_Comm parent, double peer_timeout, std::string advice);
   ~Link();
   Link(const Link&) = delete;
@@ -49,7 +49,7 @@ class Link {
   /// Waits for all requests; `peers` are the processes they depend on. Throws LostPeer if one of these has been silent
   /// for too long, Abandoned if a process has raised the alarm.
   void wait(std::span<MPI_Request> requests, std::span<const int> peers);
-  /// Sends one message and waits. If that ends with Abandoned, the message may never be taken and the library goes on
+  /// Sends one message and waits. If that ends with Abandoned, nobody may ever receive the message, and MPI goes on
   /// reading it: so the link owns the numbers.
   void send(std::vector<double> numbers, int to, MPI_Comm comm);
   void receive(std::span<double> numbers, int from, MPI_Comm comm);
@@ -68,18 +68,18 @@ class Link {
   bool heed_alarms(bool heeded) { return std::exchange(heeds_alarms_, heeded); }
   /// Tells everybody that this process has failed: those who wait throw Abandoned.
   void raise_alarm();
-  /// Takes the alarms of `count` processes off the wire, once all processes know of the failures.
+  /// Receives the alarms of `count` processes, once all processes know of the failures.
   void take_alarms(Index count);
 
-  /// From now on this process and the peer tell each other that they are alive; the other starts when it is first told.
+  /// From now on this process and the peer tell each other that they are alive; the peer starts when it first hears so.
   /// The edge between two agents is for the message about a lost peer.
   void know(int peer, Index here = -1, Index there = -1);
   /// Whether all processes finish within this many seconds. If not, some are doing work in which they will wait for
   /// this one.
   [[nodiscard]] bool all_leave_within(double seconds);
 
-  /// For MPI calls that wait for others and cannot be interrupted. If one of these is lost meanwhile, the heartbeat
-  /// reports it and ends the process.
+  /// For MPI calls that wait for other processes and cannot be interrupted. If one of these is lost meanwhile, the
+  /// heartbeat reports it and ends this process.
   template <class Call>
   void blocking(Call call) {
     blocked_ = true;
@@ -130,8 +130,8 @@ class Link {
   std::atomic<bool> blocked_ = false;
   mutable std::mutex mutex_;
   std::map<int, Peer> peers_;
-  /// Seconds since each process was heard. The heartbeat counts them, at most the time between two beats at once: a job
-  /// that was suspended as a whole and resumes has not been silent.
+  /// Seconds since each process was heard. The heartbeat counts at most the time between two beats at once, so that a
+  /// suspended job that resumes has not been silent.
   std::vector<std::atomic<double>> silent_;
   MPI_Request meeting_ = MPI_REQUEST_NULL;
   bool leaves_ = false;  // so do all others

@@ -17,8 +17,8 @@
 namespace polyhop::mpi {
 
 /// Rows on their way between this process and its peers, in one phase of a plan, for messages of one shape. Each
-/// vector, and the scalars, go to every peer as separate messages. Consecutive rows are sent from and received into the
-/// mail itself; others are packed, so that what lies between them is not sent.
+/// vector, and the scalars, go to every peer as separate messages. Consecutive rows are sent from, and received into,
+/// the mail itself; others are packed.
 class Wire {
  public:
   /// The rows to move: vectors, and scalars of which the first few are sent.

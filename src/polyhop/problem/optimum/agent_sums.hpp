@@ -10,7 +10,7 @@
 
 namespace polyhop::optimum {
 
-/// What passes from process to process at once, in numbers.
+/// How many numbers pass from process to process at once.
 inline constexpr Index at_once = Index{1} << 21;
 
 /// The sum of one number of each agent, in order of the agents; `values`: of those here.

@@ -59,11 +59,11 @@ Reference finish(const Cost& cost, const Vector& w, double accuracy, std::string
 /// How many gradients fit into a few minutes.
 int affordable_gradients(const Cost& cost);
 
-/// The relative part of the value that the search for a minimum may leave: all that rounding allows, and more if every
+/// How far above the minimum the search may end, relative to the value: as close as rounding allows, or less close if a
 /// gradient takes a good part of a second.
 double negligible(const Cost& cost);
 
-/// The units in which all coefficients curve about alike, from the diagonal of a Hessian.
+/// Units in which the cost has about the same curvature along all coefficients, from the diagonal of a Hessian.
 Vector even_units(const Vector& curvature);
 
 }  // namespace polyhop::optimum

@@ -11,7 +11,7 @@ namespace polyhop::optimum {
 Reference by_descent(Cost& cost, const Vector& start);
 
 /// The same from 0, in units that suit the data: if features differ in size by orders of magnitude, descents get
-/// nowhere in the original ones.
+/// nowhere in the original units.
 Reference by_descent(Cost& cost);
 
 }  // namespace polyhop::optimum

@@ -12,14 +12,14 @@ namespace polyhop::optimum {
 /// For dense features without a penalty: a complete orthogonal decomposition.
 Reference by_rank_revealing(const Pooled& cost);
 
-/// The dual form, for wide data; every coefficient must be penalised alike.
+/// The dual form, for wide data; all coefficients must have the same penalty.
 Reference by_dual_equations(const Pooled& cost, double l2);
 
 /// The normal equations; a rank-deficient Gram matrix spoils them, which shows in the accuracy.
 Reference by_normal_equations(Cost& cost);
 
-/// Without a penalty: the solution of minimum norm, even if the Gram matrix is rank-deficient. Smallness is judged in
-/// units that make the columns equally long.
+/// Without a penalty: the solution of minimum norm, even if the Gram matrix is rank-deficient. What counts as small is
+/// judged in units that make the columns equally long.
 Reference by_least_norm(Cost& cost);
 
 }  // namespace polyhop::optimum
