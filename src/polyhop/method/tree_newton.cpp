@@ -18,7 +18,7 @@ constexpr double share_of_traffic = 0.5;
 // A gain of less than this share of the cost is rounding: whole Newton steps need no search then.
 constexpr double lost = 1e-12;
 // Where least squares fit, the cost itself falls to rounding: the squares of what is lost of the residuals.
-constexpr double lost_of_first = 1e-24;
+double lost_of_first(Element models) { return models == Element::float64 ? 1e-24 : 1e-12; }
 
 // Steps of about 0.618 n through n samples that meet each of them once.
 Index stride_through(Index n) {
@@ -200,7 +200,7 @@ double TreeNewton::search(double tested, SampleGradients& samples, Network& netw
   const double slope = dot(gradient_, 0, direction_, 0);
   if (!std::isfinite(value_) || !(slope < 0)) return 0;
   const bool is_exact = samples.has_constant_curvature();
-  if (-slope <= lost * std::abs(value_) || (is_exact && -slope <= lost_of_first * first_value_)) {
+  if (-slope <= lost * std::abs(value_) || (is_exact && -slope <= lost_of_first(at_.element()) * first_value_)) {
     rests_ = 1;
     return 1;
   }

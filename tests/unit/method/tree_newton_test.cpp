@@ -166,6 +166,23 @@ TEST(TreeNewton, RestsAtTheMinimumAndSendsNothingMore) {
   EXPECT_EQ(run.sent[5].vectors, run.sent[4].vectors);
 }
 
+// There the cost itself is rounding, so that no gain is small beside it.
+TEST(TreeNewton, RestsWhereTheDataFitInEitherPrecision) {
+  ProblemOptions options;
+  options.dimension = 6;
+  options.samples = 20;
+  for (const Element precision : {Element::float64, Element::float32}) {
+    options.precision = precision;
+    const auto instance = test::synthetic_instance(network_of(Topology::ring, 5), options, 3);
+    const auto run = descend(instance.matrix, *instance.problem, Rows(5, 6, 0, precision), 8);
+    EXPECT_EQ(run.sent[7].vectors, run.sent[3].vectors) << bytes_of(precision);
+    std::vector<double> model(6);
+    read_row(run.w, 4, model);
+    const double rounding = precision == Element::float64 ? 1e-14 : 1e-6;
+    for (std::size_t j = 0; j < 6; ++j) EXPECT_NEAR(model[j], instance.reference.minimiser.value()[j], rounding);
+  }
+}
+
 TEST(TreeNewton, TakesAgentsWithoutSamples) {
   Dataset data = test::data_of({{{1, 1}}, {{2, 8}}});
   data.offset = {0, 1, 1, 2};
