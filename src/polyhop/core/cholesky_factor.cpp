@@ -9,12 +9,12 @@ namespace polyhop {
 namespace {
 
 constexpr Index strips_of(Index size) { return (size + kernels::strip - 1) / kernels::strip; }
-constexpr double vanished = 1e-11;  // of what stood on the diagonal
 
 }  // namespace
 
-CholeskyFactor::CholeskyFactor(Index size)
+CholeskyFactor::CholeskyFactor(Index size, double vanished)
     : size_(size),
+      vanished_(vanished),
       numbers_(strips_of(size) * (strips_of(size) + 1) / 2 * width, width),
       stood_(size),
       roots_(size),
@@ -86,11 +86,11 @@ void CholeskyFactor::finish_row(Index r, Index b) {
 // from it. Together they are what stood there, up to rounding, so that the sum matters near the limit only.
 bool CholeskyFactor::is_lost(Index r) const {
   const double left = (*this)(r, r);
-  if (left > 2 * vanished * stood_[r]) return false;
-  if (left < vanished / 2 * stood_[r]) return true;
+  if (left > 2 * vanished_ * stood_[r]) return false;
+  if (left < vanished_ / 2 * stood_[r]) return true;
   double whole = left;
   for (Index s = 0; s < r; ++s) whole += (*this)(s, r) * (*this)(s, r);
-  return !(left > vanished * whole);
+  return !(left > vanished_ * whole);
 }
 
 void CholeskyFactor::solve(std::span<double> x) {

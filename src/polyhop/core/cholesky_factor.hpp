@@ -16,7 +16,8 @@ namespace polyhop {
 /// are done in. Kept in strips of columns: those of a strip, row after row, down to its last diagonal.
 class CholeskyFactor {
  public:
-  explicit CholeskyFactor(Index size);
+  /// A pivot below this share of what stood on the diagonal is lost.
+  explicit CholeskyFactor(Index size, double vanished = 1e-11);
   /// The factor of the matrix with these numbers added to its diagonal.
   void take(const PackedMatrix& matrix, std::span<const double> diagonal);
   /// x <- a solution of U^T U x = b, x = b at first; 0 in the rows that are 0.
@@ -36,6 +37,7 @@ class CholeskyFactor {
   [[nodiscard]] bool is_lost(Index r) const;
 
   Index size_;
+  double vanished_;
   Rows numbers_;
   std::vector<double> stood_;  // on the diagonal
   std::vector<double> roots_;  // of the pivots, 0 where they are lost

@@ -18,7 +18,9 @@ constexpr double share_of_traffic = 0.5;
 // A gain of less than this share of the cost is rounding: whole Newton steps need no search then.
 constexpr double lost = 1e-12;
 // Where least squares fit, the cost itself falls to rounding: the squares of what is lost of the residuals.
-double lost_of_first(Element models) { return models == Element::float64 ? 1e-24 : 1e-12; }
+double lost_of_first(Element models) { return models == Element::float64 ? 1e-24 : 1e-11; }
+// Pivots of the matrix that are rounding of the rows in which it was sent.
+double lost_of_pivots(Element models) { return models == Element::float64 ? 1e-11 : 1e-5; }
 
 // Steps of about 0.618 n through n samples that meet each of them once.
 Index stride_through(Index n) {
@@ -44,7 +46,7 @@ TreeNewton::TreeNewton(const Rows& models, Oracle& oracle)
       chunk_(1, columns_),
       ridge_(1, columns_),
       matrix_(columns_),
-      factor_(columns_),
+      factor_(columns_, lost_of_pivots(models.element())),
       begin_{0},
       counts_(models.rows()),
       values_(models.rows()) {
