@@ -529,6 +529,13 @@ class Others(Page):
         self.open("small")
         self.assertIn("Medians over 5 seeds", self.one("#ranking-note").text)
 
+    def test_a_step_that_was_recorded_once_is_a_dot(self):
+        self.open("brief")
+        line = self.one("#steps-figure .line")
+        self.assertNotIn("L", line.get_attribute("d"))
+        self.assertEqual(line.value_of_css_property("stroke-linecap"), "round")
+        self.assertIn('stroke-linecap="round"', self.download("steps.svg").decode())
+
     def test_an_experiment_without_runs_opens(self):
         self.open("empty")
         self.assertEqual(self.all("#curves-figure .line"), [])

@@ -80,6 +80,9 @@ function keyOf(n) {
   return svg;
 }
 
+// What a path of these points is called besides: a point alone is a dot.
+const dotted = (points) => (points.length === 1 ? " dot" : "");
+
 // Puts a text into an element; no line of it ends inside of a number or a flag, at its dash. Long names may break.
 function write(id, text) {
   const whole = (part, n) => n % 2 === 1 && part.length < 24;
@@ -377,7 +380,7 @@ function nextTheme() {
 
 const DRAWN = [
   "fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linejoin",
-  "font-family", "font-size", "text-anchor", "paint-order", "display"
+  "stroke-linecap", "font-family", "font-size", "text-anchor", "paint-order", "display"
 ];
 
 // Copies what style sheets gave each element into attributes, so that the figure stands alone.
@@ -490,8 +493,8 @@ function start({draw, ...files}) {
 }
 
 return {
-  data, COLOURS, DASHES, byId, isKnown, element, write, significant, amount, plural, strokeOf, fillOf, keyOf, keyed, widened,
-  logAxis, linearAxis, secondsAxis, plot, labelRoom, endLabels, spotlight, tip, hideTip, tipAcross, follow, table, showPairs,
-  showSettings, showProvenance, choice, legend, start
+  data, COLOURS, DASHES, byId, isKnown, element, write, significant, amount, plural, strokeOf, fillOf, keyOf, keyed,
+  dotted, widened, logAxis, linearAxis, secondsAxis, plot, labelRoom, endLabels, spotlight, tip, hideTip, tipAcross,
+  follow, table, showPairs, showSettings, showProvenance, choice, legend, start
 };
 })();

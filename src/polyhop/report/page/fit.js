@@ -5,8 +5,8 @@
 "use strict";
 
 const {
-  data: fit, byId, isKnown, element, write, significant, strokeOf, keyOf, widened, logAxis, linearAxis,
-  secondsAxis, plot, tipAcross, follow, table, showPairs, showSettings, showProvenance, choice, start
+  data: fit, byId, isKnown, element, write, significant, plural, strokeOf, keyOf, dotted, widened, logAxis,
+  linearAxis, secondsAxis, plot, tipAcross, follow, table, showPairs, showSettings, showProvenance, choice, start
 } = page;
 
 const FEW = 25;  // features shown at first
@@ -141,10 +141,7 @@ function drawLines(figure, lines, options) {
   });
   const path = d3.svg.line().x((p) => chart.x(p.x)).y((p) => chart.y(p.y));
   for (const {look, points} of lines) {
-    chart.marks.append("path").attr({class: `line ${strokeOf(look)}`, d: path(points)});
-    if (points.length === 1) {
-      chart.marks.append("circle").attr({class: `f${look}`, r: 3, cx: chart.x(points[0].x), cy: chart.y(points[0].y)});
-    }
+    chart.marks.append("path").attr({class: `line ${strokeOf(look)}${dotted(points)}`, d: path(points)});
   }
   follow(chart, () => showTip(chart, lines));
   return chart;

@@ -19,6 +19,7 @@ const {
   fillOf,
   keyOf,
   keyed,
+  dotted,
   widened,
   logAxis,
   linearAxis,
@@ -337,7 +338,9 @@ function drawCurve(chart, curve) {
   const area = d3.svg.area().x(x).y0((p) => y(p.low)).y1((p) => y(p.high)).defined((p) => isKnown(p.low));
   const line = d3.svg.line().x(x).y((p) => y(p.median)).defined((p) => isKnown(p.median) && p.median !== 0);
   group.append("path").attr("class", `band ${fillOf(curve.look)}`).attr("d", area(curve.points) || "M0,0");
-  group.append("path").attr("class", `line ${strokeOf(curve.look)}`).attr("d", line(curve.points) || "M0,0");
+  group.append("path")
+      .attr("class", `line ${strokeOf(curve.look)}${dotted(curve.points)}`)
+      .attr("d", line(curve.points) || "M0,0");
   const cross = "M-4,-4L4,4M-4,4L4,-4";
   group.selectAll(".lost")
       .data(curve.method.diverged.filter((d) => !state.logX || d[state.cost] > 0))
@@ -692,7 +695,7 @@ function drawRun() {
   });
   const y = placed(run.y, run.inner.height);
   run.marks.append("path")
-      .attr("class", `line ${strokeOf(lookOf(state.method))}`)
+      .attr("class", `line ${strokeOf(lookOf(state.method))}${dotted(rows)}`)
       .attr("d", d3.svg.line().x((r) => run.x(r.i)).y((r) => y(r.risk))(rows) || "M0,0");
   addCursor(run);
 }
@@ -744,7 +747,7 @@ function drawFan(colour) {
         .attr("stroke", (step) => (colour && isKnown(step) && step > 0 ? colour(step) : "gray"));
   }
   fan.marks.append("path")
-      .attr("class", `line ${strokeOf(lookOf(state.method))}`)
+      .attr("class", `line ${strokeOf(lookOf(state.method))}${dotted(rows)}`)
       .attr("d", d3.svg.line().x(x).y((r) => y(r.median))(rows) || "M0,0");
   addCursor(fan);
 }
