@@ -57,9 +57,15 @@ class Small(Page):
         Select(self.one("#measure")).select_by_value("distance")
         self.assertNotIn("A line ends", self.one("#curves-note").text)
 
+    def floor(self, figure):
+        """Where a plot ends below."""
+        return float(self.one(f"#{figure}-figure clipPath rect").get_attribute("height"))
+
     def test_a_line_stands_where_its_data_say(self):
         # The risks fall geometrically: a straight line on the logarithmic axis.
         at = np.array([float(n) for n in NUMBER.findall(self.paths("#curves-figure .line")[0])]).reshape(-1, 2)
+        self.assertGreater(at[-1, 1], self.floor("curves"))
+        at = at[:-1]  # up to where it leaves the plot
         slopes = np.diff(at[:, 1]) / np.diff(at[:, 0])
         np.testing.assert_allclose(slopes, slopes[0], rtol=1e-2)
         self.assertGreater(slopes[0], 0)
@@ -91,6 +97,15 @@ class Small(Page):
         self.assertEqual(self.texts("#curves-figure .target text"), ["target 1e\u22126"])
         Select(self.one("#measure")).select_by_value("distance")
         self.assertEqual(self.all("#curves-figure .target"), [])
+
+    def test_a_line_that_falls_to_0_leaves_the_plot_there(self):
+        # Below rounding a risk is 0: a line that stopped where it was last above seemed never to reach the target.
+        end = lambda path: float(NUMBER.findall(self.paths(path)[0])[-1])
+        self.assertGreater(end("#curves-figure .curve[data-method='0'] .line"), self.floor("curves"))
+        self.assertGreater(end("#run-figure .line"), self.floor("run"))
+        self.assertLess(end("#curves-figure .curve[data-method='3'] .line"), self.floor("curves"), "slow stays above 0")
+        start = float(NUMBER.findall(self.paths("#curves-figure .end[data-key='0/0'] path")[0])[1])
+        self.assertAlmostEqual(start, self.floor("curves"), places=3, msg="its name is led to from there")
 
     def test_runs_that_diverged_are_marked(self):
         self.assertEqual(len(self.all("#curves-figure .lost")), 5)

@@ -307,6 +307,9 @@ int dump_figures(const std::string& folder) {
   const Record free = record_of("free", {{"method a", 0.8}, {"method b", 0.85}, {"method c", 0.9}}, 3);
   draw("free-auto", free, {});
   draw("free-inside", free, {.legend = LegendPlace::inside});
+  Record falling = record_of("falling", {{"method falls", 0.8}, {"method lags", 0.98}}, 1);
+  for (std::size_t n = 3; n < falling.cells[0].points.size(); ++n) falling.cells[0].points[n].excess_risk = 0;
+  draw("falling", falling, {});
   Record crowded = record_of("crowded", {{"method falls", 0.8}, {"method stays", 1 - 1e-9}}, 1);
   crowded.cells.push_back(crowded.cells[0]);
   crowded.cells.back().method = "method rises";

@@ -331,12 +331,20 @@ function placed(scale, height) {
   return (v) => (v === Infinity ? -30 : v > 0 ? Math.max(-1e4, Math.min(1e4, scale(v))) : height + 30);
 }
 
+// Says of the points of a line which ones it passes: those above 0, and the one where it falls to 0 for good and leaves
+// the plot.
+function passed(points, valueOf) {
+  const isAbove = (p) => isKnown(valueOf(p)) && valueOf(p) > 0;
+  const fall = points.findLastIndex(isAbove) + 1;
+  return (p, n) => isAbove(p) || (n === fall && n > 0 && valueOf(p) === 0);
+}
+
 function drawCurve(chart, curve) {
   const y = placed(chart.y, chart.inner.height);
   const x = (p) => chart.x(p.x);
   const group = chart.marks.append("g").attr({class: "curve", "data-method": curve.index, "data-key": curve.key});
   const area = d3.svg.area().x(x).y0((p) => y(p.low)).y1((p) => y(p.high)).defined((p) => isKnown(p.low));
-  const line = d3.svg.line().x(x).y((p) => y(p.median)).defined((p) => isKnown(p.median) && p.median !== 0);
+  const line = d3.svg.line().x(x).y((p) => y(p.median)).defined(passed(curve.points, (p) => p.median));
   group.append("path").attr("class", `band ${fillOf(curve.look)}`).attr("d", area(curve.points) || "M0,0");
   group.append("path")
       .attr("class", `line ${strokeOf(curve.look)}${dotted(curve.points)}`)
@@ -370,7 +378,8 @@ let chart = null;
 // Where a curve ends inside of the plot; null where all of it is outside.
 function endOf(on, curve) {
   const y = placed(on.y, on.inner.height);
-  const inside = curve.points.filter((p) => isKnown(p.median) && p.median !== 0 && on.x(p.x) >= -1 && on.x(p.x) <= on.inner.width + 1);
+  const inside = curve.points.filter(passed(curve.points, (p) => p.median))
+                     .filter((p) => on.x(p.x) >= -1 && on.x(p.x) <= on.inner.width + 1);
   if (inside.length === 0) return null;
   const last = inside[inside.length - 1];
   return {...curve, x: on.x(last.x), y: Math.max(0, Math.min(on.inner.height, y(last.median)))};
@@ -680,8 +689,11 @@ function drawRun() {
   figure.replaceChildren();
   run = null;
   if (!steps) return;
-  const rows = steps.iterations.map((i, n) => ({i, risk: steps.risk[n]}))
-                   .filter((r) => isKnown(r.risk) && r.risk >= experiment().risk_floor);
+  const floor = experiment().risk_floor;
+  const all = steps.iterations.map((i, n) => ({i, risk: steps.risk[n]}))
+                  .filter((r) => isKnown(r.risk))
+                  .map((r) => ({...r, risk: r.risk < floor ? 0 : r.risk}));
+  const rows = all.filter(passed(all, (r) => r.risk));
   const known = positive(rows.map((r) => r.risk));
   run = plot(figure, {
     x: d3.scale.linear().domain([0, steps.iterations[steps.iterations.length - 1] || 1]),
