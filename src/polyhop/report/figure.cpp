@@ -169,17 +169,21 @@ std::string y_tics(const Frame& frame) {
   return out;
 }
 
-// About five round numbers where the axis has room for them, with one smaller tic between each two.
+// About five round numbers where the axis has room for them, with one smaller tic between each two. The last has none
+// where the figure's edge would cut it off.
 std::string x_tics(double right, double width, const Letters& letters) {
   const double rough = right / std::clamp(std::floor(width / letters.width("100000")), 1.0, 5.0);
   const double power = std::pow(10.0, std::floor(std::log10(rough)));
   const double step = power * (rough / power < 1.5 ? 1 : rough / power < 3.5 ? 2 : rough / power < 7.5 ? 5 : 10);
-  constexpr double slack = 1e-9;  // a tic on the edge is inside
+  constexpr double slack = 1e-9;   // a tic on the edge is inside
+  constexpr double cut_off = 0.1;  // of a letter's height, which nobody sees
   std::string out;
   for (int n = 0; n * step / 2 <= right * (1 + slack); ++n) {
     const double at = n * step / 2;
     const std::string text = right < 1e4 ? significant(at, 4) : number(at, 3);
-    out += fmt::format("{}'{}' {} {}", n == 0 ? "" : ", ", n % 2 == 0 ? text : "", shortest(at), n % 2);
+    const double room = (1 - at / right) * width + letters.right_margin() + cut_off * letters.height();
+    const bool shown = n % 2 == 0 && letters.width(text) / 2 <= room;
+    out += fmt::format("{}'{}' {} {}", n == 0 ? "" : ", ", shown ? text : "", shortest(at), n % 2);
   }
   return out;
 }
