@@ -91,6 +91,18 @@ class Page(unittest.TestCase):
                 .filter(e => e.getBoundingClientRect().right > arguments[0] + 1).map(e => e.outerHTML.slice(0, 80))""", width)
         self.assertEqual(wide, [])
 
+    def assert_drawn(self, text):
+        """Some font has each of the characters."""
+        missing = self.script("""
+            const look = (text) => {
+              const pen = Object.assign(document.createElement("canvas"), {width: 40, height: 40}).getContext("2d");
+              pen.font = "24px " + getComputedStyle(document.body).fontFamily;
+              pen.fillText(text, 4, 30);
+              return pen.canvas.toDataURL();
+            };
+            return [...arguments[0]].filter(c => c.trim() && look(c) === look("\\u{10fffe}"));""", text)
+        self.assertEqual(missing, [])
+
     def assert_apart(self, boxes):
         """No two boxes (left, top, right, bottom) overlap by more than a pixel."""
         for n, a in enumerate(boxes):

@@ -107,6 +107,15 @@ class Small(Page):
         start = float(NUMBER.findall(self.paths("#curves-figure .end[data-key='0/0'] path")[0])[1])
         self.assertAlmostEqual(start, self.floor("curves"), places=3, msg="its name is led to from there")
 
+    def test_a_cross_at_the_edge_is_whole(self):
+        for n in (1, 2, 4):
+            self.press(f"#legend button:nth-child({n})")
+        ends = self.script("const right = (e) => e.getBoundingClientRect().right;"
+                           "return [...document.querySelectorAll('#curves-figure .lost')].map(right).concat("
+                           "right(document.querySelector('#curves-figure .background')))")
+        self.assertEqual(len(ends), 6)
+        self.assertLessEqual(max(ends[:-1]), ends[-1])
+
     def test_runs_that_diverged_are_marked(self):
         self.assertEqual(len(self.all("#curves-figure .lost")), 5)
         self.assertIn("5 diverged", self.texts("#legend button")[2])
@@ -309,6 +318,7 @@ class Small(Page):
         end = cursor()
         self.press("#play")
         self.assertIn("Pause", self.one("#play").text)
+        self.assert_drawn(self.one("#play").text)
         WebDriverWait(self.browser, 20).until(lambda _: int(self.one("#time-value").text) > 0)
         self.press("#play")
         self.assertIn("Play", self.one("#play").text)
@@ -543,6 +553,16 @@ class Others(Page):
         self.assertIn("Medians over the runs that have ended", self.one("#ranking-note").text)
         self.open("small")
         self.assertIn("Medians over 5 seeds", self.one("#ranking-note").text)
+
+    def test_a_name_that_stands_out_is_not_cut_off(self):
+        for case in ("several", "long-names"):
+            self.open(case)
+            for label in self.all("#curves-figure .end text"):
+                label.click()
+                self.assertIn("lit", label.find_element(By.XPATH, "..").get_attribute("class"))
+                right = self.script("return [arguments[0], document.querySelector('#curves-figure svg')].map("
+                                    "(e) => e.getBoundingClientRect().right)", label)
+                self.assertLessEqual(right[0], right[1], label.text)
 
     def test_a_step_that_was_recorded_once_is_a_dot(self):
         self.open("brief")

@@ -339,6 +339,12 @@ function passed(points, valueOf) {
   return (p, n) => isAbove(p) || (n === fall && n > 0 && valueOf(p) === 0);
 }
 
+// Where the middle of a cross stands: all of it is inside of the plot, if its place is.
+function crossAt(chart, cost) {
+  const x = chart.x(cost), arm = 6;
+  return x < 0 || x > chart.inner.width ? x : Math.max(arm, Math.min(chart.inner.width - arm, x));
+}
+
 function drawCurve(chart, curve) {
   const y = placed(chart.y, chart.inner.height);
   const x = (p) => chart.x(p.x);
@@ -356,7 +362,7 @@ function drawCurve(chart, curve) {
       .append("path")
       .attr("class", `lost ${strokeOf(curve.look)}`)
       .attr("d", cross)
-      .attr("transform", (d) => `translate(${chart.x(d[state.cost])},${8 + 10 * (curve.index % 5)})`)
+      .attr("transform", (d) => `translate(${crossAt(chart, d[state.cost])},${8 + 10 * (curve.index % 5)})`)
       .append("title")
       .text((d) => `${curve.name}: seed ${d.seed} diverged by iteration ${d.iterations}`);
 }
@@ -800,7 +806,7 @@ function play() {
     showTime();
     if (state.time >= last) stop();
   }, FRAME);
-  byId("play").textContent = "\u23f8 Pause";
+  byId("play").textContent = "\u275a\u275a Pause";
 }
 
 function stop() {
