@@ -96,6 +96,11 @@ class Fit(Page):
             self.press("#theme")
         self.assertEqual(len(grounds), 2)
 
+    def test_texts_can_be_read_by_day_and_by_night(self):
+        for case in ("fit", "fit-classes"):
+            self.open(case, "fit.html")
+            self.assert_readable()
+
     def test_figures_follow_the_width(self):
         self.assert_figures_follow_the_width()
 

@@ -116,6 +116,13 @@ class Small(Page):
         self.assertEqual(len(ends), 6)
         self.assertLessEqual(max(ends[:-1]), ends[-1])
 
+    def test_texts_can_be_read_by_day_and_by_night(self):
+        self.assert_readable()
+        self.press("#legend button:nth-child(2)")
+        self.press("#curves-figure .end text")
+        self.script("document.activeElement.blur()")
+        self.assert_readable()
+
     def test_runs_that_diverged_are_marked(self):
         self.assertEqual(len(self.all("#curves-figure .lost")), 5)
         self.assertIn("5 diverged", self.texts("#legend button")[2])

@@ -132,6 +132,10 @@ class Scoreboard(Page):
         self.open("scoreboard", "scoreboard.html")
         self.assert_fits(390)
 
+    def test_texts_can_be_read_by_day_and_by_night(self):
+        self.assert_readable()
+        self.assertTrue(self.all("#ratio-table td.lost"))
+
     def test_figures_follow_the_width(self):
         self.assert_figures_follow_the_width()
 

@@ -73,7 +73,7 @@ function showMetrics() {
 // A cell's share of its row, as a colour: what is right green, what is not orange.
 function shade(cell, share, right) {
   cell.style.background = share > 0 ?
-      `color-mix(in srgb, var(${right ? "--c2" : "--c1"}) ${Math.round(8 + 52 * share)}%, transparent)` :
+      `color-mix(in srgb, var(${right ? "--c2" : "--c1"}) ${Math.round(8 + 42 * share)}%, transparent)` :
       "";
 }
 
@@ -221,7 +221,7 @@ function heatRow(row, largest) {
   const cells = coefficients.outputs.map((_, c) => {
     const x = effect(row, c);
     const cell = element("td", {}, significant(x));
-    const share = largest > 0 ? Math.round((60 * Math.abs(x)) / largest) : 0;
+    const share = largest > 0 ? Math.round((50 * Math.abs(x)) / largest) : 0;
     cell.style.background = `color-mix(in srgb, var(${x < 0 ? "--c1" : "--c0"}) ${share}%, transparent)`;
     return cell;
   });
