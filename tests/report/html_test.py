@@ -571,6 +571,12 @@ class Others(Page):
                                     "(e) => e.getBoundingClientRect().right)", label)
                 self.assertLessEqual(right[0], right[1], label.text)
 
+    def test_one_run_of_each_method_has_no_medians(self):
+        self.open("brief")
+        for note in ("#ranking-note", "#curves-note"):
+            self.assertNotRegex(self.one(note).text, "[Mm]edian|quantile|seeds")
+        self.assertIn("Each method has one run.", self.one("#ranking-note").text)
+
     def test_a_step_that_was_recorded_once_is_a_dot(self):
         self.open("brief")
         line = self.one("#steps-figure .line")

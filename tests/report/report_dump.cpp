@@ -286,6 +286,11 @@ std::string fit_page(const std::string& name) {
     result.held_out->metrics[0].second = 0.5;
     result.held_out->confusion[0][1] = 7;
   }
+  if (name == "fit-single") {
+    result.held_out = result.fitted;
+    result.held_out->samples = 1;
+    result.held_out->metrics[0].second = 0.5;
+  }
   if (name == "fit-hostile") {
     options.data.bundled = hostile_name;
     result = fit_of({hostile_name, "@DATA@ ${x} \"><b>"}, hostile_name);

@@ -30,10 +30,11 @@ function qualityText() {
   const [name, value] = judged().metrics[0];
   const shown = `${name[0].toUpperCase()}${name.slice(1)} ${precise(value)}`;
   if (!fit.held_out) {
-    return `${shown} on the ${fit.fitted.samples} samples that the model was fitted to; none were held out.`;
+    return `${shown} on the ${plural(fit.fitted.samples, "sample")} that the model was fitted to; none were held out.`;
   }
   const before = precise(fit.fitted.metrics[0][1]);
-  return `${shown} on ${fit.held_out.samples} samples held out; ${before} on the ${fit.fitted.samples} fitted to.`;
+  const heldOut = plural(fit.held_out.samples, "sample");
+  return `${shown} on ${heldOut} held out; ${before} on the ${fit.fitted.samples} fitted to.`;
 }
 
 // A fit that did not end well says so first.

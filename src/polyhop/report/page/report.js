@@ -273,14 +273,17 @@ function showRanking() {
                   ...SPREADS.map(([key, , format]) => spreadCell(key, format, row)), takeCell(row.standing)));
   byId("ranking-table").replaceChildren(element("thead", {}, head), element("tbody", {}, ...body));
   const isPartial = shownExperiments().some((e) => e.ranking.some((s) => s.unfinished > 0));
+  const severalSeeds = shownExperiments().some((e) => e.seeds > 1);
   const seeds = isTogether() ? "the seeds" : plural(experiment().seeds, "seed");
   const target = isTogether() ? "the experiment's target" : `an excess risk of ${significant(experiment().target)}`;
-  write("ranking-note", `Medians over ${isPartial ? "the runs that have ended" : seeds}, with 10% and 90% quantiles below. ` +
+  const medians = `Medians over ${isPartial ? "the runs that have ended" : seeds}, with 10% and 90% quantiles below. `;
+  write("ranking-note", (severalSeeds ? medians : "Each method has one run. ") +
       (isTogether() ? "Places are within each experiment. " : "") +
       `Iterations, vectors, evaluations and seconds are those until ${
                                          target} is reached. Final risk: the excess risk ` +
-      "of the last iterates; averaged: that of the averaged iterates. Take: the one with the lower median, and in how " +
-      "many runs it is at least as low as the other. Click a heading to sort." + zeroNote());
+      "of the last iterates; averaged: that of the averaged iterates. Take: the one with the lower " +
+      (severalSeeds ? "median, and in how many runs it is at least as low as the other. " : "risk. ") +
+      "Click a heading to sort." + zeroNote());
   write("recommendation", isTogether() ? "" : experiment().recommendation);
   const advice = isTogether() ? [] : experiment().advice;
   byId("advice").replaceChildren(...advice.map((text) => element("p", {class: "remark"}, text)));
@@ -442,8 +445,9 @@ function showCurvesNote() {
       [];
   const floor = unsure ? `A line ends where it is ${unsure.of.floor_text}. ` : "";
   write("curves-note", `${capitalised(label)}: ${help}. ${bands}${lost}${floor}` +
-      "Costs on the horizontal axis are medians over the seeds at the same iteration. A method has at most " +
-      `${data.curve_points} points here; curves.csv has all ${amount(d3.sum(shown, (e) => e.points))} recorded. ` +
+      (bands ? "Costs on the horizontal axis are medians over the seeds at the same iteration. " : "") +
+      `A method has at most ${data.curve_points} points here; curves.csv has all ${
+                                         amount(d3.sum(shown, (e) => e.points))} recorded. ` +
       "Drag to zoom; with the chart in focus: + \u2212 0 and arrows.");
 }
 
