@@ -584,6 +584,13 @@ class Others(Page):
         self.assertEqual(line.value_of_css_property("stroke-linecap"), "round")
         self.assertIn('stroke-linecap="round"', self.download("steps.svg").decode())
 
+    def test_the_legend_of_a_saved_figure_has_columns(self):
+        self.open("large")
+        shown = float(self.one("#curves-figure svg").get_attribute("height"))
+        saved = self.download("curves.svg").decode()
+        self.assertEqual(len(re.findall(r"<text[^>]*>method \d</text>", saved)), 10)
+        self.assertLess(float(re.search(r'<svg[^>]* height="([\d.]+)"', saved).group(1)), shown + 5 * 20)
+
     def test_an_experiment_without_runs_opens(self):
         self.open("empty")
         self.assertEqual(self.all("#curves-figure .line"), [])

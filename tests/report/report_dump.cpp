@@ -223,6 +223,7 @@ std::vector<Record> records(const std::string& name) {
   }
   if (name == "large") return {large()};
   if (name == "brief") return {record_of("brief", {{.method = "GAP", .rate = 0.8, .count = 2}}, 1)};
+  if (name == "unsolved") return {instance("unsolved", {{"tuned", 0.99}, {"slow", 0.992}})};
   if (name == "empty") return {Record{}};
   return {};
 }
