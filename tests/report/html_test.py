@@ -418,6 +418,14 @@ class Small(Page):
         self.assertTrue(self.one("#curves-figure svg").is_displayed())
         self.assertTrue(base64.b64decode(self.browser.print_page()).startswith(b"%PDF"))
 
+    def test_how_often_a_model_was_better_is_not_broken(self):
+        self.narrow(1024)
+        self.open("long-names")
+        lines = self.script("return [...document.querySelectorAll('#ranking-table td.take small')].map("
+                            "(e) => e.getBoundingClientRect().height / parseFloat(getComputedStyle(e).lineHeight))")
+        self.assertTrue(lines)
+        self.assertLess(max(lines), 1.5)
+
     def test_fits_a_narrow_screen(self):
         for width in (360, 390):
             self.narrow(width)
