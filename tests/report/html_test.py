@@ -592,6 +592,19 @@ class Others(Page):
         self.assertEqual(line.value_of_css_property("stroke-linecap"), "round")
         self.assertIn('stroke-linecap="round"', self.download("steps.svg").decode())
 
+    def test_the_name_of_the_target_hides_no_line(self):
+        for width in (1200, 390):
+            self.narrow(width)
+            self.open("level")
+            hidden = self.script("""
+                const box = document.querySelector("#curves-figure .target text").getBoundingClientRect();
+                return [...document.querySelectorAll("#curves-figure .line")].flatMap(path => {
+                  const at = path.getScreenCTM(), steps = [...Array(Math.ceil(path.getTotalLength())).keys()];
+                  return steps.map(s => path.getPointAtLength(s).matrixTransform(at))
+                      .filter(p => p.x > box.left && p.x < box.right && p.y > box.top && p.y < box.bottom - 2);
+                }).length;""")
+            self.assertEqual(hidden, 0, width)
+
     def test_the_legend_of_a_saved_figure_has_columns(self):
         self.open("large")
         shown = float(self.one("#curves-figure svg").get_attribute("height"))

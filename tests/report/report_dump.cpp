@@ -222,6 +222,7 @@ std::vector<Record> records(const std::string& name) {
     return {out};
   }
   if (name == "large") return {large()};
+  if (name == "level") return {record_of("level", {{"GAP", 0.9863}, {"plain", 0.9}}, 1)};
   if (name == "brief") return {record_of("brief", {{.method = "GAP", .rate = 0.8, .count = 2}}, 1)};
   if (name == "unsolved") return {instance("unsolved", {{"tuned", 0.99}, {"slow", 0.992}})};
   if (name == "empty") return {Record{}};

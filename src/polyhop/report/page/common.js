@@ -498,7 +498,7 @@ function start({draw, ...files}) {
 
 return {
   data, COLOURS, DASHES, byId, isKnown, element, write, significant, amount, plural, strokeOf, fillOf, keyOf, keyed,
-  dotted, widened, logAxis, linearAxis, secondsAxis, plot, labelRoom, endLabels, spotlight, tip, hideTip, tipAcross,
-  follow, table, showPairs, showSettings, showProvenance, choice, legend, start
+  dotted, widened, logAxis, linearAxis, secondsAxis, plot, widthOf, labelRoom, endLabels, spotlight, tip, hideTip,
+  tipAcross, follow, table, showPairs, showSettings, showProvenance, choice, legend, start
 };
 })();

@@ -25,6 +25,7 @@ const {
   linearAxis,
   secondsAxis,
   plot,
+  widthOf,
   labelRoom,
   endLabels,
   spotlight,
@@ -370,16 +371,37 @@ function drawCurve(chart, curve) {
       .text((d) => `${curve.name}: seed ${d.seed} diverged by iteration ${d.iterations}`);
 }
 
-function drawTarget(chart) {
+// Whether no curve passes a box of the plot.
+function isFree(chart, curves, {left, right, top, bottom}) {
+  const y = placed(chart.y, chart.inner.height);
+  return curves.every(({points}) => {
+    const drawn = points.filter(passed(points, (p) => p.median)).map((p) => ({x: chart.x(p.x), y: y(p.median)}));
+    return drawn.every((to, n) => {
+      const from = drawn[Math.max(0, n - 1)];
+      if (to.x < left || from.x > right) return true;
+      // The part of the piece between the box's sides.
+      const heights = [left, right].map((x) => {
+        const share = to.x > from.x ? Math.max(0, Math.min(1, (x - from.x) / (to.x - from.x))) : 1;
+        return from.y + share * (to.y - from.y);
+      });
+      return d3.max(heights) < top || d3.min(heights) > bottom;
+    });
+  });
+}
+
+// The target's name stands on its line, at the right if no curve is there.
+function drawTarget(chart, curves) {
   const target = shownTarget();
   if (target === null) return;
   const y = chart.y(target);
   if (y < 0 || y > chart.inner.height) return;
   const group = chart.root.append("g").attr("class", "target");
   group.append("line").attr({x1: 0, x2: chart.inner.width, y1: y, y2: y});
-  group.append("text")
-      .attr({x: chart.inner.width - 4, y: y - 5, "text-anchor": "end"})
-      .text("target " + significant(target));
+  const name = "target " + significant(target);
+  const width = widthOf(name), last = chart.inner.width - 4 - width;
+  const places = d3.range(20, -1, -1).map((n) => 4 + (n / 20) * (last - 4));
+  const free = places.find((left) => isFree(chart, curves, {left, right: left + width, top: y - 16, bottom: y - 1}));
+  group.append("text").attr({x: free === undefined ? last : free, y: y - 5}).text(name);
 }
 
 let chart = null;
@@ -424,7 +446,7 @@ function showCurves() {
     label: `${measure} against ${cost} of ${curves.map((c) => c.name).join(", ")}`,
   });
   curves.forEach((curve) => drawCurve(chart, curve));
-  drawTarget(chart);
+  drawTarget(chart, curves);
   endLabels(chart, room, curves.map((c) => endOf(chart, c)).filter(Boolean), toggleChosen);
   addBrush(chart, curves);
   byId("zoom-reset").disabled = !zoom;
