@@ -18,6 +18,35 @@ from selenium.webdriver.support.ui import WebDriverWait
 DUMP = pathlib.Path(sys.argv[1]).resolve()
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 
+# The texts of a page with too little contrast, each with its contrast.
+UNREADABLE = """
+    const pen = Object.assign(document.createElement("canvas"), {width: 1, height: 1})
+                    .getContext("2d", {willReadFrequently: true});
+    const parts = (colour) => {
+      pen.clearRect(0, 0, 1, 1);
+      pen.fillStyle = colour;
+      pen.fillRect(0, 0, 1, 1);
+      return [...pen.getImageData(0, 0, 1, 1).data];
+    };
+    const upward = (e) => (e ? [e, ...upward(e.parentElement)] : []);
+    const over = (top, ground, share) => ground.map((g, n) => share * top[n] + (1 - share) * g);
+    const groundOf = (e) => upward(e).reverse().reduce((ground, node) => {
+      const [r, g, b, a] = parts(getComputedStyle(node).backgroundColor);
+      return over([r, g, b], ground, a / 255);
+    }, [255, 255, 255]);
+    const linear = (v) => (v <= 0.04045 ? v / 12.92 : Math.pow((v + 0.055) / 1.055, 2.4));
+    const light = (rgb) => [0.2126, 0.7152, 0.0722].reduce((sum, k, n) => sum + k * linear(rgb[n] / 255), 0);
+    const contrast = (e) => {
+      const style = getComputedStyle(e), ground = groundOf(e);
+      const [r, g, b, a] = parts(e.ownerSVGElement ? style.fill : style.color);
+      const share = upward(e).reduce((all, node) => all * getComputedStyle(node).opacity, a / 255);
+      const [dim, bright] = [light(over([r, g, b], ground, share)), light(ground)].sort((x, y) => x - y);
+      return (bright + 0.05) / (dim + 0.05);
+    };
+    const holders = [...document.querySelectorAll("body *:not(script, noscript, option, title)")].filter(
+        (e) => e.checkVisibility() && [...e.childNodes].some((n) => n.nodeType === 3 && n.data.trim()));
+    return holders.filter((e) => contrast(e) < 4.5).map((e) => contrast(e).toFixed(2) + " " + e.outerHTML.slice(0, 120));"""
+
 
 class Page(unittest.TestCase):
     @classmethod
@@ -90,6 +119,25 @@ class Page(unittest.TestCase):
                 .filter(e => !e.closest(".scroll, .skip, [hidden], svg") || e.matches(".scroll, svg"))
                 .filter(e => e.getBoundingClientRect().right > arguments[0] + 1).map(e => e.outerHTML.slice(0, 80))""", width)
         self.assertEqual(wide, [])
+
+    def assert_readable(self):
+        """Every text that is shown stands out from its ground by 4.5 to 1 (WCAG 2, AA), by day and by night."""
+        for theme in ("light", "dark"):
+            self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia",
+                                         {"features": [{"name": "prefers-color-scheme", "value": theme}]})
+            self.assertEqual(self.script(UNREADABLE), [], theme)
+
+    def assert_drawn(self, text):
+        """Some font has each of the characters."""
+        missing = self.script("""
+            const look = (text) => {
+              const pen = Object.assign(document.createElement("canvas"), {width: 40, height: 40}).getContext("2d");
+              pen.font = "24px " + getComputedStyle(document.body).fontFamily;
+              pen.fillText(text, 4, 30);
+              return pen.canvas.toDataURL();
+            };
+            return [...arguments[0]].filter(c => c.trim() && look(c) === look("\\u{10fffe}"));""", text)
+        self.assertEqual(missing, [])
 
     def assert_apart(self, boxes):
         """No two boxes (left, top, right, bottom) overlap by more than a pixel."""

@@ -50,6 +50,14 @@ class Figures(Page):
         height = max(box[3] for box in boxes) - min(box[1] for box in boxes)
         self.assertLess(height, 0.4 * 7.5 / 2.54 * 96)
 
+    def test_a_curve_that_falls_to_0_leaves_the_frame_there(self):
+        self.measured("falling.svg")
+        falls, lags = self.script("""
+            const lowest = colour => Math.max(...[...document.querySelectorAll("path")]
+                .filter(e => getComputedStyle(e).stroke === colour).map(e => e.getBoundingClientRect().bottom));
+            return [lowest("rgb(0, 76, 134)"), lowest("rgb(230, 159, 0)")];""")
+        self.assertGreaterEqual(falls, lags - 1)
+
     def test_the_ground_is_white_on_a_dark_page(self):
         self.measured("free-auto.svg")
         ground = self.script("""

@@ -40,6 +40,8 @@ class Fit(Page):
         self.open("fit-classes", "fit.html")
         self.assertEqual(self.one("#headline").text, "Accuracy 0.5 on 10 samples held out; 0.875 on the 90 fitted to.")
         self.assertEqual(self.one(".tile").text, "0.5\naccuracy\nfitted to: 0.875")
+        self.open("fit-single", "fit.html")
+        self.assertEqual(self.one("#headline").text, "Accuracy 0.5 on 1 sample held out; 0.875 on the 90 fitted to.")
         self.open("fit-diverged", "fit.html")
         self.assertEqual(self.one("#headline").text, "It ended fit-diverged.")
 
@@ -95,6 +97,11 @@ class Fit(Page):
             grounds.add(self.script("return getComputedStyle(document.body).backgroundColor"))
             self.press("#theme")
         self.assertEqual(len(grounds), 2)
+
+    def test_texts_can_be_read_by_day_and_by_night(self):
+        for case in ("fit", "fit-classes"):
+            self.open(case, "fit.html")
+            self.assert_readable()
 
     def test_figures_follow_the_width(self):
         self.assert_figures_follow_the_width()

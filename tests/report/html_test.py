@@ -57,9 +57,15 @@ class Small(Page):
         Select(self.one("#measure")).select_by_value("distance")
         self.assertNotIn("A line ends", self.one("#curves-note").text)
 
+    def floor(self, figure):
+        """Where a plot ends below."""
+        return float(self.one(f"#{figure}-figure clipPath rect").get_attribute("height"))
+
     def test_a_line_stands_where_its_data_say(self):
         # The risks fall geometrically: a straight line on the logarithmic axis.
         at = np.array([float(n) for n in NUMBER.findall(self.paths("#curves-figure .line")[0])]).reshape(-1, 2)
+        self.assertGreater(at[-1, 1], self.floor("curves"))
+        at = at[:-1]  # up to where it leaves the plot
         slopes = np.diff(at[:, 1]) / np.diff(at[:, 0])
         np.testing.assert_allclose(slopes, slopes[0], rtol=1e-2)
         self.assertGreater(slopes[0], 0)
@@ -91,6 +97,31 @@ class Small(Page):
         self.assertEqual(self.texts("#curves-figure .target text"), ["target 1e\u22126"])
         Select(self.one("#measure")).select_by_value("distance")
         self.assertEqual(self.all("#curves-figure .target"), [])
+
+    def test_a_line_that_falls_to_0_leaves_the_plot_there(self):
+        # Below rounding a risk is 0: a line that stopped where it was last above seemed never to reach the target.
+        end = lambda path: float(NUMBER.findall(self.paths(path)[0])[-1])
+        self.assertGreater(end("#curves-figure .curve[data-method='0'] .line"), self.floor("curves"))
+        self.assertGreater(end("#run-figure .line"), self.floor("run"))
+        self.assertLess(end("#curves-figure .curve[data-method='3'] .line"), self.floor("curves"), "slow stays above 0")
+        start = float(NUMBER.findall(self.paths("#curves-figure .end[data-key='0/0'] path")[0])[1])
+        self.assertAlmostEqual(start, self.floor("curves"), places=3, msg="its name is led to from there")
+
+    def test_a_cross_at_the_edge_is_whole(self):
+        for n in (1, 2, 4):
+            self.press(f"#legend button:nth-child({n})")
+        ends = self.script("const right = (e) => e.getBoundingClientRect().right;"
+                           "return [...document.querySelectorAll('#curves-figure .lost')].map(right).concat("
+                           "right(document.querySelector('#curves-figure .background')))")
+        self.assertEqual(len(ends), 6)
+        self.assertLessEqual(max(ends[:-1]), ends[-1])
+
+    def test_texts_can_be_read_by_day_and_by_night(self):
+        self.assert_readable()
+        self.press("#legend button:nth-child(2)")
+        self.press("#curves-figure .end text")
+        self.script("document.activeElement.blur()")
+        self.assert_readable()
 
     def test_runs_that_diverged_are_marked(self):
         self.assertEqual(len(self.all("#curves-figure .lost")), 5)
@@ -294,6 +325,7 @@ class Small(Page):
         end = cursor()
         self.press("#play")
         self.assertIn("Pause", self.one("#play").text)
+        self.assert_drawn(self.one("#play").text)
         WebDriverWait(self.browser, 20).until(lambda _: int(self.one("#time-value").text) > 0)
         self.press("#play")
         self.assertIn("Play", self.one("#play").text)
@@ -385,6 +417,14 @@ class Small(Page):
         self.assertFalse(self.one(".controls").is_displayed())
         self.assertTrue(self.one("#curves-figure svg").is_displayed())
         self.assertTrue(base64.b64decode(self.browser.print_page()).startswith(b"%PDF"))
+
+    def test_how_often_a_model_was_better_is_not_broken(self):
+        self.narrow(1024)
+        self.open("long-names")
+        lines = self.script("return [...document.querySelectorAll('#ranking-table td.take small')].map("
+                            "(e) => e.getBoundingClientRect().height / parseFloat(getComputedStyle(e).lineHeight))")
+        self.assertTrue(lines)
+        self.assertLess(max(lines), 1.5)
 
     def test_fits_a_narrow_screen(self):
         for width in (360, 390):
@@ -528,6 +568,49 @@ class Others(Page):
         self.assertIn("Medians over the runs that have ended", self.one("#ranking-note").text)
         self.open("small")
         self.assertIn("Medians over 5 seeds", self.one("#ranking-note").text)
+
+    def test_a_name_that_stands_out_is_not_cut_off(self):
+        for case in ("several", "long-names"):
+            self.open(case)
+            for label in self.all("#curves-figure .end text"):
+                label.click()
+                self.assertIn("lit", label.find_element(By.XPATH, "..").get_attribute("class"))
+                right = self.script("return [arguments[0], document.querySelector('#curves-figure svg')].map("
+                                    "(e) => e.getBoundingClientRect().right)", label)
+                self.assertLessEqual(right[0], right[1], label.text)
+
+    def test_one_run_of_each_method_has_no_medians(self):
+        self.open("brief")
+        for note in ("#ranking-note", "#curves-note"):
+            self.assertNotRegex(self.one(note).text, "[Mm]edian|quantile|seeds")
+        self.assertIn("Each method has one run.", self.one("#ranking-note").text)
+
+    def test_a_step_that_was_recorded_once_is_a_dot(self):
+        self.open("brief")
+        line = self.one("#steps-figure .line")
+        self.assertNotIn("L", line.get_attribute("d"))
+        self.assertEqual(line.value_of_css_property("stroke-linecap"), "round")
+        self.assertIn('stroke-linecap="round"', self.download("steps.svg").decode())
+
+    def test_the_name_of_the_target_hides_no_line(self):
+        for width in (1200, 390):
+            self.narrow(width)
+            self.open("level")
+            hidden = self.script("""
+                const box = document.querySelector("#curves-figure .target text").getBoundingClientRect();
+                return [...document.querySelectorAll("#curves-figure .line")].flatMap(path => {
+                  const at = path.getScreenCTM(), steps = [...Array(Math.ceil(path.getTotalLength())).keys()];
+                  return steps.map(s => path.getPointAtLength(s).matrixTransform(at))
+                      .filter(p => p.x > box.left && p.x < box.right && p.y > box.top && p.y < box.bottom - 2);
+                }).length;""")
+            self.assertEqual(hidden, 0, width)
+
+    def test_the_legend_of_a_saved_figure_has_columns(self):
+        self.open("large")
+        shown = float(self.one("#curves-figure svg").get_attribute("height"))
+        saved = self.download("curves.svg").decode()
+        self.assertEqual(len(re.findall(r"<text[^>]*>method \d</text>", saved)), 10)
+        self.assertLess(float(re.search(r'<svg[^>]* height="([\d.]+)"', saved).group(1)), shown + 5 * 20)
 
     def test_an_experiment_without_runs_opens(self):
         self.open("empty")

@@ -222,6 +222,9 @@ std::vector<Record> records(const std::string& name) {
     return {out};
   }
   if (name == "large") return {large()};
+  if (name == "level") return {record_of("level", {{"GAP", 0.9863}, {"plain", 0.9}}, 1)};
+  if (name == "brief") return {record_of("brief", {{.method = "GAP", .rate = 0.8, .count = 2}}, 1)};
+  if (name == "unsolved") return {instance("unsolved", {{"tuned", 0.99}, {"slow", 0.992}})};
   if (name == "empty") return {Record{}};
   return {};
 }
@@ -285,6 +288,11 @@ std::string fit_page(const std::string& name) {
     result.held_out->metrics[0].second = 0.5;
     result.held_out->confusion[0][1] = 7;
   }
+  if (name == "fit-single") {
+    result.held_out = result.fitted;
+    result.held_out->samples = 1;
+    result.held_out->metrics[0].second = 0.5;
+  }
   if (name == "fit-hostile") {
     options.data.bundled = hostile_name;
     result = fit_of({hostile_name, "@DATA@ ${x} \"><b>"}, hostile_name);
@@ -306,6 +314,9 @@ int dump_figures(const std::string& folder) {
   const Record free = record_of("free", {{"method a", 0.8}, {"method b", 0.85}, {"method c", 0.9}}, 3);
   draw("free-auto", free, {});
   draw("free-inside", free, {.legend = LegendPlace::inside});
+  Record falling = record_of("falling", {{"method falls", 0.8}, {"method lags", 0.98}}, 1);
+  for (std::size_t n = 3; n < falling.cells[0].points.size(); ++n) falling.cells[0].points[n].excess_risk = 0;
+  draw("falling", falling, {});
   Record crowded = record_of("crowded", {{"method falls", 0.8}, {"method stays", 1 - 1e-9}}, 1);
   crowded.cells.push_back(crowded.cells[0]);
   crowded.cells.back().method = "method rises";

@@ -132,6 +132,10 @@ class Scoreboard(Page):
         self.open("scoreboard", "scoreboard.html")
         self.assert_fits(390)
 
+    def test_texts_can_be_read_by_day_and_by_night(self):
+        self.assert_readable()
+        self.assertTrue(self.all("#ratio-table td.lost"))
+
     def test_figures_follow_the_width(self):
         self.assert_figures_follow_the_width()
 
@@ -162,6 +166,23 @@ class Many(Page):
         ActionChains(self.browser).move_to_element(self.one("#legend button:nth-child(9)")).perform()
         self.assertEqual(len(self.all("#profile-figure .line.lit")), 1)
 
+    def test_a_saved_profile_explains_the_lines_that_have_colours(self):
+        shown = float(self.one("#profile-figure svg").get_attribute("height"))
+        saved = self.download("profile.svg").decode()
+        names = re.findall(r">([^<>]*)</text>", saved)
+        self.assertEqual(names[-1], "9 other methods")
+        self.assertNotIn("lucky", names)
+        self.assertLess(float(re.search(r'<svg[^>]* height="([\d.]+)"', saved).group(1)), 1.2 * shown)
+
+    def test_the_legend_is_dense_on_a_phone(self):
+        self.narrow(390)
+        self.open("methods", "scoreboard.html")
+        height = self.script("return document.getElementById('legend').getBoundingClientRect().height")
+        self.assertLess(height, 14 * 28)
+
+    def test_what_an_instance_does_not_have_is_left_out(self):
+        self.assertEqual(self.one("#ratio-table td.text small").text, "8 agents \u00b7 ring")
+
     def test_a_mean_over_few_instances_is_no_win(self):
         row = next(r for r in self.all("#summary-table tbody tr") if "lucky" in r.text)
         mean = row.find_elements("css selector", "td")[2]
@@ -184,7 +205,16 @@ class Others(Page):
     def test_without_anything_to_compare_it_opens(self):
         self.open("empty", "scoreboard.html")
         self.assertIn("no method was tuned", self.one("#facts").text)
-        self.assertFalse(self.one("#headline").is_displayed())
+        for part in ("headline", "profile", "rival"):
+            self.assertFalse(self.one("#" + part).is_displayed(), part)
+
+    def test_a_profile_is_offered_of_what_some_method_solved(self):
+        self.open("unsolved", "scoreboard.html")
+        offered = [e.get_attribute("value") for e in self.all("#profile-score input")]
+        self.assertEqual(offered, ["final_risk_averaged"])
+        self.assertIn("of the 1 instance that", self.one("#profile-note").text)
+        self.assertEqual(self.texts("#profile-figure .axis text")[-1], "100%")
+        self.assertEqual(len(self.all("#profile-figure .line")), 2)
 
 
 if __name__ == "__main__":

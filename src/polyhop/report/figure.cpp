@@ -57,6 +57,15 @@ struct Frame {
   [[nodiscard]] double place_y(double y) const { return (std::log10(y) - bottom) / (top - bottom); }
 };
 
+// The point at which a curve falls to 0 for good, below what rounding lets anyone know: there its line leaves the
+// frame. The number of points where none does.
+std::size_t fall_of(const std::vector<CurvePoint>& points) {
+  const auto above = [](const CurvePoint& p) { return can_be_drawn(p.y.median); };
+  const auto last = std::find_if(points.rbegin(), points.rend(), above);
+  const auto next = static_cast<std::size_t>(points.rend() - last);
+  return next > 0 && next < points.size() && points[next].y.median == 0 ? next : points.size();
+}
+
 Drawn drawn(const MedianCurve& curve, const std::string& label, std::size_t record, bool band) {
   Drawn out{shortened(printable(label), label_width), curve.method, record, band, {}, false};
   const auto lost = std::ranges::find_if(curve.points, [](const CurvePoint& p) { return !std::isfinite(p.y.median); });
@@ -160,17 +169,21 @@ std::string y_tics(const Frame& frame) {
   return out;
 }
 
-// About five round numbers where the axis has room for them, with one smaller tic between each two.
+// About five round numbers where the axis has room for them, with one smaller tic between each two. The last has none
+// where the figure's edge would cut it off.
 std::string x_tics(double right, double width, const Letters& letters) {
   const double rough = right / std::clamp(std::floor(width / letters.width("100000")), 1.0, 5.0);
   const double power = std::pow(10.0, std::floor(std::log10(rough)));
   const double step = power * (rough / power < 1.5 ? 1 : rough / power < 3.5 ? 2 : rough / power < 7.5 ? 5 : 10);
-  constexpr double slack = 1e-9;  // a tic on the edge is inside
+  constexpr double slack = 1e-9;   // a tic on the edge is inside
+  constexpr double cut_off = 0.1;  // of a letter's height, which nobody sees
   std::string out;
   for (int n = 0; n * step / 2 <= right * (1 + slack); ++n) {
     const double at = n * step / 2;
     const std::string text = right < 1e4 ? significant(at, 4) : number(at, 3);
-    out += fmt::format("{}'{}' {} {}", n == 0 ? "" : ", ", n % 2 == 0 ? text : "", shortest(at), n % 2);
+    const double room = (1 - at / right) * width + letters.right_margin() + cut_off * letters.height();
+    const bool shown = n % 2 == 0 && letters.width(text) / 2 <= room;
+    out += fmt::format("{}'{}' {} {}", n == 0 ? "" : ", ", shown ? text : "", shortest(at), n % 2);
   }
   return out;
 }
@@ -195,9 +208,11 @@ Obstacles obstacles_of(const std::vector<Drawn>& curves, const Frame& frame, con
   };
   for (const Drawn& curve : curves) {
     const CurvePoint* before = nullptr;
-    for (const CurvePoint& p : curve.points) {
+    const std::size_t fall = fall_of(curve.points);
+    for (std::size_t n = 0; n < curve.points.size(); ++n) {
+      const CurvePoint& p = curve.points[n];
       if (curve.band && std::isfinite(p.y.high)) out.emplace_back(place(p.x, p.y.low), place(p.x, p.y.high));
-      if (!can_be_drawn(p.y.median)) continue;
+      if (!can_be_drawn(p.y.median) && n != fall) continue;
       if (before == nullptr) before = &p;
       out.emplace_back(place(before->x, before->y.median), place(p.x, p.y.median));
       before = &p;
@@ -213,9 +228,11 @@ class CurveScript {
   CurveScript(const Drawn& curve, const LineStyle& style, const Frame& frame, std::size_t n, std::size_t count) {
     const std::string id = std::to_string(n);
     data_ = "$line" + id + " << EOD\n";
-    for (const CurvePoint& p : curve.points) {
-      const std::string median = can_be_drawn(p.y.median) ? shortest(p.y.median) : "NaN";
-      data_ += shortest(p.x) + " " + median + "\n";
+    const std::size_t fall = fall_of(curve.points);
+    for (std::size_t m = 0; m < curve.points.size(); ++m) {
+      const CurvePoint& p = curve.points[m];
+      const double shown = m == fall ? frame.lowest() / 10 : p.y.median;
+      data_ += shortest(p.x) + " " + (can_be_drawn(shown) ? shortest(shown) : "NaN") + "\n";
     }
     data_ += "EOD\n$band" + id + " << EOD\n";
     for (const CurvePoint& p : curve.points) {

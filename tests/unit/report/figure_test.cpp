@@ -105,6 +105,17 @@ TEST_F(FigureTest, LabelsTheAxes) {
   EXPECT_TRUE(holds(svg(records, options), ">seconds<"));
 }
 
+TEST_F(FigureTest, CutsNoNumberOffAtItsEdge) {
+  Cell run = cell("m", {1, 0.1, 1e-6});
+  FigureOptions options;
+  options.x = CurveX::seconds;
+  for (std::size_t n = 0; n < run.points.size(); ++n) run.points[n].seconds = 3e-4 * static_cast<double>(n);
+  EXPECT_TRUE(holds(svg({record({run})}, options), ">0.0005<"));
+  EXPECT_FALSE(holds(svg({record({run})}, options), ">0.0006<"));
+  for (std::size_t n = 0; n < run.points.size(); ++n) run.points[n].seconds = 3e2 * static_cast<double>(n);
+  EXPECT_TRUE(holds(svg({record({run})}, options), ">600<"));
+}
+
 TEST_F(FigureTest, ComparesTheErrorRateWithThatOfTheOptimum) {
   Cell run = cell("m", {1, 0.1, 1e-6});
   for (std::size_t n = 0; n < run.points.size(); ++n) run.points[n].error_rate = 0.5 / static_cast<double>(n + 1);

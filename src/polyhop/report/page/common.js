@@ -80,6 +80,9 @@ function keyOf(n) {
   return svg;
 }
 
+// What a path of these points is called besides: a point alone is a dot.
+const dotted = (points) => (points.length === 1 ? " dot" : "");
+
 // Puts a text into an element; no line of it ends inside of a number or a flag, at its dash. Long names may break.
 function write(id, text) {
   const whole = (part, n) => n % 2 === 1 && part.length < 24;
@@ -155,10 +158,10 @@ function plot(figure, {label, height, x, y, xAxis, yAxis, xTitle, yTitle, right 
   return {svg, root, marks, inner, x, y};
 }
 
-// How wide a name is in a figure.
+// How wide a name is in a figure when it stands out: bold.
 const pen = document.createElement("canvas").getContext("2d");
 function widthOf(text) {
-  pen.font = "12px system-ui, sans-serif";
+  pen.font = "bold 12px system-ui, sans-serif";
   return pen.measureText(text).width;
 }
 
@@ -377,7 +380,7 @@ function nextTheme() {
 
 const DRAWN = [
   "fill", "fill-opacity", "stroke", "stroke-width", "stroke-opacity", "stroke-dasharray", "stroke-linejoin",
-  "font-family", "font-size", "text-anchor", "paint-order", "display"
+  "stroke-linecap", "font-family", "font-size", "text-anchor", "paint-order", "display"
 ];
 
 // Copies what style sheets gave each element into attributes, so that the figure stands alone.
@@ -393,7 +396,7 @@ function settle(from, to) {
 }
 
 // A figure of the page as a file of its own, always in the light colours, with the lines it is to explain below it:
-// each a look and a name.
+// each a look and a name, and whether it is muted.
 function figureText(id, lines) {
   const theme = document.documentElement.dataset.theme;
   document.documentElement.dataset.theme = "light";
@@ -401,7 +404,7 @@ function figureText(id, lines) {
   const marked = shown.cloneNode(true);
   byId(id).append(marked);
   d3.select(marked).selectAll(".brush,.cross").remove();
-  if (lines) addLegend(d3.select(marked), lines);
+  if (lines && lines.length > 0) addLegend(d3.select(marked), lines);
   const out = marked.cloneNode(true);
   settle(marked, out);
   marked.remove();
@@ -411,14 +414,18 @@ function figureText(id, lines) {
   return new XMLSerializer().serializeToString(out);
 }
 
+// In as many columns as the figure has room for.
 function addLegend(svg, lines) {
   const width = Number(svg.attr("width")), height = Number(svg.attr("height"));
-  const all = height + 20 * lines.length + 10;
+  const left = 62, column = 38 + 24 + d3.max(lines.map((c) => widthOf(c.name)));
+  const rows = Math.ceil(lines.length / Math.max(1, Math.floor((width - left) / column)));
+  const all = height + 20 * rows + 10;
   svg.attr({height: all, viewBox: `0 0 ${width} ${all}`}).select(".ground").attr("height", all);
-  const rows = svg.append("g").selectAll("g").data(lines).enter().append("g").attr(
-      "transform", (_, n) => `translate(62,${height + 10 + 20 * n})`);
-  rows.append("line").attr("class", (c) => `line ${strokeOf(c.look)}`).attr({x1: 0, x2: 28, y1: 0, y2: 0});
-  rows.append("text").attr({class: "title", x: 38, y: 4}).text((c) => c.name);
+  const entries = svg.append("g").selectAll("g").data(lines).enter().append("g").attr(
+      "transform", (_, n) => `translate(${left + column * Math.floor(n / rows)},${height + 10 + 20 * (n % rows)})`);
+  entries.append("line").attr("class", (c) => `line ${strokeOf(c.look)}${c.muted ? " muted" : ""}`).attr(
+      {x1: 0, x2: 28, y1: 0, y2: 0});
+  entries.append("text").attr({class: "title", x: 38, y: 4}).text((c) => c.name);
 }
 
 // Offers a file that is named after `title`.
@@ -490,8 +497,8 @@ function start({draw, ...files}) {
 }
 
 return {
-  data, COLOURS, DASHES, byId, isKnown, element, write, significant, amount, plural, strokeOf, fillOf, keyOf, keyed, widened,
-  logAxis, linearAxis, secondsAxis, plot, labelRoom, endLabels, spotlight, tip, hideTip, tipAcross, follow, table, showPairs,
-  showSettings, showProvenance, choice, legend, start
+  data, COLOURS, DASHES, byId, isKnown, element, write, significant, amount, plural, strokeOf, fillOf, keyOf, keyed,
+  dotted, widened, logAxis, linearAxis, secondsAxis, plot, widthOf, labelRoom, endLabels, spotlight, tip, hideTip,
+  tipAcross, follow, table, showPairs, showSettings, showProvenance, choice, legend, start
 };
 })();

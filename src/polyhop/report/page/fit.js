@@ -5,8 +5,8 @@
 "use strict";
 
 const {
-  data: fit, byId, isKnown, element, write, significant, strokeOf, keyOf, widened, logAxis, linearAxis,
-  secondsAxis, plot, tipAcross, follow, table, showPairs, showSettings, showProvenance, choice, start
+  data: fit, byId, isKnown, element, write, significant, plural, strokeOf, keyOf, dotted, widened, logAxis,
+  linearAxis, secondsAxis, plot, tipAcross, follow, table, showPairs, showSettings, showProvenance, choice, start
 } = page;
 
 const FEW = 25;  // features shown at first
@@ -30,10 +30,11 @@ function qualityText() {
   const [name, value] = judged().metrics[0];
   const shown = `${name[0].toUpperCase()}${name.slice(1)} ${precise(value)}`;
   if (!fit.held_out) {
-    return `${shown} on the ${fit.fitted.samples} samples that the model was fitted to; none were held out.`;
+    return `${shown} on the ${plural(fit.fitted.samples, "sample")} that the model was fitted to; none were held out.`;
   }
   const before = precise(fit.fitted.metrics[0][1]);
-  return `${shown} on ${fit.held_out.samples} samples held out; ${before} on the ${fit.fitted.samples} fitted to.`;
+  const heldOut = plural(fit.held_out.samples, "sample");
+  return `${shown} on ${heldOut} held out; ${before} on the ${fit.fitted.samples} fitted to.`;
 }
 
 // A fit that did not end well says so first.
@@ -73,7 +74,7 @@ function showMetrics() {
 // A cell's share of its row, as a colour: what is right green, what is not orange.
 function shade(cell, share, right) {
   cell.style.background = share > 0 ?
-      `color-mix(in srgb, var(${right ? "--c2" : "--c1"}) ${Math.round(8 + 52 * share)}%, transparent)` :
+      `color-mix(in srgb, var(${right ? "--c2" : "--c1"}) ${Math.round(8 + 42 * share)}%, transparent)` :
       "";
 }
 
@@ -141,10 +142,7 @@ function drawLines(figure, lines, options) {
   });
   const path = d3.svg.line().x((p) => chart.x(p.x)).y((p) => chart.y(p.y));
   for (const {look, points} of lines) {
-    chart.marks.append("path").attr({class: `line ${strokeOf(look)}`, d: path(points)});
-    if (points.length === 1) {
-      chart.marks.append("circle").attr({class: `f${look}`, r: 3, cx: chart.x(points[0].x), cy: chart.y(points[0].y)});
-    }
+    chart.marks.append("path").attr({class: `line ${strokeOf(look)}${dotted(points)}`, d: path(points)});
   }
   follow(chart, () => showTip(chart, lines));
   return chart;
@@ -224,7 +222,7 @@ function heatRow(row, largest) {
   const cells = coefficients.outputs.map((_, c) => {
     const x = effect(row, c);
     const cell = element("td", {}, significant(x));
-    const share = largest > 0 ? Math.round((60 * Math.abs(x)) / largest) : 0;
+    const share = largest > 0 ? Math.round((50 * Math.abs(x)) / largest) : 0;
     cell.style.background = `color-mix(in srgb, var(${x < 0 ? "--c1" : "--c0"}) ${share}%, transparent)`;
     return cell;
   });

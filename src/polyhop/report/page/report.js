@@ -19,11 +19,13 @@ const {
   fillOf,
   keyOf,
   keyed,
+  dotted,
   widened,
   logAxis,
   linearAxis,
   secondsAxis,
   plot,
+  widthOf,
   labelRoom,
   endLabels,
   spotlight,
@@ -272,14 +274,17 @@ function showRanking() {
                   ...SPREADS.map(([key, , format]) => spreadCell(key, format, row)), takeCell(row.standing)));
   byId("ranking-table").replaceChildren(element("thead", {}, head), element("tbody", {}, ...body));
   const isPartial = shownExperiments().some((e) => e.ranking.some((s) => s.unfinished > 0));
+  const severalSeeds = shownExperiments().some((e) => e.seeds > 1);
   const seeds = isTogether() ? "the seeds" : plural(experiment().seeds, "seed");
   const target = isTogether() ? "the experiment's target" : `an excess risk of ${significant(experiment().target)}`;
-  write("ranking-note", `Medians over ${isPartial ? "the runs that have ended" : seeds}, with 10% and 90% quantiles below. ` +
+  const medians = `Medians over ${isPartial ? "the runs that have ended" : seeds}, with 10% and 90% quantiles below. `;
+  write("ranking-note", (severalSeeds ? medians : "Each method has one run. ") +
       (isTogether() ? "Places are within each experiment. " : "") +
       `Iterations, vectors, evaluations and seconds are those until ${
                                          target} is reached. Final risk: the excess risk ` +
-      "of the last iterates; averaged: that of the averaged iterates. Take: the one with the lower median, and in how " +
-      "many runs it is at least as low as the other. Click a heading to sort." + zeroNote());
+      "of the last iterates; averaged: that of the averaged iterates. Take: the one with the lower " +
+      (severalSeeds ? "median, and in how many runs it is at least as low as the other. " : "risk. ") +
+      "Click a heading to sort." + zeroNote());
   write("recommendation", isTogether() ? "" : experiment().recommendation);
   const advice = isTogether() ? [] : experiment().advice;
   byId("advice").replaceChildren(...advice.map((text) => element("p", {class: "remark"}, text)));
@@ -330,14 +335,30 @@ function placed(scale, height) {
   return (v) => (v === Infinity ? -30 : v > 0 ? Math.max(-1e4, Math.min(1e4, scale(v))) : height + 30);
 }
 
+// Says of the points of a line which ones it passes: those above 0, and the one where it falls to 0 for good and leaves
+// the plot.
+function passed(points, valueOf) {
+  const isAbove = (p) => isKnown(valueOf(p)) && valueOf(p) > 0;
+  const fall = points.findLastIndex(isAbove) + 1;
+  return (p, n) => isAbove(p) || (n === fall && n > 0 && valueOf(p) === 0);
+}
+
+// Where the middle of a cross stands: all of it is inside of the plot, if its place is.
+function crossAt(chart, cost) {
+  const x = chart.x(cost), arm = 6;
+  return x < 0 || x > chart.inner.width ? x : Math.max(arm, Math.min(chart.inner.width - arm, x));
+}
+
 function drawCurve(chart, curve) {
   const y = placed(chart.y, chart.inner.height);
   const x = (p) => chart.x(p.x);
   const group = chart.marks.append("g").attr({class: "curve", "data-method": curve.index, "data-key": curve.key});
   const area = d3.svg.area().x(x).y0((p) => y(p.low)).y1((p) => y(p.high)).defined((p) => isKnown(p.low));
-  const line = d3.svg.line().x(x).y((p) => y(p.median)).defined((p) => isKnown(p.median) && p.median !== 0);
+  const line = d3.svg.line().x(x).y((p) => y(p.median)).defined(passed(curve.points, (p) => p.median));
   group.append("path").attr("class", `band ${fillOf(curve.look)}`).attr("d", area(curve.points) || "M0,0");
-  group.append("path").attr("class", `line ${strokeOf(curve.look)}`).attr("d", line(curve.points) || "M0,0");
+  group.append("path")
+      .attr("class", `line ${strokeOf(curve.look)}${dotted(curve.points)}`)
+      .attr("d", line(curve.points) || "M0,0");
   const cross = "M-4,-4L4,4M-4,4L4,-4";
   group.selectAll(".lost")
       .data(curve.method.diverged.filter((d) => !state.logX || d[state.cost] > 0))
@@ -345,21 +366,42 @@ function drawCurve(chart, curve) {
       .append("path")
       .attr("class", `lost ${strokeOf(curve.look)}`)
       .attr("d", cross)
-      .attr("transform", (d) => `translate(${chart.x(d[state.cost])},${8 + 10 * (curve.index % 5)})`)
+      .attr("transform", (d) => `translate(${crossAt(chart, d[state.cost])},${8 + 10 * (curve.index % 5)})`)
       .append("title")
       .text((d) => `${curve.name}: seed ${d.seed} diverged by iteration ${d.iterations}`);
 }
 
-function drawTarget(chart) {
+// Whether no curve passes a box of the plot.
+function isFree(chart, curves, {left, right, top, bottom}) {
+  const y = placed(chart.y, chart.inner.height);
+  return curves.every(({points}) => {
+    const drawn = points.filter(passed(points, (p) => p.median)).map((p) => ({x: chart.x(p.x), y: y(p.median)}));
+    return drawn.every((to, n) => {
+      const from = drawn[Math.max(0, n - 1)];
+      if (to.x < left || from.x > right) return true;
+      // The part of the piece between the box's sides.
+      const heights = [left, right].map((x) => {
+        const share = to.x > from.x ? Math.max(0, Math.min(1, (x - from.x) / (to.x - from.x))) : 1;
+        return from.y + share * (to.y - from.y);
+      });
+      return d3.max(heights) < top || d3.min(heights) > bottom;
+    });
+  });
+}
+
+// The target's name stands on its line, at the right if no curve is there.
+function drawTarget(chart, curves) {
   const target = shownTarget();
   if (target === null) return;
   const y = chart.y(target);
   if (y < 0 || y > chart.inner.height) return;
   const group = chart.root.append("g").attr("class", "target");
   group.append("line").attr({x1: 0, x2: chart.inner.width, y1: y, y2: y});
-  group.append("text")
-      .attr({x: chart.inner.width - 4, y: y - 5, "text-anchor": "end"})
-      .text("target " + significant(target));
+  const name = "target " + significant(target);
+  const width = widthOf(name), last = chart.inner.width - 4 - width;
+  const places = d3.range(20, -1, -1).map((n) => 4 + (n / 20) * (last - 4));
+  const free = places.find((left) => isFree(chart, curves, {left, right: left + width, top: y - 16, bottom: y - 1}));
+  group.append("text").attr({x: free === undefined ? last : free, y: y - 5}).text(name);
 }
 
 let chart = null;
@@ -367,7 +409,8 @@ let chart = null;
 // Where a curve ends inside of the plot; null where all of it is outside.
 function endOf(on, curve) {
   const y = placed(on.y, on.inner.height);
-  const inside = curve.points.filter((p) => isKnown(p.median) && p.median !== 0 && on.x(p.x) >= -1 && on.x(p.x) <= on.inner.width + 1);
+  const inside = curve.points.filter(passed(curve.points, (p) => p.median))
+                     .filter((p) => on.x(p.x) >= -1 && on.x(p.x) <= on.inner.width + 1);
   if (inside.length === 0) return null;
   const last = inside[inside.length - 1];
   return {...curve, x: on.x(last.x), y: Math.max(0, Math.min(on.inner.height, y(last.median)))};
@@ -403,7 +446,7 @@ function showCurves() {
     label: `${measure} against ${cost} of ${curves.map((c) => c.name).join(", ")}`,
   });
   curves.forEach((curve) => drawCurve(chart, curve));
-  drawTarget(chart);
+  drawTarget(chart, curves);
   endLabels(chart, room, curves.map((c) => endOf(chart, c)).filter(Boolean), toggleChosen);
   addBrush(chart, curves);
   byId("zoom-reset").disabled = !zoom;
@@ -424,8 +467,9 @@ function showCurvesNote() {
       [];
   const floor = unsure ? `A line ends where it is ${unsure.of.floor_text}. ` : "";
   write("curves-note", `${capitalised(label)}: ${help}. ${bands}${lost}${floor}` +
-      "Costs on the horizontal axis are medians over the seeds at the same iteration. A method has at most " +
-      `${data.curve_points} points here; curves.csv has all ${amount(d3.sum(shown, (e) => e.points))} recorded. ` +
+      (bands ? "Costs on the horizontal axis are medians over the seeds at the same iteration. " : "") +
+      `A method has at most ${data.curve_points} points here; curves.csv has all ${
+                                         amount(d3.sum(shown, (e) => e.points))} recorded. ` +
       "Drag to zoom; with the chart in focus: + \u2212 0 and arrows.");
 }
 
@@ -677,8 +721,11 @@ function drawRun() {
   figure.replaceChildren();
   run = null;
   if (!steps) return;
-  const rows = steps.iterations.map((i, n) => ({i, risk: steps.risk[n]}))
-                   .filter((r) => isKnown(r.risk) && r.risk >= experiment().risk_floor);
+  const floor = experiment().risk_floor;
+  const all = steps.iterations.map((i, n) => ({i, risk: steps.risk[n]}))
+                  .filter((r) => isKnown(r.risk))
+                  .map((r) => ({...r, risk: r.risk < floor ? 0 : r.risk}));
+  const rows = all.filter(passed(all, (r) => r.risk));
   const known = positive(rows.map((r) => r.risk));
   run = plot(figure, {
     x: d3.scale.linear().domain([0, steps.iterations[steps.iterations.length - 1] || 1]),
@@ -692,7 +739,7 @@ function drawRun() {
   });
   const y = placed(run.y, run.inner.height);
   run.marks.append("path")
-      .attr("class", `line ${strokeOf(lookOf(state.method))}`)
+      .attr("class", `line ${strokeOf(lookOf(state.method))}${dotted(rows)}`)
       .attr("d", d3.svg.line().x((r) => run.x(r.i)).y((r) => y(r.risk))(rows) || "M0,0");
   addCursor(run);
 }
@@ -744,7 +791,7 @@ function drawFan(colour) {
         .attr("stroke", (step) => (colour && isKnown(step) && step > 0 ? colour(step) : "gray"));
   }
   fan.marks.append("path")
-      .attr("class", `line ${strokeOf(lookOf(state.method))}`)
+      .attr("class", `line ${strokeOf(lookOf(state.method))}${dotted(rows)}`)
       .attr("d", d3.svg.line().x(x).y((r) => y(r.median))(rows) || "M0,0");
   addCursor(fan);
 }
@@ -785,7 +832,7 @@ function play() {
     showTime();
     if (state.time >= last) stop();
   }, FRAME);
-  byId("play").textContent = "\u23f8 Pause";
+  byId("play").textContent = "\u275a\u275a Pause";
 }
 
 function stop() {

@@ -43,7 +43,7 @@ const SCORES = [
     "excess risk of the averaged iterates when a method has sent as many vectors as the baseline's whole run"
   ],
 ];
-const PROFILED = SCORES.filter(([key]) => key in board.profiles);
+const PROFILED = SCORES.filter(([key]) => key in board.profiles && board.profiles[key].instances > 0);
 const DIVERGED = ["diverged", "Diverged runs", "runs that diverged, of all"];
 const RIVALS = [["baseline", "the baseline"], ["best", "the best of all tuned methods"]];
 const BOUNDS = ["1.05", "1.5", "3"];
@@ -56,7 +56,7 @@ const lookOf = (name) => names.indexOf(name);
 const state = {
   summary: "iterations",
   rival: "baseline",
-  profile: "iterations",
+  profile: (PROFILED[0] || SCORES[0])[0],
   ratio: "iterations",
   pointed: null,
   chosen: null,
@@ -165,7 +165,16 @@ const profile = () => board.profiles[state.profile];
 // Of the shown methods the first few have colours.
 function shownMethods() {
   return names.map((name, look) => ({key: name, name, look, ratios: profile().ratios[indexOf(name)]}))
-      .filter((m) => !state.hidden.has(m.key));
+      .filter((m) => !state.hidden.has(m.key))
+      .map((m, n) => ({...m, muted: n >= TOP}));
+}
+
+// What stands below a saved figure: the methods with colours, and how many are grey.
+function explainedMethods() {
+  const methods = shownMethods();
+  const grey = methods.filter((m) => m.muted);
+  const others = grey.slice(0, 1).map((m) => ({...m, name: plural(grey.length, "other method")}));
+  return [...methods.filter((m) => !m.muted), ...others];
 }
 
 const {light, pointAt, toggleChosen} = spotlight("profile-figure", state);
@@ -193,13 +202,15 @@ const percentAxis = (scale) =>
     d3.svg.axis().scale(scale).tickValues([0, 0.25, 0.5, 0.75, 1]).tickFormat((t) => Math.round(100 * t) + "%");
 
 function showProfile() {
+  byId("profile").hidden = PROFILED.length === 0;
+  if (PROFILED.length === 0) return;
   const methods = shownMethods();
   const [, title, what] = scoreName(PROFILED, state.profile);
   // One hopeless method shall not squeeze all the others.
   const largest = d3.max(methods.flatMap((m) => m.ratios)) || 1;
   const end = Math.min(1e4, Math.max(1.5, largest * 1.15));
   const figure = byId("profile-figure");
-  const leading = methods.slice(0, TOP);
+  const leading = methods.filter((m) => !m.muted);
   const room = labelRoom(figure, leading.map((m) => m.name));
   const chart = plot(figure, {
     x: d3.scale.log().domain([1, end]),
@@ -216,7 +227,7 @@ function showProfile() {
   const line = d3.svg.line().x((p) => chart.x(p.tau)).y((p) => chart.y(p.share)).interpolate("step-after");
   // The best are drawn last, over the others.
   for (const method of methods.slice().reverse()) {
-    const muted = leading.includes(method) ? "" : " muted";
+    const muted = method.muted ? " muted" : "";
     chart.marks.append("path").attr(
         {class: `line ${strokeOf(method.look)}${muted}`, "data-key": method.key, d: line(stairs(method.ratios, end))});
   }
@@ -236,7 +247,7 @@ function showProfile() {
       "on which a method needs at most \u03c4 times what the best one needs there (Dolan and Mor\u00e9 2002). At the " +
       "left: how often it is the best; at the right: how often it gets there at all. The search for the tuned " +
       "constant is not charged here." +
-      (methods.length > TOP ? ` The best ${TOP} have colours; point at a name below to see another.` : "");
+      (methods.length > TOP ? ` The best ${TOP} have colours; point at a name above to see another.` : "");
 }
 
 function showTip(chart, methods) {
@@ -283,7 +294,7 @@ function ratioCell(instance, entry) {
 }
 
 function instanceCell(i) {
-  const facts = [plural(i.agents, "agent"), i.topology, i.loss, "batch " + i.batch];
+  const facts = [plural(i.agents, "agent"), i.topology, i.loss, i.batch && "batch " + i.batch].filter(Boolean);
   return element("td", {class: "text"}, i.name, element("small", {}, facts.join(" \u00b7 ")));
 }
 
@@ -386,14 +397,14 @@ const TABLES = {
 };
 
 chooseScore("summary", SCORES, showSummary);
-choice("rival", RIVALS, state.rival, (key) => {
+choice("rival", board.instances.some((i) => i.baseline) ? RIVALS : [], state.rival, (key) => {
   state.rival = key;
   showSummary();
   showRatios();
 });
 chooseScore("profile", PROFILED, showProfile);
 chooseScore("ratio", [...SCORES, DIVERGED], showRatios);
-start({title: () => "scoreboard", tables: TABLES, lines: {profile: shownMethods}, draw: showProfile});
+start({title: () => "scoreboard", tables: TABLES, lines: {profile: explainedMethods}, draw: showProfile});
 showHeadline();
 showSummary();
 legend(names.map((name, look) => ({key: name, name, look})), {hidden: state.hidden, draw: showProfile, point: pointAt});
