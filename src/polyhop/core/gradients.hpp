@@ -59,6 +59,13 @@ struct Gradients {
       return scale[k] * kernels::dot(at<T>(k), x.as<T>(i), columns);
     });
   }
+  /// g_k . (x_i - y_j), of two rows; the difference is rounded first.
+  [[nodiscard]] double dot_difference(Index k, const Rows& x, Index i, const Rows& y, Index j) const {
+    return with_element(element, [&](auto zero) {
+      using T = decltype(zero);
+      return scale[k] * kernels::dot_difference(at<T>(k), x.as<T>(i), y.as<T>(j), columns);
+    });
+  }
   /// Row j of out = a g_k, written out
   void write(Index k, Rows& out, Index j, double a = 1) const {
     with_element(element, [&](auto zero) {

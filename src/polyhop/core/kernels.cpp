@@ -259,27 +259,27 @@ POLYHOP_INLINE void row_dots(const void* const* x, const T* y, Index y_stride, I
   if (r < rows) out[r] = row_dot<bytes>(static_cast<const T*>(x[r]), y, n);
 }
 
+// x . (y - z), x = y - z if it is null
 template <int bytes, class T>
-POLYHOP_INLINE double row_distance(const T* x, const T* y, Index n) {
+POLYHOP_INLINE double dot_with_difference(const T* x, const T* y, const T* z, Index n) {
   const Index end = Rows::padded(n, element_of<T>);
   constexpr int step = width<T, bytes>;
   Lanes<T, bytes> sum;
   T difference[lanes];
   const auto subtract = [&](Index j, int count) __attribute__((always_inline)) {
-    for (int l = 0; l < count; l += step) store(load<bytes>(x + j + l) - load<bytes>(y + j + l), difference + l);
+    for (int l = 0; l < count; l += step) store(load<bytes>(y + j + l) - load<bytes>(z + j + l), difference + l);
+    return x == nullptr ? difference : x + j;
   };
   const Index j = in_runs<T>(
-      end,
-      [&](Index at) __attribute__((always_inline)) {
-        subtract(at, lanes);
-        sum.add(difference, difference);
-      },
+      end, [&](Index at) __attribute__((always_inline)) { sum.add(subtract(at, lanes), difference); },
       [&]() __attribute__((always_inline)) { sum.pause(); });
-  if (j < end) {
-    subtract(j, lanes / 2);
-    sum.add_half(difference, difference);
-  }
+  if (j < end) sum.add_half(subtract(j, lanes / 2), difference);
   return total(sum.quad());
+}
+
+template <int bytes, class T>
+POLYHOP_INLINE double row_distance(const T* x, const T* y, Index n) {
+  return dot_with_difference<bytes, T>(nullptr, x, y, n);
 }
 
 template <int, class T>
@@ -937,6 +937,11 @@ POLYHOP_KERNEL(void, dot_rows, (const void* const* x, const float* y, Index y_st
 
 POLYHOP_KERNEL(double, squared_distance, (const double* x, const double* y, Index n), (x, y, n), row_distance)
 POLYHOP_KERNEL(double, squared_distance, (const float* x, const float* y, Index n), (x, y, n), row_distance)
+
+POLYHOP_KERNEL(double, dot_difference, (const double* x, const double* y, const double* z, Index n), (x, y, z, n),
+               dot_with_difference)
+POLYHOP_KERNEL(double, dot_difference, (const float* x, const float* y, const float* z, Index n), (x, y, z, n),
+               dot_with_difference)
 
 POLYHOP_KERNEL(void, scale, (double a, const double* x, double* out, Index n), (a, x, out, n), scaled)
 POLYHOP_KERNEL(void, scale, (double a, const float* x, float* out, Index n), (a, x, out, n), scaled)

@@ -28,9 +28,9 @@ struct SparseView {
 ///    the output, to which factors are rounded first; `add_squares` and what follows it round every product instead.
 /// So nothing depends on alignment, block, tile or CPU. tests/unit/core/plain_kernels.hpp holds plain twins.
 ///
-/// A row is a row of Rows: n numbers, then zeros up to the end of a cache line. `dot`, `squared_distance`, `pairwise`
-/// and `combine`, and those named `_rows`, run over the zeros too (they change no sum, and there are no ragged ends);
-/// the others touch exactly n numbers and take any array.
+/// A row is a row of Rows: n numbers, then zeros up to the end of a cache line. `dot`, `dot_difference`,
+/// `squared_distance`, `pairwise` and `combine`, and those named `_rows`, run over the zeros too (they change no sum,
+/// and there are no ragged ends); the others touch exactly n numbers and take any array.
 namespace polyhop::kernels {
 
 inline constexpr int lanes = 16;
@@ -55,6 +55,10 @@ void dot_rows(const void* const* x, const float* y, Index y_stride, Index rows, 
 /// ||x - y||^2 of two rows
 double squared_distance(const double* x, const double* y, Index n);
 double squared_distance(const float* x, const float* y, Index n);
+
+/// x . (y - z) of three rows, the difference rounded
+double dot_difference(const double* x, const double* y, const double* z, Index n);
+double dot_difference(const float* x, const float* y, const float* z, Index n);
 
 /// out = a x
 void scale(double a, const double* x, double* out, Index n);

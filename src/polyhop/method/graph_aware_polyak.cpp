@@ -311,12 +311,8 @@ void GraphAwarePolyak::bound(const Iterate& at, std::span<const double> optimal,
     const auto agent = static_cast<Index>(k);
     const bool known = options_.bound == Bound::oracle;
     // y_k.(w - (B X)_k), from the difference, which shrinks as agents agree; w = w^o gives c_k itself.
-    if (known) {
-      add_rows(-1, mixed_, agent, minimiser_, 0, mixed_, agent);
-    } else {
-      add_rows(-1, mixed_, agent, at.w(), agent, mixed_, agent);
-    }
-    const double slope = at.y().dot(agent, mixed_, agent);
+    const double slope = known ? at.y().dot_difference(agent, minimiser_, 0, mixed_, agent)
+                               : at.y().dot_difference(agent, at.w(), agent, mixed_, agent);
     if (known) {
       cbar_[k] = slope;
       continue;

@@ -148,6 +148,19 @@ TEST(Kernels, SquaredDistanceEqualsItsPlainTwinForAllSizesAndAlignments) {
   }
 }
 
+TEST(Kernels, DotDifferenceEqualsItsPlainTwinForAllSizesAndAlignments) {
+  for (const Index n : sizes()) {
+    for (const Index shift : {0, 1, 2, 5}) {
+      const LooseRows x(1, n, shift, 1, 3);
+      const LooseRows y(1, n, (3 * shift) % 8, 1, 4);
+      const LooseRows z(1, n, (5 * shift) % 8, 1, 5);
+      EXPECT_EQ(bits(kernels::dot_difference(x.row(0), y.row(0), z.row(0), n)),
+                bits(plain::dot_difference(x.row(0), y.row(0), z.row(0), n)))
+          << n << " shifted by " << shift;
+    }
+  }
+}
+
 TEST(Kernels, SquaredDistanceOfThreeFourIsTwentyFive) {
   Rows rows(2, 2);
   rows(0, 0) = 1;

@@ -59,6 +59,11 @@ double squared_distance(const T* x, const T* y, Index n) {
 }
 
 template <class T>
+double dot_difference(const T* x, const T* y, const T* z, Index n) {
+  return reduce<T>(n, [&](Index j, T sum) { return std::fma(x[j], y[j] - z[j], sum); });
+}
+
+template <class T>
 void scale(double a, const T* x, T* out, Index n) {
   for (Index j = 0; j < n; ++j) out[j] = static_cast<T>(a) * x[j];
 }
