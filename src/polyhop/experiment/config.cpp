@@ -467,6 +467,10 @@ Value resolved(const Config& config) {
   }
   root["method"] = std::move(methods);
   return root;
+  if (config.options.problem.source != "synthetic" && !config.options.problem.own) {
+    // They have no effect on real data, and 0 is not a size that the file may give.
+    std::erase_if(*root["problem"].as<Value::Table>(), [](const auto& entry) { return is_for_synthetic(entry.first); });
+  }
 }
 
 }  // namespace polyhop

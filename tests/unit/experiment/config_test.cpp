@@ -541,6 +541,17 @@ TEST(Config, ResolvedSpellsOutDefaultsAndShortensSeeds) {
   EXPECT_EQ(plain.find("time_limit"), nullptr);
   const Value& method = plain.find("method")->as<Value::Array>()->front();
   EXPECT_EQ(method.find("algorithm")->text(), "\"atc\"");
+TEST(Config, ResolvedOfRealDataReadsBackWithoutTheSizesOfSyntheticData) {
+  const std::string text =
+      "[graph]\ntopology = \"ring\"\nagents = 4\n[problem]\nsource = \"file\"\ndata = \"/a.csv\"\n[[method]]\nstep = "
+      "\"gap\"\n";
+  const Value spelt_out = resolved(read(text));
+  EXPECT_EQ(resolved(read_config(spelt_out)).text(), spelt_out.text());
+  for (const char* key : {"dimension", "samples", "noise", "scale_spread", "minimiser_spread"}) {
+    EXPECT_EQ(spelt_out.find("problem")->find(key), nullptr) << key;
+  }
+}
+
   EXPECT_EQ(method.find("step")->find("rule")->text(), "\"gap\"");
   EXPECT_EQ(method.find("step")->find("relaxation")->text(), "1.0");
   EXPECT_EQ(resolved(read(experiment("seeds = 5\n"))).find("seeds")->text(), "5");
