@@ -477,6 +477,14 @@ TEST(Config, LeavesAbsoluteFileNamesAndTheNamesOfStarts) {
   EXPECT_EQ(read(text, "/data").options.graph.file, "/g.mtx");
   EXPECT_EQ(read("start = \"zero\"\n" + text, "/data").options.start, "zero");
   EXPECT_EQ(read("start = \"normal\"\n" + text, "/data").options.start, "normal");
+  try {
+    read("start = \"norml\"\n" + text, "/data");
+    FAIL();
+  } catch (const InputError& e) {
+    EXPECT_STREQ(e.what(),
+                 "line 1: start: found \"norml\", expected \"zero\", \"normal\", or a file; did you mean 'normal'?");
+  }
+  EXPECT_EQ(read("start = \"normal.txt\"\n" + text, "/data").options.start, "/data/normal.txt");
 }
 
 TEST(Config, ResolvedReadsBackToTheSameConfiguration) {
@@ -533,14 +541,6 @@ step = { rule = "sps", max = 3 }
   EXPECT_EQ(option(again.methods[2], "c"), "0.5");
 }
 
-TEST(Config, ResolvedSpellsOutDefaultsAndShortensSeeds) {
-  const Value plain = resolved(read(experiment("seeds = [2, 3, 4]\n")));
-  EXPECT_EQ(plain.find("seeds")->text(), "\"2..4\"");
-  EXPECT_EQ(plain.find("iterations")->text(), "1000");
-  EXPECT_EQ(plain.find("record")->text(), "{ agents = \"auto\", steps = \"summary\" }");
-  EXPECT_EQ(plain.find("time_limit"), nullptr);
-  const Value& method = plain.find("method")->as<Value::Array>()->front();
-  EXPECT_EQ(method.find("algorithm")->text(), "\"atc\"");
 TEST(Config, ResolvedOfRealDataReadsBackWithoutTheSizesOfSyntheticData) {
   const std::string text =
       "[graph]\ntopology = \"ring\"\nagents = 4\n[problem]\nsource = \"file\"\ndata = \"/a.csv\"\n[[method]]\nstep = "
@@ -552,6 +552,14 @@ TEST(Config, ResolvedOfRealDataReadsBackWithoutTheSizesOfSyntheticData) {
   }
 }
 
+TEST(Config, ResolvedSpellsOutDefaultsAndShortensSeeds) {
+  const Value plain = resolved(read(experiment("seeds = [2, 3, 4]\n")));
+  EXPECT_EQ(plain.find("seeds")->text(), "\"2..4\"");
+  EXPECT_EQ(plain.find("iterations")->text(), "1000");
+  EXPECT_EQ(plain.find("record")->text(), "{ agents = \"auto\", steps = \"summary\" }");
+  EXPECT_EQ(plain.find("time_limit"), nullptr);
+  const Value& method = plain.find("method")->as<Value::Array>()->front();
+  EXPECT_EQ(method.find("algorithm")->text(), "\"atc\"");
   EXPECT_EQ(method.find("step")->find("rule")->text(), "\"gap\"");
   EXPECT_EQ(method.find("step")->find("relaxation")->text(), "1.0");
   EXPECT_EQ(resolved(read(experiment("seeds = 5\n"))).find("seeds")->text(), "5");
