@@ -216,6 +216,9 @@ def test_errors_name_the_argument_and_the_file(tmp_path, squares, net):
     with pytest.raises(ph.InputError, match="did you mean 'gap'") as error:
         ph.solve(squares, net, "gep")
     assert error.value.argument == "step.rule" and isinstance(error.value, ValueError)
+    for wrong in ("extra", {"algorithm": "gap"}):
+        with pytest.raises(ph.InputError, match="is an algorithm, not a rule|is a rule, not an algorithm"):
+            ph.compare(squares, net, {"wrong": wrong})
     with pytest.raises(ph.InputError, match="sweeps"):
         ph.gap(sweeps=-1)
     file = tmp_path / "bad.toml"
