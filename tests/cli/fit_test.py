@@ -116,6 +116,9 @@ class Fit(CommandTest):
         self.refused("site-{agent}.csv", "--agents", "3", says=["site-0.csv", "site-{agent+1}.csv"])
         self.refused("site-{agent-1}.csv", says=["{agent-1}", "{agent+1}"])
         self.refused("site-{agent+1}.csv", says=["site-3.csv", "--target y"])
+        self.put("site-3.csv", "y,note,b,a\n1,late,2,3\n")
+        self.refused("site-{agent+1}.csv", says=["site-3.csv: its columns are not those of 'site-1.csv': its target is "
+                                                 "'a' instead of 'y'; name the target: --target y"])
         self.put("site-3.csv", "y,c,a\n1,2,3\n")
         self.refused("site-{agent+1}.csv", "--target", "y", says=["site-3.csv", "'b'", "'c'", "--columns", "--drop"])
         self.done("fit", "site-{agent+1}.csv", "--drop", "b,c", *flags)

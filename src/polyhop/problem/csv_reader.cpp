@@ -231,6 +231,13 @@ class CsvReader {
     return out;
   }
 
+  /// The name of the target's column; empty if columns have no names.
+  std::string target_name() {
+    read_head();
+    find_columns();
+    return has_header_ && target_ != none ? first_[target_] : "";
+  }
+
  private:
   [[noreturn]] void refuse(const std::string& message) const { throw InputError("", message, 0, file_); }
 
@@ -551,3 +558,7 @@ class CsvReader {
 DataTable read_csv(const std::string& file, const DataFormat& options) { return CsvReader(file, options).read(); }
 
 }  // namespace polyhop
+std::string csv_target(const std::string& file, const DataFormat& options) {
+  return CsvReader(file, options).target_name();
+}
+
