@@ -480,9 +480,14 @@ class CsvReader {
            "; fill them in" + (columns_out.empty() ? ", or " : ", ") + row_out("leave these rows out") + columns_out;
   }
 
-  /// How to leave rows out, when training or evaluating; predictions are wanted for all rows.
+  /// How to leave rows out. A model's data are never those of an experiment.
   [[nodiscard]] std::string row_out(const std::string& what) const {
-    return what + (options_.has_targets ? ": --skip-missing (in an experiment: skip_missing = true)" : "");
+    return what + ": --skip-missing" + (is_for_training() ? " (in an experiment: skip_missing = true)" : "");
+  }
+
+  /// Whether no model says which columns it needs.
+  [[nodiscard]] bool is_for_training() const {
+    return options_.features.empty() && options_.columns == 0 && options_.has_targets;
   }
 
   void add_id(std::string_view cell) {
@@ -497,7 +502,7 @@ class CsvReader {
 
   /// A training file may be read without these columns; a model needs what it was trained on.
   [[nodiscard]] std::string leaving_out(const UnusableColumns& columns) const {
-    if (!options_.features.empty() || !options_.has_targets) return "";
+    if (!is_for_training()) return "";
     if (!chosen_.unknown.empty()) {
       const std::string& name = chosen_.unknown.front();
       return ", or leave the column out: there is no '" + name + "' to drop" + suggestion(name, first_, "its columns");
@@ -557,8 +562,8 @@ class CsvReader {
 
 DataTable read_csv(const std::string& file, const DataFormat& options) { return CsvReader(file, options).read(); }
 
-}  // namespace polyhop
 std::string csv_target(const std::string& file, const DataFormat& options) {
   return CsvReader(file, options).target_name();
 }
 
+}  // namespace polyhop

@@ -92,14 +92,14 @@ TEST_F(CsvReader, RefusesAMissingValueWithItsRowAndColumn) {
             "3: column 2 ('age'): a value is missing; fill it in, " + skip +
                 ", or leave the column out: --drop age (in an experiment: drop = \"age\")");
   EXPECT_EQ(refusal("a.csv", "x,age,y\n1,NA,3\n", {.features = {"x", "age"}}),
-            "2: column 2 ('age'): a value is missing (\"NA\"); fill it in, or " + skip);
+            "2: column 2 ('age'): a value is missing (\"NA\"); fill it in, or leave the row out: --skip-missing");
   EXPECT_EQ(refusal("a.csv", "1,2\nnan,3\n"),
             "2: column 1: a value is missing (\"nan\"); fill it in, " + skip +
                 ", or leave the column out: --drop 1 (in an experiment: drop = \"1\")");
   EXPECT_EQ(refusal("a.csv", "x,y\n1,red\n2,\n"), "3: column 2 ('y'): a value is missing; fill it in, or " + skip);
-  // Of those who want predictions, nobody wants fewer.
+  // A model's data are no experiment's.
   EXPECT_EQ(refusal("a.csv", "x,z\n1,2\n2,\n", {.has_targets = false}),
-            "3: column 2 ('z'): a value is missing; fill it in, or leave the row out");
+            "3: column 2 ('z'): a value is missing; fill it in, or leave the row out: --skip-missing");
 }
 
 TEST_F(CsvReader, RefusesAllMissingValuesAtOnce) {
