@@ -237,12 +237,14 @@ void add_report(CommandLine& line) {
       .option("DIR", a->folders,
               "folders that run wrote; several are shown together; a folder of experiments shows their scoreboard")
       .required();
-  report.option("-o,--output", a->output, "the page (default: DIR/report.html; none with --figure or --json)");
-  report.option("--figure", a->figures, "draw the curves into this file: .svg, .pdf or .png; may be repeated");
+  report.option("-o,--output", a->output, "the page (default: DIR/report.html; none with --figure or --json)")
+      .takes("FILE");
+  report.option("--figure", a->figures, "draw the curves into this file: .svg, .pdf or .png; may be repeated")
+      .takes("FILE");
   add_named(report, "--x", a->figure.x, "the horizontal axis of figures and of the plot on the terminal");
   add_named(report, "--y", a->figure.y, "the vertical axis of figures and of the plot on the terminal");
   add_named(report, "--score", a->score, "for a folder of experiments: the score whose profile figures show");
-  report.option("--method", a->figure.methods, "draw only this method in figures; may be repeated");
+  report.option("--method", a->figure.methods, "draw only this method in figures; may be repeated").takes("NAME");
   report.option("--width", length(a->figure.width), "width of figures, such as 3.5in, 89mm or 8.8cm (default: 8.8cm)")
       .takes("LENGTH");
   report.option("--height", length(a->height), "height of figures (default: follows from the width)").takes("LENGTH");
