@@ -342,7 +342,8 @@ std::string metrics_line(const ModelEvaluation& evaluation) {
   std::string out;
   for (const auto& [key, value] : evaluation.metrics) {
     if (key == "mean_loss") continue;
-    out += (out.empty() ? "" : ", ") + std::string(metric_text(key).name) + " " + significant(value, 4);
+    out += (out.empty() ? "" : ", ") + std::string(metric_text(key).name) + " " +
+           (std::isnan(value) ? "not defined" : significant(value, 4));
   }
   return out;
 }

@@ -144,6 +144,10 @@ class Fit(CommandTest):
         self.refused("nowhere/all.csv", says=["there is no file \"nowhere/all.csv\"; there is no folder 'nowhere'"])
         self.refused("all.csv", "--skip-missing", "-o", "no/m.npz", says=["there is no folder 'no'; make it with mkdir"])
 
+    def test_a_measure_without_a_value_is_told_in_words(self):
+        self.put("flat.csv", "a,y\n1,1\n2,1\n3,1\n")
+        self.assertIn("R2 not defined.", self.done("fit", "flat.csv", "--agents", "3").stdout)
+
     def test_all_that_a_topology_needs_is_asked_for_at_once(self):
         self.refused("wine", "--graph", "grid", says=["--set graph.rows, graph.columns: missing", "write --set graph.rows=4 --set graph.columns=4"])
 
