@@ -7,6 +7,7 @@
 #include <array>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -191,6 +192,15 @@ void tell_without_effect(const ReportArguments& arguments) {
   }
 }
 
+// Experiments of one name go by their folders, as where the same file was run with other settings.
+void tell_apart(std::vector<Record>& records, const std::vector<std::string>& folders) {
+  std::map<std::string, int> count;
+  for (const Record& record : records) ++count[record.name];
+  for (std::size_t n = 0; n < records.size(); ++n) {
+    if (count[records[n].name] > 1) records[n].name = folders[n];
+  }
+}
+
 int report_command(const ReportArguments& arguments) {
   if (std::ranges::any_of(arguments.folders, holds_many)) return report_scoreboard(arguments);
   const FigureOptions figure = figure_of(arguments);
@@ -202,6 +212,7 @@ int report_command(const ReportArguments& arguments) {
                        "the experiment in '" + folder + "' has no runs yet; 'polyhop run' with its file goes on");
     }
   }
+  if (!arguments.json) tell_apart(records, arguments.folders);
   naming_flags([&] { require_methods(records, figure.methods); });
   if (arguments.figures.empty()) tell_without_effect(arguments);
   std::string trouble;
