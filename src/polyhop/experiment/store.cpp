@@ -202,7 +202,7 @@ class Store::Implementation {
           code == SQLITE_ERROR) {  // the last: no such table or column
         throw InputError("",
                          std::string("is not a polyhop store, or is damaged (") + e.what() +
-                             "); choose another folder with -o, or delete it",
+                             "); use another folder, or delete it",
                          0, file);
       }
       if (code == SQLITE_FULL || e.getExtendedErrorCode() == SQLITE_IOERR_WRITE) {
