@@ -43,6 +43,15 @@ bool is_missing(std::string_view text) {
   return lower.empty() || lower == "na" || lower == "n/a" || lower == "nan" || lower == "null" || lower == "?";
 }
 
+/// "1,5", which many countries write for 1.5.
+bool is_decimal_comma(std::string_view text) {
+  const std::size_t comma = text.find(',');
+  if (comma == std::string_view::npos) return false;
+  std::string pointed(text);
+  pointed[comma] = '.';
+  return is_number(pointed);
+}
+
 /// The separator that occurs most often outside quotes.
 char guessed_separator(std::string_view line) {
   constexpr std::string_view separators = ",;\t";
@@ -425,6 +434,7 @@ class CsvReader {
     Index count = 0;
     Index line = 0;
     std::string cell;
+    bool is_decimal_comma = false;  // the first of them
   };
   using UnusableColumns = std::map<std::size_t, Unusable>;
 
@@ -433,6 +443,7 @@ class CsvReader {
     if (seen.count++ == 0) {
       seen.line = records.number();
       seen.cell = shown(cell);
+      seen.is_decimal_comma = is_decimal_comma(cell);
     }
   }
 
@@ -456,7 +467,9 @@ class CsvReader {
   [[nodiscard]] std::string text_message() const {
     if (text_.empty()) return "";
     const auto& [column, first] = *text_.begin();
-    const std::string cure = "; turn text into numbers first" + leaving_out(text_);
+    const bool has_comma = std::ranges::any_of(text_, [](const auto& entry) { return entry.second.is_decimal_comma; });
+    const std::string cure = std::string(has_comma ? "; write 1.5, not 1,5; turn other text" : "; turn text") +
+                             " into numbers first" + leaving_out(text_);
     if (text_.size() == 1) return column_name(column) + ": found " + first.cell + ", expected a number" + cure;
     std::string names;
     for (const auto& [c, seen] : text_) names += (names.empty() ? "" : ", ") + column_name(c) + " (" + seen.cell + ")";

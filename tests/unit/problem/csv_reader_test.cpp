@@ -147,6 +147,10 @@ TEST_F(CsvReader, RefusesTextAmongFeatures) {
   EXPECT_EQ(refusal("a.csv", "x,city,y\n1,Ulm,3\n"),
             "2: column 2 ('city'): found \"Ulm\", expected a number; turn text into numbers first, or leave the column "
             "out: --drop city (in an experiment: drop = \"city\")");
+  EXPECT_EQ(
+      refusal("a.csv", "x;y\n1,5;3\n"),
+      "2: column 1 ('x'): found \"1,5\", expected a number; write 1.5, not 1,5; turn other text into numbers first, "
+      "or leave the column out: --drop x (in an experiment: drop = \"x\")");
   // A model needs its features.
   EXPECT_EQ(refusal("a.csv", "x,city,y\n1,Ulm,3\n", {.features = {"x", "city"}}),
             "2: column 2 ('city'): found \"Ulm\", expected a number; turn text into numbers first");
