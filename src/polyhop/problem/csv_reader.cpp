@@ -291,8 +291,8 @@ class CsvReader {
   void require_as_long(const Records& records) const {
     const std::size_t found = records.cells().size();
     if (found == first_.size()) return;
-    records.refuse("found " + std::to_string(found) + " cells, expected " + std::to_string(first_.size()) +
-                   " as in the first line");
+    records.refuse("found " + std::to_string(found) + (found == 1 ? " cell" : " cells") + ", expected " +
+                   std::to_string(first_.size()) + " as in the first line");
   }
 
   /// At least as many as there are, if the file can be counted quickly. A cell and its separator take at least two

@@ -166,7 +166,7 @@ TEST_F(CsvReader, RefusesLabelsThatTrainingNeverSaw) {
 
 TEST_F(CsvReader, RefusesRaggedRecords) {
   EXPECT_EQ(refusal("a.csv", "x,y\n1,2\n\n1,2,3\n"), "4: found 3 cells, expected 2 as in the first line");
-  EXPECT_EQ(refusal("a.csv", "1,\"2\n2\"\n1\n"), "3: found 1 cells, expected 2 as in the first line");
+  EXPECT_EQ(refusal("a.csv", "1,\"2\n2\"\n1\n"), "3: found 1 cell, expected 2 as in the first line");
 }
 
 TEST_F(CsvReader, RefusesQuotesThatDoNotFit) {
