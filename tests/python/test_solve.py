@@ -292,6 +292,17 @@ def test_what_a_loop_prints(squares, net):
                         rf"{2 * len(net.edges)} vectors sent>", repr(state))
 
 
+def test_a_comparison_on_unlike_columns_says_what_to_do(squares, net):
+    x = np.random.default_rng(0).normal(size=(48, 3)) * [1, 1e4, 1]
+    wide = ph.least_squares(x, x @ [1, 1e-4, 1], agents=8, batch="all")
+    found = ph.compare(wide, net, {"GAP": "gap"}, iterations=20)
+    for made in (found, pickle.loads(pickle.dumps(found))):
+        assert "The columns of X differ by 1e+04 in size: standardise them" in " ".join(str(made).split())
+    assert "standardise" in found._repr_html_()
+    assert "standardise" not in str(ph.compare(wide, net, {"auto": "auto"}, iterations=20)), "it got there all the same"
+    assert "standardise" not in str(ph.compare(squares, net, {"GAP": "gap"}, iterations=5))
+
+
 def test_a_comparison_is_as_wide_as_the_terminal(squares, net, monkeypatch):
     found = ph.compare(squares, net, ["gap", "polyak"], seeds=2, iterations=20, target=1e-2)
     widths = {}
