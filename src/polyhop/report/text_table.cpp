@@ -20,9 +20,10 @@
 namespace polyhop {
 namespace {
 
-constexpr Index gap = 2;          // blanks between columns
-constexpr Index least_text = 9;   // of a column of texts that is wrapped
-constexpr Index least_width = 4;  // of a column that is cut
+constexpr Index gap = 2;                  // blanks between columns
+constexpr Index least_text = 9;           // of a column of texts that is wrapped
+constexpr Index least_width = 4;          // of a column that is cut
+constexpr std::size_t judged_rows = 200;  // of long tables: the first decide how wide columns are
 constexpr std::string_view ellipsis = "\u2026";
 
 struct Range {
@@ -359,13 +360,13 @@ std::vector<Index> TextTable::widths(const Columns& columns, Index total) const 
   return out;
 }
 
-// How many lines the headers and rows take with these widths.
+// How many lines the headers and the first rows take with these widths.
 Index TextTable::height(const Columns& columns, const std::vector<Index>& sizes) const {
   Index out = 1;
   for (std::size_t n = 0; n < columns.size(); ++n) {
     out = std::max(out, std::ssize(wrapped(columns_[columns[n]].header, sizes[n])));
   }
-  for (const Row& row : rows_) {
+  for (const Row& row : std::span(rows_).first(std::min(rows_.size(), judged_rows))) {
     Index lines = 1;
     for (std::size_t n = 0; n < columns.size(); ++n) {
       if (columns_[columns[n]].align == Align::left) {
