@@ -116,7 +116,8 @@ std::vector<LineStyle> styles_of(const std::vector<Drawn>& curves, std::size_t r
   return out;
 }
 
-// Medians decide what is shown, up to where the last of them reaches rounding; a curve that rises far above where it began leaves the frame.
+// Medians decide what is shown, up to the last point that can be drawn; a curve that rises far above where it began
+// leaves the frame.
 Frame frame_of(const std::vector<Drawn>& curves, const FigureOptions& options) {
   constexpr double max_rise = 10;
   constexpr int max_decades = 20;
