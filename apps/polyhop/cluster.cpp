@@ -212,8 +212,9 @@ void add_cluster(Command& command, ClusterArguments& arguments) {
   command
       .option(
           "--placement", arguments.placement,
-          "order of the agents in memory, which no result depends on: by number, or, under mpirun, so that few edges "
-          "join two ranks; auto: by number, but on one machine neighbours near each other where that pays")
+          "the order of agents in memory; no result depends on it. contiguous: by number; metis: under mpirun, so that "
+          "few links join two ranks; auto: by number, or on one machine with neighbours near each other if that is "
+          "faster")
       .one_of({"auto", "contiguous", "metis"});
 }
 

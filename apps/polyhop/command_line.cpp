@@ -199,19 +199,19 @@ Argument Command::option(const std::string& names, std::optional<std::string>& v
 }
 
 Argument Command::option(const std::string& names, Index& value, const std::string& help) {
-  return {*app_->add_option(names, value, help), *completions_};
+  return {*app_->add_option(names, value, help)->type_name("INTEGER"), *completions_};
 }
 
 Argument Command::option(const std::string& names, std::optional<Index>& value, const std::string& help) {
-  return {*app_->add_option(names, value, help), *completions_};
+  return {*app_->add_option(names, value, help)->type_name("INTEGER"), *completions_};
 }
 
 Argument Command::option(const std::string& names, double& value, const std::string& help) {
-  return {*app_->add_option(names, value, help), *completions_};
+  return {*app_->add_option(names, value, help)->type_name("NUMBER"), *completions_};
 }
 
 Argument Command::option(const std::string& names, std::optional<double>& value, const std::string& help) {
-  return {*app_->add_option(names, value, help), *completions_};
+  return {*app_->add_option(names, value, help)->type_name("NUMBER"), *completions_};
 }
 
 Argument Command::option(const std::string& names, std::vector<std::string>& values, const std::string& help) {

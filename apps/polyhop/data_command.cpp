@@ -98,7 +98,7 @@ void add_data(CommandLine& line) {
   std::vector<std::string> names;
   for (const BundledSet& set : bundled_sets()) names.push_back(set.name);
   data.option("NAME", arguments->name, "the set to write").suggests(names);
-  data.option("-o,--output", arguments->output, "the CSV file to write (default: the standard output)");
+  data.option("-o,--output", arguments->output, "the CSV file to write (default: the standard output)").takes("FILE");
   data.flag("--json", arguments->json, "print the list as JSON");
   add_memory_limit(data);
   add_color(data);

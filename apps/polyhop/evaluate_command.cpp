@@ -125,9 +125,10 @@ void add_evaluate(CommandLine& line) {
   Command evaluate = line.command("evaluate", "measure how good a model is on samples with known targets");
   evaluate.option("MODEL", arguments->model, "a model that fit wrote").required();
   evaluate.option("DATA", arguments->data, "a data file, or the name of a bundled set").required();
-  evaluate.option(
-      "--target", arguments->target,
-      "the target's column, by name or number from 1 (default: the one called as in training, or the last)");
+  evaluate
+      .option("--target", arguments->target,
+              "the target's column, by name or number from 1 (default: the one called as in training, or the last)")
+      .takes("COLUMN");
   evaluate.flag("--skip-missing", arguments->skip_missing,
                 "leave out rows of CSV files with missing values, and report how many");
   evaluate.flag("--json", arguments->json, "print JSON");

@@ -46,7 +46,7 @@ void add_export(CommandLine& line) {
   const auto arguments = std::make_shared<Arguments>();
   Command command = line.command("export", "write curves.csv, models.npz, steps.npz and summary.json of an experiment");
   command.option("DIR", arguments->folder, "a folder that run wrote").required();
-  command.option("-o,--output", arguments->output, "the folder to write to").required();
+  command.option("-o,--output", arguments->output, "the folder to write to").required().takes("DIR");
   add_memory_limit(command);
   command.callback([arguments] { return export_command(arguments->folder, arguments->output); });
 }

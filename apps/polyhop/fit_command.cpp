@@ -342,7 +342,8 @@ std::string metrics_line(const ModelEvaluation& evaluation) {
   std::string out;
   for (const auto& [key, value] : evaluation.metrics) {
     if (key == "mean_loss") continue;
-    out += (out.empty() ? "" : ", ") + std::string(metric_text(key).name) + " " + significant(value, 4);
+    out += (out.empty() ? "" : ", ") + std::string(metric_text(key).name) + " " +
+           (std::isnan(value) ? "not defined" : significant(value, 4));
   }
   return out;
 }
@@ -496,16 +497,22 @@ void add_fit(CommandLine& line) {
               "numbered from 0 ({agent+1}: from 1); or the name of a set that `polyhop data` lists")
       .required();
   command.instead_of_more("name the files of all agents by one pattern, such as 'site-{agent}.csv'");
-  command.option("-o,--output", a->output, "the model file (default: model.npz)");
-  command.option("--report", a->report, "also write a page that shows the fit: FILE.html");
-  command.option("--target", a->target,
-                 "the column to predict, by name (CSV) or number (CSV, NPY) from 1 (default: the last)");
-  command.option("--columns", a->columns,
-                 "the feature columns, by name (CSV) or number from 1 (CSV, NPY, NPZ): age,3-7 (default: all but the "
-                 "target)");
-  command.option("--drop", a->drop, "columns to leave out, in the same way");
-  command.option("--id", a->id,
-                 "the column that names the samples: it is not a feature, and `predict` copies it from CSV files");
+  command.option("-o,--output", a->output, "the model file (default: model.npz)").takes("FILE");
+  command.option("--report", a->report, "also write a page that shows the fit: FILE.html").takes("FILE");
+  command
+      .option("--target", a->target,
+              "the column to predict, by name (CSV) or number (CSV, NPY) from 1 (default: the last)")
+      .takes("COLUMN");
+  command
+      .option("--columns", a->columns,
+              "the feature columns, by name (CSV) or number from 1 (CSV, NPY, NPZ): age,3-7 (default: all but the "
+              "target)")
+      .takes("COLUMNS");
+  command.option("--drop", a->drop, "columns to leave out, in the same way").takes("COLUMNS");
+  command
+      .option("--id", a->id,
+              "the column that names the samples: it is not a feature, and `predict` copies it from CSV files")
+      .takes("COLUMN");
   command.flag("--skip-missing", a->skip_missing,
                "leave out rows of CSV files with missing values, and report how many");
   command.option("--agents", a->agents, "number of agents (default: one per file where each has its own; else 8)")

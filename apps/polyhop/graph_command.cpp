@@ -47,7 +47,8 @@ struct Question {
   GraphOptions options;
   Sources sources;  // of the options
   std::uint64_t seed = 0;
-  Index dimension = 100;  // M, where neither the file nor a flag says it
+  Index dimension = 100;            // M
+  bool is_known_dimension = false;  // the file or a flag says it
 };
 
 // "graph.key=value" for every flag; a text stays one, whatever it looks like.
@@ -103,11 +104,17 @@ Question question(const GraphArguments& arguments, const Registry& registry) {
     q.sources = config.sources;
     q.options = config.options.graph;
     q.seed = config.options.seeds.list.front();
-    if (config.options.problem.dimension > 0) q.dimension = config.options.problem.dimension;
+    if (config.options.problem.dimension > 0) {
+      q.dimension = config.options.problem.dimension;
+      q.is_known_dimension = true;
+    }
   } else {
     q.options = graph_of_flags(settings, q.sources);
   }
-  if (arguments.dimension) q.dimension = *arguments.dimension;
+  if (arguments.dimension) {
+    q.dimension = *arguments.dimension;
+    q.is_known_dimension = true;
+  }
   return q;
 }
 
@@ -167,7 +174,7 @@ std::optional<std::string> better_weights(const NetworkSummary& summary) {
     }
   }
   if (best->chosen || best->gap.value < clearly * chosen) return {};
-  return fmt::format("weights = {} mix {}x as well as the chosen ones", in_quotes(name_of(best->rule)),
+  return fmt::format("weights = {} halve disagreement {}x as fast as the chosen ones", in_quotes(name_of(best->rule)),
                      significant(best->gap.value / chosen, 2));
 }
 
@@ -204,21 +211,32 @@ void print_degrees(const NetworkSummary& summary) {
 }
 
 void print_weights(const NetworkSummary& summary) {
-  TextTable table(
-      {{"weights"}, {"spectral gap", TextTable::Align::right}, {"halves in", TextTable::Align::right}, {"remark"}});
+  TextTable table({{"weights"},
+                   {"spectral gap", TextTable::Align::right},
+                   {"rounds to halve", TextTable::Align::right},
+                   {"remark"}});
   for (const WeightsTrial& trial : summary.weights) {
     const bool serves = trial.objection.empty();
     table.add(
         {name_of(trial.rule), serves ? gap_text(trial.gap) : "-", serves ? halving(trial.gap) : "-", remark(trial)});
   }
   fmt::print("\n{}", table.text(output_width(), wants_color()));
+  say("Rounds to halve: how many combinations halve the agents' disagreement.");
+}
+
+// Data in a file are not read for this.
+std::string dimension_text(const Question& q) {
+  return q.is_known_dimension ? fmt::format("M = {}", q.dimension)
+                              : fmt::format("if M = {}; --dimension says otherwise", q.dimension);
 }
 
 void print_summary(const Question& q, const NetworkSummary& summary) {
   const auto line = [](const char* name, const std::string& text) { say(fmt::format("{:<16} {}", name, text), 17); };
   fmt::print("{}\n", inked(title_of(q.options, summary), Ink::bold));
-  line("neighbours", fmt::format("{} to {}, {} on average", summary.least_degree, summary.max_degree,
-                                 significant(summary.mean_degree, 3)));
+  line("neighbours", summary.least_degree == summary.max_degree
+                         ? fmt::format("{} each", summary.max_degree)
+                         : fmt::format("{} to {}, {} on average", summary.least_degree, summary.max_degree,
+                                       significant(summary.mean_degree, 3)));
   line("diameter", diameter_text(summary.diameter));
   line("spectral gap",
        gap_text(summary.weights.front().gap) + " with " + name_of(summary.weights.front().rule) + " weights");
@@ -227,8 +245,8 @@ void print_summary(const Question& q, const NetworkSummary& summary) {
     line("within two hops",
          fmt::format("{} {} on average, at most {}, including the agent itself", significant(summary.two_hop->mean, 3),
                      summary.two_hop->mean == 1 ? "agent" : "agents", summary.two_hop->most));
-    line("two-hop lists", fmt::format("{} of gradients at the busiest agent (M = {}), {} of pairs in one process",
-                                      bytes(memory.busiest_agent), q.dimension, bytes(memory.one_process)));
+    line("two-hop lists", fmt::format("{} of gradients at the busiest agent ({}), {} of pairs in one process",
+                                      bytes(memory.busiest_agent), dimension_text(q), bytes(memory.one_process)));
   } else {
     line("within two hops", "not counted: some agents have too many links");
   }
@@ -296,7 +314,8 @@ NetworkPicture picture_of(const Question& q) {
 
 AtomicFile opened_drawing(const std::string& file) {
   if (std::filesystem::path(file).extension() != ".svg") {
-    throw InputError("--draw", "found '" + file + "', expected a name that ends in .svg, which is what is drawn");
+    throw InputError("--draw",
+                     "found '" + file + "', expected a name that ends in .svg; networks are drawn as SVG only");
   }
   require_folder("--draw", file);
   try {
@@ -360,7 +379,8 @@ void add_graph(CommandLine& line) {
       .begins_with(graph_setting_beginnings());
   graph.option("--dimension", arguments->dimension, "M, for the memory of two-hop lists (default: the file's, or 100)")
       .within(1, 1000000000);
-  graph.option("--draw", arguments->drawing, "draw the network into this SVG file, with agents numbered from 0");
+  graph.option("--draw", arguments->drawing, "draw the network into this SVG file, with agents numbered from 0")
+      .takes("FILE");
   graph.flag("--json", arguments->json, "print JSON");
   add_memory_limit(graph);
   add_color(graph);

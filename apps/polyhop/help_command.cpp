@@ -19,7 +19,7 @@ void add_help(CommandLine& line) {
   const std::vector<CommandInfo> tree = line.tree();
   for (std::size_t n = 1; n < tree.size(); ++n) names.push_back(tree[n].name);
   Command help = line.command("help", "show what a command does and its options");
-  help.option("COMMAND", *command, "which one (default: list all)").one_of(names);
+  help.option("COMMAND", *command, "which one (default: list all)").suggests(names);
   help.callback([command, &line] {
     fmt::print("{}", line.help(*command));
     flush_output();

@@ -21,6 +21,7 @@
 #include "polyhop/core/atomic_file.hpp"
 #include "polyhop/core/error.hpp"
 #include "polyhop/experiment/config.hpp"
+#include "polyhop/problem/column_choice.hpp"
 #include "polyhop/report/text_table.hpp"
 #include "terminal.hpp"
 
@@ -162,7 +163,7 @@ void init_command(const std::string& file, bool force) {
   } catch (const Error& e) {
     throw InputError("", e.what());
   }
-  fmt::print("Written: {0}\nNext:    polyhop run {0}\n", printable(file));
+  fmt::print("Written: {}\nNext:    polyhop run {}\n", printable(file), printable(shell_word(file)));
   flush_output();
 }
 

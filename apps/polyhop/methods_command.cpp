@@ -191,6 +191,10 @@ class Overview {
   TextTable table_{{{"name"}, {"what it is"}}};
 };
 
+constexpr const char* what_costs_count =
+    "Costs are per iteration. Vectors and scalars are what an agent sends to each neighbour; loss values and gradients "
+    "are what it evaluates besides its own gradient.";
+
 void print_all(const Registry& registry) {
   Overview algorithms("Algorithms: algorithm = \"NAME\" or { name = \"NAME\", ... } in a [[method]]");
   for (const AlgorithmEntry& algorithm : registry.algorithms()) {
@@ -220,7 +224,8 @@ void print_all(const Registry& registry) {
     }
     problems.print();
   }
-  fmt::print("polyhop methods NAME shows one in full.\n");
+  say(what_costs_count);
+  say("`polyhop methods NAME` shows one in full; docs/methods.md has the formulas.");
 }
 
 void show_all(const Registry& registry, bool json) {

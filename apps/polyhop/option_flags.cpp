@@ -25,6 +25,14 @@ Value value_of(const std::string& text, const FieldInfo& field) {
   return text;
 }
 
+// The value's name in the help: numbers in capitals, as for the flags that no table describes.
+std::string placeholder(const FieldInfo& field) {
+  if (field.type.find("integer") != std::string::npos) {
+    return field.type.find("\"all\"") != std::string::npos ? "INTEGER or all" : "INTEGER";
+  }
+  return field.type == "number" ? "NUMBER" : field.type;
+}
+
 std::string help_of(const FieldInfo& field) {
   if (field.default_text == "-" || field.default_text == "required") return field.help;
   std::string shown = field.default_text;
@@ -50,7 +58,7 @@ void add_option(Command& command, const std::string& flag, const FieldInfo& fiel
   };
   Argument argument = command.option(flag, take, help_of(field));
   const std::vector<std::string> names = names_in(field.type);
-  names.empty() ? argument.takes(field.type) : argument.suggests(names);
+  names.empty() ? argument.takes(placeholder(field)) : argument.suggests(names);
 }
 
 }  // namespace

@@ -20,6 +20,7 @@
 #include "polyhop/fit/model_file.hpp"
 #include "polyhop/fit/prediction.hpp"
 #include "polyhop/report/csv_cell.hpp"
+#include "terminal.hpp"
 
 namespace polyhop::app {
 namespace {
@@ -29,6 +30,7 @@ struct PredictArguments {
   std::optional<std::string> output;
   std::string target;
   bool probabilities = false;
+  bool skip_missing = false;
   bool json = false;
 };
 
@@ -42,7 +44,10 @@ struct Predictions {
 
 Predictions predict(const Model& model, const PredictArguments& arguments) {
   // Features alone: a target's column is left out where there is one.
-  DataTable data = read_file_or_bundled(arguments.data, format_for(model, arguments.target, false));
+  DataFormat format = format_for(model, arguments.target, false);
+  format.skip_missing = arguments.skip_missing;
+  DataTable data = read_file_or_bundled(arguments.data, format);
+  if (data.skipped > 0) complain(skipped_text(data.skipped));
   Predictions out;
   out.ids = std::move(data.ids);
   try {
@@ -126,10 +131,16 @@ void add_predict(CommandLine& line) {
   Command predict = line.command("predict", "predict every sample of a file, as CSV");
   predict.option("MODEL", arguments->model, "a model that fit wrote").required();
   predict.option("DATA", arguments->data, "a data file, or the name of a bundled set").required();
-  predict.option("-o,--output", arguments->output, "the CSV file to write (default: the standard output)");
+  predict.option("-o,--output", arguments->output, "the CSV file to write (default: the standard output)")
+      .takes("FILE");
   predict.flag("--probabilities", arguments->probabilities, "also the probability of each class");
-  predict.option("--target", arguments->target,
-                 "the column to leave out, by name or number from 1 (default: the one called as in training)");
+  predict
+      .option("--target", arguments->target,
+              "the column to leave out, by name or number from 1 (default: the one called as in training)")
+      .takes("COLUMN");
+  predict.flag("--skip-missing", arguments->skip_missing,
+               "leave out rows of CSV files with missing values, and report how many; if the model was fitted with "
+               "--id, that column shows which rows are left");
   predict.flag("--json", arguments->json, "print JSON");
   add_memory_limit(predict);
   predict.callback([arguments, &registry = line.registry()] {

@@ -7,6 +7,7 @@
 #include <array>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -191,6 +192,15 @@ void tell_without_effect(const ReportArguments& arguments) {
   }
 }
 
+// Experiments of one name go by their folders, as where the same file was run with other settings.
+void tell_apart(std::vector<Record>& records, const std::vector<std::string>& folders) {
+  std::map<std::string, int> count;
+  for (const Record& record : records) ++count[record.name];
+  for (std::size_t n = 0; n < records.size(); ++n) {
+    if (count[records[n].name] > 1) records[n].name = folders[n];
+  }
+}
+
 int report_command(const ReportArguments& arguments) {
   if (std::ranges::any_of(arguments.folders, holds_many)) return report_scoreboard(arguments);
   const FigureOptions figure = figure_of(arguments);
@@ -202,6 +212,7 @@ int report_command(const ReportArguments& arguments) {
                        "the experiment in '" + folder + "' has no runs yet; 'polyhop run' with its file goes on");
     }
   }
+  if (!arguments.json) tell_apart(records, arguments.folders);
   naming_flags([&] { require_methods(records, figure.methods); });
   if (arguments.figures.empty()) tell_without_effect(arguments);
   std::string trouble;
@@ -237,12 +248,14 @@ void add_report(CommandLine& line) {
       .option("DIR", a->folders,
               "folders that run wrote; several are shown together; a folder of experiments shows their scoreboard")
       .required();
-  report.option("-o,--output", a->output, "the page (default: DIR/report.html; none with --figure or --json)");
-  report.option("--figure", a->figures, "draw the curves into this file: .svg, .pdf or .png; may be repeated");
+  report.option("-o,--output", a->output, "the page (default: DIR/report.html; none with --figure or --json)")
+      .takes("FILE");
+  report.option("--figure", a->figures, "draw the curves into this file: .svg, .pdf or .png; may be repeated")
+      .takes("FILE");
   add_named(report, "--x", a->figure.x, "the horizontal axis of figures and of the plot on the terminal");
   add_named(report, "--y", a->figure.y, "the vertical axis of figures and of the plot on the terminal");
   add_named(report, "--score", a->score, "for a folder of experiments: the score whose profile figures show");
-  report.option("--method", a->figure.methods, "draw only this method in figures; may be repeated");
+  report.option("--method", a->figure.methods, "draw only this method in figures; may be repeated").takes("NAME");
   report.option("--width", length(a->figure.width), "width of figures, such as 3.5in, 89mm or 8.8cm (default: 8.8cm)")
       .takes("LENGTH");
   report.option("--height", length(a->height), "height of figures (default: follows from the width)").takes("LENGTH");

@@ -93,9 +93,10 @@ void add_run(CommandLine& line) {
       "experiments: TOML files, or folders whose *.toml are run in order, except those that begin with _ (default: "
       "the experiment in the current folder, if there is only one)");
   run.option(
-      "-o,--output", a->output,
-      "the output folder (default: out/NAME; several experiments have a folder each, in out/DIR for one DIR, else "
-      "in out); running again continues from what is there");
+         "-o,--output", a->output,
+         "the output folder (default: out/NAME; several experiments have a folder each, in out/DIR for one DIR, else "
+         "in out); running again continues from what is there")
+      .takes("DIR");
   add_keys(run, *keys, "change a key: --set graph.agents=20 --set method.GAP.step.sweeps=5");
   run.option("--threads", a->threads, "number of threads (default: all cores; under mpirun 1 per rank)")
       .within(1, 4096);

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <map>
 #include <system_error>
 
 #include "polyhop/core/error.hpp"
@@ -71,12 +73,22 @@ std::vector<std::string> experiments_in(const std::string& folder) {
 
 Scoreboard load_scoreboard(const std::vector<std::string>& folders) {
   ScoreboardMaker maker;
+  std::vector<std::string> added;
   for (const std::string& folder : folders) {
     const Record record = load_record(folder, false);
     // A store whose experiment was stopped before its first run knows nothing yet.
-    if (!record.cells.empty()) maker.add(record);
+    if (record.cells.empty()) continue;
+    maker.add(record);
+    added.push_back(fs::path(folder).filename().string());
   }
-  return maker.scoreboard();
+  Scoreboard board = maker.scoreboard();
+  // Experiments of one name go by their folders.
+  std::map<std::string, int> count;
+  for (const ScoreInstance& instance : board.instances) ++count[instance.name];
+  for (std::size_t n = 0; n < added.size(); ++n) {
+    if (count[board.instances[n].name] > 1) board.instances[n].name = added[n];
+  }
+  return board;
 }
 
 void print_scoreboard(const Scoreboard& board, const ScoreboardFiles& files, bool json) {

@@ -75,9 +75,9 @@ class Table(types.SimpleNamespace):
 
     def __repr__(self):
         width = max(map(len, vars(self)), default=0)
-        room = max(78 - width, 20)
         summaries = {name: function.__doc__.splitlines()[0] for name, function in sorted(vars(self).items())}
-        return "\n".join(f"{name:<{width}}  {textwrap.shorten(text, room, placeholder='…')}" for name, text in summaries.items())
+        return "\n".join(textwrap.fill(text, 80, initial_indent=f"{name:<{width}}  ", subsequent_indent=" " * (width + 2))
+                         for name, text in summaries.items())
 
 
 def _chooser(entry, key, read):

@@ -110,10 +110,10 @@ def _frame(x):
         if dtype.kind in "fiub":
             continue
         strange = [(row, entry) for row, entry in enumerate(x[name] if x.columns.is_unique else ()) if not _is_number(entry)]
-        others = sum(d.kind not in "fiub" for d in x.dtypes) - 1
+        others = [repr(n) for n, d in zip(x.columns, x.dtypes) if d.kind not in "fiub" and n != name]
         where = f"; row {strange[0][0]} is {shown(strange[0][1])}, one of {len(strange)} that are not numbers" if strange else ""
         raise refused("X", f"the column {name!r} has the dtype {dtype}{where}, expected numbers; encode it or leave it out"
-                           + (f", and {others} more {'column' if others == 1 else 'columns'}" if others else ""))
+                           + (f", and so with {', '.join(others)}" if others else ""))
     return x.to_numpy(dtype=float, na_value=np.nan)
 
 

@@ -44,8 +44,9 @@ def _check_columns(columns, **asked):
     """Rejects unknown names of columns."""
     for argument, name in asked.items():
         if name not in columns:
-            raise refused(argument, f"there is no column {name!r}{_engine.suggestion(str(name), list(columns))}"
-                                    f"; there are {', '.join(columns)}")
+            advice = _engine.suggestion(str(name), list(columns))
+            others = f" There are {', '.join(columns)}" if advice.endswith("?") else ""
+            raise refused(argument, f"there is no column {name!r}{advice}{others}")
 
 
 _SCALING = {"least-squares": "DecentralizedRidge", "poisson": "DecentralizedPoissonRegressor",
@@ -57,6 +58,11 @@ def _advice(problem, found):
     first = found["columns"]["excess_risk"][0]
     if problem._loss is None and not np.isfinite(first):
         return f"the objective's value is {first} at the first models; begin where it is finite, with start="
+    return scaling_advice(problem)
+
+
+def scaling_advice(problem):
+    """What to do about columns of very different sizes; empty if all is well."""
     spread = problem.column_spread
     if spread <= _engine.unlike_columns:
         return ""
@@ -210,8 +216,8 @@ class _Models(collections.abc.Mapping):
 class Experiment:
     """The results of several methods on a problem, over seeds."""
 
-    def __init__(self, record, folder=None):
-        self._record, self.folder = record, folder
+    def __init__(self, record, folder=None, advice=""):
+        self._record, self.folder, self._advice = record, folder, advice
         self.name, self.target = record.name, record.target
         self._cells = record.cells()
         self._read = None
@@ -335,16 +341,19 @@ class Experiment:
         return folder
 
     def __str__(self):
-        return self._record.ranking_text(shutil.get_terminal_size().columns).rstrip()
+        width = shutil.get_terminal_size().columns
+        advice = textwrap.fill(self._advice, width)
+        return self._record.ranking_text(width).rstrip() + (f"\n\n{advice}" if advice else "")
 
     def __reduce__(self):
-        return Experiment, (self._record, self.folder)
+        return Experiment, (self._record, self.folder, self._advice)
 
     def __repr__(self):
         return f"<polyhop.Experiment: {self.name!r}, {len(self.methods)} methods, {len(self.seeds)} seeds>"
 
     def _repr_html_(self):
-        return f"<pre>{html.escape(self._record.ranking_text(0).rstrip())}</pre>"
+        text = self._record.ranking_text(0).rstrip() + (f"\n\n{self._advice}" if self._advice else "")
+        return f"<pre>{html.escape(text)}</pre>"
 
 
 class Progress:

@@ -7,7 +7,7 @@ import numpy as np
 from . import _engine
 from ._choices import as_value
 from ._messages import check_call, is_integer, refused, shown, suggesting
-from ._result import Experiment, Progress, Result
+from ._result import Experiment, Progress, Result, scaling_advice
 from .graph import Graph, Network, _network_of, from_networkx
 
 
@@ -179,7 +179,9 @@ def compare(problem, network, methods, seeds=(0,), *, iterations=1000, record_ev
         root["faults"] = faults
     with Progress(progress, len(listed) * len(root["seeds"])) as told:
         record = _engine.compare(root, problem._handle, network._handle, threads, told.on_cell, told.on_point)
-    return Experiment(record)
+    missed = any(row["reached"] < row["runs"] for row in record.ranking())
+    advice = scaling_advice(problem) if missed else ""
+    return Experiment(record, advice=f"The {advice}." if advice else "")
 
 
 def _label(method):

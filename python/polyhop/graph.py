@@ -157,7 +157,7 @@ class Network:
         return self.graph._repr_svg_()
 
     def __repr__(self):
-        parts = [self.topology, f"{self.agents} agents", f"{len(self.edges)} links", self.weights and f"{self.weights} weights"]
+        parts = [self.topology, f"{self.agents} agents", f"{len(self.edges)} link{'' if len(self.edges) == 1 else 's'}", self.weights and f"{self.weights} weights"]
         if self._gap is not None or self.agents <= 500:  # what is quick to compute
             parts.append(f"spectral gap {self.spectral_gap:.3g}")
         return f"<polyhop.Network: {', '.join(filter(None, parts))}>"

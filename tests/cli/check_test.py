@@ -28,6 +28,13 @@ step = { rule = "constant", value = 1e6 }
         one, two = ([{k: v for k, v in row.items() if k != "seconds"} for row in self.curves(f)] for f in ("one", "two"))
         self.assertEqual(one, two)
 
+    def test_the_output_runs_for_data_from_a_file_too(self):
+        self.put("d.csv", "a,y\n" + "".join(f"{n},{n % 3}\n" for n in range(12)))
+        self.put("e.toml", self.changed(("dimension = 3\nsamples = 5", 'source = "file"\ndata = "d.csv"')))
+        self.put("full.toml", self.done("check", "e.toml").stdout)
+        first, second = (self.done("check", file, "--json").stdout for file in ("e.toml", "full.toml"))
+        self.assertEqual(json.loads(first)["config"], json.loads(second)["config"])
+
     def test_settings_and_seeds_are_part_of_it(self):
         said = json.loads(self.done("check", "e.toml", "--set", "graph.agents=6", "--seeds", "0..9", "--json").stdout)
         self.assertEqual((said["agents"], said["cells"]), (6, 20))

@@ -110,7 +110,7 @@ class Help(CommandTest):
         self.assertEqual(self.done("help").stdout, self.done("--help").stdout)
         result = self.polyhop("help", "runs")
         self.assertEqual(result.returncode, 2)
-        self.assertIn("unknown value 'runs'; did you mean 'run'?", result.stderr)
+        self.assertIn("polyhop: unknown command 'runs'; did you mean 'run'?", result.stderr)
 
     def test_it_fits_the_terminal_and_names_all_values(self):
         commands = re.findall(r"^  (\w+) ", self.done("--help").stdout.split("Commands:")[1], re.MULTILINE)

@@ -34,7 +34,7 @@ class Doctor(CommandTest):
             environment = {**os.environ, "POLYHOP_CPU": name}
             said = json.loads(self.done("doctor", "--json", env=environment).stdout)
             self.assertEqual(said["instruction_set"], name)
-            self.assertTrue(said["fit"], "the kernels give the pinned bits")
+            self.assertTrue(said["fit"], "the kernels give the expected bits")
         result = self.polyhop("doctor", env={**os.environ, "POLYHOP_CPU": "x86-64-v9"})
         self.assertEqual(result.returncode, 3)
         self.assertRegex(result.stderr, r'POLYHOP_CPU: found "x86-64-v9"; this machine can run kernels for .*"plain"')

@@ -116,6 +116,9 @@ class Fit(CommandTest):
         self.refused("site-{agent}.csv", "--agents", "3", says=["site-0.csv", "site-{agent+1}.csv"])
         self.refused("site-{agent-1}.csv", says=["{agent-1}", "{agent+1}"])
         self.refused("site-{agent+1}.csv", says=["site-3.csv", "--target y"])
+        self.put("site-3.csv", "y,note,b,a\n1,late,2,3\n")
+        self.refused("site-{agent+1}.csv", says=["site-3.csv: its columns are not those of 'site-1.csv': its target is "
+                                                 "'a' instead of 'y'; name the target: --target y"])
         self.put("site-3.csv", "y,c,a\n1,2,3\n")
         self.refused("site-{agent+1}.csv", "--target", "y", says=["site-3.csv", "'b'", "'c'", "--columns", "--drop"])
         self.done("fit", "site-{agent+1}.csv", "--drop", "b,c", *flags)
@@ -140,6 +143,10 @@ class Fit(CommandTest):
         self.assertEqual((said["samples"], said["skipped"]), (8, 1))
         self.refused("nowhere/all.csv", says=["there is no file \"nowhere/all.csv\"; there is no folder 'nowhere'"])
         self.refused("all.csv", "--skip-missing", "-o", "no/m.npz", says=["there is no folder 'no'; make it with mkdir"])
+
+    def test_a_measure_without_a_value_is_told_in_words(self):
+        self.put("flat.csv", "a,y\n1,1\n2,1\n3,1\n")
+        self.assertIn("R2 not defined.", self.done("fit", "flat.csv", "--agents", "3").stdout)
 
     def test_all_that_a_topology_needs_is_asked_for_at_once(self):
         self.refused("wine", "--graph", "grid", says=["--set graph.rows, graph.columns: missing", "write --set graph.rows=4 --set graph.columns=4"])

@@ -83,6 +83,14 @@ class Graph(CommandTest):
         sparse = self.done("graph", "--topology", "ring", "--agents", "30").stdout
         self.assertNotIn("damping", sparse)
 
+    def test_the_number_of_features_is_a_guess_where_nobody_said_it(self):
+        ring = ("--topology", "ring", "--agents", "6")
+        text = self.done("graph", *ring).stdout
+        self.assertIn("neighbours       2 each\n", text)
+        self.assertIn("(if M = 100; --dimension says otherwise)", text)
+        self.assertIn("(M = 7)", self.done("graph", *ring, "--dimension", "7").stdout)
+        self.assertIn("(M = 3)", self.done("graph", "e.toml").stdout)
+
     def test_negative_weights_are_told(self):
         said = self.described("--topology", "star", "--agents", "4")
         negative = {trial["rule"]: trial["negative"] for trial in said["weights"]}

@@ -56,6 +56,10 @@ class Init(CommandTest):
             text = said if file == "-" else (self.folder / file).read_text()
             self.assertRegex(text, f'(?m)^name = "{name}" ')
 
+    def test_the_command_to_run_next_can_be_copied_into_a_shell(self):
+        for file, word in {"my.toml": "my.toml", "two words.toml": "'two words.toml'", "it's.toml": r"'it'\''s.toml'"}.items():
+            self.assertIn(f"Next:    polyhop run {word}\n", self.done("init", file).stdout)
+
     def test_a_folder_that_is_not_there(self):
         result = self.polyhop("init", "no/such/e.toml")
         self.assertEqual(result.returncode, 3)

@@ -31,6 +31,9 @@ class Methods(CommandTest):
                 self.assertIn(part, text)
         self.assertIn('step = "gap"', text)
 
+    def test_it_says_what_costs_count(self):
+        self.assertIn("Vectors and scalars are what an agent sends to each neighbour", self.done("methods").stdout)
+
     def test_an_algorithm_is_shown(self):
         self.assertIn('algorithm = "atc"', self.done("methods", "atc").stdout)
 

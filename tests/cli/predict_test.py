@@ -103,6 +103,10 @@ class Predict(CommandTest):
         result = self.done("evaluate", "line.npz", "gaps.csv", "--skip-missing", "--json")
         self.assertEqual(json.loads(result.stdout)["samples"], 2)
         self.assertIn("skipped 2 rows with missing values", result.stderr)
+        self.refused("predict", "line.npz", "gaps.csv", says="fill it in, or leave the row out: --skip-missing\n")
+        result = self.done("predict", "line.npz", "gaps.csv", "--skip-missing")
+        self.assertEqual(len(result.stdout.splitlines()), 1 + 3, "predictions need no target")
+        self.assertIn("skipped 1 row with missing values", result.stderr)
 
     def test_numbers_as_numpy_computes_them(self):
         found = [float(row["prediction"]) for row in self.predicted("line.npz", "x.csv")]

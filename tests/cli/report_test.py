@@ -121,6 +121,21 @@ class Report(CommandTest):
         self.assertIn(">other: GAP<", text)
         self.assertNotIn("far<", text)
 
+    def test_experiments_of_one_name_go_by_their_folders(self):
+        self.done("run", "e.toml", "-o", "other", "--quiet", "--set", "iterations=10")
+        printed = self.done("report", "out", "other", "--figure", "f.svg", "--method", "GAP").stdout
+        self.assertIn("\nother: 4 of 4 runs ended", "\n" + printed)
+        self.assertNotIn("tiny", printed)
+        text = (self.folder / "f.svg").read_text(encoding="utf-8")
+        self.assertIn(">out: GAP<", text)
+        self.assertIn(">other: GAP<", text)
+        both = json.loads(self.done("report", "out", "other", "--json").stdout)
+        self.assertEqual([each["name"] for each in both], ["tiny", "tiny"])
+        for folder in ("one", "two"):
+            self.done("run", "e.toml", "-o", f"many/{folder}", "--quiet")
+        board = json.loads(self.done("report", "many", "--json").stdout)
+        self.assertEqual([instance["name"] for instance in board["instances"]], ["one", "two"])
+
     def test_a_figure_has_the_size_and_the_font_that_are_asked_for(self):
         size = lambda *flags: [int(n) for n in re.search(r'width="(\d+)" height="(\d+)"', self.figure(*flags)).groups()]
         self.assertEqual(size("--width", "3.5in")[0], 336)

@@ -96,4 +96,5 @@ def test_what_networks_print():
     assert repr(ph.graph.from_matrix(net.matrix)) == "<polyhop.Network: 6 agents, 6 links, spectral gap 0.333>"
     for drawn in (net, net.graph):
         assert repr(pickle.loads(pickle.dumps(drawn))) == repr(drawn)
+    assert "2 agents, 1 link, " in repr(ph.graph.path(2).metropolis())
     assert "gap" not in repr(ph.graph.ring(600).metropolis())  # printing is quick

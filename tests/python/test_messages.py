@@ -48,6 +48,8 @@ REFUSED = {
     "a NaN in a frame": (lambda: squares(frame(with_entry(np.nan, 5, 2)[:, 2])), "X", "row 5, column 'city' is nan"),
     "a missing integer": (lambda: squares(frame(pandas.array([1, None] * 6, dtype="Int64"))), "X", r"row 1, column 'city' is nan.*6 numbers"),
     "texts in a frame": (lambda: squares(frame(CITIES)), "X", "column 'city' has the dtype object; row 0 is 'Oslo', one of 12"),
+    "several columns of texts": (lambda: squares(frame(CITIES).assign(note="x", age="old")), "X",
+                                 "column 'age' has.*encode it or leave it out, and so with 'city', 'note'"),
     "a text among numbers": (lambda: squares(frame([1.0, 2.0, "?"] * 4)), "X", "column 'city'.*row 2 is '\\?', one of 4"),
     "texts in an array": (lambda: squares(with_entry("?", 3, 1, object)), "X", "row 3, column 1 is '\\?', one of 1"),
     "numbers as objects": (lambda: squares(X.astype(object)), "X", r"dtype object, expected numbers; X.astype\(float\)"),

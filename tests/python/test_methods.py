@@ -248,10 +248,11 @@ def test_an_iteration_has_two_names(squares, net):
 
 
 def test_tables_list_what_there_is_and_what_was_added(squares, net):
-    lines = dict(line.split(None, 1) for line in str(ph.rules).splitlines())
+    lines = dict(line.split(None, 1) for line in str(ph.rules).splitlines() if not line.startswith(" "))
     assert lines["gap"].startswith("the graph-aware Polyak rule") and lines["own_polyak"].startswith("mu_k = Jhat_k")
     assert "Combines by halves." in str(ph.algorithms) and "least_squares" in str(ph.losses)
     assert all(len(line) <= 80 for table in (ph.rules, ph.algorithms, ph.losses) for line in str(table).splitlines())
+    assert "…" not in str(ph.algorithms) and "a spanning tree, for full gradients" in " ".join(str(ph.algorithms).split())
     made = ph.rules.own_polyak(c=2.0)
     np.testing.assert_array_equal(ph.solve(squares, net, made, iterations=9).models,
                                   ph.solve(squares, net, {"rule": "own-polyak", "c": 2.0}, iterations=9).models)

@@ -216,6 +216,9 @@ def test_errors_name_the_argument_and_the_file(tmp_path, squares, net):
     with pytest.raises(ph.InputError, match="did you mean 'gap'") as error:
         ph.solve(squares, net, "gep")
     assert error.value.argument == "step.rule" and isinstance(error.value, ValueError)
+    for wrong in ("extra", {"algorithm": "gap"}):
+        with pytest.raises(ph.InputError, match="is an algorithm, not a rule|is a rule, not an algorithm"):
+            ph.compare(squares, net, {"wrong": wrong})
     with pytest.raises(ph.InputError, match="sweeps"):
         ph.gap(sweeps=-1)
     file = tmp_path / "bad.toml"
@@ -287,6 +290,17 @@ def test_what_a_loop_prints(squares, net):
     state = next(iter(ph.iterate(squares, net, 0.1)))
     assert re.fullmatch(r"<polyhop.State: after 1 iterations: 8 x 5 models, at most [\d.]+ apart, steps 0.1 to 0.1, "
                         rf"{2 * len(net.edges)} vectors sent>", repr(state))
+
+
+def test_a_comparison_on_unlike_columns_says_what_to_do(squares, net):
+    x = np.random.default_rng(0).normal(size=(48, 3)) * [1, 1e4, 1]
+    wide = ph.least_squares(x, x @ [1, 1e-4, 1], agents=8, batch="all")
+    found = ph.compare(wide, net, {"GAP": "gap"}, iterations=20)
+    for made in (found, pickle.loads(pickle.dumps(found))):
+        assert "The columns of X differ by 1e+04 in size: standardise them" in " ".join(str(made).split())
+    assert "standardise" in found._repr_html_()
+    assert "standardise" not in str(ph.compare(wide, net, {"auto": "auto"}, iterations=20)), "it got there all the same"
+    assert "standardise" not in str(ph.compare(squares, net, {"GAP": "gap"}, iterations=5))
 
 
 def test_a_comparison_is_as_wide_as_the_terminal(squares, net, monkeypatch):

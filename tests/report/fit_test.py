@@ -66,7 +66,7 @@ class Fit(Page):
         widths = [self.script("return arguments[0].getBoundingClientRect().width", bar) for bar in self.all(".track i")]
         self.assertGreater(min(widths), 0)
         self.assertEqual(widths, sorted(widths, reverse=True))
-        self.assertIn("adds to the score of yes", self.one("#coefficients-note").text)
+        self.assertIn("adds to the score of 'yes'", self.one("#coefficients-note").text)
         self.press("#more")
         self.assertEqual(len(self.rows("#coefficients-table")), 41)
 
@@ -115,7 +115,7 @@ class Fit(Page):
         rows = self.rows("#coefficients-table")
         self.assertEqual((rows[0][0], len(rows[0])), ("h39", 4))
         # Beside these stand the scores at the mean, to which the tenth feature adds 10 * 0.1 of either sign.
-        self.assertEqual(rows[-1], ["intercept", "1.25", "-0.75", "1.25"])
+        self.assertEqual(rows[-1], ["intercept", "1.25", "\u22120.75", "1.25"])
         self.assertEqual(self.rows("#confusion-table")[0], ["red", "40", "7", "0"])
         self.script("document.querySelector('#samples-shown [value=fitted]').click()")
         self.assertEqual(self.rows("#confusion-table")[0], ["red", "40", "0", "0"])

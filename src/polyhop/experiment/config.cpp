@@ -201,6 +201,17 @@ std::vector<Method> read_methods(const Value& root, const std::string& folder, c
   return methods;
 }
 
+// A word that is close to one of the names is no file's.
+void refuse_misspelt_start(const Value& start) {
+  const auto& word = *start.as<std::string>();
+  static const std::vector<std::string> names = {"zero", "normal"};
+  const std::string near = nearest_name(word, names);
+  if (near.empty() || word.find_first_of("./") != std::string::npos) return;
+  throw InputError("start",
+                   "found " + start.text() + ", expected \"zero\", \"normal\", or a file; did you mean '" + near + "'?",
+                   start.line);
+}
+
 void settle_files(Value& root, const std::string& folder) {
   if (root.as<Value::Table>() == nullptr) return;
   if (root.find("graph") != nullptr && root["graph"].as<Value::Table>() != nullptr) {
@@ -211,7 +222,10 @@ void settle_files(Value& root, const std::string& folder) {
   }
   if (const Value* start = root.find("start"); start != nullptr && start->as<std::string>() != nullptr) {
     const auto& word = *start->as<std::string>();
-    if (word != "zero" && word != "normal") settle_file(root, "start", folder);
+    if (word != "zero" && word != "normal") {
+      refuse_misspelt_start(*start);
+      settle_file(root, "start", folder);
+    }
   }
 }
 
@@ -453,6 +467,10 @@ Value identity(const ExperimentOptions& options) {
 
 Value resolved(const Config& config) {
   Value root = written(config.options);
+  if (config.options.problem.source != "synthetic" && !config.options.problem.own) {
+    // They have no effect on real data, and 0 is not a size that the file may give.
+    std::erase_if(*root["problem"].as<Value::Table>(), [](const auto& entry) { return is_for_synthetic(entry.first); });
+  }
   Value::Array methods;
   for (const Method& method : config.methods) {
     Value::Table table = {{"name", Value(method.name)}, {"algorithm", to_value(method.algorithm)}};

@@ -139,7 +139,7 @@ void add_gradient(const Method& method, Value& settings);
 /// An algorithm as in a file, with every option written out.
 Value to_value(const AlgorithmSpec& algorithm);
 
-/// The configuration with every option written out.
+/// The configuration with every option written out that has an effect; it can be read again.
 Value resolved(const Config& config);
 
 }  // namespace polyhop

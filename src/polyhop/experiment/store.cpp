@@ -200,10 +200,10 @@ class Store::Implementation {
       }
       if (code == SQLITE_NOTADB || code == SQLITE_CORRUPT ||
           code == SQLITE_ERROR) {  // the last: no such table or column
-        throw InputError("",
-                         std::string("is not a polyhop store, or is damaged (") + e.what() +
-                             "); choose another folder with -o, or delete it",
-                         0, file);
+        throw InputError(
+            "",
+            std::string("is not a polyhop store, or is damaged (") + e.what() + "); use another folder, or delete it",
+            0, file);
       }
       if (code == SQLITE_FULL || e.getExtendedErrorCode() == SQLITE_IOERR_WRITE) {
         throw OutputError(file + ": the disk is full; what was committed before is safe");

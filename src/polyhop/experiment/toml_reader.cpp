@@ -379,6 +379,10 @@ std::string plain_words(std::string_view description) {
   std::string hint;
   if (contains(what, "string") && contains(why, "control characters")) hint = "; is a closing quote missing?";
   if (contains(why, "cannot redefine existing table 'method'")) hint = "; write [[method]] for each method";
+  const bool is_range =
+      (what == "floating-point" && contains(why, "saw '.'")) || (what == "date" && contains(why, "saw '-'"));
+  if (is_range) hint = "; ranges need quotes: \"0..4\"";
+  if (what == "key-value pair" && contains(why, "saw ','")) hint = "; numbers have no commas in TOML";
   return "cannot read the " + std::string(what) + ": " + std::string(why) + hint;
 }
 

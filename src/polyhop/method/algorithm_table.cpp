@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "polyhop/method/algorithm_table.hpp"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "polyhop/core/named_entry.hpp"
@@ -56,6 +57,16 @@ std::string reason(const AlgorithmSpec& algorithm, std::span<const RuleEntry> am
   return "";
 }
 
+// The two keys of a method are easily mixed up.
+void refuse_rule(const Value& algorithm, const std::string& path, std::span<const AlgorithmEntry> among) {
+  const Value* given = algorithm.as<std::string>() != nullptr ? &algorithm : algorithm.find("name");
+  const auto* name = given != nullptr ? given->as<std::string>() : nullptr;
+  if (name == nullptr || std::ranges::count(among, *name, &AlgorithmEntry::name) > 0) return;
+  if (std::ranges::count(rules(), *name, &RuleEntry::name) == 0) return;
+  throw InputError(path, in_quotes(*name) + " is a rule, not an algorithm; write step = " + in_quotes(*name),
+                   given->line);
+}
+
 }  // namespace
 
 const std::vector<AlgorithmEntry>& algorithms() {
@@ -92,6 +103,7 @@ const std::vector<AlgorithmEntry>& algorithms() {
 }
 
 AlgorithmSpec read_algorithm(const Value& algorithm, const std::string& path, std::span<const AlgorithmEntry> among) {
+  refuse_rule(algorithm, path, among);
   return read_named(among, "name", "an algorithm: algorithm = \"atc\" or algorithm = { name = \"atc\", ... }",
                     algorithm, path);
 }

@@ -27,13 +27,15 @@ const FieldTable<GapOptions>& GapOptions::fields() {
   static const auto table =
       FieldTable<O>()
           .add("bound", &O::bound,
-               "what replaces c: the published surrogate, convexity alone, convexity and "
-               "smoothness, or the truth from a known w^o")
-          .add("damping", &O::damping,
-               "alpha_k: the published one, 1/sum_l |z_kl|, from norms, from the graph alone, or from sketches")
+               "what replaces c_k, the unknown progress along -g_k towards w^o: the published surrogate, convexity "
+               "alone, convexity and smoothness, or the truth from a known w^o")
+          .add(
+              "damping", &O::damping,
+              "alpha_k, the factor of a sweep: the published one, 1/sum_l |z_kl|, from norms, from the graph alone, or "
+              "from sketches")
           .add("sketch_size", &O::sketch_size, "numbers per sketch of a gradient, for damping = \"sketch\"",
                {count_from(1)})
-          .add("sweeps", &O::sweeps, "T, the number of sweeps over the linear system")
+          .add("sweeps", &O::sweeps, "T, the number of sweeps over the linear system for the steps")
           .add("project", &O::project, "clip at 0 inside every sweep, not only at the end")
           .add("relaxation", &O::relaxation, "multiplies the step", {strictly_within(0, 2)})
           .add("optimum", &O::optimum, "what to use for Jhat_k(w^o)")

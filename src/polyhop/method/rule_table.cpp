@@ -6,6 +6,7 @@
 
 #include "polyhop/core/named_entry.hpp"
 #include "polyhop/method/adaptive_descent_step.hpp"
+#include "polyhop/method/algorithm_table.hpp"
 #include "polyhop/method/backtracking_step.hpp"
 #include "polyhop/method/barzilai_borwein_step.hpp"
 #include "polyhop/method/constant_step.hpp"
@@ -57,6 +58,18 @@ RuleEntry auto_entry() {
           read};
 }
 
+// The two keys of a method are easily mixed up.
+void refuse_algorithm(const Value& step, const std::string& path, std::span<const RuleEntry> among) {
+  const Value* given = step.as<std::string>() != nullptr ? &step : step.find("rule");
+  const auto* name = given != nullptr ? given->as<std::string>() : nullptr;
+  if (name == nullptr || std::ranges::count(among, *name, &RuleEntry::name) > 0) return;
+  if (std::ranges::count(algorithms(), *name, &AlgorithmEntry::name) == 0) return;
+  throw InputError(path,
+                   in_quotes(*name) + " is an algorithm, not a rule; write algorithm = " + in_quotes(*name) +
+                       " and a rule, such as step = \"tuned\"",
+                   given->line);
+}
+
 }  // namespace
 
 const std::vector<RuleEntry>& rules() {
@@ -89,6 +102,7 @@ const std::vector<RuleEntry>& rules() {
 }
 
 RuleSpec read_rule(const Value& step, const std::string& path, std::span<const RuleEntry> among) {
+  refuse_algorithm(step, path, among);
   return read_named(among, "rule", "a rule: step = \"gap\" or step = { rule = \"gap\", ... }", step, path, among);
 }
 

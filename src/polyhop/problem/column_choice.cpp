@@ -96,9 +96,15 @@ std::vector<std::string> listed(std::string_view text) {
   return out;
 }
 
+std::string shell_word(const std::string& text) {
+  if (!text.empty() && text.find_first_of(" '\"`\\!#~$&()[]{}<>;|*?\t\n") == std::string::npos) return text;
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
 std::string how_to_drop(const std::string& column) {
-  const std::string quote = column.find_first_of(" '\"$&()<>;|*?") == std::string::npos ? "" : "'";
-  return "--drop " + quote + column + quote + " (in an experiment: drop = \"" + column + "\")";
+  return "--drop " + shell_word(column) + " (in an experiment: drop = \"" + column + "\")";
 }
 
 std::size_t ChosenColumns::last() const {

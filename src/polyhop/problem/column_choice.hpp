@@ -23,6 +23,9 @@ struct ColumnChoice {
 /// The entries of "age, 3-7,height".
 std::vector<std::string> listed(std::string_view text);
 
+/// A text as one word of a shell's command line: 'two words', one.
+std::string shell_word(const std::string& text);
+
 /// How to leave a column out, for messages.
 std::string how_to_drop(const std::string& column);
 

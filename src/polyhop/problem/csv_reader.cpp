@@ -43,6 +43,15 @@ bool is_missing(std::string_view text) {
   return lower.empty() || lower == "na" || lower == "n/a" || lower == "nan" || lower == "null" || lower == "?";
 }
 
+/// "1,5", which many countries write for 1.5.
+bool is_decimal_comma(std::string_view text) {
+  const std::size_t comma = text.find(',');
+  if (comma == std::string_view::npos) return false;
+  std::string pointed(text);
+  pointed[comma] = '.';
+  return is_number(pointed);
+}
+
 /// The separator that occurs most often outside quotes.
 char guessed_separator(std::string_view line) {
   constexpr std::string_view separators = ",;\t";
@@ -231,6 +240,13 @@ class CsvReader {
     return out;
   }
 
+  /// The name of the target's column; empty if columns have no names.
+  std::string target_name() {
+    read_head();
+    find_columns();
+    return has_header_ && target_ != none ? first_[target_] : "";
+  }
+
  private:
   [[noreturn]] void refuse(const std::string& message) const { throw InputError("", message, 0, file_); }
 
@@ -275,8 +291,8 @@ class CsvReader {
   void require_as_long(const Records& records) const {
     const std::size_t found = records.cells().size();
     if (found == first_.size()) return;
-    records.refuse("found " + std::to_string(found) + " cells, expected " + std::to_string(first_.size()) +
-                   " as in the first line");
+    records.refuse("found " + std::to_string(found) + (found == 1 ? " cell" : " cells") + ", expected " +
+                   std::to_string(first_.size()) + " as in the first line");
   }
 
   /// At least as many as there are, if the file can be counted quickly. A cell and its separator take at least two
@@ -418,6 +434,7 @@ class CsvReader {
     Index count = 0;
     Index line = 0;
     std::string cell;
+    bool is_decimal_comma = false;  // the first of them
   };
   using UnusableColumns = std::map<std::size_t, Unusable>;
 
@@ -426,6 +443,7 @@ class CsvReader {
     if (seen.count++ == 0) {
       seen.line = records.number();
       seen.cell = shown(cell);
+      seen.is_decimal_comma = is_decimal_comma(cell);
     }
   }
 
@@ -449,7 +467,9 @@ class CsvReader {
   [[nodiscard]] std::string text_message() const {
     if (text_.empty()) return "";
     const auto& [column, first] = *text_.begin();
-    const std::string cure = "; turn text into numbers first" + leaving_out(text_);
+    const bool has_comma = std::ranges::any_of(text_, [](const auto& entry) { return entry.second.is_decimal_comma; });
+    const std::string cure = std::string(has_comma ? "; write 1.5, not 1,5; turn other text" : "; turn text") +
+                             " into numbers first" + leaving_out(text_);
     if (text_.size() == 1) return column_name(column) + ": found " + first.cell + ", expected a number" + cure;
     std::string names;
     for (const auto& [c, seen] : text_) names += (names.empty() ? "" : ", ") + column_name(c) + " (" + seen.cell + ")";
@@ -473,9 +493,14 @@ class CsvReader {
            "; fill them in" + (columns_out.empty() ? ", or " : ", ") + row_out("leave these rows out") + columns_out;
   }
 
-  /// How to leave rows out, when training or evaluating; predictions are wanted for all rows.
+  /// How to leave rows out. A model's data are never those of an experiment.
   [[nodiscard]] std::string row_out(const std::string& what) const {
-    return what + (options_.has_targets ? ": --skip-missing (in an experiment: skip_missing = true)" : "");
+    return what + ": --skip-missing" + (is_for_training() ? " (in an experiment: skip_missing = true)" : "");
+  }
+
+  /// Whether no model says which columns it needs.
+  [[nodiscard]] bool is_for_training() const {
+    return options_.features.empty() && options_.columns == 0 && options_.has_targets;
   }
 
   void add_id(std::string_view cell) {
@@ -490,7 +515,7 @@ class CsvReader {
 
   /// A training file may be read without these columns; a model needs what it was trained on.
   [[nodiscard]] std::string leaving_out(const UnusableColumns& columns) const {
-    if (!options_.features.empty() || !options_.has_targets) return "";
+    if (!is_for_training()) return "";
     if (!chosen_.unknown.empty()) {
       const std::string& name = chosen_.unknown.front();
       return ", or leave the column out: there is no '" + name + "' to drop" + suggestion(name, first_, "its columns");
@@ -549,5 +574,9 @@ class CsvReader {
 }  // namespace
 
 DataTable read_csv(const std::string& file, const DataFormat& options) { return CsvReader(file, options).read(); }
+
+std::string csv_target(const std::string& file, const DataFormat& options) {
+  return CsvReader(file, options).target_name();
+}
 
 }  // namespace polyhop

@@ -91,6 +91,10 @@ DataTable read_as_it_is(const std::string& file, const DataFormat& options) {
 
 }  // namespace
 
+std::string target_in(const std::string& file, const DataFormat& options) {
+  return by_name(file) == read_csv ? csv_target(file, options) : "";
+}
+
 DataTable read_data(const std::string& file, const DataFormat& options) {
   try {
     return with_enough_memory("", [&] { return read_as_it_is(file, options); });

@@ -49,6 +49,9 @@ struct DataFormat {
 /// memory limit. The file's content bounds the memory used.
 DataTable read_data(const std::string& file, const DataFormat& options = {});
 
+/// The name of a CSV file's target column; empty for other formats, and if the columns have no names.
+std::string target_in(const std::string& file, const DataFormat& options);
+
 /// Throws InputError if columns were chosen, for formats whose columns have no names or numbers.
 void refuse_choice(const DataFormat& options, const std::string& file);
 

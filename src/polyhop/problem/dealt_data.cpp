@@ -121,6 +121,16 @@ std::string comma_list(const std::vector<std::string>& names) {
   return out;
 }
 
+std::string unlike_columns(const std::string& first_file) {
+  return "its columns are not those of '" + first_file + "': ";
+}
+
+// What to do about files whose targets have different names.
+std::string unlike_target(const std::string& target, const std::string& first) {
+  return "its target is '" + target + "' instead of '" + first + "'; name the target: --target " + shell_word(first) +
+         " (in an experiment: target = \"" + first + "\")";
+}
+
 // Those of `names` that the other list lacks.
 std::vector<std::string> without(const std::vector<std::string>& names, const std::vector<std::string>& others) {
   const std::set<std::string> known(others.begin(), others.end());
@@ -181,10 +191,7 @@ struct DealtReader::OwnFile {
   }
 
   [[nodiscard]] std::string names_unlike(const OwnFile& first) const {
-    if (target != first.target) {
-      return "its target is '" + target + "' instead of '" + first.target + "'; name the target: --target " +
-             first.target + " (in an experiment: target = \"" + first.target + "\")";
-    }
+    if (target != first.target) return unlike_target(target, first.target);
     const std::vector<std::string> missing = without(first.names, names);
     const std::vector<std::string> extra = without(names, first.names);
     if (missing.empty() && extra.empty()) return "";
@@ -304,6 +311,15 @@ void DealtReader::read_own(const Block& block) {
       refuse_measurements(loss_, tables_.back(), file);
     } catch (const InputError& e) {
       wrong.push_back(e);
+      // Where the last column is another than in the first file, a message about the wrong columns would mislead.
+      if (source_.target.empty()) {
+        const std::string first_file = own_files_->of(owners_.front());
+        const std::string target = target_in(file, format);
+        const std::string first = target_in(first_file, format);
+        if (target != first && !target.empty() && !first.empty()) {
+          wrong.back() = InputError("problem.data", unlike_columns(first_file) + unlike_target(target, first), 0, file);
+        }
+      }
       if (wrong.size() == most_told) break;
     }
   }
@@ -486,8 +502,7 @@ void DealtReader::refuse_unlike(const std::vector<OwnFile>& files) const {
   for (const OwnFile& file : files) {
     const std::string how = file.unlike(first);
     if (how.empty()) continue;
-    throw InputError("problem.data", "its columns are not those of '" + own_files_->of(0) + "': " + how, 0,
-                     own_files_->of(file.agent));
+    throw InputError("problem.data", unlike_columns(own_files_->of(0)) + how, 0, own_files_->of(file.agent));
   }
 }
 

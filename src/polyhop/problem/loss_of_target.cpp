@@ -44,7 +44,7 @@ std::vector<std::string> value_names(const std::vector<double>& values) {
 }
 
 LossOfTarget loss_of_target(const std::vector<std::string>& labels, const std::vector<double>& values, Index samples) {
-  if (!labels.empty()) return for_classes(labels, labels.size() == 1 ? "word" : "words");
+  if (!labels.empty()) return for_classes(labels, labels.size() == 1 ? "value" : "values");
   const std::vector<std::string> names = value_names(values);
   const bool codes = are_class_codes(values);
   if (codes && samples >= 2 * static_cast<Index>(values.size())) return for_classes(names, "values");

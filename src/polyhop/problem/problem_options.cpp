@@ -145,6 +145,12 @@ Value written(const ProblemOptions& options) {
   return table;
 }
 
+bool is_for_synthetic(std::string_view key) {
+  constexpr std::array<std::string_view, 5> keys = {"dimension", "samples", "noise", "scale_spread",
+                                                    "minimiser_spread"};
+  return std::ranges::find(keys, key) != keys.end();
+}
+
 std::uint64_t data_seed(const ProblemOptions& options, std::uint64_t seed) {
   return options.seed ? static_cast<std::uint64_t>(*options.seed) : seed;
 }

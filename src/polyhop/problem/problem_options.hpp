@@ -64,6 +64,9 @@ void settle(ProblemOptions& options, std::span<const LossEntry> losses = polyhop
 /// All options that apply, with their values, as in a file.
 Value written(const ProblemOptions& options);
 
+/// Whether a key of [problem] has an effect on synthetic data alone.
+bool is_for_synthetic(std::string_view key);
+
 /// The seed of the data: the options' own, or the run's.
 std::uint64_t data_seed(const ProblemOptions& options, std::uint64_t seed);
 

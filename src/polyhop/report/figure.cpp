@@ -125,7 +125,8 @@ std::vector<LineStyle> styles_of(const std::vector<Drawn>& curves, std::size_t r
   return out;
 }
 
-// Medians decide what is shown; a curve that rises far above where it began leaves the frame.
+// Medians decide what is shown, up to the last point that can be drawn; a curve that rises far above where it began
+// leaves the frame.
 Frame frame_of(const std::vector<Drawn>& curves, const FigureOptions& options) {
   constexpr double max_rise = 10;
   constexpr int max_decades = 20;
@@ -136,8 +137,8 @@ Frame frame_of(const std::vector<Drawn>& curves, const FigureOptions& options) {
   for (const Drawn& curve : curves) {
     bool first = true;
     for (const CurvePoint& p : curve.points) {
-      frame.right = std::max(frame.right, p.x);
       if (!can_be_drawn(p.y.median)) continue;
+      frame.right = std::max(frame.right, p.x);
       if (std::exchange(first, false)) start = std::max(start, p.y.median);
       low = std::min(low, p.y.median);
       high = std::max(high, p.y.median);

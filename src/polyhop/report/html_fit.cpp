@@ -86,7 +86,7 @@ std::vector<std::string> outputs_of(const Model& model) {
 std::string subject_of(const Model& model) {
   const Task task = model.options.loss.task;
   if (task == Task::classes) return "a class's score";
-  if (task == Task::two_classes) return "the score of " + model.classes.at(1);
+  if (task == Task::two_classes) return "the score of '" + model.classes.at(1) + "'";
   return task == Task::counts ? "the logarithm of the prediction" : "the prediction";
 }
 

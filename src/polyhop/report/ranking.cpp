@@ -60,6 +60,12 @@ std::string where_reached(const Standing& s) {
   return s.reached == s.runs ? "" : " on " + of(s.reached, s.runs) + " seeds";
 }
 
+// "0.9x the iterations of ", or of equals "as many iterations as ".
+std::string times(double ratio, const char* the, const char* equal) {
+  const std::string shown = significant(ratio, 2);
+  return shown == "1" ? std::string(equal) : shown + "x " + the;
+}
+
 // "'a' reached ... in 0.9x the iterations of ... 'b'", the better one first, or "" unless both a tuned method and one
 // that is not got there.
 std::string tuned_headline(const Record& record, const std::vector<Standing>& standings) {
@@ -75,7 +81,7 @@ std::string tuned_headline(const Record& record, const std::vector<Standing>& st
   const std::string took = " took " + count_of(tuning_of(record, tuned->method)->trials, "trial run") + ".";
   const auto reached = [&](const Standing& first, const Standing& other) {
     return " reached an excess risk of " + significant(record.target, 3) + where_reached(first) + " in " +
-           significant(first.iterations.median / other.iterations.median, 2) + "x the iterations of ";
+           times(first.iterations.median / other.iterations.median, "the iterations of ", "as many iterations as ");
   };
   const auto got_there = [](const Standing& s) {
     const std::string where = where_reached(s);
@@ -115,7 +121,7 @@ std::string final_headline(const Record& record, const std::vector<Standing>& st
                      where_reached(best) + " first, in " + amount(best.iterations.median) +
                      (best.iterations.median == 1 ? " iteration" : " iterations");
   if (standings.size() > 1 && std::isfinite(standings[1].iterations.median) && standings[1].iterations.median > 0) {
-    text += ", " + significant(best.iterations.median / standings[1].iterations.median, 2) + "x those of " +
+    text += ", " + times(best.iterations.median / standings[1].iterations.median, "those of ", "as many as ") +
             quoted(standings[1].method);
     if (const std::string where = where_reached(standings[1]); !where.empty()) text += ", which got there" + where;
   }
@@ -517,7 +523,9 @@ std::optional<Comparison> compare_lowest(const Record& record, const std::vector
   return out;
 }
 
-std::string recommendation(const Record& record, const std::vector<Standing>& standings) {
+namespace {
+
+std::string final_recommendation(const Record& record, const std::vector<Standing>& standings) {
   const auto model = [](const std::string& method, Taken taken) {
     return "the " + name_of(taken) + " iterate of " + quoted(method);
   };
@@ -537,6 +545,13 @@ std::string recommendation(const Record& record, const std::vector<Standing>& st
   text += " (sign test: p = ";
   constexpr double convincing = 0.05;
   return text + significant(found->p, 2) + (found->p > convincing ? "; it may be chance)." : ").");
+}
+
+}  // namespace
+
+std::string recommendation(const Record& record, const std::vector<Standing>& standings) {
+  const std::string text = final_recommendation(record, standings);
+  return is_partial(record) && !text.empty() ? "So far: t" + text.substr(1) : text;
 }
 
 std::vector<std::string> advice(const Record& record, const std::vector<Standing>& standings) {

@@ -306,9 +306,16 @@ std::string scoreboard_headline(const Scoreboard& board) {
                                : "; medians over seeds, relative to the best constant step (" + printable(names) + ")");
 }
 
+constexpr std::string_view how_to_read =
+    "Ratios to that step, below 1 is better; geometric means, with how many instances they are over in brackets. -: "
+    "the "
+    "method never got there, or on fewer than half of the instances. Within 1.05: on how many instances it took at "
+    "most "
+    "1.05 times the iterations. Solved: where most of its runs reached the target. Worst: its largest ratio.";
+
 std::string scoreboard_text(const Scoreboard& board, Index width, bool color) {
-  return plain(summary_grid(board), width, color, true) + "\nIterations to the target:\n\n" +
-         plain(ratio_grid(board, Score::iterations), width, color, false);
+  return plain(summary_grid(board), width, color, true) + "\n" + paragraph(how_to_read, width) +
+         "\nIterations to the target:\n\n" + plain(ratio_grid(board, Score::iterations), width, color, false);
 }
 
 std::string scoreboard_markdown(const Scoreboard& board, const MarkdownOptions& options) {

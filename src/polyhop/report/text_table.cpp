@@ -20,9 +20,10 @@
 namespace polyhop {
 namespace {
 
-constexpr Index gap = 2;          // blanks between columns
-constexpr Index least_text = 9;   // of a column of texts that is wrapped
-constexpr Index least_width = 4;  // of a column that is cut
+constexpr Index gap = 2;                  // blanks between columns
+constexpr Index least_text = 9;           // of a column of texts that is wrapped
+constexpr Index least_width = 4;          // of a column that is cut
+constexpr std::size_t judged_rows = 200;  // of long tables: the first decide how wide columns are
 constexpr std::string_view ellipsis = "\u2026";
 
 struct Range {
@@ -352,10 +353,48 @@ std::vector<Index> TextTable::widths(const Columns& columns, Index total) const 
   Index needed = 0;
   for (const std::size_t j : columns) needed += beside_name(j);
   if (needed <= room) narrow(beside_name);
-  narrow([&](std::size_t j) { return least(j); });
+  while (std::accumulate(out.begin(), out.end(), Index{0}) > room && narrow_cheapest(columns, out)) {
+  }
   narrow([&](std::size_t j) { return columns_[j].align == Align::left ? least_text : least(j); });
   narrow([](std::size_t) { return least_width; });
   return out;
+}
+
+// How many lines the headers and the first rows take with these widths.
+Index TextTable::height(const Columns& columns, const std::vector<Index>& sizes) const {
+  Index out = 1;
+  for (std::size_t n = 0; n < columns.size(); ++n) {
+    out = std::max(out, std::ssize(wrapped(columns_[columns[n]].header, sizes[n])));
+  }
+  for (const Row& row : std::span(rows_).first(std::min(rows_.size(), judged_rows))) {
+    Index lines = 1;
+    for (std::size_t n = 0; n < columns.size(); ++n) {
+      if (columns_[columns[n]].align == Align::left) {
+        lines = std::max(lines, std::ssize(wrapped(row.cells[columns[n]], sizes[n])));
+      }
+    }
+    out += lines;
+  }
+  return out;
+}
+
+// Takes a blank from the column whose texts then need the fewest lines more, the widest of several; false if every
+// column is as narrow as its words.
+bool TextTable::narrow_cheapest(const Columns& columns, std::vector<Index>& sizes) const {
+  Index* best = nullptr;
+  Index fewest = 0;
+  for (std::size_t n = 0; n < columns.size(); ++n) {
+    if (sizes[n] <= least(columns[n])) continue;
+    --sizes[n];
+    const Index lines = height(columns, sizes);
+    ++sizes[n];
+    const bool is_better = best == nullptr || lines < fewest || (lines == fewest && sizes[n] > *best);
+    if (!is_better) continue;
+    best = &sizes[n];
+    fewest = lines;
+  }
+  if (best != nullptr) --*best;
+  return best != nullptr;
 }
 
 // One table of some of the columns.

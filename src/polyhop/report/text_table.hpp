@@ -66,10 +66,10 @@ class TextTable {
   void add(std::vector<std::string> cells, std::optional<Ink> ink = {});
   [[nodiscard]] Index rows() const { return static_cast<Index>(rows_.size()); }
 
-  /// The table, each line ended by '\n'. With `width` > 0, no line is wider: texts and headers are wrapped, the widest
-  /// columns first, words whole. The first text, which names the row, is wrapped last. Columns without room follow in a
-  /// table below, which repeats the columns up to the first text. Names and numbers are broken only if one of them
-  /// alone is too wide. In colour, headers are bold and rows have their ink.
+  /// The table, each line ended by '\n'. With `width` > 0, no line is wider: texts and headers are wrapped, words
+  /// whole, so that rows take few lines. The first text, which names the row, is wrapped last. Columns without room
+  /// follow in a table below, which repeats the columns up to the first text. Names and numbers are broken only if one
+  /// of them alone is too wide. In colour, headers are bold and rows have their ink.
   [[nodiscard]] std::string text(Index width = 0, bool color = false) const;
 
  private:
@@ -83,6 +83,8 @@ class TextTable {
   [[nodiscard]] Index least(std::size_t column) const;
   [[nodiscard]] std::vector<Columns> panels(Index total) const;
   [[nodiscard]] std::vector<Index> widths(const Columns& columns, Index total) const;
+  [[nodiscard]] Index height(const Columns& columns, const std::vector<Index>& sizes) const;
+  [[nodiscard]] bool narrow_cheapest(const Columns& columns, std::vector<Index>& sizes) const;
   [[nodiscard]] std::string panel(const Columns& columns, Index width, bool color) const;
 
   std::vector<Column> columns_;

@@ -477,6 +477,14 @@ TEST(Config, LeavesAbsoluteFileNamesAndTheNamesOfStarts) {
   EXPECT_EQ(read(text, "/data").options.graph.file, "/g.mtx");
   EXPECT_EQ(read("start = \"zero\"\n" + text, "/data").options.start, "zero");
   EXPECT_EQ(read("start = \"normal\"\n" + text, "/data").options.start, "normal");
+  try {
+    read("start = \"norml\"\n" + text, "/data");
+    FAIL();
+  } catch (const InputError& e) {
+    EXPECT_STREQ(e.what(),
+                 "line 1: start: found \"norml\", expected \"zero\", \"normal\", or a file; did you mean 'normal'?");
+  }
+  EXPECT_EQ(read("start = \"normal.txt\"\n" + text, "/data").options.start, "/data/normal.txt");
 }
 
 TEST(Config, ResolvedReadsBackToTheSameConfiguration) {
@@ -531,6 +539,17 @@ step = { rule = "sps", max = 3 }
   EXPECT_EQ(again.options.record.steps, RecordedSteps::agents);
   EXPECT_FALSE(again.methods[0].average);
   EXPECT_EQ(option(again.methods[2], "c"), "0.5");
+}
+
+TEST(Config, ResolvedOfRealDataReadsBackWithoutTheSizesOfSyntheticData) {
+  const std::string text =
+      "[graph]\ntopology = \"ring\"\nagents = 4\n[problem]\nsource = \"file\"\ndata = \"/a.csv\"\n[[method]]\nstep = "
+      "\"gap\"\n";
+  const Value spelt_out = resolved(read(text));
+  EXPECT_EQ(resolved(read_config(spelt_out)).text(), spelt_out.text());
+  for (const char* key : {"dimension", "samples", "noise", "scale_spread", "minimiser_spread"}) {
+    EXPECT_EQ(spelt_out.find("problem")->find(key), nullptr) << key;
+  }
 }
 
 TEST(Config, ResolvedSpellsOutDefaultsAndShortensSeeds) {

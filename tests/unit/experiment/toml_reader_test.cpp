@@ -250,6 +250,9 @@ TEST(TomlReader, ExplainsMistakesInPlainWords) {
   expect_refused("[graph]\ntopology = ring", 2, "text needs quotes");
   expect_refused("topology = torus", 1, "text needs quotes");
   expect_refused("kind = iid", 1, "text needs quotes");
+  expect_refused("seeds = 0..4", 1, "ranges need quotes: \"0..4\"");
+  expect_refused("seeds = 0-4", 1, "ranges need quotes: \"0..4\"");
+  expect_refused("iterations = 2,000", 1, "numbers have no commas in TOML");
   expect_refused("name = normal", 1, "text needs quotes");
   expect_refused("a = 1\na = 2", 2, "cannot redefine existing integer 'a'");
   expect_refused("[a]\n[a]", 2, "cannot redefine existing table 'a'");

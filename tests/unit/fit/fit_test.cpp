@@ -493,7 +493,7 @@ TEST_F(Fit, TheLossFollowsFromTheTargetWhereNoneIsNamed) {
   words.data.file = file("signs.csv");
   const FitResult result = fit(words);
   EXPECT_EQ(result.model.options.loss.name, "logistic");
-  EXPECT_EQ(result.why_loss, "the target has 2 words (high, low)");
+  EXPECT_EQ(result.why_loss, "the target has 2 values (high, low)");
   words.model.loss = builtin_loss("softmax");
   EXPECT_TRUE(fit(words).why_loss.empty());
 }

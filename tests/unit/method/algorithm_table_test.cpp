@@ -73,6 +73,7 @@ TEST(AlgorithmTable, ReadsResolvedOptionsBackToThemselves) {
 
 TEST(AlgorithmTable, SaysWhatIsWrong) {
   EXPECT_EQ(complaint("act"), "algorithm: unknown name \"act\"; did you mean 'atc'?");
+  EXPECT_EQ(complaint("gap"), "algorithm: \"gap\" is a rule, not an algorithm; write step = \"gap\"");
   EXPECT_EQ(complaint(algorithm_of("act")), "algorithm.name: unknown name \"act\"; did you mean 'atc'?");
   EXPECT_EQ(complaint(3),
             "algorithm: found 3, expected an algorithm: algorithm = \"atc\" or algorithm = { name = \"atc\", ... }");

@@ -107,6 +107,9 @@ TEST(RuleTable, ReadsATunedScheduleButNotOneFromAFile) {
 
 TEST(RuleTable, SuggestsTheNearestName) {
   EXPECT_EQ(complaint("gop"), "step.rule: unknown name \"gop\"; did you mean 'gap'?");
+  EXPECT_EQ(complaint("extra"),
+            "step: \"extra\" is an algorithm, not a rule; write algorithm = \"extra\" and a rule, such as step = "
+            "\"tuned\"");
   EXPECT_EQ(complaint("constnat"), "step.rule: unknown name \"constnat\"; did you mean 'constant'?");
   EXPECT_EQ(complaint("newton"),
             "step.rule: unknown name \"newton\"; allowed: constant, tuned, decay, schedule, polyak, sps, decsps, "

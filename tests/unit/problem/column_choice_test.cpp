@@ -45,6 +45,15 @@ TEST(ColumnChoice, AListIsSeparatedByCommas) {
   EXPECT_TRUE(listed("").empty());
 }
 
+TEST(ColumnChoice, AWordForAShellIsQuotedWhereTheShellWouldReadItOtherwise) {
+  EXPECT_EQ(shell_word("age"), "age");
+  EXPECT_EQ(shell_word("two words"), "'two words'");
+  EXPECT_EQ(shell_word("it's"), "'it'\\''s'");
+  EXPECT_EQ(shell_word("a`b"), "'a`b'");
+  EXPECT_EQ(shell_word("a#b,c"), "'a#b,c'");
+  EXPECT_EQ(shell_word(""), "''");
+}
+
 TEST(ColumnChoice, ColumnsGoByNameByNumberAndByRange) {
   const Words names = {"id", "a", "b", "3", "y"};
   const auto features = [&](ColumnChoice choice) {

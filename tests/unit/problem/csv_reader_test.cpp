@@ -92,14 +92,14 @@ TEST_F(CsvReader, RefusesAMissingValueWithItsRowAndColumn) {
             "3: column 2 ('age'): a value is missing; fill it in, " + skip +
                 ", or leave the column out: --drop age (in an experiment: drop = \"age\")");
   EXPECT_EQ(refusal("a.csv", "x,age,y\n1,NA,3\n", {.features = {"x", "age"}}),
-            "2: column 2 ('age'): a value is missing (\"NA\"); fill it in, or " + skip);
+            "2: column 2 ('age'): a value is missing (\"NA\"); fill it in, or leave the row out: --skip-missing");
   EXPECT_EQ(refusal("a.csv", "1,2\nnan,3\n"),
             "2: column 1: a value is missing (\"nan\"); fill it in, " + skip +
                 ", or leave the column out: --drop 1 (in an experiment: drop = \"1\")");
   EXPECT_EQ(refusal("a.csv", "x,y\n1,red\n2,\n"), "3: column 2 ('y'): a value is missing; fill it in, or " + skip);
-  // Of those who want predictions, nobody wants fewer.
+  // A model's data are no experiment's.
   EXPECT_EQ(refusal("a.csv", "x,z\n1,2\n2,\n", {.has_targets = false}),
-            "3: column 2 ('z'): a value is missing; fill it in, or leave the row out");
+            "3: column 2 ('z'): a value is missing; fill it in, or leave the row out: --skip-missing");
 }
 
 TEST_F(CsvReader, RefusesAllMissingValuesAtOnce) {
@@ -147,6 +147,10 @@ TEST_F(CsvReader, RefusesTextAmongFeatures) {
   EXPECT_EQ(refusal("a.csv", "x,city,y\n1,Ulm,3\n"),
             "2: column 2 ('city'): found \"Ulm\", expected a number; turn text into numbers first, or leave the column "
             "out: --drop city (in an experiment: drop = \"city\")");
+  EXPECT_EQ(
+      refusal("a.csv", "x;y\n1,5;3\n"),
+      "2: column 1 ('x'): found \"1,5\", expected a number; write 1.5, not 1,5; turn other text into numbers first, "
+      "or leave the column out: --drop x (in an experiment: drop = \"x\")");
   // A model needs its features.
   EXPECT_EQ(refusal("a.csv", "x,city,y\n1,Ulm,3\n", {.features = {"x", "city"}}),
             "2: column 2 ('city'): found \"Ulm\", expected a number; turn text into numbers first");
@@ -162,7 +166,7 @@ TEST_F(CsvReader, RefusesLabelsThatTrainingNeverSaw) {
 
 TEST_F(CsvReader, RefusesRaggedRecords) {
   EXPECT_EQ(refusal("a.csv", "x,y\n1,2\n\n1,2,3\n"), "4: found 3 cells, expected 2 as in the first line");
-  EXPECT_EQ(refusal("a.csv", "1,\"2\n2\"\n1\n"), "3: found 1 cells, expected 2 as in the first line");
+  EXPECT_EQ(refusal("a.csv", "1,\"2\n2\"\n1\n"), "3: found 1 cell, expected 2 as in the first line");
 }
 
 TEST_F(CsvReader, RefusesQuotesThatDoNotFit) {

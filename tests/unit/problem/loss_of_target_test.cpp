@@ -18,7 +18,7 @@ std::string of_numbers(const std::vector<double>& values, Index samples = 100) {
 TEST(LossOfTarget, WordsAreClasses) {
   EXPECT_EQ(of_words({"no", "yes"}), "logistic");
   EXPECT_EQ(of_words({"a", "b", "c"}), "softmax");
-  EXPECT_EQ(loss_of_target({"no", "yes"}, {}, 2).why, "the target has 2 words (no, yes)");
+  EXPECT_EQ(loss_of_target({"no", "yes"}, {}, 2).why, "the target has 2 values (no, yes)");
 }
 
 TEST(LossOfTarget, SomeNumbersStandForClasses) {

@@ -409,6 +409,15 @@ TEST_F(FigureTest, DrawsWhatItCanOfStrangeNumbers) {
   EXPECT_TRUE(holds(svg(records, few), ">none<"));
 }
 
+TEST_F(FigureTest, TheAxisEndsWithTheLastPointThatIsDrawn) {
+  std::vector<double> risks = {1, 0.1, 0.01};
+  risks.resize(101, 0);  // points are ten iterations apart
+  const std::string short_axis = svg({record({cell("quick", risks)})});
+  EXPECT_TRUE(holds(short_axis, ">20<")) << short_axis;
+  EXPECT_FALSE(holds(short_axis, ">1000<"));
+  EXPECT_TRUE(holds(svg({record({cell("quick", risks), cell("slow", std::vector<double>(101, 1))})}), ">1000<"));
+}
+
 TEST_F(FigureTest, ABandEndsWhereItsUpperEdgeDiverges) {
   std::vector<Cell> cells;
   for (std::uint64_t seed = 0; seed < 4; ++seed) cells.push_back(cell("m", seed, {1, 0.1, 0.01}));

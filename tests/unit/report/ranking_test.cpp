@@ -153,6 +153,8 @@ TEST(Ranking, GathersTheSeedsOfAMethodWhereverTheyStand) {
 TEST(Ranking, HeadlineTellsTheBestAndHowFarTheNextIs) {
   EXPECT_EQ(headline(record({cell("b", {9, 9, 9, 9, 1}), cell("a", {9, 9, 1})})),
             "'a' reached an excess risk of 1 first, in 20 iterations, 0.5x those of 'b'.");
+  EXPECT_EQ(headline(record({cell("b", {9, 1}), cell("a", {9, 1})})),
+            "'b' reached an excess risk of 1 first, in 10 iterations, as many as 'a'.");
 }
 
 TEST(Ranking, HeadlineLeavesOutTheNextThatNeverGotThere) {
@@ -255,6 +257,10 @@ TEST(Ranking, HeadlineComparesTheBestUntunedWithTheBestTuned) {
   EXPECT_EQ(
       headline(tuned({constant, cell("GAP", {9, 9, 1}), cell("slow", {9, 9, 9, 1})})),
       "'GAP' reached an excess risk of 1 in 0.5x the iterations of the best tuned constant, 'constant', whose search "
+      "took 14 trial runs.");
+  EXPECT_EQ(
+      headline(tuned({cell("GAP", {9, 9, 9, 9, 1}), constant})),
+      "'GAP' reached an excess risk of 1 in as many iterations as the best tuned constant, 'constant', whose search "
       "took 14 trial runs.");
   EXPECT_EQ(
       headline(tuned({constant, cell("GAP", {9, 9, 9, 9, 9, 9, 1})})),
@@ -391,6 +397,9 @@ TEST(Ranking, RecommendsNothingThatDivergesNowAndThen) {
   }
   const auto take = [](const std::vector<Cell>& of) { return recommendation(record(of), rank(record(of))); };
   EXPECT_EQ(take(cells), "Take the last iterate of 'safe'.");
+  cells.push_back(cell("new", {99}, Status::unfinished));
+  EXPECT_EQ(take(cells), "So far: take the last iterate of 'safe'.");
+  cells.pop_back();
   std::erase_if(cells, [](const Cell& each) { return each.method == "safe"; });
   EXPECT_EQ(take(cells), "Take the last iterate of 'bold'.") << "where there is nothing else";
 }

@@ -95,6 +95,19 @@ TEST(TextTable, WrapsTextsAndHeadersSoThatNumbersStayWhole) {
             "gradient-tracking          3\n");
 }
 
+TEST(TextTable, WrapsWhereItTakesTheFewestLines) {
+  TextTable table({{"method"}, {"vectors", Align::right}, {"remark"}});
+  table.add({"exact diffusion, tuned", "1.56k", ""});
+  table.add({"ATC, tuned", "-", "target not reached"});
+  EXPECT_EQ(table.text(42),
+            "method            vectors  remark\n"
+            "----------------  -------  ---------------\n"
+            "exact diffusion,    1.56k\n"
+            "tuned\n"
+            "ATC, tuned              -  target not\n"
+            "                           reached\n");
+}
+
 TEST(TextTable, ColumnsWithoutRoomFollowBelowWithTheNamesAgain) {
   EXPECT_EQ(wide().text(30),
             "method                   final\n"

@@ -34,7 +34,7 @@ function significant(x) {
   const size = Math.abs(x);
   return size !== 0 && (size < 1e-4 || size >= 1e6) ?
       x.toExponential(2).replace(/\.?0+e/, "e").replace("-", "\u2212").replace("e-", "e\u2212") :
-      trimmed(x, 3);
+      trimmed(x, 3).replace("-", "\u2212");
 }
 
 // Counts, with k, M, G, T as on the terminal.

@@ -67,8 +67,8 @@ function showMetrics() {
           element("thead", {}, element("tr", {}, element("th", {scope: "col", class: "text"}, "Metric"), ...heads)),
           element("tbody", {}, ...rows));
   write("quality-note", `The fit minimised the mean loss plus the penalty: ${precise(fit.cost)}.` +
-      (fit.held_out ? "" : " These numbers are of the samples that the model was fitted to; it may predict new ones" +
-               " less well. To see how well, hold some out with --held-out, or use polyhop evaluate."));
+      (fit.held_out ? "" : " These numbers describe the samples that the model was fitted to; it may predict new" +
+               " ones less well. To see how well, hold some out with --held-out, or use polyhop evaluate."));
 }
 
 // A cell's share of its row, as a colour: what is right green, what is not orange.
@@ -264,9 +264,10 @@ function showCoefficients() {
       (coefficients.scale ?
            (one ? "Coefficient: " : "Per deviation of the feature: ") + (one ?
                 `what one unit of the feature, as in the file, adds to ${subject}; per deviation: what one standard ` +
-                    "deviation of it adds to that of a sample at all means, which makes features comparable." :
+                    "deviation of it adds, which makes features comparable. The intercept per deviation is the score " +
+                    "where every feature has its mean." :
                 `what one standard deviation adds to ${subject}, which makes features comparable; the intercept is ` +
-                    "the score of a sample at all means. The CSV has the coefficients per unit.") :
+                    "the score where every feature has its mean. The CSV has the coefficients per unit.") :
            `What one unit of the feature adds to ${subject}. Features in unlike units cannot be compared by it.`) +
       (listed < coefficients.total ? ` ${listed} of ${coefficients.total} features; all are in the model's file.` : "");
 }
