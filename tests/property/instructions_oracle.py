@@ -20,7 +20,7 @@ TOLERANCE = 0.02
 EXPECTED = {
     "dot": 8019,
     "combine": 41147,
-    "pairs": 47571,
+    "pairs": 45005,
     "products": 42511,
     "blend": 12649,
     "constant": 982530,
