@@ -196,6 +196,7 @@ TEST(Crossings, AreTheAgentsTrafficWithOneAgentARank) {
       Rows x(1, 5);
       std::vector<double> number = {1};
       network.combine(x, x);
+      network.combine_twice(x, x);
       (void)network.hear({number, number});
       (void)network.reach(x);
       (void)network.reach(std::vector<double>{1, 2, 3}, 3);

@@ -98,13 +98,13 @@ class IsolatedNetwork final : public Network {
     constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
     make_room(mail, message);
     const auto fill = [&](Rows& rows) { copy(Rows(rows.rows(), rows.columns(), unknown, rows.element()), rows); };
-    for (int v = 0; v < message.vectors; ++v) fill(mail.vectors[v]);
+    for (int v = message.first; v < message.first + message.vectors; ++v) fill(mail.vectors[v]);
     if (message.scalars > 0) fill(mail.scalars);
   }
 
   // Within an agent: nobody's message.
   static void move_row(const Message& message, const Mail& from, Mail& to, Index row) {
-    for (int v = 0; v < message.vectors; ++v) {
+    for (int v = message.first; v < message.first + message.vectors; ++v) {
       copy_rows(from.vectors[v], row, to.vectors[v], row);
     }
     for (int s = 0; s < message.scalars; ++s) to.scalars(row, s) = from.scalars(row, s);

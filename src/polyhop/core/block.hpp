@@ -263,15 +263,15 @@ struct BlendedRows {
   double earlier_share = 0;
 };
 /// For each k in `which`, row k of out = the sum over its links of weight * x row slot; the mean, if there is one,
-/// takes it in.
+/// takes it in. The rows of out are those from `first` on.
 inline void combine(const SparseView& links, std::span<const std::int32_t> which, const Rows& x, Rows& out,
-                    const BlendedRows& also = {}) {
+                    const BlendedRows& also = {}, Index first = 0) {
   kernels::Blend blend;
   if (also.into != nullptr) blend = {also.share, also.into->data(), also.into->stride(), also.earlier_share};
   with_element(x.element(), [&](auto zero) {
     using T = decltype(zero);
     kernels::combine(links, which.data(), static_cast<Index>(which.size()), x.as<T>(), x.stride(), x.columns(),
-                     out.as<T>(), out.stride(), blend);
+                     out.as<T>(first), out.stride(), blend);
   });
 }
 /// out[e] = x_k . x_l over the entries of a reach, where x_k are the rows from `own` on; `places` is scratch memory for

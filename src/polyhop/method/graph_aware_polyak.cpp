@@ -275,21 +275,19 @@ void GraphAwarePolyak::mix_twice(const Rows& x, Network& network) {
     copy(x, mixed_);
     return;
   }
-  network.combine(x, mixed_);
-  if (recursion_.mixing < 1) {
-    copy(x, relayed_);
-    mix(recursion_.mixing, mixed_, relayed_);
-    swap(mixed_, relayed_);
+  if (recursion_.mixing == 1) {
+    network.combine_twice(x, mixed_);
+    return;
   }
+  network.combine(x, mixed_);
+  copy(x, relayed_);
+  mix(recursion_.mixing, mixed_, relayed_);
+  swap(mixed_, relayed_);
   mix_again(network);
 }
 
-// mixed_ <- P mixed_
+// mixed_ <- P mixed_, if P is not A
 void GraphAwarePolyak::mix_again(Network& network) {
-  if (recursion_.mixing == 1) {
-    network.combine(mixed_, mixed_);
-    return;
-  }
   network.combine(mixed_, relayed_);
   mix(recursion_.mixing, relayed_, mixed_);
 }
@@ -376,15 +374,16 @@ void GraphAwarePolyak::couple(const Iterate& at, Network& network, std::span<con
     }
     return;
   }
-  network.combine(mu, at.y(), mixed_);
-  if (recursion_.mixing < 1) {
-    const double c = recursion_.mixing;
+  if (const double c = recursion_.mixing; c == 1) {
+    network.combine_twice(mu, at.y(), mixed_);
+  } else {
+    network.combine(mu, at.y(), mixed_);
     for (Index k = 0; k < mixed_.rows(); ++k) {
       scale_row(c, mixed_, k, mixed_, k);
       at.y().add_to(k, (1 - c) * mu[k], mixed_, k, mixed_, k);
     }
+    mix_again(network);
   }
-  mix_again(network);
   for (Index k = 0; k < at.agents(); ++k) {
     coupling_[k] = at.y().dot(k, mixed_, k);
   }

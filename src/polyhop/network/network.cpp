@@ -93,7 +93,7 @@ Links Network::links_along(const SparseRows& pattern) const {
 
 void Network::make_room(Mail& mail, const Message& message) const {
   const Index count = roster_ == nullptr ? agents() : roster_->size();
-  for (int v = 0; v < message.vectors; ++v) {
+  for (int v = message.first; v < message.first + message.vectors; ++v) {
     Rows& rows = mail.vectors[v];
     if (rows.rows() == 0) rows = zeros(count);
   }
@@ -178,6 +178,37 @@ void Network::combine(std::span<const double> c, const Gradients& g, Rows& out) 
   Rows& mail = outbox(message).vectors[0];
   write_out(g, mail, own(0), c);
   combine_mail(message, out);
+}
+
+// What the first sums give is written straight into the mail for the second ones.
+template <class Write>
+void Network::combine_mail_twice(Write write, Rows& out) {
+  Mail& mail = outbox({.hops = 1, .vectors = 2});
+  write(mail.vectors[0]);
+  for (const int v : {0, 1}) {
+    const Message message{.hops = 1, .vectors = 1, .first = v};
+    const auto part = [&](const std::vector<std::int32_t>& rows, const Mail& read) {
+      const SparseView links = deliver(message, read).links;
+      if (v == 0) polyhop::combine(links, rows, read.vectors[0], mail.vectors[1], {}, own(0));
+      if (v == 1) polyhop::combine(links, rows, read.vectors[1], out);
+    };
+    begin(message);
+    count(message);
+    part(interior_, mail);
+    part(boundary_, finish(message));
+  }
+}
+
+void Network::combine_twice(const Rows& x, Rows& out) {
+  if (door_ == nullptr) return combine_mail_twice([&](Rows& mail) { copy_block(x, mail); }, out);
+  combine(x, out);
+  combine(out, out);
+}
+
+void Network::combine_twice(std::span<const double> c, const Gradients& g, Rows& out) {
+  if (door_ == nullptr) return combine_mail_twice([&](Rows& mail) { write_out(g, mail, own(0), c); }, out);
+  combine(c, g, out);
+  combine(out, out);
 }
 
 void Network::differ(const Rows& x, std::span<const double> m, bool common, Rows& out) {

@@ -76,6 +76,9 @@ class Network {
   void combine(const Rows& x, Rows& out);
   /// out row k = sum_l a_kl c_l g_l. 1 round, 1 vector.
   void combine(std::span<const double> c, const Gradients& g, Rows& out);
+  /// out = A A x, or A A diag(c) g, what these sums give one after the other. 2 rounds, 1 vector per edge in each.
+  void combine_twice(const Rows& x, Rows& out);
+  void combine_twice(std::span<const double> c, const Gradients& g, Rows& out);
   /// w row k <- sum_l a_kl (w_l - mu_l g_l), [eq:atc-network]; the mean, if any, takes it in. 1 round, 1 vector.
   void adapt_combine(Rows& w, std::span<const double> mu, const Gradients& g, const BlendedRows& also = {}) {
     adapt_combine(
@@ -178,6 +181,7 @@ class Network {
     int hops = 1;
     int vectors = 0;
     int scalars = 0;
+    int first = 0;    // of the vectors
     Index level = 0;  // along the spanning tree only: l from agents at depth l to those above them, -l the way back
   };
   using Mail = polyhop::Mail;
@@ -229,6 +233,8 @@ class Network {
   [[nodiscard]] Index own(Index k) const { return first_ + k; }
   void copy_block(const Rows& x, Rows& mail) const;
   void combine_mail(const Message& message, Rows& out, const BlendedRows& also = {});
+  template <class Write>
+  void combine_mail_twice(Write write, Rows& out);
   /// Calls use(l) for each agent l below this one in the spanning tree.
   template <class Use>
   void each_below(Index agent, Use use) const;

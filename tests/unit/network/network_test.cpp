@@ -92,6 +92,34 @@ TEST(Network, CombineTakesGradientsTimesNumbers) {
   });
 }
 
+TEST(Network, CombineTwiceIsCombineAndCombineAgain) {
+  const CombinationMatrix matrix = test::random_network(9, 0.3, 4);
+  for (const Index workers : {1, 3}) {
+    launch(matrix, 5, workers, [](Worker& worker) {
+      Network& network = worker.network;
+      Rows x = network.zeros(network.block().size());
+      std::vector<double> c(x.rows());
+      for (Index k = 0; k < x.rows(); ++k) {
+        c[k] = 1.0 / static_cast<double>(network.block().agent(k) + 3);
+        for (Index j = 0; j < 5; ++j) x(k, j) = std::sin(static_cast<double>(5 * network.block().agent(k) + j));
+      }
+      Rows expected = x;
+      Rows got = x;
+      for (int again = 0; again < 3; ++again) {
+        const Gradients g = along(expected);
+        network.combine(c, g, expected);
+        network.combine(expected, expected);
+        network.combine_twice(c, along(got), got);
+        EXPECT_EQ(dense(got), dense(expected));
+        network.combine(expected, expected);
+        network.combine(expected, expected);
+        network.combine_twice(got, got);
+        EXPECT_EQ(dense(got), dense(expected));
+      }
+    });
+  }
+}
+
 TEST(Network, AdaptCombineStepsDownTheGradientsFirst) {
   on_star([](Network& network) {
     Rows w = rows_of({{4, 8}, {0, 4}, {8, 0}, {0, 12}});
@@ -564,6 +592,7 @@ TEST(Network, CountsEachRowThatIsHandedOver) {
   Rows out(4, 2);
   expect_traffic(cost([&](Network& network) { network.combine(w, out); }), 1, 6, 0);
   expect_traffic(cost([&](Network& network) { network.combine(x, g, out); }), 1, 6, 0);
+  expect_traffic(cost([&](Network& network) { network.combine_twice(w, out); }), 2, 12, 0);
   expect_traffic(cost([&](Network& network) { network.adapt_combine(out, x, g); }), 1, 6, 0);
   expect_traffic(cost([&](Network& network) { network.hear({x}); }), 1, 0, 6);
   expect_traffic(cost([&](Network& network) { network.hear({x, x, x}); }), 1, 0, 18);

@@ -73,7 +73,7 @@ class CrewNetwork final : public Network {
     return message.level != 0 ? Leg::tree : message.hops == 1 ? Leg::one_hop : Leg::first;
   }
   Wire& wire(const Message& message, Leg leg) {
-    const auto vectors = std::span(mail().vectors).first(message.vectors);
+    const auto vectors = std::span(mail().vectors).subspan(message.first, message.vectors);
     return crew_.wire(reach_, leg, message.level, {vectors, &mail().scalars, message.scalars});
   }
   void receive(Wire& wire) {
@@ -140,7 +140,7 @@ const std::vector<Correspondence>& Crew::peers(int hops, Leg leg, Index level) {
 }
 
 Wire& Crew::wire(int hops, Leg leg, Index level, const Wire::Load& load) {
-  auto& made = wires_[{hops, leg, level, load.vectors.size(), load.numbers}];
+  auto& made = wires_[{hops, leg, level, load.vectors.data(), load.vectors.size(), load.numbers}];
   if (!made) {
     made = std::make_unique<Wire>(link, comm, peers(hops, leg, level), load);
   }

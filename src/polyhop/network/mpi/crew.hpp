@@ -76,7 +76,7 @@ struct Crew {
   const std::vector<Correspondence>& peers(int hops, Leg leg, Index level);
 
   std::map<std::pair<int, Index>, std::vector<Correspondence>> levels_;
-  std::map<std::tuple<int, Leg, Index, std::size_t, int>, std::unique_ptr<Wire>> wires_;
+  std::map<std::tuple<int, Leg, Index, const Rows*, std::size_t, int>, std::unique_ptr<Wire>> wires_;
   std::vector<Run> runs_;
   bool left_behind_ = false;
 };
