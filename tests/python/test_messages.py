@@ -133,6 +133,20 @@ def test_misspelt_arguments_are_answered_with_those_that_were_meant(call, messag
         call()
 
 
+@pytest.mark.parametrize("key, message", [
+    (("GAPP", 0), "there is no method 'GAPP'; did you mean 'GAP'? There are models of the seeds 3, 5"),
+    (("nothing alike", 0), "there is no method 'nothing alike'; allowed: GAP, ED; there are models of the seeds 3, 5"),
+    (("GAP", 0), "no models of 'GAP' with the seed 0; it has the seeds 3, 5"),
+    ("GAP", "found 'GAP', expected a method and a seed, such as ('GAP', 3)"),
+    (["GAP", 3], "found ['GAP', 3], expected a method and a seed, such as ('GAP', 3)")])
+def test_models_that_there_are_not_are_answered_with_those_that_there_are(key, message):
+    found = ph.compare(SQUARES, NET, {"GAP": "gap", "ED": {"step": 0.01, "algorithm": "exact-diffusion"}}, seeds=[3, 5], iterations=5)
+    with pytest.raises(KeyError) as missed:
+        found.models[key]
+    assert missed.value.args == (message,)
+    assert found.models.get(("GAP", 0)) is None and ("GAP", 3) in found.models
+
+
 def test_numbers_of_pandas_are_taken():
     table = pandas.DataFrame({"a": pandas.array(range(12), dtype="Int64"), "b": pandas.array(X[:, 0], dtype="Float64"), "c": X[:, 1]})
     y = pandas.Series(range(12), dtype="Int64")
