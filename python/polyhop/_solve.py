@@ -209,9 +209,16 @@ def run(file, out=None, *, settings=None, fresh=False, threads=0, progress=None)
         if os.path.basename(name) != name or name in ("", ".", ".."):
             raise refused("name", f"{name!r} cannot be the name of a folder; choose one with out=")
         out = os.path.join("out", name)
+    out = os.fspath(out)
     with Progress(progress, None) as told:
-        record = _engine.run_file(file, folder, os.fspath(out), settings, fresh, threads, told.on_cell, told.on_point)
-    return Experiment(record, os.fspath(out))
+        try:
+            record = _engine.run_file(file, folder, out, settings, fresh, threads, told.on_cell, told.on_point)
+        except KeyboardInterrupt as interrupt:
+            if not interrupt.args:
+                how = "the same call without fresh=True" if fresh else "the same call again"
+                interrupt.args = (f"{out!r} keeps what was done; {how} resumes it",)
+            raise
+    return Experiment(record, out)
 
 
 def _with(root, settings):
