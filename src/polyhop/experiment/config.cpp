@@ -302,7 +302,7 @@ RecordedAgents Codec<RecordedAgents>::read(const Value& v) {
     if (*text == "auto") return {};
     if (*text == "all") return {Kind::all, 0};
   }
-  throw_mismatch(v, type());
+  throw_mismatch(v, in_words(type()));
 }
 
 Value Codec<RecordedAgents>::write(const RecordedAgents& agents) {
