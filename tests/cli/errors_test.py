@@ -75,6 +75,8 @@ class Usage(CommandTest):
         for name in ("--seed", "--seed=3"):
             self.refused("run", "e.toml", name, "3", says="unknown flag '--seed'; did you mean '--seeds'?")
         self.refused("run", "--quit", says="unknown flag '--quit'; did you mean '--quiet'?")
+        for name in ("-v", "-V"):
+            self.refused(name, says=f"unknown flag '{name}'; did you mean '--version'?")
         self.refused("run", "e.toml", "-x", says="unknown flag '-x'; allowed: --help, --output, --set")
 
     def test_too_many_arguments(self):
