@@ -39,6 +39,8 @@ def own(f, **more):
 
 
 CITIES = ["Oslo", "Rome"] * 6
+EXPERIMENT = {"name": "short", "iterations": 5, "graph": {"topology": "ring", "agents": 4}, "problem": {"dimension": 3, "samples": 4},
+              "method": [{"name": "GAP", "step": "gap"}]}
 LABELS = np.array(["sick", "healthy"] * 6)
 
 REFUSED = {
@@ -98,6 +100,24 @@ REFUSED = {
                             r"agent 0 has a value that is NaN .* w = \("),
     "gradients that are NaN": (lambda: ph.solve(own(lambda W, a, b: (W.sum(axis=1), W * np.nan)), NET), "objective",
                                "agent 0 has a gradient that is NaN"),
+    "an experiment that is a number": (lambda: ph.run(3), "file", "found 3, expected the name of an experiment's file, or a dict"),
+    "a folder that is a number": (lambda: ph.run(EXPERIMENT, 3), "out", "found 3, expected the name of a folder"),
+    "a folder to load that is a number": (lambda: ph.load(3), "folder", "found 3, expected the name of a folder"),
+    "a folder that is a file": (lambda: ph.run(EXPERIMENT, __file__), "out", "cannot create the folder '.*': Not a directory"),
+    "settings as text": (lambda: ph.run(EXPERIMENT, settings="seeds=3"), "settings", "found 'seeds=3', expected a dict such as"),
+    "settings by number": (lambda: ph.run(EXPERIMENT, settings={3: 3}), "settings", "has the key 3, expected the name of a key"),
+    "settings in a number": (lambda: ph.run(EXPERIMENT, settings={"iterations.x": 3}), "settings",
+                             "'iterations.x' is not a key: 'iterations' holds 5, not a dict"),
+    "a method that is no list": (lambda: ph.run({**EXPERIMENT, "method": EXPERIMENT["method"][0]}), "method",
+                                 "found one table, expected a list of tables"),
+    "fresh by name": (lambda: ph.run(EXPERIMENT, fresh="no"), "fresh", "found 'no', expected True or False"),
+    "threads by name": (lambda: ph.run(EXPERIMENT, threads="all"), "threads", "found 'all', expected an integer >= 0"),
+    "threads below 0": (lambda: ph.compare(SQUARES, NET, ["gap"], threads=-1), "threads", "found -1, expected an integer >= 0"),
+    "threads below 0 in solve": (lambda: ph.solve(SQUARES, NET, threads=-1), "threads", "found -1, expected an integer >= 0"),
+    "iterations below 0": (lambda: ph.solve(SQUARES, NET, iterations=-1), "iterations", "found -1, expected an integer >= 0"),
+    "a target below 0": (lambda: ph.solve(SQUARES, NET, target=-1), "target", "found -1.0, expected a number > 0"),
+    "links of different lengths": (lambda: ph.graph.from_edges(3, [(0, 1), (1,)]), "edges", r"found \[\(0, 1\), \(1,\)\], expected pairs"),
+    "weights by number": (lambda: ph.graph.ring(4).weighted(3), "rule", "found 3, expected one of metropolis, "),
     "a column that there is not": (lambda: ph.solve(SQUARES, NET, iterations=10).plot(x="vector"), "x",
                                    "no column 'vector'; did you mean 'vectors'.*excess_risk"),
 }
@@ -122,6 +142,9 @@ def test_an_error_that_somebody_else_raises_has_an_argument_too():
     (lambda: ph.iterate(SQUARES, NET, stepp="gap"), r"iterate\(\) has no argument 'stepp'; did you mean 'step'"),
     (lambda: squares(agent=5), r"least_squares\(\) has no argument 'agent'; did you mean 'agents'"),
     (lambda: own(print, sample=5), r"objective\(\) has no argument 'sample'; did you mean 'samples'"),
+    (lambda: ph.graph.ring(n=4), r"^ring\(\) has no argument 'n'; allowed: agents"),
+    (lambda: ph.graph.erdos_renyi(8, probability=0.5), r"erdos_renyi\(\) has no argument 'probability'; allowed: agents, p, seed"),
+    (lambda: ph.graph.ring(4).metropolis(3), r"^Graph.metropolis\(\) takes 1 positional"),
     (lambda: ph.DecentralizedRidge(alpha=1), r"DecentralizedRidge\(\) has no argument 'alpha'; give l2 = alpha / n_samples"),
     (lambda: ph.DecentralizedLogisticRegression(C=1), r"'C'; give l2 = 1 / \(C n_samples\)"),
     (lambda: ph.DecentralizedRidge(agent=1), "'agent'; did you mean 'agents'"),

@@ -173,6 +173,11 @@ class AllErrors {
 std::vector<Method> read_methods(const Value& root, const std::string& folder, const Registry& registry) {
   const Value* list = root.find("method");
   const auto* entries = list != nullptr ? list->as<Value::Array>() : nullptr;
+  if (list != nullptr && entries == nullptr) {
+    const std::string found = list->as<Value::Table>() != nullptr ? "one table" : list->text();
+    throw InputError("method", "found " + found + ", expected a list of tables; in a file, write [[method]]",
+                     list->line);
+  }
   if (entries == nullptr || entries->empty()) {
     throw InputError("method", "found none, expected at least one [[method]]", list != nullptr ? list->line : 0);
   }

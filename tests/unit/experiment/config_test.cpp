@@ -413,7 +413,8 @@ TEST(Config, RefusesMissingTables) {
   const std::string both = "[graph]\ntopology = \"ring\"\nagents = 3\n[problem]\ndimension = 2\nsamples = 4\n";
   expect_refused(both, "method", 0, "expected at least one [[method]]");
   expect_refused("method = []\n" + both, "method", 1, "expected at least one [[method]]");
-  expect_refused(both + "[method]\nstep = \"gap\"\n", "method", 7, "expected at least one [[method]]");
+  expect_refused(both + "[method]\nstep = \"gap\"\n", "method", 7,
+                 "found one table, expected a list of tables; in a file, write [[method]]");
   expect_refused(experiment("", "[[method]]\nname = \"x\"\n"), "method[1].step", 10, "missing");
   expect_refused(experiment("", "[[method]]\nstep = { sweeps = 2 }\n"), "method[1].step", 11, "expected a rule");
   expect_refused("[graph]\nagents = 3\n", "graph.topology", 1, "missing");
