@@ -12,7 +12,7 @@ import warnings
 import numpy as np
 
 from . import _engine
-from ._messages import refused, shown
+from ._messages import path_of, refused, shown
 from .graph import inline_svg
 
 _LABELS = {"excess_risk": "excess risk", "consensus_error": "consensus error", "vectors": "vectors sent"}
@@ -355,18 +355,18 @@ class Experiment:
 
     def report(self, path):
         """Writes the same page as the command: ranking, curves, network, steps. One self-contained file."""
-        self._record.write_page(str(path))
+        self._record.write_page(path_of("path", path, "the name of a file"))
         return path
 
     def figure(self, path, **options):
         """Draws curves with gnuplot into a .svg, .pdf or .png, with the options of `polyhop report --figure`: x, y,
         methods, width and height in cm, legend, font, font_size, band, bands."""
-        self._record.write_figure(str(path), options)
+        self._record.write_figure(path_of("path", path, "the name of a file"), options)
         return path
 
     def export(self, folder):
         """Writes curves.csv, models.npz and summary.json."""
-        self._record.export(str(folder))
+        self._record.export(path_of("folder", folder, "the name of a folder"))
         return folder
 
     def __str__(self):

@@ -260,6 +260,8 @@ def from_networkx(graph):
     if graph.is_directed():
         raise refused("graph", "links must go both ways; G.to_undirected() makes them so")
     number = {node: k for k, node in enumerate(graph.nodes)}
+    if not number:
+        raise refused("graph", "has no nodes, expected one per agent")
     return from_edges(len(number), np.array([(number[a], number[b]) for a, b in graph.edges if a != b], dtype=np.int64).reshape(-1, 2))
 
 

@@ -38,6 +38,10 @@ def own(f, **more):
     return ph.objective(f, 4, 3, **more)
 
 
+def shortly():
+    return ph.compare(SQUARES, NET, ["gap"], iterations=5)
+
+
 CITIES = ["Oslo", "Rome"] * 6
 EXPERIMENT = {"name": "short", "iterations": 5, "graph": {"topology": "ring", "agents": 4}, "problem": {"dimension": 3, "samples": 4},
               "method": [{"name": "GAP", "step": "gap"}]}
@@ -117,6 +121,10 @@ REFUSED = {
     "iterations below 0": (lambda: ph.solve(SQUARES, NET, iterations=-1), "iterations", "found -1, expected an integer >= 0"),
     "a target below 0": (lambda: ph.solve(SQUARES, NET, target=-1), "target", "found -1.0, expected a number > 0"),
     "links of different lengths": (lambda: ph.graph.from_edges(3, [(0, 1), (1,)]), "edges", r"found \[\(0, 1\), \(1,\)\], expected pairs"),
+    "a graph of nothing": (lambda: ph.graph.from_networkx(networkx.Graph()), "graph", "has no nodes"),
+    "a page without a name": (lambda: shortly().report(None), "path", "found None, expected the name of a file"),
+    "a figure without a name": (lambda: shortly().figure(None), "path", "found None, expected the name of a file"),
+    "an export without a folder": (lambda: shortly().export(None), "folder", "found None, expected the name of a folder"),
     "weights by number": (lambda: ph.graph.ring(4).weighted(3), "rule", "found 3, expected one of metropolis, "),
     "a column that there is not": (lambda: ph.solve(SQUARES, NET, iterations=10).plot(x="vector"), "x",
                                    "no column 'vector'; did you mean 'vectors'.*excess_risk"),
