@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <span>
 #include <sstream>
@@ -93,6 +94,14 @@ std::string missing_argument(const CLI::App& command) {
   return "";
 }
 
+// The only flag that begins with the letter of a short one, in small or capital: `-v` may mean `--version`; else "".
+std::string spelt_out(const std::string& flag, const std::vector<std::string>& names) {
+  if (flag.size() != 2 || std::isalpha(static_cast<unsigned char>(flag[1])) == 0) return "";
+  const std::string beginning = {'-', '-', static_cast<char>(std::tolower(static_cast<unsigned char>(flag[1])))};
+  const auto fits = [&](const std::string& name) { return name.starts_with(beginning); };
+  return std::ranges::count_if(names, fits) == 1 ? *std::ranges::find_if(names, fits) : "";
+}
+
 // What is wrong with the arguments; for a command or flag that does not exist, with the nearest that does.
 std::string usage_message(const CLI::App& app, const Completions& completions, const std::string& otherwise) {
   const std::vector<std::string> unknown = app.remaining(true);
@@ -116,7 +125,10 @@ std::string usage_message(const CLI::App& app, const Completions& completions, c
       const std::string near = nearest_name(name, names);
       const std::string key =
           chosen.empty() || near.starts_with(name) ? "" : set_instead(*chosen.front(), name, completions);
-      return "unknown flag '" + name + "'" + (key.empty() ? suggestion(name, names) : key);
+      const std::string unknown_flag = "unknown flag '" + name + "'";
+      if (!key.empty()) return unknown_flag + key;
+      const std::string longer = spelt_out(name, names);
+      return unknown_flag + (longer.empty() ? suggestion(name, names) : "; did you mean '" + longer + "'?");
     }
   }
   return otherwise;

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -134,7 +135,6 @@ void print_title(const std::string& name, const std::string& summary) {
 }
 
 void print(const AlgorithmEntry& algorithm, const Registry& registry) {
-  print_title(algorithm.name, algorithm.summary);
   say("Costs per edge and iteration: " + algorithm.cost);
   say("Steps: " + taken(algorithm.takes, registry));
   say("\nIn a [[method]]: algorithm = " + in_quotes(algorithm.name));
@@ -144,7 +144,6 @@ void print(const AlgorithmEntry& algorithm, const Registry& registry) {
 }
 
 void print(const RuleEntry& rule, const Registry&) {
-  print_title(rule.name, rule.summary);
   say("Costs: " + rule.cost);
   if (!rule.constant.empty()) {
     say(fmt::format("Needs a constant, `{}`; step = {{ rule = \"tuned\", of = {} }} searches for it", rule.constant,
@@ -155,13 +154,11 @@ void print(const RuleEntry& rule, const Registry&) {
 }
 
 void print(const LossEntry& loss, const Registry&) {
-  print_title(loss.name, loss.summary);
   say("For: " + name_of(loss.task) + "\n\nIn [problem]: loss = " + in_quotes(loss.name));
   if (!loss.options.empty()) print_options(loss.options);
 }
 
 void print(const ProblemEntry& problem, const Registry&) {
-  print_title(problem.name, problem.summary);
   say("\nIn [problem]: source = " + in_quotes(problem.name));
   if (!problem.options.empty()) print_options(problem.options);
 }
@@ -236,29 +233,64 @@ void show_all(const Registry& registry, bool json) {
                           {"problems", all_json(registry.problems())}});
 }
 
-// Whether one of the entries has the name; if so it is shown.
-template <class Entries>
-bool show_one(const Entries& entries, const MethodsArguments& arguments, const Registry& registry) {
-  for (const auto& entry : entries) {
-    if (entry.name != arguments.name) continue;
-    if (arguments.json) {
-      print_json(json_of(entry));
-    } else {
-      print(entry, registry);
+// What has the name that is asked for. A name may be that of a rule and of an algorithm, as `auto` is.
+class Named {
+ public:
+  template <class Entries>
+  void find(const Entries& entries, const char* kind, const std::string& name, const Registry& registry) {
+    for (const auto& entry : entries) {
+      if (entry.name != name) continue;
+      found_.push_back({kind, name, entry.summary, json_of(entry), [&] { print(entry, registry); }});
     }
-    return true;
   }
-  return false;
+
+  [[nodiscard]] bool empty() const { return found_.empty(); }
+
+  /// Several are shown one below the other, each with its kind.
+  void print_all() const {
+    for (const Found& each : found_) {
+      if (&each != &found_.front()) say("");
+      print_title(found_.size() > 1 ? fmt::format("{} ({})", each.name, each.kind) : each.name, each.summary);
+      each.print();
+    }
+  }
+
+  /// The first as it is; others are in it under their kinds.
+  [[nodiscard]] Value json() const {
+    Value out = found_.front().json;
+    for (const Found& each : found_) {
+      if (&each != &found_.front()) out[each.kind] = each.json;
+    }
+    return out;
+  }
+
+ private:
+  struct Found {
+    std::string kind, name, summary;
+    Value json;
+    std::function<void()> print;
+  };
+  std::vector<Found> found_;
+};
+
+void show_named(const std::string& name, bool json, const Registry& registry) {
+  Named named;
+  named.find(registry.rules(), "rule", name, registry);
+  named.find(registry.algorithms(), "algorithm", name, registry);
+  named.find(registry.losses(), "loss", name, registry);
+  named.find(registry.problems(), "problem", name, registry);
+  if (named.empty()) {
+    throw InputError("", "no method is called " + in_quotes(name) + suggestion(name, all_names(registry)));
+  }
+  if (json) return print_json(named.json());
+  named.print_all();
 }
 
 void methods_command(const MethodsArguments& arguments, const Registry& registry) {
   if (arguments.name.empty()) {
     show_all(registry, arguments.json);
-  } else if (!show_one(registry.rules(), arguments, registry) &&
-             !show_one(registry.algorithms(), arguments, registry) &&
-             !show_one(registry.losses(), arguments, registry) && !show_one(registry.problems(), arguments, registry)) {
-    const auto names = all_names(registry);
-    throw InputError("", "no method is called " + in_quotes(arguments.name) + suggestion(arguments.name, names));
+  } else {
+    show_named(arguments.name, arguments.json, registry);
   }
   flush_output();
 }

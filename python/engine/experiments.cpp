@@ -4,6 +4,8 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <string>
+#include <system_error>
 #include <utility>
 
 #include "guest.hpp"
@@ -53,7 +55,9 @@ Record run_with(const Config& config, const py::object& folder, bool fresh, Inde
   Record record;
   away(stop, [&] {
     if (place) {
-      std::filesystem::create_directories(*place);
+      std::error_code failed;
+      std::filesystem::create_directories(*place, failed);
+      if (failed) throw InputError("out", "cannot create the folder '" + *place + "': " + failed.message());
       store.emplace(*place, Store::Mode::write);
       const std::string held = store->name();
       if (!held.empty() && held != config.options.name && !fresh) {

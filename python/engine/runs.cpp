@@ -43,7 +43,9 @@ SolveOptions options_of(const py::dict& given, const HeldProblem& problem) {
   read("seed", seed);
   if (seed < 0) throw InputError("seed", "found " + std::to_string(seed) + ", expected an integer >= 0");
   out.seed = static_cast<std::uint64_t>(seed);
-  if (out.threads < 0) throw InputError("threads", "expected an integer >= 0");
+  if (out.threads < 0) {
+    throw InputError("threads", "found " + std::to_string(out.threads) + ", expected an integer >= 0");
+  }
   if (const py::object start = take("start"); !start.is_none()) out.start = to_rows(start, "start");
   read("record_agents", out.record_agents);
   if (const py::object faults = take("faults"); !faults.is_none()) {

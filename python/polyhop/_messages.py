@@ -4,6 +4,7 @@
 
 import functools
 import inspect
+import os
 
 import numpy as np
 
@@ -25,6 +26,19 @@ def shown(found, most=60):
 
 def is_integer(value):
     return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def path_of(argument, value, expected):
+    """The path as text."""
+    try:
+        return os.fspath(value)
+    except TypeError:
+        raise refused(argument, f"found {shown(value)}, expected {expected}") from None
+
+
+def check_threads(threads):
+    if not is_integer(threads) or threads < 0:
+        raise refused("threads", f"found {shown(threads)}, expected an integer >= 0; 0 leaves the choice to polyhop")
 
 
 def unknown_keyword(function, name, known, hints=()):

@@ -12,7 +12,7 @@ import warnings
 import numpy as np
 
 from . import _engine
-from ._messages import refused
+from ._messages import path_of, refused, shown
 from .graph import inline_svg
 
 _LABELS = {"excess_risk": "excess risk", "consensus_error": "consensus error", "vectors": "vectors sent"}
@@ -191,6 +191,16 @@ def _svg_curve(x, y, label, width=420, height=260):
             f'<polyline points="{points}" fill="none" stroke="{_COLOURS[0]}" stroke-width="2" /></svg>')
 
 
+def _seeds_text(seeds, most=10):
+    """ "the seed 0", "the seeds 0, 1, 2, ..., 99" """
+    if len(seeds) == 1:
+        return f"the seed {seeds[0]}"
+    listed = [str(seed) for seed in seeds]
+    if len(listed) > most:
+        listed = [*listed[:most - 1], "...", listed[-1]]
+    return f"the seeds {', '.join(listed)}"
+
+
 class _Models(collections.abc.Mapping):
     """Models by (method, seed), read on first use."""
 
@@ -198,10 +208,29 @@ class _Models(collections.abc.Mapping):
         self._read, self._which = read, which
 
     def __getitem__(self, key):
-        found = self._read()[key][self._which]
+        try:
+            found = self._read().get(key, (None, None))[self._which]
+        except TypeError:  # a list, for example, cannot be a key
+            found = None
         if found is None:
-            raise KeyError(key)
+            raise KeyError(self._missing(key))
         return found
+
+    def _missing(self, key):
+        """Why there are no models for the key, and for which there are."""
+        seeds = {}
+        for method, seed in self:
+            seeds.setdefault(method, []).append(seed)
+        if not seeds:
+            return f"there are no {'averaged ' if self._which == 1 else ''}models here"
+        if not isinstance(key, tuple) or len(key) != 2:
+            return f"found {shown(key)}, expected a method and a seed, such as {next(iter(self))!r}"
+        method, seed = key
+        if method in seeds:
+            return f"no models of {method!r} with the seed {shown(seed)}; it has {_seeds_text(seeds[method])}"
+        every = list(dict.fromkeys(seed for listed in seeds.values() for seed in listed))
+        text = f"there is no method {shown(method)}{_engine.suggestion(str(method), list(seeds))}"
+        return f"{text}{' There' if text.endswith('?') else '; there'} are models of {_seeds_text(every)}"
 
     def __iter__(self):
         return (key for key, pair in self._read().items() if pair[self._which] is not None)
@@ -326,18 +355,18 @@ class Experiment:
 
     def report(self, path):
         """Writes the same page as the command: ranking, curves, network, steps. One self-contained file."""
-        self._record.write_page(str(path))
+        self._record.write_page(path_of("path", path, "the name of a file"))
         return path
 
     def figure(self, path, **options):
         """Draws curves with gnuplot into a .svg, .pdf or .png, with the options of `polyhop report --figure`: x, y,
         methods, width and height in cm, legend, font, font_size, band, bands."""
-        self._record.write_figure(str(path), options)
+        self._record.write_figure(path_of("path", path, "the name of a file"), options)
         return path
 
     def export(self, folder):
         """Writes curves.csv, models.npz and summary.json."""
-        self._record.export(str(folder))
+        self._record.export(path_of("folder", folder, "the name of a folder"))
         return folder
 
     def __str__(self):

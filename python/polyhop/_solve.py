@@ -6,7 +6,7 @@ import numpy as np
 
 from . import _engine
 from ._choices import as_value
-from ._messages import check_call, is_integer, refused, shown, suggesting
+from ._messages import check_call, check_threads, is_integer, path_of, refused, shown, suggesting
 from ._result import Experiment, Progress, Result, scaling_advice
 from .graph import Graph, Network, _network_of, from_networkx
 
@@ -161,6 +161,7 @@ def compare(problem, network, methods, seeds=(0,), *, iterations=1000, record_ev
         methods = {_label(m): m for m in methods}
     if not methods:
         raise refused("methods", "is empty; name at least one method")
+    check_threads(threads)
     listed = []
     for label, method in methods.items():
         value = as_value(method)
@@ -200,8 +201,13 @@ def run(file, out=None, *, settings=None, fresh=False, threads=0, progress=None)
 
     folder = ""
     if not isinstance(file, dict):
-        file = os.fspath(file)
-    settings = dict(settings or {})
+        file = path_of("file", file, "the name of an experiment's file, or a dict with the same keys")
+    if out is not None:
+        out = path_of("out", out, "the name of a folder")
+    settings = _checked_settings(settings)
+    if not isinstance(fresh, (bool, np.bool_)):
+        raise refused("fresh", f"found {shown(fresh)}, expected True or False")
+    check_threads(threads)
     if isinstance(file, dict):
         file, settings = _with(file, settings), {}
     name = _engine.name_of_file(file, folder, settings)
@@ -210,8 +216,25 @@ def run(file, out=None, *, settings=None, fresh=False, threads=0, progress=None)
             raise refused("name", f"{name!r} cannot be the name of a folder; choose one with out=")
         out = os.path.join("out", name)
     with Progress(progress, None) as told:
-        record = _engine.run_file(file, folder, os.fspath(out), settings, fresh, threads, told.on_cell, told.on_point)
-    return Experiment(record, os.fspath(out))
+        try:
+            record = _engine.run_file(file, folder, out, settings, bool(fresh), threads, told.on_cell, told.on_point)
+        except KeyboardInterrupt as interrupt:
+            if not interrupt.args:
+                how = "the same call without fresh=True" if fresh else "the same call again"
+                interrupt.args = (f"{out!r} keeps what was done; {how} resumes it",)
+            raise
+    return Experiment(record, out)
+
+
+def _checked_settings(settings):
+    if settings is None:
+        return {}
+    if not isinstance(settings, dict):
+        raise refused("settings", f"found {shown(settings)}, expected a dict such as {{'iterations': 500, 'graph.agents': 20}}")
+    for key in settings:
+        if not isinstance(key, str):
+            raise refused("settings", f"has the key {shown(key)}, expected the name of a key, such as 'graph.agents'")
+    return dict(settings)
 
 
 def _with(root, settings):
@@ -219,8 +242,11 @@ def _with(root, settings):
     root = dict(root)
     for key, value in settings.items():
         inner, (*path, last) = root, key.split(".")
-        for part in path:
-            inner[part] = dict(inner.get(part, {}))
+        for n, part in enumerate(path):
+            held = inner.get(part, {})
+            if not isinstance(held, dict):
+                raise refused("settings", f"{key!r} is not a key: {'.'.join(path[:n + 1])!r} holds {shown(held)}, not a dict")
+            inner[part] = dict(held)
             inner = inner[part]
         inner[last] = value
     return root
@@ -230,7 +256,7 @@ def load(folder):
     """The experiment in a folder's experiment.sqlite, finished or not."""
     import os
 
-    folder = os.fspath(folder)
+    folder = path_of("folder", folder, "the name of a folder that run wrote")
     if os.path.basename(folder) == "experiment.sqlite":
         folder = os.path.dirname(folder) or "."
     return Experiment(_engine.load(folder, False), folder)

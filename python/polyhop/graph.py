@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _engine
 from ._choices import described, python_name
-from ._messages import is_integer, refused, shown
+from ._messages import is_integer, refused, shown, suggesting
 
 _WEIGHTS = {python_name(name): name for name in _engine.tables()["weights"] if name != "given"}
 # The arguments of each topology, and their names in a file.
@@ -53,6 +53,8 @@ class Graph:
 
     def weighted(self, rule):
         """A network with weights by the name of a rule, as in a file: "metropolis", "best-constant", ..."""
+        if not isinstance(rule, str):
+            raise refused("rule", f"found {shown(rule)}, expected one of {', '.join(_WEIGHTS.values())}")
         return Network(_engine.weighted(self._handle, rule), self.topology, rule)
 
     def to_networkx(self):
@@ -68,7 +70,7 @@ class Graph:
         return _draw(self, ax)
 
     def svg(self, title=""):
-        return self._handle.svg(title)
+        return self._handle.svg(str(title))
 
     def _repr_svg_(self):
         return inline_svg(self) if self.agents <= 1000 else None
@@ -98,6 +100,8 @@ def _weigh(rule):
     def method(self):
         return self.weighted(rule)
 
+    method.__name__ = python_name(rule)
+    method.__qualname__ = f"Graph.{method.__name__}"
     method.__doc__ = f"A network with weights by the rule \"{rule}\"."
     return method
 
@@ -223,7 +227,7 @@ def _generator(topology, arguments):
     keys = {o["name"]: o for o in _engine.tables()["graph"]}
     shown = [{**keys[arguments[n]], "name": n, "default": "-"} for n in names]
     function.__doc__ = f"The topology \"{topology}\"{', drawn at random until it is connected' if is_random else ''}.\n\n{described(shown)}"
-    return function
+    return suggesting(function)
 
 
 for _topology, _arguments in _ARGUMENTS.items():
@@ -234,12 +238,15 @@ def from_edges(agents, edges):
     """A graph of these links, pairs of agents' numbers from 0."""
     if not is_integer(agents) or not 1 <= agents <= 10**7:
         raise refused("agents", f"found {shown(agents)}, expected an integer from 1 to 10,000,000")
-    pairs = np.asarray(edges)
+    try:
+        pairs = np.asarray(edges)
+    except ValueError:  # rows of different lengths
+        pairs = np.empty(1)
     if pairs.size == 0:
         pairs = pairs.reshape(0, 2)
     if pairs.ndim != 2 or pairs.shape[1] != 2 or pairs.dtype.kind not in "iu":
         if not (pairs.ndim == 2 and pairs.shape == (0, 2)):
-            raise refused("edges", "expected pairs of agents' numbers, an integer array of shape (n, 2)")
+            raise refused("edges", f"found {shown(edges)}, expected pairs of agents' numbers, an integer array of shape (n, 2)")
     if pairs.size and (pairs.min() < 0 or pairs.max() >= agents):
         worst = pairs.min() if pairs.min() < 0 else pairs.max()
         raise refused("edges", f"found the agent {worst}, which is outside of 0 .. {agents - 1}")
@@ -253,6 +260,8 @@ def from_networkx(graph):
     if graph.is_directed():
         raise refused("graph", "links must go both ways; G.to_undirected() makes them so")
     number = {node: k for k, node in enumerate(graph.nodes)}
+    if not number:
+        raise refused("graph", "has no nodes, expected one per agent")
     return from_edges(len(number), np.array([(number[a], number[b]) for a, b in graph.edges if a != b], dtype=np.int64).reshape(-1, 2))
 
 

@@ -75,6 +75,8 @@ class Usage(CommandTest):
         for name in ("--seed", "--seed=3"):
             self.refused("run", "e.toml", name, "3", says="unknown flag '--seed'; did you mean '--seeds'?")
         self.refused("run", "--quit", says="unknown flag '--quit'; did you mean '--quiet'?")
+        for name in ("-v", "-V"):
+            self.refused(name, says=f"unknown flag '{name}'; did you mean '--version'?")
         self.refused("run", "e.toml", "-x", says="unknown flag '-x'; allowed: --help, --output, --set")
 
     def test_too_many_arguments(self):
@@ -243,18 +245,18 @@ class BadInput(CommandTest):
 
     def test_out_of_range(self):
         self.refused(self.changed(("agents = 4", "agents = 0")),
-                     "e.toml:9: graph.agents: found 0, expected integer >= 1")
+                     "e.toml:9: graph.agents: found 0, expected an integer >= 1")
         self.refused(self.changed(("agents = 4", "agents = -1")),
-                     "e.toml:9: graph.agents: found -1, expected integer >= 1")
+                     "e.toml:9: graph.agents: found -1, expected an integer >= 1")
         self.refused(self.changed(("dimension = 3", "dimension = 0")),
-                     "e.toml:12: problem.dimension: found 0, expected integer >= 1")
+                     "e.toml:12: problem.dimension: found 0, expected an integer >= 1")
         self.refused(self.changed(("value = 1e6", "value = -1")),
-                     "e.toml:22: method.\"far\".step.value: found -1, expected number > 0")
+                     "e.toml:22: method.\"far\".step.value: found -1, expected a number > 0")
         self.refused(self.changed(("value = 1e6", "value = nan")),
-                     "e.toml:22: method.\"far\".step.value: found nan, expected number > 0")
-        self.refused(self.changed(("target = 1e-200", "target = 0")), "e.toml:5: target: found 0, expected number > 0")
+                     "e.toml:22: method.\"far\".step.value: found nan, expected a number > 0")
+        self.refused(self.changed(("target = 1e-200", "target = 0")), "e.toml:5: target: found 0, expected a number > 0")
         self.refused(self.changed(("record_every = 7", "record_every = 0")),
-                     "e.toml:4: record_every: found 0, expected integer >= 1")
+                     "e.toml:4: record_every: found 0, expected an integer >= 1")
 
     def test_too_large_for_any_memory(self):
         self.refused(self.changed(("dimension = 3", "dimension = 1000000000000")), "e.toml:11: problem: ", "the memory limit is ")
@@ -285,7 +287,7 @@ class BadInput(CommandTest):
         for setting, says in (
             ("graph.agent=3", "graph.agent: unknown key; did you mean 'agents'?"),
             ("grph.agents=3", "grph: unknown key; did you mean 'graph'?"),
-            ("graph.agents=0", "graph.agents: found 0, expected integer >= 1"),
+            ("graph.agents=0", "graph.agents: found 0, expected an integer >= 1"),
             ("graph.radius=0.5", 'graph.radius: topology "path" does not use this key'),
             ("problem.loss=softmax", 'problem.loss: "softmax" needs real data'),
             ("method.GAP.step.bond=1", "method.\"GAP\".step.bond: unknown key; did you mean 'bound'?"),

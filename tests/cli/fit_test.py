@@ -346,7 +346,7 @@ class Fit(CommandTest):
                      says=["polyhop: --set graph.radius=0.5: graph.radius: ", "does not use this key"])
         self.refused("a.svm", "--partition", "lable", says=["--partition", "did you mean 'label'"], code=2)
         self.refused("a.svm", "--batch", "some", says=["--batch", '"all"'], code=2)
-        self.refused("a.svm", "--loss", "huber", "--delta", "0", says=["--delta: found 0, expected number > 0"], code=2)
+        self.refused("a.svm", "--loss", "huber", "--delta", "0", says=["--delta: found 0, expected a number > 0"], code=2)
         self.refused("a.svm", "--loss", "logistic", "--delta", "2", says=['--delta: is an option of loss = "huber"'])
         self.refused("a.svm", "--set", "problem.loss=huber", says=["--set"])
 

@@ -130,7 +130,7 @@ class Graph(CommandTest):
         self.refused("--topology", "ring", says="graph.agents: missing")
         self.refused("ring", says="there is no file 'ring'; to describe a network of that topology, write --topology ring")
         self.refused("--topology", "ring", "--agents", "4", "--radius", "1", says="does not use this key")
-        self.refused("--topology", "ring", "--agents", "0", says="graph.agents: found 0, expected integer >= 1")
+        self.refused("--topology", "ring", "--agents", "0", says="graph.agents: found 0, expected an integer >= 1")
         self.refused("--set", "name=x", says="name: without a FILE only keys of graph can be set")
         self.refused("nowhere.toml", says="nowhere.toml: cannot open the file")
         self.refused("e.toml", "--draw", "no/such/net.svg", says="--draw: ")

@@ -37,6 +37,17 @@ class Methods(CommandTest):
     def test_an_algorithm_is_shown(self):
         self.assertIn('algorithm = "atc"', self.done("methods", "atc").stdout)
 
+    def test_a_name_of_a_rule_and_an_algorithm_shows_both(self):
+        text = self.done("methods", "auto").stdout
+        self.assertIn("auto (rule): ", text)
+        self.assertIn('step = "auto"', text)
+        self.assertIn("auto (algorithm): ", text)
+        self.assertIn('algorithm = "auto"', text)
+        listed = self.listed()
+        algorithm = next(each for each in listed["algorithms"] if each["name"] == "auto")
+        rule = next(each for each in listed["rules"] if each["name"] == "auto")
+        self.assertEqual(json.loads(self.done("methods", "auto", "--json").stdout), {**rule, "algorithm": algorithm})
+
     def test_required_options_stand_in_the_example(self):
         self.assertIn('step = { rule = "constant", value = ... }', self.done("methods", "constant").stdout)
 

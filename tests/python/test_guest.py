@@ -56,6 +56,20 @@ except KeyboardInterrupt:
     assert done.stdout.split() == ["interrupted", "done", "again"], done.stderr
 
 
+@pytest.mark.parametrize("fresh", [False, True])
+def test_ctrl_c_in_a_run_says_how_to_resume(fresh, tmp_path):
+    done = run_script(PROBLEM + f"""
+threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+ph.run({{"name": "long", "iterations": 10**9, "record_every": 1000, "graph": {{"topology": "ring", "agents": 4}},
+         "problem": {{"dimension": 3, "samples": 4}}, "method": [{{"name": "GAP", "step": "gap"}}]}},
+       {str(tmp_path / "out")!r}, fresh={fresh}, progress=False)
+""")
+    how = "the same call without fresh=True resumes it" if fresh else "the same call again resumes it"
+    told = f"KeyboardInterrupt: {str(tmp_path / 'out')!r} keeps what was done; {how}"
+    assert done.stderr.splitlines()[-1] == told, done.stderr
+    assert (tmp_path / "out" / "experiment.sqlite").exists()
+
+
 def test_other_threads_go_on_while_the_engine_works(squares, net):
     counted, started, ended = [0], threading.Event(), threading.Event()
 

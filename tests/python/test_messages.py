@@ -38,7 +38,13 @@ def own(f, **more):
     return ph.objective(f, 4, 3, **more)
 
 
+def shortly():
+    return ph.compare(SQUARES, NET, ["gap"], iterations=5)
+
+
 CITIES = ["Oslo", "Rome"] * 6
+EXPERIMENT = {"name": "short", "iterations": 5, "graph": {"topology": "ring", "agents": 4}, "problem": {"dimension": 3, "samples": 4},
+              "method": [{"name": "GAP", "step": "gap"}]}
 LABELS = np.array(["sick", "healthy"] * 6)
 
 REFUSED = {
@@ -98,6 +104,28 @@ REFUSED = {
                             r"agent 0 has a value that is NaN .* w = \("),
     "gradients that are NaN": (lambda: ph.solve(own(lambda W, a, b: (W.sum(axis=1), W * np.nan)), NET), "objective",
                                "agent 0 has a gradient that is NaN"),
+    "an experiment that is a number": (lambda: ph.run(3), "file", "found 3, expected the name of an experiment's file, or a dict"),
+    "a folder that is a number": (lambda: ph.run(EXPERIMENT, 3), "out", "found 3, expected the name of a folder"),
+    "a folder to load that is a number": (lambda: ph.load(3), "folder", "found 3, expected the name of a folder"),
+    "a folder that is a file": (lambda: ph.run(EXPERIMENT, __file__), "out", "cannot create the folder '.*': Not a directory"),
+    "settings as text": (lambda: ph.run(EXPERIMENT, settings="seeds=3"), "settings", "found 'seeds=3', expected a dict such as"),
+    "settings by number": (lambda: ph.run(EXPERIMENT, settings={3: 3}), "settings", "has the key 3, expected the name of a key"),
+    "settings in a number": (lambda: ph.run(EXPERIMENT, settings={"iterations.x": 3}), "settings",
+                             "'iterations.x' is not a key: 'iterations' holds 5, not a dict"),
+    "a method that is no list": (lambda: ph.run({**EXPERIMENT, "method": EXPERIMENT["method"][0]}), "method",
+                                 "found one table, expected a list of tables"),
+    "fresh by name": (lambda: ph.run(EXPERIMENT, fresh="no"), "fresh", "found 'no', expected True or False"),
+    "threads by name": (lambda: ph.run(EXPERIMENT, threads="all"), "threads", "found 'all', expected an integer >= 0"),
+    "threads below 0": (lambda: ph.compare(SQUARES, NET, ["gap"], threads=-1), "threads", "found -1, expected an integer >= 0"),
+    "threads below 0 in solve": (lambda: ph.solve(SQUARES, NET, threads=-1), "threads", "found -1, expected an integer >= 0"),
+    "iterations below 0": (lambda: ph.solve(SQUARES, NET, iterations=-1), "iterations", "found -1, expected an integer >= 0"),
+    "a target below 0": (lambda: ph.solve(SQUARES, NET, target=-1), "target", "found -1.0, expected a number > 0"),
+    "links of different lengths": (lambda: ph.graph.from_edges(3, [(0, 1), (1,)]), "edges", r"found \[\(0, 1\), \(1,\)\], expected pairs"),
+    "a graph of nothing": (lambda: ph.graph.from_networkx(networkx.Graph()), "graph", "has no nodes"),
+    "a page without a name": (lambda: shortly().report(None), "path", "found None, expected the name of a file"),
+    "a figure without a name": (lambda: shortly().figure(None), "path", "found None, expected the name of a file"),
+    "an export without a folder": (lambda: shortly().export(None), "folder", "found None, expected the name of a folder"),
+    "weights by number": (lambda: ph.graph.ring(4).weighted(3), "rule", "found 3, expected one of metropolis, "),
     "a column that there is not": (lambda: ph.solve(SQUARES, NET, iterations=10).plot(x="vector"), "x",
                                    "no column 'vector'; did you mean 'vectors'.*excess_risk"),
 }
@@ -122,6 +150,9 @@ def test_an_error_that_somebody_else_raises_has_an_argument_too():
     (lambda: ph.iterate(SQUARES, NET, stepp="gap"), r"iterate\(\) has no argument 'stepp'; did you mean 'step'"),
     (lambda: squares(agent=5), r"least_squares\(\) has no argument 'agent'; did you mean 'agents'"),
     (lambda: own(print, sample=5), r"objective\(\) has no argument 'sample'; did you mean 'samples'"),
+    (lambda: ph.graph.ring(n=4), r"^ring\(\) has no argument 'n'; allowed: agents"),
+    (lambda: ph.graph.erdos_renyi(8, probability=0.5), r"erdos_renyi\(\) has no argument 'probability'; allowed: agents, p, seed"),
+    (lambda: ph.graph.ring(4).metropolis(3), r"^Graph.metropolis\(\) takes 1 positional"),
     (lambda: ph.DecentralizedRidge(alpha=1), r"DecentralizedRidge\(\) has no argument 'alpha'; give l2 = alpha / n_samples"),
     (lambda: ph.DecentralizedLogisticRegression(C=1), r"'C'; give l2 = 1 / \(C n_samples\)"),
     (lambda: ph.DecentralizedRidge(agent=1), "'agent'; did you mean 'agents'"),
@@ -131,6 +162,20 @@ def test_an_error_that_somebody_else_raises_has_an_argument_too():
 def test_misspelt_arguments_are_answered_with_those_that_were_meant(call, message):
     with pytest.raises(TypeError, match=message):
         call()
+
+
+@pytest.mark.parametrize("key, message", [
+    (("GAPP", 0), "there is no method 'GAPP'; did you mean 'GAP'? There are models of the seeds 3, 5"),
+    (("nothing alike", 0), "there is no method 'nothing alike'; allowed: GAP, ED; there are models of the seeds 3, 5"),
+    (("GAP", 0), "no models of 'GAP' with the seed 0; it has the seeds 3, 5"),
+    ("GAP", "found 'GAP', expected a method and a seed, such as ('GAP', 3)"),
+    (["GAP", 3], "found ['GAP', 3], expected a method and a seed, such as ('GAP', 3)")])
+def test_models_that_there_are_not_are_answered_with_those_that_there_are(key, message):
+    found = ph.compare(SQUARES, NET, {"GAP": "gap", "ED": {"step": 0.01, "algorithm": "exact-diffusion"}}, seeds=[3, 5], iterations=5)
+    with pytest.raises(KeyError) as missed:
+        found.models[key]
+    assert missed.value.args == (message,)
+    assert found.models.get(("GAP", 0)) is None and ("GAP", 3) in found.models
 
 
 def test_numbers_of_pandas_are_taken():

@@ -33,6 +33,7 @@ class Scoreboard(Page):
         return row.find_elements("css selector", "td")
 
     def test_says_what_is_compared(self):
+        self.assertEqual(self.browser.title, "Scoreboard: scoreboard - polyhop")
         self.assertEqual(self.one("h1").text, "Scoreboard")
         self.assertIn("3 instances, 4 methods, 3 seeds", self.one("#facts").text)
         self.assertIn("relative to the best constant step (tuned)", self.one("#facts").text)

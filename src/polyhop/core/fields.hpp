@@ -44,6 +44,23 @@ struct EnumNames;
   throw InputError("", "found " + value.text() + ", expected " + wanted, value.line);
 }
 
+/// A type as a message says it: "number" is "a number", and "integer | \"all\"" is "an integer or \"all\"".
+inline std::string in_words(const std::string& type) {
+  constexpr std::string_view bar = " | ";
+  std::string out;
+  for (std::size_t begin = 0; begin != std::string::npos;) {
+    const std::size_t end = type.find(bar, begin);
+    const std::string_view part = std::string_view(type).substr(begin, end - begin);
+    const bool is_last = end == std::string::npos;
+    if (begin > 0) out += is_last ? " or " : ", ";
+    for (const std::string_view noun : {"number", "list", "table"}) out += part.starts_with(noun) ? "a " : "";
+    out += part.starts_with("integer") ? "an " : "";
+    out += part;
+    begin = is_last ? end : end + bar.size();
+  }
+  return out;
+}
+
 template <>
 struct Codec<bool> {
   static std::string type() { return "true | false"; }
@@ -261,10 +278,10 @@ class FieldTable {
     }
     for (const auto& field : fields_) {
       if (field.required && table.find(field.info.name) == nullptr) {
-        errors.emplace_back(
-            join(path, field.info.name),
-            "missing; expected " + field.info.type + (field.info.constraint.empty() ? "" : " " + field.info.constraint),
-            table.line);
+        errors.emplace_back(join(path, field.info.name),
+                            "missing; expected " + in_words(field.info.type) +
+                                (field.info.constraint.empty() ? "" : " " + field.info.constraint),
+                            table.line);
       }
     }
     if (!errors.empty()) throw InputError(errors);
@@ -364,7 +381,8 @@ class FieldTable {
       field.read = [member, constraint](Options& o, const Value& v, const std::string&) {
         T x = Codec<T>::read(v);
         if (constraint && !constraint->holds(x)) {
-          throw InputError("", "found " + v.text() + ", expected " + Codec<T>::type() + " " + constraint->text, v.line);
+          throw InputError(
+              "", "found " + v.text() + ", expected " + in_words(Codec<T>::type()) + " " + constraint->text, v.line);
         }
         o.*member = std::move(x);
       };

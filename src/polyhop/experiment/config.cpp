@@ -173,6 +173,11 @@ class AllErrors {
 std::vector<Method> read_methods(const Value& root, const std::string& folder, const Registry& registry) {
   const Value* list = root.find("method");
   const auto* entries = list != nullptr ? list->as<Value::Array>() : nullptr;
+  if (list != nullptr && entries == nullptr) {
+    const std::string found = list->as<Value::Table>() != nullptr ? "one table" : list->text();
+    throw InputError("method", "found " + found + ", expected a list of tables; in a file, write [[method]]",
+                     list->line);
+  }
   if (entries == nullptr || entries->empty()) {
     throw InputError("method", "found none, expected at least one [[method]]", list != nullptr ? list->line : 0);
   }
@@ -302,7 +307,7 @@ RecordedAgents Codec<RecordedAgents>::read(const Value& v) {
     if (*text == "auto") return {};
     if (*text == "all") return {Kind::all, 0};
   }
-  throw_mismatch(v, type());
+  throw_mismatch(v, in_words(type()));
 }
 
 Value Codec<RecordedAgents>::write(const RecordedAgents& agents) {

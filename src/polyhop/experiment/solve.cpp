@@ -52,14 +52,14 @@ void check_sizes(const Problem& problem, const CombinationMatrix& network) {
 }
 
 ExperimentOptions experiment_of(const SolveOptions& options, const Reference& reference) {
-  const auto require = [](bool holds, const char* path, const char* expected) {
-    if (!holds) throw InputError(path, std::string("expected ") + expected);
+  const auto require = [](bool holds, const char* path, const Value& found, const char* expected) {
+    if (!holds) throw InputError(path, "found " + found.text() + ", expected " + expected);
   };
-  require(options.iterations >= 0, "iterations", "integer >= 0");
-  require(options.record_every >= 1, "record_every", "integer >= 1");
+  require(options.iterations >= 0, "iterations", options.iterations, "an integer >= 0");
+  require(options.record_every >= 1, "record_every", options.record_every, "an integer >= 1");
   (void)FaultOptions::fields().read(FaultOptions::fields().write(options.faults), "faults");
   const double target = options.target.value_or(1e-6);
-  require(std::isfinite(target) && (target > 0 || !reference.known), "target", "number > 0");
+  require(std::isfinite(target) && (target > 0 || !reference.known), "target", target, "a number > 0");
   ExperimentOptions out;
   out.iterations = options.iterations;
   out.record_every = options.record_every;

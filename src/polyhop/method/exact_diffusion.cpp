@@ -29,7 +29,7 @@ Mixing Codec<Mixing>::read(const Value& v) {
   const auto* integer = v.as<std::int64_t>();
   const auto* number = v.as<double>();
   const double c = integer != nullptr ? static_cast<double>(*integer) : number != nullptr ? *number : -1;
-  if (!(c > 0 && c <= 1)) throw_mismatch(v, type());
+  if (!(c > 0 && c <= 1)) throw_mismatch(v, in_words(type()));
   return {c, false};
 }
 

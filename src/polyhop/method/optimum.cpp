@@ -35,7 +35,7 @@ Optimum Codec<Optimum>::read(const Value& v) {
     optimum.file = Codec<std::string>::read(*file);
     return optimum;
   }
-  throw_mismatch(v, type());
+  throw_mismatch(v, in_words(type()));
 }
 
 Value Codec<Optimum>::write(const Optimum& optimum) {

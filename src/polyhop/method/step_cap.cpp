@@ -31,7 +31,7 @@ Cap Codec<Cap>::read(const Value& v) {
     const double x = Codec<double>::read(v);
     if (x > 0 && std::isfinite(x)) return {Cap::Kind::constant, x};
   }
-  throw_mismatch(v, type());
+  throw_mismatch(v, in_words(type()));
 }
 
 Value Codec<Cap>::write(const Cap& cap) {

@@ -7,9 +7,11 @@
 #include <cmath>
 #include <cstddef>
 #include <cstring>
+#include <functional>
 #include <map>
 #include <set>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -435,6 +437,8 @@ class CsvReader {
     Index line = 0;
     std::string cell;
     bool is_decimal_comma = false;  // the first of them
+    bool repeats = false;           // two of the first thousands are the same
+    std::set<std::string, std::less<>> different = {};
   };
   using UnusableColumns = std::map<std::size_t, Unusable>;
 
@@ -445,6 +449,10 @@ class CsvReader {
       seen.cell = shown(cell);
       seen.is_decimal_comma = is_decimal_comma(cell);
     }
+    constexpr std::size_t enough = 4096;
+    if (seen.repeats || seen.different.size() == enough) return;
+    seen.repeats = !seen.different.emplace(cell).second;
+    if (seen.repeats) seen.different.clear();
   }
 
   /// Rejects all cells that are missing or hold text at once, with advice.
@@ -459,17 +467,17 @@ class CsvReader {
         errors.push_back(e);
       }
     };
-    add(text_, text_message());
+    add(text_, text_message(rows));
     add(missing_, missing_message(rows));
     if (!errors.empty()) throw InputError(errors);
   }
 
-  [[nodiscard]] std::string text_message() const {
+  [[nodiscard]] std::string text_message(Index rows) const {
     if (text_.empty()) return "";
     const auto& [column, first] = *text_.begin();
     const bool has_comma = std::ranges::any_of(text_, [](const auto& entry) { return entry.second.is_decimal_comma; });
     const std::string cure = std::string(has_comma ? "; write 1.5, not 1,5; turn other text" : "; turn text") +
-                             " into numbers first" + leaving_out(text_);
+                             " into numbers first" + leaving_out(text_) + naming_samples(rows);
     if (text_.size() == 1) return column_name(column) + ": found " + first.cell + ", expected a number" + cure;
     std::string names;
     for (const auto& [c, seen] : text_) names += (names.empty() ? "" : ", ") + column_name(c) + " (" + seen.cell + ")";
@@ -522,14 +530,28 @@ class CsvReader {
     }
     std::string names;
     for (const auto& [column, seen] : columns) {
-      if (column == target_) continue;
-      // A list cannot hold a name with a comma.
-      const bool by_name = has_header_ && first_[column].find(',') == std::string::npos;
-      names += (names.empty() ? "" : ",") + (by_name ? first_[column] : std::to_string(column + 1));
+      if (column != target_) names += (names.empty() ? "" : ",") + name_in_list(column);
     }
     if (names.empty()) return "";
     return std::string(", or leave the ") + (columns.size() == 1 ? "column" : "columns") +
            " out: " + how_to_drop(names);
+  }
+
+  /// Of a column of text without equals, which may be the samples' names: the flag of `fit` that takes it as such.
+  [[nodiscard]] std::string naming_samples(Index rows) const {
+    if (!is_for_training() || chosen_.id != none || !chosen_.unknown.empty()) return "";
+    for (const auto& [column, seen] : text_) {
+      if (column == target_ || seen.repeats || seen.is_decimal_comma || rows < 3 || seen.count != rows) continue;
+      return "; if " + (text_.size() == 1 ? "it" : column_name(column)) +
+             " names the samples, `polyhop fit` takes it with --id " + shell_word(name_in_list(column));
+    }
+    return "";
+  }
+
+  /// The column's name as --drop and --id take it. A list cannot hold a name with a comma.
+  [[nodiscard]] std::string name_in_list(std::size_t column) const {
+    const bool by_name = has_header_ && first_[column].find(',') == std::string::npos;
+    return by_name ? first_[column] : std::to_string(column + 1);
   }
 
   /// "column 3 ('age')"

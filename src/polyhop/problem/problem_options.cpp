@@ -20,7 +20,7 @@ ReferenceChoice Codec<ReferenceChoice>::read(const Value& v) {
     const double x = Codec<double>::read(v);
     if (std::isfinite(x)) return {false, x};
   }
-  throw_mismatch(v, type());
+  throw_mismatch(v, in_words(type()));
 }
 
 Value Codec<ReferenceChoice>::write(const ReferenceChoice& choice) {
@@ -67,7 +67,7 @@ constexpr std::array of_any_problem = {"source", "batch", "sampling", "reference
 void check_synthetic(const ProblemOptions& options) {
   std::vector<InputError> missing;
   for (const auto& [key, given] : {std::pair{"dimension", options.dimension}, {"samples", options.samples}}) {
-    if (given < 1) missing.emplace_back("problem." + std::string(key), "missing; expected integer >= 1");
+    if (given < 1) missing.emplace_back("problem." + std::string(key), "missing; expected an integer >= 1");
   }
   if (!missing.empty()) throw InputError(missing);
   for (const auto& [key, given] :

@@ -212,7 +212,7 @@ Obstacles obstacles_of(const std::vector<Drawn>& curves, const Frame& frame, con
     const std::size_t fall = fall_of(curve.points);
     for (std::size_t n = 0; n < curve.points.size(); ++n) {
       const CurvePoint& p = curve.points[n];
-      if (curve.band && std::isfinite(p.y.high)) out.emplace_back(place(p.x, p.y.low), place(p.x, p.y.high));
+      if (curve.band && !std::isnan(p.y.high)) out.emplace_back(place(p.x, p.y.low), place(p.x, p.y.high));
       if (!can_be_drawn(p.y.median) && n != fall) continue;
       if (before == nullptr) before = &p;
       out.emplace_back(place(before->x, before->y.median), place(p.x, p.y.median));
@@ -237,7 +237,7 @@ class CurveScript {
     }
     data_ += "EOD\n$band" + id + " << EOD\n";
     for (const CurvePoint& p : curve.points) {
-      if (!std::isfinite(p.y.high)) break;  // a tenth has diverged: there is no upper edge any more
+      if (std::isnan(p.y.high)) break;  // where a tenth has diverged, the upper edge is the frame's
       const auto inside = [&](double y) { return shortest(std::clamp(y, frame.lowest(), frame.highest())); };
       data_ += shortest(p.x) + " " + inside(p.y.low) + " " + inside(p.y.high) + "\n";
     }

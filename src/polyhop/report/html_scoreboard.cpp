@@ -12,7 +12,7 @@ namespace polyhop {
 std::string html_scoreboard(const Scoreboard& board, const std::string& title) {
   using namespace page_json;
   const std::string data = object({{"headline", json(scoreboard_headline(board))}, {"board", scoreboard_json(board)}});
-  return filled_page(scoreboard_page(), title, data);
+  return filled_page(scoreboard_page(), "Scoreboard: " + title, data);
 }
 
 }  // namespace polyhop

@@ -132,9 +132,16 @@ bool is_partial(const Record& record) {
   return std::ranges::count(record.cells, Status::unfinished, &Cell::status) > 0;
 }
 
+// A sentence that holds until the other runs end. It begins with a word of ours or a name in quotes.
+std::string so_far(std::string sentence) {
+  if (sentence.front() >= 'A' && sentence.front() <= 'Z') sentence.front() += 'a' - 'A';
+  return "So far: " + sentence;
+}
+
 std::string headline(const Record& record, const std::vector<Standing>& standings) {
   const bool some_ended = std::ranges::any_of(standings, [](const Standing& s) { return s.runs > 0; });
-  return (is_partial(record) && some_ended ? "So far: " : "") + final_headline(record, standings);
+  const std::string text = final_headline(record, standings);
+  return is_partial(record) && some_ended ? so_far(text) : text;
 }
 
 std::size_t distinct_seeds(const Record& record) {
@@ -551,7 +558,7 @@ std::string final_recommendation(const Record& record, const std::vector<Standin
 
 std::string recommendation(const Record& record, const std::vector<Standing>& standings) {
   const std::string text = final_recommendation(record, standings);
-  return is_partial(record) && !text.empty() ? "So far: t" + text.substr(1) : text;
+  return is_partial(record) && !text.empty() ? so_far(text) : text;
 }
 
 std::vector<std::string> advice(const Record& record, const std::vector<Standing>& standings) {

@@ -11,10 +11,10 @@ namespace polyhop::error_test {
 namespace {
 
 TEST(InputError, SaysFileLinePathAndMessage) {
-  const InputError error("graph.agents", "found 0, expected integer >= 1", 7, "exp.toml");
-  EXPECT_STREQ(error.what(), "exp.toml:7: graph.agents: found 0, expected integer >= 1");
+  const InputError error("graph.agents", "found 0, expected an integer >= 1", 7, "exp.toml");
+  EXPECT_STREQ(error.what(), "exp.toml:7: graph.agents: found 0, expected an integer >= 1");
   EXPECT_EQ(error.path(), "graph.agents");
-  EXPECT_EQ(error.message(), "found 0, expected integer >= 1");
+  EXPECT_EQ(error.message(), "found 0, expected an integer >= 1");
   EXPECT_EQ(error.file(), "exp.toml");
   EXPECT_EQ(error.line(), 7);
 }

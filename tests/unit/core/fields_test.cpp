@@ -164,10 +164,10 @@ TEST(FieldTable, RefusesTheWrongType) {
 }
 
 TEST(FieldTable, RefusesWhatViolatesAConstraint) {
-  EXPECT_STREQ(refused("count", 0).what(), "example.count: found 0, expected integer >= 1");
-  EXPECT_STREQ(refused("rate", 2.0).what(), "example.rate: found 2.0, expected number in (0, 2)");
-  EXPECT_STREQ(refused("rate", 0).what(), "example.rate: found 0, expected number in (0, 2)");
-  EXPECT_STREQ(refused("seed", -1).what(), "example.seed: found -1, expected integer >= 0");
+  EXPECT_STREQ(refused("count", 0).what(), "example.count: found 0, expected an integer >= 1");
+  EXPECT_STREQ(refused("rate", 2.0).what(), "example.rate: found 2.0, expected a number in (0, 2)");
+  EXPECT_STREQ(refused("rate", 0).what(), "example.rate: found 0, expected a number in (0, 2)");
+  EXPECT_STREQ(refused("seed", -1).what(), "example.seed: found -1, expected an integer >= 0");
 }
 
 TEST(FieldTable, NamesTheNearestOfAnEnumeration) {
@@ -179,7 +179,7 @@ TEST(FieldTable, NamesTheNearestOfAnEnumeration) {
 TEST(FieldTable, NamesThePathInsideANestedTable) {
   Value inner;
   inner["size"] = 0.0;
-  EXPECT_STREQ(refused("inner", inner).what(), "example.inner.size: found 0.0, expected number > 0");
+  EXPECT_STREQ(refused("inner", inner).what(), "example.inner.size: found 0.0, expected a number > 0");
   Value typo;
   typo["sise"] = 1.0;
   EXPECT_STREQ(refused("inner", typo).what(), "example.inner.sise: unknown key; did you mean 'size'?");
@@ -189,7 +189,16 @@ TEST(FieldTable, MissesARequiredField) {
   Value table = Value::Table{};
   table.line = 12;
   const auto error = refusal([&] { return Example::fields().read(table, "example"); });
-  EXPECT_STREQ(error.what(), "line 12: example.count: missing; expected integer >= 1");
+  EXPECT_STREQ(error.what(), "line 12: example.count: missing; expected an integer >= 1");
+}
+
+TEST(FieldTable, SaysTypesInWords) {
+  EXPECT_EQ(in_words("integer"), "an integer");
+  EXPECT_EQ(in_words("list of number"), "a list of number");
+  EXPECT_EQ(in_words("table"), "a table");
+  EXPECT_EQ(in_words("text"), "text");
+  EXPECT_EQ(in_words("true | false"), "true or false");
+  EXPECT_EQ(in_words(R"("auto" | integer | number > 0)"), R"("auto", an integer or a number > 0)");
 }
 
 TEST(FieldTable, SaysTheLineOfTheBadValue) {

@@ -90,8 +90,8 @@ budget = 12
 }
 
 TEST(Config, RefusesATuningThatCannotBe) {
-  expect_refused(experiment("", "[tuning]\nbudget = 0\n"), "tuning.budget", 11, "expected integer >= 1");
-  expect_refused(experiment("", "[tuning]\nresolution = 0.0\n"), "tuning.resolution", 11, "expected number > 0");
+  expect_refused(experiment("", "[tuning]\nbudget = 0\n"), "tuning.budget", 11, "expected an integer >= 1");
+  expect_refused(experiment("", "[tuning]\nresolution = 0.0\n"), "tuning.resolution", 11, "expected a number > 0");
   expect_refused(experiment("", "[tuning]\ngoal = \"speed\"\n"), "tuning.goal", 11, "unknown name \"speed\"");
 }
 
@@ -232,7 +232,7 @@ step = { rule = "constant", value = [0.1, 0.2] }
   EXPECT_EQ(option(config.methods[3], "value"), "0.1");
   expect_refused(
       experiment("", "[[method]]\nalgorithm = { name = \"gradient-tracking\", rounds = [1, 0] }\nstep = \"polyak\"\n"),
-      "method[1].algorithm.rounds", 11, "found 0, expected integer in [1, 1000000]");
+      "method[1].algorithm.rounds", 11, "found 0, expected an integer in [1, 1000000]");
 }
 
 TEST(Config, AutoChoosesTheAlgorithmToo) {
@@ -284,7 +284,7 @@ TEST(Config, RefusesAnEmptyList) {
 TEST(Config, TellsWhichEntryOfAListIsWrong) {
   expect_refused(
       experiment("", "[[method]]\nname = \"c\"\n[method.step]\nrule = \"constant\"\nvalue = [\n0.1,\n-1,\n]\n"),
-      "method[1].step.value", 16, "found -1, expected number > 0");
+      "method[1].step.value", 16, "found -1, expected a number > 0");
 }
 
 TEST(Config, RefusesTwoMethodsOfOneName) {
@@ -413,7 +413,8 @@ TEST(Config, RefusesMissingTables) {
   const std::string both = "[graph]\ntopology = \"ring\"\nagents = 3\n[problem]\ndimension = 2\nsamples = 4\n";
   expect_refused(both, "method", 0, "expected at least one [[method]]");
   expect_refused("method = []\n" + both, "method", 1, "expected at least one [[method]]");
-  expect_refused(both + "[method]\nstep = \"gap\"\n", "method", 7, "expected at least one [[method]]");
+  expect_refused(both + "[method]\nstep = \"gap\"\n", "method", 7,
+                 "found one table, expected a list of tables; in a file, write [[method]]");
   expect_refused(experiment("", "[[method]]\nname = \"x\"\n"), "method[1].step", 10, "missing");
   expect_refused(experiment("", "[[method]]\nstep = { sweeps = 2 }\n"), "method[1].step", 11, "expected a rule");
   expect_refused("[graph]\nagents = 3\n", "graph.topology", 1, "missing");
@@ -423,17 +424,17 @@ TEST(Config, RefusesMissingTables) {
 TEST(Config, RefusesWrongTypesAndRanges) {
   expect_refused(experiment("iterations = \"many\"\n"), "iterations", 1, "found \"many\", expected an integer");
   expect_refused(experiment("iterations = 2.0\n"), "iterations", 1, "found 2.0, expected an integer");
-  expect_refused(experiment("iterations = -1\n"), "iterations", 1, "found -1, expected integer >= 0");
-  expect_refused(experiment("record_every = 0\n"), "record_every", 1, "found 0, expected integer >= 1");
-  expect_refused(experiment("target = 0\n"), "target", 1, "found 0, expected number > 0");
-  expect_refused(experiment("target = nan\n"), "target", 1, "found nan, expected number > 0");
-  expect_refused(experiment("time_limit = inf\n"), "time_limit", 1, "found inf, expected number > 0");
+  expect_refused(experiment("iterations = -1\n"), "iterations", 1, "found -1, expected an integer >= 0");
+  expect_refused(experiment("record_every = 0\n"), "record_every", 1, "found 0, expected an integer >= 1");
+  expect_refused(experiment("target = 0\n"), "target", 1, "found 0, expected a number > 0");
+  expect_refused(experiment("target = nan\n"), "target", 1, "found nan, expected a number > 0");
+  expect_refused(experiment("time_limit = inf\n"), "time_limit", 1, "found inf, expected a number > 0");
   expect_refused(experiment("stop_at_target = 1\n"), "stop_at_target", 1, "found 1, expected true or false");
   expect_refused(experiment("name = \"\"\n"), "name", 1, "an empty name");
   expect_refused(experiment("graph = 3\n").substr(0, 10), "graph", 1, "found 3, expected a table");
-  expect_refused(experiment("record = { agents = 0 }\n"), "record.agents", 1, "\"auto\" | \"all\" | integer >= 1");
+  expect_refused(experiment("record = { agents = 0 }\n"), "record.agents", 1, "\"auto\", \"all\" or an integer >= 1");
   expect_refused(experiment("record = { agents = \"some\" }\n"), "record.agents", 1,
-                 "\"auto\" | \"all\" | integer >= 1");
+                 "\"auto\", \"all\" or an integer >= 1");
   expect_refused(experiment("", "[[method]]\nstep = 3\n"), "method[1].step", 11, "expected a rule");
   expect_refused(experiment("method = [3]\n").substr(0, 13) +
                      "[graph]\ntopology = \"ring\"\nagents = 3\n[problem]\ndimension = 2\nsamples = 4\n",

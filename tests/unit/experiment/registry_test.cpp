@@ -197,7 +197,7 @@ TEST(Registry, ItsEntriesAreRefusedLikeBuiltInOnes) {
     changed.replace(changed.find(from), from.size(), to);
     return std::string(refusal([&] { return read_config(read_toml(changed), "", mine()); }).what());
   };
-  EXPECT_NE(refused(on_scaled, "factor = 2.0", "factor = 0").find("problem.factor: found 0, expected number > 0"),
+  EXPECT_NE(refused(on_scaled, "factor = 2.0", "factor = 0").find("problem.factor: found 0, expected a number > 0"),
             std::string::npos);
   EXPECT_NE(refused(on_scaled, "factor = 2.0", "facto = 2").find("problem.facto: unknown key; did you mean 'factor'?"),
             std::string::npos);

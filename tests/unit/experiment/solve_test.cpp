@@ -144,7 +144,7 @@ TEST(Solve, ARunThatLosesMessagesGoesOnLosingTheSame) {
   EXPECT_FALSE(same(without.models(), whole.models()));
   options.faults.drop = 1;
   const auto refusal = polyhop::refusal([&] { return solve(*problem, network, options); });
-  EXPECT_STREQ(refusal.what(), "faults.drop: found 1.0, expected number in [0, 1)");
+  EXPECT_STREQ(refusal.what(), "faults.drop: found 1.0, expected a number in [0, 1)");
 }
 
 TEST(Solve, ACallbackSeesEveryPointAndEndsTheRun) {

@@ -247,7 +247,7 @@ TEST(TopologyErrors, RefuseKeysThatAreNotUsed) {
 }
 
 TEST(TopologyErrors, NameNumbersThatDoNotFit) {
-  EXPECT_EQ(error_of({{"topology", "ring"}, {"agents", 0}}), "graph.agents: found 0, expected integer >= 1");
+  EXPECT_EQ(error_of({{"topology", "ring"}, {"agents", 0}}), "graph.agents: found 0, expected an integer >= 1");
   EXPECT_EQ(error_of({{"topology", "rong"}, {"agents", 4}}),
             "graph.topology: unknown name \"rong\"; did you mean 'ring'?");
   EXPECT_EQ(error_of({{"topology", "hypercube"}, {"agents", 6}}),
@@ -271,7 +271,7 @@ TEST(TopologyErrors, NameNumbersThatDoNotFit) {
   EXPECT_EQ(error_of({{"topology", "stochastic-block"}, {"agents", 2}, {"blocks", 3}, {"within", 1}, {"between", 1}}),
             "graph.blocks: found 3, expected at most the number of agents, 2");
   EXPECT_EQ(error_of({{"topology", "erdos-renyi"}, {"agents", 4}, {"probability", 1.5}}),
-            "graph.probability: found 1.5, expected number in [0, 1]");
+            "graph.probability: found 1.5, expected a number in [0, 1]");
 }
 
 TEST(TopologyErrors, OptionsBuiltInCodeAreCheckedToo) {

@@ -79,15 +79,15 @@ TEST(AlgorithmTable, SaysWhatIsWrong) {
             "algorithm: found 3, expected an algorithm: algorithm = \"atc\" or algorithm = { name = \"atc\", ... }");
   EXPECT_EQ(complaint(algorithm_of("atc", {{"rounds", 2}})), "algorithm.rounds: unknown key; allowed: name");
   EXPECT_EQ(complaint(algorithm_of("gradient-tracking", {{"rounds", 0}})),
-            "algorithm.rounds: found 0, expected integer in [1, 1000000]");
+            "algorithm.rounds: found 0, expected an integer in [1, 1000000]");
   for (const Value& mixing : {Value(0.0), Value(1.1), Value("most"), Value(std::nan(""))}) {
     EXPECT_EQ(complaint(algorithm_of("exact-diffusion", {{"mixing", mixing}})),
-              "algorithm.mixing: found " + mixing.text() + ", expected number in (0, 1] | \"auto\"");
+              "algorithm.mixing: found " + mixing.text() + ", expected a number in (0, 1] or \"auto\"");
   }
   EXPECT_EQ(complaint(algorithm_of("kuruzov", {{"first", std::nan("")}})),
-            "algorithm.first: found nan, expected number > 0");
+            "algorithm.first: found nan, expected a number > 0");
   EXPECT_EQ(complaint(algorithm_of("dadam", {{"beta1", 1.0}})),
-            "algorithm.beta1: found 1.0, expected number in [0, 1)");
+            "algorithm.beta1: found 1.0, expected a number in [0, 1)");
 }
 
 // A Metropolis ring of an even number of agents has a_kk = 1/3 and lambda_min = -1/3.

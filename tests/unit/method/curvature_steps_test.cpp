@@ -198,16 +198,16 @@ TEST(CurvatureSteps, RefuseWhatIsNoStep) {
   const auto complaint = [](const Value& step) {
     return std::string(refusal([&] { return read_rule(step, "step"); }).what());
   };
-  EXPECT_EQ(complaint(step_of("adgd", {{"first", 0.0}})), "step.first: found 0.0, expected number > 0");
-  EXPECT_EQ(complaint(step_of("adgd", {{"first", -1.0}})), "step.first: found -1.0, expected number > 0");
-  EXPECT_EQ(complaint(step_of("adgd", {{"first", std::nan("")}})), "step.first: found nan, expected number > 0");
+  EXPECT_EQ(complaint(step_of("adgd", {{"first", 0.0}})), "step.first: found 0.0, expected a number > 0");
+  EXPECT_EQ(complaint(step_of("adgd", {{"first", -1.0}})), "step.first: found -1.0, expected a number > 0");
+  EXPECT_EQ(complaint(step_of("adgd", {{"first", std::nan("")}})), "step.first: found nan, expected a number > 0");
   EXPECT_EQ(complaint(step_of("adgd", {{"agree", "max"}})),
             "step.agree: unknown name \"max\"; allowed: none, min, mean");
   EXPECT_EQ(complaint(step_of("barzilai-borwein", {{"kind", "lang"}})),
             "step.kind: unknown name \"lang\"; did you mean 'long'?");
   for (const char* key : {"first", "min", "max"}) {
     EXPECT_EQ(complaint(step_of("barzilai-borwein", {{key, 0.0}})),
-              std::string("step.") + key + ": found 0.0, expected number > 0");
+              std::string("step.") + key + ": found 0.0, expected a number > 0");
   }
 }
 

@@ -161,8 +161,8 @@ TEST(OwnEntries, CanBeTuned) {
 TEST(OwnEntries, AreNamedInMessages) {
   EXPECT_EQ(complaint_about_rule("shi"), "step.rule: unknown name \"shi\"; did you mean 'shy'?");
   EXPECT_EQ(complaint_about_rule(step_of("shy", {{"valeu", 1}})),
-            "step.valeu: unknown key; did you mean 'value'?\nstep.value: missing; expected number > 0");
-  EXPECT_EQ(complaint_about_rule(step_of("shy", {{"value", 0}})), "step.value: found 0, expected number > 0");
+            "step.valeu: unknown key; did you mean 'value'?\nstep.value: missing; expected a number > 0");
+  EXPECT_EQ(complaint_about_rule(step_of("shy", {{"value", 0}})), "step.value: found 0, expected a number > 0");
   EXPECT_EQ(complaint_about_rule(step_of("tuned", {{"of", "shi"}})),
             "step.of.rule: unknown name \"shi\"; did you mean 'shy'?");
   EXPECT_EQ(complaint_about_rule(step_of("tuned", {{"of", "polyak"}})),

@@ -91,7 +91,7 @@ TEST(RuleTable, GapWithoutOptionsIsThePapers) {
 TEST(RuleTable, ReadsATunedStepThatNobodyCanBuild) {
   const RuleSpec spec = read_rule(step_of("tuned", {{"factor", 0.5}}), "step");
   EXPECT_EQ(spec.options.text(), "{ factor = 0.5, of = \"constant\" }");
-  EXPECT_EQ(complaint(step_of("tuned", {{"factor", 0.0}})), "step.factor: found 0.0, expected number > 0");
+  EXPECT_EQ(complaint(step_of("tuned", {{"factor", 0.0}})), "step.factor: found 0.0, expected a number > 0");
   launch_serial(test::network_of(Topology::path, 2), 1,
                 [&](Worker& worker) { EXPECT_THROW(spec.build({worker.network}), InputError); });
 }
@@ -120,14 +120,14 @@ TEST(RuleTable, SuggestsTheNearestName) {
 }
 
 TEST(RuleTable, SaysWhatIsMissingOrOutOfRange) {
-  EXPECT_EQ(complaint("constant"), "step.value: missing; expected number > 0");
-  EXPECT_EQ(complaint(step_of("constant", {{"value", 0.0}})), "step.value: found 0.0, expected number > 0");
+  EXPECT_EQ(complaint("constant"), "step.value: missing; expected a number > 0");
+  EXPECT_EQ(complaint(step_of("constant", {{"value", 0.0}})), "step.value: found 0.0, expected a number > 0");
   EXPECT_EQ(complaint(step_of("decay", {{"value", 1.0}, {"power", -1.0}})),
-            "step.power: found -1.0, expected number >= 0");
-  EXPECT_EQ(complaint(step_of("polyak", {{"max", 0.0}})), "step.max: found 0.0, expected number > 0");
+            "step.power: found -1.0, expected a number >= 0");
+  EXPECT_EQ(complaint(step_of("polyak", {{"max", 0.0}})), "step.max: found 0.0, expected a number > 0");
   for (const Value& rho : {Value(0.0), Value(2.0)}) {
     EXPECT_EQ(complaint(gap({{"relaxation", rho}})),
-              "step.relaxation: found " + rho.text() + ", expected number in (0, 2)");
+              "step.relaxation: found " + rho.text() + ", expected a number in (0, 2)");
   }
   EXPECT_EQ(complaint(gap({{"sweeps", 0}})),
             "step.sweeps: found 0, expected an integer from 1 to 1000000, or \"exact\"");
@@ -135,11 +135,11 @@ TEST(RuleTable, SaysWhatIsMissingOrOutOfRange) {
             "step.sweeps: found \"all\", expected an integer from 1 to 1000000, or \"exact\"");
   for (const Value& cap : {Value("1/sqrt(i)"), Value("-1/sqrt(i+1)"), Value(0.0), Value("x"), Value(true)}) {
     EXPECT_EQ(complaint(gap({{"cap", cap}})), "step.cap: found " + cap.text() +
-                                                  ", expected \"none\" | number > 0 | \"GAMMA/sqrt(i+1)\" | "
-                                                  "\"distance\" | \"FACTOR*distance\" | \"curvature\"");
+                                                  ", expected \"none\", a number > 0, \"GAMMA/sqrt(i+1)\", "
+                                                  "\"distance\", \"FACTOR*distance\" or \"curvature\"");
   }
   EXPECT_EQ(complaint(gap({{"optimum", "none"}})),
-            "step.optimum: found \"none\", expected \"zero\" | number | list | { file = \"...\" } | \"per-sample\" | "
+            "step.optimum: found \"none\", expected \"zero\", a number, a list, { file = \"...\" }, \"per-sample\" or "
             "\"estimate\"");
 }
 

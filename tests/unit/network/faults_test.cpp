@@ -250,7 +250,7 @@ TEST(Faults, OfAProbabilityOfOneAreRefused) {
   const auto refusal = polyhop::refusal([] {
     return FaultOptions::fields().read(Value::Table{{"drop", Value(1.0)}}, "faults");
   });
-  EXPECT_STREQ(refusal.what(), "faults.drop: found 1.0, expected number in [0, 1)");
+  EXPECT_STREQ(refusal.what(), "faults.drop: found 1.0, expected a number in [0, 1)");
 }
 
 }  // namespace

@@ -143,6 +143,24 @@ TEST_F(CsvReader, RefusesAllColumnsOfTextAtOnceAndMissingValuesBeside) {
   }
 }
 
+TEST_F(CsvReader, SaysHowAColumnMayNameTheSamples) {
+  const std::string taken = "`polyhop fit` takes it with --id ";
+  const auto told = [&](const std::string& text, const DataFormat& format = {}) {
+    return refusal("a.csv", text, format);
+  };
+  EXPECT_TRUE(
+      told("who,x,y\nAnn,1,3\nBob,2,4\nCy,3,5\n")
+          .ends_with("--drop who (in an experiment: drop = \"who\"); if it names the samples, " + taken + "who"));
+  EXPECT_TRUE(told("who,x,town,y\nAnn,1,Ulm,3\nBob,2,Ulm,4\nCy,3,Rome,5\n")
+                  .ends_with("; if column 1 ('who') names the samples, " + taken + "who"));
+  for (const char* text : {"town,x,y\nUlm,1,3\nRome,2,4\nUlm,3,5\n",  // not all different
+                           "age,x,y\nold,1,3\n7,2,4\n8,3,5\n"}) {     // not all text
+    EXPECT_EQ(told(text).find("--id"), std::string::npos) << told(text);
+  }
+  const std::string beside = told("who,no,x,y\nAnn,a,1,3\nBob,b,2,4\nCy,c,3,5\n", {.choice = {.id = "who"}});
+  EXPECT_EQ(beside.find("--id"), std::string::npos) << "there is one already: " << beside;
+}
+
 TEST_F(CsvReader, RefusesTextAmongFeatures) {
   EXPECT_EQ(refusal("a.csv", "x,city,y\n1,Ulm,3\n"),
             "2: column 2 ('city'): found \"Ulm\", expected a number; turn text into numbers first, or leave the column "

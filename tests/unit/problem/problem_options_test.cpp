@@ -90,16 +90,16 @@ TEST(ProblemOptions, ReadEveryKeyAndWriteItBack) {
 
 TEST(ProblemOptions, RefuseEachBadValueByItsPath) {
   EXPECT_EQ(refused("loss", "logistics"), R"(problem.loss: unknown name "logistics"; did you mean 'logistic'?)");
-  EXPECT_EQ(refused("l2", -1.0), "problem.l2: found -1.0, expected number >= 0");
-  EXPECT_EQ(refused("dimension", 0), "problem.dimension: found 0, expected integer >= 1");
-  EXPECT_EQ(refused("samples", -5), "problem.samples: found -5, expected integer >= 1");
-  EXPECT_EQ(refused("noise", -0.1), "problem.noise: found -0.1, expected number >= 0");
-  EXPECT_EQ(refused("scale_spread", -0.1), "problem.scale_spread: found -0.1, expected number >= 0");
-  EXPECT_EQ(refused("minimiser_spread", -0.1), "problem.minimiser_spread: found -0.1, expected number >= 0");
+  EXPECT_EQ(refused("l2", -1.0), "problem.l2: found -1.0, expected a number >= 0");
+  EXPECT_EQ(refused("dimension", 0), "problem.dimension: found 0, expected an integer >= 1");
+  EXPECT_EQ(refused("samples", -5), "problem.samples: found -5, expected an integer >= 1");
+  EXPECT_EQ(refused("noise", -0.1), "problem.noise: found -0.1, expected a number >= 0");
+  EXPECT_EQ(refused("scale_spread", -0.1), "problem.scale_spread: found -0.1, expected a number >= 0");
+  EXPECT_EQ(refused("minimiser_spread", -0.1), "problem.minimiser_spread: found -0.1, expected a number >= 0");
   EXPECT_EQ(refused("batch", 0), R"(problem.batch: found 0, expected an integer from 1 to 1000000 or "all")");
   EXPECT_EQ(refused("sampling", "cyclical"), R"(problem.sampling: unknown name "cyclical"; did you mean 'cyclic'?)");
-  EXPECT_EQ(refused("reference", "exact"), R"(problem.reference: found "exact", expected "solve" | "none" | number)");
-  EXPECT_EQ(refused("seed", -1), "problem.seed: found -1, expected integer >= 0");
+  EXPECT_EQ(refused("reference", "exact"), R"(problem.reference: found "exact", expected "solve", "none" or a number)");
+  EXPECT_EQ(refused("seed", -1), "problem.seed: found -1, expected an integer >= 0");
   EXPECT_EQ(refused("dimensions", 3), "problem.dimensions: unknown key; did you mean 'dimension'?");
 }
 
@@ -107,7 +107,7 @@ TEST(ProblemOptions, RefuseOptionsThatTheLossDoesNotHave) {
   Value huber = smallest();
   huber["loss"] = "huber";
   huber["delta"] = 0;
-  EXPECT_STREQ(refusal([&] { return read(huber); }).what(), "problem.delta: found 0, expected number > 0");
+  EXPECT_STREQ(refusal([&] { return read(huber); }).what(), "problem.delta: found 0, expected a number > 0");
   EXPECT_EQ(refused("delta", 2.0), "problem.delta: is an option of loss = \"huber\", not of least-squares");
   huber["delta"] = 1;
   huber["delt"] = 1;
@@ -127,8 +127,8 @@ std::string inconsistent(const Value::Table& entries) {
 }
 
 TEST(ProblemOptions, RefuseWhatDoesNotGoTogether) {
-  EXPECT_EQ(inconsistent({{"samples", 3}}), "problem.dimension: missing; expected integer >= 1");
-  EXPECT_EQ(inconsistent({{"dimension", 3}}), "problem.samples: missing; expected integer >= 1");
+  EXPECT_EQ(inconsistent({{"samples", 3}}), "problem.dimension: missing; expected an integer >= 1");
+  EXPECT_EQ(inconsistent({{"dimension", 3}}), "problem.samples: missing; expected an integer >= 1");
   EXPECT_EQ(inconsistent({{"dimension", 3}, {"samples", 3}, {"data", "x.csv"}}),
             "problem.data: is for source = \"file\"");
   EXPECT_EQ(inconsistent({{"dimension", 3}, {"samples", 3}, {"drop", "a"}}), "problem.drop: is for source = \"file\"");

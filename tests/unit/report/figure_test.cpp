@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
@@ -11,6 +12,7 @@
 #include <functional>
 #include <limits>
 #include <set>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -418,13 +420,37 @@ TEST_F(FigureTest, TheAxisEndsWithTheLastPointThatIsDrawn) {
   EXPECT_TRUE(holds(svg({record({cell("quick", risks), cell("slow", std::vector<double>(101, 1))})}), ">1000<"));
 }
 
-TEST_F(FigureTest, ABandEndsWhereItsUpperEdgeDiverges) {
+// The corners of an SVG's bands, (x, y) with y downwards.
+std::vector<std::pair<double, double>> corners_of_bands(const std::string& drawn) {
+  std::vector<std::pair<double, double>> out;
+  const std::string begin = "fill-opacity = '0.150000' points = '";
+  for (auto at = drawn.find(begin); at != std::string::npos; at = drawn.find(begin, at)) {
+    at += begin.size();
+    std::istringstream corners(drawn.substr(at, drawn.find('\'', at) - at));
+    char comma = 0;
+    for (double x = 0, y = 0; corners >> x >> comma >> y;) out.emplace_back(x, y);
+  }
+  return out;
+}
+
+TEST_F(FigureTest, ABandGoesOffTheTopWhereItsUpperEdgeDiverges) {
   std::vector<Cell> cells;
-  for (std::uint64_t seed = 0; seed < 4; ++seed) cells.push_back(cell("m", seed, {1, 0.1, 0.01}));
-  const std::string band = "fill-opacity";
-  EXPECT_TRUE(holds(svg({record(cells)}), band));
-  cells.push_back(test::cell("m", 4, {1}, Status::diverged));
-  EXPECT_FALSE(holds(svg({record(cells)}), band));
+  for (std::uint64_t seed = 0; seed < 4; ++seed) cells.push_back(cell("m", seed, {1, 0.5, 0.1, 0.01}));
+  const auto last_of_whole = std::ranges::max(corners_of_bands(svg({record(cells)})));
+  cells.push_back(test::cell("m", 4, {1, 0.9}, Status::diverged));
+  const auto corners = corners_of_bands(svg({record(cells)}));
+  ASSERT_FALSE(corners.empty());
+  // It ends with the curve, there from the lower edge up to the top, where the first point is.
+  const double right = std::ranges::max(corners).first;
+  EXPECT_DOUBLE_EQ(right, last_of_whole.first);
+  double top = last_of_whole.second;
+  double top_at_right = last_of_whole.second;
+  for (const auto& [x, y] : corners) {
+    top = std::min(top, y);
+    if (x == right) top_at_right = std::min(top_at_right, y);
+  }
+  EXPECT_LT(top, last_of_whole.second - 100);
+  EXPECT_DOUBLE_EQ(top_at_right, top);
 }
 
 TEST_F(FigureTest, RefusesToDrawNothing) {

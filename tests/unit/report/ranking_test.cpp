@@ -319,6 +319,8 @@ TEST(Ranking, SaysThatItIsOfTheRunsThatHaveEnded) {
   Cell other = ended;
   other.seed = 1;
   EXPECT_EQ(ranking_text(record({ended, other})).find("So far"), std::string::npos);
+  const std::string unreached = ranking_text(record({cell("a", {9, 2}), open}));
+  EXPECT_EQ(unreached.find("So far: no method"), 0U) << unreached;
 }
 
 TEST(Ranking, LastAndAveragedIteratesStandSideBySideWithTheirQuantiles) {
