@@ -19,6 +19,7 @@
 #include "data_input.hpp"
 #include "polyhop/core/atomic_file.hpp"
 #include "polyhop/core/error.hpp"
+#include "polyhop/core/memory_limit.hpp"
 #include "polyhop/core/npz_writer.hpp"
 #include "polyhop/experiment/run.hpp"
 #include "polyhop/experiment/store.hpp"
@@ -114,6 +115,19 @@ bool export_models(const Store& store, bool shared, NpzWriter& out) {
   return true;
 }
 
+// The tables and the page of what was run.
+void write_outputs(Outputs& outputs, bool shared, Outcome& out) {
+  if (export_models(*outputs.store, shared, outputs.models)) out.models = outputs.folder.file("models.npz");
+  write_curves(out.record, [&](std::string_view text) { outputs.curves.write(text); });
+  outputs.curves.commit();
+  outputs.summary.write(summary_json(out.record));
+  outputs.summary.commit();
+  outputs.page.write(html_report({out.record}));
+  outputs.page.commit();
+  out.page = outputs.page.path();
+  out.curves = outputs.curves.path();
+}
+
 Record run_config(const Config& config, const RunArguments& arguments, Progress& progress, Team& team,
                   std::optional<Outputs>& outputs) {
   RunOptions options;
@@ -182,18 +196,12 @@ Outcome run_experiment(const Config& config, const std::filesystem::path& place,
   Outcome out;
   out.record = run_config(config, arguments, progress, team, opened);
   if (!team.is_first() || out.record.cells.empty()) return out;
-  Outputs& outputs = *opened;
-  if (export_models(*outputs.store, team.size() > 1, outputs.models)) {
-    out.models = outputs.folder.file("models.npz");
+  // What was run is in the store, and all of it is needed at once here.
+  try {
+    with_enough_memory("record_every", [&] { write_outputs(*opened, team.size() > 1, out); });
+  } catch (const InputError& e) {
+    throw config.sources.located(e);
   }
-  write_curves(out.record, [&](std::string_view text) { outputs.curves.write(text); });
-  outputs.curves.commit();
-  outputs.summary.write(summary_json(out.record));
-  outputs.summary.commit();
-  outputs.page.write(html_report({out.record}));
-  outputs.page.commit();
-  out.page = outputs.page.path();
-  out.curves = outputs.curves.path();
   return out;
 }
 

@@ -134,6 +134,30 @@ step = { rule = "constant", value = 0.01 }
         self.rejected("run", "star.toml", "--quiet", names=["star.toml", "two-hop lists", "needs no two-hop lists"])
         self.rejected("check", "star.toml", names=["star.toml", "two-hop lists"])
 
+    def test_points_for_which_the_page_has_no_room(self):
+        self.put("points.toml", """\
+name = "points"
+iterations = 2000
+record_every = 1
+[graph]
+topology = "star"
+agents = 18
+[problem]
+dimension = 2
+samples = 2
+noise = 0.1
+reference = "none"
+[record]
+steps = "agents"
+[[method]]
+step = { rule = "constant", value = 0.01 }
+""")
+        few = self.polyhop("run", "points.toml", "--quiet", "--memory-limit", "2MB")
+        self.assertEqual(few.returncode, 3, few.stderr)
+        self.assertIn("polyhop: points.toml:3: record_every: needs ", few.stderr)
+        # What was run is kept.
+        self.done("run", "points.toml", "--quiet")
+
     def test_models_of_many_agents(self):
         self.put("many.toml", self.changed(("agents = 4", "agents = 20000"), ("dimension = 3", "dimension = 100"),
                                            ("samples = 5", "samples = 1"), ("iterations = 20", "iterations = 1")))

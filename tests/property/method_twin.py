@@ -29,7 +29,8 @@ Readings, where the formulas leave room:
   first. Else it ends an interval: the lower end where it is too short, the upper one where it is too long; the next trial is
   where a line through the slopes at the trial and at the lower end vanishes, cut to 2 to 20 times the trial as long as
   there is no upper end, then to the inner 80% of the interval; without such a line, since it has to rise, 20 times or a
-  quarter of the interval.
+  quarter of the interval. Without a step remembered, the 7th, 9th, ... trial that is not accepted is followed by one at a
+  tenth of the interval if the lower end was 0.
 - `optimum = "estimate"`: level l_k = 0. An epoch is the largest max(50, ceil(N/b)) of all agents. e_k averages Jhat_k
   (where values are tracked: f_k) with rate 1/epoch, from its first value on. After the last iteration of an epoch:
   ebar_k = sum_l a_kl e_l; flag_k = 1 if e_k < 0.99 times what it was an epoch before (infinite before the first);
@@ -715,10 +716,11 @@ class Kuruzov(Algorithm):
 
 
 class Search:
-    """The search for a step a along a direction with this slope, from a value."""
+    """The search for a step a along a direction with this slope, from a value; `scaled`: a is about 1."""
 
-    def __init__(self, value, slope, a):
+    def __init__(self, value, slope, a, scaled):
         self.value, self.slope, self.a, self.low, self.high = value, slope, a, (0.0, slope), None
+        self.scaled, self.tries = scaled, 0
 
     def accepts(self, value, slope):
         """Takes what was found at a; else the next a is there."""
@@ -731,6 +733,9 @@ class Search:
         root = np.inf
         if finite and slope > self.low[1]:
             root = self.a - slope * (self.a - self.low[0]) / (slope - self.low[1])
+        if not self.scaled and self.tries >= 6 and self.tries % 2 == 0 and self.low[0] == 0:
+            root = 0.0
+        self.tries += 1
         if lower:
             self.low = (self.a, slope)
         else:
@@ -761,7 +766,8 @@ class QuasiNewton(Algorithm):
                 self.remember(at - self.W[0], g - self.g)
             self.W, self.g = everywhere, g
             self.d = lbfgs_direction(g, self.pairs)
-            self.search = Search(value, g @ self.d, 1.0 if self.pairs else 1.0 / max(1.0, np.linalg.norm(g)))
+            first = 1.0 if self.pairs else 1.0 / max(1.0, np.linalg.norm(g))
+            self.search = Search(value, g @ self.d, first, bool(self.pairs))
         return np.full(len(self.W), self.mu)
 
     def remember(self, s, z):

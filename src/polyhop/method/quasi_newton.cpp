@@ -15,6 +15,7 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 constexpr double enough_decrease = 1e-4;  // Armijo's and Wolfe's constants, as everybody has them
 constexpr double enough_turn = 0.9;
 constexpr Index max_tries = 40;
+constexpr Index few_tries = 6;
 
 // How much a value may rise, relative to its size, and count as the same.
 double rounding_in(Element element) { return element == Element::float64 ? 1e-12 : 1e-6; }
@@ -97,7 +98,10 @@ QuasiNewton::Outcome QuasiNewton::take(double value, std::span<const double> gra
   }
   // The slope of a convex cost rises along the direction: a line through two slopes says where it vanishes.
   const bool rises = is_finite && slope > low_slope_;
-  const double guess = rises ? step_ - slope * (step_ - low_) / (slope - low_slope_) : infinite;
+  double guess = rises ? step_ - slope * (step_ - low_) / (slope - low_slope_) : infinite;
+  // The first step has no unit of length, so the minimum may be orders of magnitude nearer. Where the cost is nearly
+  // straight, slopes do not say so.
+  if (remembered_ == 0 && tries_ >= few_tries && tries_ % 2 == 0 && low_ == 0) guess = 0;
   if (is_lower) {
     low_ = step_;  // and still steep
     low_slope_ = slope;

@@ -111,6 +111,23 @@ TEST(QuasiNewton, ComesBackFromWhereValuesAreNotFinite) {
   EXPECT_LT(found.point.norm(), 1e-6);
 }
 
+TEST(QuasiNewton, FindsAMinimumFarNearerThanTheFirstStepOnACostThatIsStraightBehindIt) {
+  // Nine of ten samples in one class, one in the other, and a feature in large units: the slope of the cost is -0.4
+  // units at 0, and 0.1 far behind the minimum, ln 9 / units.
+  for (const double units : {1e3, 1e6, 1e9, 1e12}) {
+    const auto cost = [&](const Vector& w, Vector& g) {
+      const double z = units * w(0);
+      g(0) = units * (0.1 - 1 / (1 + std::exp(z)));
+      // ln(1 + e^-z) of nine tenths, ln(1 + e^z) of one.
+      return std::max(z, 0.0) + std::log1p(std::exp(-std::abs(z))) - 0.9 * z;
+    };
+    const Descent found = descended(cost, Vector::Zero(1), 1e-9 * units);
+    EXPECT_LE(found.gradient, 1e-9 * units) << units;
+    EXPECT_NEAR(found.point(0) * units, std::log(9.0), 1e-6) << units;
+    EXPECT_LT(found.evaluations, 60) << units;
+  }
+}
+
 TEST(QuasiNewton, GetsAsFarAsRoundingAllowsAndSaysSo) {
   // A large constant drowns what is left of the value long before the gradient vanishes.
   const Quadratic quadratic(10, 1e3);

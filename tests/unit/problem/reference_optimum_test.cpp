@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "polyhop/core/block.hpp"
 #include "polyhop/core/random.hpp"
 #include "polyhop/core/serial_collective.hpp"
 #include "polyhop/problem/optimum/descent.hpp"
@@ -554,6 +555,21 @@ TEST(ReferenceOptimum, OfFeaturesThatDifferByOrdersOfMagnitudeIsThatOfEvenOnes) 
   ASSERT_TRUE(even.minimiser && uneven.minimiser);
   EXPECT_NEAR(uneven.value, even.value, 1e-12);
   EXPECT_LE(uneven.accuracy, 1e-12);
+}
+
+TEST(ReferenceOptimum, DoesNotDependOnTheUnitsOfAllFeaturesTogether) {
+  for (const char* loss : {"smoothed-hinge", "logistic"}) {
+    Model model = {naive::random_data({10, 7, 15}, 4, true), loss};
+    const Reference one = solve_reference(model.problem());
+    ASSERT_GT(one.value, 0.01) << loss;
+    for (const double units : {1e-12, 1e12}) {
+      Model other = {naive::random_data({10, 7, 15}, 4, true), loss};
+      scale(units, other.data.features.dense());
+      const Reference scaled = solve_reference(other.problem());
+      ASSERT_TRUE(scaled.minimiser.has_value()) << loss << ' ' << units;
+      EXPECT_NEAR(scaled.value, one.value, 1e-12) << loss << ' ' << units;
+    }
+  }
 }
 
 TEST(ReferenceOptimum, OfDataThatAreNotBroughtTogetherHasTheLeastNorm) {

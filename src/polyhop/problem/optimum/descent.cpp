@@ -119,9 +119,11 @@ Reference by_descent(Cost& cost, const Vector& start) {
 
 Reference by_descent(Cost& cost) {
   constexpr double orders = 1e3;
+  constexpr double far = 1e6;  // from 1: what counts as small there may be everything
   const Vector zero = Vector::Zero(cost.penalty.size());
   const Vector unit = even_units(cost.squares() + cost.penalty);
-  if (unit.maxCoeff() <= orders * unit.minCoeff()) return by_descent(cost, zero);
+  const bool even = unit.maxCoeff() <= orders * unit.minCoeff();
+  if (even && unit.maxCoeff() <= far && unit.minCoeff() >= 1 / far) return by_descent(cost, zero);
   Scaled scaled(cost, unit);
   Reference reference = by_descent(scaled, zero);
   if (!reference.minimiser) return reference;
