@@ -87,7 +87,7 @@ class ProcessNetwork final : public Network {
     ProcessNetwork& other = *others_[owner];
     const Index theirs = other.known().slot_at(place);
     const Mail& from = other.mail();
-    for (std::size_t v = 0; v < static_cast<std::size_t>(message.vectors); ++v) {
+    for (int v = message.first; v < message.first + message.vectors; ++v) {
       copy_rows(from.vectors[v], theirs, mail().vectors[v], slot);
     }
     for (int s = 0; s < message.scalars; ++s) mail().scalars(slot, s) = from.scalars(theirs, s);

@@ -200,13 +200,13 @@ void Network::combine_mail_twice(Write write, Rows& out) {
 }
 
 void Network::combine_twice(const Rows& x, Rows& out) {
-  if (door_ == nullptr) return combine_mail_twice([&](Rows& mail) { copy_block(x, mail); }, out);
+  if (door_ == nullptr) return combine_mail_twice([&](Rows& sent) { copy_block(x, sent); }, out);
   combine(x, out);
   combine(out, out);
 }
 
 void Network::combine_twice(std::span<const double> c, const Gradients& g, Rows& out) {
-  if (door_ == nullptr) return combine_mail_twice([&](Rows& mail) { write_out(g, mail, own(0), c); }, out);
+  if (door_ == nullptr) return combine_mail_twice([&](Rows& sent) { write_out(g, sent, own(0), c); }, out);
   combine(c, g, out);
   combine(out, out);
 }

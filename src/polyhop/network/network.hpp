@@ -181,7 +181,7 @@ class Network {
     int hops = 1;
     int vectors = 0;
     int scalars = 0;
-    int first = 0;    // of the vectors
+    int first = 0;    // where the vectors are in the mail
     Index level = 0;  // along the spanning tree only: l from agents at depth l to those above them, -l the way back
   };
   using Mail = polyhop::Mail;
