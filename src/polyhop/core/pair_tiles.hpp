@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <vector>
 
 #include "polyhop/core/index.hpp"
@@ -13,17 +15,28 @@
 
 namespace polyhop {
 
+/// Sets of slots that meet in a pattern. Two agents are within two hops of each other if they share a neighbour, so the
+/// neighbourhoods of all agents are such sets, and together they are the pattern.
+struct SlotSets {
+  std::vector<Index> offset = {0};
+  MeteredVector<std::int32_t> slot;
+  std::int32_t first_own = 0;  // the slot of row 0
+};
+
 /// How the dot products over a sparse pattern are computed: a plan, made once, of tiles that share loaded rows. The
-/// rows are taken in groups. In a group, up to four rows that meet a slot make a column of a tile; two columns with the
+/// entries are taken in panels: those of a group of rows or, if rows come from far away, those of a few rows and slots
+/// of a set, which all meet. In a panel, up to four rows that meet a slot make a column of a tile; two columns with the
 /// same rows make one tile; and tiles with the same rows follow each other, so that these stay in the first cache.
 /// Every product has the same bits as kernels::dot, whatever the plan.
 class PairTiles {
  public:
   PairTiles() = default;
-  /// The products of `rows` rows. If given, those with mirror[e] >= 0 are copies of an earlier entry.
-  PairTiles(const SparseView& pattern, Index rows, const Index* mirror, VectorType vectors);
+  /// The products of `rows` rows. If given, those with mirror[e] >= 0 are copies of an earlier entry. Sets help to
+  /// plan; they need not cover the pattern.
+  PairTiles(const SparseView& pattern, Index rows, const Index* mirror, VectorType vectors, const SlotSets& sets = {});
 
   [[nodiscard]] bool is_made() const { return !panels_.empty(); }
+  [[nodiscard]] Index panels() const { return std::max<Index>(0, std::ssize(panels_) - 1); }
   /// out[e] = x[r] . y row slot[e] for every entry e of each row r.
   template <class T>
   void multiply(const void* const* x, const T* y, Index y_stride, double* out) {

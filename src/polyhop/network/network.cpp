@@ -435,10 +435,26 @@ void Network::prepare_two_hop() {
   }
 }
 
+// The neighbourhood of every agent that has a neighbour in the block, near ones one after the other.
+SlotSets Network::neighbourhoods() const {
+  SlotSets out;
+  out.first_own = static_cast<std::int32_t>(own(0));
+  std::vector<bool> is_done(agents());
+  for (Index k = 0; k < block_.size(); ++k) {
+    for (const Index centre : matrix_.rows().columns_of(block_.agent(k))) {
+      if (is_done[centre]) continue;
+      is_done[centre] = true;
+      for (const Index l : matrix_.rows().columns_of(centre)) out.slot.push_back(static_cast<std::int32_t>(slot(l)));
+      out.offset.push_back(static_cast<Index>(out.slot.size()));
+    }
+  }
+  return out;
+}
+
 // Products of these points with rows that agents hold themselves. A door may give them different rows each time.
 Reach Network::with_tiles(Reach points) {
   if (door_ != nullptr) return points;
-  if (!tiles_.is_made()) tiles_ = PairTiles(far_.view(), block_.size(), nullptr, vectors_);
+  if (!tiles_.is_made()) tiles_ = PairTiles(far_.view(), block_.size(), nullptr, vectors_, neighbourhoods());
   points.tiles = &tiles_;
   return points;
 }
@@ -557,7 +573,9 @@ void Network::pairwise(const Reach& x, std::span<double> out) {
   Reach list = x;
   const bool is_symmetric = door_ == nullptr;  // behind a door agents may have got different rows of each other
   if (is_symmetric) {
-    if (!mirrored_.is_made()) mirrored_ = PairTiles(far_.view(), block_.size(), mirror_.data(), vectors_);
+    if (!mirrored_.is_made()) {
+      mirrored_ = PairTiles(far_.view(), block_.size(), mirror_.data(), vectors_, neighbourhoods());
+    }
     list.tiles = &mirrored_;
   }
   polyhop::pairwise(list, own(0), own_rows_, out);

@@ -246,6 +246,7 @@ class Network {
   void fill(const SampleRows& samples, SampleProducts& memory, Index most);
   Reach view(const Delivery& delivery, const Rows& rows, Index columns) const;
   Reach with_tiles(Reach points);
+  [[nodiscard]] SlotSets neighbourhoods() const;
 
   const CombinationMatrix& matrix_;
   Block block_;

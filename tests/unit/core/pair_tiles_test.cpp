@@ -56,7 +56,7 @@ std::vector<const void*> places_of(const Rows& x) {
 
 // With every variant of the kernels that this machine has.
 template <class T>
-void expect_plain_products(const Pattern& pattern, Index rows, Index slots, Index columns) {
+void expect_plain_products(const Pattern& pattern, Index rows, Index slots, Index columns, const SlotSets& sets = {}) {
   const Rows x = random_rows<T>(rows, columns, 1);
   const Rows y = random_rows<T>(slots, columns, 2);
   const auto places = places_of(x);
@@ -66,7 +66,7 @@ void expect_plain_products(const Pattern& pattern, Index rows, Index slots, Inde
   for (const char* variant : kernels::variants()) {
     ASSERT_TRUE(kernels::use_variant(variant));
     std::vector<double> got(expected.size(), -1);
-    PairTiles(pattern.view(), rows, nullptr, {columns, element_of<T>})
+    PairTiles(pattern.view(), rows, nullptr, {columns, element_of<T>}, sets)
         .multiply(places.data(), y.as<T>(), y.stride(), got.data());
     EXPECT_EQ(bits(got), bits(expected)) << rows << " rows, " << slots << " slots, " << columns << " columns, "
                                          << variant;
@@ -88,6 +88,60 @@ TEST(PairTiles, AreThePlainProducts) {
 TEST(PairTiles, TakeAGroupOfRowsAndThenTheNext) {
   expect_plain_products<double>({1030, 20, 0.2}, 1030, 20, 5);   // rows of a line
   expect_plain_products<double>({135, 20, 0.2}, 135, 20, 1100);  // rows that are multiplied in runs
+}
+
+// More rows and slots than a second cache holds, so that panels are cut from the sets.
+constexpr Index far_slots = 420;
+constexpr Index far_columns = 1100;
+
+SlotSets sets_of(const std::vector<std::vector<std::int32_t>>& lists, std::int32_t first_own) {
+  SlotSets out;
+  out.first_own = first_own;
+  for (const auto& list : lists) {
+    out.slot.insert(out.slot.end(), list.begin(), list.end());
+    out.offset.push_back(static_cast<Index>(out.slot.size()));
+  }
+  return out;
+}
+
+// Every row meets the 20 slots of its own set of 20, and some others by chance.
+Pattern in_sets(Index rows, double chance) {
+  Pattern out(0, far_slots, 0);
+  Stream stream(3, Purpose::graph, rows);
+  for (Index r = 0; r < rows; ++r) {
+    for (Index l = 0; l < far_slots; ++l) {
+      if (l / 20 == r / 20 || stream.uniform() < chance) out.slot.push_back(static_cast<std::int32_t>(l));
+    }
+    out.offset.push_back(static_cast<Index>(out.slot.size()));
+  }
+  return out;
+}
+
+TEST(PairTiles, OfSetsAreThePlainProducts) {
+  std::vector<std::vector<std::int32_t>> lists;
+  for (std::int32_t l = 0; l < far_slots; ++l) {
+    if (l % 20 == 0) lists.emplace_back();
+    lists.back().push_back(l);
+  }
+  for (const double chance : {0.0, 0.02}) {  // with chance, there are entries that no set has
+    const Pattern pattern = in_sets(60, chance);
+    expect_plain_products<double>(pattern, 60, far_slots, far_columns, sets_of(lists, 0));
+    expect_plain_products<float>(pattern, 60, far_slots, 2 * far_columns, sets_of(lists, 0));
+  }
+  lists.push_back({3, 25, 44});  // an overlapping set, and one without rows
+  lists.push_back({400, 401});
+  expect_plain_products<double>(in_sets(60, 0), 60, far_slots, far_columns, sets_of(lists, 0));
+  expect_plain_products<double>(in_sets(60, 0), 60, far_slots, far_columns, sets_of(lists, 100));
+}
+
+TEST(PairTiles, OfSetsReadFewRowsAtATime) {
+  std::vector<std::vector<std::int32_t>> lists(1);
+  for (std::int32_t l = 0; l < far_slots; ++l) lists[0].push_back(l);
+  const Pattern all(60, far_slots, 1);
+  // 60 rows in four panels against 420 slots in 27.
+  EXPECT_EQ(PairTiles(all.view(), 60, nullptr, far_columns, sets_of(lists, 0)).panels(), 4 * 27);
+  EXPECT_EQ(PairTiles(all.view(), 60, nullptr, far_columns).panels(), 1) << "without sets";
+  EXPECT_EQ(PairTiles(all.view(), 60, nullptr, 10, sets_of(lists, 0)).panels(), 1) << "rows that are near anyway";
 }
 
 TEST(PairTiles, HaveNothingToDoWithoutEntries) {
@@ -116,12 +170,13 @@ TEST(PairTiles, WithAMirrorGiveTheSameAsWithout) {
   for (Index k = 0; k < rows; ++k) {
     for (Index l = 0; l < rows; ++l) mirror.push_back(l < k ? l * rows + k : -1);
   }
-  for (const Index columns : {3, 40, 600}) {
+  const SlotSets sets = sets_of({{0, 1, 2, 3, 4, 5, 6, 7}, {5, 6, 7, 8, 9, 10}}, 0);
+  for (const Index columns : {3, 40, 600, 30000}) {  // the last are far
     const Rows y = random_rows<double>(rows, columns, 3);
     const auto places = places_of(y);
     std::vector<double> got(rows * rows, -1);
     std::vector<double> expected(rows * rows);
-    PairTiles(all.view(), rows, mirror.data(), columns).multiply(places.data(), y.data(), y.stride(), got.data());
+    PairTiles(all.view(), rows, mirror.data(), columns, sets).multiply(places.data(), y.data(), y.stride(), got.data());
     plain::pairwise(all.view(), rows, places.data(), y.data(), y.stride(), columns, expected.data());
     EXPECT_EQ(bits(got), bits(expected)) << columns;
   }
