@@ -103,6 +103,8 @@ void TreeNewton::step(Index i, double tested, Rows& w, Oracle& oracle, std::span
   if (w.rows() == 0) return;  // nobody's block
   choose_direction();
   const double a = search(tested, samples, network);
+  is_lost_ = a == 0 && std::isfinite(value_) && std::abs(value_) > lost * std::abs(first_value_) &&
+             dot(gradient_, 0, gradient_, 0) > 0;
   move(a, w);
   std::ranges::fill(mu, a);
 }
