@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 # SPDX-FileCopyrightText: The polyhop authors
 # SPDX-License-Identifier: Apache-2.0
-"""Compares `auto` with tuned methods on problems that were made to be hard for it: fills a table of auto-rule.md.
+"""Compares `auto` with tuned methods on problems that were made to be hard for it: fills two tables of auto-rule.md.
 
     docs/make_weak_spots.py [POLYHOP] [--out FOLDER]
 
@@ -11,12 +11,13 @@ and scikit-learn, none of them drawn by make_auto.py, which says how methods are
 
 import argparse
 import pathlib
+import statistics
 
 import numpy as np
 from sklearn.datasets import load_iris, make_classification, make_friedman1
 
 from _document import ROOT, put
-from make_auto import BASELINES, GOALS, mean, median, ratios, run, share
+from make_auto import BASELINES, GOALS, SAMPLES, mean, median, ratios, run, share
 
 COLUMNS = {"last": "excess_risk", "averaged": "excess_risk_averaged"}
 
@@ -94,6 +95,42 @@ PROBLEMS = {
     "hinge, 1.3 epochs": ("path", 15, "", 127, "classes.csv", 'loss = "smoothed-hinge"\nstandardise = true'),
 }
 
+LOSSES = ("least-squares", "huber", "logistic", "smoothed-hinge")
+# of half an epoch at most: topology, agents, more of the graph, dimension, samples, iterations, noise
+SHORT = [("ring", 6, "", 6, 100, 50, 1.0), ("erdos-renyi", 20, "probability = 0.3", 20, 200, 100, 1.0), ("path", 1, "", 10, 400, 150, 1.0),
+         ("star", 12, "", 8, 500, 250, 0.5), ("ring", 10, "", 60, 150, 60, 0.5), ("ring", 8, "", 30, 100, 55, 0.0)]
+SHORT_REAL = [("softmax", "wine"), ("softmax", "digits"), ("logistic", "breast-cancer"), ("smoothed-hinge", "breast-cancer"), ("poisson", "digits"),
+              ("poisson", "diabetes"), ("huber", "diabetes"), ("least-squares", "diabetes")]
+
+
+def short_problems():
+    """{kind of data: problems}"""
+    kinds = {"synthetic, noisy": [], "synthetic, without noise": [], "real": []}
+    for loss in LOSSES:
+        for topology, agents, more, dimension, samples, iterations, noise in SHORT:
+            rest = f'loss = "{loss}"\ndimension = {dimension}\nsamples = {samples}\nnoise = {noise}'
+            kinds["synthetic, noisy" if noise else "synthetic, without noise"].append((topology, agents, more, iterations, "", rest))
+    for loss, source in SHORT_REAL:
+        for agents in (1, 4):
+            rest = f'loss = "{loss}"\nsource = "{source}"\nstandardise = true'
+            kinds["real"].append(("ring", agents, "", int(0.45 * SAMPLES[source] / agents), "", rest))
+    return kinds
+
+
+def short_table(polyhop, out):
+    lines = ["| data | problems | last, ATC | averaged, ATC | both, ATC | both, best of all | both, equal vectors | median ratio, last | averaged | diverged |",
+             "|---|---|---|---|---|---|---|---|---|---|"]
+    for kind, problems in short_problems().items():
+        runs = [run(polyhop, experiment(p, out), out / f"short-{kind.replace(' ', '-')}-{n}") for n, p in enumerate(problems)]
+        found = [ratios(curves, curves["auto"]) for curves in runs]
+        rows = [r for r, _ in found]
+        shares = [share(rows, "atc", ["last"]), share(rows, "atc", ["averaged"]), *(share(rows, what) for what in ("atc", "best", "vectors"))]
+        medians = [f"{statistics.median(r['atc', goal] for r in rows):.2g}" for goal in GOALS]
+        cells = [kind, str(len(rows)), *shares, *medians, str(sum(d for _, d in found))]
+        lines.append("| " + " | ".join(cells) + " |")
+        print(lines[-1], flush=True)
+    return "\n".join(lines)
+
 
 def experiment(problem, data):
     topology, agents, more, iterations, file, rest = problem
@@ -130,6 +167,7 @@ def main():
     counts = [sum(all(r[what, g] <= 1.05 for g in GOALS) for r in rows) for what in ("atc", "best", "vectors")]
     print(len(rows), counts, [share(rows, w) for w in ("atc", "best", "vectors")], mean(rows, "atc", "last"), diverged)
     put("auto-rule.md", "weak spots", "\n".join(lines))
+    put("auto-rule.md", "short runs", short_table(args.polyhop.resolve(), out))
 
 
 if __name__ == "__main__":

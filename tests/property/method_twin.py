@@ -852,7 +852,7 @@ class Newton:
         self.H = self.H + np.outer(z, z) / (s @ z) - np.outer(Hs, Hs) / (s @ Hs)
 
     def search(self, value, slope, p, tested):
-        """a at which the slope along p vanishes; samples that are not tested count as at the start."""
+        """a at which the slope along p vanishes; samples that are not tested count as at the start, but their slope may make up for a loss up to a = 1."""
         batch, N = self.whole, self.whole.h.shape[1]
         stride = max(1, int(0.618034 * N))
         while math.gcd(stride, N) != 1:
@@ -870,7 +870,8 @@ class Newton:
         while not found:
             self.looks += 1
             values, slopes = zip(*(look(a) for a in search.at))
-            found = search.ends(np.array(values) + value - start[0], np.array(slopes) + slope - start[1])
+            rest = value - start[0] + np.where(search.at <= 1, search.at, 0) * min(slope - start[1], 0)
+            found = search.ends(np.array(values) + rest, np.array(slopes) + slope - start[1])
         return search.best[1]
 
 

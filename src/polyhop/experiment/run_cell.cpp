@@ -3,6 +3,7 @@
 #include "polyhop/experiment/run_cell.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <string>
@@ -72,10 +73,12 @@ class Watch {
 };
 
 // Whether the run is not solved and no agent moved between the last two points. Then none will: a sample that happens
-// to be fitted gives a step of 0 now and then, but not to all agents at both points.
-bool is_stalled(const Cell& cell, const ExperimentOptions& options) {
+// to be fitted gives a step of 0 now and then, but not to all agents at both points. Algorithms that choose their own
+// steps rest where they find nothing lower, which is where they should, even if nobody knows the minimum.
+bool is_stalled(const Cell& cell, const Method& method, const ExperimentOptions& options) {
   if (cell.points.size() < 2) return false;
   const Point& last = cell.points.back();
+  if (method.algorithm.takes == Steps::own && std::isfinite(last.excess_risk)) return false;
   const Point& before = cell.points[cell.points.size() - 2];
   return last.excess_risk > options.target && last.step_max == 0 && before.step_max == 0 &&
          last.excess_risk == before.excess_risk && last.excess_risk_mean_model == before.excess_risk_mean_model &&
@@ -180,7 +183,7 @@ class WorkerRun {
     const auto end =
         recorder_.observe(i, seconds, run_.algorithm(), run_.average(), run_.oracle(), run_.rule().levels());
     if (is_first() && end) {
-      cell_.status = *end == Status::done && is_stalled(cell_, options_) ? Status::stalled : *end;
+      cell_.status = *end == Status::done && is_stalled(cell_, method_, options_) ? Status::stalled : *end;
       cell_.message = advice(method_, cell_.status);
     }
     if (is_first() && !end && control_.on_point) control_.on_point(cell_);

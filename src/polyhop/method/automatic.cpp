@@ -266,7 +266,11 @@ void Automatic::newton_step(Index i, Oracle& oracle, Network& network) {
   if (since <= 0) return;
   const double tested = since % epoch_ == 0 ? 1 : share_tested(since % epoch_);
   const bool ends = since % epoch_ == 0 || (i + 1 == iterations_ && tested >= least_tested);
-  if (ends) newton_->step(i, tested, w_, oracle, mu_, network);
+  if (!ends) return;
+  newton_->step(i, tested, w_, oracle, mu_, network);
+  if (!newton_->is_lost()) return;
+  passes_begin_ = never;
+  turn_ = i + 1;
 }
 
 // One evaluation per epoch, at its end.

@@ -76,9 +76,10 @@ class ClaimWatch {
 /// All agents switch together, by sums over the network. Costs GAP's traffic in stage 0, 1 vector per edge later.
 /// Linear models with finite data do better. With full gradients they use TreeDescent alone. With batches, all samples
 /// are evaluated over an epoch, as many iterations as the samples fill batches. A run that is long enough for a pass of
-/// TreeNewton uses nothing else, one pass per epoch. Models of more than 200 numbers need 5 epochs for that. Models of
-/// more than 1000 never use it; in a run of at least 8 epochs, they take 3 epochs of stage 1, and then TreeDescent.
-/// RememberingDescent's steps start to fall after the first quarter of its run, and end at 0.
+/// TreeNewton uses nothing else, one pass per epoch; only if a pass finds nothing lower while there is a cost left,
+/// TreeDescent goes on. Models of more than 200 numbers need 5 epochs for that. Models of more than 1000 never use it;
+/// in a run of at least 8 epochs, they take 3 epochs of stage 1, and then TreeDescent. RememberingDescent's steps start
+/// to fall after the first quarter of its run, and end at 0.
 class Automatic final : public Algorithm {
  public:
   Automatic(Rows start, const NoOptions& options, const Setting& setting);

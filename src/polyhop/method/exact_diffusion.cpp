@@ -14,10 +14,12 @@ namespace polyhop {
 
 namespace {
 
-// The requested c, if the network allows it.
+// The requested c, if the network allows it. Limits come from a lower bound on an eigenvalue: 1 may miss by a rounding.
 double allowed_mixing(const Mixing& mixing, double limit, const char* what) {
+  constexpr double rounding = 1e-9;
   if (mixing.largest) return limit;
-  if (mixing.value <= std::max(0.5, limit)) return mixing.value;
+  if (mixing.value <= 0.5) return mixing.value;
+  if (mixing.value <= limit + rounding) return std::min(mixing.value, limit);
   throw InputError("mixing", "found " + shortest(mixing.value) + ", which is too much for this network: " + what +
                                  " allows at most " + shortest(limit) + "; \"auto\" takes that");
 }

@@ -323,7 +323,9 @@ void GraphAwarePolyak::bound(const Iterate& at, std::span<const double> optimal,
     } else if (quadratic) {
       cbar_[k] = 2 * gap + slope;  // = c_k when the sample is fitted at w^o
     } else {
-      cbar_[k] = gap - squared_norms_[k] / (2 * scratch_[k]) + slope;  // co-coercivity
+      // Co-coercivity. Samples without features have neither a gradient nor a curvature.
+      const double gained = squared_norms_[k] > 0 ? squared_norms_[k] / (2 * scratch_[k]) : 0;
+      cbar_[k] = gap - gained + slope;
     }
   }
 }

@@ -103,6 +103,8 @@ void TreeNewton::step(Index i, double tested, Rows& w, Oracle& oracle, std::span
   if (w.rows() == 0) return;  // nobody's block
   choose_direction();
   const double a = search(tested, samples, network);
+  is_lost_ = a == 0 && std::isfinite(value_) && std::abs(value_) > lost * std::abs(first_value_) &&
+             dot(gradient_, 0, gradient_, 0) > 0;
   move(a, w);
   std::ranges::fill(mu, a);
 }
@@ -218,7 +220,8 @@ double TreeNewton::search(double tested, SampleGradients& samples, Network& netw
   read_row(penalty_, 0, chunk_.row(0));
   const double bend = dot(chunk_, 0, direction_, 0);
   const double mean = 1 / static_cast<double>(network.agents());
-  // Where not all samples are tested, what the others add at the start is taken for constant, and their slope too.
+  // Where not all samples are tested, what the others add at the start is taken for constant, and their slope too. Up
+  // to the whole step that slope may make up for what the tested ones lose: near the minimum, they are no judges of it.
   double other_value = 0;
   double other_slope = 0;
   if (tested < 1) {
@@ -234,7 +237,8 @@ double TreeNewton::search(double tested, SampleGradients& samples, Network& netw
     look(search.trials(), samples, network);
     for (std::size_t n = 0; n < values.size(); ++n) {
       const double a = search.trials()[n];
-      values[n] = mean * value_at_[n][0] + other_value + fixed + a * (tilt + a * bend / 2);
+      const double made_up = a <= 1 ? a * std::min(other_slope, 0.0) : 0;
+      values[n] = mean * value_at_[n][0] + other_value + made_up + fixed + a * (tilt + a * bend / 2);
       slopes[n] = mean * slope_at_[n][0] + other_slope + tilt + a * bend;
     }
     found = search.take(values, slopes);

@@ -34,9 +34,12 @@ class TreeNewton {
   /// The pass that ends with iteration i; `tested`: the share of the samples on which a is chosen (least squares take a
   /// = 1 unless all are tested). Counted as evaluating all batches, values and gradients, and gradients once more if H
   /// is summed again. The first pass begins at the average of the rows of w. A step that gains less than 1e-12 of the
-  /// cost (for least squares, also less than 1e-24 of the cost at the first pass, or 1e-11 in single precision) is taken
-  /// without a search, and is the last: after it nothing is evaluated or sent. mu is a.
+  /// cost (for least squares, also less than 1e-24 of the cost at the first pass, or 1e-11 in single precision) is
+  /// taken without a search, and is the last: after it nothing is evaluated or sent. mu is a.
   void step(Index i, double tested, Rows& w, Oracle& oracle, std::span<double> mu, Network& network);
+  /// Whether the last pass had a gradient, and found nothing lower along p: far from the minimum, second derivatives
+  /// can be so small that -H^-1 g says nothing.
+  [[nodiscard]] bool is_lost() const { return is_lost_; }
   void register_state(StateRegistry& state);
 
  private:
@@ -83,6 +86,7 @@ class TreeNewton {
   Index begun_ = 0;
   Index matrices_ = 0;  // that were summed
   Index rests_ = 0;
+  bool is_lost_ = false;
 };
 
 }  // namespace polyhop

@@ -8,6 +8,7 @@
 
 #include "polyhop/core/block.hpp"
 #include "polyhop/core/error.hpp"
+#include "polyhop/core/memory_limit.hpp"
 #include "polyhop/core/random.hpp"
 #include "polyhop/problem/costs.hpp"
 #include "polyhop/problem/sample_gradients.hpp"
@@ -83,6 +84,7 @@ class SagaOracle final : public EstimatingOracle {
       : EstimatingOracle(std::move(oracle), block, vectors), changes_(slopes_.size()) {
     Index most = 0;
     for (Index k = 0; k < block.size(); ++k) most = std::max(most, samples_.count(k));
+    expect_room(block.size(), most * samples_.width());
     table_ = Rows(block.size(), most * samples_.width());
   }
 
@@ -146,6 +148,15 @@ class SagaOracle final : public EstimatingOracle {
       }
     }
     samples_.add(k, change, mean_);
+  }
+
+  // Costs that are not linear models remember a gradient per sample.
+  static void expect_room(Index agents, Index numbers) {
+    const double bytes = static_cast<double>(agents) * static_cast<double>(numbers) * sizeof(double);
+    if (bytes <= memory_left()) return;
+    throw InputError("gradient", "\"saga\" would remember " + std::to_string(numbers) + " numbers per agent, " +
+                                     memory_text(bytes) + " for " + std::to_string(agents) + " agents; " +
+                                     memory_limit_text() + ", or use \"lsvrg\", which keeps two models per agent");
   }
 
   [[nodiscard]] std::span<double> remembered(Index k, Index sample) {

@@ -367,6 +367,21 @@ TEST(Run, DoesNotCallARunStalledThatIsSolvedOrMoves) {
   EXPECT_EQ(run(tiny("iterations = 0\n", too_high)).cells[0].status, Status::done);
 }
 
+// `auto` stops where nothing is lower; that nobody knows the minimum does not make it stalled.
+TEST(Run, DoesNotCallAnAlgorithmStalledThatRestsAtAnUnknownMinimum) {
+  for (const bool all : {false, true}) {
+    Config config = tiny("iterations = 400\n", "\"auto\"");
+    config.options.problem.noise = 1;
+    config.options.problem.samples = 30;
+    config.options.problem.model.batch.all = all;
+    config.options.problem.reference = {.solve = false, .value = {}};
+    const Cell cell = run(config).cells[0];
+    EXPECT_GT(cell.points.back().excess_risk, config.options.target);
+    EXPECT_EQ(cell.status, Status::done) << all;
+    EXPECT_EQ(cell.message, "") << all;
+  }
+}
+
 TEST(Run, TellsWhatToDoAboutDivergence) {
   const Config config = tiny("iterations = 1000\n", "{ rule = \"constant\", value = 1e3 }");
   const Cell cell = run(config).cells[0];

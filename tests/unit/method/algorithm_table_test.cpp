@@ -106,6 +106,12 @@ TEST(AlgorithmTable, MixesAsMuchAsTheNetworkAllows) {
   EXPECT_EQ(mixing(test::network_of(Topology::complete, 1), "primal", "auto"), 1);
   EXPECT_EQ(mixing(test::network_of(Topology::complete, 1), "dual", "auto"), 1);
   EXPECT_EQ(mixing(ring, "primal", 0.7), 0.7);
+  // 1 may be written where 1 is the limit, which is known up to rounding.
+  for (const Topology topology : {Topology::complete, Topology::star}) {
+    const CombinationMatrix matrix = test::network_of(topology, 6);
+    EXPECT_EQ(mixing(matrix, "primal", 1.0), mixing(matrix, "primal", "auto"));
+  }
+  EXPECT_EQ(mixing(ring, "dual", 0.75), mixing(ring, "dual", "auto"));
   const auto error = polyhop::refusal([&] { return mixing(ring, "primal", 0.8); });
   EXPECT_EQ(error.path(), "mixing");
   EXPECT_EQ(error.message().substr(0, 53), "found 0.8, which is too much for this network: the sm");

@@ -12,6 +12,8 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -285,6 +287,39 @@ TEST(Automatic, BeginsLaterWhereModelsDoNotBeginAtZero) {
   EXPECT_LT(largest_distance(run.w, instance.reference.minimiser.value()), 1e-12);
 }
 
+// Far from the minimum, e^-100 is all the curvature there is: no point along Newton's direction is lower.
+TEST(Automatic, GoesOnWithWholeGradientsWhereSecondDerivativesAreLost) {
+  const CombinationMatrix matrix = network_of(Topology::path, 3);
+  for (const auto& [loss, other, best] :
+       {std::tuple{"logistic", -1.0, std::log(4.0)}, {"poisson", 6.0, std::log(2.0)}}) {
+    const std::vector<std::vector<double>> own = {{1, 1}, {1, 1}, {1, other}, {1, 1}, {1, 1}};
+    const auto problem = problem_of({own, own, own}, loss);
+    const Rows start = rows_of({{-100}, {-100}, {-100}});
+    // Its first pass ends after an epoch and a half.
+    const auto pass = test::run_rule(matrix, *problem, {}, start, 8, "auto", nullptr, 100);
+    EXPECT_EQ(count(pass, "auto.turn"), 8) << loss;
+    EXPECT_LT(largest_distance(pass.w, {-100}), 1e-12) << loss;
+    const auto run = test::run_rule(matrix, *problem, {}, start, 300, "auto", nullptr, 300);
+    EXPECT_LT(largest_distance(run.w, {best}), 1e-7) << loss;
+    EXPECT_TRUE(test::same_bits(run.averaged, run.w)) << loss;
+  }
+}
+
+// Where the cost is gone, there is nothing to go on with, however long the run.
+TEST(Automatic, RestsWhereAPassLeavesNoCost) {
+  for (const char* loss : {"smoothed-hinge", "logistic"}) {
+    const auto problem = problem_of({{{1, 1}, {2, 1}}, {{-1, -1}, {-2, -1}}}, loss);
+    const auto run = [&](Index iterations) {
+      return test::run_rule(network_of(Topology::path, 2), *problem, {}, Rows(2, 1), iterations, "auto", nullptr,
+                            iterations);
+    };
+    const auto shorter = run(40);
+    EXPECT_EQ(count(shorter, "auto.passes_begin"), 0) << loss;
+    EXPECT_LT(largest_cost(*problem, shorter.w), 1e-13) << loss;
+    EXPECT_EQ(run(60).evaluations.gradients, shorter.evaluations.gradients) << loss;
+  }
+}
+
 // Three epochs and the remainder of the run by batches, then one evaluation of all samples at the end of each epoch,
 // the last one in the last iteration.
 TEST(Automatic, TakesWholeGradientsOfManyNumbersInALongRun) {
@@ -432,11 +467,29 @@ TEST(Automatic, RestsAtACommonMinimiser) {
 
 TEST(Automatic, RestsWhereThereIsNothingToLearn) {
   // No features at all: no gradient, no curvature, no step.
-  const auto problem = problem_of({{{0, 0, 1}}, {{0, 0, 2}}, {{0, 0, 3}}, {{0, 0, 4}}});
   const Rows start = rows_of({{1, 2}, {1, 2}, {1, 2}, {1, 2}});
-  const auto run = run_auto(network_of(Topology::path, 4), *problem, start, 700);
-  EXPECT_LT(largest_distance(run.w, {1, 2}), 1e-14);
-  EXPECT_EQ(run.mu.back(), std::vector<double>(4, 0.0));
+  for (const char* loss : {"least-squares", "logistic", "huber", "smoothed-hinge", "poisson"}) {
+    const bool counts = std::string_view(loss) == "poisson";
+    const double other = counts ? 3 : -1;
+    const auto problem = problem_of({{{0, 0, 1}}, {{0, 0, other}}, {{0, 0, 1}}, {{0, 0, other}}}, loss);
+    const auto run = run_auto(network_of(Topology::path, 4), *problem, start, 700);
+    EXPECT_LT(largest_distance(run.w, {1, 2}), 1e-14) << loss;
+    EXPECT_TRUE(counts || run.mu.back() == std::vector<double>(4, 0.0)) << loss;
+  }
+}
+
+TEST(Automatic, BearsSamplesWithoutFeatures) {
+  // Documents without a known word, in every stage that batches pass through.
+  for (const char* loss : {"least-squares", "logistic", "huber", "smoothed-hinge", "poisson"}) {
+    for (const double l2 : {0.0, 0.1}) {
+      const auto problem =
+          problem_of({{{0, 0, 1}, {2, 1, 1}, {0, 0, 1}}, {{0, 0, 1}, {0, 0, 1}}, {{1, 3, 1}}}, loss, l2);
+      for (const Index iterations : {1, 2, 5, 70, 300}) {
+        const auto run = run_auto(network_of(Topology::path, 3), *problem, Rows(3, 2), iterations);
+        EXPECT_TRUE(test::is_finite(run.state)) << loss << ", " << iterations << " iterations, l2 " << l2;
+      }
+    }
+  }
 }
 
 TEST(Automatic, LearnsThroughAnAgentThatHasNothingToLearn) {

@@ -339,6 +339,21 @@ TEST(GraphAwarePolyak, StandsStillWithoutAGradient) {
   }
 }
 
+TEST(GraphAwarePolyak, StandsStillOnASampleWithoutFeatures) {
+  // Agent 1 has no gradient, and no curvature to divide by.
+  const Reference reference = test::known({0, 1});
+  for (const char* loss : {"least-squares", "logistic", "huber", "smoothed-hinge"}) {
+    const auto problem = problem_of({{{3, 4, 1}}, {{0, 0, 1}}, {{1, 0, -1}}}, loss);
+    for (const Value& step : test::gap_sets()) {
+      SCOPED_TRACE(step.text() + " " + loss);
+      const auto after = one_step(network_of(Topology::path, 3), *problem, step, Rows(3, 2), &reference);
+      EXPECT_EQ(after.mu[1], 0);
+      for (const double m : after.mu) EXPECT_TRUE(std::isfinite(m));
+      for (Index k = 0; k < 3; ++k) EXPECT_TRUE(std::isfinite(after.w(k, 0)) && std::isfinite(after.w(k, 1)));
+    }
+  }
+}
+
 TEST(GraphAwarePolyak, StandsStillWhereEveryoneIsFitted) {
   const auto problem = problem_of({{{3, 4, 0}}, {{1, 2, 0}}, {{1, 0, 0}}});
   const Reference reference = test::known({0, 0});

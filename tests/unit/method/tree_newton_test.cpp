@@ -114,6 +114,26 @@ TEST(TreeNewton, TestsAShareOfTheSamples) {
   EXPECT_GT(some.sent[0].scalars, all.sent[0].scalars);  // what the others add at the start
 }
 
+// Near the minimum, half of the samples may get worse where all get better. Both halves are tested: of the counts 4 and
+// 3, and of 1 and 2, whose common minimiser is ln 2.5.
+TEST(TreeNewton, GoesOnWhereTheSamplesTestedAloneGetWorse) {
+  for (const bool high : {true, false}) {
+    const auto problem = high ? problem_of({{{1, 4}, {1, 1}}, {{1, 3}, {1, 2}}}, "poisson")
+                              : problem_of({{{1, 1}, {1, 4}}, {{1, 2}, {1, 3}}}, "poisson");
+    launch_serial(network_of(Topology::path, 2), 1, [&](Worker& worker) {
+      const auto oracle = problem->oracle({0, 2}, 0);
+      Rows w(2, 1);
+      std::vector<double> mu(2);
+      TreeNewton newton(w, *oracle);
+      newton.step(999, 1, w, *oracle, mu, worker.network);
+      const double before = std::abs(w(0, 0) - std::log(2.5));
+      newton.step(1999, 0.5, w, *oracle, mu, worker.network);
+      EXPECT_EQ(mu[0], 1) << high;
+      EXPECT_LT(std::abs(w(0, 0) - std::log(2.5)), 0.1 * before) << high;
+    });
+  }
+}
+
 // A parabola has its minimum at the end of the whole step, which the samples tested need not have.
 TEST(TreeNewton, TakesTheWholeStepOfLeastSquaresUntested) {
   const auto problem = problem_of({{{1, 1}, {1, 7}, {3, 2}}, {{2, 8}, {1, 0}, {2, 5}}});

@@ -19,6 +19,7 @@
 #include "polyhop/problem/costs.hpp"
 #include "polyhop/problem/objective.hpp"
 #include "polyhop/problem/softmax_problem.hpp"
+#include "support/memory_scope.hpp"
 #include "support/trial.hpp"
 #include "unit/core/refusal.hpp"
 #include "unit/problem/naive.hpp"
@@ -283,6 +284,30 @@ TEST(GradientEstimate, RefusesSamplesWithoutEnd) {
   const auto error = refusal([&] { return make_oracle(problem, {0, 1}, 0, Kind::saga); });
   EXPECT_EQ(error.path(), "gradient");
   EXPECT_NE(error.message().find("infinitely many samples"), std::string::npos) << error.message();
+}
+
+// Costs of one's own are remembered by vectors, as many as there are samples.
+TEST(GradientEstimate, SaysWhatMemoryItWouldTakeBeforeItTakesAny) {
+  class Long final : public Objective {
+   public:
+    [[nodiscard]] Index dimension() const override { return 1000; }
+    [[nodiscard]] Index samples() const override { return 500; }
+    [[nodiscard]] double value(std::span<const double>, std::span<const Index>) const override { return 0; }
+    double value_and_gradient(std::span<const double>, std::span<const Index>, std::span<double>) const override {
+      return 0;
+    }
+  };
+  const auto cost = std::make_shared<Long>();
+  const ObjectiveProblem problem(std::vector<std::shared_ptr<const Objective>>{cost, cost}, {.size = 1, .all = false});
+  const MemoryScope scope(memory_held() + 5e6);
+  const auto error = refusal([&] { return make_oracle(problem, {0, 2}, 0, Kind::saga); });
+  EXPECT_EQ(error.path(), "gradient");
+  EXPECT_EQ(error.message().find("\"saga\" would remember 500000 numbers per agent, 8 MB for 2 agents; the memory "
+                                 "limit is "),
+            0)
+      << error.message();
+  EXPECT_NE(error.message().find("or use \"lsvrg\""), std::string::npos) << error.message();
+  EXPECT_NE(make_oracle(problem, {0, 2}, 0, Kind::lsvrg), nullptr);
 }
 
 TEST(GradientEstimate, BelongsToNoValue) {
