@@ -87,6 +87,11 @@ class Fit(Page):
         self.open("fit", "fit.html")
         bars = self.script("return [...document.querySelectorAll('.track')].map(e => e.getBoundingClientRect().right)")
         self.assertLessEqual(max(bars), 390, "the bars are on the screen")
+        lines = self.script("""
+            return [...document.querySelectorAll("#traffic-table th")].map(
+                e => e.firstChild && (r => (r.selectNodeContents(e), new Set([...r.getClientRects()].map(b => b.top)).size))(
+                    document.createRange()));""")
+        self.assertLessEqual(max(lines), 2, "there is room for what the numbers are")
         self.open("fit-classes", "fit.html")
         tall = self.script("""
             const cell = document.querySelector("#coefficients-table tr.apart td");
