@@ -209,7 +209,7 @@ int report_command(const ReportArguments& arguments) {
     records.push_back(load_record(folder, false));
     if (records.back().cells.empty()) {
       throw InputError("DIR",
-                       "the experiment in '" + folder + "' has no runs yet; 'polyhop run' with its file goes on");
+                       "the experiment in '" + folder + "' has no runs yet; `polyhop run FILE` starts or resumes them");
     }
   }
   if (!arguments.json) tell_apart(records, arguments.folders);
