@@ -231,6 +231,24 @@ class BadInput(CommandTest):
             'polyhop: e.toml:25: method."far".step.value: found -1',
         ])
 
+    def test_a_wrong_number_hides_no_misspelt_key_beside_it(self):
+        self.put("e.toml", self.changed(("dimension = 3", "dimension = 0\nbatch = 3"), ("samples = 5", "sampels = 5")))
+        self.assertEqual([line.split(", ")[0] for line in self.polyhop("check", "e.toml").stderr.splitlines()], [
+            "polyhop: e.toml:12: problem.dimension: found 0",
+            "polyhop: e.toml:14: problem.sampels: unknown key; did you mean 'samples'?",
+        ])
+
+    def test_everything_wrong_with_a_method_is_told_at_once(self):
+        self.put("e.toml", self.changed(('name = "far"\naverage = false', 'name = "GAP"\naverag = 1\nalgorithm = "atcc"'),
+                                        ("value = 1e6", "value = -1")))
+        self.assertEqual([line.split("; ")[0].split(", ")[0]
+                          for line in self.polyhop("check", "e.toml").stderr.splitlines()], [
+            'polyhop: e.toml:19: method."GAP".name: two methods are called "GAP"',
+            'polyhop: e.toml:21: method."GAP".averag: unknown key',
+            'polyhop: e.toml:22: method."GAP".algorithm: unknown name "atcc"',
+            'polyhop: e.toml:23: method."GAP".step.value: found -1',
+        ])
+
     def test_all_that_is_missing_is_told_at_once(self):
         self.put("e.toml", self.changed(("dimension = 3\nsamples = 5\n", "")))
         self.assertEqual([line.split("; ")[0] for line in self.polyhop("check", "e.toml").stderr.splitlines()],
