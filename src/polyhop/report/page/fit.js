@@ -136,7 +136,7 @@ function drawLines(figure, lines, options) {
   const chart = plot(figure, {
     x: d3.scale.linear().domain([0, last]),
     xAxis: linearAxis,
-    xTitle: "Iterations",
+    xTitle: "Iteration",
     height: Math.round(Math.min(420, Math.max(260, figure.clientWidth * 0.36))),
     ...options,
   });
