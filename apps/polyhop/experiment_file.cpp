@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Whether a TOML file looks like an experiment, be it a sound one or not: one of its lines begins a table of one, or
+// Whether a TOML file looks like an experiment, valid or not: one of its lines begins a table of one, or
 // includes another file.
 bool is_experiment(const fs::path& file) {
   constexpr std::array<std::string_view, 4> signs = {"[[method", "[graph", "[problem", "include"};
