@@ -67,6 +67,9 @@ class Fit(Page):
         self.assertGreater(min(widths), 0)
         self.assertEqual(widths, sorted(widths, reverse=True))
         self.assertIn("adds to the score of 'yes'", self.one("#coefficients-note").text)
+        self.open("fit-numbers", "fit.html")
+        self.assertIn("The intercept per deviation is the prediction where", self.one("#coefficients-note").text)
+        self.open("fit", "fit.html")
         self.press("#more")
         self.assertEqual(len(self.rows("#coefficients-table")), 41)
 

@@ -296,6 +296,15 @@ std::string fit_page(const std::string& name) {
     result.held_out->metrics[0].second = 0.5;
     result.held_out->confusion[0][1] = 7;
   }
+  if (name == "fit-numbers") {
+    options.model.loss = builtin_loss("least-squares");
+    result.model.options.loss = options.model.loss;
+    result.model.classes.clear();
+    result.deviation.assign(result.model.features.size(), 2);
+    result.mean.assign(result.model.features.size(), 0);
+    result.fitted.classes.clear();
+    result.fitted.confusion.clear();
+  }
   if (name == "fit-single") {
     result.held_out = result.fitted;
     result.held_out->samples = 1;

@@ -264,11 +264,11 @@ function showCoefficients() {
       (coefficients.scale ?
            (one ? "Coefficient: " : "Per deviation of the feature: ") + (one ?
                 `what one unit of the feature, as in the file, adds to ${subject}; per deviation: what one standard ` +
-                    "deviation of it adds, which makes features comparable. The intercept per deviation is the score " +
+                    `deviation of it adds, which makes features comparable. The intercept per deviation is ${subject} ` +
                     "where every feature has its mean." :
                 `what one standard deviation adds to ${subject}, which makes features comparable; the intercept is ` +
-                    "the score where every feature has its mean. The CSV has the coefficients per unit.") :
-           `What one unit of the feature adds to ${subject}. Features in unlike units cannot be compared by it.`) +
+                    `${subject} where every feature has its mean. The CSV has the coefficients per unit.`) :
+           `What one unit of the feature adds to ${subject}. Features in different units cannot be compared this way.`) +
       (listed < coefficients.total ? ` ${listed} of ${coefficients.total} features; all are in the model's file.` : "");
 }
 
