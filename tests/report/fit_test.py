@@ -59,6 +59,14 @@ class Fit(Page):
         self.assertEqual(self.texts("#progress-figure .target text"), ["tolerance"])
         self.assertNotIn("heldout", self.shown())
 
+    def test_disagreement_that_is_rounding_is_not_drawn(self):
+        self.open("fit-together", "fit.html")
+        self.assertIn("heldout", self.shown())
+        self.assertEqual([self.one(part).is_displayed() for part in ("#ending", "#progress-figure", "#legend")],
+                         [True, False, False])
+        self.assertEqual([b.text for b in self.all("#progress [data-save]") if b.is_displayed()], ["CSV"])
+        self.assertEqual(self.one("#progress-note").text, "All agents have the same model at every step.")
+
     def test_the_largest_coefficient_comes_first(self):
         rows = self.rows("#coefficients-table")
         self.assertEqual(rows[0][:2], ["h40", "0.4"])

@@ -305,6 +305,12 @@ std::string fit_page(const std::string& name) {
     result.fitted.classes.clear();
     result.fitted.confusion.clear();
   }
+  if (name == "fit-together") {
+    options.method = FitMethod::automatic;
+    options.model.batch = {4, false};
+    for (FitState& state : result.history) state.disagreement = 1e-16;
+    result.held_out = result.fitted;
+  }
   if (name == "fit-single") {
     result.held_out = result.fitted;
     result.held_out->samples = 1;
