@@ -174,8 +174,8 @@ std::optional<std::string> better_weights(const NetworkSummary& summary) {
     }
   }
   if (best->chosen || best->gap.value < clearly * chosen) return {};
-  return fmt::format("weights = {} halves disagreement {} times as fast as the chosen rule", in_quotes(name_of(best->rule)),
-                     significant(best->gap.value / chosen, 2));
+  return fmt::format("weights = {} halves disagreement {} times as fast as the chosen rule",
+                     in_quotes(name_of(best->rule)), significant(best->gap.value / chosen, 2));
 }
 
 std::vector<std::string> hints(const NetworkSummary& summary) {
