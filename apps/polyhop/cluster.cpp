@@ -64,8 +64,8 @@ Announced announced() {
 // What to do when a rank is lost.
 std::string command_name;
 std::string advice() {
-  return command_name == "run" ? "The same command goes on from the last checkpoint, also with fewer ranks."
-                               : "Nothing was saved: start again, also with fewer ranks.";
+  return command_name == "run" ? "The same command resumes from the last checkpoint, even with fewer ranks."
+                               : "Nothing was saved: start again, with fewer ranks if necessary.";
 }
 
 volatile pid_t child = 0;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "command_line.hpp"
+#include "polyhop/experiment/store.hpp"
 #include "terminal.hpp"
 
 namespace polyhop::app {
@@ -20,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Whether a TOML file looks like an experiment, be it a sound one or not: one of its lines begins a table of one, or
+// Whether a TOML file looks like an experiment, valid or not: one of its lines begins a table of one, or
 // includes another file.
 bool is_experiment(const fs::path& file) {
   constexpr std::array<std::string_view, 4> signs = {"[[method", "[graph", "[problem", "include"};
@@ -47,6 +48,18 @@ std::vector<std::string> experiments_here() {
   return out;
 }
 
+std::vector<std::string> results_here() {
+  std::vector<std::string> out;
+  std::error_code failed;
+  for (auto entry = fs::directory_iterator("out", failed); !failed && entry != fs::directory_iterator();
+       entry.increment(failed)) {
+    std::error_code ignored;
+    if (fs::exists(Store::file_in(entry->path().string()), ignored)) out.push_back(entry->path().string());
+  }
+  std::ranges::sort(out);
+  return out;
+}
+
 }  // namespace
 
 std::string only_experiment_here(bool quiet) {
@@ -59,6 +72,17 @@ std::string only_experiment_here(bool quiet) {
                                  fmt::join(found, ", ")));
   }
   if (!quiet) complain("using " + found.front() + ", the only experiment in this folder", found);
+  return found.front();
+}
+
+std::string only_results_here(bool quiet) {
+  const std::vector<std::string> found = results_here();
+  if (found.empty()) throw UsageError("DIR is missing, and there are no results in out; `polyhop run` writes some");
+  if (found.size() > 1) {
+    throw UsageError(
+        fmt::format("DIR is missing, and out holds several experiments; name one: {}", fmt::join(found, ", ")));
+  }
+  if (!quiet) complain("using " + found.front() + ", the only experiment in out", found);
   return found.front();
 }
 

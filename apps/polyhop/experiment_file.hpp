@@ -10,4 +10,7 @@ namespace polyhop::app {
 /// quiet. Throws UsageError if there is none or more than one.
 std::string only_experiment_here(bool quiet);
 
+/// The same for the only experiment with results in the folder out: its folder.
+std::string only_results_here(bool quiet);
+
 }  // namespace polyhop::app

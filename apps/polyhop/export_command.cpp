@@ -9,6 +9,7 @@
 
 #include "command_line.hpp"
 #include "commands.hpp"
+#include "experiment_file.hpp"
 #include "memory_flag.hpp"
 #include "polyhop/core/error.hpp"
 #include "polyhop/experiment/load.hpp"
@@ -45,10 +46,13 @@ void add_export(CommandLine& line) {
   };
   const auto arguments = std::make_shared<Arguments>();
   Command command = line.command("export", "write curves.csv, models.npz, steps.npz and summary.json of an experiment");
-  command.option("DIR", arguments->folder, "a folder that run wrote").required();
+  command.option("DIR", arguments->folder, "a folder that run wrote (default: the one in out, if there is only one)");
   command.option("-o,--output", arguments->output, "the folder to write to").required().takes("DIR");
   add_memory_limit(command);
-  command.callback([arguments] { return export_command(arguments->folder, arguments->output); });
+  command.callback([arguments] {
+    if (arguments->folder.empty()) arguments->folder = only_results_here(false);
+    return export_command(arguments->folder, arguments->output);
+  });
 }
 
 }  // namespace polyhop::app

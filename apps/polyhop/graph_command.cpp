@@ -150,7 +150,7 @@ std::string remark(const WeightsTrial& trial) {
   std::string text = trial.chosen ? "chosen" : "";
   const auto add = [&](const std::string& more) { text += (text.empty() ? "" : "; ") + more; };
   if (!trial.gap.computed) add(trial.gap.reason);
-  if (trial.negative) add("has negative weights, which gap refuses");
+  if (trial.negative) add("has negative weights, which gap rejects");
   if (trial.idle > 0) add(count_of(trial.idle, "link carries", "links carry") + " nothing");
   return text;
 }
@@ -174,8 +174,8 @@ std::optional<std::string> better_weights(const NetworkSummary& summary) {
     }
   }
   if (best->chosen || best->gap.value < clearly * chosen) return {};
-  return fmt::format("weights = {} halve disagreement {}x as fast as the chosen ones", in_quotes(name_of(best->rule)),
-                     significant(best->gap.value / chosen, 2));
+  return fmt::format("weights = {} halves disagreement {} times as fast as the chosen rule",
+                     in_quotes(name_of(best->rule)), significant(best->gap.value / chosen, 2));
 }
 
 std::vector<std::string> hints(const NetworkSummary& summary) {

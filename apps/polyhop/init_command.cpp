@@ -153,7 +153,7 @@ void init_command(const std::string& file, bool force) {
   }
   std::error_code ignored;
   if (!force && std::filesystem::exists(std::filesystem::symlink_status(file, ignored))) {
-    throw InputError("", "'" + file + "' is there already; --force replaces it, another name leaves it alone");
+    throw InputError("", "'" + file + "' already exists; --force replaces it");
   }
   require_folder("", file);
   try {

@@ -23,7 +23,7 @@ void StatusLine::show(const std::vector<std::string>& pieces) {
     if (in_place() && !text.empty() && display_width(text + piece) >= width_) break;
     text += piece;
   }
-  // The last column stays empty: some terminals go on to the next line when it is filled.
+  // The last column stays empty: some terminals move to the next line when it is filled.
   tell(in_place() ? "\r\033[K" + shortened(text, width_ - 1) : text + "\n");
   drawn_ = in_place();
 }

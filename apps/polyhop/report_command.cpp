@@ -16,6 +16,7 @@
 
 #include "command_line.hpp"
 #include "commands.hpp"
+#include "experiment_file.hpp"
 #include "json_output.hpp"
 #include "memory_flag.hpp"
 #include "output_path.hpp"
@@ -209,7 +210,7 @@ int report_command(const ReportArguments& arguments) {
     records.push_back(load_record(folder, false));
     if (records.back().cells.empty()) {
       throw InputError("DIR",
-                       "the experiment in '" + folder + "' has no runs yet; 'polyhop run' with its file goes on");
+                       "the experiment in '" + folder + "' has no runs yet; `polyhop run FILE` starts or resumes them");
     }
   }
   if (!arguments.json) tell_apart(records, arguments.folders);
@@ -244,10 +245,10 @@ int report_command(const ReportArguments& arguments) {
 void add_report(CommandLine& line) {
   const auto a = std::make_shared<ReportArguments>();
   Command report = line.command("report", "show experiments that were run: ranking, page, figures");
-  report
-      .option("DIR", a->folders,
-              "folders that run wrote; several are shown together; a folder of experiments shows their scoreboard")
-      .required();
+  report.option("DIR", a->folders,
+                "folders that run wrote; several are shown together; a folder of experiments shows their scoreboard "
+                "(default: the "
+                "experiment in out, if there is only one)");
   report.option("-o,--output", a->output, "the page (default: DIR/report.html; none with --figure or --json)")
       .takes("FILE");
   report.option("--figure", a->figures, "draw the curves into this file: .svg, .pdf or .png; may be repeated")
@@ -286,7 +287,10 @@ void add_report(CommandLine& line) {
   report.flag("--quiet", a->quiet, "print nothing, only write files");
   add_memory_limit(report);
   add_color(report);
-  report.callback([a] { return report_command(*a); });
+  report.callback([a] {
+    if (a->folders.empty()) a->folders.push_back(only_results_here(a->quiet || a->json));
+    return report_command(*a);
+  });
 }
 
 }  // namespace polyhop::app

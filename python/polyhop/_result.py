@@ -67,7 +67,7 @@ def scaling_advice(problem):
     if spread <= _engine.unlike_columns:
         return ""
     instead = f", or use {_SCALING[problem._loss]}, which does" if problem._loss in _SCALING else ""
-    return f"columns of X differ by {spread:.0e} in size: standardise them{instead}"
+    return f"columns of X differ in size by a factor of {spread:.2g}: standardise them{instead}"
 
 
 class Result:

@@ -39,7 +39,7 @@ class Usage(CommandTest):
                          says="unknown flag '--topology'; to change this key, write --set graph.topology=VALUE")
 
     def test_what_is_missing_is_explained(self):
-        self.refused("report", says="DIR is missing: folders that run wrote")
+        self.refused("report", says="DIR is missing, and there are no results in out; `polyhop run` writes some")
         self.refused("export", "out", says="--output is missing: the folder to write to")
         self.refused("report", "out", "--figure", says="--figure needs a value: draw the curves into this file")
         self.refused("fit", "--l2", says="--l2 needs a value: ")
@@ -67,6 +67,19 @@ class Usage(CommandTest):
         result = self.polyhop("run")
         self.assertEqual(result.returncode, 2)
         self.assertIn("this folder holds no experiment (*.toml); `polyhop init` writes one", result.stderr)
+
+    def test_no_folder(self):
+        self.done("run", "e.toml", "--quiet")
+        for arguments in (["report"], ["export", "-o", "tables"]):
+            self.assertIn("polyhop: using out/tiny, the only experiment in out\n", self.done(*arguments).stderr)
+        self.assertTrue((self.folder / "tables" / "curves.csv").exists())
+        self.assertEqual(self.done("report", "--json").stderr, "")
+        self.done("run", "e.toml", "--quiet", "-o", "out/other")
+        for arguments in (["report"], ["export", "-o", "tables"]):
+            result = self.polyhop(*arguments)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn("DIR is missing, and out holds several experiments; name one: out/other, out/tiny\n",
+                          result.stderr)
 
     def test_unknown_flag_suggests_the_nearest(self):
         self.refused("--verion", says="unknown flag '--verion'; did you mean '--version'?")
@@ -229,6 +242,24 @@ class BadInput(CommandTest):
             "polyhop: e.toml:14: problem.deltta: unknown key",
             "polyhop: e.toml:15: problem.sampels: unknown key",
             'polyhop: e.toml:25: method."far".step.value: found -1',
+        ])
+
+    def test_a_wrong_number_hides_no_misspelt_key_beside_it(self):
+        self.put("e.toml", self.changed(("dimension = 3", "dimension = 0\nbatch = 3"), ("samples = 5", "sampels = 5")))
+        self.assertEqual([line.split(", ")[0] for line in self.polyhop("check", "e.toml").stderr.splitlines()], [
+            "polyhop: e.toml:12: problem.dimension: found 0",
+            "polyhop: e.toml:14: problem.sampels: unknown key; did you mean 'samples'?",
+        ])
+
+    def test_everything_wrong_with_a_method_is_told_at_once(self):
+        self.put("e.toml", self.changed(('name = "far"\naverage = false', 'name = "GAP"\naverag = 1\nalgorithm = "atcc"'),
+                                        ("value = 1e6", "value = -1")))
+        self.assertEqual([line.split("; ")[0].split(", ")[0]
+                          for line in self.polyhop("check", "e.toml").stderr.splitlines()], [
+            'polyhop: e.toml:19: method."GAP".name: two methods are called "GAP"',
+            'polyhop: e.toml:21: method."GAP".averag: unknown key',
+            'polyhop: e.toml:22: method."GAP".algorithm: unknown name "atcc"',
+            'polyhop: e.toml:23: method."GAP".step.value: found -1',
         ])
 
     def test_all_that_is_missing_is_told_at_once(self):

@@ -335,6 +335,8 @@ class Fit(CommandTest):
 
     def test_more_agents_than_samples(self):
         self.refused("a.svm", "--agents", "100", says=[f"--agents: there are {SAMPLES} samples for 100 agents"])
+        self.put("single.csv", "a,y\n1,2\n")
+        self.refused("single.csv", "--agents", "2", says=["--agents: there is 1 sample for 2 agents; every agent needs"])
 
     def test_unknown_names_come_with_a_suggestion(self):
         self.refused("a.svm", "--loss", "logistc", says=["--loss", "did you mean 'logistic'"], code=2)

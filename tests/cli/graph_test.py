@@ -97,6 +97,12 @@ class Graph(CommandTest):
         self.assertTrue(negative["best-constant"])
         self.assertFalse(negative["metropolis"])
 
+    def test_better_weights_are_named(self):
+        said = " ".join(self.done("graph", "--topology", "erdos-renyi", "--agents", "8", "--probability", "0.4",
+                                  "--seed", "1").stdout.split())
+        self.assertIn("has negative weights, which gap rejects", said)
+        self.assertRegex(said, r'Hint: weights = "fastest-mixing" halves disagreement [\d.]+ times as fast as the chosen rule')
+
     def test_a_graph_file_starts_from_the_current_folder(self):
         (self.folder / "sub").mkdir()
         self.put("sub/e.toml", _polyhop.EXPERIMENT)

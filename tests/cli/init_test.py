@@ -44,7 +44,7 @@ class Init(CommandTest):
     def test_a_file_that_is_there_is_kept_unless_forced(self):
         result = self.polyhop("init", "e.toml")
         self.assertEqual(result.returncode, 3)
-        self.assertIn("'e.toml' is there already; --force replaces it", result.stderr)
+        self.assertIn("'e.toml' already exists; --force replaces it", result.stderr)
         self.assertEqual((self.folder / "e.toml").read_text(), _polyhop.EXPERIMENT)
         self.done("init", "e.toml", "--force")
         self.assertIn('name = "e"', (self.folder / "e.toml").read_text())

@@ -34,7 +34,7 @@ class Lost(MpiTest):
                 result = self.end(process)
                 self.assertEqual(result.returncode, 5, result.stderr)
                 self.assert_one_message(result.stderr, f"rank {rank} on {os.uname().nodename} was killed by signal 9",
-                                        "goes on from the last checkpoint")
+                                        "resumes from the last checkpoint")
                 self.goes_on(then)
 
     def test_a_rank_that_crashes_is_told_by_its_signal(self):
@@ -79,7 +79,7 @@ class Lost(MpiTest):
         # It was mpirun's own child that was killed, and mpirun ends with that.
         self.assertIn(result.returncode, (5, 128 + signal.SIGKILL), result.stderr)
         self.assert_one_message(result.stderr, f"the process that watches over rank 1 on {os.uname().nodename} was killed",
-                                "goes on from the last checkpoint")
+                                "resumes from the last checkpoint")
         self.goes_on(2)
 
     def test_a_stopped_rank_whose_watcher_is_killed_ends_too(self):

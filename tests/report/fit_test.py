@@ -59,6 +59,14 @@ class Fit(Page):
         self.assertEqual(self.texts("#progress-figure .target text"), ["tolerance"])
         self.assertNotIn("heldout", self.shown())
 
+    def test_disagreement_that_is_rounding_is_not_drawn(self):
+        self.open("fit-together", "fit.html")
+        self.assertIn("heldout", self.shown())
+        self.assertEqual([self.one(part).is_displayed() for part in ("#ending", "#progress-figure", "#legend")],
+                         [True, False, False])
+        self.assertEqual([b.text for b in self.all("#progress [data-save]") if b.is_displayed()], ["CSV"])
+        self.assertEqual(self.one("#progress-note").text, "All agents have the same model at every step.")
+
     def test_the_largest_coefficient_comes_first(self):
         rows = self.rows("#coefficients-table")
         self.assertEqual(rows[0][:2], ["h40", "0.4"])
@@ -67,6 +75,9 @@ class Fit(Page):
         self.assertGreater(min(widths), 0)
         self.assertEqual(widths, sorted(widths, reverse=True))
         self.assertIn("adds to the score of 'yes'", self.one("#coefficients-note").text)
+        self.open("fit-numbers", "fit.html")
+        self.assertIn("The intercept per deviation is the prediction where", self.one("#coefficients-note").text)
+        self.open("fit", "fit.html")
         self.press("#more")
         self.assertEqual(len(self.rows("#coefficients-table")), 41)
 
@@ -87,6 +98,11 @@ class Fit(Page):
         self.open("fit", "fit.html")
         bars = self.script("return [...document.querySelectorAll('.track')].map(e => e.getBoundingClientRect().right)")
         self.assertLessEqual(max(bars), 390, "the bars are on the screen")
+        lines = self.script("""
+            return [...document.querySelectorAll("#traffic-table th")].map(
+                e => e.firstChild && (r => (r.selectNodeContents(e), new Set([...r.getClientRects()].map(b => b.top)).size))(
+                    document.createRange()));""")
+        self.assertLessEqual(max(lines), 2, "there is room for what the numbers are")
         self.open("fit-classes", "fit.html")
         tall = self.script("""
             const cell = document.querySelector("#coefficients-table tr.apart td");

@@ -595,15 +595,31 @@ class Others(Page):
     def test_the_name_of_the_target_hides_no_line(self):
         for width in (1200, 390):
             self.narrow(width)
-            self.open("level")
-            hidden = self.script("""
-                const box = document.querySelector("#curves-figure .target text").getBoundingClientRect();
-                return [...document.querySelectorAll("#curves-figure .line")].flatMap(path => {
-                  const at = path.getScreenCTM(), steps = [...Array(Math.ceil(path.getTotalLength())).keys()];
-                  return steps.map(s => path.getPointAtLength(s).matrixTransform(at))
-                      .filter(p => p.x > box.left && p.x < box.right && p.y > box.top && p.y < box.bottom - 2);
-                }).length;""")
-            self.assertEqual(hidden, 0, width)
+            for case in ("level", "crowded"):
+                self.open(case)
+                hidden = self.script("""
+                    const box = document.querySelector("#curves-figure .target text").getBoundingClientRect();
+                    return [...document.querySelectorAll("#curves-figure .line")].flatMap(path => {
+                      const at = path.getScreenCTM(), steps = [...Array(Math.ceil(path.getTotalLength())).keys()];
+                      return steps.map(s => path.getPointAtLength(s).matrixTransform(at))
+                          .filter(p => p.x > box.left && p.x < box.right && p.y > box.top && p.y < box.bottom - 2);
+                    }).length;""")
+                self.assertEqual(hidden, 0, (case, width))
+
+    def test_crosses_of_a_dashed_line_are_whole(self):
+        self.open("dashed")
+        crosses = self.all("#curves-figure .lost")
+        self.assertEqual(len(crosses), 2)
+        self.assertNotEqual(self.one("#curves-figure .curve[data-method='7'] .line")
+                            .value_of_css_property("stroke-dasharray"), "none")
+        self.assertEqual({c.value_of_css_property("stroke-dasharray") for c in crosses}, {"none"})
+
+    def test_the_axis_ends_where_nothing_more_is_drawn(self):
+        # Ten methods reach rounding within 80 of 9999 iterations.
+        self.open("large")
+        ticks = self.script("const across = document.querySelector('#curves-figure .axis');"
+                            "return [...across.querySelectorAll('.tick')].map(tick => tick.__data__);")
+        self.assertLess(max(ticks), 200)
 
     def test_the_legend_of_a_saved_figure_has_columns(self):
         self.open("large")

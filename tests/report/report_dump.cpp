@@ -223,7 +223,15 @@ std::vector<Record> records(const std::string& name) {
   }
   if (name == "large") return {large()};
   if (name == "level") return {record_of("level", {{"GAP", 0.9863}, {"plain", 0.9}}, 1)};
+  if (name == "crowded") return {record_of("crowded", {{"a", 0.96129}, {"b", 0.97929}, {"c", 0.98586}}, 1)};
+  if (name == "dashed") {
+    std::vector<Shape> shapes;
+    for (int m = 0; m < 7; ++m) shapes.push_back({"method " + std::to_string(m), 0.8});
+    shapes.push_back({"far", 1.5});  // the first that is dashed
+    return {record_of("dashed", shapes, 2)};
+  }
   if (name == "brief") return {record_of("brief", {{.method = "GAP", .rate = 0.8, .count = 2}}, 1)};
+  if (name == "single") return {instance("single", {{"tuned", 0.8}, {"GAP", 0.7}})};
   if (name == "unsolved") return {instance("unsolved", {{"tuned", 0.99}, {"slow", 0.992}})};
   if (name == "empty") return {Record{}};
   return {};
@@ -287,6 +295,21 @@ std::string fit_page(const std::string& name) {
     result.held_out->samples = 10;
     result.held_out->metrics[0].second = 0.5;
     result.held_out->confusion[0][1] = 7;
+  }
+  if (name == "fit-numbers") {
+    options.model.loss = builtin_loss("least-squares");
+    result.model.options.loss = options.model.loss;
+    result.model.classes.clear();
+    result.deviation.assign(result.model.features.size(), 2);
+    result.mean.assign(result.model.features.size(), 0);
+    result.fitted.classes.clear();
+    result.fitted.confusion.clear();
+  }
+  if (name == "fit-together") {
+    options.method = FitMethod::automatic;
+    options.model.batch = {4, false};
+    for (FitState& state : result.history) state.disagreement = 1e-16;
+    result.held_out = result.fitted;
   }
   if (name == "fit-single") {
     result.held_out = result.fitted;

@@ -39,8 +39,14 @@ class Scoreboard(Page):
         self.assertIn("relative to the best constant step (tuned)", self.one("#facts").text)
         self.assertTrue(self.one("#headline").text.startswith("GAP is within 1.5 times"))
         self.assertIn("of 3 instances", self.one("#headline").text)
+        self.assertIn("over the 2 where both reach the target, the geometric mean is 0.", self.one("#headline").text)
         self.assertIn("0.125", self.one("#tunings-table").text)
         self.assertIn("0.1.0", self.one("#provenance").text)
+
+    def test_one_instance_has_no_mean(self):
+        self.open("single", "scoreboard.html")
+        self.assertRegex(self.one("#headline").text, r"^GAP is .* on 1 of 1 instance; it takes 0\.\d+ times as many on "
+                                                     r"the only one where both reach the target\.$")
 
     def test_every_instance_shows_its_ratios(self):
         first = self.row("#ratio-table", "first")

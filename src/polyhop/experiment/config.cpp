@@ -158,8 +158,13 @@ class AllErrors {
       return false;
     }
   }
-  [[nodiscard]] bool any_under(std::string_view path) const {
-    return std::ranges::any_of(errors_, [&](const InputError& e) { return e.path().starts_with(path); });
+  void add(InputError error) { errors_.push_back(std::move(error)); }
+  [[nodiscard]] const std::vector<InputError>& all() const { return errors_; }
+  /// Whether a key, or anything in its value, is wrong.
+  [[nodiscard]] bool any_at(const std::string& path) const {
+    return std::ranges::any_of(errors_, [&](const InputError& e) {
+      return e.path() == path || e.path().starts_with(path + ".") || e.path().starts_with(path + "[");
+    });
   }
   /// Throws them all, if there are any.
   void tell() const {
@@ -169,6 +174,13 @@ class AllErrors {
  private:
   std::vector<InputError> errors_;
 };
+
+// The name in a [[method]] table that may be wrong otherwise; "" if there is none.
+std::string given_name(const Value& method) {
+  const Value* name = method.find("name");
+  const auto* text = name != nullptr ? name->as<std::string>() : nullptr;
+  return text != nullptr ? *text : "";
+}
 
 std::vector<Method> read_methods(const Value& root, const std::string& folder, const Registry& registry) {
   const Value* list = root.find("method");
@@ -193,13 +205,14 @@ std::vector<Method> read_methods(const Value& root, const std::string& folder, c
       const bool is_good = errors.of([&] {
         settle_step_files(value, folder);
         methods.push_back(read_method(value, path, registry));
-        if (!names.insert(methods.back().name).second) {
-          throw InputError(path + ".name",
-                           "two methods are called " + in_quotes(methods.back().name) + "; give each its own name",
-                           value.line);
-        }
       });
-      if (!is_good) break;
+      const std::string name = is_good ? methods.back().name : given_name(value);
+      const bool is_new = errors.of([&] {
+        if (name.empty() || names.insert(name).second) return;
+        throw InputError(path + ".name", "two methods are called " + in_quotes(name) + "; give each its own name",
+                         value.line);
+      });
+      if (!is_good || !is_new) break;
     }
   }
   errors.tell();
@@ -362,12 +375,22 @@ std::vector<FieldInfo> method_fields() { return MethodOptions::fields().info(); 
 
 Method read_method(const Value& table, const std::string& path, const Registry& registry) {
   const std::string prefix = path.empty() ? "" : path + ".";
-  const MethodOptions options = MethodOptions::fields().read(table, path);
+  AllErrors errors;
+  MethodOptions options;
+  if (!errors.of([&] { options = MethodOptions::fields().read(table, path); })) {
+    if (const Value* step = table.find("step")) options.step = *step;
+    if (const Value* algorithm = table.find("algorithm")) options.algorithm = *algorithm;
+  }
   Method method;
-  method.rule = options.step.empty() ? own_steps() : read_rule(options.step, prefix + "step", registry.rules());
+  errors.of([&] {
+    method.rule = options.step.empty() ? own_steps() : read_rule(options.step, prefix + "step", registry.rules());
+  });
   const bool chosen = method.rule.name == "auto" && table.find("algorithm") == nullptr;
-  method.algorithm =
-      read_algorithm(chosen ? Value("auto") : options.algorithm, prefix + "algorithm", registry.algorithms());
+  errors.of([&] {
+    method.algorithm =
+        read_algorithm(chosen ? Value("auto") : options.algorithm, prefix + "algorithm", registry.algorithms());
+  });
+  errors.tell();
   check_pair(method.algorithm, method.rule, prefix + "step", options.step.empty() ? table.line : options.step.line);
   const bool own = method.rule.gives == Steps::own;
   if (own) method.rule = own_steps();  // whichever way it was requested
@@ -392,6 +415,31 @@ Method read_method(const Value& table, const std::string& path, const Registry& 
   return method;
 }
 
+namespace {
+
+// The keys of a loss are checked last, after all tables. So that an error elsewhere does not hide theirs, checks what
+// is left of [problem] without the keys that are wrong already; what is missing then may be one of these.
+void check_rest_of_problem(const Value& root, const Registry& registry, AllErrors& errors) {
+  const Value* problem = root.find("problem");
+  const auto* table = problem != nullptr ? problem->as<Value::Table>() : nullptr;
+  const auto is_wrong = [&](const std::string& key) { return errors.any_at("problem." + key); };
+  if (table == nullptr || is_wrong("loss") || is_wrong("source")) return;
+  Value rest = *problem;
+  std::erase_if(*rest.as<Value::Table>(), [&](const auto& entry) { return is_wrong(entry.first); });
+  const bool is_whole = rest.as<Value::Table>()->size() == table->size();
+  AllErrors more;
+  more.of([&] {
+    ProblemOptions options = ProblemOptions::fields().read(rest, "problem");
+    settle(options, registry.losses(), registry.problems());
+  });
+  for (const InputError& e : more.all()) {
+    const bool is_there = rest.find(e.path().substr(e.path().find('.') + 1)) != nullptr;
+    if ((is_whole || is_there) && !errors.any_at(e.path())) errors.add(e);
+  }
+}
+
+}  // namespace
+
 Config read_config(Value root, const std::string& folder, const Registry& registry) {
   settle_files(root, folder);
   Config config;
@@ -401,13 +449,7 @@ Config read_config(Value root, const std::string& folder, const Registry& regist
     check_name(config.options.name, "name", root);
     settle(config.options.problem, registry.losses(), registry.problems());
   });
-  // Keys that belong to a loss are checked last, even if another table has errors, as long as this one has none.
-  if (const Value* table = root.find("problem"); !is_good && table != nullptr && !errors.any_under("problem")) {
-    errors.of([&] {
-      ProblemOptions problem = ProblemOptions::fields().read(*table, "problem");
-      settle(problem, registry.losses(), registry.problems());
-    });
-  }
+  if (!is_good) check_rest_of_problem(root, registry, errors);
   errors.of([&] { config.methods = read_methods(root, folder, registry); });
   errors.tell();
   refuse_too_large(config);

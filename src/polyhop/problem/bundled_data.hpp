@@ -27,8 +27,7 @@ std::vector<BundledSet> bundled_sets();
 bool is_installed(const BundledSet& set, const std::string& root = "/");
 
 /// Throws InputError for an unknown name, or if the set's package is missing under `root`; the message names it.
-/// `keep`: as in
-/// DataFormat.
+/// `keep` is as in DataFormat.
 DataTable read_bundled(const std::string& name, const std::string& root = "/",
                        const std::optional<std::vector<Index>>& keep = {});
 

@@ -87,7 +87,8 @@ class Oracle {
   /// How many iterations it takes until the slowest agent of the block may have seen all its samples.
   [[nodiscard]] virtual Index epoch() const { return 1; }
 
-  /// False if no model can make every sample's cost 0, whatever the data: a penalty, a loss that never ends.
+  /// False if no model can make every sample's cost 0, whatever the data: with a penalty, or a loss that never reaches
+  /// 0.
   [[nodiscard]] virtual bool may_fit() const { return true; }
 
   /// True if Jhat_k(w) is a constant times mean (h.w - y)^2, with nothing added.

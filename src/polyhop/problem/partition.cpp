@@ -10,6 +10,7 @@
 
 #include "polyhop/core/elementary.hpp"
 #include "polyhop/core/random.hpp"
+#include "polyhop/core/words.hpp"
 
 namespace polyhop {
 namespace {
@@ -112,8 +113,8 @@ Partition deal(const PartitionOptions& options, std::span<const double> targets,
                std::uint64_t seed) {
   const auto count = static_cast<Index>(targets.size());
   if (count < agents) {
-    throw InputError("graph.agents", "there are " + std::to_string(count) + " samples for " + std::to_string(agents) +
-                                         " agents; every agent needs at least one");
+    throw InputError("graph.agents", std::string(count == 1 ? "there is " : "there are ") + count_of(count, "sample") +
+                                         " for " + count_of(agents, "agent") + "; every agent needs at least one");
   }
   std::vector<Index> order(targets.size());
   std::iota(order.begin(), order.end(), Index{0});

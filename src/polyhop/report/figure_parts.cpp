@@ -146,6 +146,15 @@ Legend below(const std::vector<std::string>& labels, Size size, const Letters& l
   return out;
 }
 
+// The same for many names: in letters that keep the plot the larger part, if such letters can still be read.
+Legend many_below(const std::vector<std::string>& labels, const Size& size, const Letters& letters) {
+  const auto with = [&](double share) { return below(labels, size, {letters.font, share * letters.size}); };
+  for (const double share : {1.0, 0.95, 0.9, 0.85}) {
+    if (Legend out = with(share); out.size.legend_below < 0.6 * size.plot_height(letters)) return out;
+  }
+  return with(1);
+}
+
 // To the right of the axes, which keep at least three tenths of the width.
 Legend outside(const std::vector<std::string>& labels, Size size, const Letters& letters) {
   size.legend_right = widest(labels, letters);
@@ -228,10 +237,10 @@ Legend make_legend(const std::vector<std::string>& labels, LegendPlace place, co
   const Letters small = {letters.font, labels.size() > few ? 0.8 * letters.size : letters.size};
   const Size size = {options.width, options.height};
   if (place == LegendPlace::none) return {{}, {}, size, letters};
-  if (place == LegendPlace::below) return below(labels, size, small);
+  if (place == LegendPlace::below) return many_below(labels, size, small);
   if (place == LegendPlace::outside) return outside(labels, size, small);
   if (auto found = inside(labels, size, letters, obstacles)) return *std::move(found);
-  if (place == LegendPlace::automatic) return below(labels, size, small);
+  if (place == LegendPlace::automatic) return many_below(labels, size, small);
   throw InputError("legend", "no corner of the plot has room for " + std::to_string(labels.size()) +
                                  " names without hiding a curve; write outside or below, or choose fewer methods");
 }

@@ -264,7 +264,7 @@ std::string columns_note(const Record& record, const std::vector<Standing>& stan
   const bool missed = std::ranges::any_of(standings, [](const Standing& s) { return s.reached < s.runs; });
   if (!(spread > unlike_columns) || !missed) return "";
   return "The columns of the data differ in size by a factor of " + significant(spread, 2) +
-         ", which slows every method down: consider problem.standardise = true.";
+         ", which slows most methods down: consider problem.standardise = true.";
 }
 
 // The least of 1, 2, 5, 10, ... times a power of ten that is not below x.

@@ -413,7 +413,7 @@ std::string TextTable::panel(const Columns& columns, Index width, bool color) co
     if (width > 0) line = shortened(line, width);
     out += (color && ink && !line.empty() ? colored(line, *ink) : line) + "\n";
   };
-  // Texts and headers go on in lines below; numbers are whole, or cut where they alone are too wide.
+  // Texts and headers wrap into more lines; numbers are whole, or cut where they alone are too wide.
   const auto put_wrapped = [&](auto text_of, bool header, std::optional<Ink> ink) {
     std::vector<std::vector<std::string>> lines(1, std::vector<std::string>(columns.size()));
     for (std::size_t n = 0; n < columns.size(); ++n) {

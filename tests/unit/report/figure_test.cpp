@@ -280,6 +280,21 @@ TEST(Legend, TakesNoMoreRowsThanItsNamesNeed) {
   EXPECT_EQ(rows.size(), 5U) << "two columns";
 }
 
+TEST_F(FigureTest, TheLegendOfAScoreboardIsLowerThanThePlot) {
+  std::vector<std::string> names = {"auto", "tuned", "tuned for the averaged risk", "SPS max", "Barzilai-Borwein"};
+  for (const char* method : {"gradient tracking", "exact diffusion"}) {
+    for (const char* goal : {"tuned", "for the last", "for the averaged"}) {
+      names.push_back(std::string(method) + " " + goal);
+    }
+  }
+  names.insert(names.end(), {"GAP tight", "GAP linear", "GAP", "Polyak", "DecSPS", "backtracking", "AdGD", "other"});
+  ASSERT_EQ(names.size(), 19U);
+  const figure::Legend legend = figure::make_legend(names, LegendPlace::automatic, FigureOptions{}, {});
+  EXPECT_LT(legend.size.legend_below, 0.6 * legend.size.height);
+  EXPECT_GE(legend.letters.size, 5.4) << "points, so that it can be read";
+  EXPECT_EQ(legend.labels, names) << "none is cut";
+}
+
 TEST(Legend, KnowsThatLettersDifferInWidth) {
   const figure::Letters letters;
   EXPECT_LT(letters.width("illi"), letters.width("acne"));

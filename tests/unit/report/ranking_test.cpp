@@ -554,7 +554,7 @@ TEST(Ranking, AdvisesOnceToStandardiseColumnsOfUnlikeSize) {
   Record of = record({cell("a", {9, 3}), cell("b", {9, 20})});
   for (Cell& each : of.cells) each.column_spread = 2e5;
   const std::string advice =
-      "The columns of the data differ in size by a factor of 2e+05, which slows every method down: consider "
+      "The columns of the data differ in size by a factor of 2e+05, which slows most methods down: consider "
       "problem.standardise = true.\n";
   const std::string text = ranking_text(of, 1000);
   const std::size_t at = text.find(advice);

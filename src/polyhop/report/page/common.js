@@ -348,7 +348,7 @@ function choice(id, options, chosen, change) {
 }
 
 // Buttons that hide and show the lines of a figure, each a key, a name and a look; a remark may stand behind a name.
-// `point` is told which one is pointed at or in focus, and of none with null.
+// Calls `point` with the key that is pointed at or in focus, or null if there is none.
 function legend(lines, {hidden, draw, remark = () => "", point = () => {}}) {
   byId("legend").replaceChildren(...lines.map((line, n) => {
     const {key, name, look} = line;
@@ -470,8 +470,9 @@ function saveAs(name, {title, tables, lines}) {
 
 // -------------------------------------------------------------------------------------------------------- the frame
 
-// What every page does: its theme, the buttons of its files, the mark of tables that go on to the right, drawing again when the width changes. Files are named
-// after `title`; `tables` gives a table's rows by its name, `lines` those that a saved figure explains.
+// What every page does: themes, buttons that save files, tables that fade out where more follows at the right, and
+// drawing again when the width changes. Files are named after `title`; `tables` gives a table's rows by its name,
+// `lines` those that a saved figure explains.
 function start({draw, ...files}) {
   byId("theme").addEventListener("click", nextTheme);
   for (const tools of document.querySelectorAll("[data-files]")) {

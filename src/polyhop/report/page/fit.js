@@ -128,15 +128,18 @@ function pointsOf(key, positive) {
       .filter((p) => isKnown(p.y) && (!positive || p.y > 0));
 }
 
+// Disagreement that is nothing but rounding is not worth a line.
+const isRounding = ({key, points}) => key === "disagreement" && !(d3.max(points, (p) => p.y) >= 1e-12);
+
 const shownLines = () => LINES.map(([key, name], index) => ({key, name, look: index, points: pointsOf(key, true)}))
-                             .filter((line) => line.points.length > 0);
+                             .filter((line) => line.points.length > 0 && !isRounding(line));
 
 function drawLines(figure, lines, options) {
   const last = fit.history.iterations[fit.history.iterations.length - 1] || 1;
   const chart = plot(figure, {
     x: d3.scale.linear().domain([0, last]),
     xAxis: linearAxis,
-    xTitle: "Iterations",
+    xTitle: "Iteration",
     height: Math.round(Math.min(420, Math.max(260, figure.clientWidth * 0.36))),
     ...options,
   });
@@ -159,7 +162,18 @@ function showTip(chart, lines) {
 
 function showProgress() {
   const lines = shownLines();
-  byId("progress").hidden = lines.length === 0;
+  byId("progress").hidden = fit.history.iterations.length === 0;
+  const drawn = "#progress-figure, #legend, #progress [data-save$='.svg'], #progress [data-save$='.png']";
+  for (const part of document.querySelectorAll(drawn)) part.hidden = lines.length === 0;
+  const differ = fit.history.disagreement && !isRounding({key: "disagreement", points: pointsOf("disagreement", true)});
+  byId("progress-note").textContent =
+      (fit.history.gradient ?
+           "Relative gradient: with features scaled to about 1, in units of the loss's slope at the model without " +
+               "features; where it vanishes, the model is the minimum over the samples of all agents. " :
+           "") +
+      (differ ?
+           "Disagreement: the largest distance of an agent's model to its neighbourhood's mean, relative to the model." :
+           "All agents have the same model at every step.");
   if (lines.length === 0) return;
   const marks = lines.flatMap((l) => l.points.map((p) => p.y)).concat(isKnown(fit.tolerance) ? [fit.tolerance] : []);
   const [low, high] = widened(d3.extent(marks));
@@ -176,14 +190,6 @@ function showProgress() {
     target.append("text").attr({x: 6, y: y - 6}).text("tolerance");
   }
   byId("legend").replaceChildren(...lines.map((l) => element("span", {}, keyOf(l.look), l.name)));
-  byId("progress-note").textContent =
-      (fit.history.gradient ?
-           "Relative gradient: with features scaled to about 1, in units of the loss's slope at the model without " +
-               "features; where it vanishes, the model is the minimum over the samples of all agents. " :
-           "") +
-      (fit.history.disagreement ?
-           "Disagreement: the largest distance of an agent's model to its neighbourhood's mean, relative to the model." :
-           "All agents have the same model at every step.");
 }
 
 function showHeldOut() {
@@ -264,11 +270,11 @@ function showCoefficients() {
       (coefficients.scale ?
            (one ? "Coefficient: " : "Per deviation of the feature: ") + (one ?
                 `what one unit of the feature, as in the file, adds to ${subject}; per deviation: what one standard ` +
-                    "deviation of it adds, which makes features comparable. The intercept per deviation is the score " +
+                    `deviation of it adds, which makes features comparable. The intercept per deviation is ${subject} ` +
                     "where every feature has its mean." :
                 `what one standard deviation adds to ${subject}, which makes features comparable; the intercept is ` +
-                    "the score where every feature has its mean. The CSV has the coefficients per unit.") :
-           `What one unit of the feature adds to ${subject}. Features in unlike units cannot be compared by it.`) +
+                    `${subject} where every feature has its mean. The CSV has the coefficients per unit.`) :
+           `What one unit of the feature adds to ${subject}. Features in different units cannot be compared this way.`) +
       (listed < coefficients.total ? ` ${listed} of ${coefficients.total} features; all are in the model's file.` : "");
 }
 

@@ -321,8 +321,9 @@ function riskDomain(curves) {
   return widened(d3.extent([bottom, Math.max(top, first)].concat(shownTarget() || [])));
 }
 
+// As far as anything is drawn: where all bands have fallen to 0, nothing is.
 function costDomain(curves) {
-  const xs = curves.flatMap((c) => c.points.map((p) => p.x))
+  const xs = curves.flatMap((c) => c.points.filter(passed(c.points, (p) => p.high)).map((p) => p.x))
                  .concat(curves.flatMap((c) => c.method.diverged.map((d) => d[state.cost])))
                  .filter((x) => !state.logX || x > 0);
   if (xs.length === 0) return state.logX ? [1, 10] : [0, 1];
@@ -389,7 +390,8 @@ function isFree(chart, curves, {left, right, top, bottom}) {
   });
 }
 
-// The target's name stands on its line, at the right if no curve is there.
+// The target's name stands on its line or, if every place there hides a curve, below it; at the right if no curve is
+// there.
 function drawTarget(chart, curves) {
   const target = shownTarget();
   if (target === null) return;
@@ -400,8 +402,11 @@ function drawTarget(chart, curves) {
   const name = "target " + significant(target);
   const width = widthOf(name), last = chart.inner.width - 4 - width;
   const places = d3.range(20, -1, -1).map((n) => 4 + (n / 20) * (last - 4));
-  const free = places.find((left) => isFree(chart, curves, {left, right: left + width, top: y - 16, bottom: y - 1}));
-  group.append("text").attr({x: free === undefined ? last : free, y: y - 5}).text(name);
+  const boxes = [{top: y - 16, bottom: y - 1, base: y - 5}, {top: y + 1, bottom: y + 17, base: y + 13}].flatMap(
+      (row) => places.map((left) => ({...row, left, right: left + width})));
+  const inside = boxes.filter(({top, bottom}) => top >= 0 && bottom <= chart.inner.height);
+  const {left, base} = inside.find((box) => isFree(chart, curves, box)) || boxes[0];
+  group.append("text").attr({x: left, y: base}).text(name);
 }
 
 let chart = null;
@@ -732,7 +737,7 @@ function drawRun() {
     y: d3.scale.log().domain(known.length > 0 ? widened(d3.extent(known)) : [1e-6, 1]),
     xAxis: linearAxis,
     yAxis: logAxis,
-    xTitle: "Iterations",
+    xTitle: "Iteration",
     yTitle: "Excess risk",
     height: 230,
     label: `Excess risk of ${stepMethod().name} over iterations, seed ${steps.seed}`,
@@ -758,7 +763,7 @@ function drawFan(colour) {
     y: d3.scale.log().domain(stepDomain(steps)),
     xAxis: linearAxis,
     yAxis: logAxis,
-    xTitle: "Iterations",
+    xTitle: "Iteration",
     yTitle: "Step size",
     height: 270,
     label: `Step sizes of ${stepMethod().name} over iterations`,

@@ -109,8 +109,9 @@ function showHeadline() {
   byId("headline").textContent =
       `${best.method} is within 1.5 times the tuned constant's iterations on ${best.iterations["within_1.5"]} of ` +
       (comparable < all ? `${comparable} comparable instances (${all} in all)` : plural(all, "instance")) +
-      (isKnown(mean) ? `; over the ${averaged} where both reach the target, its geometric mean is ${ratioText(mean)}.` :
-                       ".");
+      (!isKnown(mean)   ? "." :
+           averaged > 1 ? `; over the ${averaged} where both reach the target, the geometric mean is ${ratioText(mean)}.` :
+                          `; it takes ${ratioText(mean)} times as many on the only one where both reach the target.`);
 }
 
 const noted = (text, note) => element("span", {}, text, element("small", {}, note));
@@ -246,7 +247,7 @@ function showProfile() {
                                          plural(profile().instances, "instance")} that any method solved ` +
       "on which a method needs at most \u03c4 times what the best one needs there (Dolan and Mor\u00e9 2002). At the " +
       "left: how often it is the best; at the right: how often it gets there at all. The search for the tuned " +
-      "constant is not charged here." +
+      "constant is not counted here." +
       (methods.length > TOP ? ` The best ${TOP} have colours; point at a name above to see another.` : "");
 }
 
