@@ -29,7 +29,7 @@ SIZES = {
     "S": (8, 100, 4, 40000, 3000),
     "M": (64, 1000, 10, 3000, 200),
     "L": (1000, 1000, 10, 1000, 6),
-    "XL": (20000, 1000, 10, 4, 0),
+    "XL": (20000, 1000, 10, 12, 0),
 }
 TIGHT = '{ rule = "gap", bound = "tight", damping = "rows" }'
 STEPS = {"constant": '{ rule = "constant", value = 1e-4 }', "polyak": '"polyak"', "gap": '"gap"', "tight": TIGHT, "auto": '"auto"'}
