@@ -63,7 +63,7 @@ constexpr int width = bytes / static_cast<int>(sizeof(T));
 using Quad = Vector<double, 32>;
 using Oct = Vector<double, 64>;
 using Pair = Vector<double, 16>;
-static_assert(2 * Rows::line == lanes && Rows::line_of(Element::float32) == lanes);
+static_assert(Rows::line == lanes && Rows::line_of(Element::float32) == float_lanes);
 
 template <int bytes, class T>
 POLYHOP_INLINE Vector<T, bytes> load(const T* x) {
@@ -146,35 +146,39 @@ struct WideLanes {
   static constexpr int count = lanes / width<double, bytes>;
   Vector<double, bytes> part[count] = {};
 
-  // Lane l + lane l + 8, then + 4: what `total` and `totals` take.
+  // Lane l + lane l + 4: what `total` and `totals` take.
   [[nodiscard]] POLYHOP_INLINE Quad quad() const {
     if constexpr (bytes == 64) {
-      return halved(part[0] + part[1]);
+      return halved(part[0]);
     } else {
-      return (part[0] + part[2]) + (part[1] + part[3]);
+      return part[0] + part[1];
+    }
+  }
+  // += lanes of float, in vectors of `bytes`.
+  POLYHOP_INLINE void add(const Vector<float, bytes>* narrow) {
+    using Half = Vector<float, bytes / 2>;
+#pragma GCC unroll 2
+    for (int p = 0; p < float_lanes / width<float, bytes>; ++p) {
+      Half half[2];
+      std::memcpy(half, &narrow[p], sizeof half);
+      part[2 * p % count] += __builtin_convertvector(half[0], Vector<double, bytes>);
+      part[(2 * p + 1) % count] += __builtin_convertvector(half[1], Vector<double, bytes>);
     }
   }
 };
 
-// What a reduction adds up, `lanes` numbers at a time (`add`); for float, at most float_run of them before a `pause`.
-// `add_half` is for the last line of a row with an odd number of lines.
+// What a reduction adds up, a line of numbers at a time (`add`); for float, at most float_run of them before a `pause`.
 template <class T, int bytes>
 struct Lanes;
 
 template <int bytes>
 struct Lanes<double, bytes> : WideLanes<bytes> {
   using WideLanes<bytes>::part;
-  static constexpr int step = width<double, bytes>;
 
   POLYHOP_INLINE void add(const double* x, const double* y) {
-#pragma GCC unroll 4
-    for (int p = 0; p < this->count; ++p) part[p] = fma(load<bytes>(x + p * step), load<bytes>(y + p * step), part[p]);
-  }
-  POLYHOP_INLINE void add_half(const double* x, const double* y) {
+    constexpr int step = width<double, bytes>;
 #pragma GCC unroll 2
-    for (int p = 0; p < this->count / 2; ++p) {
-      part[p] = fma(load<bytes>(x + p * step), load<bytes>(y + p * step), part[p]);
-    }
+    for (int p = 0; p < this->count; ++p) part[p] = fma(load<bytes>(x + p * step), load<bytes>(y + p * step), part[p]);
   }
   POLYHOP_INLINE void pause() {}
 };
@@ -182,7 +186,7 @@ struct Lanes<double, bytes> : WideLanes<bytes> {
 template <int bytes>
 struct Lanes<float, bytes> {
   static constexpr int step = width<float, bytes>;
-  static constexpr int count = lanes / step;
+  static constexpr int count = float_lanes / step;
   Vector<float, bytes> part[count] = {};
   WideLanes<bytes> sum;
 
@@ -190,90 +194,82 @@ struct Lanes<float, bytes> {
 #pragma GCC unroll 2
     for (int p = 0; p < count; ++p) part[p] = fma(load<bytes>(x + p * step), load<bytes>(y + p * step), part[p]);
   }
-  POLYHOP_INLINE void add_half(const float*, const float*) {}  // one line is all lanes
   POLYHOP_INLINE void pause() {
-    using Half = Vector<float, bytes / 2>;
+    sum.add(part);
 #pragma GCC unroll 2
-    for (int p = 0; p < count; ++p) {
-      Half half[2];
-      std::memcpy(half, &part[p], sizeof part[p]);
-      sum.part[2 * p] += __builtin_convertvector(half[0], Vector<double, bytes>);
-      sum.part[2 * p + 1] += __builtin_convertvector(half[1], Vector<double, bytes>);
-      part[p] = Vector<float, bytes>{};
-    }
+    for (int p = 0; p < count; ++p) part[p] = Vector<float, bytes>{};
   }
   // After a pause
   [[nodiscard]] POLYHOP_INLINE Quad quad() const { return sum.quad(); }
 };
 
-// Calls add(j) for j = 0, lanes, ... as long as whole lanes lie before `end`, with a pause, if there is one, after
-// every run; returns where it stopped.
+// Calls add(j) for every line that begins before `end`, with a pause, if there is one, after every run.
 template <class T, class Add, class Pause>
-POLYHOP_INLINE Index in_runs(Index end, Add add, Pause pause) {
-  Index j = 0;
+POLYHOP_INLINE void in_runs(Index end, Add add, Pause pause) {
+  constexpr Index line = Rows::line_of(element_of<T>);
   if constexpr (std::is_same_v<T, double>) {
-    for (; j + lanes <= end; j += lanes) add(j);
+#pragma GCC unroll 2
+    for (Index j = 0; j < end; j += line) add(j);
   } else {
-    while (j < end) {
+    for (Index j = 0; j < end;) {
       const Index stop = end - j > float_run ? j + float_run : end;
-      for (; j < stop; j += lanes) add(j);
+      for (; j < stop; j += line) add(j);
       pause();
     }
   }
-  return j;
 }
 
 template <int bytes, class T>
 POLYHOP_INLINE double row_dot(const T* x, const T* y, Index n) {
-  const Index end = Rows::padded(n, element_of<T>);
   Lanes<T, bytes> sum;
-  const Index j = in_runs<T>(
-      end, [&](Index at) __attribute__((always_inline)) { sum.add(x + at, y + at); },
+  in_runs<T>(
+      Rows::padded(n, element_of<T>), [&](Index at) __attribute__((always_inline)) { sum.add(x + at, y + at); },
       [&]() __attribute__((always_inline)) { sum.pause(); });
-  if (j < end) sum.add_half(x + j, y + j);
   return total(sum.quad());
 }
 
-// x[r] . row r of y, two rows at a time: the sums of one alone would wait for each other.
+// x[r] . row r of y, four rows at a time: the sums of one alone would wait for each other.
 template <int bytes, class T>
 POLYHOP_INLINE void row_dots(const void* const* x, const T* y, Index y_stride, Index rows, Index n, double* out) {
-  const Index end = Rows::padded(n, element_of<T>);
+  constexpr int height = 4;
   Index r = 0;
-  for (; r + 2 <= rows; r += 2, y += 2 * y_stride) {
-    const T* own[2] = {static_cast<const T*>(x[r]), static_cast<const T*>(x[r + 1])};
-    const T* other[2] = {y, y + y_stride};
-    Lanes<T, bytes> sum[2];
-    const Index j = in_runs<T>(
-        end,
+  for (; r + height <= rows; r += height, y += height * y_stride) {
+    const T* own[height];
+    const T* other[height];
+    Lanes<T, bytes> sum[height];
+    for (int p = 0; p < height; ++p) {
+      own[p] = static_cast<const T*>(x[r + p]);
+      other[p] = y + p * y_stride;
+    }
+    in_runs<T>(
+        Rows::padded(n, element_of<T>),
         [&](Index at) __attribute__((always_inline)) {
-          for (int p = 0; p < 2; ++p) sum[p].add(own[p] + at, other[p] + at);
+#pragma GCC unroll 4
+          for (int p = 0; p < height; ++p) sum[p].add(own[p] + at, other[p] + at);
         },
         [&]() __attribute__((always_inline)) {
-          for (int p = 0; p < 2; ++p) sum[p].pause();
+#pragma GCC unroll 4
+          for (int p = 0; p < height; ++p) sum[p].pause();
         });
-    for (int p = 0; p < 2; ++p) {
-      if (j < end) sum[p].add_half(own[p] + j, other[p] + j);
-      out[r + p] = total(sum[p].quad());
-    }
+    store(totals(sum[0].quad(), sum[1].quad(), sum[2].quad(), sum[3].quad()), out + r);
   }
-  if (r < rows) out[r] = row_dot<bytes>(static_cast<const T*>(x[r]), y, n);
+  for (; r < rows; ++r, y += y_stride) out[r] = row_dot<bytes>(static_cast<const T*>(x[r]), y, n);
 }
 
 // x . (y - z), x = y - z if it is null
 template <int bytes, class T>
 POLYHOP_INLINE double dot_with_difference(const T* x, const T* y, const T* z, Index n) {
-  const Index end = Rows::padded(n, element_of<T>);
   constexpr int step = width<T, bytes>;
+  constexpr int line = Rows::line_of(element_of<T>);
   Lanes<T, bytes> sum;
-  T difference[lanes];
-  const auto subtract = [&](Index j, int count) __attribute__((always_inline)) {
-    for (int l = 0; l < count; l += step) store(load<bytes>(y + j + l) - load<bytes>(z + j + l), difference + l);
-    return x == nullptr ? difference : x + j;
-  };
-  const Index j = in_runs<T>(
-      end, [&](Index at) __attribute__((always_inline)) { sum.add(subtract(at, lanes), difference); },
+  T difference[line];
+  in_runs<T>(
+      Rows::padded(n, element_of<T>),
+      [&](Index at) __attribute__((always_inline)) {
+        for (int l = 0; l < line; l += step) store(load<bytes>(y + at + l) - load<bytes>(z + at + l), difference + l);
+        sum.add(x == nullptr ? difference : x + at, difference);
+      },
       [&]() __attribute__((always_inline)) { sum.pause(); });
-  if (j < end) sum.add_half(subtract(j, lanes / 2), difference);
   return total(sum.quad());
 }
 
@@ -471,100 +467,107 @@ POLYHOP_INLINE void combine_rows(const SparseView& a, const std::int32_t* rows, 
   combine_by.template operator()<Taken::both>();
 }
 
-// part[p] of the products p = h * breadth + b of a tile += own[h] * other[b], one vector of each.
-template <int bytes, int height, int breadth, class T>
-POLYHOP_INLINE void add_products(const T* const* x, const T* const* y, Index at, Vector<T, bytes>* part, int stride) {
-  Vector<T, bytes> other[breadth];
+// A tile of products: `height` rows against `breadth` others over the columns [from, to), which begin and end with a
+// line. Product (h, b), the p-th, is added to the lanes sum[p].
+template <int bytes, int height, int breadth>
+POLYHOP_INLINE void add_products(const double* const* x, const double* const* y, Index from, Index to,
+                                 WideLanes<bytes>* sum) {
+  constexpr int step = width<double, bytes>;
+  for (Index j = from; j < to; j += Rows::line) {
+#pragma GCC unroll 2
+    for (int v = 0; v < WideLanes<bytes>::count; ++v) {
+      Vector<double, bytes> other[breadth];
 #pragma GCC unroll 4
-  for (int b = 0; b < breadth; ++b) other[b] = load<bytes>(y[b] + at);
+      for (int b = 0; b < breadth; ++b) other[b] = load<bytes>(y[b] + j + v * step);
+#pragma GCC unroll 6
+      for (int h = 0; h < height; ++h) {
+        auto own = load<bytes>(x[h] + j + v * step);
+        keep(own);
 #pragma GCC unroll 4
-  for (int h = 0; h < height; ++h) {
-    auto own = load<bytes>(x[h] + at);
-    keep(own);
-#pragma GCC unroll 4
-    for (int b = 0; b < breadth; ++b) {
-      auto& sum = part[(h * breadth + b) * stride];
-      sum = fma(own, other[b], sum);
+        for (int b = 0; b < breadth; ++b) {
+          auto& part = sum[h * breadth + b].part[v];
+          part = fma(own, other[b], part);
+        }
+      }
     }
   }
 }
 
-// A tile of products: `height` rows against `breadth` others over the columns [from, to), added to the lanes of each
-// product. For double, these are the sums themselves.
+// For float, sums are float over a run of columns. They are local variables inside the loop, so that all of them stay
+// in registers.
 template <int bytes, int height, int breadth>
-POLYHOP_INLINE void tile_columns(const double* const* x, const double* const* y, Index from, Index to,
-                                 WideLanes<bytes>* sum) {
-  constexpr int count = WideLanes<bytes>::count;
-  constexpr int step = width<double, bytes>;
-  Index j = from;
-  for (; j + lanes <= to; j += lanes) {
-#pragma GCC unroll 4
-    for (int v = 0; v < count; ++v) add_products<bytes, height, breadth>(x, y, j + v * step, &sum[0].part[v], count);
-  }
-  if (j == to) return;
-#pragma GCC unroll 4
-  for (int v = 0; v < count / 2; ++v) add_products<bytes, height, breadth>(x, y, j + v * step, &sum[0].part[v], count);
-}
-
-// For float, they are float over a run of columns, and are then added to sums in double. They are local variables
-// inside the loop, so that all of them stay in registers.
-template <int bytes, int height, int breadth>
-POLYHOP_INLINE void tile_columns(const float* const* x, const float* const* y, Index from, Index to,
+POLYHOP_INLINE void add_products(const float* const* x, const float* const* y, Index from, Index to,
                                  WideLanes<bytes>* sum) {
   constexpr int products = height * breadth;
   constexpr int step = width<float, bytes>;
-  constexpr int count = lanes / step;
-  using Half = Vector<float, bytes / 2>;
+  constexpr int count = float_lanes / step;
   for (Index begin = from; begin < to; begin += float_run) {
     const Index end = to - begin > float_run ? begin + float_run : to;
     Vector<float, bytes> part[products * count] = {};
-    for (Index j = begin; j < end; j += lanes) {
-#pragma GCC unroll 2
-      for (int v = 0; v < count; ++v) add_products<bytes, height, breadth>(x, y, j + v * step, part + v, count);
-    }
-#pragma GCC unroll 16
-    for (int p = 0; p < products; ++p) {
+    for (Index j = begin; j < end; j += float_lanes) {
 #pragma GCC unroll 2
       for (int v = 0; v < count; ++v) {
-        Half half[2];
-        std::memcpy(half, &part[p * count + v], sizeof half);
-        sum[p].part[2 * v] += __builtin_convertvector(half[0], Vector<double, bytes>);
-        sum[p].part[2 * v + 1] += __builtin_convertvector(half[1], Vector<double, bytes>);
+        Vector<float, bytes> other[breadth];
+#pragma GCC unroll 4
+        for (int b = 0; b < breadth; ++b) other[b] = load<bytes>(y[b] + j + v * step);
+#pragma GCC unroll 6
+        for (int h = 0; h < height; ++h) {
+          auto own = load<bytes>(x[h] + j + v * step);
+          keep(own);
+#pragma GCC unroll 4
+          for (int b = 0; b < breadth; ++b) {
+            auto& narrow = part[(h * breadth + b) * count + v];
+            narrow = fma(own, other[b], narrow);
+          }
+        }
       }
     }
+#pragma GCC unroll 24
+    for (int p = 0; p < products; ++p) sum[p].add(part + p * count);
   }
 }
 
-// The same, loading `sums` (lanes of double, one product after the other) unless it begins, and storing them unless it
-// ends. At the end out[place[p]] is product p.
+// What the tiles of a panel have in common: the columns at hand, whether these are the first and the last, and where
+// products go.
+struct TileRun {
+  Index from, to;
+  bool begins, ends;
+  double* out;
+};
+
+// The columns of a tile. Loads `sums` (lanes of double, one product after the other) unless they begin, and stores them
+// unless they end; then out[place[p]] is product p. Both have `stride` products per row.
 template <int bytes, int height, int breadth, class T>
-POLYHOP_INLINE void tile_of(const T* const* x, const T* const* y, Index from, Index to, bool begins, bool ends,
-                            double* sums, const std::int32_t* place, double* out) {
+POLYHOP_INLINE void tile_of(const T* const* x, const T* const* y, const TileRun& run, double* sums,
+                            const std::int32_t* place, int stride) {
   constexpr int products = height * breadth;
+  const auto at = [&](int p) __attribute__((always_inline)) { return p / breadth * stride + p % breadth; };
   WideLanes<bytes> sum[products];
   const auto each = [&](auto use) __attribute__((always_inline)) {
-#pragma GCC unroll 16
+#pragma GCC unroll 24
     for (int p = 0; p < products; ++p) {
-#pragma GCC unroll 4
+#pragma GCC unroll 2
       for (int v = 0; v < WideLanes<bytes>::count; ++v) {
-        use(sum[p].part[v], sums + p * lanes + v * width<double, bytes>);
+        use(sum[p].part[v], sums + at(p) * lanes + v * width<double, bytes>);
       }
     }
   };
-  if (!begins) each([](auto& part, const double* at) __attribute__((always_inline)) { part = load<bytes>(at); });
-  tile_columns<bytes, height, breadth>(x, y, from, to, sum);
-  if (!ends) {
-    each([](const auto& part, double* at) __attribute__((always_inline)) { store(part, at); });
+  if (!run.begins)
+    each([](auto& part, const double* from) __attribute__((always_inline)) { part = load<bytes>(from); });
+  add_products<bytes, height, breadth>(x, y, run.from, run.to, sum);
+  if (!run.ends) {
+    each([](const auto& part, double* to) __attribute__((always_inline)) { store(part, to); });
     return;
   }
   int p = 0;
-#pragma GCC unroll 4
+#pragma GCC unroll 6
   for (; p + 4 <= products; p += 4) {
     const Quad four = totals(sum[p].quad(), sum[p + 1].quad(), sum[p + 2].quad(), sum[p + 3].quad());
-    for (int n = 0; n < 4; ++n) out[place[p + n]] = four[n];
+#pragma GCC unroll 4
+    for (int n = 0; n < 4; ++n) run.out[place[at(p + n)]] = four[n];
   }
 #pragma GCC unroll 4
-  for (; p < products; ++p) out[place[p]] = total(sum[p].quad());
+  for (; p < products; ++p) run.out[place[at(p)]] = total(sum[p].quad());
 }
 
 // Where the sums of the next products are; null if a panel is done in one run.
@@ -572,65 +575,45 @@ POLYHOP_INLINE double* after(double* sums, Index products) {
   return sums == nullptr ? nullptr : sums + products * lanes;
 }
 
-// The same in tiles that fit into registers: all sums, a row and the others.
-template <int bytes, int height, int breadth, class T>
-POLYHOP_INLINE void split_tile(const T* const* x, const T* const* y, Index from, Index to, bool begins, bool ends,
-                               double* sums, const std::int32_t* place, double* out) {
-  constexpr int vectors = Lanes<T, bytes>::count;
-  if constexpr (bytes == 64 || height * breadth * vectors <= 12) {
-    tile_of<bytes, height, breadth>(x, y, from, to, begins, ends, sums, place, out);
-  } else {
-    // Rows of a tile are consecutive, so only its height can be cut.
-    constexpr int upper = height / 2;
-    split_tile<bytes, upper, breadth>(x, y, from, to, begins, ends, sums, place, out);
-    split_tile<bytes, height - upper, breadth>(x + upper, y, from, to, begins, ends, after(sums, upper * breadth),
-                                               place + upper * breadth, out);
+// The largest tile whose sums, and a row and the others, fit into the 32 or 16 registers.
+template <int bytes>
+constexpr int tile_height = bytes == 64 ? max_tile_height : 3;
+template <int bytes>
+constexpr int tile_breadth = bytes == 64 ? max_tile_breadth : 2;
+
+// A tile of any shape up to the largest.
+template <int bytes, class T>
+POLYHOP_INLINE void tile_of_shape(int height, int breadth, const T* const* x, const T* const* y, const TileRun& run,
+                                  double* sums, const std::int32_t* place, int stride) {
+  constexpr int most = tile_breadth<bytes>;
+  const int shape = (height - 1) * most + breadth - 1;
+  [&]<int... n>(std::integer_sequence<int, n...>) __attribute__((always_inline)) {
+    (void)((shape == n && (tile_of<bytes, n / most + 1, n % most + 1>(x, y, run, sums, place, stride), true)) || ...);
   }
+  (std::make_integer_sequence<int, tile_height<bytes> * most>{});
 }
 
-// The columns [from, to) of the tiles of a panel.
+// The tiles of a panel, cut if they are too large.
 template <int bytes, class T>
-POLYHOP_INLINE void tiles_of(const PairPanel& panel, const void* const* x, const T* y, Index y_stride, Index from,
-                             Index to, bool begins, bool ends, double* sums, double* out) {
+POLYHOP_INLINE void tiles_of(const PairPanel& panel, const void* const* x, const T* y, Index y_stride,
+                             const TileRun& run, double* sums) {
   for (const std::int32_t* code = panel.begin; code < panel.end;) {
     const int height = code[0];
     const int breadth = code[1];
     const std::int32_t* rows = code + 2;
     const std::int32_t* others = rows + height;
     const std::int32_t* place = others + breadth;
-    const auto run = [&](auto of_height, auto of_breadth) __attribute__((always_inline)) {
-      const T* own[of_height];
-      const T* other[of_breadth];
-      for (int h = 0; h < of_height; ++h) own[h] = static_cast<const T*>(x[rows[h]]);
-      for (int b = 0; b < of_breadth; ++b) other[b] = y + others[b] * y_stride;
-      split_tile<bytes, of_height, of_breadth>(own, other, from, to, begins, ends, sums, place, out);
-    };
-    using std::integral_constant;
-    switch (height * (max_tile_breadth + 1) + breadth) {
-      case 4:
-        run(integral_constant<int, 1>{}, integral_constant<int, 1>{});
-        break;
-      case 5:
-        run(integral_constant<int, 1>{}, integral_constant<int, 2>{});
-        break;
-      case 7:
-        run(integral_constant<int, 2>{}, integral_constant<int, 1>{});
-        break;
-      case 8:
-        run(integral_constant<int, 2>{}, integral_constant<int, 2>{});
-        break;
-      case 10:
-        run(integral_constant<int, 3>{}, integral_constant<int, 1>{});
-        break;
-      case 11:
-        run(integral_constant<int, 3>{}, integral_constant<int, 2>{});
-        break;
-      case 13:
-        run(integral_constant<int, 4>{}, integral_constant<int, 1>{});
-        break;
-      default:
-        run(integral_constant<int, 4>{}, integral_constant<int, 2>{});
-        break;
+    const T* own[max_tile_height];
+    const T* other[max_tile_breadth];
+    for (int h = 0; h < height; ++h) own[h] = static_cast<const T*>(x[rows[h]]);
+    for (int b = 0; b < breadth; ++b) other[b] = y + others[b] * y_stride;
+    for (int h = 0; h < height; h += tile_height<bytes>) {
+      for (int b = 0; b < breadth; b += tile_breadth<bytes>) {
+        const int high = height - h < tile_height<bytes> ? height - h : tile_height<bytes>;
+        const int broad = breadth - b < tile_breadth<bytes> ? breadth - b : tile_breadth<bytes>;
+        const int first = h * breadth + b;
+        tile_of_shape<bytes>(high, broad, own + h, other + b, run, after(sums, first), place + first, breadth);
+      }
     }
     sums = after(sums, height * breadth);
     code = place + height * breadth;
@@ -644,7 +627,7 @@ POLYHOP_INLINE void panel_products(const PairPanel& panel, const void* const* x,
   const Index right = Rows::padded(columns, element_of<T>);
   for (Index from = 0; from == 0 || from < right; from += run) {  // runs once even without columns
     const Index to = from + run < right ? from + run : right;
-    tiles_of<bytes>(panel, x, y, y_stride, from, to, from == 0, to == right, sums, out);
+    tiles_of<bytes>(panel, x, y, y_stride, TileRun{from, to, from == 0, to == right, out}, sums);
   }
 }
 
@@ -710,7 +693,7 @@ POLYHOP_INLINE void dots_with_block(const T* const* x, const T* y, Index n, doub
   constexpr Index line = Rows::line_of(element_of<T>);
   const Index whole = n / line * line;
   Lanes<T, bytes> sum[height];
-  const Index j = in_runs<T>(
+  in_runs<T>(
       whole,
       [&](Index at) __attribute__((always_inline)) {
 #pragma GCC unroll 4
@@ -722,7 +705,6 @@ POLYHOP_INLINE void dots_with_block(const T* const* x, const T* y, Index n, doub
       });
 #pragma GCC unroll 4
   for (int r = 0; r < height; ++r) {
-    if (j < whole) sum[r].add_half(x[r] + j, y + j);
     double result = total(sum[r].quad());
     for (Index rest = whole; rest < n; ++rest) {
       result = std::fma(static_cast<double>(x[r][rest]), static_cast<double>(y[rest]), result);

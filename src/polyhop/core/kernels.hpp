@@ -23,7 +23,8 @@ struct SparseView {
 /// The element loops of polyhop, all in one place, for rows of double and of float. Their bits are guaranteed:
 ///  - a reduction along a row runs in `lanes` partial sums of fused multiply-adds, coordinate j in lane
 ///    j mod lanes, in order of j; the lanes are then added pairwise, lane l with lane l + lanes/2, and so on;
-///  - with rows of float the lanes are float over at most `float_run` columns, and are then added to lanes of double;
+///  - with rows of float there are `float_lanes` sums in float over at most `float_run` columns; lane l and then lane
+///    l + lanes are added to lane l of double;
 ///  - every other output element is one chain of fused multiply-adds in the order of the formula, in the element of
 ///    the output, to which factors are rounded first; `add_squares` and what follows it round every product instead.
 /// So nothing depends on alignment, block, tile or CPU. tests/unit/core/plain_kernels.hpp holds plain twins.
@@ -33,7 +34,9 @@ struct SparseView {
 /// and there are no ragged ends); the others touch exactly n numbers and take any array.
 namespace polyhop::kernels {
 
-inline constexpr int lanes = 16;
+/// Both are a cache line of numbers.
+inline constexpr int lanes = 8;
+inline constexpr int float_lanes = 16;
 inline constexpr Index float_run = 256;
 
 /// Each loop is compiled for several instruction sets, with the same bits. These are the ones that this machine can
@@ -125,8 +128,8 @@ void combine(const SparseView& a, const std::int32_t* rows, Index count, const f
 /// what is loaded. The code of a tile: its height and breadth, that many row numbers r, that many slots, and the
 /// positions e of the products, row by row. The tiles of a panel are processed together, `run` columns at a time (a
 /// multiple of float_run): `sums` has `lanes` numbers for each product of the panel. PairTiles makes panels.
-inline constexpr int max_tile_height = 4;
-inline constexpr int max_tile_breadth = 2;
+inline constexpr int max_tile_height = 6;
+inline constexpr int max_tile_breadth = 4;
 struct PairPanel {
   const std::int32_t* begin = nullptr;
   const std::int32_t* end = nullptr;

@@ -27,12 +27,13 @@ constexpr std::size_t any = std::numeric_limits<std::int32_t>::max();
 // A tile of whole rows of up to `near_row` bytes fits into the first cache; longer ones are multiplied in runs, so that
 // the rows of a group stay in the second cache. There are so many rows that four of them meet a slot, even if the
 // pattern is sparse; if sums have to be kept between runs, fewer.
-constexpr Index near_row = 8192;
+constexpr Index near_row = 4096;
+constexpr std::size_t group_height = 4;  // of a tile of a group: with more rows, fewer slots share all of them
 constexpr Cut into_groups = {1024, any, near_row};
-constexpr Cut into_groups_in_runs = {128, any, 4096};
-// All that a panel reads in a run, and its sums, fit into the first cache, so each row is fetched from afar once. That
-// pays if the rows of a block and what it is sent take more than a second cache.
-constexpr Cut into_sets = {16, 16, 2048};
+constexpr Cut into_groups_in_runs = {128, any, near_row};
+// All that a panel reads in a run, and its sums, are near, so each row is fetched from afar once. That pays if the rows
+// of a block and what it is sent take more than a second cache.
+constexpr Cut into_sets = {16, 16, near_row};
 constexpr Index near_block = 4 << 20;
 
 struct Entry {
@@ -45,17 +46,17 @@ struct Entry {
 using Column = std::span<const Entry>;
 Column column_at(std::span<const Entry> entries, std::size_t from) {
   std::size_t to = from;
-  while (to < entries.size() && to < from + kernels::max_tile_height && entries[to].slot == entries[from].slot) ++to;
+  while (to < entries.size() && to < from + group_height && entries[to].slot == entries[from].slot) ++to;
   return {entries.data() + from, to - from};
 }
 
 bool has_same_rows(Column a, Column b) { return std::ranges::equal(a, b, {}, &Entry::row, &Entry::row); }
 
-// One column, or two with the same rows.
+// Columns with the same rows.
 struct Tile {
-  Column one, other;
-  [[nodiscard]] std::size_t height() const { return one.size(); }
-  [[nodiscard]] std::size_t breadth() const { return other.empty() ? 1 : 2; }
+  std::span<const Column> columns;
+  [[nodiscard]] std::size_t height() const { return columns[0].size(); }
+  [[nodiscard]] std::size_t breadth() const { return columns.size(); }
 };
 
 struct Plan {
@@ -68,16 +69,15 @@ struct Plan {
   void add(const Tile& tile) {
     code.push_back(static_cast<std::int32_t>(tile.height()));
     code.push_back(static_cast<std::int32_t>(tile.breadth()));
-    for (const Entry& entry : tile.one) code.push_back(entry.row);
-    code.push_back(tile.one[0].slot);
-    if (!tile.other.empty()) code.push_back(tile.other[0].slot);
+    for (const Entry& entry : tile.columns[0]) code.push_back(entry.row);
+    for (const Column& column : tile.columns) code.push_back(column[0].slot);
     for (std::size_t n = 0; n < tile.height(); ++n) {
-      code.push_back(tile.one[n].place);
-      if (!tile.other.empty()) code.push_back(tile.other[n].place);
+      for (const Column& column : tile.columns) code.push_back(column[n].place);
     }
     of_panel += tile.height() * tile.breadth();
   }
   void end_panel() {
+    if (of_panel == 0 && panels.size() > 1) return;
     panels.push_back(static_cast<Index>(code.size()));
     most = std::max(most, of_panel);
     of_panel = 0;
@@ -88,7 +88,7 @@ struct Plan {
 class Planner {
  public:
   Planner(const SparseView& pattern, Index rows, const Index* mirror, const Cut& cut)
-      : pattern_(pattern), cut_(cut), left_in_row_(rows), panel_of_row_(rows), is_taken_(pattern.offset[rows]) {
+      : pattern_(pattern), cut_(cut), left_in_row_(rows), is_taken_(pattern.offset[rows]) {
     for (Index r = 0; r < rows; ++r) {
       for (Index e = pattern.offset[r]; e < pattern.offset[r + 1]; ++e) {
         slots_ = std::max(slots_, pattern.slot[e] + 1);
@@ -97,36 +97,34 @@ class Planner {
       }
       left_ += left_in_row_[r];
     }
-    part_of_.resize(slots_);
+    column_of_.resize(slots_);
   }
 
-  // What is left of the entries that are in one of these rows and one of these slots.
-  void take(std::span<const std::int32_t> rows, std::span<const std::int32_t> slots) {
-    if (left_ == 0) return;
-    for (std::size_t n = 0; n < slots.size(); ++n) part_of_[slots[n]] = 1 + static_cast<std::int32_t>(n / cut_.slots);
-    for (std::size_t n = 0; n < rows.size(); n += cut_.rows) {
-      take_part(rows.subspan(n, std::min(cut_.rows, rows.size() - n)));
-    }
-    for (const std::int32_t slot : slots) part_of_[slot] = 0;
-  }
+  // The entries of each set, in rectangles.
   void take_sets(const SlotSets& sets) {
-    std::vector<std::int32_t> own;
+    std::vector<std::int32_t> rows;
+    std::vector<std::int32_t> slots;
     for (std::size_t s = 0; s + 1 < sets.offset.size(); ++s) {
-      const std::span slots(sets.slot.data() + sets.offset[s], sets.slot.data() + sets.offset[s + 1]);
-      own.clear();
-      for (const std::int32_t slot : slots) {
+      rows.clear();
+      slots.clear();
+      for (const std::int32_t slot :
+           std::span(sets.slot.data() + sets.offset[s], sets.slot.data() + sets.offset[s + 1])) {
         const std::int32_t row = slot - sets.first_own;
-        if (row >= 0 && row < std::ssize(left_in_row_)) own.push_back(row);
+        if (row >= 0 && row < std::ssize(left_in_row_) && left_in_row_[row] > 0) rows.push_back(row);
+        if (slot < slots_) slots.push_back(slot);
       }
-      take(own, slots);
+      in_pieces(std::span(std::as_const(rows)), cut_.rows, [&](auto some_rows) {
+        in_pieces(std::span(std::as_const(slots)), cut_.slots,
+                  [&](auto some_slots) { take_rectangle(some_rows, some_slots); });
+      });
     }
   }
-  void take_all() {
+  // What is left, by groups of rows.
+  void take_rest() {
+    if (left_ == 0 && plan.panels.size() > 1) return;
     std::vector<std::int32_t> rows(left_in_row_.size());
-    std::vector<std::int32_t> slots(slots_);
     std::iota(rows.begin(), rows.end(), 0);
-    std::iota(slots.begin(), slots.end(), 0);
-    take(rows, slots);
+    in_pieces(std::span(std::as_const(rows)), cut_.rows, [&](auto some) { take_group(some); });
   }
 
   [[nodiscard]] std::int32_t slots() const { return slots_; }
@@ -136,63 +134,100 @@ class Planner {
   Plan plan;
 
  private:
-  void take_part(std::span<const std::int32_t> rows) {
-    entries_.clear();
-    for (const std::int32_t r : rows) {
-      if (left_in_row_[r] == 0) continue;
-      for (Index e = pattern_.offset[r]; e < pattern_.offset[r + 1]; ++e) {
-        const std::int32_t slot = pattern_.slot[e];
-        if (is_taken_[e] != 0 || part_of_[slot] == 0) continue;
-        is_taken_[e] = 1;
-        --left_in_row_[r];
-        --left_;
-        entries_.push_back({slot, r, static_cast<std::int32_t>(e)});
-      }
-    }
-    std::ranges::sort(entries_, {}, [&](const Entry& e) { return std::tuple(part_of_[e.slot], e.slot, e.row); });
-    for (std::span<const Entry> rest = entries_; !rest.empty();) {
-      const std::int32_t part = part_of_[rest[0].slot];
-      const auto end = std::ranges::find_if(rest, [&](const Entry& e) { return part_of_[e.slot] != part; });
-      add_panel({rest.begin(), end});
-      rest = {end, rest.end()};
+  // Calls use(piece) for as few pieces of a list as have at most `most` members, all of about the same length.
+  template <class T, class Use>
+  static void in_pieces(std::span<T> list, std::size_t most, Use use) {
+    const std::size_t pieces = (list.size() + most - 1) / most;
+    for (std::size_t n = 0; n < pieces; ++n) {
+      const std::size_t begin = n * list.size() / pieces;
+      use(list.subspan(begin, (n + 1) * list.size() / pieces - begin));
     }
   }
 
-  // Entries by slots
-  void add_panel(std::span<const Entry> entries) {
-    const auto panel = static_cast<Index>(plan.panels.size());
-    for (const Entry& entry : entries) {
-      if (std::exchange(panel_of_row_[entry.row], panel) != panel) ++fetched_by_panels_;
+  // All products of some rows with some slots, up to four rows at a time: those that were taken before are computed
+  // once more, with the same bits, where a gap would cost more. Entries that are not in the pattern are left out.
+  void take_rectangle(std::span<const std::int32_t> rows, std::span<const std::int32_t> slots) {
+    for (std::size_t n = 0; n < slots.size(); ++n) column_of_[slots[n]] = 1 + static_cast<std::int32_t>(n);
+    bool any_row = false;
+    used_.assign(slots.size(), 0);
+    in_pieces(rows, kernels::max_tile_height, [&](std::span<const std::int32_t> some) {
+      const std::size_t height = some.size();
+      entries_.assign(height * slots.size(), {-1, -1, -1});
+      open_.assign(slots.size(), 0);
+      for (std::size_t n = 0; n < height; ++n) {
+        for (Index e = pattern_.offset[some[n]]; e < pattern_.offset[some[n] + 1]; ++e) {
+          const std::int32_t column = column_of_[pattern_.slot[e]];
+          if (column == 0) continue;
+          entries_[(column - 1) * height + n] = {pattern_.slot[e], some[n], static_cast<std::int32_t>(e)};
+          if (is_taken_[e] == 0) open_[column - 1] = 1;
+        }
+      }
+      columns_.clear();
+      for (std::size_t n = 0; n < slots.size(); ++n) {
+        const Column column(entries_.data() + n * height, height);
+        if (open_[n] == 0 || std::ranges::find(column, -1, &Entry::place) != column.end()) continue;
+        columns_.push_back(column);
+        used_[n] = 1;
+        for (const Entry& entry : column) take(entry);
+      }
+      in_pieces(std::span(std::as_const(columns_)), kernels::max_tile_breadth,
+                [&](std::span<const Column> tile) { plan.add({tile}); });
+      if (!columns_.empty()) fetched_by_panels_ += static_cast<Index>(height);
+      any_row = any_row || !columns_.empty();
+    });
+    fetched_by_panels_ += std::ranges::count(used_, 1);
+    if (any_row) plan.end_panel();
+    for (const std::int32_t slot : slots) column_of_[slot] = 0;
+  }
+
+  // The entries of some rows that are left, by slots.
+  void take_group(std::span<const std::int32_t> rows) {
+    entries_.clear();
+    for (const std::int32_t r : rows) {
+      for (Index e = pattern_.offset[r]; left_in_row_[r] > 0 && e < pattern_.offset[r + 1]; ++e) {
+        const Entry entry{pattern_.slot[e], r, static_cast<std::int32_t>(e)};
+        if (is_taken_[e] != 0) continue;
+        take(entry);
+        entries_.push_back(entry);
+      }
     }
+    std::ranges::sort(entries_, {}, [](const Entry& e) { return std::tuple(e.slot, e.row); });
     columns_.clear();
-    for (std::size_t at = 0; at < entries.size(); at += columns_.back().size()) {
-      if (at == 0 || entries[at].slot != entries[at - 1].slot) ++fetched_by_panels_;
-      columns_.push_back(column_at(entries, at));
+    for (std::size_t at = 0; at < entries_.size(); at += columns_.back().size()) {
+      columns_.push_back(column_at(entries_, at));
     }
     // Those with the same rows become neighbours: they make tiles of two, and find the rows in the first cache.
     std::ranges::stable_sort(columns_, [](Column a, Column b) {
       return std::ranges::lexicographical_compare(a, b, {}, &Entry::row, &Entry::row);
     });
     tiles_.clear();
-    for (std::size_t at = 0; at < columns_.size(); at += tiles_.back().breadth()) {
-      const bool two = at + 1 < columns_.size() && has_same_rows(columns_[at], columns_[at + 1]);
-      const bool keeps = !tiles_.empty() && has_same_rows(columns_[at], tiles_.back().one);
-      tiles_.push_back({columns_[at], two ? columns_[at + 1] : Column()});
-      fetched_by_tiles_ += static_cast<Index>(tiles_.back().breadth() + (keeps ? 0 : tiles_.back().height()));
+    for (std::span<const Column> rest = columns_; !rest.empty();) {
+      const auto end = std::ranges::find_if(rest, [&](Column c) { return !has_same_rows(c, rest[0]); });
+      in_pieces(std::span(rest.begin(), end), kernels::max_tile_breadth,
+                [&](std::span<const Column> tile) { tiles_.push_back({tile}); });
+      fetched_by_tiles_ += static_cast<Index>(rest[0].size()) + (end - rest.begin());
+      rest = {end, rest.end()};
     }
     // One shape after the other, so that the processor can tell which comes next.
     std::ranges::stable_sort(tiles_, std::greater(), [](const Tile& t) { return std::tuple(t.height(), t.breadth()); });
     for (const Tile& tile : tiles_) plan.add(tile);
     plan.end_panel();
   }
+  void take(const Entry& entry) {
+    if (std::exchange(is_taken_[entry.place], 1) != 0) return;
+    --left_in_row_[entry.row];
+    --left_;
+  }
 
   SparseView pattern_;
   Cut cut_;
-  std::vector<Index> left_in_row_;     // entries not taken yet
-  std::vector<Index> panel_of_row_;    // the last one that has the row
-  std::vector<char> is_taken_;         // by entry
-  std::vector<std::int32_t> part_of_;  // which of the slots at hand one is among; 0: none
+  std::vector<Index> left_in_row_;  // entries not taken yet
+  std::vector<char> is_taken_;      // by entry
+  // Of the rectangle or the group at hand:
+  std::vector<std::int32_t> column_of_;  // by slot, from 1; 0: it is not among them
   std::vector<Entry> entries_;
+  std::vector<char> open_;  // by column: whether these rows have entries that were not taken
+  std::vector<char> used_;  // by column: whether any rows had
   std::vector<Column> columns_;
   std::vector<Tile> tiles_;
   std::int32_t slots_ = 0;
@@ -204,14 +239,15 @@ class Planner {
 Plan make_plan(const SparseView& pattern, Index rows, const Index* mirror, Index row_bytes, const SlotSets& sets) {
   const Cut& cut = row_bytes > near_row ? into_groups_in_runs : into_groups;
   Planner groups(pattern, rows, mirror, cut);
-  groups.take_all();
+  groups.take_rest();
   groups.plan.run_bytes = cut.run_bytes;
   if (sets.slot.empty() || (rows + groups.slots()) * row_bytes <= near_block) return std::move(groups.plan);
   Planner panels(pattern, rows, mirror, into_sets);
   panels.take_sets(sets);
-  panels.take_all();
+  panels.take_rest();
   panels.plan.run_bytes = into_sets.run_bytes;
-  return std::move(panels.fetched_by_panels() < groups.fetched_by_tiles() ? panels.plan : groups.plan);
+  const bool pays = panels.fetched_by_panels() + panels.fetched_by_tiles() < groups.fetched_by_tiles();
+  return std::move(pays ? panels.plan : groups.plan);
 }
 
 }  // namespace

@@ -75,7 +75,8 @@ CellKey cell_key(const ExperimentOptions& options, const Method& method, std::ui
   // Whether products are remembered changes no number.
   if (method.rule.name == "gap") {
     std::erase_if(*settings["step"].as<Value::Table>(), [](const auto& entry) { return entry.first == "products"; });
-    if (multiplies_samples(options, method)) settings["arithmetic"] = Value(2);
+    if (multiplies_samples(options, method) && settings.find("arithmetic") == nullptr)
+      settings["arithmetic"] = Value(2);
   }
   // Earlier versions had other rules of this name, whose runs are not this one's.
   if (method.algorithm.name == "auto") settings["revision"] = Value(9);

@@ -76,6 +76,17 @@ TEST(FloatKernels, SumsBeyondARunAreInDouble) {
   EXPECT_EQ(kernels::dot(x.as<float>(0), ones.as<float>(0), n), 0x1p24 + 1);
 }
 
+TEST(FloatKernels, AfterARunALaneIsAddedBeforeTheOneEightFurther) {
+  // 2^53 + 1 - 2^53 in this order is 0, as the 1 of lane 0 comes before the -2^53 of lane 8.
+  const Index n = 2 * kernels::float_run;
+  Rows x(1, n, 0, Element::float32);
+  const Rows ones(1, n, 1, Element::float32);
+  x.as<float>(0)[0] = 0x1p53F;
+  x.as<float>(0)[kernels::float_run] = 1;
+  x.as<float>(0)[kernels::float_run + 8] = -0x1p53F;
+  EXPECT_EQ(kernels::dot(x.as<float>(0), ones.as<float>(0), n), 0.0);
+}
+
 TEST(FloatKernels, ElementLoopsEqualTheirPlainTwinsAndStopAtTheEnd) {
   const auto x = numbers(1040, 1);
   const auto y = numbers(1040, 2);

@@ -81,18 +81,18 @@ TEST(Kernels, DotAddsCoordinatesOfOneLaneInOrderAndLanesByTheTree) {
   const double big = 0x1p53;
   const std::vector<double> ones(32, 1.0);
   std::vector<double> x(32, 0.0);
-  // Coordinates 0 and 16 share a lane and cancel there; from left to right the 1 would be lost.
-  x[0] = big;
-  x[1] = 1;
-  x[16] = -big;
-  EXPECT_EQ(kernels::dot(x.data(), ones.data(), 32), 1.0);
-  // Lanes 0 and 8 meet first.
-  std::ranges::fill(x, 0.0);
+  // Coordinates 0 and 8 share a lane and cancel there; from left to right the 1 would be lost.
   x[0] = big;
   x[1] = 1;
   x[8] = -big;
   EXPECT_EQ(kernels::dot(x.data(), ones.data(), 32), 1.0);
-  // Lanes 0 and 4 meet before lanes 0 and 1, so here the 1 is lost.
+  // Lanes 0 and 4 meet first.
+  std::ranges::fill(x, 0.0);
+  x[0] = big;
+  x[1] = 1;
+  x[4] = -big;
+  EXPECT_EQ(kernels::dot(x.data(), ones.data(), 32), 1.0);
+  // And before lanes 0 and 1, so here the 1 is lost.
   std::ranges::fill(x, 0.0);
   x[0] = big;
   x[1] = -big;
@@ -578,7 +578,7 @@ TEST(Kernels, GiveTheSameBitsOnEveryMachine) {
   for (const char* variant : kernels::variants()) {
     ASSERT_TRUE(kernels::use_variant(variant));
     EXPECT_STREQ(kernels::instruction_set(), variant);
-    EXPECT_EQ(kernel_fingerprint(), "af08c973cc208be8") << variant;
+    EXPECT_EQ(kernel_fingerprint(), "5ebd13ba7e12e74f") << variant;
   }
   ASSERT_TRUE(kernels::use_variant(best));
 }
@@ -587,7 +587,7 @@ TEST(Kernels, GiveTheSameBitsOnEveryMachine) {
 // zeros behind a row.
 template <class T>
 void expect_rows_like_twins(const std::string& variant) {
-  for (const Index count : {0, 1, 2, 5}) {
+  for (const Index count : {0, 1, 2, 9}) {
     for (const Index n : sizes()) {
       Rows x(count + 1, n, 0, element_of<T>);
       Rows y = x;

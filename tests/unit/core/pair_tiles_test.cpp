@@ -140,6 +140,8 @@ TEST(PairTiles, OfSetsReadFewRowsAtATime) {
   const Pattern all(60, far_slots, 1);
   // 60 rows in four panels against 420 slots in 27.
   EXPECT_EQ(PairTiles(all.view(), 60, nullptr, far_columns, sets_of(lists, 0)).panels(), 4 * 27);
+  lists.push_back(lists[0]);
+  EXPECT_EQ(PairTiles(all.view(), 60, nullptr, far_columns, sets_of(lists, 0)).panels(), 4 * 27) << "taken once";
   EXPECT_EQ(PairTiles(all.view(), 60, nullptr, far_columns).panels(), 1) << "without sets";
   EXPECT_EQ(PairTiles(all.view(), 60, nullptr, 10, sets_of(lists, 0)).panels(), 1) << "rows that are near anyway";
 }

@@ -17,28 +17,28 @@
 /// no look at what stands behind the end of a row. The real ones must give the same bits.
 namespace polyhop::plain {
 
-/// Lane l with lane l + 8, then l + 4, l + 2, l + 1.
+/// Lane l with lane l + 4, then l + 2, l + 1.
 inline double add_lanes(const std::array<double, kernels::lanes>& lane) {
-  static_assert(kernels::lanes == 16);
-  std::array<double, 8> eight{};
+  static_assert(kernels::lanes == 8);
   std::array<double, 4> four{};
-  for (std::size_t l = 0; l < 8; ++l) eight[l] = lane[l] + lane[l + 8];
-  for (std::size_t l = 0; l < 4; ++l) four[l] = eight[l] + eight[l + 4];
+  for (std::size_t l = 0; l < 4; ++l) four[l] = lane[l] + lane[l + 4];
   return (four[0] + four[2]) + (four[1] + four[3]);
 }
 
 /// Lanes of T over `float_run` columns at a time where T is float, which are then added to lanes of double.
 template <class T, class Term>
 double reduce(Index n, Term term) {
+  constexpr bool narrow = std::is_same_v<T, float>;
+  constexpr int of_run = narrow ? kernels::float_lanes : kernels::lanes;
   std::array<double, kernels::lanes> sum{};
-  const Index run = std::is_same_v<T, float> ? kernels::float_run : n;
+  const Index run = narrow ? kernels::float_run : n;
   for (Index first = 0; first < n; first += run) {
-    std::array<T, kernels::lanes> lane{};
+    std::array<T, of_run> lane{};
     for (Index j = first; j < std::min(n, first + run); ++j) {
-      T& own = lane[j % kernels::lanes];
+      T& own = lane[j % of_run];
       own = term(j, own);
     }
-    for (std::size_t l = 0; l < lane.size(); ++l) sum[l] += static_cast<double>(lane[l]);
+    for (std::size_t l = 0; l < lane.size(); ++l) sum[l % kernels::lanes] += static_cast<double>(lane[l]);
   }
   return add_lanes(sum);
 }
