@@ -34,12 +34,18 @@ alignas(64) Row models[agents], sent[agents], averaged[agents], features[agents 
 double targets[agents * samples];
 std::vector<Entry> entries[agents];  // of the combination matrix, row by row
 
-// A random connected graph of expected degree 4 with Metropolis weights: a ring, and some chords.
+// A random connected graph with Metropolis weights and as many links as that of size S with seed 0: a ring, and some
+// chords.
 void make_network(std::mt19937& random) {
+  constexpr int links = 22;
   bool linked[agents][agents] = {};
-  const auto link = [&](int k, int l) { linked[k][l] = linked[l][k] = true; };
+  int made = 0;
+  const auto link = [&](int k, int l) {
+    made += linked[k][l] ? 0 : 1;
+    linked[k][l] = linked[l][k] = true;
+  };
   for (int k = 0; k < agents; ++k) link(k, (k + 1) % agents);
-  for (int n = 0; n < agents; ++n) {
+  while (made < links) {
     const int k = static_cast<int>(random() % agents);
     link(k, (k + 2 + static_cast<int>(random() % (agents - 3))) % agents);
   }
