@@ -13,6 +13,7 @@
 #include "polyhop/core/gradients.hpp"
 #include "polyhop/core/memory_limit.hpp"
 #include "polyhop/core/reach.hpp"
+#include "polyhop/core/rows.hpp"
 
 namespace polyhop {
 
@@ -68,7 +69,7 @@ class SampleProducts {
   MeteredVector<Index> offset_;           // of the entries of each agent
   MeteredVector<std::int32_t> place_;     // where those of entry e begin among the products of one sample, and
   MeteredVector<std::int32_t> count_at_;  // how many there are
-  MeteredVector<double> product_;
+  Rows product_;  // one, in large pages
 };
 
 }  // namespace polyhop
