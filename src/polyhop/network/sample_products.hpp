@@ -69,7 +69,7 @@ class SampleProducts {
   MeteredVector<Index> offset_;           // of the entries of each agent
   MeteredVector<std::int32_t> place_;     // where those of entry e begin among the products of one sample, and
   MeteredVector<std::int32_t> count_at_;  // how many there are
-  Rows product_;  // one, in large pages
+  Rows product_;                          // one, in large pages
 };
 
 }  // namespace polyhop
