@@ -27,11 +27,11 @@
   returns name parameters {                                                                             \
     if (in_use == Variant::v4) return name##_v4 arguments;                                              \
     if (in_use == Variant::v3) return name##_v3 arguments;                                              \
-    return loop<32> arguments;                                                                          \
+    return loop<16> arguments;                                                                          \
   }
 #else
 #define POLYHOP_KERNEL(returns, name, parameters, arguments, loop) \
-  returns name parameters { return loop<32> arguments; }
+  returns name parameters { return loop<16> arguments; }
 #endif
 // No vector crosses a real function call, so that its calling convention does not matter.
 #pragma GCC diagnostic ignored "-Wpsabi"
@@ -77,12 +77,12 @@ POLYHOP_INLINE void store(const V& vector, T* x) {
   std::memcpy(x, &vector, sizeof vector);
 }
 
-// Forces a vector to be loaded once: g++ 12 would reload it for every product, and the CPU can only load once per
-// cycle.
+// Forces a vector to be loaded once: g++ 12 would reload it for every product, and loads would take longer than
+// products.
 template <class V>
 POLYHOP_INLINE void keep([[maybe_unused]] V& vector) {
 #ifdef POLYHOP_HAS_VARIANTS
-  if constexpr (sizeof(V) == 64) asm("" : "+v"(vector));
+  if constexpr (sizeof(V) > 16) asm("" : "+v"(vector));
 #endif
 }
 
@@ -150,14 +150,16 @@ struct WideLanes {
   [[nodiscard]] POLYHOP_INLINE Quad quad() const {
     if constexpr (bytes == 64) {
       return halved(part[0]);
-    } else {
+    } else if constexpr (bytes == 32) {
       return part[0] + part[1];
+    } else {
+      return __builtin_shufflevector(part[0] + part[2], part[1] + part[3], 0, 1, 2, 3);
     }
   }
   // += lanes of float, in vectors of `bytes`.
   POLYHOP_INLINE void add(const Vector<float, bytes>* narrow) {
     using Half = Vector<float, bytes / 2>;
-#pragma GCC unroll 2
+#pragma GCC unroll 4
     for (int p = 0; p < float_lanes / width<float, bytes>; ++p) {
       Half half[2];
       std::memcpy(half, &narrow[p], sizeof half);
@@ -177,7 +179,7 @@ struct Lanes<double, bytes> : WideLanes<bytes> {
 
   POLYHOP_INLINE void add(const double* x, const double* y) {
     constexpr int step = width<double, bytes>;
-#pragma GCC unroll 2
+#pragma GCC unroll 4
     for (int p = 0; p < this->count; ++p) part[p] = fma(load<bytes>(x + p * step), load<bytes>(y + p * step), part[p]);
   }
   POLYHOP_INLINE void pause() {}
@@ -191,12 +193,12 @@ struct Lanes<float, bytes> {
   WideLanes<bytes> sum;
 
   POLYHOP_INLINE void add(const float* x, const float* y) {
-#pragma GCC unroll 2
+#pragma GCC unroll 4
     for (int p = 0; p < count; ++p) part[p] = fma(load<bytes>(x + p * step), load<bytes>(y + p * step), part[p]);
   }
   POLYHOP_INLINE void pause() {
     sum.add(part);
-#pragma GCC unroll 2
+#pragma GCC unroll 4
     for (int p = 0; p < count; ++p) part[p] = Vector<float, bytes>{};
   }
   // After a pause
@@ -474,7 +476,7 @@ POLYHOP_INLINE void add_products(const double* const* x, const double* const* y,
                                  WideLanes<bytes>* sum) {
   constexpr int step = width<double, bytes>;
   for (Index j = from; j < to; j += Rows::line) {
-#pragma GCC unroll 2
+#pragma GCC unroll 4
     for (int v = 0; v < WideLanes<bytes>::count; ++v) {
       Vector<double, bytes> other[breadth];
 #pragma GCC unroll 4
@@ -505,7 +507,7 @@ POLYHOP_INLINE void add_products(const float* const* x, const float* const* y, I
     const Index end = to - begin > float_run ? begin + float_run : to;
     Vector<float, bytes> part[products * count] = {};
     for (Index j = begin; j < end; j += float_lanes) {
-#pragma GCC unroll 2
+#pragma GCC unroll 4
       for (int v = 0; v < count; ++v) {
         Vector<float, bytes> other[breadth];
 #pragma GCC unroll 4
@@ -546,7 +548,7 @@ POLYHOP_INLINE void tile_of(const T* const* x, const T* const* y, const TileRun&
   const auto each = [&](auto use) __attribute__((always_inline)) {
 #pragma GCC unroll 24
     for (int p = 0; p < products; ++p) {
-#pragma GCC unroll 2
+#pragma GCC unroll 4
       for (int v = 0; v < WideLanes<bytes>::count; ++v) {
         use(sum[p].part[v], sums + at(p) * lanes + v * width<double, bytes>);
       }
