@@ -12,6 +12,7 @@
 #include <limits>
 #include <optional>
 #include <set>
+#include <span>
 #include <string_view>
 #include <system_error>
 
@@ -64,6 +65,12 @@ std::size_t fall_of(const std::vector<CurvePoint>& points) {
   const auto last = std::find_if(points.rbegin(), points.rend(), above);
   const auto next = static_cast<std::size_t>(points.rend() - last);
   return next > 0 && next < points.size() && points[next].y.median == 0 ? next : points.size();
+}
+
+// The points of a band: where a tenth of the runs has diverged, it goes off the top and ends.
+std::span<const CurvePoint> band_of(const std::vector<CurvePoint>& points) {
+  const auto end = std::ranges::find_if(points, [](const CurvePoint& p) { return !std::isfinite(p.y.high); });
+  return {points.begin(), end != points.end() && std::isinf(end->y.high) ? end + 1 : end};
 }
 
 Drawn drawn(const MedianCurve& curve, const std::string& label, std::size_t record, bool band) {
@@ -210,9 +217,11 @@ Obstacles obstacles_of(const std::vector<Drawn>& curves, const Frame& frame, con
   for (const Drawn& curve : curves) {
     const CurvePoint* before = nullptr;
     const std::size_t fall = fall_of(curve.points);
+    if (curve.band) {
+      for (const CurvePoint& p : band_of(curve.points)) out.emplace_back(place(p.x, p.y.low), place(p.x, p.y.high));
+    }
     for (std::size_t n = 0; n < curve.points.size(); ++n) {
       const CurvePoint& p = curve.points[n];
-      if (curve.band && !std::isnan(p.y.high)) out.emplace_back(place(p.x, p.y.low), place(p.x, p.y.high));
       if (!can_be_drawn(p.y.median) && n != fall) continue;
       if (before == nullptr) before = &p;
       out.emplace_back(place(before->x, before->y.median), place(p.x, p.y.median));
@@ -236,8 +245,7 @@ class CurveScript {
       data_ += shortest(p.x) + " " + (can_be_drawn(shown) ? shortest(shown) : "NaN") + "\n";
     }
     data_ += "EOD\n$band" + id + " << EOD\n";
-    for (const CurvePoint& p : curve.points) {
-      if (std::isnan(p.y.high)) break;  // where a tenth has diverged, the upper edge is the frame's
+    for (const CurvePoint& p : band_of(curve.points)) {
       const auto inside = [&](double y) { return shortest(std::clamp(y, frame.lowest(), frame.highest())); };
       data_ += shortest(p.x) + " " + inside(p.y.low) + " " + inside(p.y.high) + "\n";
     }
