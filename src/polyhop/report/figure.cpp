@@ -116,19 +116,41 @@ std::vector<Drawn> drawn_curves(const std::vector<Record>& records, const Figure
   return out;
 }
 
+/// How curves look, and the entries of the legend that explains it.
+struct Looks {
+  std::vector<LineStyle> styles;
+  std::vector<std::string> labels;
+  std::vector<LineStyle> samples;
+};
+
 // Of several experiments, methods of one name share a colour and marks, and each experiment has dashes of its own,
-// while there are enough of both.
-std::vector<LineStyle> styles_of(const std::vector<Drawn>& curves, std::size_t records) {
+// unless two curves would then look alike. The legend explains methods and experiments apart where that is shorter.
+Looks looks_of(const std::vector<Drawn>& curves, const std::vector<Record>& records) {
   std::vector<std::string> names;
+  std::vector<std::pair<std::size_t, std::size_t>> pairs;  // of a name and an experiment
+  std::set<std::pair<std::size_t, std::size_t>> seen;
   for (const Drawn& curve : curves) {
-    if (!wanted(names, curve.method)) names.push_back(curve.method);
+    const auto at = std::ranges::find(names, curve.method);
+    pairs.emplace_back(at - names.begin(), curve.record);
+    if (at == names.end()) names.push_back(curve.method);
+    seen.emplace(pairs.back().first % line_colours, curve.record % line_dashes);
   }
-  const bool paired = records > 1 && records <= line_dashes && names.size() <= line_colours;
-  std::vector<LineStyle> out;
-  for (const Drawn& curve : curves) {
-    const auto name = static_cast<std::size_t>(std::ranges::find(names, curve.method) - names.begin());
-    out.push_back(paired ? line_style(name, curve.record) : line_style(out.size()));
+  const bool paired = records.size() > 1 && seen.size() == curves.size();
+  Looks out;
+  for (std::size_t n = 0; n < curves.size(); ++n) {
+    out.styles.push_back(paired ? line_style(pairs[n].first, pairs[n].second) : line_style(n));
+    out.labels.push_back(curves[n].label);
   }
+  out.samples = out.styles;
+  if (!paired || names.size() + records.size() >= curves.size()) return out;
+  out.labels.clear();
+  out.samples.clear();
+  const auto explain = [&](const std::string& name, const LineStyle& style) {
+    out.labels.push_back(shortened(printable(name), label_width));
+    out.samples.push_back(style);
+  };
+  for (std::size_t n = 0; n < names.size(); ++n) explain(names[n], line_style(n, 0));
+  for (std::size_t n = 0; n < records.size(); ++n) explain(records[n].name, dash_style(n));
   return out;
 }
 
@@ -194,12 +216,6 @@ std::string x_tics(double right, double width, const Letters& letters) {
     out += fmt::format("{}'{}' {} {}", n == 0 ? "" : ", ", shown ? text : "", shortest(at), n % 2);
   }
   return out;
-}
-
-std::vector<std::string> labels_of(const std::vector<Drawn>& curves) {
-  std::vector<std::string> labels;
-  for (const Drawn& curve : curves) labels.push_back(curve.label);
-  return labels;
 }
 
 // A level to compare the curves with.
@@ -340,16 +356,17 @@ std::string plot_command(const std::vector<CurveScript>& curves, const std::opti
 std::string script(const std::vector<Record>& records, const FigureOptions& options, const std::string& file) {
   const std::vector<Drawn> curves = drawn_curves(records, options);
   const Frame frame = frame_of(curves, options);
-  const std::vector<LineStyle> styles = styles_of(curves, records.size());
+  const Looks looks = looks_of(curves, records);
   std::vector<CurveScript> scripts;
-  for (std::size_t n = 0; n < curves.size(); ++n) scripts.emplace_back(curves[n], styles[n], frame, n, curves.size());
+  for (std::size_t n = 0; n < curves.size(); ++n)
+    scripts.emplace_back(curves[n], looks.styles[n], frame, n, curves.size());
   const auto level = level_of(records, frame, options.y);
   const Letters letters = letters_of(options);
   const double plot_height = Size{options.width, options.height}.plot_height(letters);
   const Obstacles obstacles = obstacles_of(curves, frame, level);
   Obstacles with_label = obstacles;
   if (level) with_label.push_back(label_strip(*level, frame, letters.height() / plot_height));
-  const Legend legend = make_legend(labels_of(curves), options.legend, options, with_label);
+  const Legend legend = make_legend(looks.labels, options.legend, options, with_label);
 
   std::string out = figure_head(file, legend.size, letters);
   out += fmt::format("set xrange [0:{}]\nset xtics ({})\n", shortest(frame.right),
@@ -357,7 +374,7 @@ std::string script(const std::vector<Record>& records, const FigureOptions& opti
   out +=
       fmt::format("set logscale y\nset yrange [1e{}:1e{}]\nset ytics ({})\n", frame.bottom, frame.top, y_tics(frame));
   out += figure_frame(legend.size, letters, label_of(options.x), column_of(options.y).label);
-  out += legend_script(legend, styles, file);
+  out += legend_script(legend, looks.samples, file);
   if (level) out += level_label(*level, frame, obstacles, legend.size, letters);
   for (const auto& c : scripts) out += c.data_;
   return out + plot_command(scripts, level);
