@@ -329,7 +329,7 @@ std::string fit_page(const std::string& name) {
   return html_fit(options, result, "It ended " + name + ".");
 }
 
-// Figures of curves that leave a corner free, of curves that do not, and of a scoreboard's thirteen methods.
+// Figures of curves that leave a corner free, of curves that do not, of thirteen methods, and of a scoreboard's.
 int dump_figures(const std::string& folder) {
   const auto draw = [&](const std::string& name, const Record& record, const FigureOptions& options) {
     write_figure({record}, options, folder + "/" + name + ".svg");
@@ -359,6 +359,8 @@ int dump_figures(const std::string& folder) {
     for (Cell& cell : record.cells) cell.method = "method " + cell.method;
     record.tunings.front().method = "method tuned";
   }
+  draw("many-below", all[0], {});
+  draw("many-outside", all[0], {.width = 16, .height = 8, .legend = LegendPlace::outside});
   const Scoreboard board = test::make_scoreboard(all);
   write_profile_figure(board, Score::iterations, folder + "/profile-below.svg");
   write_profile_figure(board, Score::iterations, folder + "/profile-outside.svg",
