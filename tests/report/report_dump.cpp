@@ -211,6 +211,11 @@ std::vector<Record> records(const std::string& name) {
   if (name == "small") return {small()};
   if (name == "hostile") return hostile();
   if (name == "several") return {small(), record_of("second", {{"GAP", 0.7}, {"other", 0.9}}, 3), bare()};
+  if (name == "apart") {
+    return {record_of("one", {{"GAP", 0.8}, {"a", 0.85}, {"b", 0.9}, {"both", 0.95}, {"d", 0.97}}, 2),
+            record_of("two", {{"both", 0.82}, {"e", 0.86}, {"f", 0.91}, {"g", 0.96}, {"h", 0.98}}, 2)};
+  }
+  if (name == "diverges") return {record_of("diverges", {{"GAP", 0.8}, {"far", 0.997}}, 4)};  // half of the seeds
   if (name == "bare") return {bare()};
   if (name == "long-names") {
     return {

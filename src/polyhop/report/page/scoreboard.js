@@ -129,9 +129,7 @@ function meanText(summary, over = (part, all) => `over ${part} of ${all}`) {
 const isBaseline = (name) => board.instances.some((i) => i.baseline && i.baseline.method === name);
 
 function methodText({method}) {
-  const out = element("span", {}, ...keyed(lookOf(method), method));
-  if (isBaseline(method)) out.append(element("small", {}, "the baseline"));
-  return out;
+  return keyed(lookOf(method), method, ...(isBaseline(method) ? [element("small", {}, "the baseline")] : []));
 }
 
 function showSummary() {
@@ -164,11 +162,13 @@ function showSummary() {
 const profile = () => board.profiles[state.profile];
 
 // Of the shown methods the first few have colours.
-function shownMethods() {
-  return names.map((name, look) => ({key: name, name, look, ratios: profile().ratios[indexOf(name)]}))
-      .filter((m) => !state.hidden.has(m.key))
-      .map((m, n) => ({...m, muted: n >= TOP}));
+function profiledMethods() {
+  const colours = names.filter((name) => !state.hidden.has(name)).slice(0, TOP);
+  return names.map((name, look) => ({key: name, name, look, muted: !colours.includes(name)}));
 }
+const shownMethods = () => profiledMethods()
+                               .filter((m) => !state.hidden.has(m.key))
+                               .map((m) => ({...m, ratios: profile().ratios[indexOf(m.name)]}));
 
 // What stands below a saved figure: the methods with colours, and how many are grey.
 function explainedMethods() {
@@ -408,7 +408,7 @@ chooseScore("ratio", [...SCORES, DIVERGED], showRatios);
 start({title: () => "scoreboard", tables: TABLES, lines: {profile: explainedMethods}, draw: showProfile});
 showHeadline();
 showSummary();
-legend(names.map((name, look) => ({key: name, name, look})), {hidden: state.hidden, draw: showProfile, point: pointAt});
+legend(profiledMethods, {hidden: state.hidden, draw: showProfile, point: pointAt});
 showProfile();
 showRatios();
 showTables();
