@@ -272,7 +272,7 @@ FitResult fit_of(const std::vector<std::string>& classes, const std::string& fir
   out.traffic = {12, 3456, 789};
   const auto count = static_cast<Index>(classes.size());
   out.fitted.samples = 90;
-  out.fitted.metrics = {{"accuracy", 0.875}, {"log_loss", 0.25}, {"auc", unknown}};
+  out.fitted.metrics = {{"accuracy", 0.875}, {"log_loss", 0.25}, {"auc", unknown}, {"mean_loss", 0.25}};
   for (Index c = 0; c < count; ++c) {
     out.fitted.classes.push_back({classes[c], 40 + c, 0.9, 0.8});
     out.fitted.confusion.emplace_back(static_cast<std::size_t>(count), c);
@@ -300,6 +300,8 @@ std::string fit_page(const std::string& name) {
     result.held_out->samples = 10;
     result.held_out->metrics[0].second = 0.5;
     result.held_out->confusion[0][1] = 7;
+    options.model.l2 = 0.1;
+    result.state.kept = 39'000;
   }
   if (name == "fit-numbers") {
     options.model.loss = builtin_loss("least-squares");
@@ -309,6 +311,9 @@ std::string fit_page(const std::string& name) {
     result.mean.assign(result.model.features.size(), 0);
     result.fitted.classes.clear();
     result.fitted.confusion.clear();
+    result.fitted.metrics = {{"rmse", 2}, {"r2", 0.5}};
+    for (double& w : result.model.weights.row(0)) w = -std::abs(w);
+    options.model.partition.kind = PartitionKind::sizes;
   }
   if (name == "fit-together") {
     options.method = FitMethod::automatic;
@@ -318,6 +323,8 @@ std::string fit_page(const std::string& name) {
   }
   if (name == "fit-single") {
     result.held_out = result.fitted;
+    result.state.kept = 200;
+    for (FitState& state : result.history) state.held_out = 0.14 + 2 * state.gradient;
     result.held_out->samples = 1;
     result.held_out->metrics[0].second = 0.5;
   }
