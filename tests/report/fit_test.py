@@ -71,6 +71,7 @@ class Fit(Page):
             self.assertAlmostEqual(share, kept / 39980, places=3)
 
     def test_the_axis_of_the_loss_has_numbers_all_along_and_room_for_its_title(self):
+        self.narrow(390)
         self.open("fit-single", "fit.html")
         ticks = self.script("return [...document.querySelectorAll('#heldout-figure .axis')].pop()"
                             ".querySelectorAll('.tick').values().map(t => t.__data__).toArray()")
@@ -147,6 +148,8 @@ class Fit(Page):
         self.assertLess(tall, 2, "the word intercept is whole")
         names = self.script("return document.querySelector('#confusion-table td.text').getBoundingClientRect().width")
         self.assertLess(names, 60, "the counts have the room")
+        tops = self.script("return [...document.querySelectorAll('.tile')].map(e => e.getBoundingClientRect().top)")
+        self.assertEqual(tops[0], tops[1], "two tiles side by side")
         grounds = set()
         for _ in range(3):
             grounds.add(self.script("return getComputedStyle(document.body).backgroundColor"))
