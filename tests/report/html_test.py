@@ -593,6 +593,7 @@ class Others(Page):
         self.assertEqual(len(self.all("#curves-figure .line")), 7)
         self.assertEqual(self.texts("#legend button")[4:6], ["GAP", "other"])
         self.assertEqual(self.texts("#legend div > span"), ["small", "second", "bare"])
+        self.assertEqual([e.get_attribute("aria-label") for e in self.all("#legend [role=group]")], ["small", "second", "bare"])
         look = lambda experiment, method: next(
             e.find_element(By.CSS_SELECTOR, "line").get_attribute("class").split()
             for e in self.all(f"#legend div:nth-child({experiment}) button") if e.text == method)

@@ -417,7 +417,7 @@ function legend(lines, {hidden, draw, remark = () => "", point = () => {}}) {
   byId("legend").replaceChildren(...groups.map((group) => {
     const head = group ? [element("span", {}, group)] : [];
     const mine = buttons.filter((_, n) => lines()[n].group === group);
-    return element("div", {class: group ? "scroll" : ""}, ...head, ...mine);
+    return element("div", group ? {class: "scroll", role: "group", "aria-label": group} : {}, ...head, ...mine);
   }));
 }
 
