@@ -30,8 +30,10 @@ UNREADABLE = """
     };
     const upward = (e) => (e ? [e, ...upward(e.parentElement)] : []);
     const over = (top, ground, share) => ground.map((g, n) => share * top[n] + (1 - share) * g);
-    const groundOf = (e) => upward(e).reverse().reduce((ground, node) => {
-      const [r, g, b, a] = parts(getComputedStyle(node).backgroundColor);
+    const filled = (e) => e.previousElementSibling && e.previousElementSibling.matches("circle") && e.previousElementSibling;
+    const groundOf = (e) => [...upward(e).reverse(), filled(e)].filter(Boolean).reduce((ground, node) => {
+      const style = getComputedStyle(node);
+      const [r, g, b, a] = parts(node === filled(e) ? style.fill : style.backgroundColor);
       return over([r, g, b], ground, a / 255);
     }, [255, 255, 255]);
     const linear = (v) => (v <= 0.04045 ? v / 12.92 : Math.pow((v + 0.055) / 1.055, 2.4));
@@ -116,7 +118,7 @@ class Page(unittest.TestCase):
         self.assertLessEqual(self.script("return document.documentElement.scrollWidth"), width)
         wide = self.script("""
             return [...document.body.querySelectorAll("*")]
-                .filter(e => !e.closest(".scroll, .skip, [hidden], svg") || e.matches(".scroll, svg"))
+                .filter(e => !e.closest(".skip, [hidden]") && !e.parentElement.closest(".scroll, svg"))
                 .filter(e => e.getBoundingClientRect().right > arguments[0] + 1).map(e => e.outerHTML.slice(0, 80))""", width)
         self.assertEqual(wide, [])
 

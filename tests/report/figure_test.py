@@ -33,7 +33,8 @@ class Figures(Page):
 
     def test_a_legend_hides_no_curve_wherever_it_stands(self):
         for name, names in (("free-inside", 3), ("free-auto", 3), ("crowded-auto", 4), ("crowded-outside", 4),
-                            ("crowded-below", 4), ("large-letters", 4), ("profile-below", 13), ("profile-outside", 13)):
+                            ("crowded-below", 4), ("large-letters", 4), ("many-below", 13), ("many-outside", 13),
+                            ("profile-below", 5), ("profile-outside", 5)):
             with self.subTest(name):
                 found = self.measured(name + ".svg")
                 self.assertEqual(len(found["boxes"]), names)
@@ -46,9 +47,17 @@ class Figures(Page):
                     self.assertLessEqual(bottom, found["size"][1] + 1)
 
     def test_the_legend_of_many_methods_is_much_lower_than_the_plot(self):
-        boxes = self.measured("profile-below.svg")["boxes"]
+        boxes = self.measured("many-below.svg")["boxes"]
         height = max(box[3] for box in boxes) - min(box[1] for box in boxes)
         self.assertLess(height, 0.4 * 7.5 / 2.54 * 96)
+
+    def test_also_rans_of_a_profile_are_grey(self):
+        self.measured("profile-below.svg")
+        self.assertIn("8 other methods", [e.text.strip() for e in self.all("text")])
+        lines = self.script("""
+            return [...document.querySelectorAll("path")].filter(e => e.getTotalLength() > 60)
+                .map(e => getComputedStyle(e).stroke).filter(c => c === "rgb(184, 184, 184)").length;""")
+        self.assertGreaterEqual(lines, 8)
 
     def test_a_curve_that_falls_to_0_leaves_the_frame_there(self):
         self.measured("falling.svg")

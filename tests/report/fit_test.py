@@ -34,28 +34,63 @@ class Fit(Page):
         self.assertEqual(self.one("#headline").text,
                          "Accuracy 0.875 on the 90 samples that the model was fitted to; none were held out.")
         self.assertEqual(self.one(".tile").text, "0.875\naccuracy")
-        self.assertEqual(len(self.all(".tile")), 2, "a metric that is not defined has none")
+        self.assertEqual(len(self.all(".tile")), 2, "a metric that is not defined has none, nor one that repeats another")
         self.assertEqual(self.shown()[0], "quality")
         self.assertLess(self.script("return document.querySelector('.tile').getBoundingClientRect().bottom"), 400)
         self.open("fit-classes", "fit.html")
-        self.assertEqual(self.one("#headline").text, "Accuracy 0.5 on 10 samples held out; 0.875 on the 90 fitted to.")
-        self.assertEqual(self.one(".tile").text, "0.5\naccuracy\nfitted to: 0.875")
+        self.assertEqual(self.one("#headline").text, "Accuracy 0.5 on 10 samples held out; 0.875 on the 90 used for the fit.")
+        self.assertEqual(self.one(".tile").text, "0.5\naccuracy\non fitted samples: 0.875")
         self.open("fit-single", "fit.html")
-        self.assertEqual(self.one("#headline").text, "Accuracy 0.5 on 1 sample held out; 0.875 on the 90 fitted to.")
+        self.assertEqual(self.one("#headline").text, "Accuracy 0.5 on 1 sample held out; 0.875 on the 90 used for the fit.")
         self.open("fit-diverged", "fit.html")
         self.assertEqual(self.one("#headline").text, "It ended fit-diverged.")
 
     def test_shows_metrics_classes_and_confusion(self):
         rows = self.rows("#metrics-table")
-        self.assertEqual([row[1] for row in rows], ["0.875", "0.25", "not defined"])
+        self.assertEqual([row[1] for row in rows], ["0.875", "0.25", "not defined", "0.25"])
         self.assertEqual(self.rows("#class-table")[1], ["yes", "41", "0.9", "0.8"])
         self.assertEqual(self.rows("#confusion-table"), [["no", "40", "0"], ["yes", "1", "40"]])
+
+    def test_says_what_was_minimised_and_how_samples_were_dealt(self):
+        self.assertIn("The fit minimised the mean loss: 0.125.", self.one("#quality-note").text)
+        self.assertIn("8 agents, ring, dealt at random", self.one("#facts").text)
+        self.open("fit-classes", "fit.html")
+        self.assertIn("The fit minimised the mean loss plus the penalty: 0.125.", self.one("#quality-note").text)
+        self.open("fit-numbers", "fit.html")
+        self.assertIn("dealt at random in uneven shares", self.one("#facts").text)
+        self.assertEqual(self.all(".tile")[1].text, "0.5\nR\u00b2")
+
+    def test_the_model_that_was_kept_is_marked(self):
+        for case, kept in (("fit-single", 200), ("fit-classes", 39000)):
+            self.open(case, "fit.html")
+            self.assertEqual(self.one("#heldout-figure .kept").text, f"kept: iteration {kept}")
+            box, frame = (self.script("return arguments[0].getBoundingClientRect().toJSON()", self.one(e))
+                          for e in ("#heldout-figure .kept", "#heldout-figure .background"))
+            self.assertLessEqual(box["right"], frame["right"])
+            share = (float(self.one("#heldout-figure .now").get_attribute("x1")) / frame["width"])
+            self.assertAlmostEqual(share, kept / 39980, places=3)
+
+    def test_the_axis_of_the_loss_has_numbers_all_along_and_room_for_its_title(self):
+        self.narrow(390)
+        self.open("fit-single", "fit.html")
+        ticks = self.script("return [...document.querySelectorAll('#heldout-figure .axis')].pop()"
+                            ".querySelectorAll('.tick').values().map(t => t.__data__).toArray()")
+        self.assertLessEqual(min(ticks), 0.2)
+        self.assertGreaterEqual(max(ticks), 2)
+        for figure in ("progress", "heldout"):
+            title, numbers = self.script("""
+                const svg = document.getElementById(arguments[0] + "-figure"), axis = [...svg.querySelectorAll(".axis")].pop();
+                const title = [...svg.querySelectorAll(".title")].find(e => e.hasAttribute("transform"));
+                return [title.getBoundingClientRect().right,
+                        Math.min(...[...axis.querySelectorAll("text")].map(e => e.getBoundingClientRect().left))];""", figure)
+            self.assertGreater(numbers - title, 4, figure)
 
     def test_gradient_and_disagreement_are_drawn(self):
         lines = self.paths("#progress-figure .line")
         self.assertEqual(len(lines), 2)
         for line in lines:
             self.assertNotRegex(line, "NaN|Infinity|undefined")
+        self.assertTrue(self.one("#legend").is_displayed())
         self.assertEqual(self.texts("#progress-figure .target text"), ["tolerance"])
         self.assertNotIn("heldout", self.shown())
 
@@ -77,6 +112,9 @@ class Fit(Page):
         self.assertIn("adds to the score of 'yes'", self.one("#coefficients-note").text)
         self.open("fit-numbers", "fit.html")
         self.assertIn("The intercept per deviation is the prediction where", self.one("#coefficients-note").text)
+        track, bar = (self.script("return arguments[0].getBoundingClientRect().toJSON()", self.one(e))
+                      for e in (".track", ".track i"))
+        self.assertEqual((track["left"], track["width"]), (bar["left"], bar["width"]), "bars of one sign have all the width")
         self.open("fit", "fit.html")
         self.press("#more")
         self.assertEqual(len(self.rows("#coefficients-table")), 41)
@@ -108,6 +146,10 @@ class Fit(Page):
             const cell = document.querySelector("#coefficients-table tr.apart td");
             return cell.getBoundingClientRect().height / parseFloat(getComputedStyle(cell).lineHeight);""")
         self.assertLess(tall, 2, "the word intercept is whole")
+        names = self.script("return document.querySelector('#confusion-table td.text').getBoundingClientRect().width")
+        self.assertLess(names, 60, "the counts have the room")
+        tops = self.script("return [...document.querySelectorAll('.tile')].map(e => e.getBoundingClientRect().top)")
+        self.assertEqual(tops[0], tops[1], "two tiles side by side")
         grounds = set()
         for _ in range(3):
             grounds.add(self.script("return getComputedStyle(document.body).backgroundColor"))
@@ -127,6 +169,7 @@ class Fit(Page):
         self.assertEqual(self.rows("#metrics-table")[0][1:], ["0.5", "0.875"])
         self.assertEqual(len(self.paths("#heldout-figure .line")), 1)
         self.assertEqual(len(self.paths("#progress-figure .line")), 1, "batches have no gradient to show")
+        self.assertFalse(self.one("#legend").is_displayed(), "of one line the axis says what it is")
         # By what a deviation changes: the last feature hardly varies.
         rows = self.rows("#coefficients-table")
         self.assertEqual((rows[0][0], len(rows[0])), ("h39", 4))

@@ -27,7 +27,7 @@ class Small(Page):
 
     def test_shows_the_headline_and_what_was_run(self):
         self.assertEqual(self.one("h1").text, "small")
-        self.assertIn("'GAP' reached an excess risk of 1e-06", self.one("#headline").text)
+        self.assertIn("'GAP' reached an excess risk of 1e\u22126", self.one("#headline").text, "as in the tables")
         self.assertIn("5 seeds", self.one("#facts").text)
         self.assertIn("0.1.0", self.one("#provenance").text)
         self.assertNotIn("topology", self.one("#settings").text)
@@ -48,8 +48,8 @@ class Small(Page):
 
     def test_a_line_ends_where_rounding_begins(self):
         note = self.one("#curves-note").text
-        floor = float(re.search(r"A line ends where it is less than (\S+), which rounding alone can make\.", note).group(1))
-        self.assertLess(floor, 1e-12)
+        floor = re.search(r"A line ends where it is less than (\S+), which rounding alone can make\.", note).group(1)
+        self.assertLess(float(floor.replace("\u2212", "-")), 1e-12)
         bottom = self.script("""
             const ticks = [...document.querySelectorAll("#curves-figure .y.axis text, #curves-figure .axis text")];
             return ticks.map(e => e.textContent).filter(t => t.startsWith("10"));""")
@@ -166,6 +166,20 @@ class Small(Page):
         self.assertIn("iterations", self.one("#tooltip").text)
         self.assertIn("GAP", self.one("#tooltip").text)
 
+    def test_a_run_without_a_risk_has_diverged(self):
+        row = next(e for e in self.all("#ranking-table tbody tr") if "far" in e.text)
+        cells = [e.text for e in row.find_elements(By.CSS_SELECTOR, "td")]
+        self.assertEqual((cells[3], cells[7]), ("\u221e", "\u221e"), "both of its iterates")
+        self.open("diverges")
+        area = self.one("#curves-figure .background")
+        self.script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", area)
+        ActionChains(self.browser).move_to_element_with_offset(area, int(0.45 * area.rect["width"]), 0).perform()
+        self.assertIn("far\ndiverged", self.one("#tooltip").text)
+
+    def test_the_note_says_that_a_click_hides_a_method(self):
+        self.assertIn("Click a method above to hide or show it.", self.one("#curves-note").text)
+        self.assertNotIn("at most", self.one("#curves-note").text)
+
     def test_the_tip_follows_when_the_axes_change(self):
         area = self.one("#curves-figure .background")
         self.script("arguments[0].scrollIntoView({block: 'center', behavior: 'instant'})", area)
@@ -213,6 +227,34 @@ class Small(Page):
                 self.assertGreaterEqual(top, frame[1] - 1)
                 self.assertLessEqual(right, frame[2] + 1)
                 self.assertLessEqual(bottom, frame[3])
+
+    def test_a_line_that_ends_early_has_its_name_there(self):
+        # GAP, plain and far end inside of the plot, slow at its right.
+        ends = {name: self.one(f"#curves-figure .end[data-key='0/{n}']") for n, name in enumerate(("GAP", "plain", "far"))}
+        edge = self.script("return document.querySelector('#curves-figure .background').getBoundingClientRect().right")
+        for name, end in ends.items():
+            self.assertEqual(end.text, name)
+            box = self.script("return arguments[0].getBoundingClientRect().toJSON()", end)
+            self.assertLess(box["right"], edge, name)
+            length = self.script("return arguments[0].getTotalLength()", end.find_element(By.CSS_SELECTOR, "path"))
+            self.assertLess(length, 70, "a short leader")
+        self.assertGreater(self.script("return arguments[0].getBoundingClientRect().right",
+                                       self.one("#curves-figure .end[data-key='0/3']")), edge)
+
+    def test_a_name_inside_of_the_plot_hides_no_line_no_cross_and_no_target(self):
+        for width in (1400, 1024, 700):
+            for case in ("small", "several", "crowded", "apart"):
+                self.narrow(width)
+                self.open(case)
+                hidden = self.script("""
+                    const boxes = [...document.querySelectorAll("#curves-figure .end text")].map(e => e.getBoundingClientRect());
+                    const inside = p => boxes.some(b => p.x > b.left && p.x < b.right && p.y > b.top + 2 && p.y < b.bottom - 2);
+                    const drawn = "#curves-figure .line, #curves-figure .lost, #curves-figure .target line";
+                    return [...document.querySelectorAll(drawn)].filter(path => {
+                      const at = path.getScreenCTM(), steps = [...Array(Math.ceil(path.getTotalLength())).keys()];
+                      return steps.some(s => inside(path.getPointAtLength(s).matrixTransform(at)));
+                    }).length;""")
+                self.assertEqual(hidden, 0, (case, width))
 
     def test_the_chart_stands_above_the_fold(self):
         for width, height in ((1400, 900), (1024, 768)):
@@ -278,7 +320,7 @@ class Small(Page):
         shown = [(float(cell.get_attribute("data-value").replace("Infinity", "inf")), cell.text.split("\n"))
                  for cell in self.all("#ranking-table tbody tr td:nth-child(4)")]
         self.assertEqual([text[0] == "0" for _, text in shown], [value < floor for value, _ in shown])
-        self.assertIn(["0", "0 to 0"], [text for _, text in shown])
+        self.assertIn(["0"], [text for _, text in shown], "quantiles that are alike are left out")
 
     def test_the_table_is_sorted_by_mouse_and_by_key(self):
         methods = lambda: [text.split("\n")[0] for text in self.texts("#ranking-table td.method")]
@@ -306,6 +348,26 @@ class Small(Page):
         at = np.array([[float(e.get_attribute(c)) for c in ("cx", "cy")] for e in self.all("#network-figure .node")])
         radius = np.linalg.norm(at - at.mean(axis=0), axis=1)
         np.testing.assert_allclose(radius, radius.mean(), rtol=0.05)
+
+    def test_agents_have_their_numbers_and_a_rim(self):
+        self.assertEqual(self.texts("#network-figure .number"), [str(k) for k in range(8)])
+        at = lambda selector, x, y: [(float(e.get_attribute(x)), float(e.get_attribute(y))) for e in self.all(selector)]
+        np.testing.assert_allclose(at("#network-figure .number", "x", "y"), at("#network-figure .node", "cx", "cy"), atol=4)
+        for theme in ("light", "dark"):
+            self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia",
+                                         {"features": [{"name": "prefers-color-scheme", "value": theme}]})
+            rim, ground = self.script("return [getComputedStyle(document.querySelector('.node')).stroke,"
+                                      "        getComputedStyle(document.body).backgroundColor]")
+            rim, ground = ([int(n) for n in re.findall(r"\d+", colour)[:3]] for colour in (rim, ground))
+            self.assertGreater(np.abs(np.subtract(rim, ground)).max(), 100, theme)
+        self.open("large")
+        self.assertEqual(self.all("#network-figure .number"), [], "300 agents are too small for them")
+
+    def test_iterations_stand_at_the_same_places_in_both_charts(self):
+        zeros = self.script("""
+            return ["run", "steps"].map(id => document.querySelector(`#${id}-figure .background, #${id}-figure .axis path`)
+                .getBoundingClientRect().left);""")
+        self.assertAlmostEqual(zeros[0], zeros[1], places=1)
 
     def test_the_slider_moves_the_colours(self):
         colours = lambda: [e.value_of_css_property("fill") for e in self.all("#network-figure .node")]
@@ -437,7 +499,7 @@ class Small(Page):
         for width in range(330, 400, 10):
             self.narrow(width)
             self.open("small")
-            self.assertIn("1e-06", self.one("#headline").text)
+            self.assertIn("1e\u22126", self.one("#headline").text)
             lines = self.script("""
                 return [...document.querySelectorAll("#headline .beside, #recommendation .beside, #curves-note .beside")]
                     .map(e => e.getClientRects().length)""")
@@ -450,12 +512,13 @@ class Small(Page):
         apart = self.script("""
             return [...document.querySelectorAll("#ranking-table td.method")].map(cell => {
               const words = document.createRange();
-              words.setStartAfter(cell.querySelector(".key"));
-              words.setEndAfter(cell.querySelector(".key").nextSibling);
-              return Math.abs(words.getBoundingClientRect().bottom - cell.querySelector(".key").getBoundingClientRect().bottom);
+              words.selectNodeContents(cell.querySelector(".key").nextSibling.firstChild);
+              const lines = [...words.getClientRects()], key = cell.querySelector(".key").getBoundingClientRect();
+              return [Math.abs(lines[0].bottom - key.bottom), Math.min(...lines.map(r => r.left)) - key.right];
             });""")
         self.assertEqual(len(apart), 2)
-        self.assertLess(max(apart), 12)
+        self.assertLess(max(down for down, _ in apart), 12)
+        self.assertGreater(min(right for _, right in apart), 0, "no line of a long name is below the key")
 
     def test_a_narrow_screen_shows_what_matters_first(self):
         self.narrow(390)
@@ -469,6 +532,10 @@ class Small(Page):
         self.assertIn("take half of it", cure.text)
         left, right = (self.script(f"return arguments[0].getBoundingClientRect().{side}", cure) for side in ("left", "right"))
         self.assertTrue(0 <= left < right <= 390, (left, right))
+        box = self.one("#troubled .scroll")
+        self.assertEqual(box.get_property("scrollWidth"), box.get_property("clientWidth"), "all of it is seen")
+        heads = self.texts("#tunings-table th")
+        self.assertLess(heads.index("Trial runs"), heads.index("Share used"))
 
     def test_a_table_that_goes_on_to_the_right_fades_out_there(self):
         def fades():
@@ -524,14 +591,24 @@ class Others(Page):
         self.assertEqual(self.texts("#experiments button"), ["All together", "small", "second", "bare"])
         self.assertEqual(self.one("h1").text, "3 experiments")
         self.assertEqual(len(self.all("#curves-figure .line")), 7)
-        self.assertEqual(self.texts("#legend button")[4:6], ["second: GAP", "second: other"])
-        look = lambda name: next(e.find_element(By.CSS_SELECTOR, "line").get_attribute("class").split()
-                                 for e in self.all("#legend button") if e.text == name)
+        self.assertEqual(self.texts("#legend button")[4:6], ["GAP", "other"])
+        self.assertEqual(self.texts("#legend div > span"), ["small", "second", "bare"])
+        self.assertEqual([e.get_attribute("aria-label") for e in self.all("#legend [role=group]")], ["small", "second", "bare"])
+        look = lambda experiment, method: next(
+            e.find_element(By.CSS_SELECTOR, "line").get_attribute("class").split()
+            for e in self.all(f"#legend div:nth-child({experiment}) button") if e.text == method)
         # Methods of one name share a colour, experiments their dashes.
-        self.assertEqual(look("small: GAP")[0], look("second: GAP")[0])
-        self.assertEqual(look("second: GAP")[1], look("second: other")[1])
-        self.assertNotEqual(look("small: GAP")[1], look("second: GAP")[1])
-        self.assertEqual(len(self.all("#ranking-table tbody tr")), 7)
+        self.assertEqual(look(1, "GAP")[0], look(2, "GAP")[0])
+        self.assertEqual(look(2, "GAP")[1], look(2, "other")[1])
+        self.assertNotEqual(look(1, "GAP")[1], look(2, "GAP")[1])
+        self.assertEqual(self.texts("#ranking-table tr.group"), ["small", "second", "bare"])
+        places = [[row.text.split()[0] for row in body.find_elements(By.CSS_SELECTOR, "tr:not(.group)")]
+                  for body in self.all("#ranking-table tbody")]
+        self.assertEqual(places, [["1", "2", "3", "4"], ["1", "2"], ["1"]])
+        self.assertIn("GAP", [text.split("\n")[0] for text in self.texts("#ranking-table td.method")])
+        self.press("#ranking-table th:nth-child(2) button")
+        self.assertEqual([text.split("\n")[0] for text in self.texts("#ranking-table td.method")],
+                         ["far", "GAP", "plain", "slow", "GAP", "other", "GAP"], "each experiment is sorted by itself")
         for section in ("steps", "settings", "provenance", "tunings", "troubled"):
             self.assertFalse(self.one("#" + section).is_displayed(), section)
         self.assertEqual({row["experiment"] for row in csv.DictReader(self.download("curves.csv").decode().splitlines())},
@@ -545,6 +622,15 @@ class Others(Page):
         self.assertEqual(self.browser.switch_to.active_element.get_attribute("aria-current"), "true")
         self.all("#experiments button")[1].click()
         self.assertEqual(len(self.all("#curves-figure .line")), 4)
+
+    def test_many_names_in_several_experiments_keep_the_colours_of_methods(self):
+        # Nine names are more than there are colours, yet no two lines look alike.
+        self.open("apart")
+        looks = [e.get_attribute("class") for e in self.all("#legend button line")]
+        self.assertEqual(len(set(looks)), 10)
+        colours = [look.split()[0] for look in looks]
+        self.assertEqual(colours[3], colours[5], "of the method that both have")
+        self.assertEqual([look.split()[1] for look in looks], 5 * ["d0"] + 5 * ["d1"])
 
     def test_what_was_not_recorded_is_said_or_not_offered(self):
         self.open("bare")
@@ -640,7 +726,8 @@ class Others(Page):
         self.assertEqual(len(lines), 10)
         self.assertLessEqual(max(path.count("L") for path in lines), 600)
         self.assertEqual(len(self.all("#network-figure .node")), 300)
-        self.assertIn("1M recorded", self.one("#curves-note").text)
+        self.press("#curves summary")
+        self.assertIn("1M recorded", self.one("#curves-more").text)
 
 
 if __name__ == "__main__":

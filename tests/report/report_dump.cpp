@@ -211,6 +211,11 @@ std::vector<Record> records(const std::string& name) {
   if (name == "small") return {small()};
   if (name == "hostile") return hostile();
   if (name == "several") return {small(), record_of("second", {{"GAP", 0.7}, {"other", 0.9}}, 3), bare()};
+  if (name == "apart") {
+    return {record_of("one", {{"GAP", 0.8}, {"a", 0.85}, {"b", 0.9}, {"both", 0.95}, {"d", 0.97}}, 2),
+            record_of("two", {{"both", 0.82}, {"e", 0.86}, {"f", 0.91}, {"g", 0.96}, {"h", 0.98}}, 2)};
+  }
+  if (name == "diverges") return {record_of("diverges", {{"GAP", 0.8}, {"far", 0.997}}, 4)};  // half of the seeds
   if (name == "bare") return {bare()};
   if (name == "long-names") {
     return {
@@ -267,7 +272,7 @@ FitResult fit_of(const std::vector<std::string>& classes, const std::string& fir
   out.traffic = {12, 3456, 789};
   const auto count = static_cast<Index>(classes.size());
   out.fitted.samples = 90;
-  out.fitted.metrics = {{"accuracy", 0.875}, {"log_loss", 0.25}, {"auc", unknown}};
+  out.fitted.metrics = {{"accuracy", 0.875}, {"log_loss", 0.25}, {"auc", unknown}, {"mean_loss", 0.25}};
   for (Index c = 0; c < count; ++c) {
     out.fitted.classes.push_back({classes[c], 40 + c, 0.9, 0.8});
     out.fitted.confusion.emplace_back(static_cast<std::size_t>(count), c);
@@ -295,6 +300,8 @@ std::string fit_page(const std::string& name) {
     result.held_out->samples = 10;
     result.held_out->metrics[0].second = 0.5;
     result.held_out->confusion[0][1] = 7;
+    options.model.l2 = 0.1;
+    result.state.kept = 39'000;
   }
   if (name == "fit-numbers") {
     options.model.loss = builtin_loss("least-squares");
@@ -304,6 +311,9 @@ std::string fit_page(const std::string& name) {
     result.mean.assign(result.model.features.size(), 0);
     result.fitted.classes.clear();
     result.fitted.confusion.clear();
+    result.fitted.metrics = {{"rmse", 2}, {"r2", 0.5}};
+    for (double& w : result.model.weights.row(0)) w = -std::abs(w);
+    options.model.partition.kind = PartitionKind::sizes;
   }
   if (name == "fit-together") {
     options.method = FitMethod::automatic;
@@ -313,6 +323,8 @@ std::string fit_page(const std::string& name) {
   }
   if (name == "fit-single") {
     result.held_out = result.fitted;
+    result.state.kept = 200;
+    for (FitState& state : result.history) state.held_out = 0.14 + 2 * state.gradient;
     result.held_out->samples = 1;
     result.held_out->metrics[0].second = 0.5;
   }
@@ -329,7 +341,7 @@ std::string fit_page(const std::string& name) {
   return html_fit(options, result, "It ended " + name + ".");
 }
 
-// Figures of curves that leave a corner free, of curves that do not, and of a scoreboard's thirteen methods.
+// Figures of curves that leave a corner free, of curves that do not, of thirteen methods, and of a scoreboard's.
 int dump_figures(const std::string& folder) {
   const auto draw = [&](const std::string& name, const Record& record, const FigureOptions& options) {
     write_figure({record}, options, folder + "/" + name + ".svg");
@@ -359,6 +371,8 @@ int dump_figures(const std::string& folder) {
     for (Cell& cell : record.cells) cell.method = "method " + cell.method;
     record.tunings.front().method = "method tuned";
   }
+  draw("many-below", all[0], {});
+  draw("many-outside", all[0], {.width = 16, .height = 8, .legend = LegendPlace::outside});
   const Scoreboard board = test::make_scoreboard(all);
   write_profile_figure(board, Score::iterations, folder + "/profile-below.svg");
   write_profile_figure(board, Score::iterations, folder + "/profile-outside.svg",

@@ -143,6 +143,30 @@ class Scoreboard(Page):
         self.assert_readable()
         self.assertTrue(self.all("#ratio-table td.lost"))
 
+    def test_shades_are_explained_and_can_be_told_apart_by_day_and_by_night(self):
+        self.assertEqual(self.texts("#shades > span"), ["up to 1.05", "to 1.5", "to 3", "above 3", "never"])
+        for theme in ("light", "dark"):
+            self.browser.execute_cdp_cmd("Emulation.setEmulatedMedia",
+                                         {"features": [{"name": "prefers-color-scheme", "value": theme}]})
+            shades = np.array(self.script("""
+                const pen = Object.assign(document.createElement("canvas"), {width: 1, height: 1})
+                                .getContext("2d", {willReadFrequently: true});
+                const seen = (e) => {
+                  for (const node of [document.body, e]) {
+                    pen.fillStyle = getComputedStyle(node).backgroundColor;
+                    pen.fillRect(0, 0, 1, 1);
+                  }
+                  return [...pen.getImageData(0, 0, 1, 1).data.slice(0, 3)];
+                };
+                return [...document.querySelectorAll("#shades .swatch")].map(seen);"""))
+            steps = np.abs(np.diff(shades, axis=0)).max(axis=1)
+            self.assertGreaterEqual(steps.min(), 34, (theme, shades))
+        self.choose("ratio-score", "diverged")
+        self.assertFalse(self.one("#shades").is_displayed())
+
+    def test_the_baseline_stands_below_its_instance(self):
+        self.assertEqual(self.texts("#tunings-table td.text"), [f"{name}\ntuned" for name in ("first", "second", "third")])
+
     def test_figures_follow_the_width(self):
         self.assert_figures_follow_the_width()
 
@@ -170,6 +194,11 @@ class Many(Page):
                             "e => { const r = e.getBoundingClientRect(); return [r.left, r.top, r.right, r.bottom]; })")
         self.assert_apart(boxes)
         self.assertLessEqual(max(box[2] for box in boxes), 1400)
+        muted = lambda: [n for n, e in enumerate(self.all("#legend line")) if "muted" in e.get_attribute("class")]
+        self.assertEqual(muted(), list(range(5, 14)), "as in the figure")
+        self.press("#legend button:nth-child(1)")
+        self.assertEqual(muted(), [0, *range(6, 14)])
+        self.press("#legend button:nth-child(1)")
         ActionChains(self.browser).move_to_element(self.one("#legend button:nth-child(9)")).perform()
         self.assertEqual(len(self.all("#profile-figure .line.lit")), 1)
 
@@ -186,6 +215,28 @@ class Many(Page):
         self.open("methods", "scoreboard.html")
         height = self.script("return document.getElementById('legend').getBoundingClientRect().height")
         self.assertLess(height, 14 * 28)
+
+    def test_a_narrow_screen_shows_that_more_columns_follow(self):
+        self.narrow(390)
+        self.open("methods", "scoreboard.html")
+        heads, edge = self.script("""
+            const box = (e) => e.getBoundingClientRect();
+            return [[...document.querySelectorAll("#summary-table th")].map(e => [box(e).left, box(e).right]),
+                    box(document.querySelector("#summary .scroll")).right];""")
+        cut = [n for n, (left, right) in enumerate(heads) if left < edge - 20 and right > edge + 2]
+        self.assertTrue(cut, (heads, edge))
+        self.assertGreaterEqual(cut[0], 4, "beside those that are seen whole")
+
+    def test_headings_begin_at_the_bottom(self):
+        self.script("document.querySelector('#ratio-table .upright').textContent += ' for the averaged iterates'")
+        bottoms = self.script("""
+            return [...document.querySelectorAll("#ratio-table .upright")].map(e => {
+              const words = document.createRange();
+              words.selectNodeContents(e);
+              return [...words.getClientRects()].map(r => Math.round(r.bottom));
+            });""")
+        self.assertTrue(any(len(lines) > 1 for lines in bottoms))
+        self.assertEqual({len(set(lines)) for lines in bottoms}, {1}, bottoms)
 
     def test_what_an_instance_does_not_have_is_left_out(self):
         self.assertEqual(self.one("#ratio-table td.text small").text, "8 agents \u00b7 ring")

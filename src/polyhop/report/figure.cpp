@@ -12,6 +12,7 @@
 #include <limits>
 #include <optional>
 #include <set>
+#include <span>
 #include <string_view>
 #include <system_error>
 
@@ -66,6 +67,12 @@ std::size_t fall_of(const std::vector<CurvePoint>& points) {
   return next > 0 && next < points.size() && points[next].y.median == 0 ? next : points.size();
 }
 
+// The points of a band: where a tenth of the runs has diverged, it goes off the top and ends.
+std::span<const CurvePoint> band_of(const std::vector<CurvePoint>& points) {
+  const auto end = std::ranges::find_if(points, [](const CurvePoint& p) { return !std::isfinite(p.y.high); });
+  return {points.begin(), end != points.end() && std::isinf(end->y.high) ? end + 1 : end};
+}
+
 Drawn drawn(const MedianCurve& curve, const std::string& label, std::size_t record, bool band) {
   Drawn out{shortened(printable(label), label_width), curve.method, record, band, {}, false};
   const auto lost = std::ranges::find_if(curve.points, [](const CurvePoint& p) { return !std::isfinite(p.y.median); });
@@ -109,19 +116,41 @@ std::vector<Drawn> drawn_curves(const std::vector<Record>& records, const Figure
   return out;
 }
 
+/// How curves look, and the entries of the legend that explains it.
+struct Looks {
+  std::vector<LineStyle> styles;
+  std::vector<std::string> labels;
+  std::vector<LineStyle> samples;
+};
+
 // Of several experiments, methods of one name share a colour and marks, and each experiment has dashes of its own,
-// while there are enough of both.
-std::vector<LineStyle> styles_of(const std::vector<Drawn>& curves, std::size_t records) {
+// unless two curves would then look alike. The legend explains methods and experiments apart where that is shorter.
+Looks looks_of(const std::vector<Drawn>& curves, const std::vector<Record>& records) {
   std::vector<std::string> names;
+  std::vector<std::pair<std::size_t, std::size_t>> pairs;  // of a name and an experiment
+  std::set<std::pair<std::size_t, std::size_t>> seen;
   for (const Drawn& curve : curves) {
-    if (!wanted(names, curve.method)) names.push_back(curve.method);
+    const auto at = std::ranges::find(names, curve.method);
+    pairs.emplace_back(at - names.begin(), curve.record);
+    if (at == names.end()) names.push_back(curve.method);
+    seen.emplace(pairs.back().first % line_colours, curve.record % line_dashes);
   }
-  const bool paired = records > 1 && records <= line_dashes && names.size() <= line_colours;
-  std::vector<LineStyle> out;
-  for (const Drawn& curve : curves) {
-    const auto name = static_cast<std::size_t>(std::ranges::find(names, curve.method) - names.begin());
-    out.push_back(paired ? line_style(name, curve.record) : line_style(out.size()));
+  const bool paired = records.size() > 1 && seen.size() == curves.size();
+  Looks out;
+  for (std::size_t n = 0; n < curves.size(); ++n) {
+    out.styles.push_back(paired ? line_style(pairs[n].first, pairs[n].second) : line_style(n));
+    out.labels.push_back(curves[n].label);
   }
+  out.samples = out.styles;
+  if (!paired || names.size() + records.size() >= curves.size()) return out;
+  out.labels.clear();
+  out.samples.clear();
+  const auto explain = [&](const std::string& name, const LineStyle& style) {
+    out.labels.push_back(shortened(printable(name), label_width));
+    out.samples.push_back(style);
+  };
+  for (std::size_t n = 0; n < names.size(); ++n) explain(names[n], line_style(n, 0));
+  for (std::size_t n = 0; n < records.size(); ++n) explain(records[n].name, dash_style(n));
   return out;
 }
 
@@ -189,12 +218,6 @@ std::string x_tics(double right, double width, const Letters& letters) {
   return out;
 }
 
-std::vector<std::string> labels_of(const std::vector<Drawn>& curves) {
-  std::vector<std::string> labels;
-  for (const Drawn& curve : curves) labels.push_back(curve.label);
-  return labels;
-}
-
 // A level to compare the curves with.
 struct Level {
   double y;
@@ -210,9 +233,11 @@ Obstacles obstacles_of(const std::vector<Drawn>& curves, const Frame& frame, con
   for (const Drawn& curve : curves) {
     const CurvePoint* before = nullptr;
     const std::size_t fall = fall_of(curve.points);
+    if (curve.band) {
+      for (const CurvePoint& p : band_of(curve.points)) out.emplace_back(place(p.x, p.y.low), place(p.x, p.y.high));
+    }
     for (std::size_t n = 0; n < curve.points.size(); ++n) {
       const CurvePoint& p = curve.points[n];
-      if (curve.band && !std::isnan(p.y.high)) out.emplace_back(place(p.x, p.y.low), place(p.x, p.y.high));
       if (!can_be_drawn(p.y.median) && n != fall) continue;
       if (before == nullptr) before = &p;
       out.emplace_back(place(before->x, before->y.median), place(p.x, p.y.median));
@@ -236,8 +261,7 @@ class CurveScript {
       data_ += shortest(p.x) + " " + (can_be_drawn(shown) ? shortest(shown) : "NaN") + "\n";
     }
     data_ += "EOD\n$band" + id + " << EOD\n";
-    for (const CurvePoint& p : curve.points) {
-      if (std::isnan(p.y.high)) break;  // where a tenth has diverged, the upper edge is the frame's
+    for (const CurvePoint& p : band_of(curve.points)) {
       const auto inside = [&](double y) { return shortest(std::clamp(y, frame.lowest(), frame.highest())); };
       data_ += shortest(p.x) + " " + inside(p.y.low) + " " + inside(p.y.high) + "\n";
     }
@@ -332,16 +356,17 @@ std::string plot_command(const std::vector<CurveScript>& curves, const std::opti
 std::string script(const std::vector<Record>& records, const FigureOptions& options, const std::string& file) {
   const std::vector<Drawn> curves = drawn_curves(records, options);
   const Frame frame = frame_of(curves, options);
-  const std::vector<LineStyle> styles = styles_of(curves, records.size());
+  const Looks looks = looks_of(curves, records);
   std::vector<CurveScript> scripts;
-  for (std::size_t n = 0; n < curves.size(); ++n) scripts.emplace_back(curves[n], styles[n], frame, n, curves.size());
+  for (std::size_t n = 0; n < curves.size(); ++n)
+    scripts.emplace_back(curves[n], looks.styles[n], frame, n, curves.size());
   const auto level = level_of(records, frame, options.y);
   const Letters letters = letters_of(options);
   const double plot_height = Size{options.width, options.height}.plot_height(letters);
   const Obstacles obstacles = obstacles_of(curves, frame, level);
   Obstacles with_label = obstacles;
   if (level) with_label.push_back(label_strip(*level, frame, letters.height() / plot_height));
-  const Legend legend = make_legend(labels_of(curves), options.legend, options, with_label);
+  const Legend legend = make_legend(looks.labels, options.legend, options, with_label);
 
   std::string out = figure_head(file, legend.size, letters);
   out += fmt::format("set xrange [0:{}]\nset xtics ({})\n", shortest(frame.right),
@@ -349,7 +374,7 @@ std::string script(const std::vector<Record>& records, const FigureOptions& opti
   out +=
       fmt::format("set logscale y\nset yrange [1e{}:1e{}]\nset ytics ({})\n", frame.bottom, frame.top, y_tics(frame));
   out += figure_frame(legend.size, letters, label_of(options.x), column_of(options.y).label);
-  out += legend_script(legend, styles, file);
+  out += legend_script(legend, looks.samples, file);
   if (level) out += level_label(*level, frame, obstacles, legend.size, letters);
   for (const auto& c : scripts) out += c.data_;
   return out + plot_command(scripts, level);

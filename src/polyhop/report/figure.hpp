@@ -58,10 +58,10 @@ void require_methods(const std::vector<Record>& records, const std::vector<std::
 
 /// Draws the median curves of one or more experiments with gnuplot, on a logarithmic y axis, into a .svg, .pdf or .png
 /// file. Curves differ by colour, dashes and marks, so that they can be told apart without colour. With several
-/// records, a label begins with the experiment's name, methods with the same name share a colour, and dashes tell the
-/// experiments apart, up to seven methods and five experiments. The legend hides no curve. The file appears as a whole
-/// or not at all. Throws InputError for another ending, an unknown method, an invalid font name, or a figure with
-/// nothing to draw.
+/// records, methods with the same name share a colour, and dashes tell the experiments apart, unless two curves would
+/// then look alike; a label begins with the experiment's name, or the legend explains methods and experiments apart
+/// where that is shorter. The legend hides no curve. The file appears as a whole or not at all. Throws InputError for
+/// another ending, an unknown method, an invalid font name, or a figure with nothing to draw.
 void write_figure(const std::vector<Record>& records, const FigureOptions& options, const std::string& file);
 
 }  // namespace polyhop

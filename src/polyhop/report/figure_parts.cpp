@@ -21,14 +21,15 @@ namespace polyhop::figure {
 namespace {
 
 // How long a piece of line is, and where text begins; shorter beside small letters.
-double legend_sample(const Letters& letters) { return 0.8 * std::min(1.0, letters.share()); }
+double legend_sample(const Letters& letters) { return 0.6 * std::min(1.0, letters.share()); }
 double legend_text(const Letters& letters) { return 1.25 * legend_sample(letters); }
 
 // Colours that the colour-blind can tell apart, neighbours of unlike lightness, so that grey print keeps them apart as
 // well; dashes and marks repeat with other periods.
 constexpr std::array<std::string_view, line_colours> colours = {"#004C86", "#E69F00", "#009E73", "#000000",
                                                                 "#7CC4F0", "#C44E00", "#CC79A7"};
-constexpr std::array<std::string_view, line_dashes> dashes = {"1", "(8,3)", "(2,2)", "(8,3,2,3)", "(14,3)"};
+constexpr std::array<std::string_view, line_dashes> dashes = {"1",         "(8,3)",  "(2,2)",
+                                                              "(8,3,2,3)", "(14,3)", "(8,2,2,2,2,2)"};
 constexpr std::array<int, 9> mark_types = {7, 5, 9, 13, 11, 6, 4, 8, 12};
 
 // What gnuplot's terminal for a file takes for a point: pixels of an SVG, of which an inch has 96, else points.
@@ -227,6 +228,11 @@ LineStyle line_style(std::size_t n, std::size_t dash) {
           fmt::format("lc rgb '{}' pt {} ps 0.45", colour, mark_types[n % mark_types.size()]), colour};
 }
 
+LineStyle dash_style(std::size_t dash) {
+  constexpr std::string_view grey = "#606060";
+  return {fmt::format("lc rgb '{}' dt {} lw 1.1", grey, dashes[dash % dashes.size()]), "", grey};
+}
+
 Letters letters_of(const FigureOptions& options) { return {options.font, options.font_size}; }
 
 Legend make_legend(const std::vector<std::string>& labels, LegendPlace place, const FigureOptions& options,
@@ -255,7 +261,9 @@ std::string legend_script(const Legend& legend, const std::vector<LineStyle>& st
     const auto& [x, y] = legend.places[n];
     const LineStyle& look = styles[n];
     out += fmt::format("set arrow from {} to {} nohead {} front\n", screen(x, y), screen(x + sample, y), look.line);
-    out += fmt::format("set label '' at {} point {} front\n", screen(x + sample / 2, y), look.mark);
+    if (!look.mark.empty()) {
+      out += fmt::format("set label '' at {} point {} front\n", screen(x + sample / 2, y), look.mark);
+    }
     out += fmt::format("set label {} at {} left noenhanced front font ',{:.2f}'\n", gnuplot_string(legend.labels[n]),
                        screen(x + sample + legend.letters.height() / 2, y), legend.letters.size * points_in(file));
   }

@@ -39,13 +39,15 @@ void draw_into(const std::string& file, const std::string& commands);
 /// How the n-th line looks: curves differ by colour, dashes and marks, each with a period of its own.
 struct LineStyle {
   std::string line;
-  std::string mark;
+  std::string mark;  // empty: none
   std::string_view colour;
 };
 LineStyle line_style(std::size_t n);
 /// The colour and the marks of the n-th line, with other dashes.
 LineStyle line_style(std::size_t n, std::size_t dash);
-inline constexpr std::size_t line_colours = 7, line_dashes = 5;
+/// These dashes in grey, without marks.
+LineStyle dash_style(std::size_t dash);
+inline constexpr std::size_t line_colours = 7, line_dashes = 6;
 
 /// A point of the plot: 0 at the left and at the bottom, 1 at the right and at the top.
 struct PlotPoint {

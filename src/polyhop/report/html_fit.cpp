@@ -28,15 +28,30 @@ std::string source_of(const FitOptions& options) {
   return options.data.bundled.empty() ? options.data.file : options.data.bundled;
 }
 
-// "569 samples, 30 features, dealt to 16 agents on a ring (iid); 57 samples held out"
+std::string_view dealt_text(PartitionKind kind) {
+  switch (kind) {
+    case PartitionKind::iid:
+      return "dealt at random";
+    case PartitionKind::blocks:
+      return "dealt in the file's order";
+    case PartitionKind::label:
+      return "dealt in order of the target";
+    case PartitionKind::dirichlet:
+      return "dealt unevenly by target";
+    case PartitionKind::sizes:
+      return "dealt at random in uneven shares";
+  }
+  return "";
+}
+
+// "569 samples, 30 features, 2 classes; 16 agents, ring, dealt at random; 57 samples held out"
 std::string facts_of(const FitOptions& options, const FitResult& result) {
   const auto counted = [](Index n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); };
   const bool own_files = options.data.bundled.empty() && AgentFiles::from(options.data.file).has_value();
   std::string out = counted(result.samples, "sample") + ", " + counted(result.model.weights.columns(), "feature");
   if (!result.model.classes.empty()) out += fmt::format(", {} classes", result.model.classes.size());
-  out += fmt::format(
-      "; {}, {}, {}", counted(result.agents, "agent"), name_of(options.graph.topology),
-      own_files ? "a file of each agent's own" : "dealt: " + std::string(name_of(options.model.partition.kind)));
+  out += fmt::format("; {}, {}, {}", counted(result.agents, "agent"), name_of(options.graph.topology),
+                     own_files ? "a file of each agent's own" : dealt_text(options.model.partition.kind));
   if (result.skipped > 0) out += "; " + counted(result.skipped, "row") + " with missing values skipped";
   if (result.held_out) out += "; " + counted(result.held_out->samples, "sample") + " held out";
   return out;
@@ -177,6 +192,8 @@ std::string html_fit(const FitOptions& options, const FitResult& result, const s
               {"tolerance", options.has_full_gradients() ? json(options.tolerance) : "null"},
               {"coefficients", has_model ? coefficients_json(result) : "null"},
               {"cost", json(result.cost)},
+              {"penalised", options.model.l2 > 0 ? "true" : "false"},
+              {"kept", result.held_out ? json(result.state.kept) : "null"},
               {"fitted", has_model ? evaluation_json(result.fitted) : "null"},
               {"held_out", has_model && result.held_out ? evaluation_json(*result.held_out) : "null"},
               {"traffic", traffic_json(result)},

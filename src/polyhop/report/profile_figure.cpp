@@ -96,7 +96,14 @@ Obstacles obstacles_of(const Profiles& profiles, double end, double top) {
   return out;
 }
 
-// Best methods first.
+// Methods with lines of their own, best ones first; the others are grey where there are more methods than colours.
+std::size_t leading(std::size_t methods) {
+  constexpr std::size_t few = 5;
+  return methods > line_colours ? few : methods;
+}
+
+constexpr const char* muted = "lc rgb '#b8b8b8' dt 1 lw 0.6";
+
 std::string profile_script(const Scoreboard& board, Score score, const std::string& file,
                            const FigureOptions& options) {
   constexpr double top = 1.03;
@@ -105,8 +112,15 @@ std::string profile_script(const Scoreboard& board, Score score, const std::stri
   const std::vector<std::size_t> order = ranked(board);
   std::vector<std::string> labels;
   std::vector<LineStyle> styles;
-  for (std::size_t n = 0; n < order.size(); ++n) styles.push_back(line_style(n));
-  for (const std::size_t m : order) labels.push_back(shortened(printable(board.methods[m]), label_width));
+  const std::size_t named = leading(order.size());
+  for (std::size_t n = 0; n < named; ++n) {
+    styles.push_back(line_style(n));
+    labels.push_back(shortened(printable(board.methods[order[n]]), label_width));
+  }
+  if (named < order.size()) {
+    styles.push_back({muted, "", ""});
+    labels.push_back(std::to_string(order.size() - named) + " other methods");
+  }
   const double end = end_of(profiles);
   const Legend legend = make_legend(labels, options.legend, options, obstacles_of(profiles, end, top));
   const Letters letters = letters_of(options);
@@ -117,14 +131,14 @@ std::string profile_script(const Scoreboard& board, Score score, const std::stri
   const bool fits = letters.width(label_of(score)) <= legend.size.plot_width(letters) + letters.left_margin();
   out += figure_frame(legend.size, letters, fits ? label_of(score) : "\u03c4, times the best", "instances solved");
   out += legend_script(legend, styles, file);
-  std::string plot;
-  for (std::size_t n = 0; n < order.size(); ++n) {
+  std::vector<std::string> plots;  // the best ones last, over the others
+  for (std::size_t n = order.size(); n-- > 0;) {
     out += fmt::format("$line{} << EOD\n{}EOD\n", n, stairs(profiles.ratios[order[n]], profiles.instances, end));
+    plots.push_back(fmt::format("$line{} using 1:2 with lines {} notitle", n, n < named ? styles[n].line : muted));
     // Marks tell lines apart where they lie on each other.
-    plot += fmt::format("{}$line{} using 1:2 with lines {} notitle, $line{} using 1:2 every 2 with points {} notitle",
-                        n == 0 ? "plot " : ", \\\n  ", n, styles[n].line, n, styles[n].mark);
+    if (n < named) plots.push_back(fmt::format("$line{} using 1:2 every 2 with points {} notitle", n, styles[n].mark));
   }
-  return out + plot + "\n";
+  return out + fmt::format("plot {}\n", fmt::join(plots, ", \\\n  "));
 }
 
 }  // namespace

@@ -167,6 +167,28 @@ TEST_F(FigureTest, SeveralExperimentsAreNamed) {
   EXPECT_TRUE(holds(both, ">two: m<"));
 }
 
+TEST_F(FigureTest, ALegendOfSeveralExperimentsExplainsMethodsAndExperimentsApart) {
+  const std::vector<Cell> cells = {cell("a", {1, 0.1}), cell("b", {1, 0.2}), cell("c", {1, 0.3})};
+  const std::string text = svg({record(cells, "one"), record(cells, "two")});
+  for (const char* entry : {">a<", ">b<", ">c<", ">one<", ">two<"}) EXPECT_TRUE(holds(text, entry)) << entry;
+  EXPECT_FALSE(holds(text, ">one: a<"));
+  EXPECT_TRUE(holds(text, "rgb( 96,  96,  96)")) << "the dashes of the experiments";
+}
+
+TEST_F(FigureTest, MoreMethodsThanColoursMayStillShareThoseOfTheirNames) {
+  const auto of = [](const std::vector<std::string>& names, const std::string& name) {
+    std::vector<Cell> cells;
+    for (const std::string& method : names) cells.push_back(cell(method, {1, 0.1}));
+    return record(std::move(cells), name);
+  };
+  const std::string dashed = "stroke-dasharray='3.2,1.2'", dotted = "stroke-dasharray='0.8,0.8'";
+  const std::string text = svg({of({"a", "b", "c", "d", "e"}, "one"), of({"d", "f", "g", "h"}, "two")});
+  EXPECT_TRUE(holds(text, dashed));
+  EXPECT_FALSE(holds(text, dotted)) << "the third kind of dashes";
+  // Names 0 and 7 share a colour, so in one experiment they would look alike.
+  EXPECT_TRUE(holds(svg({of({"a", "b", "c", "d", "e"}, "one"), of({"a", "f", "g", "h"}, "two")}), dotted));
+}
+
 TEST_F(FigureTest, OfSeveralExperimentsAMethodHasOneColour) {
   const std::string first = "rgb(  0,  76, 134)", second = "rgb(230, 159,   0)", dashed = "stroke-dasharray='3.2,1.2'";
   const Record one = record({cell("m", {1, 0.1})}, "one");
@@ -358,6 +380,8 @@ TEST(FigureLength, HasAUnit) {
       holds(message_of([] { figure_length("1in"); }), "should be from 3 to 100 cm, found \"1in\", which is 2.54"));
 }
 
+std::string uncoloured_dashes(const std::string& line) { return line.substr(line.find(" dt ")); }
+
 TEST(FigureStyle, LinesSurviveGreyPrint) {
   // Neighbours differ in lightness, and any two of the first nine in dashes or marks.
   const auto lightness = [](std::string_view colour) {
@@ -377,6 +401,10 @@ TEST(FigureStyle, LinesSurviveGreyPrint) {
     EXPECT_GT(std::abs(lightness(figure::line_style(n).colour) - lightness(figure::line_style(n + 1).colour)), 20) << n;
   }
   EXPECT_EQ(looks.size(), 9U);
+  for (std::size_t n = 1; n < 6; ++n) {
+    const auto dashes = [](std::size_t line) { return uncoloured_dashes(figure::line_style(line).line); };
+    EXPECT_NE(dashes(n), dashes(0)) << "small marks are hard to tell apart: " << n;
+  }
 }
 
 TEST_F(FigureTest, ShowsTheBandsThatAreAskedFor) {
@@ -448,16 +476,18 @@ std::vector<std::pair<double, double>> corners_of_bands(const std::string& drawn
   return out;
 }
 
-TEST_F(FigureTest, ABandGoesOffTheTopWhereItsUpperEdgeDiverges) {
+TEST_F(FigureTest, ABandGoesOffTheTopAndEndsWhereItsUpperEdgeDiverges) {
   std::vector<Cell> cells;
   for (std::uint64_t seed = 0; seed < 4; ++seed) cells.push_back(cell("m", seed, {1, 0.5, 0.1, 0.01}));
-  const auto last_of_whole = std::ranges::max(corners_of_bands(svg({record(cells)})));
+  const auto whole = corners_of_bands(svg({record(cells)}));
+  const double left = std::ranges::min(whole).first;
+  const auto last_of_whole = std::ranges::max(whole);
   cells.push_back(test::cell("m", 4, {1, 0.9}, Status::diverged));
   const auto corners = corners_of_bands(svg({record(cells)}));
   ASSERT_FALSE(corners.empty());
-  // It ends with the curve, there from the lower edge up to the top, where the first point is.
+  // One run of five ends after the first of three steps, so it ends at the second, from the lower edge up to the top.
   const double right = std::ranges::max(corners).first;
-  EXPECT_DOUBLE_EQ(right, last_of_whole.first);
+  EXPECT_NEAR(right, left + (last_of_whole.first - left) * 2 / 3, 1);
   double top = last_of_whole.second;
   double top_at_right = last_of_whole.second;
   for (const auto& [x, y] : corners) {

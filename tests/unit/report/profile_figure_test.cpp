@@ -50,6 +50,26 @@ TEST_F(ProfileFigure, BestMethodsComeFirst) {
   EXPECT_LT(text.find(">50% of 'it'<"), text.find(">tuned<"));  // 10 iterations, and 20
 }
 
+TEST_F(ProfileFigure, AlsoRansAreGreyWhereThereAreMoreMethodsThanColours) {
+  const auto drawn = [&](Index methods) {
+    std::vector<Cell> cells = {run("tuned", 0, 10)};
+    for (Index m = 1; m < methods; ++m) cells.push_back(run("method " + std::to_string(m), 0, 10 + m));
+    write_profile_figure(make_scoreboard({instance("a", cells)}), Score::iterations, file("f.svg"));
+    return content("f.svg");
+  };
+  const auto holds = [](const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+  };
+  const std::string grey = "rgb(184, 184, 184)";
+  EXPECT_TRUE(holds(drawn(7), ">method 6<"));
+  EXPECT_FALSE(holds(drawn(7), grey));
+  const std::string many = drawn(8);
+  EXPECT_TRUE(holds(many, ">method 4<"));
+  EXPECT_FALSE(holds(many, ">method 5<"));
+  EXPECT_TRUE(holds(many, ">3 other methods<"));
+  EXPECT_TRUE(holds(many, grey));
+}
+
 TEST_F(ProfileFigure, WithoutAnythingSolvedThereIsNone) {
   EXPECT_THROW(write_profile_figure(board(-1), Score::iterations, file("f.svg")), InputError);
   EXPECT_THROW(write_profile_figure(board(20), Score::iterations, file("f.gif")), InputError);

@@ -71,45 +71,47 @@ const strokeOf = (n) => `s${n % COLOURS} d${Math.floor(n / COLOURS) % DASHES}`;
 const fillOf = (n) => `f${n % COLOURS}`;
 
 // A sample of a method's line.
-function keyOf(n) {
+function keyOf(n, isMuted = false) {
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   svg.setAttribute("class", "key");
   svg.setAttribute("viewBox", "0 0 24 10");
   svg.setAttribute("aria-hidden", "true");
-  d3.select(svg).append("line").attr({x1: 0, x2: 24, y1: 5, y2: 5, "stroke-width": 3, class: strokeOf(n)});
+  const look = strokeOf(n) + (isMuted ? " muted" : "");
+  d3.select(svg).append("line").attr({x1: 0, x2: 24, y1: 5, y2: 5, "stroke-width": 3, class: look});
   return svg;
 }
 
 // What a path of these points is called besides: a point alone is a dot.
 const dotted = (points) => (points.length === 1 ? " dot" : "");
 
-// Puts a text into an element; no line of it ends inside of a number or a flag, at its dash. Long names may break.
+// Puts a text into an element, with its powers of ten as in the tables; no line of it ends inside of a number or a
+// flag, at its dash. Long names may break.
 function write(id, text) {
   const whole = (part, n) => n % 2 === 1 && part.length < 24;
   byId(id).replaceChildren(
-      ...text.split(/(\S*-[-\d]\S*)/)
+      ...text.replace(/(^|\s)(\d[\d.]*e)-0*(\d)/g, "$1$2\u2212$3")
+          .split(/(\S*[-\u2212][-\d]\S*)/)
           .map((part, n) => (whole(part, n) ? element("span", {class: "beside"}, part) : part)));
 }
 
-// A sample of a line with its name, whose first word stays beside it.
-function keyed(look, name) {
-  const first = name.split(" ", 1)[0];
-  if (first.length > 16) return [keyOf(look), name];
-  return [element("span", {class: "beside"}, keyOf(look), first), name.slice(first.length)];
-}
+// A sample of a line, and beside it the name and what is said of it.
+const keyed = (look, name, ...more) =>
+    element("span", {class: "keyed"}, keyOf(look), element("span", {}, name, ...more));
 
 function widened([low, high]) {
   return low < high ? [low, high] : [low / 2, high * 2];
 }
 
-// Ticks of a logarithmic axis: decades while there are several, else what d3 finds round.
+// Ticks of a logarithmic axis: decades while there are several, else round numbers.
 function logAxis(scale, count) {
   const [low, high] = d3.extent(scale.domain());
   const first = Math.ceil(Math.log10(low) - 1e-9);
   const last = Math.floor(Math.log10(high) + 1e-9);
   const axis = d3.svg.axis().scale(scale);
   if (last - first < 1) {
-    const ticks = d3.scale.linear().domain([low, high]).ticks(count);
+    const round = d3.range(first - 1, last + 1).flatMap((n) => [1, 2, 3, 5, 7].map((k) => Number(k + "e" + n)));
+    const inside = round.filter((t) => t >= low && t <= high);
+    const ticks = inside.length > 3 ? inside : d3.scale.linear().domain([low, high]).ticks(count);
     return axis.tickValues(ticks.filter((t) => t > 0)).tickFormat(significant);
   }
   const step = Math.max(1, Math.ceil((last - first) / count));
@@ -121,14 +123,21 @@ const linearAxis = (scale, count) =>
     d3.svg.axis().scale(scale).ticks(count).tickFormat((t) => (t === 0 ? "0" : amount(t)));
 const secondsAxis = (scale, count) => d3.svg.axis().scale(scale).ticks(count).tickFormat(significant);
 
+const ticksOf = ({height}) => Math.max(3, Math.min(8, Math.round(height / 50)));
+
+// What a plot leaves at its left: room for the longest number beside the title.
+function leftMargin({y, yAxis, height}) {
+  const axis = yAxis(y, ticksOf({height}));
+  const numbers = (axis.tickValues() || y.ticks(ticksOf({height}))).map(axis.tickFormat());
+  return Math.max(62, 38 + Math.ceil(d3.max(numbers, widthOf) || 0));
+}
+
 // An empty plot with axes, a grid and titles. Returns the layers to draw in.
-function plot(figure, {label, height, x, y, xAxis, yAxis, xTitle, yTitle, right = 18}) {
+function plot(figure, {left: leftRoom, right = 18, ...options}) {
+  const {label, height, x, y, xAxis, yAxis, xTitle, yTitle} = options;
   const width = Math.max(280, figure.clientWidth || 800);
-  const ticks = Math.max(3, Math.min(8, Math.round(height / 50)));
-  const left = yAxis(y, ticks).orient("left").outerTickSize(0);
-  const longest = d3.max((left.tickValues() || y.ticks(ticks)).map((t) => left.tickFormat()(t).length));
-  // Room for the longest number beside the title.
-  const margin = {top: 14, right, bottom: 46, left: Math.max(62, 32 + 7 * (longest || 0))};
+  const left = yAxis(y, ticksOf(options)).orient("left").outerTickSize(0);
+  const margin = {top: 14, right, bottom: 46, left: leftRoom || leftMargin(options)};
   const inner = {width: width - margin.left - margin.right, height: height - margin.top - margin.bottom};
   figure.replaceChildren();
   const svg = d3.select(figure).append("svg").attr(
@@ -175,12 +184,12 @@ function cut(name, width) {
 
 const LABEL = 15;  // from one label to the next
 const LABEL_GAP = 10;
+const hasLabels = (figure) => (figure.clientWidth || 800) >= 560;
 
-// What labels at the ends of lines take of a figure's width: nothing where it is too narrow for them.
+// What labels beside a plot take of a figure's width: nothing where it is too narrow for them.
 function labelRoom(figure, names) {
-  const width = figure.clientWidth || 800;
-  if (width < 560 || names.length === 0) return 18;
-  return Math.min(0.24 * width, LABEL_GAP + 6 + d3.max(names.map(widthOf)));
+  if (!hasLabels(figure) || names.length === 0) return 18;
+  return Math.min(0.3 * (figure.clientWidth || 800), LABEL_GAP + 6 + d3.max(names.map(widthOf)));
 }
 
 // Places from top to bottom, moved apart until no two labels overlap.
@@ -192,28 +201,65 @@ function apart(places, height) {
   return out;
 }
 
-// Names beside a plot that `room` was left for, where their lines end: each a key, a name, a look and that place. As
-// many as there is room for, first ones first.
-function endLabels(chart, room, ends, press) {
-  if (room <= 18) return;
-  const most = Math.max(1, Math.floor(chart.inner.height / LABEL));
-  const shown = ends.slice(0, most).sort((a, b) => a.y - b.y);
-  const places = apart(shown.map((end) => end.y), chart.inner.height);
+// Where names can stand inside of a plot: so far above or below the ends of their lines, at the right or at the left.
+const BESIDE = [0, -14, 14, -28, 28, -42, 42, -56, 56].flatMap((down) => [{down, isLeft: false}, {down, isLeft: true}]);
+const endsInside = (end, inner) => end.x < 0.95 * inner.width;
+
+const overlap = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
+
+// A place for the name of a line that ends inside of a plot; undefined if all are taken.
+function placeInside(end, {width, height}, isFree) {
+  const long = widthOf(end.name);
+  const boxes = BESIDE.map(({down, isLeft}) => {
+    const left = end.x + (isLeft ? -LABEL_GAP - long : LABEL_GAP), middle = end.y + down;
+    return {left, right: left + long, top: middle - LABEL / 2, bottom: middle + LABEL / 2, middle, isLeft};
+  });
+  return boxes.find(
+      (box) => box.left > 0 && box.right < width && box.top >= 0 && box.bottom <= height && isFree(box));
+}
+
+// The names of lines that end inside of a plot, each with its place, and where the leader from its line's end arrives;
+// without those that have no place.
+function namesInside({inner}, ends, isFree) {
+  const taken = [], out = [];
+  for (const end of ends.filter((e) => endsInside(e, inner))) {
+    const box = placeInside(end, inner, (b) => isFree(b) && !taken.some((other) => overlap(b, other)));
+    if (!box) continue;
+    taken.push(box);
+    out.push({...end, left: box.left, middle: box.middle, arrives: box.isLeft ? box.right + 3 : box.left - 3});
+  }
+  return out;
+}
+
+// The same of those that end at its right edge, as many as there is room for, first ones first.
+function namesOutside({inner}, ends, room) {
+  if (room <= 18) return [];
+  const most = Math.max(1, Math.floor(inner.height / LABEL));
+  const shown = ends.filter((end) => !endsInside(end, inner)).slice(0, most).sort((a, b) => a.y - b.y);
+  const places = apart(shown.map((end) => end.y), inner.height);
+  const left = inner.width + LABEL_GAP;
+  return shown.map(
+      (end, n) => ({...end, name: cut(end.name, room - LABEL_GAP - 2), left, middle: places[n], arrives: left - 3}));
+}
+
+// Names where lines end, each a key, a name, a look and that place: beside the plot, where `room` was left for them, or
+// inside of it, in boxes that are free.
+function endLabels(chart, room, ends, press, isFree = () => true) {
   const groups = chart.root.append("g")
                      .selectAll("g")
-                     .data(shown)
+                     .data([...namesInside(chart, ends, isFree), ...namesOutside(chart, ends, room)])
                      .enter()
                      .append("g")
                      .attr("class", "end")
                      .attr("data-key", (end) => end.key);
   groups.append("path")
       .attr("class", (end) => `leader ${strokeOf(end.look)}`)
-      .attr("d", (end, n) => `M${end.x},${end.y}L${chart.inner.width + LABEL_GAP - 3},${places[n]}`);
+      .attr("d", (end) => `M${end.x},${end.y}L${end.arrives},${end.middle}`);
   const texts = groups.append("text")
                     .attr("class", (end) => fillOf(end.look))
-                    .attr({x: chart.inner.width + LABEL_GAP, y: (_, n) => places[n] + 4})
-                    .text((end) => cut(end.name, room - LABEL_GAP - 2));
-  texts.append("title").text((end) => end.name);
+                    .attr({x: (end) => end.left, y: (end) => end.middle + 4})
+                    .text((end) => end.name);
+  texts.append("title").text((end) => ends.find(({key}) => key === end.key).name);
   texts.on("click", (end) => press(end.key));
 }
 
@@ -347,23 +393,31 @@ function choice(id, options, chosen, change) {
   }));
 }
 
-// Buttons that hide and show the lines of a figure, each a key, a name and a look; a remark may stand behind a name.
-// Calls `point` with the key that is pointed at or in focus, or null if there is none.
+// Buttons that hide and show the lines of a figure, each a key, a name, a look, whether it is muted, and its group, if
+// any, which has a row of its own; a remark may stand behind a name. Calls `point` with the key that is pointed at or
+// in focus, or null if there is none.
 function legend(lines, {hidden, draw, remark = () => "", point = () => {}}) {
-  byId("legend").replaceChildren(...lines.map((line, n) => {
-    const {key, name, look} = line;
-    const button = element("button", {type: "button", "aria-pressed": String(!hidden.has(key))}, keyOf(look), name);
+  const buttons = lines().map((line, n) => {
+    const {key, name, look, muted} = line;
+    const button =
+        element("button", {type: "button", "aria-pressed": String(!hidden.has(key))}, keyOf(look, muted), name);
     const note = remark(line);
     if (note) button.append(element("small", {}, note));
     button.addEventListener("click", () => {
       if (!hidden.delete(key)) hidden.add(key);
       legend(lines, {hidden, draw, remark, point});
       draw();
-      byId("legend").children[n].focus();
+      byId("legend").querySelectorAll("button")[n].focus();
     });
     for (const type of ["mouseenter", "focus"]) button.addEventListener(type, () => point(key));
     for (const type of ["mouseleave", "blur"]) button.addEventListener(type, () => point(null));
     return button;
+  });
+  const groups = [...new Set(lines().map(({group}) => group))];
+  byId("legend").replaceChildren(...groups.map((group) => {
+    const head = group ? [element("span", {}, group)] : [];
+    const mine = buttons.filter((_, n) => lines()[n].group === group);
+    return element("div", group ? {class: "scroll", role: "group", "aria-label": group} : {}, ...head, ...mine);
   }));
 }
 
@@ -499,7 +553,8 @@ function start({draw, ...files}) {
 
 return {
   data, COLOURS, DASHES, byId, isKnown, element, write, significant, amount, plural, strokeOf, fillOf, keyOf, keyed,
-  dotted, widened, logAxis, linearAxis, secondsAxis, plot, widthOf, labelRoom, endLabels, spotlight, tip, hideTip,
-  tipAcross, follow, table, showPairs, showSettings, showProvenance, choice, legend, start
+  dotted, widened, logAxis, linearAxis, secondsAxis, leftMargin, plot, widthOf, labelRoom, hasLabels, overlap,
+  endsInside, endLabels, spotlight, tip, hideTip, tipAcross, follow, table, showPairs, showSettings, showProvenance,
+  choice, legend, start
 };
 })();

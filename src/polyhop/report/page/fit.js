@@ -14,7 +14,7 @@ const LINES = [
   ["gradient", "relative gradient"],
   ["disagreement", "disagreement, relative to the model"],
 ];
-const SAMPLES = [["held_out", "held out"], ["fitted", "fitted to"]].filter(([key]) => fit[key]);
+const SAMPLES = [["held_out", "held out"], ["fitted", "fitted"]].filter(([key]) => fit[key]);
 // The samples that say most of the model.
 const judged = () => fit.held_out || fit.fitted;
 const state = {
@@ -25,6 +25,8 @@ const state = {
 // Metrics with four digits: 0.9912 and 0.9947 are not alike.
 const precise = (x) => (isKnown(x) ? String(Number(x.toPrecision(4))) : "not defined");
 
+const titled = (metric) => metric.replace(/^R2$/, "R\u00b2");
+
 // How good the model is, in a sentence: on samples held out where there are any.
 function qualityText() {
   const [name, value] = judged().metrics[0];
@@ -34,7 +36,7 @@ function qualityText() {
   }
   const before = precise(fit.fitted.metrics[0][1]);
   const heldOut = plural(fit.held_out.samples, "sample");
-  return `${shown} on ${heldOut} held out; ${before} on the ${fit.fitted.samples} fitted to.`;
+  return `${shown} on ${heldOut} held out; ${before} on the ${fit.fitted.samples} used for the fit.`;
 }
 
 // A fit that did not end well says so first.
@@ -51,22 +53,26 @@ function showHeader() {
 function showMetrics() {
   byId("quality").hidden = !fit.fitted;
   if (!fit.fitted) return;
-  byId("tiles").replaceChildren(...judged().metrics.filter(([, value]) => isKnown(value)).map(([name, value], row) => {
-    const other = fit.held_out ? `fitted to: ${precise(fit.fitted.metrics.find((m) => m[0] === name)[1])}` : "";
+  // Of two metrics that are the same number, such as log-loss and mean loss, the first is enough.
+  const told = judged().metrics.filter(
+      ([, value], n, all) => isKnown(value) && all.findIndex((other) => other[1] === value) === n);
+  byId("tiles").replaceChildren(...told.map(([name, value], row) => {
+    const other = fit.held_out ? `on fitted samples: ${precise(fit.fitted.metrics.find((m) => m[0] === name)[1])}` : "";
     return element(
         "div", {class: row === 0 ? "tile first" : "tile"}, element("strong", {}, precise(value)),
-        element("span", {}, name), element("small", {}, other));
+        element("span", {}, titled(name)), element("small", {}, other));
   }));
   const rows = fit.fitted.metrics.map(
       (m, row) => element(
-          "tr", {}, element("td", {class: "text"}, m[0], element("small", {}, m[2])),
+          "tr", {}, element("td", {class: "text"}, titled(m[0]), element("small", {}, m[2])),
           ...SAMPLES.map(([key]) => element("td", {class: "big"}, precise(fit[key].metrics[row][1])))));
   const heads = SAMPLES.map(([key, title]) => element("th", {scope: "col"}, `${title} (${fit[key].samples})`));
   byId("metrics-table")
       .replaceChildren(
           element("thead", {}, element("tr", {}, element("th", {scope: "col", class: "text"}, "Metric"), ...heads)),
           element("tbody", {}, ...rows));
-  write("quality-note", `The fit minimised the mean loss plus the penalty: ${precise(fit.cost)}.` +
+  write("quality-note", `The fit minimised the mean loss${fit.penalised ? " plus the penalty" : ""}: ${
+                            precise(fit.cost)}.` +
       (fit.held_out ? "" : " These numbers describe the samples that the model was fitted to; it may predict new" +
                " ones less well. To see how well, hold some out with --held-out, or use polyhop evaluate."));
 }
@@ -189,6 +195,7 @@ function showProgress() {
     target.append("line").attr({x1: 0, x2: chart.inner.width, y1: y, y2: y});
     target.append("text").attr({x: 6, y: y - 6}).text("tolerance");
   }
+  byId("legend").hidden = lines.length < 2;
   byId("legend").replaceChildren(...lines.map((l) => element("span", {}, keyOf(l.look), l.name)));
 }
 
@@ -199,12 +206,22 @@ function showHeldOut() {
   const [low, high] = d3.extent(points, (p) => p.y);
   const margin = (high - low) * 0.06 || Math.abs(high) * 0.1 || 1;
   const wide = low > 0 && high / low > 5;
-  drawLines(byId("heldout-figure"), [{name: "held-out loss", look: 2, points}], {
+  const chart = drawLines(byId("heldout-figure"), [{name: "held-out loss", look: 2, points}], {
     y: wide ? d3.scale.log().domain([low / 1.1, high * 1.1]) : d3.scale.linear().domain([low - margin, high + margin]),
     yAxis: wide ? logAxis : secondsAxis,
     yTitle: "Held-out loss",
     label: "Loss on samples held out over the iterations",
   });
+  if (fit.kept !== null) markKept(chart);
+}
+
+// The iteration whose model was kept, on the side that has room for the word.
+function markKept(chart) {
+  const x = chart.x(fit.kept), isLeft = x > 0.8 * chart.inner.width;
+  chart.root.append("line").attr({class: "now", x1: x, x2: x, y1: 0, y2: chart.inner.height});
+  chart.root.append("text")
+      .attr({class: "title kept", x: x + (isLeft ? -6 : 6), y: 12, "text-anchor": isLeft ? "end" : "start"})
+      .text(`kept: iteration ${fit.kept}`);
 }
 
 // ----------------------------------------------------------------------------------------------------- coefficients
@@ -212,16 +229,18 @@ function showHeldOut() {
 const {coefficients} = fit;
 // What a feature's deviation changes, where that is known, else its unit.
 const effect = (row, c) => coefficients.weights[row][c] * (coefficients.scale ? coefficients.scale[row] : 1);
+const oneSigned = (numbers) => numbers.every((x) => x >= 0) || numbers.every((x) => x <= 0);
 
-function barRow(row, largest) {
+// Bars of both signs begin in the middle, those of one sign at the edge.
+function barRow(row, largest, isAlike) {
   const x = effect(row, 0);
   const bar = element("i", {class: x < 0 ? "down" : "up"});
-  bar.style.width = `${largest > 0 ? (50 * Math.abs(x)) / largest : 0}%`;
+  bar.style.width = `${largest > 0 ? ((isAlike ? 100 : 50) * Math.abs(x)) / largest : 0}%`;
   return element(
       "tr", {}, element("td", {class: "text"}, coefficients.features[row]),
       element("td", {}, significant(coefficients.weights[row][0])),
       ...(coefficients.scale ? [element("td", {}, significant(x))] : []),
-      element("td", {class: "drawn"}, element("div", {class: "track"}, bar)));
+      element("td", {class: "drawn"}, element("div", {class: isAlike ? "track whole" : "track"}, bar)));
 }
 
 function heatRow(row, largest) {
@@ -258,7 +277,8 @@ function showCoefficients() {
   const largest = d3.max(coefficients.outputs.map((_, c) => Math.abs(effect(0, c)))) || 0;
   const heads = coefficientHeads(one).map(
       (text, n) => element("th", {scope: "col", class: n === 0 ? "text" : ""}, text));
-  const rows = d3.range(shown).map((row) => (one ? barRow(row, largest) : heatRow(row, largest)));
+  const isAlike = oneSigned(coefficients.features.map((_, row) => effect(row, 0)));
+  const rows = d3.range(shown).map((row) => (one ? barRow(row, largest, isAlike) : heatRow(row, largest)));
   byId("coefficients-table").className = one ? "bars" : "shaded";
   byId("coefficients-table")
       .replaceChildren(

@@ -24,9 +24,13 @@ const {
   logAxis,
   linearAxis,
   secondsAxis,
+  leftMargin,
   plot,
   widthOf,
   labelRoom,
+  hasLabels,
+  overlap,
+  endsInside,
   endLabels,
   spotlight,
   tip,
@@ -70,19 +74,20 @@ const experiment = () => data.experiments[Math.max(0, state.experiment)];
 const isTogether = () => state.experiment === ALL;
 const shownExperiments = () => (isTogether() ? data.experiments : [experiment()]);
 
-// All lines of the experiments that are shown. Together, methods of one name share a colour, and experiments have
-// dashes of their own, while there are enough of both.
+// All lines of the experiments that are shown. Together, methods of one name share a colour, and each experiment has
+// dashes of its own, unless two lines would then look alike.
 function lines() {
   const names = [...new Set(shownExperiments().flatMap((e) => e.methods.map((m) => m.name)))];
-  const paired = isTogether() && names.length <= COLOURS && data.experiments.length <= DASHES;
   const all = shownExperiments().flatMap((of, e) => of.methods.map((method, m) => ({of, e, method, m})));
+  const paired = all.map(({e, method}) => (names.indexOf(method.name) % COLOURS) + COLOURS * (e % DASHES));
+  const unlike = isTogether() && new Set(paired).size === all.length;
   return all.map(({of, e, method, m}, index) => ({
                    key: `${e}/${m}`,
                    index,
                    of,
                    method,
                    name: isTogether() ? `${of.name}: ${method.name}` : method.name,
-                   look: paired ? names.indexOf(method.name) + COLOURS * e : index,
+                   look: unlike ? paired[index] : index,
                  }));
 }
 
@@ -159,7 +164,7 @@ function choose(n) {
 const SPREADS = [
   ["iterations", "Iterations", amount], ["final_risk", "Final risk", risk], ["vectors", "Vectors", amount],
   ["evaluations", "Evaluations", amount], ["seconds", "Seconds", (x) => (isKnown(x) ? significant(x) : "\u2013")],
-  ["final_risk_averaged", "Averaged", (x, of) => (isKnown(x) ? risk(x, of) : "\u2013")]
+  ["final_risk_averaged", "Averaged", risk]
 ];
 
 // An excess risk; 0 where it is below what rounding lets anyone know, as in the terminal's table.
@@ -204,14 +209,12 @@ function takeCell(s) {
 function rankingRows() {
   const all = lines();
   return shownExperiments()
-      .flatMap((of) => of.ranking.map((standing, n) => ({of, standing, n})))
-      .map(({of, standing: s, n}, place) => {
+      .flatMap((of) => of.ranking.map((standing, n) => ({of, standing, place: n + 1})))
+      .map(({of, standing: s, place}) => {
         const line = all.find((l) => l.of === of && l.method.name === s.method);
         return {
-          order: place,
-          place: isTogether() ? place : n + 1,
-          shownPlace: n + 1,
-          method: line ? line.name : s.method,
+          place,
+          method: s.method,
           look: line ? line.look : 0,
           remark: remark(s),
           take: hasAverage(s) ? s.recommended : "",
@@ -231,15 +234,15 @@ function sorted(rows) {
     if (!isKnown(x) || !isKnown(y)) return Number(!isKnown(x)) - Number(!isKnown(y));
     return (down ? -1 : 1) * (x - y);
   };
-  return rows.sort((a, b) => compare(a, b) || a.order - b.order);
+  return rows.sort((a, b) => compare(a, b) || a.place - b.place);
 }
 
 function spreadCell(key, format, {standing, of}) {
   const [low, median, high] = standing.runs > 0 ? standing[key] : [null, null, null];
   const cell = element("td", {title: median === null ? "" : String(median)}, format(median, of));
   cell.dataset.value = String(median);
-  if (isKnown(low) && standing.runs > 1)
-    cell.append(element("small", {}, `${format(low, of)} to ${isKnown(high) ? format(high, of) : "\u221e"}`));
+  const range = isKnown(low) ? [format(low, of), isKnown(high) ? format(high, of) : "\u221e"] : [];
+  if (standing.runs > 1 && range[0] !== range[1]) cell.append(element("small", {}, range.join(" to ")));
   return cell;
 }
 
@@ -257,33 +260,38 @@ function headerCell(key, title, isText) {
 
 // The method, and below it what went wrong with its runs.
 function methodCell(row) {
-  const cell = element("td", {class: "text method"}, ...keyed(row.look, row.method));
-  if (row.remark) cell.append(element("small", {class: "remark"}, row.remark));
-  return cell;
+  const below = row.remark ? [element("small", {class: "remark"}, row.remark)] : [];
+  return element("td", {class: "text method"}, keyed(row.look, row.method, ...below));
+}
+
+const rankingRow = (row) => element(
+    "tr", {}, element("td", {}, String(row.place)), methodCell(row),
+    ...SPREADS.map(([key, , format]) => spreadCell(key, format, row)), takeCell(row.standing));
+
+// The rows of an experiment, below its name where there are several.
+function rankingGroup(of, rows) {
+  const name = element("th", {scope: "colgroup", class: "text", colSpan: SPREADS.length + 3}, of.name);
+  const head = isTogether() ? [element("tr", {class: "group"}, name)] : [];
+  return element("tbody", {}, ...head, ...rows.filter((row) => row.of === of).map(rankingRow));
 }
 
 function showRanking() {
   const head = element(
       "tr", {}, headerCell("place", "#"), headerCell("method", "Method", true),
       ...SPREADS.map(([key, title]) => headerCell(key, title)), headerCell("take", "Take", true));
-  const body =
-      sorted(rankingRows())
-          .map(
-              (row) => element(
-                  "tr", {}, element("td", {}, String(row.shownPlace)), methodCell(row),
-                  ...SPREADS.map(([key, , format]) => spreadCell(key, format, row)), takeCell(row.standing)));
-  byId("ranking-table").replaceChildren(element("thead", {}, head), element("tbody", {}, ...body));
+  const rows = sorted(rankingRows());
+  byId("ranking-table")
+      .replaceChildren(element("thead", {}, head), ...shownExperiments().map((of) => rankingGroup(of, rows)));
   const isPartial = shownExperiments().some((e) => e.ranking.some((s) => s.unfinished > 0));
   const severalSeeds = shownExperiments().some((e) => e.seeds > 1);
   const seeds = isTogether() ? "the seeds" : plural(experiment().seeds, "seed");
   const target = isTogether() ? "the experiment's target" : `an excess risk of ${significant(experiment().target)}`;
   const medians = `Medians over ${isPartial ? "the runs that have ended" : seeds}, with 10% and 90% quantiles below. `;
   write("ranking-note", (severalSeeds ? medians : "Each method has one run. ") +
-      (isTogether() ? "Places are within each experiment. " : "") +
       `Iterations, vectors, evaluations and seconds are those until ${
                                          target} is reached. Final risk: the excess risk ` +
       "of the last iterates; averaged: that of the averaged iterates. Take: the one with the lower " +
-      (severalSeeds ? "median, and in how many runs it is at least as low as the other. " : "risk. ") +
+      (severalSeeds ? "median, and the number of runs in which it is no worse than the other. " : "risk. ") +
       "Click a heading to sort." + zeroNote());
   write("recommendation", isTogether() ? "" : experiment().recommendation);
   const advice = isTogether() ? [] : experiment().advice;
@@ -344,10 +352,19 @@ function passed(points, valueOf) {
   return (p, n) => isAbove(p) || (n === fall && n > 0 && valueOf(p) === 0);
 }
 
-// Where the middle of a cross stands: all of it is inside of the plot, if its place is.
-function crossAt(chart, cost) {
-  const x = chart.x(cost), arm = 6;
-  return x < 0 || x > chart.inner.width ? x : Math.max(arm, Math.min(chart.inner.width - arm, x));
+const ARM = 6;  // of a cross
+
+// Where the crosses of a curve stand, at the top: all of a cross is inside of the plot, if its place is.
+function crossesOf(chart, curve) {
+  const inside = (x) => (x < 0 || x > chart.inner.width ? x : Math.max(ARM, Math.min(chart.inner.width - ARM, x)));
+  return curve.method.diverged.filter((d) => !state.logX || d[state.cost] > 0)
+      .map((d) => ({...d, x: inside(chart.x(d[state.cost])), y: 8 + 10 * (curve.index % 5)}));
+}
+
+// The points of a band: where a tenth of the runs has diverged, it goes off the top and ends.
+function bandOf(points) {
+  const end = points.findIndex((p) => p.high === Infinity);
+  return end < 0 ? points : points.slice(0, end + 1);
 }
 
 function drawCurve(chart, curve) {
@@ -356,18 +373,18 @@ function drawCurve(chart, curve) {
   const group = chart.marks.append("g").attr({class: "curve", "data-method": curve.index, "data-key": curve.key});
   const area = d3.svg.area().x(x).y0((p) => y(p.low)).y1((p) => y(p.high)).defined((p) => isKnown(p.low));
   const line = d3.svg.line().x(x).y((p) => y(p.median)).defined(passed(curve.points, (p) => p.median));
-  group.append("path").attr("class", `band ${fillOf(curve.look)}`).attr("d", area(curve.points) || "M0,0");
+  group.append("path").attr("class", `band ${fillOf(curve.look)}`).attr("d", area(bandOf(curve.points)) || "M0,0");
   group.append("path")
       .attr("class", `line ${strokeOf(curve.look)}${dotted(curve.points)}`)
       .attr("d", line(curve.points) || "M0,0");
   const cross = "M-4,-4L4,4M-4,4L4,-4";
   group.selectAll(".lost")
-      .data(curve.method.diverged.filter((d) => !state.logX || d[state.cost] > 0))
+      .data(crossesOf(chart, curve))
       .enter()
       .append("path")
       .attr("class", `lost ${strokeOf(curve.look)}`)
       .attr("d", cross)
-      .attr("transform", (d) => `translate(${crossAt(chart, d[state.cost])},${8 + 10 * (curve.index % 5)})`)
+      .attr("transform", ({x, y}) => `translate(${x},${y})`)
       .append("title")
       .text((d) => `${curve.name}: seed ${d.seed} diverged by iteration ${d.iterations}`);
 }
@@ -391,12 +408,12 @@ function isFree(chart, curves, {left, right, top, bottom}) {
 }
 
 // The target's name stands on its line or, if every place there hides a curve, below it; at the right if no curve is
-// there.
+// there. Returns the boxes of both.
 function drawTarget(chart, curves) {
   const target = shownTarget();
-  if (target === null) return;
+  if (target === null) return [];
   const y = chart.y(target);
-  if (y < 0 || y > chart.inner.height) return;
+  if (y < 0 || y > chart.inner.height) return [];
   const group = chart.root.append("g").attr("class", "target");
   group.append("line").attr({x1: 0, x2: chart.inner.width, y1: y, y2: y});
   const name = "target " + significant(target);
@@ -405,8 +422,9 @@ function drawTarget(chart, curves) {
   const boxes = [{top: y - 16, bottom: y - 1, base: y - 5}, {top: y + 1, bottom: y + 17, base: y + 13}].flatMap(
       (row) => places.map((left) => ({...row, left, right: left + width})));
   const inside = boxes.filter(({top, bottom}) => top >= 0 && bottom <= chart.inner.height);
-  const {left, base} = inside.find((box) => isFree(chart, curves, box)) || boxes[0];
-  group.append("text").attr({x: left, y: base}).text(name);
+  const box = inside.find((b) => isFree(chart, curves, b)) || boxes[0];
+  group.append("text").attr({x: box.left, y: box.base}).text(name);
+  return [box, {left: 0, right: chart.inner.width, top: y - 1, bottom: y + 1}];
 }
 
 let chart = null;
@@ -419,6 +437,24 @@ function endOf(on, curve) {
   if (inside.length === 0) return null;
   const last = inside[inside.length - 1];
   return {...curve, x: on.x(last.x), y: Math.max(0, Math.min(on.inner.height, y(last.median)))};
+}
+
+// The names of the curves that end at the right of a plot with these axes, whatever its size.
+function namesAtRight(x, y, curves) {
+  const inner = {width: 1000, height: 500};
+  const on = {x: x.copy().range([0, inner.width]), y: y.copy().range([inner.height, 0]), inner};
+  return curves.map((c) => endOf(on, c)).filter((end) => end && !endsInside(end, inner)).map((end) => end.name);
+}
+
+// Where lines end are their names, which hide no curve, no cross and no target.
+function drawNames(chart, room, curves, target) {
+  if (!hasLabels(byId("curves-figure"))) return;
+  const crosses = curves.flatMap((c) => crossesOf(chart, c))
+                      .map(({x, y}) => ({left: x - ARM, right: x + ARM, top: y - ARM, bottom: y + ARM}));
+  const fixed = crosses.concat(target);
+  endLabels(
+      chart, room, curves.map((c) => endOf(chart, c)).filter(Boolean), toggleChosen,
+      (box) => !fixed.some((other) => overlap(box, other)) && isFree(chart, curves, box));
 }
 
 // As high as the first screen has room for.
@@ -436,7 +472,7 @@ function showCurves() {
   const {label} = named(MEASURES, state.measure);
   const measure = capitalised(label);
   const cost = named(COSTS, state.cost).label;
-  const room = labelRoom(figure, curves.map((c) => c.name));
+  const room = labelRoom(figure, namesAtRight(x, y, curves));
   chart = plot(figure, {
     x,
     y,
@@ -451,8 +487,7 @@ function showCurves() {
     label: `${measure} against ${cost} of ${curves.map((c) => c.name).join(", ")}`,
   });
   curves.forEach((curve) => drawCurve(chart, curve));
-  drawTarget(chart, curves);
-  endLabels(chart, room, curves.map((c) => endOf(chart, c)).filter(Boolean), toggleChosen);
+  drawNames(chart, room, curves, drawTarget(chart, curves));
   addBrush(chart, curves);
   byId("zoom-reset").disabled = !zoom;
   light();
@@ -463,7 +498,8 @@ function showCurves() {
 function showCurvesNote() {
   const {label, help} = named(MEASURES, state.measure);
   const shown = shownExperiments();
-  const bands = shown.some((e) => e.seeds > 1) ?
+  const several = shown.some((e) => e.seeds > 1);
+  const bands = several ?
       "Lines: medians over seeds. Point at a line to see its band, 10% to 90% of the runs; click to keep it. " :
       "";
   const lost = lines().some(({method}) => method.diverged.length > 0) ? "\u00d7 at the top: a run diverged here. " : "";
@@ -471,11 +507,13 @@ function showCurvesNote() {
       lines().filter((line) => points(line.method, state.measure, state.cost).some((p) => p.median === 0)) :
       [];
   const floor = unsure ? `A line ends where it is ${unsure.of.floor_text}. ` : "";
-  write("curves-note", `${capitalised(label)}: ${help}. ${bands}${lost}${floor}` +
-      (bands ? "Costs on the horizontal axis are medians over the seeds at the same iteration. " : "") +
+  // A measure that not every experiment has is offered where one has it.
+  write("curves-note", `${capitalised(label)}: ${help.split(";")[0]}. ${bands}${lost}${floor}` +
+      "Click a method above to hide or show it.");
+  write("curves-more", "Drag to zoom, or click the chart and press +, \u2212, 0 or the arrow keys. " +
+      (several ? "Costs on the horizontal axis are medians over the seeds at the same iteration. " : "") +
       `A method has at most ${data.curve_points} points here; curves.csv has all ${
-                                         amount(d3.sum(shown, (e) => e.points))} recorded. ` +
-      "Drag to zoom; with the chart in focus: + \u2212 0 and arrows.");
+                                         amount(d3.sum(shown, (e) => e.points))} recorded.`);
 }
 
 function showLegend() {
@@ -484,7 +522,9 @@ function showLegend() {
     if (lost > 0) return `\u00d7 ${lost} diverged`;
     return points(method, state.measure, state.cost).length === 0 ? "not recorded" : "";
   };
-  legend(lines(), {hidden: state.hidden, draw: showCurves, remark, point: pointAt});
+  const entries = () => lines().map(
+      (line) => (isTogether() ? {...line, name: line.method.name, group: line.of.name} : line));
+  legend(entries, {hidden: state.hidden, draw: showCurves, remark, point: pointAt});
 }
 
 // The measures and costs that something is known of.
@@ -601,7 +641,9 @@ function showTip(on, curves) {
   const format = state.cost === "seconds" ? significant : amount;
   tipAcross(
       on, left, `${format(x)} ${state.cost}`,
-      rows.slice(0, 12).map(({curve, median}) => [curve.look, curve.name, significant(median)]), state.pointer);
+      rows.slice(0, 12).map(
+          ({curve, median}) => [curve.look, curve.name, median === Infinity ? "diverged" : significant(median)]),
+      state.pointer);
 }
 
 // ---------------------------------------------------------------------------------------------------- play the run
@@ -630,6 +672,8 @@ const cannotDraw = (network) => !network ? "The network was not recorded." :
     !network.edges ? `${network.agents} agents and ${network.links} links are too many to draw; ` +
             `up to ${data.drawn_agents} agents are shown.` :
                      "";
+
+const NUMBERED = 40;  // agents that are large enough for their numbers
 
 function drawNetwork() {
   const figure = byId("network-figure");
@@ -661,14 +705,14 @@ function drawNetwork() {
     y2: (e) => y(e[1])
   });
   const radius = Math.max(3, Math.min(12, 115 / Math.sqrt(network.agents + 40)));
-  svg.append("g")
-      .selectAll("circle")
-      .data(at)
-      .enter()
-      .append("circle")
+  const agents = svg.append("g").selectAll("g").data(at).enter().append("g");
+  agents.append("circle")
       .attr({class: "node", r: radius, cx: (_, k) => x(k), cy: (_, k) => y(k)})
       .on("mousemove", (_, k) => pointAtAgent(k))
       .on("mouseleave", () => pointAtAgent(null));
+  if (network.agents <= NUMBERED) {
+    agents.append("text").attr({class: "number", x: (_, k) => x(k), y: (_, k) => y(k) + 3.5}).text((_, k) => k);
+  }
   svg.append("g").attr("class", "scale").attr("transform", `translate(${pad},${height + 8})`);
 }
 
@@ -719,55 +763,65 @@ const lookOf = (method) => lines()[method].look;
 let fan = null;
 let run = null;
 
-// The risk of the run that is played.
-function drawRun() {
+// The charts of the run that is played, one below the other: iterations stand at the same places in both.
+function drawCharts(colour) {
   const steps = stepMethod() && stepMethod().steps;
-  const figure = byId("run-figure");
-  figure.replaceChildren();
-  run = null;
+  for (const id of ["run-figure", "steps-figure"]) byId(id).replaceChildren();
+  run = fan = null;
   if (!steps) return;
+  const charts = [runChart(steps), fanChart(steps)];
+  const left = d3.max(charts, leftMargin);
+  const x = () => d3.scale.linear().domain([0, steps.iterations[steps.iterations.length - 1] || 1]);
+  [run, fan] = charts.map(
+      ({id, ...chart}) =>
+          plot(byId(id), {...chart, left, x: x(), xAxis: linearAxis, yAxis: logAxis, xTitle: "Iteration"}));
+  drawRun(steps);
+  drawFan(steps, colour);
+  for (const on of [run, fan]) addCursor(on);
+}
+
+// The risk of the run, 0 where rounding alone can make it, as far as it is drawn.
+function runRows(steps) {
   const floor = experiment().risk_floor;
   const all = steps.iterations.map((i, n) => ({i, risk: steps.risk[n]}))
                   .filter((r) => isKnown(r.risk))
                   .map((r) => ({...r, risk: r.risk < floor ? 0 : r.risk}));
-  const rows = all.filter(passed(all, (r) => r.risk));
-  const known = positive(rows.map((r) => r.risk));
-  run = plot(figure, {
-    x: d3.scale.linear().domain([0, steps.iterations[steps.iterations.length - 1] || 1]),
+  return all.filter(passed(all, (r) => r.risk));
+}
+
+function runChart(steps) {
+  const known = positive(runRows(steps).map((r) => r.risk));
+  return {
+    id: "run-figure",
     y: d3.scale.log().domain(known.length > 0 ? widened(d3.extent(known)) : [1e-6, 1]),
-    xAxis: linearAxis,
     yAxis: logAxis,
-    xTitle: "Iteration",
     yTitle: "Excess risk",
     height: 230,
     label: `Excess risk of ${stepMethod().name} over iterations, seed ${steps.seed}`,
-  });
+  };
+}
+
+function drawRun(steps) {
+  const rows = runRows(steps);
   const y = placed(run.y, run.inner.height);
   run.marks.append("path")
       .attr("class", `line ${strokeOf(lookOf(state.method))}${dotted(rows)}`)
       .attr("d", d3.svg.line().x((r) => run.x(r.i)).y((r) => y(r.risk))(rows) || "M0,0");
-  addCursor(run);
 }
 
 // A line that showTime moves.
 const addCursor = (on) => on.marks.append("line").attr({class: "now", y1: 0, y2: on.inner.height});
 
-function drawFan(colour) {
-  const steps = stepMethod() && stepMethod().steps;
-  const figure = byId("steps-figure");
-  figure.replaceChildren();
-  fan = null;
-  if (!steps) return;
-  fan = plot(figure, {
-    x: d3.scale.linear().domain([0, steps.iterations[steps.iterations.length - 1] || 1]),
-    y: d3.scale.log().domain(stepDomain(steps)),
-    xAxis: linearAxis,
-    yAxis: logAxis,
-    xTitle: "Iteration",
-    yTitle: "Step size",
-    height: 270,
-    label: `Step sizes of ${stepMethod().name} over iterations`,
-  });
+const fanChart = (steps) => ({
+  id: "steps-figure",
+  y: d3.scale.log().domain(stepDomain(steps)),
+  yAxis: logAxis,
+  yTitle: "Step size",
+  height: 270,
+  label: `Step sizes of ${stepMethod().name} over iterations`,
+});
+
+function drawFan(steps, colour) {
   const y = placed(fan.y, fan.inner.height);
   const rows = steps.iterations.map((i, n) => ({i, min: steps.min[n], median: steps.median[n], max: steps.max[n]}))
                    .filter((r) => isKnown(r.median));
@@ -798,7 +852,6 @@ function drawFan(colour) {
   fan.marks.append("path")
       .attr("class", `line ${strokeOf(lookOf(state.method))}${dotted(rows)}`)
       .attr("d", d3.svg.line().x(x).y((r) => y(r.median))(rows) || "M0,0");
-  addCursor(fan);
 }
 
 function showTime() {
@@ -809,7 +862,7 @@ function showTime() {
     if (on) on.marks.select(".now").style("display", shown ? null : "none");
   }
   if (!shown) {
-    d3.selectAll(".node").style("fill", null);
+    d3.selectAll(".node, .number").style("fill", null);
     return;
   }
   const iteration = recorded.iterations[state.time];
@@ -818,10 +871,9 @@ function showTime() {
   byId("time").value = String(state.time);
   byId("time").setAttribute("aria-valuetext", `iteration ${iteration}`);
   byId("time-value").textContent = String(iteration);
-  d3.selectAll(".node").style("fill", (_, k) => {
-    const value = values[state.time][k];
-    return isKnown(value) && value > 0 ? colour(value) : null;
-  });
+  const fills = values[state.time].map((value) => (isKnown(value) && value > 0 ? colour(value) : null));
+  d3.selectAll(".node").style("fill", (_, k) => fills[k]);
+  d3.selectAll(".number").style("fill", (_, k) => fills[k] && (d3.lab(fills[k]).l < 50 ? "white" : "black"));
   for (const on of [fan, run]) {
     if (on) on.marks.select(".now").attr({x1: on.x(iteration), x2: on.x(iteration)});
   }
@@ -869,8 +921,7 @@ function showSteps() {
   if (colours.length > 0) {
     drawColourBar(colourScale(recorded[state.colour]), colours.find(([key]) => key === state.colour)[1]);
   }
-  drawRun();
-  drawFan(recorded ? colourScale(recorded.steps) : null);
+  drawCharts(recorded ? colourScale(recorded.steps) : null);
   showTime();
   showStepNotes(method, recorded, colours.length > 0);
 }
@@ -930,12 +981,12 @@ function showTables() {
       [
         ["Method", (t) => t.method, true],
         ["Constant found", (t) => significant(t.value)],
-        ["Share used", (t) => significant(t.factor)],
         ["Trial runs", (t) => amount(t.trials)],
         ["Iterations", (t) => amount(t.iterations)],
         ["Vectors", (t) => amount(t.vectors)],
         ["Evaluations", (t) => amount(t.evaluations)],
         ["Seconds", (t) => significant(t.seconds)],
+        ["Share used", (t) => significant(t.factor)],
       ],
       tunings);
   byId("troubled").hidden = troubled.length === 0;

@@ -129,9 +129,7 @@ function meanText(summary, over = (part, all) => `over ${part} of ${all}`) {
 const isBaseline = (name) => board.instances.some((i) => i.baseline && i.baseline.method === name);
 
 function methodText({method}) {
-  const out = element("span", {}, ...keyed(lookOf(method), method));
-  if (isBaseline(method)) out.append(element("small", {}, "the baseline"));
-  return out;
+  return keyed(lookOf(method), method, ...(isBaseline(method) ? [element("small", {}, "the baseline")] : []));
 }
 
 function showSummary() {
@@ -156,7 +154,7 @@ function showSummary() {
       `instances where most runs reached the target; most solved first. Mean: geometric, over the instances where ` +
       `the method and ${rivalName()} both have a number; in brackets where that leaves out more than a fifth of the ` +
       `${plural(all, "instance")}. \u2264: how many of the instances that can be compared are within that ratio. ` +
-      "Trial runs: what the searches for constants took, which no ratio counts.";
+      "Trial runs: the cost of finding the constants, which no ratio counts.";
 }
 
 // ------------------------------------------------------------------------------------------------------ the profile
@@ -164,11 +162,13 @@ function showSummary() {
 const profile = () => board.profiles[state.profile];
 
 // Of the shown methods the first few have colours.
-function shownMethods() {
-  return names.map((name, look) => ({key: name, name, look, ratios: profile().ratios[indexOf(name)]}))
-      .filter((m) => !state.hidden.has(m.key))
-      .map((m, n) => ({...m, muted: n >= TOP}));
+function profiledMethods() {
+  const colours = names.filter((name) => !state.hidden.has(name)).slice(0, TOP);
+  return names.map((name, look) => ({key: name, name, look, muted: !colours.includes(name)}));
 }
+const shownMethods = () => profiledMethods()
+                               .filter((m) => !state.hidden.has(m.key))
+                               .map((m) => ({...m, ratios: profile().ratios[indexOf(m.name)]}));
 
 // What stands below a saved figure: the methods with colours, and how many are grey.
 function explainedMethods() {
@@ -321,19 +321,20 @@ function showRatios() {
 function showRatioNote() {
   const [, , what] = scoreName([...SCORES, DIVERGED], state.ratio);
   const note = byId("ratio-note");
+  byId("shades").hidden = state.ratio === "diverged";
   if (state.ratio === "diverged") {
     note.textContent = `Shown: ${what}.`;
     return;
   }
-  const key = (shadeName, text) =>
-      element("span", {class: "shade"}, element("span", {class: "swatch " + shadeName}), text);
-  note.replaceChildren(
-      `Shown: ${what}, relative to ${rivalText()}, medians over seeds; the baseline is bold. Best methods first. `,
-      key("best", "up to 1.05"), key("near", "up to 1.5"), key("far", "above 3"), key("lost", "never"),
-      `. +: reached, while ${
-          rivalName()} did not. Excess risks below round-off (1e-13 of the risk at the start, or the ` +
-          "accuracy of the reference) are raised to it on both sides.");
+  note.textContent =
+      `Shown: ${what}, relative to ${rivalText()}, medians over seeds; the baseline is bold. Best methods first. +: ` +
+      `reached, while ${rivalName()} did not. Excess risks below round-off (1e-13 of the risk at the start, or the ` +
+      "accuracy of the reference) are raised to it on both sides.";
 }
+
+const SHADES = [["best", "up to 1.05"], ["near", "to 1.5"], ["", "to 3"], ["far", "above 3"], ["lost", "never"]];
+byId("shades").replaceChildren(...SHADES.map(
+    ([shadeName, text]) => element("span", {}, element("span", {class: "swatch " + shadeName}), text)));
 
 // ----------------------------------------------------------------------------------------------------- other tables
 
@@ -343,8 +344,7 @@ function showTables() {
   table(
       byId("tunings-table"),
       [
-        ["Instance", (i) => i.name, true],
-        ["Baseline", (i) => i.baseline.method, true],
+        ["Instance and baseline", (i) => noted(i.name, i.baseline.method), true],
         ["Step found", (i) => significant(i.baseline.step)],
         ["Trial runs", (i) => amount(i.baseline.trials)],
         ["Iterations", (i) => amount(i.baseline.iterations)],
@@ -408,7 +408,7 @@ chooseScore("ratio", [...SCORES, DIVERGED], showRatios);
 start({title: () => "scoreboard", tables: TABLES, lines: {profile: explainedMethods}, draw: showProfile});
 showHeadline();
 showSummary();
-legend(names.map((name, look) => ({key: name, name, look})), {hidden: state.hidden, draw: showProfile, point: pointAt});
+legend(profiledMethods, {hidden: state.hidden, draw: showProfile, point: pointAt});
 showProfile();
 showRatios();
 showTables();
