@@ -323,7 +323,7 @@ std::string CommandLine::message_of(const CLI::ParseError& error) const {
   const CLI::App& command = *chosen.front();
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
     const auto hint = hints_.find(command.get_name());
-    text = "not expected:";
+    text = "unexpected:";
     for (const std::string& argument : app_->remaining(true)) text += " " + argument;
     return text + (hint == hints_.end() || hint->second.empty() ? "" : "; " + hint->second);
   }

@@ -194,7 +194,8 @@ int doctor_command(bool json) {
 void add_doctor(CommandLine& line) {
   const auto json = std::make_shared<bool>(false);
   Command doctor = line.command(
-      "doctor", "check this machine: programs, memory, and whether results are bit-identical to those elsewhere");
+      "doctor",
+      "check this machine: programs, memory, and whether results are bit-identical to those of other machines");
   doctor.flag("--json", *json, "print JSON");
   add_color(doctor);
   doctor.callback([json] { return doctor_command(*json); });

@@ -168,7 +168,7 @@ void refuse_gap(const FitArguments& arguments, Index found) {
   constexpr Index looked_at = 100;
   for (Index agent = found + 1; agent <= found + looked_at; ++agent) {
     if (!exists(agent)) continue;
-    throw InputError("", "is there, but " + files.of(found) + " is missing" + way_out, 0, files.of(agent));
+    throw InputError("", "exists, but " + files.of(found) + " is missing" + way_out, 0, files.of(agent));
   }
 }
 
@@ -225,7 +225,7 @@ std::string plan_text(const FitPlan& plan, const FitOptions& options) {
     case FitMethod::tree:
       return out + fmt::format(
                        "L-BFGS over a spanning tree of height {}.\n"
-                       "Each evaluation sends {} along its links; most fits take 20 to 200 evaluations.",
+                       "Each evaluation sends {} along the tree; most fits take 20 to 200 evaluations.",
                        plan.height, count_of(plan.vectors, "vector"));
     case FitMethod::exact_diffusion:
       return out + fmt::format(

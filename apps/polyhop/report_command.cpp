@@ -261,7 +261,7 @@ void add_report(CommandLine& line) {
       .takes("LENGTH");
   report.option("--height", length(a->height), "height of figures (default: follows from the width)").takes("LENGTH");
   add_named(report, "--legend", a->figure.legend,
-            "where the legend of a figure goes; auto: a free corner, or else below");
+            "where the legend of a figure goes (auto: in a free corner, or else below)");
   report
       .option(
           "--font",
@@ -276,7 +276,7 @@ void add_report(CommandLine& line) {
       .option(
           "--bands", a->figure.bands,
           "curves that have bands in figures, 10% to 90% over seeds: auto (all, if at most four), all, none, or the "
-          "name of a method; may be given again")
+          "name of a method; may be repeated")
       .takes("WHICH");
   report.flag("--no-band", a->no_band, "the same as --bands none");
   report.flag("--plain", a->plain, "use only ASCII in the plot on the terminal");

@@ -93,7 +93,7 @@ class Usage(CommandTest):
         self.refused("run", "e.toml", "-x", says="unknown flag '-x'; allowed: --help, --output, --set")
 
     def test_too_many_arguments(self):
-        self.refused("check", "e.toml", "e.toml", says="not expected: e.toml")
+        self.refused("check", "e.toml", "e.toml", says="unexpected: e.toml")
 
     def test_threads_out_of_range(self):
         for threads in ("0", "-1", "x", "1.5", "", "99999999999999999999"):

@@ -170,7 +170,7 @@ class Fit(CommandTest):
     def test_no_file_is_left_out_without_a_word(self):
         for agent in (0, 1, 3):
             self.put(f"site-{agent}.csv", "a,y\n1,2\n2,3\n3,5\n")
-        self.refused("site-{agent}.csv", says=["site-3.csv: is there, but site-2.csv is missing; give --agents 2 to leave"])
+        self.refused("site-{agent}.csv", says=["site-3.csv: exists, but site-2.csv is missing; give --agents 2 to leave"])
         self.refused("site-{agent+1}.csv", says=["site-0.csv: is there, too, but 'site-{agent+1}.csv' starts from 1"])
         self.done("fit", "site-{agent}.csv", "--agents", "2", "--quiet", "-o", "m.npz")
 

@@ -435,15 +435,15 @@ const FieldTable<FitOptions>& FitOptions::fields() {
       FieldTable<O>()
           .embed(&O::model)
           .add("method", &O::method,
-               "how agents find the model: by L-BFGS over a spanning tree, by gossip with full gradients, or, for "
-               "batches, as auto does in experiments (default: tree, or auto with --batch)")
+               "how agents find the model; tree: L-BFGS over a spanning tree; exact-diffusion: gossip with full "
+               "gradients; auto: for batches, as in experiments (default: tree, or auto with --batch)")
           .add("held_out", &O::held_out,
                "fraction of every agent's samples to hold out: the model with the lowest loss on them is kept, and the "
                "fit ends when that loss stops falling (default: none; 0.05 with auto)",
                within(0.001, 0.9))
           .add("tolerance", &O::tolerance, "tree, exact-diffusion: stop when the relative gradient is this small",
                {above(0)})
-          .add("iterations", &O::iterations, "the most iterations", {count_from(1)})
+          .add("iterations", &O::iterations, "the largest number of iterations", {count_from(1)})
           .add("seed", &O::seed, "seed of everything random", {count_from(0)})
           .add("graph", &O::graph, "the network");
   return table;

@@ -108,7 +108,7 @@ std::string unreached_headline(const Record& record, const std::vector<Standing>
   const double risk = best.recommended_risk().median;
   if (!std::isfinite(risk)) return text + ".";
   return text + "; " + quoted(best.method) + " came closest, at " + risk_text(risk, shown_floor(record), 3) +
-         (best.recommended == Taken::averaged ? ", averaged." : ".");
+         (best.recommended == Taken::averaged ? " (averaged iterates)." : ".");
 }
 
 std::string final_headline(const Record& record, const std::vector<Standing>& standings) {
@@ -471,7 +471,7 @@ std::string floor_text(const Record& record) {
   const double floor = shown_floor(record);
   const bool unsure = std::ranges::any_of(record.cells, [&](const Cell& c) { return c.reference_accuracy == floor; });
   return "less than " + significant(floor, 2) +
-         (unsure ? ", to which the reference optimum is known" : ", which rounding alone can make");
+         (unsure ? ", the accuracy of the reference optimum" : ", the size of rounding errors");
 }
 
 double sign_test(Index lower, Index higher) {
@@ -589,8 +589,7 @@ std::string ranking_text(const Record& record, Index width, bool color) {
   if (const std::string text = zero_note(record, standings, many, floor); !text.empty()) out += said(text);
   if (const std::string text = recommendation(record, standings); !text.empty()) out += "\n" + said(text);
   if (!record.tunings.empty()) {
-    out += "\n" + said("Tuning, which no number above counts:") + "\n" +
-           tuning_table(record, standings).text(width, color);
+    out += "\n" + said("Tuning (not counted above):") + "\n" + tuning_table(record, standings).text(width, color);
   }
   for (const std::string& text : advice(record, standings)) out += "\n" + said(text, Ink::warning);
   for (const std::string& text : advice_on_failures(record)) out += "\n" + said(text, Ink::warning);

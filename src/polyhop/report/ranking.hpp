@@ -69,7 +69,7 @@ double rounding_floor(const Record& record);
 /// Below this, a final excess risk J(w) - J(w^o) is nothing but rounding, or the error of the reference: it is shown as
 /// 0. If J(w^o) = 0, small risks are real and are shown.
 double shown_floor(const Record& record);
-/// What such a 0 means: "less than 2e-15, which rounding alone can make".
+/// What such a 0 means: "less than 2e-15, the size of rounding errors".
 std::string floor_text(const Record& record);
 
 /// The two methods with the lowest final excess risks (of the recommended iterates), compared seed by seed.

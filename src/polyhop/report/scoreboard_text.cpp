@@ -307,9 +307,10 @@ std::string scoreboard_headline(const Scoreboard& board) {
 }
 
 constexpr std::string_view how_to_read =
-    "Ratios to that step, below 1 is better; geometric means, with how many instances they are over in brackets. -: "
+    "Ratios to that step (below 1 is better): geometric means, with the number of instances in brackets. -: "
     "the "
-    "method never got there, or on fewer than half of the instances. Within 1.05: on how many instances it took at "
+    "method never got there, or on fewer than half of the instances. Within 1.05: the number of instances on which it "
+    "took at "
     "most "
     "1.05 times the iterations. Solved: where most of its runs reached the target. Worst: its largest ratio.";
 

@@ -57,7 +57,7 @@ class TextTable {
   struct Column {
     std::string header;
     Align align = Align::left;
-    bool beside = false;  // never parted from the column before it
+    bool beside = false;  // always in the same table as the column before it
   };
 
   explicit TextTable(std::vector<Column> columns);

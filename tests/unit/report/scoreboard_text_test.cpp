@@ -45,7 +45,8 @@ TEST(ScoreboardText, HasALineForEachMethodAndEachInstance) {
   const std::string text = scoreboard_text(make_scoreboard(two()));
   EXPECT_TRUE(holds(text, "\nGAP     2/2   0.5 (1/2)  0.5 (1/2) ")) << text;
   EXPECT_TRUE(holds(text, "never on b")) << text;
-  EXPECT_TRUE(holds(text, "Within 1.05: on how many instances it took at most 1.05 times the iterations")) << text;
+  EXPECT_TRUE(holds(text, "Within 1.05: the number of instances on which it took at most 1.05 times the iterations"))
+      << text;
   EXPECT_TRUE(holds(text, "\na                   1        0.5\nb                   1          -\n")) << text;
 }
 
