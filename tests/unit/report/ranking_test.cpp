@@ -137,6 +137,16 @@ TEST(Ranking, OrdersByIterationsThenByFinalRisk) {
             (std::vector<std::string>{"fast, better", "fast", "slow", "never, low", "never, high", "gone"}));
 }
 
+TEST(Ranking, AFewLuckyRunsAreWorthLessThanNoneThatDiverges) {
+  const Cell gone = cell("lucky", {9, 1e12}, Status::diverged);
+  EXPECT_EQ(order(record({cell("lucky", {9, 1}), gone, gone, cell("safe", {9, 9, 4}), cell("safe", {9, 9, 4}),
+                          cell("safe", {9, 9, 4}), cell("better", {9, 9, 3})})),
+            (std::vector<std::string>{"better", "safe", "lucky"}));
+  EXPECT_EQ(order(record({cell("none", {}, Status::unfinished), cell("lucky", {9, 1}), gone, gone})),
+            (std::vector<std::string>{"lucky", "none"}))
+      << "nothing is known of what has not run";
+}
+
 TEST(Ranking, KeepsTheOrderOfTheFileAmongEquals) {
   EXPECT_EQ(order(record({cell("z", {9, 1}), cell("a", {9, 1}), cell("m", {9, 1})})),
             (std::vector<std::string>{"z", "a", "m"}));
@@ -179,7 +189,8 @@ TEST(Ranking, RemarksOnRunsThatFailed) {
   const Cell never = cell("m", {9, 9});
   const Cell gone = cell("m", {9, 1e12}, Status::diverged);
   EXPECT_TRUE(ends(record({gone, gone}), "diverged"));
-  EXPECT_TRUE(ends(record({good, gone, never}), "1 of 3 diverged"));
+  EXPECT_TRUE(ends(record({good, gone, never}), "1 of 3 reached, 1 diverged"));
+  EXPECT_TRUE(ends(record({never, gone, never}), "1 of 3 diverged"));
   EXPECT_TRUE(ends(record({never, never}), "target not reached"));
   EXPECT_TRUE(ends(record({good, never, good}), "2 of 3 reached the target"));
   EXPECT_EQ(ranking_text(record({good, good})).find("remark"), std::string::npos);
@@ -592,7 +603,7 @@ TEST(Ranking, ColoursHeadingsTheBestAndWarnings) {
   const std::string text = ranking_text(of, 0, true);
   EXPECT_TRUE(text.starts_with("\033[1m'a' reached")) << text;
   EXPECT_NE(text.find("\n\033[32m1  a "), std::string::npos) << text;
-  EXPECT_NE(text.find("\n\033[33mb diverged: too large a step.\033[0m\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("\n\033[33m'b' diverged: too large a step.\033[0m\n"), std::string::npos) << text;
   EXPECT_EQ(ranking_text(of).find('\033'), std::string::npos);
 }
 
