@@ -42,7 +42,6 @@ void print_results(const Record& record, std::size_t seeds) {
   fmt::print("{}: {}\n", inked(printable(record.name), Ink::bold), text);
   const Index width = output_width();
   fmt::print("{}", ranking_text(record, width, wants_color()));
-  constexpr Index widest_plot = 80;
   constexpr Index height = 14;
   fmt::print("\n{}", text_plot(record, std::min(width, widest_plot), height));
 }
