@@ -95,7 +95,7 @@ DataSource source_of(const FitArguments& arguments) {
   const bool own_files = AgentFiles::from(arguments.data).has_value();
   (!own_files && is_bundled(arguments.data) ? source.bundled : source.file) = arguments.data;
   source.target = arguments.target;
-  source.choice = {listed(arguments.columns), listed(arguments.drop), arguments.id};
+  source.choice = {listed(arguments.columns), listed(arguments.drop), arguments.id, true};
   source.skip_missing = arguments.skip_missing;
   return source;
 }
