@@ -474,6 +474,7 @@ FitResult fit(const FitOptions& options, const FitControl& control) {
   const auto classes = static_cast<Index>(dealt.classes.size());
   InnerScale inner;
   if (!how.standardise) {
+    if (how.l2 > 0) result.column_spread = column_spread(dealt.data, how.intercept, team);
     inner = scale_inside(dealt.data, how, matrix, ownership, team);
     linear.penalties = inner.penalties;
     result.traffic += inner.traffic;
@@ -501,6 +502,7 @@ FitResult fit(const FitOptions& options, const FitControl& control) {
   result.null_cost = mean_cost(*problem, start.model, shares);
   plan.dimension = problem->dimension();
   plan.loss = how.loss.name;
+  plan.why_loss = result.why_loss;
   plan.height = spanning_tree(matrix.rows()).height;
   plan.vectors = plan.method == FitMethod::tree ? 2 * (plan.agents - 1) : matrix.rows().entries() - plan.agents;
   if (control.on_plan && team.is_first()) control.on_plan(plan);
