@@ -43,7 +43,7 @@ ModelEvaluation evaluate_file(const Model& model, const EvaluateArguments& argum
   }
 }
 
-std::string value_text(double x) { return std::isnan(x) ? "not defined" : significant(x, 6); }
+std::string value_text(double x) { return std::isnan(x) ? "not defined" : significant(x, 4); }
 
 void print_metrics(const ModelEvaluation& evaluation) {
   TextTable table({{"metric"}, {"value", TextTable::Align::right}, {"meaning"}});
