@@ -337,7 +337,10 @@ std::string CommandLine::message_of(const CLI::ParseError& error) const {
     if (option != nullptr && option->count() > 1) {
       return name + " was given " + count_of(static_cast<Index>(option->count()), "time") + "; give it once";
     }
-    if (option != nullptr) return name + " needs a value: " + option->get_description();
+    if (option != nullptr) {
+      const ArgumentInfo info = info_of(*option, completions_);
+      return name + " needs a value: " + (info.choices.empty() ? info.value : series(info.choices, "or"));
+    }
   }
   return text;
 }
