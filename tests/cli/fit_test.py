@@ -279,6 +279,11 @@ class Fit(CommandTest):
         for flags in ([], ["--l2", "0.1", "--standardise"]):
             self.assertNotIn(advice, self.done("fit", "raw.csv", "--agents", "4", "--quiet", *flags).stdout)
 
+    def test_a_disagreement_made_by_rounding_is_0(self):
+        fit = ["fit", "wine", "--batch", "2", "--iterations", "60", "--quiet"]
+        self.assertGreater(json.loads(self.polyhop(*fit, "--json").stdout)["disagreement"], 0)
+        self.assertIn(", disagreement 0. Raise --iterations.", self.polyhop(*fit).stdout)
+
     def test_an_interrupted_fit_says_that_it_starts_over(self):
         self.put("large.svm", libsvm() * 40)
         command = [_polyhop.COMMAND, "fit", "large.svm", "--loss", "logistic", "--agents", "40", "--graph", "ring",

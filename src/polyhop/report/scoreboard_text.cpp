@@ -309,8 +309,8 @@ std::string scoreboard_headline(const Scoreboard& board) {
 constexpr std::string_view how_to_read =
     "Ratios to that step (below 1 is better): geometric means, with the number of instances in brackets; where those "
     "are fewer than four in five, the mean is in brackets, as it says little. -: the method never got there, or on "
-    "fewer "
-    "than half of the instances. Each score is compared with the step that was tuned for it, where there is one. "
+    "fewer than half of the instances; +: it did, and the step did not. Each score is compared with the step that was "
+    "tuned for it, where there is one. "
     "Within 1.05: the number of instances on which it took at most 1.05 times the iterations. Solved: where most of "
     "its runs reached the target. Worst: its largest ratio.";
 

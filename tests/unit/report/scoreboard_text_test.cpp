@@ -80,7 +80,8 @@ TEST(ScoreboardText, AMeanOverFewInstancesIsNoWin) {
 
 TEST(ScoreboardText, SaysWithWhatEachScoreIsCompared) {
   EXPECT_TRUE(holds(scoreboard_text(make_scoreboard(two())),
-                    "Each score is compared with the step that was tuned for it, where there is one."));
+                    "+: it did, and the step did not. Each score is compared with the step that was tuned for it, "
+                    "where there is one."));
 }
 
 TEST(ScoreboardText, MethodsStandInTheOrderOfTheRanking) {
