@@ -17,6 +17,7 @@
 #include "memory_flag.hpp"
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/machine.hpp"
+#include "polyhop/core/memory_limit.hpp"
 #include "polyhop/core/words.hpp"
 #include "polyhop/experiment/advice.hpp"
 #include "polyhop/experiment/forecast.hpp"
@@ -55,8 +56,8 @@ void print_forecast(const CheckArguments& arguments, const Config& config, const
                             count_of(forecast.cells, "run"), count_of(std::ssize(config.methods), "method"),
                             count_of(std::ssize(config.options.seeds.list), "seed"),
                             count_of(config.options.iterations, "iteration")));
-  print_comment(fmt::format("Estimate: {} on {} and {}B of memory, from a few iterations on seed {}.",
-                            duration_text(forecast.seconds), count_of(threads, "thread"), number(forecast.bytes, 3),
+  print_comment(fmt::format("Estimate: {} on {} and {} of memory, from a few iterations on seed {}.",
+                            duration_text(forecast.seconds), count_of(threads, "thread"), memory_text(forecast.bytes),
                             config.options.seeds.list.front()));
   TextTable table({{"method"}, {"time per run", TextTable::Align::right}, {"measured"}, {"tuning"}});
   for (const MethodForecast& method : forecast.methods) {
@@ -68,7 +69,9 @@ void print_forecast(const CheckArguments& arguments, const Config& config, const
                method.seconds ? "on " + count_of(method.measured, "iteration") : "no, time was up", search});
   }
   print_table_in_comments(table);
-  if (const std::string note = batch_note(resolved(config)); !note.empty()) print_comment(note);
+  const Batch& batch = config.options.problem.model.batch;
+  const std::string note = forecast.samples > 0 ? batch_note(batch, forecast.samples) : batch_note(resolved(config));
+  if (!note.empty()) print_comment(note);
 }
 
 Value forecast_json(const Config& config, const Forecast& forecast, Index threads) {

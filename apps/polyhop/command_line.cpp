@@ -323,7 +323,7 @@ std::string CommandLine::message_of(const CLI::ParseError& error) const {
   const CLI::App& command = *chosen.front();
   if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) {
     const auto hint = hints_.find(command.get_name());
-    text = "not expected:";
+    text = "unexpected:";
     for (const std::string& argument : app_->remaining(true)) text += " " + argument;
     return text + (hint == hints_.end() || hint->second.empty() ? "" : "; " + hint->second);
   }
@@ -337,7 +337,10 @@ std::string CommandLine::message_of(const CLI::ParseError& error) const {
     if (option != nullptr && option->count() > 1) {
       return name + " was given " + count_of(static_cast<Index>(option->count()), "time") + "; give it once";
     }
-    if (option != nullptr) return name + " needs a value: " + option->get_description();
+    if (option != nullptr) {
+      const ArgumentInfo info = info_of(*option, completions_);
+      return name + " needs a value: " + (info.choices.empty() ? info.value : series(info.choices, "or"));
+    }
   }
   return text;
 }

@@ -223,7 +223,7 @@ std::string fish_script(const Tree& tree) {
 void add_completion(CommandLine& line) {
   const auto shell = std::make_shared<std::string>();
   Command completion =
-      line.command("completion", "print the script that makes a shell complete commands, flags and their values");
+      line.command("completion", "print a script that completes commands, flags and their values in your shell");
   completion.option("SHELL", *shell, "the shell").required().one_of({"bash", "zsh", "fish"});
   completion.callback([shell, &line] {
     const Tree tree = line.tree();

@@ -35,7 +35,7 @@ void print_sets() {
       {{"name"}, {"what it is"}, {"samples", right}, {"features", right}, {"classes", right}, {"package"}, {"status"}});
   for (const BundledSet& set : bundled_sets()) {
     table.add({set.name, set.summary, std::to_string(set.samples), std::to_string(set.features),
-               set.classes == 0 ? "numbers" : std::to_string(set.classes), set.package,
+               set.classes == 0 ? "-" : std::to_string(set.classes), set.package,
                is_installed(set) ? "installed" : "missing"});
   }
   fmt::print("{}\npolyhop data NAME writes one as CSV.\n", table.text(output_width(), wants_color()));

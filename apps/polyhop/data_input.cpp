@@ -24,6 +24,10 @@ namespace polyhop::app {
 
 bool is_bundled(const std::string& data) {
   std::error_code error;
+  if (std::filesystem::is_directory(data, error)) {
+    const std::string pattern = (std::filesystem::path(data) / "{agent}.csv").string();
+    throw InputError("", "is a folder; name a file in it, or one file per agent, such as '" + pattern + "'", 0, data);
+  }
   if (std::filesystem::exists(data, error)) {
     if (std::filesystem::path(data).extension() != ".toml") return false;
     throw InputError("", "is an experiment, not data; `polyhop run " + data + "` runs it", 0, data);

@@ -8,6 +8,7 @@
 #include <array>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "commands.hpp"
 #include "json_output.hpp"
 #include "polyhop/core/machine.hpp"
+#include "polyhop/core/memory_limit.hpp"
 #include "polyhop/experiment/self_test.hpp"
 #include "polyhop/network/placement.hpp"
 #include "polyhop/report/text_table.hpp"
@@ -78,7 +80,7 @@ Finding memory_finding(const Machine& machine) {
   constexpr double little = 1e9;
   const std::string text =
       machine.memory_bytes > 0
-          ? fmt::format("{}B, {}B of it free", number(machine.memory_bytes, 3), number(machine.free_bytes, 3))
+          ? fmt::format("{}, {} of it free", memory_text(machine.memory_bytes), memory_text(machine.free_bytes))
           : "not known";
   if (machine.memory_bytes > 0 && machine.free_bytes < little) {
     return {Finding::Verdict::warning, "memory", text, "end other programs before large runs"};
@@ -127,38 +129,28 @@ std::vector<Finding> examine(const Machine& machine) {
   return out;
 }
 
-std::string mark(Finding::Verdict verdict) {
-  switch (verdict) {
-    case Finding::Verdict::good:
-      return inked("ok     ", Ink::good);
-    case Finding::Verdict::warning:
-      return inked("note   ", Ink::warning);
-    case Finding::Verdict::bad:
-      break;
-  }
-  return inked("failed ", Ink::bad);
+// The names of verdicts, and how they stand out.
+constexpr std::array<const char*, 3> verdicts = {"ok", "note", "failed"};
+std::optional<Ink> ink_of(Finding::Verdict verdict) {
+  if (verdict == Finding::Verdict::good) return {};
+  return verdict == Finding::Verdict::warning ? Ink::warning : Ink::bad;
 }
 
 void print_findings(const std::vector<Finding>& findings, bool fit) {
-  fmt::print("{}\n", inked(fmt::format("{:<7} {:<15} {}", "verdict", "checked", "found"), Ink::bold));
+  TextTable table({{"verdict"}, {"checked"}, {"found"}});
   for (const Finding& finding : findings) {
-    constexpr Index beside = 24;  // columns of the verdict and the subject
-    const Index room = std::max<Index>(1, output_width() - beside);
-    const auto lines = wrapped(printable(finding.text), room);
-    fmt::print("{} {:<15} {}\n", mark(finding.verdict), finding.subject, lines.front());
-    for (std::size_t n = 1; n < lines.size(); ++n) fmt::print("{:{}}{}\n", "", beside, lines[n]);
-    if (finding.advice.empty()) continue;
-    for (const std::string& line : wrapped("-> " + finding.advice, room, 3)) fmt::print("{:{}}{}\n", "", beside, line);
+    const auto ink = ink_of(finding.verdict);
+    table.add({verdicts[static_cast<std::size_t>(finding.verdict)], finding.subject, finding.text}, ink);
+    if (!finding.advice.empty()) table.add({"", "", "-> " + finding.advice}, ink);
   }
-  fmt::print("\n{}\n",
+  fmt::print("{}\n{}\n", table.text(output_width(), wants_color()),
              inked(fit ? "This machine is fit to run polyhop." : "This machine is not fit to run polyhop.", Ink::bold));
 }
 
 Value findings_json(const Machine& machine, const std::vector<Finding>& findings, bool fit) {
-  static constexpr std::array<const char*, 3> names = {"ok", "note", "failed"};
   Value::Array list;
   for (const Finding& finding : findings) {
-    list.push_back(Value::Table{{"verdict", names[static_cast<std::size_t>(finding.verdict)]},
+    list.push_back(Value::Table{{"verdict", verdicts[static_cast<std::size_t>(finding.verdict)]},
                                 {"subject", finding.subject},
                                 {"found", finding.text},
                                 {"advice", finding.advice}});
@@ -194,7 +186,8 @@ int doctor_command(bool json) {
 void add_doctor(CommandLine& line) {
   const auto json = std::make_shared<bool>(false);
   Command doctor = line.command(
-      "doctor", "check this machine: programs, memory, and whether results are bit-identical to those elsewhere");
+      "doctor",
+      "check this machine: programs, memory, and whether results are bit-identical to those of other machines");
   doctor.flag("--json", *json, "print JSON");
   add_color(doctor);
   doctor.callback([json] { return doctor_command(*json); });

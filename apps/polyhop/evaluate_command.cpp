@@ -43,7 +43,7 @@ ModelEvaluation evaluate_file(const Model& model, const EvaluateArguments& argum
   }
 }
 
-std::string value_text(double x) { return std::isnan(x) ? "not defined" : significant(x, 6); }
+std::string value_text(double x) { return std::isnan(x) ? "not defined" : significant(x, 4); }
 
 void print_metrics(const ModelEvaluation& evaluation) {
   TextTable table({{"metric"}, {"value", TextTable::Align::right}, {"meaning"}});
@@ -127,7 +127,8 @@ void add_evaluate(CommandLine& line) {
   evaluate.option("DATA", arguments->data, "a data file, or the name of a bundled set").required();
   evaluate
       .option("--target", arguments->target,
-              "the target's column, by name or number from 1 (default: the one called as in training, or the last)")
+              "the target's column, by name or number from 1 (default: the column with the same name as in training, "
+              "or else the last)")
       .takes("COLUMN");
   evaluate.flag("--skip-missing", arguments->skip_missing,
                 "leave out rows of CSV files with missing values, and report how many");

@@ -21,6 +21,7 @@
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/memory_limit.hpp"
 #include "polyhop/core/npz_writer.hpp"
+#include "polyhop/experiment/advice.hpp"
 #include "polyhop/experiment/run.hpp"
 #include "polyhop/experiment/store.hpp"
 #include "polyhop/report/curves_csv.hpp"
@@ -128,6 +129,14 @@ void write_outputs(Outputs& outputs, bool shared, Outcome& out) {
   out.curves = outputs.curves.path();
 }
 
+// What is worth knowing about data that were read.
+void tell_about(const Instance& instance, const Config& config) {
+  if (instance.skipped > 0) complain(skipped_text(instance.skipped));
+  if (instance.samples == 0) return;
+  const std::string note = batch_note(config.options.problem.model.batch, instance.samples);
+  if (!note.empty()) tell(paragraph(note, error_width()));
+}
+
 Record run_config(const Config& config, const RunArguments& arguments, Progress& progress, Team& team,
                   std::optional<Outputs>& outputs) {
   RunOptions options;
@@ -137,8 +146,8 @@ Record run_config(const Config& config, const RunArguments& arguments, Progress&
   };
   // Every seed deals the same rows.
   std::once_flag told;
-  options.on_skipped = [&](Index rows) {
-    if (!arguments.quiet) std::call_once(told, [&] { complain(skipped_text(rows)); });
+  options.on_instance = [&](const Instance& instance) {
+    if (!arguments.quiet) std::call_once(told, [&] { tell_about(instance, config); });
   };
   options.on_point = [&](const Cell& cell) { progress.point(cell); };
   options.on_cell = [&](const Cell& cell, Index finished, Index total) { progress.cell(cell, finished, total); };

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,6 +31,7 @@
 #include "polyhop/core/words.hpp"
 #include "polyhop/experiment/advice.hpp"
 #include "polyhop/experiment/include.hpp"
+#include "polyhop/experiment/record.hpp"
 #include "polyhop/experiment/registry.hpp"
 #include "polyhop/fit/fit.hpp"
 #include "polyhop/problem/agent_files.hpp"
@@ -75,9 +77,11 @@ GraphOptions graph_of(const FitArguments& arguments, Sources& sources) {
   sources.apply({arguments.settings.begin(), arguments.settings.end()}, root);
   sources.keep(root);
   for (const auto& [key, value] : *root.as<Value::Table>()) {
-    if (key != "graph") {
-      throw InputError("--set " + key, "only keys of graph can be set here, such as graph.probability=0.3");
-    }
+    if (key == "graph") continue;
+    const std::string near = nearest_name(key, GraphOptions::fields().names());
+    throw InputError("--set " + key,
+                     "only keys of graph can be set here" +
+                         (near.empty() ? ", such as graph.probability=0.3" : "; did you mean 'graph." + near + "'?"));
   }
   // Twice what keeps a random graph connected.
   const Value* agents = root["graph"].find("agents");
@@ -95,7 +99,7 @@ DataSource source_of(const FitArguments& arguments) {
   const bool own_files = AgentFiles::from(arguments.data).has_value();
   (!own_files && is_bundled(arguments.data) ? source.bundled : source.file) = arguments.data;
   source.target = arguments.target;
-  source.choice = {listed(arguments.columns), listed(arguments.drop), arguments.id};
+  source.choice = {listed(arguments.columns), listed(arguments.drop), arguments.id, true};
   source.skip_missing = arguments.skip_missing;
   return source;
 }
@@ -168,7 +172,7 @@ void refuse_gap(const FitArguments& arguments, Index found) {
   constexpr Index looked_at = 100;
   for (Index agent = found + 1; agent <= found + looked_at; ++agent) {
     if (!exists(agent)) continue;
-    throw InputError("", "is there, but " + files.of(found) + " is missing" + way_out, 0, files.of(agent));
+    throw InputError("", "exists, but " + files.of(found) + " is missing" + way_out, 0, files.of(agent));
   }
 }
 
@@ -225,7 +229,8 @@ std::string plan_text(const FitPlan& plan, const FitOptions& options) {
     case FitMethod::tree:
       return out + fmt::format(
                        "L-BFGS over a spanning tree of height {}.\n"
-                       "Each evaluation sends {} along its links; most fits take 20 to 200 evaluations.",
+                       "Each evaluation sends {} along the tree; most fits take 20 to 200 evaluations, hard ones "
+                       "several hundred.",
                        plan.height, count_of(plan.vectors, "vector"));
     case FitMethod::exact_diffusion:
       return out + fmt::format(
@@ -239,13 +244,68 @@ std::string plan_text(const FitPlan& plan, const FitOptions& options) {
   return out;
 }
 
-std::vector<std::string> progress_pieces(const FitState& state, const FitOptions& options) {
-  std::vector<std::string> out = {fmt::format("iteration {}", state.iteration)};
-  if (options.has_full_gradients()) out.push_back(fmt::format(", relative gradient {:.1e}", state.gradient));
-  if (holds_out(options)) out.push_back(fmt::format(", held-out loss {:.6g}", state.held_out));
-  if (!is_tree(options)) out.push_back(fmt::format(", disagreement {:.1e}", state.disagreement));
-  return out;
+// A part of a model's size; 0 where rounding makes it.
+std::string disagreement_text(const FitState& state) {
+  const double x = state.disagreement;
+  return "disagreement " + (x < std::numeric_limits<double>::epsilon() ? "0" : fmt::format("{:.1e}", x));
 }
+
+// Shows how a fit proceeds, now and then, with the share that is done where that can be told.
+class FitProgress {
+ public:
+  FitProgress(const FitArguments& arguments, const FitOptions& options)
+      : options_(options),
+        quiet_(arguments.quiet),
+        // Without it, the limit is far above what a fit takes.
+        has_limit_(arguments.options.find("iterations") != nullptr) {}
+
+  void check(const FitState& state) {
+    const auto now = std::chrono::steady_clock::now();
+    advance(state);
+    const auto between = line_.in_place() ? std::chrono::milliseconds(100) : std::chrono::milliseconds(1000);
+    if (quiet_ || now - told_ < between) return;
+    told_ = now;
+    has_told_ = true;
+    show(state);
+  }
+
+  // Whoever watched sees how it ended.
+  void end(const FitResult& result) {
+    if (result.end != FitEnd::stopped && result.end != FitEnd::diverged) share_ = 1;
+    if (has_told_) show(result.state);
+    line_.leave();
+  }
+
+ private:
+  // A gradient falls about evenly on a logarithmic scale.
+  void advance(const FitState& state) {
+    if (has_limit_) reach(static_cast<double>(state.iteration) / static_cast<double>(options_.iterations));
+    if (!options_.has_full_gradients() || !(state.gradient > 0)) return;
+    if (first_gradient_ == 0) first_gradient_ = state.gradient;
+    reach(std::log(first_gradient_ / state.gradient) / std::log(first_gradient_ / options_.tolerance));
+  }
+  // 100% is for the end.
+  void reach(double share) {
+    if (share > share_) share_ = std::min(share, 0.99);
+  }
+  void show(const FitState& state) {
+    std::vector<std::string> pieces = {share_ > 0 ? fmt::format("{:3.0f}%  ", std::floor(100 * share_)) : ""};
+    pieces.front() += fmt::format("iteration {}", state.iteration);
+    if (options_.has_full_gradients()) pieces.push_back(fmt::format(", relative gradient {:.1e}", state.gradient));
+    if (holds_out(options_)) pieces.push_back(fmt::format(", held-out loss {:.6g}", state.held_out));
+    if (!is_tree(options_)) pieces.push_back(", " + disagreement_text(state));
+    line_.show(pieces);
+  }
+
+  const FitOptions& options_;
+  bool quiet_;
+  bool has_limit_;
+  StatusLine line_;
+  std::chrono::steady_clock::time_point told_ = std::chrono::steady_clock::now();
+  bool has_told_ = false;
+  double first_gradient_ = 0;
+  double share_ = 0;
+};
 
 // What to do about a fit that took too long.
 std::string way_out(const FitOptions& options) {
@@ -260,7 +320,7 @@ std::string ending_text(const FitResult& result, const FitOptions& options) {
       (is_tree(options) ? fmt::format(" ({})", count_of(state.evaluations, "evaluation")) : std::string());
   std::string reached = options.has_full_gradients() ? fmt::format("relative gradient {:.1e}", state.gradient)
                                                      : fmt::format("held-out loss {:.6g}", state.held_out);
-  if (!is_tree(options)) reached += fmt::format(", disagreement {:.1e}", state.disagreement);
+  if (!is_tree(options)) reached += ", " + disagreement_text(state);
   switch (result.end) {
     case FitEnd::converged:
       return fmt::format("Converged {}: {}.", after, reached);
@@ -276,7 +336,8 @@ std::string ending_text(const FitResult& result, const FitOptions& options) {
     case FitEnd::diverged:
       return fmt::format("Diverged {}.{}", after, is_tree(options) ? "" : " Use --method tree.");
     case FitEnd::stopped:
-      return fmt::format("Stopped {}: {}.", after, reached);
+      return fmt::format("Interrupted {}, not converged: {}. To fit in full, run the command again: a fit starts over.",
+                         after, reached);
   }
   return "";
 }
@@ -304,6 +365,15 @@ std::string warning(const FitResult& result, const FitOptions& options) {
     return worse("the held-out samples", result.state.held_out, result.null_held_out);
   }
   return "";
+}
+
+// What a penalty does to columns of unlike size.
+std::string unit_warning(const FitResult& result) {
+  if (result.column_spread <= unlike_columns) return "";
+  return fmt::format(
+      "The columns differ in size by a factor of {}, and --l2 acts on coefficients in the table's units, so it all but "
+      "removes the smallest columns; add --standardise.",
+      significant(result.column_spread, 2));
 }
 
 Value metrics_json(const ModelEvaluation& evaluation) {
@@ -350,15 +420,13 @@ std::string metrics_line(const ModelEvaluation& evaluation) {
 
 void print_result(const FitResult& result, const FitArguments& arguments, const FitOptions& options) {
   const Index held_out = result.held_out ? result.held_out->samples : 0;
-  if (!result.why_loss.empty()) {
-    say(fmt::format("The loss is {}, because {}; --loss chooses another.", result.model.options.loss.name,
-                    printable(result.why_loss)));
-  }
   say(fmt::format("{} on {} of {}: cost {:.6g}.", result.model.options.loss.name,
                   count_of(result.samples - held_out, "sample"), count_of(result.agents, "agent"), result.cost));
   if (result.skipped > 0) say_inked("S" + skipped_text(result.skipped).substr(1) + ".", Ink::warning);
   say(end_message(result, options));
-  if (const std::string text = warning(result, options); !text.empty()) say_inked(text, Ink::warning);
+  for (const std::string& text : {warning(result, options), unit_warning(result)}) {
+    if (!text.empty()) say_inked(text, Ink::warning);
+  }
   say(fmt::format("On the fitted samples: {}.", metrics_line(result.fitted)));
   if (result.held_out) {
     say(fmt::format("On {}: {}.", count_of(held_out, "held-out sample"), metrics_line(*result.held_out)));
@@ -440,18 +508,13 @@ int fit_command(FitArguments arguments, const Registry& registry) {
   FitControl control;
   control.team = &team;
   control.placement = arguments.cluster.placed();
-  StatusLine line;
-  auto told = std::chrono::steady_clock::now();
-  std::optional<Index> told_iteration;
-  control.on_check = [&](const FitState& state) {
-    const auto now = std::chrono::steady_clock::now();
-    const auto between = line.in_place() ? std::chrono::milliseconds(100) : std::chrono::milliseconds(1000);
-    if (arguments.quiet || now - told < between) return;
-    told = now;
-    told_iteration = state.iteration;
-    line.show(progress_pieces(state, options));
-  };
+  FitProgress progress(arguments, options);
+  control.on_check = [&](const FitState& state) { progress.check(state); };
   control.on_plan = [&](const FitPlan& plan) {
+    if (!arguments.json && !plan.why_loss.empty() && stop_signal() == 0) {
+      say(fmt::format("The loss is {}, because {}; --loss chooses another.", plan.loss, printable(plan.why_loss)));
+      flush_output();
+    }
     if (arguments.quiet) return;
     const std::string note = batch_note(options.model.batch, (plan.samples + plan.agents - 1) / plan.agents);
     tell(paragraph(plan_text(plan, options) + (note.empty() ? "" : "\n" + note), error_width()));
@@ -459,9 +522,7 @@ int fit_command(FitArguments arguments, const Registry& registry) {
   control.stop = [] { return stop_signal() != 0; };
   FitResult result;
   by_flags(arguments, sources, [&] { result = fit(options, control); });
-  // Whoever watched sees how it ended.
-  if (told_iteration && *told_iteration != result.state.iteration) line.show(progress_pieces(result.state, options));
-  line.leave();
+  progress.end(result);
   if (!team.is_first()) return done;
   FitOutputs& outputs = *opened;
   if (result.end == FitEnd::stopped && result.state.iteration == 0) {
@@ -469,7 +530,8 @@ int fit_command(FitArguments arguments, const Registry& registry) {
     return app::ending(not_converged);
   }
   if (outputs.page) {
-    outputs.page->write(html_fit(options, result, end_message(result, options)));
+    const std::string units = unit_warning(result);
+    outputs.page->write(html_fit(options, result, end_message(result, options) + (units.empty() ? "" : " " + units)));
     outputs.page->commit();
   }
   if (result.end == FitEnd::diverged) {
@@ -498,7 +560,7 @@ void add_fit(CommandLine& line) {
       .required();
   command.instead_of_more("name the files of all agents by one pattern, such as 'site-{agent}.csv'");
   command.option("-o,--output", a->output, "the model file (default: model.npz)").takes("FILE");
-  command.option("--report", a->report, "also write a page that shows the fit: FILE.html").takes("FILE");
+  command.option("--report", a->report, "also write a page that shows the fit, such as fit.html").takes("FILE");
   command
       .option("--target", a->target,
               "the column to predict, by name (CSV) or number (CSV, NPY) from 1 (default: the last)")

@@ -18,9 +18,11 @@
 #include "json_output.hpp"
 #include "key_arguments.hpp"
 #include "memory_flag.hpp"
+#include "option_flags.hpp"
 #include "output_path.hpp"
 #include "polyhop/core/atomic_file.hpp"
 #include "polyhop/core/error.hpp"
+#include "polyhop/core/memory_limit.hpp"
 #include "polyhop/core/rows.hpp"
 #include "polyhop/core/words.hpp"
 #include "polyhop/experiment/config.hpp"
@@ -117,8 +119,6 @@ Question question(const GraphArguments& arguments, const Registry& registry) {
   }
   return q;
 }
-
-std::string bytes(double count) { return number(count, 3) + "B"; }
 
 // What the two-hop lists take: on a machine of its own the busiest agent keeps everybody's gradient; one process keeps
 // every row once, and for each pair a weight, a product and where to find them.
@@ -245,8 +245,9 @@ void print_summary(const Question& q, const NetworkSummary& summary) {
     line("within two hops",
          fmt::format("{} {} on average, at most {}, including the agent itself", significant(summary.two_hop->mean, 3),
                      summary.two_hop->mean == 1 ? "agent" : "agents", summary.two_hop->most));
-    line("two-hop lists", fmt::format("{} of gradients at the busiest agent ({}), {} of pairs in one process",
-                                      bytes(memory.busiest_agent), dimension_text(q), bytes(memory.one_process)));
+    line("two-hop lists",
+         fmt::format("{} of gradients at the busiest agent ({}), {} of pairs in one process",
+                     memory_text(memory.busiest_agent), dimension_text(q), memory_text(memory.one_process)));
   } else {
     line("within two hops", "not counted: some agents have too many links");
   }
@@ -355,14 +356,11 @@ void graph_command(const GraphArguments& arguments, const Registry& registry) {
 // Every key of [graph] as a flag; those of named values say which.
 void add_key_flags(Command& command, GraphArguments& arguments) {
   for (const FieldInfo& field : GraphOptions::fields().info()) {
-    std::string type = field.type;
-    if (field.constraint.empty()) {
-      std::erase(type, ' ');  // a|b|c, which completions read
-    } else {
-      type += " " + field.constraint;
-    }
+    const std::string bound = field.constraint.empty() ? "" : " (" + field.constraint + ")";
+    const std::vector<std::string> names = names_in(field.type);
     const auto keep = [&arguments, name = field.name](const std::string& text) { arguments.keys[name] = text; };
-    command.option("--" + field.name, keep, field.help).takes(type).grouped("The network");
+    Argument flag = command.option("--" + field.name, keep, field.help + bound);
+    (names.empty() ? flag.takes(placeholder(field)) : flag.suggests(names)).grouped("The network");
   }
 }
 

@@ -27,10 +27,15 @@ std::string head_of(const ArgumentInfo& argument) {
 std::string text_of(const ArgumentInfo& argument) {
   const bool is_shown = !argument.positional && argument.value.size() <= longest_choices;
   if (argument.choices.empty() || is_shown) return argument.help;
+  const auto explained = [&](const std::string& choice) {
+    return argument.help.find(choice + ": ") != std::string::npos;
+  };
+  if (std::ranges::all_of(argument.choices, explained)) return argument.help;
   // Before what is said of the default.
   const std::size_t end = std::min(argument.help.rfind(" (default: "), argument.help.size());
-  return fmt::format("{}: {}{}", argument.help.substr(0, end), fmt::join(argument.choices, ", "),
-                     argument.help.substr(end));
+  const std::string text = argument.help.substr(0, end);
+  return fmt::format("{}{}{}{}", text, text.find(':') == std::string::npos ? ": " : "; one of ",
+                     fmt::join(argument.choices, ", "), argument.help.substr(end));
 }
 
 // A name, and beside it, or below one that is too long, what it is.

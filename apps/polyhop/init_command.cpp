@@ -146,6 +146,12 @@ std::string starter_text(const std::string& file) {
   return out;
 }
 
+// A bare `polyhop run` looks for *.toml.
+std::string with_ending(const std::string& file) {
+  const std::filesystem::path path(file);
+  return file == "-" || path.has_extension() || !path.has_filename() ? file : file + ".toml";
+}
+
 void init_command(const std::string& file, bool force) {
   if (file == "-") {
     fmt::print("{}", starter_text(file));
@@ -173,10 +179,11 @@ void add_init(CommandLine& line) {
   const auto file = std::make_shared<std::string>("experiment.toml");
   const auto force = std::make_shared<bool>(false);
   Command init = line.command("init", "write a commented experiment file to start from");
-  init.option("FILE", *file, "where to write it, - for the standard output (default: experiment.toml)");
+  init.option("FILE", *file,
+              "where to write it, with .toml at the end, or - for the standard output (default: experiment.toml)");
   init.flag("--force", *force, "replace an existing file");
   init.callback([file, force] {
-    init_command(*file, *force);
+    init_command(with_ending(*file), *force);
     return done;
   });
 }

@@ -13,9 +13,8 @@ void add_memory_limit(Command& command) {
   command
       .option(
           "--memory-limit", [](const std::string& text) { set_memory_limit(parse_memory_size(text)); },
-          "the most memory for data, networks and results in each process, such as 512MB, 4GB or 2GiB (default: half "
-          "of "
-          "that of the machine or container, shared by its ranks under mpirun)")
+          "memory limit for data, networks and results in each process, such as 512MB, 4GB or 2GiB (default: half "
+          "the memory of the machine or container, shared by its ranks under mpirun)")
       .takes("SIZE");
 }
 

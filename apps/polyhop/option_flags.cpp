@@ -25,14 +25,6 @@ Value value_of(const std::string& text, const FieldInfo& field) {
   return text;
 }
 
-// The value's name in the help: numbers in capitals, as for the flags that no table describes.
-std::string placeholder(const FieldInfo& field) {
-  if (field.type.find("integer") != std::string::npos) {
-    return field.type.find("\"all\"") != std::string::npos ? "INTEGER or all" : "INTEGER";
-  }
-  return field.type == "number" ? "NUMBER" : field.type;
-}
-
 std::string help_of(const FieldInfo& field) {
   if (field.default_text == "-" || field.default_text == "required") return field.help;
   std::string shown = field.default_text;
@@ -73,6 +65,13 @@ std::vector<std::string> names_in(const std::string& type) {
     begin = end == std::string::npos ? end : end + between.size();
   }
   return out;
+}
+
+std::string placeholder(const FieldInfo& field) {
+  if (field.type.find("integer") != std::string::npos) {
+    return field.type.find("\"all\"") != std::string::npos ? "INTEGER or all" : "INTEGER";
+  }
+  return field.type == "number" ? "NUMBER" : field.type == "text" ? "TEXT" : field.type;
 }
 
 std::string flag_name(const std::string& key) {

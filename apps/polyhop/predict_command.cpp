@@ -135,8 +135,9 @@ void add_predict(CommandLine& line) {
       .takes("FILE");
   predict.flag("--probabilities", arguments->probabilities, "also the probability of each class");
   predict
-      .option("--target", arguments->target,
-              "the column to leave out, by name or number from 1 (default: the one called as in training)")
+      .option(
+          "--target", arguments->target,
+          "the column to leave out, by name or number from 1 (default: the column with the same name as in training)")
       .takes("COLUMN");
   predict.flag("--skip-missing", arguments->skip_missing,
                "leave out rows of CSV files with missing values, and report how many; if the model was fitted with "

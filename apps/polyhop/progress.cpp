@@ -7,9 +7,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <utility>
 
 #include "polyhop/core/words.hpp"
+#include "polyhop/report/ranking.hpp"
 #include "polyhop/report/text_table.hpp"
 #include "terminal.hpp"
 
@@ -56,9 +58,23 @@ double Progress::share() const {
 
 void Progress::trial(const std::string& method, Index tried, Index budget) {
   has_begun_ = false;
-  if (quiet_ || !line_.in_place()) return;
-  line_.show({label_ + "tuning " + printable(method), ": " + count_of(tried, "step") + " tried",
-              fmt::format(", at most {}", budget)});
+  if (quiet_) return;
+  const auto now = std::chrono::steady_clock::now();
+  if (method != searched_) {
+    searched_ = method;
+    first_tried_ = tried;
+    begin_ = now;
+  }
+  // Searches have no tenths that would all come: elsewhere, a line now and then.
+  if (!line_.in_place() && now - shown_ < std::chrono::seconds(1)) return;
+  shown_ = now;
+  std::vector<std::string> pieces = {label_ + "tuning " + printable(method), ": " + count_of(tried, "step") + " tried",
+                                     fmt::format(", at most {}", budget)};
+  if (tried > first_tried_ && tried < budget) {
+    const double each = std::chrono::duration<double>(now - begin_).count() / static_cast<double>(tried - first_tried_);
+    pieces.push_back(", up to " + duration_text(each * static_cast<double>(budget - tried)) + " left");
+  }
+  line_.show(pieces);
 }
 
 // What is left is judged by the runs alone, not by the searches before them.
@@ -66,6 +82,7 @@ void Progress::begin() {
   if (has_begun_) return;
   begin_ = std::chrono::steady_clock::now();
   has_begun_ = true;
+  searched_.clear();
 }
 
 void Progress::point(const Cell& cell) {
@@ -88,10 +105,10 @@ void Progress::show(const Cell& cell, bool ended) {
   constexpr auto between = std::chrono::milliseconds(100);
   const bool is_last = ended && finished_ == total_;
   if (line_.in_place() && !ended && now - shown_ < between) return;
-  const double part = share();
+  const double part = std::max(told_, share());  // runs that were interrupted no longer count, which is no step back
   if (!line_.in_place() && !is_last && (!ended || part < told_ + 0.1 - 1e-9)) return;
   shown_ = now;
-  told_ = std::max(told_, part);
+  told_ = part;
   const double elapsed = std::chrono::duration<double>(now - begin_).count();
   const double before =
       total_ == 0 ? 0 : static_cast<double>(std::max<Index>(0, first_finished_)) / static_cast<double>(total_);
@@ -105,9 +122,7 @@ void Progress::show(const Cell& cell, bool ended) {
   if (ended) pieces.back() += ": " + name_of(cell.status);
   if (!cell.points.empty()) {
     pieces.push_back(fmt::format("{}iteration {}", ended ? " at " : ": ", cell.points.back().iteration));
-    // Rounding may bring it below 0.
-    const double risk = cell.points.back().excess_risk;
-    pieces.push_back(", excess risk " + significant(risk < 0 ? 0 : risk, 3));
+    pieces.push_back(", excess risk " + risk_text(cell.points.back().excess_risk, shown_floor(std::span(&cell, 1)), 3));
   }
   line_.show(pieces);
 }

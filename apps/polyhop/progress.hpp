@@ -28,8 +28,9 @@ class StatusLine {
   bool drawn_ = false;
 };
 
-/// An experiment's progress, on standard error: one line in place on a terminal, a plain line per 10% elsewhere. One of
-/// several experiments has a label: its line begins with it and is erased at the end, and nothing is printed elsewhere.
+/// An experiment's progress, on standard error: one line in place on a terminal; elsewhere, a plain line per 10%, and
+/// now and then in a search. One of several experiments has a label: its line begins with it and is erased at the end,
+/// and nothing is printed elsewhere.
 class Progress {
  public:
   Progress(bool quiet, Index iterations, Index total, std::string label = "");
@@ -55,9 +56,12 @@ class Progress {
   Index total_ = 0;
   Index first_finished_ = -1;  // what an earlier run had finished
   double told_ = 0;
+  // Of the runs, or of the search before them.
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
   bool has_begun_ = false;  // its first run, since the last search
-  std::chrono::steady_clock::time_point shown_{};
+  std::string searched_;    // the method whose constant is being searched for
+  Index first_tried_ = 0;   // by its first line; steps that an earlier run tried take no time
+  std::chrono::steady_clock::time_point shown_ = begin_;
   std::map<std::pair<std::string, std::uint64_t>, double> running_;  // the share done of each running cell
 };
 

@@ -119,7 +119,6 @@ FigureOptions figure_of(const ReportArguments& arguments) {
 }
 
 void print_record(const Record& record, const ReportArguments& arguments) {
-  constexpr Index widest_plot = 80;
   constexpr Index plot_height = 16;
   const Index width = output_width();
   const auto ended = std::ranges::count_if(record.cells, [](const Cell& cell) {
@@ -209,8 +208,9 @@ int report_command(const ReportArguments& arguments) {
   for (const auto& folder : arguments.folders) {
     records.push_back(load_record(folder, false));
     if (records.back().cells.empty()) {
-      throw InputError("DIR",
-                       "the experiment in '" + folder + "' has no runs yet; `polyhop run FILE` starts or resumes them");
+      throw InputError("DIR", "the experiment in '" + folder +
+                                  "' has no runs yet: it was stopped before the first, as in the " +
+                                  "search for a constant; `polyhop run` with its file continues it");
     }
   }
   if (!arguments.json) tell_apart(records, arguments.folders);
@@ -261,7 +261,7 @@ void add_report(CommandLine& line) {
       .takes("LENGTH");
   report.option("--height", length(a->height), "height of figures (default: follows from the width)").takes("LENGTH");
   add_named(report, "--legend", a->figure.legend,
-            "where the legend of a figure goes; auto: a free corner, or else below");
+            "where the legend of a figure goes (auto: in a free corner, or else below)");
   report
       .option(
           "--font",
@@ -276,8 +276,9 @@ void add_report(CommandLine& line) {
       .option(
           "--bands", a->figure.bands,
           "curves that have bands in figures, 10% to 90% over seeds: auto (all, if at most four), all, none, or the "
-          "name of a method; may be given again")
-      .takes("WHICH");
+          "name of a method; may be repeated")
+      .takes("WHICH")
+      .begins_with({band_words.begin(), band_words.end()});
   report.flag("--no-band", a->no_band, "the same as --bands none");
   report.flag("--plain", a->plain, "use only ASCII in the plot on the terminal");
   report.flag(

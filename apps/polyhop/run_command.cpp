@@ -42,7 +42,6 @@ void print_results(const Record& record, std::size_t seeds) {
   fmt::print("{}: {}\n", inked(printable(record.name), Ink::bold), text);
   const Index width = output_width();
   fmt::print("{}", ranking_text(record, width, wants_color()));
-  constexpr Index widest_plot = 80;
   constexpr Index height = 14;
   fmt::print("\n{}", text_plot(record, std::min(width, widest_plot), height));
 }
@@ -95,7 +94,7 @@ void add_run(CommandLine& line) {
   run.option(
          "-o,--output", a->output,
          "the output folder (default: out/NAME; several experiments have a folder each, in out/DIR for one DIR, else "
-         "in out); running again continues from what is there")
+         "in out); running again resumes from what is there")
       .takes("DIR");
   add_keys(run, *keys, "change a key: --set graph.agents=20 --set method.GAP.step.sweeps=5");
   run.option("--threads", a->threads, "number of threads (default: all cores; under mpirun 1 per rank)")

@@ -41,6 +41,9 @@ std::vector<std::string> files_in(const std::string& folder) {
     if (path.extension() == ".toml" && !path.filename().string().starts_with('_')) files.push_back(path.string());
   }
   if (failed) throw InputError("", "cannot be read: " + failed.message(), 0, folder);
+  if (files.empty() && fs::exists(Store::file_in(folder), failed)) {
+    throw InputError("", "holds results; `polyhop report " + folder + "` shows them", 0, folder);
+  }
   if (files.empty())
     throw InputError("", "holds no experiment, a file *.toml whose name does not begin with _", 0, folder);
   std::ranges::sort(files);

@@ -13,6 +13,7 @@ docs/python.md is a tour.
 from . import _choices, _engine, _problem
 from . import graph
 from ._engine import Error, InputError, OutputError, set_memory_limit
+from ._messages import no_attribute as _no_attribute
 from ._method import Algorithm, StepSize, algorithm, rule
 from ._problem import Problem, objective
 from ._result import Experiment, Result
@@ -41,7 +42,7 @@ def __getattr__(name):
         from . import estimators
 
         return getattr(estimators, name)
-    raise AttributeError(f"module 'polyhop' has no attribute {name!r}")
+    raise _no_attribute("polyhop", name, __all__)
 
 
 def __dir__():

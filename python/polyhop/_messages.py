@@ -47,6 +47,12 @@ def unknown_keyword(function, name, known, hints=()):
     return TypeError(f"{function}() has no argument {name!r}{f'; {hint}' if hint else _engine.suggestion(name, list(known))}")
 
 
+def no_attribute(module, name, names):
+    """The AttributeError for a name that a module lacks, with the nearest that it has."""
+    near = "" if name.startswith("_") else _engine.suggestion(name, list(names))
+    return AttributeError(f"module {module!r} has no attribute {name!r}{near if near.endswith('?') else ''}")
+
+
 def suggesting(function=None, *, hints=()):
     """Decorates a function so that a misspelt keyword gets a suggestion. `hints`: {keyword of another library: what to
     write here}."""

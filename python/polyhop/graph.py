@@ -12,7 +12,7 @@ import numpy as np
 
 from . import _engine
 from ._choices import described, python_name
-from ._messages import is_integer, refused, shown, suggesting
+from ._messages import is_integer, no_attribute, refused, shown, suggesting
 
 _WEIGHTS = {python_name(name): name for name in _engine.tables()["weights"] if name != "given"}
 # The arguments of each topology, and their names in a file.
@@ -292,3 +292,7 @@ def _network_of(matrix, argument):
 def read(path, weights=None):
     """A network from a graph file, as `polyhop graph` reads it. `weights`: the rule for its weights (default: "metropolis")."""
     return Graph(_engine.make_graph({"topology": "file", "file": str(path)}, 0)).weighted(weights or "metropolis")
+
+
+def __getattr__(name):
+    raise no_attribute("polyhop.graph", name, [known for known in globals() if not known.startswith("_")])

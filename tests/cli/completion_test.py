@@ -64,6 +64,12 @@ class Completion(CommandTest):
                             "_polyhop; echo ${COMPREPLY[@]}")
         self.assertEqual(answer, "summary agents\n")
 
+    def test_bash_completes_the_words_that_bands_takes(self):
+        self.put("c.bash", self.script("bash"))
+        answer = self.shell("bash", "-uc", "source ./c.bash; COMP_WORDS=(polyhop report --bands a); COMP_CWORD=3; "
+                            "_polyhop; echo ${COMPREPLY[@]}")
+        self.assertEqual(answer, "auto all\n")
+
     def test_fish(self):
         self.put("c.fish", self.script("fish"))
         for typed, expected in CASES:

@@ -17,6 +17,8 @@ class Doctor(CommandTest):
         self.assertIn("This machine is fit to run polyhop.", result.stdout)
         self.assertIn("one and two threads give the same bits", result.stdout)
         self.assertNotIn("failed", result.stdout)
+        self.assertRegex(result.stdout, r"\Averdict  checked +found\n-------  -+  -+\nok       version ")
+        self.assertRegex(result.stdout, r"memory +\d[\d.]* GB, \d[\d.]* [GM]B of it free\n")
         self.assertEqual(self.listing().keys(), {"e.toml"})
 
     def test_what_it_found_as_json(self):

@@ -41,12 +41,14 @@ class Usage(CommandTest):
     def test_what_is_missing_is_explained(self):
         self.refused("report", says="DIR is missing, and there are no results in out; `polyhop run` writes some")
         self.refused("export", "out", says="--output is missing: the folder to write to")
-        self.refused("report", "out", "--figure", says="--figure needs a value: draw the curves into this file")
-        self.refused("fit", "--l2", says="--l2 needs a value: ")
+        self.refused("report", "out", "--figure", says="--figure needs a value: FILE")
+        self.refused("report", "out", "--legend", says="--legend needs a value: auto, inside, ")
+        self.refused("fit", "--l2", says="--l2 needs a value: NUMBER")
         self.refused("fit", "breast-cancer", "--drop", "1", "--drop", "2", says="--drop was given 2 times; give it once")
 
     def test_unknown_command_suggests_the_nearest(self):
         self.refused("rnu", "e.toml", says="unknown command 'rnu'")
+        self.refused("report", "out", "--fig", says="unknown flag '--fig'; did you mean '--figure'?")
         self.refused("runs", "e.toml", says="unknown command 'runs'; did you mean 'run'?")
         self.refused("", says="unknown command ''")
 
@@ -93,7 +95,7 @@ class Usage(CommandTest):
         self.refused("run", "e.toml", "-x", says="unknown flag '-x'; allowed: --help, --output, --set")
 
     def test_too_many_arguments(self):
-        self.refused("check", "e.toml", "e.toml", says="not expected: e.toml")
+        self.refused("check", "e.toml", "e.toml", says="unexpected: e.toml")
 
     def test_threads_out_of_range(self):
         for threads in ("0", "-1", "x", "1.5", "", "99999999999999999999"):
@@ -147,6 +149,10 @@ class BadInput(CommandTest):
     def test_a_folder(self):
         (self.folder / "sub").mkdir()
         self.refused(None, "sub: holds no experiment", file="sub")
+        self.done("run", "e.toml", "--quiet", "-o", "results")
+        self.assertIn("results: holds results; `polyhop report results` shows them", self.polyhop("run", "results").stderr)
+        self.put("sub/a.toml", _polyhop.EXPERIMENT)
+        self.assertIn("sub: is a folder; expected a file, such as sub/a.toml", self.polyhop("check", "sub").stderr)
 
     def test_not_a_regular_file(self):
         os.mkfifo(self.folder / "pipe")
@@ -386,7 +392,7 @@ class BadInput(CommandTest):
         self.refused(text, "g.txt: graph.file: has 50000000000 bytes")
         os.remove(self.folder / "g.txt")
         (self.folder / "g.txt").mkdir()
-        self.refused(text, "g.txt: graph.file: is a directory")
+        self.refused(text, "g.txt: graph.file: is a folder")
 
     def test_an_optimum_of_the_wrong_length(self):
         self.refused(self.changed(('"rows"', '"rows", optimum = [1, 2]')),

@@ -119,6 +119,10 @@ class Fit(CommandTest):
         self.put("site-3.csv", "y,note,b,a\n1,late,2,3\n")
         self.refused("site-{agent+1}.csv", says=["site-3.csv: its columns are not those of 'site-1.csv': its target is "
                                                  "'a' instead of 'y'; name the target: --target y"])
+        self.put("site-2.csv", "")
+        self.refused("site-{agent+1}.csv", "--target", "y",
+                     says=["site-2.csv: is empty; an agent without samples needs the line that names the columns"], files=2)
+        self.put("site-2.csv", "a,b,y\n")
         self.put("site-3.csv", "y,c,a\n1,2,3\n")
         self.refused("site-{agent+1}.csv", "--target", "y", says=["site-3.csv", "'b'", "'c'", "--columns", "--drop"])
         self.done("fit", "site-{agent+1}.csv", "--drop", "b,c", *flags)
@@ -150,6 +154,8 @@ class Fit(CommandTest):
 
     def test_all_that_a_topology_needs_is_asked_for_at_once(self):
         self.refused("wine", "--graph", "grid", says=["--set graph.rows, graph.columns: missing", "write --set graph.rows=4 --set graph.columns=4"])
+        self.refused("wine", "--graph", "grid", "--set", "rows=2",
+                     says=["--set rows: only keys of graph can be set here; did you mean 'graph.rows'?"])
 
     def test_a_batch_of_more_than_all_samples_is_remarked_on(self):
         self.put("few.csv", "a,y\n" + "".join(f"{n},{2 * n + n % 3}\n" for n in range(12)))
@@ -170,7 +176,7 @@ class Fit(CommandTest):
     def test_no_file_is_left_out_without_a_word(self):
         for agent in (0, 1, 3):
             self.put(f"site-{agent}.csv", "a,y\n1,2\n2,3\n3,5\n")
-        self.refused("site-{agent}.csv", says=["site-3.csv: is there, but site-2.csv is missing; give --agents 2 to leave"])
+        self.refused("site-{agent}.csv", says=["site-3.csv: exists, but site-2.csv is missing; give --agents 2 to leave"])
         self.refused("site-{agent+1}.csv", says=["site-0.csv: is there, too, but 'site-{agent+1}.csv' starts from 1"])
         self.done("fit", "site-{agent}.csv", "--agents", "2", "--quiet", "-o", "m.npz")
 
@@ -179,7 +185,7 @@ class Fit(CommandTest):
 
     def test_a_name_with_a_comma_goes_by_its_number(self):
         self.put("t.csv", 'who,"city, district",age,y\n' + "".join(f"p{n},x,{n % 5},{3 * n}\n" for n in range(12)))
-        self.refused("t.csv", says=["'city, district'", "--drop who,2 "])
+        self.refused("t.csv", says=["'city, district'", "--drop who,2;"])
         self.refused("t.csv", "--drop", "who,city, district", says=["no column 'city'", "'city, district' is 2"])
         self.done("fit", "t.csv", "--drop", "who,2", "--agents", "3", "--quiet", "-o", "m.npz")
 
@@ -188,6 +194,7 @@ class Fit(CommandTest):
         text = "who,a,b,text,y\n" + "".join(",".join(map(str, row)) + "\n" for row in rows)
         self.put("t.csv", text)
         self.refused("t.csv", says=["'who'", "--drop who"])
+        self.assertNotIn("drop =", self.polyhop("fit", "t.csv").stderr)
         self.refused("t.csv", "--drop", "who,txt", says=["--drop", "'txt'", "did you mean 'text'"])
         self.refused("t.csv", "--id", "whom", says=["--id", "'whom'", "did you mean 'who'"])
         self.refused("t.csv", "--columns", "a,y", says=["--columns", "--target"])
@@ -261,6 +268,34 @@ class Fit(CommandTest):
                     self.assertIn(text, result.stderr)
                 self.assertEqual(self.polyhop("fit", "a.svm", "--agents", "5", "--quiet", *flags).stderr, "")
 
+    def test_a_penalty_on_columns_of_unlike_size_is_told(self):
+        draw = numpy.random.default_rng(4)
+        rows = draw.normal(size=(40, 2)) * [1e-4, 1e2]
+        self.put("raw.csv", "dose,weight,y\n" + "".join(f"{a!r},{b!r},{a * 1e4 + b / 100!r}\n" for a, b in rows.tolist()))
+        advice = "The columns differ in size by a factor of "
+        told = self.done("fit", "raw.csv", "--agents", "4", "--l2", "0.1", "--report", "p.html", "--quiet").stdout
+        self.assertRegex(told, advice + r"\S*e\+0[56], and --l2 acts on .*; add --standardise\.\n")
+        self.assertIn(advice, (self.folder / "p.html").read_text())
+        for flags in ([], ["--l2", "0.1", "--standardise"]):
+            self.assertNotIn(advice, self.done("fit", "raw.csv", "--agents", "4", "--quiet", *flags).stdout)
+
+    def test_a_disagreement_made_by_rounding_is_0(self):
+        fit = ["fit", "wine", "--batch", "2", "--iterations", "60", "--quiet"]
+        self.assertGreater(json.loads(self.polyhop(*fit, "--json").stdout)["disagreement"], 0)
+        self.assertIn(", disagreement 0. Raise --iterations.", self.polyhop(*fit).stdout)
+
+    def test_an_interrupted_fit_says_that_it_starts_over(self):
+        self.put("large.svm", libsvm() * 40)
+        command = [_polyhop.COMMAND, "fit", "large.svm", "--loss", "logistic", "--agents", "40", "--graph", "ring",
+                   "--method", "exact-diffusion", "--tolerance", "1e-300", "--iterations", "1000000"]
+        with subprocess.Popen(command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as run:
+            while "iteration " not in run.stderr.readline().replace("Each iteration sends", ""):
+                pass
+            run.send_signal(signal.SIGINT)
+            said, _ = run.communicate(timeout=250)
+        self.assertEqual(run.returncode, 130)
+        self.assertRegex(said.replace("\n", " "), r"Interrupted after \d+ iterations, not converged: .* run the command again: a fit starts over\.")
+
     def test_a_model_worse_than_the_frequencies_is_told(self):
         # What the samples fitted to say, those held out contradict: no model is better than none.
         draw = numpy.random.default_rng(1)
@@ -295,6 +330,9 @@ class Fit(CommandTest):
                 self.put(f"{name}.csv", "a,b,y\n" + rows)
                 flags = ["fit", f"{name}.csv", "--agents", "3", "--l2", "0.1", "--quiet", "--report", "p.html"]
                 said = self.done(*flags).stdout
+                loud = subprocess.run([_polyhop.COMMAND, *[flag for flag in flags if flag != "--quiet"]], cwd=self.folder,
+                                      stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=True).stdout
+                self.assertLess(loud.index("The loss is"), loud.index("Fitting "))
                 self.assertRegex(said, rf"\AThe loss is {loss}, because the target"
                                  + (rf"[^\n]*\([^\n]*{targets[0]}" if loss != "least-squares" else "'s values are numbers"))
                 self.assertIn(loss, (self.folder / "p.html").read_text())
@@ -312,7 +350,7 @@ class Fit(CommandTest):
     def test_data_that_is_not_there(self):
         self.refused("nowhere.svm", says=["nowhere.svm"])
         (self.folder / "sub").mkdir()
-        self.refused("sub", says=["sub"])
+        self.refused("sub", says=["sub: is a folder; name a file in it, or one file per agent, such as 'sub/{agent}.csv'"])
         self.refused("site-{agent}.csv", says=["site-0.csv"])
         self.refused("", says=[])
 

@@ -70,6 +70,7 @@ class Graph(CommandTest):
         self.assertIn("topology", keys)
         for key in keys:
             self.assertIn(f"--{key} ", help_text)
+        self.assertRegex(help_text, r"--agents INTEGER +number of agents; .* \(>= 1\)\n")
 
     def test_the_seed_draws_the_graph(self):
         random = ("--topology", "erdos-renyi", "--agents", "30", "--probability", "0.2")

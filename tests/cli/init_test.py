@@ -24,6 +24,11 @@ class Init(CommandTest):
         self.done("init")
         self.assertTrue((self.folder / "experiment.toml").exists())
 
+    def test_a_name_without_an_ending_gets_one_that_run_finds(self):
+        (self.folder / "e.toml").unlink()
+        self.assertIn("polyhop run mine.toml", self.done("init", "mine").stdout)
+        self.assertIn("using mine.toml", self.done("run", "--set", "iterations=3").stderr)
+
     def test_every_key_is_explained_in_the_options_own_words(self):
         text = self.done("init", "-").stdout
         self.assertEqual(self.listing().keys(), {"e.toml"})

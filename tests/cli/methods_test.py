@@ -64,6 +64,7 @@ class Methods(CommandTest):
         result = self.polyhop("methods", "gpa")
         self.assertEqual(result.returncode, 3)
         self.assertIn("no method is called \"gpa\"; did you mean 'gap'?", result.stderr)
+        self.assertIn("did you mean 'gap'?", self.polyhop("methods", "GAP").stderr)
 
 
 if __name__ == "__main__":

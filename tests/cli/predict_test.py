@@ -233,7 +233,7 @@ class Predict(CommandTest):
         self.assertAlmostEqual(said["rmse"], metrics.mean_squared_error(y, self.z[:, 0], squared=False))
         self.assertAlmostEqual(said["r2"], metrics.r2_score(y, self.z[:, 0]))
         self.assertAlmostEqual(said["mean_loss"], said["rmse"] ** 2 / 2)
-        self.assertIn("RMSE", self.done("evaluate", "line.npz", "y.csv").stdout)
+        self.assertRegex(self.done("evaluate", "line.npz", "y.csv").stdout, rf"RMSE +{said['rmse']:.4g} ")
 
     def test_what_is_not_defined_is_null(self):
         self.put("same.csv", table([*self.names, "y"], [[1, 2], [0, 1], [3, 3], [5, 5]]))
@@ -259,6 +259,7 @@ class Data(CommandTest):
         sets = self.installed()
         self.assertLessEqual({"wine", "digits", "diabetes", "breast-cancer", "fashion-mnist"}, set(sets))
         self.assertEqual((sets["wine"]["samples"], sets["wine"]["features"], sets["wine"]["classes"]), (178, 13, 3))
+        self.assertRegex(self.done("data").stdout, r"diabetes .* 442 +10 +- ")
         self.assertTrue(sets["wine"]["installed"])  # with scikit-learn, which this test uses
         text = self.done("data").stdout
         for name, entry in sets.items():

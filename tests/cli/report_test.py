@@ -54,7 +54,7 @@ class Report(CommandTest):
             text = self.on_terminal("report", "out", columns=80, env={"NO_COLOR": no_color, "TERM": "xterm"})
             self.assertEqual(bold in text, expected)
         self.assertNotIn("\033", self.on_terminal("report", "out", "--color", "never", columns=80, env={"NO_COLOR": ""}))
-        self.assertIn("\033[33mfar diverged", self.done("report", "out", "--color", "always").stdout)
+        self.assertIn("\033[33m'far' diverged", self.done("report", "out", "--color", "always").stdout)
 
     def test_axes_change_the_plot_on_the_terminal_too(self):
         shown = self.done("report", "out", "--plain", "--x", "vectors", "--y", "consensus-error").stdout

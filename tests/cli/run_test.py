@@ -2,10 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """run_test.py POLYHOP: what `polyhop run` prints and writes when all is well."""
 
+import contextlib
 import math
 import os
 import pty
 import re
+import signal
 import subprocess
 
 import numpy as np
@@ -207,6 +209,50 @@ class Run(CommandTest):
         self.run_tiny("--quiet")
         self.assertEqual({r["method"] for r in self.curves()}, {"GAP sweeps=1", "GAP sweeps=3", "far"})
 
+    def test_a_risk_below_rounding_is_0_in_progress_too(self):
+        self.put("e.toml", self.changed(("samples = 5", 'samples = 5\nnoise = 0.5\nbatch = "all"'),
+                                        ("iterations = 20", "iterations = 60"),
+                                        ('{ rule = "constant", value = 1e6 }', '"auto"')))
+        told = self.run_tiny()
+        self.assertRegex(told.stderr, r"far seed 0: done at iteration 60, excess risk 0\n")
+        self.assertRegex(told.stdout, r"\nfar +0 ")
+
+    def test_a_search_tells_now_and_then_how_far_it_is(self):
+        self.put("e.toml", self.changed(('"path"\nagents = 4', '"path"\nagents = 60'), ("iterations = 20", "iterations = 20000"),
+                                        ("dimension = 3", "dimension = 300"),
+                                        ("{ rule = \"constant\", value = 1e6 }", "\"tuned\"\n[tuning]\nbudget = 30")))
+        command = [_polyhop.COMMAND, "run", "e.toml", "-o", "out", "--threads", "1"]
+        with subprocess.Popen(command, cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as run:
+            told = [run.stderr.readline() for _ in range(2)]
+            run.send_signal(signal.SIGINT)
+            run.communicate(timeout=250)
+        self.assertRegex(told[1], r"^tuning far: \d+ steps? tried, at most 30, up to [\d.]+ (s|min) left\n$")
+        self.assertEqual(run.returncode, 130)
+        # Stopped in the search, it has no runs to show.
+        result = self.polyhop("report", "out")
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("has no runs yet: it was stopped before the first, as in the search for a constant; "
+                      "`polyhop run` with its file continues it", result.stderr)
+
+    def test_an_interrupted_run_takes_no_percentage_back(self):
+        self.put("e.toml", self.changed(("iterations = 20", "iterations = 400000"), ("record_every = 7", "record_every = 100")))
+        main, other = pty.openpty()
+        with os.fdopen(main, "rb", buffering=0) as screen:
+            with subprocess.Popen([_polyhop.COMMAND, "run", "e.toml", "-o", "out", "--threads", "1"], cwd=self.folder,
+                                  stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=other) as run:
+                os.close(other)
+                shown = b""
+                while not re.search(rb"[1-9]%", shown):
+                    shown += screen.read(65536)
+                run.send_signal(signal.SIGINT)
+                with contextlib.suppress(OSError):  # nobody writes any more
+                    while part := screen.read(65536):
+                        shown += part
+            self.assertEqual(run.returncode, 130, shown)
+        shares = [int(share) for share in re.findall(rb"(\d+)%", shown)]
+        self.assertEqual(shares, sorted(shares))
+        self.assertIn(b": unfinished", shown)
+
     def test_progress_stays_in_one_line_on_a_terminal(self):
         main, other = pty.openpty()
         with os.fdopen(main, "rb", buffering=0) as screen:
@@ -312,6 +358,30 @@ step = "gap"
         self.assertIn("skip_missing = true", refused.stderr)
         result = self.done("run", "gaps.toml", "--set", "problem.skip_missing=true")
         self.assertEqual(result.stderr.count("skipped 1 row with missing values"), 1)
+
+
+class Batches(CommandTest):
+    def test_a_batch_larger_than_an_agents_samples_is_told(self):
+        self.put("d.csv", "x,y\n" + "".join(f"{n % 7},{n % 3}\n" for n in range(40)))
+        self.put("e.toml", """\
+name = "large"
+seeds = "0..1"
+iterations = 3
+[graph]
+topology = "ring"
+agents = 4
+[problem]
+source = "file"
+data = "d.csv"
+loss = "least-squares"
+batch = 50
+[[method]]
+step = "gap"
+""")
+        note = "A batch of 50 is more than the 10 samples of an agent"
+        self.assertEqual(self.done("run", "e.toml").stderr.count(note), 1)
+        self.assertEqual(self.done("run", "e.toml", "--fresh", "--set", "problem.batch=10").stderr.count("A batch of"), 0)
+        self.assertIn(note, self.done("check", "e.toml").stdout)
 
 
 class RawColumns(CommandTest):

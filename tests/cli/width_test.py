@@ -118,7 +118,8 @@ class Width(CommandTest):
                     self.assertTrue(lines[n - 1][column.start():column.end()].strip(), (command, lines[n - 1]))
 
     def test_the_columns_of_doctor_have_labels(self):
-        head, first = self.done("doctor").stdout.splitlines()[:2]
+        head, rule, first = self.done("doctor").stdout.splitlines()[:3]
+        self.assertRegex(rule, r"^-+  -+  -+$")
         self.assertEqual(head.split(), ["verdict", "checked", "found"])
         for label, text in (("verdict", "ok"), ("checked", "version"), ("found", "polyhop ")):
             self.assertEqual(head.index(label), first.index(text), (head, first))
@@ -219,15 +220,18 @@ class ProgressLine(CommandTest):
             self.assertIn("Fitting logistic to 3000 samples of 8 agents", " ".join(plan.split()))
             self.assertGreater(len(drawn), 1)
             for text in drawn:
-                self.assertTrue(text.startswith("iteration "), text)
+                self.assertRegex(text, r"^ *\d+%  iteration ")
                 self.assertLess(len(text.rstrip("\n")), columns)
             self.assertNotIn("\n", "".join(drawn[:-1]))
-            self.assertTrue(drawn[-1].startswith("iteration 1500,"), drawn[-1])
-        # In a pipe there is a line a second.
+            self.assertTrue(drawn[-1].startswith("100%  iteration 1500,"), drawn[-1])
+            self.assertFalse(any(text.startswith("100%") for text in drawn[:-1]), "not before all is done")
+        # In a pipe there is a line per second, and what share is done never falls.
         piped = self.polyhop(*fit[:-4], "--iterations", "30000", "-o", "m.npz").stderr.splitlines()
-        told = [line for line in piped if line.startswith("iteration ")]
+        told = [line for line in piped if "%  iteration " in line]
         self.assertGreater(len(told), 1)
-        self.assertTrue(told[-1].startswith("iteration 30000, "), told[-1])
+        self.assertTrue(told[-1].startswith("100%  iteration 30000, "), told[-1])
+        shares = [int(line.split("%")[0]) for line in told]
+        self.assertEqual(shares, sorted(shares))
 
 
 if __name__ == "__main__":

@@ -178,6 +178,14 @@ def test_models_that_there_are_not_are_answered_with_those_that_there_are(key, m
     assert found.models.get(("GAP", 0)) is None and ("GAP", 3) in found.models
 
 
+def test_names_that_modules_lack_are_suggested():
+    for module, name, near in ((ph, "slove", "solve"), (ph.graph, "rign", "ring")):
+        with pytest.raises(AttributeError, match=rf"has no attribute '{name}'; did you mean '{near}'\?$"):
+            getattr(module, name)
+        with pytest.raises(AttributeError, match=r"has no attribute 'nothing_alike'$"):
+            module.nothing_alike
+
+
 def test_numbers_of_pandas_are_taken():
     table = pandas.DataFrame({"a": pandas.array(range(12), dtype="Int64"), "b": pandas.array(X[:, 0], dtype="Float64"), "c": X[:, 1]})
     y = pandas.Series(range(12), dtype="Int64")

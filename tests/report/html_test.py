@@ -48,7 +48,7 @@ class Small(Page):
 
     def test_a_line_ends_where_rounding_begins(self):
         note = self.one("#curves-note").text
-        floor = re.search(r"A line ends where it is less than (\S+), which rounding alone can make\.", note).group(1)
+        floor = re.search(r"A line ends where it is less than (\S+), the size of rounding errors\.", note).group(1)
         self.assertLess(float(floor.replace("\u2212", "-")), 1e-12)
         bottom = self.script("""
             const ticks = [...document.querySelectorAll("#curves-figure .y.axis text, #curves-figure .axis text")];
@@ -314,7 +314,7 @@ class Small(Page):
         self.assertIn("Take the last iterate of", self.one("#recommendation").text)
 
     def test_risks_below_rounding_are_zero_with_a_note(self):
-        told = re.search(r"0: less than (\S+), which rounding alone can make", self.one("#ranking-note").text)
+        told = re.search(r"0: less than (\S+), the size of rounding errors", self.one("#ranking-note").text)
         floor = float(told.group(1).replace("\u2212", "-"))
         self.assertLess(floor, 1e-12)
         shown = [(float(cell.get_attribute("data-value").replace("Infinity", "inf")), cell.text.split("\n"))

@@ -16,7 +16,7 @@
 #include "polyhop/core/reach.hpp"
 #include "polyhop/core/rows.hpp"
 
-/// The operations on blocks: outside of core and problem, all work on rows of agents goes through them, so that
+/// The operations on blocks. Outside core and problem, all work on rows of agents goes through them, so that
 /// recursions read like their network equations, and only this file knows the number type of rows. X stands for rows, k
 /// for one of them; a list of numbers has one per row.
 namespace polyhop {

@@ -31,11 +31,11 @@ class Collective {
   /// Gathers rows of equal length at the first worker: `mine`, one row for each number in `rows`, become these rows of
   /// `all`, which stays empty in the others.
   virtual void gather(std::span<const Index> rows, std::span<const double> mine, std::span<double> all) = 0;
-  /// The way back: every worker gets the rows of `all` that it names, all of length `mine.size() / rows.size()`.
+  /// The reverse: every worker gets the rows of `all` that it names, all of length `mine.size() / rows.size()`.
   virtual void scatter(std::span<const Index> rows, std::span<double> mine, std::span<const double> all) = 0;
-  /// Sends what the first worker says (codec.hpp) to all; what the others pass is ignored.
+  /// Sends the first worker's message (codec.hpp) to all; what the others pass is ignored.
   [[nodiscard]] virtual std::string from_first(const std::string& bytes);
-  /// Sends what each worker says to the first one, in order; the others get nothing.
+  /// Sends each worker's message to the first one, in order; the others get nothing.
   [[nodiscard]] virtual std::vector<std::string> to_first(const std::string& bytes);
 };
 

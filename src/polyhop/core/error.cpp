@@ -3,6 +3,7 @@
 #include "polyhop/core/error.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstddef>
 #include <limits>
@@ -45,6 +46,19 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::swap(previous, current);
   }
   return previous[b.size()];
+}
+
+std::string lower_case(std::string_view text) {
+  std::string out(text);
+  std::ranges::transform(out, out.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return out;
+}
+
+// The only name that begins so, or "". Two letters begin too much.
+std::string only_name_from(const std::string& beginning, std::span<const std::string> names) {
+  const auto begins = [&](const std::string& name) { return lower_case(name).starts_with(beginning); };
+  const bool is_one = beginning.size() > 2 && std::ranges::count_if(names, begins) == 1;
+  return is_one ? *std::ranges::find_if(names, begins) : "";
 }
 
 }  // namespace
@@ -92,8 +106,9 @@ InputError InputError::at(const std::string& path, int line) const {
 std::string nearest_name(std::string_view name, std::span<const std::string> candidates) {
   std::string best;
   std::size_t best_distance = std::numeric_limits<std::size_t>::max();
+  const std::string typed = lower_case(name);
   for (const auto& candidate : candidates) {
-    const std::size_t distance = edit_distance(name, candidate);
+    const std::size_t distance = edit_distance(typed, lower_case(candidate));
     if (distance < best_distance) {
       best_distance = distance;
       best = candidate;
@@ -101,17 +116,16 @@ std::string nearest_name(std::string_view name, std::span<const std::string> can
   }
   // A name that shares no letter is not a typo.
   const std::size_t allowed = std::max<std::size_t>(1, name.size() / 3);
-  return best_distance <= allowed && best_distance < name.size() ? best : std::string{};
+  return best_distance <= allowed && best_distance < name.size() ? best : only_name_from(typed, candidates);
 }
 
 std::string suggestion(std::string_view name, std::span<const std::string> candidates, std::string_view they_are) {
   const std::string nearest = nearest_name(name, candidates);
   if (!nearest.empty()) return "; did you mean '" + nearest + "'?";
   std::string text = "; " + std::string(they_are) + ": ";
-  for (std::size_t i = 0; i < candidates.size(); ++i) {
-    const bool several_words = candidates[i].find_first_of(", ") != std::string::npos;
-    text += (i == 0 ? "" : ", ") + (several_words ? "'" + candidates[i] + "'" : candidates[i]);
-  }
+  const auto has_blanks = [](const std::string& x) { return x.find_first_of(", ") != std::string::npos; };
+  const std::string quote = std::ranges::any_of(candidates, has_blanks) ? "'" : "";
+  for (const std::string& x : candidates) text += (&x == &candidates.front() ? "" : ", ") + quote + x + quote;
   return text;
 }
 

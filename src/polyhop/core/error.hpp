@@ -51,10 +51,12 @@ class OutputError : public Error {
 /// Whether an error number of the operating system means that.
 bool is_lack_of_room(int error);
 
-/// The candidate nearest to `name` by edit distance, or "" if none is near enough to be a typo.
+/// The candidate nearest to `name` by edit distance, whatever its case, or else the only one that begins with it; "" if
+/// none is near enough to be a typo.
 std::string nearest_name(std::string_view name, std::span<const std::string> candidates);
 
-/// "; did you mean 'x'?" or, if nothing is near, "; allowed: a, b, c", or another word for what the candidates are.
+/// "; did you mean 'x'?" or, if nothing is near, "; allowed: a, b, c", or another word for what the candidates are. All
+/// are quoted if one of them has blanks or commas.
 std::string suggestion(std::string_view name, std::span<const std::string> candidates,
                        std::string_view they_are = "allowed");
 

@@ -37,7 +37,7 @@ std::uintmax_t input_file_size(const std::string& file, std::uintmax_t most) {
     refuse("no such file" + (near.empty() ? "" : "; did you mean '" + near + "'?"));
   }
   if (!fs::status_known(status)) refuse("cannot be read: " + error.message());
-  if (fs::is_directory(status)) refuse("is a directory, expected a file");
+  if (fs::is_directory(status)) refuse("is a folder; expected a file");
   if (!fs::is_regular_file(status)) refuse("is a pipe, device or socket, expected a regular file");
   const std::uintmax_t size = fs::file_size(file, error);
   if (error) refuse("cannot be read: " + error.message());

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <charconv>
+#include <cstddef>
 
 namespace polyhop {
 namespace {
@@ -24,6 +25,15 @@ std::string count_of(Index n, std::string_view one, std::string_view plural) {
   std::string out = std::to_string(n) + " ";
   out += n == 1 || plural.empty() ? one : plural;
   return n == 1 || !plural.empty() ? out : out + "s";
+}
+
+std::string series(const std::vector<std::string>& parts, std::string_view last) {
+  std::string out;
+  for (std::size_t n = 0; n < parts.size(); ++n) {
+    if (n > 0) out.append(n + 1 < parts.size() ? ", " : " " + std::string(last) + " ");
+    out += parts[n];
+  }
+  return out;
 }
 
 std::string duration_text(double seconds) {

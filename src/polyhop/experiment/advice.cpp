@@ -24,7 +24,7 @@ bool takes(const Method& method, std::string_view key) {
 std::string for_gap(const Method& method) {
   // Only the published bound adds ||w_k - w_l||^2 to the step by default: no damping or clipping makes up for it.
   if (option(method, "bound") == "\"paper\"") {
-    return "the published rule does not vanish with the gradients and can diverge (docs/failures.md); use bound = "
+    return "the published steps do not shrink with the gradients, so they can diverge (docs/failures.md); use bound = "
            "\"tight\" (\"linear\" where no smoothness is known), damping = \"rows\", project = true";
   }
   if (option(method, "damping") == "\"paper\"" || option(method, "project") == "false") {

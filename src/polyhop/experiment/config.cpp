@@ -56,7 +56,7 @@ struct MethodOptions {
                                   .add("gradient", &O::gradient,
                                        "plain: the batch's own; saga, lsvrg: with less noise, from every sample's "
                                        "last gradient or the full gradient at an earlier point")
-                                  .add("average", &O::average, "record the averaged iterate too");
+                                  .add("average", &O::average, "whether to record the averaged iterate as well");
     return table;
   }
 };
@@ -333,7 +333,7 @@ const FieldTable<RecordOptions>& RecordOptions::fields() {
   static const auto table =
       FieldTable<O>()
           .add("agents", &O::agents, "agents whose models the excess risk is averaged over")
-          .add("steps", &O::steps, "record minimum, median and maximum of the steps, or every agent's");
+          .add("steps", &O::steps, "summary: the minimum, median and maximum of the steps; agents: every agent's step");
   return table;
 }
 

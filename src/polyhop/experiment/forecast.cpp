@@ -150,6 +150,7 @@ Forecast forecast(const Config& config, Index threads, double budget) {
   Forecast out;
   out.agents = instance.problem->agents();
   out.dimension = instance.problem->dimension();
+  out.samples = instance.samples;
   out.cells = seeds * static_cast<Index>(config.methods.size());
   out.instance_seconds = cpu_seconds() - begin;
   const double instance_bytes = present_bytes();

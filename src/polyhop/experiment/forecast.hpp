@@ -24,6 +24,7 @@ struct MethodForecast {
 struct Forecast {
   Index agents = 0;
   Index dimension = 0;
+  Index samples = 0;  // per agent, of data that are read; else 0
   Index cells = 0;
   double instance_seconds = 0;  // graph, data and reference of one seed
   double seconds = 0;           // for everything, on `threads` threads

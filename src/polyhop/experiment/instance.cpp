@@ -37,6 +37,8 @@ void add_real_problem(const ProblemOptions& options, std::uint64_t seed, Team& t
   PreparedData read = prepare_data(source, model, instance.network.matrix, seed, team, placement);
   refuse_empty_files(source, read.dealt);
   instance.skipped = read.dealt.skipped;
+  const Index agents = instance.network.matrix.agents();
+  instance.samples = (read.dealt.samples + agents - 1) / agents;
   instance.preparation += read.standardised.traffic;
   instance.ownership = std::move(read.ownership);
   if (!model.standardise) instance.column_spread = column_spread(read.dealt.data, model.intercept, team);

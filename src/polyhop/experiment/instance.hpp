@@ -37,6 +37,7 @@ struct Instance {
   Ownership ownership = {};
   double column_spread = 1;  // of the features of real data, if not standardised
   Index skipped = 0;         // rows of the data left out because they lack a value
+  Index samples = 0;         // per agent, rounded up; 0 if the problem is made, not read
 };
 
 /// All processes of the team call it together, each for its own agents. Only who owns which agents depends on the

@@ -31,7 +31,7 @@ class SharedInstance {
   const Instance& get(const ExperimentOptions& options, std::uint64_t seed, const RunOptions& run) {
     std::call_once(made_, [&] {
       instance_ = std::make_unique<Instance>(make_instance(options, seed, *run.team, run.placement));
-      if (instance_->skipped > 0 && run.on_skipped && run.team->is_first()) run.on_skipped(instance_->skipped);
+      if (run.on_instance && run.team->is_first()) run.on_instance(*instance_);
     });
     return *instance_;
   }

@@ -24,8 +24,8 @@ struct RunOptions {
   std::function<void(const Cell& cell)> on_point = {};
   /// Called during the search for a tuned constant: steps tried so far, and the largest possible number.
   std::function<void(const std::string& method, Index tried, Index budget)> on_trial = {};
-  /// Called if rows of a seed's data were left out because they lack a value: how many.
-  std::function<void(Index rows)> on_skipped = {};
+  /// Called with each seed's instance when it is made: what there is to say about its data.
+  std::function<void(const Instance& instance)> on_instance = {};
   /// Polled a few times per second by every running cell: true ends them at their next checkpoint, `unfinished`.
   std::function<bool()> stop = {};
   /// The store that keeps finished cells, and the checkpoints from which unfinished ones resume. Models then stay

@@ -255,7 +255,7 @@ std::string Summary::full() const {
                                      risk(end.excess_risk), risk(end.excess_risk_worst)));
   if (!std::isnan(end.excess_risk_averaged)) line("averaged iterates", risk(end.excess_risk_averaged));
   if (std::abs(end.excess_risk) <= rounding_of(*this) && rounding_of(*this) > 0) {
-    line("0", fmt::format("less than {:.2g}, which rounding alone can make", rounding_of(*this)));
+    line("rounding", fmt::format("0 stands for less than {:.2g}, the size of rounding errors", rounding_of(*this)));
   }
   line("minimum of the cost", reference_known ? fmt::format("{:.10g} ({})", reference, reference_how) : reference_how);
   line("consensus error", fmt::format("{:.3g}", end.consensus_error));

@@ -20,6 +20,7 @@
 
 #include "polyhop/core/error.hpp"
 #include "polyhop/core/input_file.hpp"
+#include "polyhop/core/words.hpp"
 
 // toml++ guards what malformed text can break (`[)`) with assertions, which abort, or, with NDEBUG and clang, with
 // promises to the optimiser. Both are turned off: the parser then reports such texts as errors.
@@ -413,12 +414,26 @@ void check_size(const std::string& path, std::size_t bytes) {
                         " MB, the limit; is it a configuration?");
 }
 
+// Some of the TOML files in a folder.
+std::vector<std::string> toml_files_in(const std::string& folder) {
+  constexpr std::size_t most = 5;
+  std::vector<std::string> out;
+  std::error_code error;
+  for (std::filesystem::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    if (at->path().extension() == ".toml") out.push_back(at->path().string());
+  }
+  std::ranges::sort(out);
+  if (out.size() > most) out.resize(most);
+  return out;
+}
+
 void check_regular(const std::string& path, const struct stat& status) {
   if (S_ISREG(status.st_mode)) return;
-  const char* kind = S_ISDIR(status.st_mode)    ? "a directory"
-                     : S_ISFIFO(status.st_mode) ? "a pipe"
-                     : S_ISSOCK(status.st_mode) ? "a socket"
-                                                : "a device";
+  if (S_ISDIR(status.st_mode)) {
+    const std::vector<std::string> files = toml_files_in(path);
+    refuse_file(path, "is a folder; expected a file" + (files.empty() ? "" : ", such as " + series(files, "or")));
+  }
+  const char* kind = S_ISFIFO(status.st_mode) ? "a pipe" : S_ISSOCK(status.st_mode) ? "a socket" : "a device";
   refuse_file(path, std::string("this is ") + kind + "; expected a regular file");
 }
 

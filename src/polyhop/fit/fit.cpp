@@ -435,15 +435,15 @@ const FieldTable<FitOptions>& FitOptions::fields() {
       FieldTable<O>()
           .embed(&O::model)
           .add("method", &O::method,
-               "how agents find the model: by L-BFGS over a spanning tree, by gossip with full gradients, or, for "
-               "batches, as auto does in experiments (default: tree, or auto with --batch)")
+               "how agents find the model; tree: L-BFGS over a spanning tree; exact-diffusion: gossip with full "
+               "gradients; auto: for batches, as in experiments (default: tree, or auto with --batch)")
           .add("held_out", &O::held_out,
                "fraction of every agent's samples to hold out: the model with the lowest loss on them is kept, and the "
                "fit ends when that loss stops falling (default: none; 0.05 with auto)",
                within(0.001, 0.9))
           .add("tolerance", &O::tolerance, "tree, exact-diffusion: stop when the relative gradient is this small",
                {above(0)})
-          .add("iterations", &O::iterations, "the most iterations", {count_from(1)})
+          .add("iterations", &O::iterations, "the largest number of iterations", {count_from(1)})
           .add("seed", &O::seed, "seed of everything random", {count_from(0)})
           .add("graph", &O::graph, "the network");
   return table;
@@ -474,6 +474,7 @@ FitResult fit(const FitOptions& options, const FitControl& control) {
   const auto classes = static_cast<Index>(dealt.classes.size());
   InnerScale inner;
   if (!how.standardise) {
+    if (how.l2 > 0) result.column_spread = column_spread(dealt.data, how.intercept, team);
     inner = scale_inside(dealt.data, how, matrix, ownership, team);
     linear.penalties = inner.penalties;
     result.traffic += inner.traffic;
@@ -501,6 +502,7 @@ FitResult fit(const FitOptions& options, const FitControl& control) {
   result.null_cost = mean_cost(*problem, start.model, shares);
   plan.dimension = problem->dimension();
   plan.loss = how.loss.name;
+  plan.why_loss = result.why_loss;
   plan.height = spanning_tree(matrix.rows()).height;
   plan.vectors = plan.method == FitMethod::tree ? 2 * (plan.agents - 1) : matrix.rows().entries() - plan.agents;
   if (control.on_plan && team.is_first()) control.on_plan(plan);

@@ -87,7 +87,8 @@ constexpr bool is_good(FitEnd end) {
 struct FitPlan {
   FitMethod method = FitMethod::tree;
   std::string loss;
-  Index samples = 0;  // used for fitting
+  std::string why_loss;  // what in the target suggests it; empty if the options name one
+  Index samples = 0;     // used for fitting
   Index held_out = 0;
   Index agents = 0;
   Index dimension = 0;  // numbers in a model
@@ -100,8 +101,9 @@ struct FitResult {
   /// Of the features as in the file, for comparing coefficients: deviation times coefficient.
   std::vector<double> mean = {};
   std::vector<double> deviation = {};
-  Index skipped = 0;     // rows left out because they lack a value
-  std::string why_loss;  // what in the target suggests the loss; empty if the options name one
+  double column_spread = 1;  // of the table's columns, where a penalty acts on coefficients in their units
+  Index skipped = 0;         // rows left out because they lack a value
+  std::string why_loss;      // what in the target suggests the loss; empty if the options name one
   FitState state;
   std::vector<FitState> history;  // at every check, including the last
   FitEnd end = FitEnd::iterations;

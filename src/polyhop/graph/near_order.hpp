@@ -9,7 +9,7 @@
 
 namespace polyhop {
 
-/// How many places two neighbours are apart on average. A cut between two places, anywhere, crosses as many links as
+/// The average number of places between two neighbours. A cut between two places, anywhere, crosses as many links as
 /// this times the links per agent, on average. `a`: any matrix with the network's pattern; null: places are numbers.
 double mean_distance(const SparseRows& a, const Numbering* numbering = nullptr);
 

@@ -300,7 +300,7 @@ const FieldTable<GraphOptions>& GraphOptions::fields() {
           "file: edge list (.txt .edges .csv), GraphML (.graphml .xml), Matrix Market (.mtx), dense matrix (.mat "
           ".dense)");
     t.add("weights", &O::weights, "rule for the combination matrix");
-    t.add("seed", &O::seed, "draw the same graph whatever the run's seed", count_from(0));
+    t.add("seed", &O::seed, "the graph's own seed: the same graph whatever the run's seed", count_from(0));
     return t;
   }();
   return table;

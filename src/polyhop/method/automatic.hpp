@@ -17,9 +17,9 @@
 
 namespace polyhop {
 
-/// Whether a number still falls, summed over the whole network: compares the late half of a window with the early one.
-/// Windows are [e/2, e), e = `first`, twice that, ..., from 512/K on, so that few agents are judged on as many samples
-/// as many agents. All agents get the same answer.
+/// Tells whether a number is still falling, summed over the whole network: compares the late half of a window with the
+/// early one. Windows are [e/2, e), e = `first`, twice that, ..., from 512/K on, so that few agents are judged on as
+/// many samples as many agents. All agents get the same answer.
 class ProgressWatch {
  public:
   ProgressWatch(Index agents_of_block, Index agents, Index first = 128, std::string name = "progress");
@@ -61,25 +61,26 @@ class ClaimWatch {
   Index seen_ = 0;  // iterations of the window
   Index length_ = 32;
   Index all_ = 0;    // of all windows
-  double half_ = 0;  // claims against the way in the middle
+  double half_ = 0;  // claims divided by the distance, in the middle
 };
 
 /// For users who know neither a step nor an optimum (docs/auto-rule.md): several algorithms, and tests that choose one.
 ///  0. Exact diffusion, primal, with GAP, mixing as much as the network allows: bound "tight" ("linear" where no
 ///     smoothness is known), damping "rows", projection, 5 sweeps, relaxation 1.5, optimum 0. Where the data fit, its
-///     steps are larger than any constant. Left out where no data can be fitted: a penalty, a loss that never ends.
+///     steps are larger than any constant. Skipped where no data can be fitted: with a penalty, or a loss that never
+///     reaches 0.
 ///  1. When its claims are not kept, or losses do not fall by 5% from one half of a window to the other (32, 64, ...
-///     iterations), there is something that no model fits. Linear models with a bounded curvature go on
-///     by RememberingDescent, which reaches w^o by batches as well. Others take exact diffusion with steps 1/L_k, whose
-///     mean has no bias;
+///     iterations), there is something that no model fits. Linear models with a bounded curvature continue
+///     with RememberingDescent, which reaches w^o even with batches. Others take exact diffusion with steps 1/L_k,
+///     whose mean has no bias;
 ///  2. and when that stalls too, noise is left: the same with falling steps.
 /// All agents switch together, by sums over the network. Costs GAP's traffic in stage 0, 1 vector per edge later.
 /// Linear models with finite data do better. With full gradients they use TreeDescent alone. With batches, all samples
 /// are evaluated over an epoch, as many iterations as the samples fill batches. A run that is long enough for a pass of
-/// TreeNewton uses nothing else, one pass per epoch; only if a pass finds nothing lower while there is a cost left,
-/// TreeDescent goes on. Models of more than 200 numbers need 5 epochs for that. Models of more than 1000 never use it;
-/// in a run of at least 8 epochs, they take 3 epochs of stage 1, and then TreeDescent. RememberingDescent's steps start
-/// to fall after the first quarter of its run, and end at 0.
+/// TreeNewton uses nothing else, one pass per epoch; only if a pass finds nothing lower although the cost is above 0
+/// does TreeDescent take over. Models of more than 200 numbers need 5 epochs for that. Models of more than 1000 never
+/// use it; in a run of at least 8 epochs, they take 3 epochs of stage 1, and then TreeDescent. RememberingDescent's
+/// steps start to fall after the first quarter of its run, and end at 0.
 class Automatic final : public Algorithm {
  public:
   Automatic(Rows start, const NoOptions& options, const Setting& setting);

@@ -19,7 +19,8 @@ inline constexpr int max_shrinks = 50;
 /// How far rounding may change a difference of values near this one.
 inline double rounding_of(double value) { return 1e-12 * std::max(1.0, std::abs(value)); }
 
-/// Whether a trial may grow to `a`. Where rounding decides, every trial passes the test, and would grow without limit.
+/// Whether a trial may grow to `a`. Where rounding decides, every trial passes the test, so steps would grow without
+/// limit.
 inline bool may_grow(double a, double squared_norm, double value) {
   constexpr double lost = 1e4 * std::numeric_limits<double>::epsilon();
   return a * squared_norm >= lost * std::max(1.0, std::abs(value));

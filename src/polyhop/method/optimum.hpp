@@ -40,7 +40,7 @@ class OptimalValues {
   /// The values for the current sample; valid until the next call. Call it once per iteration: an estimate learns from
   /// `at.values()` for later iterations.
   std::span<const double> on_sample(const Iterate& at, Network& network);
-  /// True if `at.values()` must be there.
+  /// True if it reads `at.values()`.
   [[nodiscard]] bool needs_values() const { return estimate_.has_value(); }
   /// The levels estimated so far; empty if nothing is estimated.
   [[nodiscard]] std::span<const double> levels() const;

@@ -115,9 +115,9 @@ class StepSize {
     const Network::StepAccount account(network);
     do_choose(at, network, mu);
   }
-  /// True if `at.own_values()` must be there.
+  /// True if the rule reads `at.own_values()`.
   [[nodiscard]] virtual bool needs_values() const { return false; }
-  /// True if `at.values()` must be there; the two differ where gradients are tracked.
+  /// True if it reads `at.values()`; the two differ where gradients are tracked.
   [[nodiscard]] virtual bool needs_tracked_values() const { return needs_values(); }
   /// True if it asks for values in any way. Steps then cannot go along estimated gradients, because no value belongs to
   /// an estimate.

@@ -23,10 +23,10 @@ namespace polyhop {
 ///   g = grad J(w),  H = its second derivative,  p = -H^-1 g,  w <- w + a p,  a where the slope of J(w + a p) vanishes.
 /// Where a loss is linear, H takes its slope divided by the distance to the target, as iteratively reweighted least
 /// squares do. Once h.w and h.p are known, any a costs only additions, and 2 scalars for its sum over the network (see
-/// SlopeSearch). So J falls in every pass, and models of separable classes grow as long as that helps. H is symmetric:
-/// (D + 1)/2 vectors up the tree and as many down, D numbers in a model. H is summed again as long as all such sums
-/// take at most half of one vector per edge and iteration; otherwise the last move corrects it (BFGS). In addition, 1
-/// vector and at most 113 scalars each way.
+/// SlopeSearch). So J falls in every pass, and models of separable classes keep growing as long as that lowers it. H is
+/// symmetric: (D + 1)/2 vectors up the tree and as many down, D numbers in a model. H is summed again as long as all
+/// such sums take at most half of one vector per edge and iteration; otherwise the last move corrects it (BFGS). In
+/// addition, 1 vector and at most 113 scalars each way.
 class TreeNewton {
  public:
   /// `models`: rows like those that will be moved; the oracle is of a linear model.

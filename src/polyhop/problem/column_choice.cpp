@@ -78,7 +78,7 @@ class ColumnFinder {
 
 ChosenColumns nothing_chosen(const ColumnChoice& choice, std::size_t count) {
   const bool some = !choice.columns.empty();
-  return {std::vector<bool>(count, !some), std::vector<bool>(count), some};
+  return {std::vector<bool>(count, !some), std::vector<bool>(count), some, choice.by_flags};
 }
 
 }  // namespace
@@ -103,8 +103,8 @@ std::string shell_word(const std::string& text) {
   return out + "'";
 }
 
-std::string how_to_drop(const std::string& column) {
-  return "--drop " + shell_word(column) + " (in an experiment: drop = \"" + column + "\")";
+std::string setting(const ColumnChoice& choice, const std::string& key, const std::string& value) {
+  return choice.by_flags ? "--" + key + " " + shell_word(value) : key + " = \"" + value + "\"";
 }
 
 std::size_t ChosenColumns::last() const {
@@ -120,8 +120,8 @@ std::vector<bool> ChosenColumns::features(std::size_t target, bool named) const 
   }
   if (target != none && some && !named && chosen[target]) {
     throw InputError("problem.columns", "has column " + std::to_string(target + 1) +
-                                            " in it, the last, which is the target unless you name one: --target "
-                                            "(in an experiment: target)");
+                                            " in it, the last, which is the target unless you name one: " +
+                                            (by_flags ? "--target" : "target = ..."));
   }
   std::vector<bool> out(chosen.size());
   for (std::size_t c = 0; c < out.size(); ++c) out[c] = c != target && may_be_feature(c);

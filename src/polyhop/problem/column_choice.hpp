@@ -16,6 +16,7 @@ struct ColumnChoice {
   std::vector<std::string> columns = {};  // features; empty: all but the target and those below
   std::vector<std::string> drop = {};     // neither features nor target
   std::string id = {};                    // neither; names the samples
+  bool by_flags = false;                  // what messages name: flags of the command, or keys of an experiment
 
   [[nodiscard]] bool empty() const { return columns.empty() && drop.empty() && id.empty(); }
 };
@@ -26,14 +27,15 @@ std::vector<std::string> listed(std::string_view text);
 /// A text as one word of a shell's command line: 'two words', one.
 std::string shell_word(const std::string& text);
 
-/// How to leave a column out, for messages.
-std::string how_to_drop(const std::string& column);
+/// How to say it in a message: `--drop age`, or `drop = "age"` in an experiment.
+std::string setting(const ColumnChoice& choice, const std::string& key, const std::string& value);
 
 /// The effect of a choice on a given table.
 struct ChosenColumns {
   std::vector<bool> chosen;   // as features; all if none were chosen
   std::vector<bool> dropped;  // including the id
   bool some = false;          // whether features were chosen
+  bool by_flags = false;      // as in the choice
   std::size_t id = none;
   std::vector<std::string> unknown = {};  // names to drop that the table does not have
 

@@ -436,9 +436,9 @@ class CsvReader {
     Index count = 0;
     Index line = 0;
     std::string cell;
-    bool is_decimal_comma = false;  // the first of them
-    bool repeats = false;           // two of the first thousands are the same
-    std::set<std::string, std::less<>> different = {};
+    bool is_decimal_comma = false;                      // the first of them
+    bool repeats = false;                               // two of the first thousands are the same
+    std::set<std::string, std::less<>> different = {};  // of the first thousands
   };
   using UnusableColumns = std::map<std::size_t, Unusable>;
 
@@ -450,9 +450,8 @@ class CsvReader {
       seen.is_decimal_comma = is_decimal_comma(cell);
     }
     constexpr std::size_t enough = 4096;
-    if (seen.repeats || seen.different.size() == enough) return;
-    seen.repeats = !seen.different.emplace(cell).second;
-    if (seen.repeats) seen.different.clear();
+    if (seen.different.size() == enough) return;
+    seen.repeats = !seen.different.emplace(cell).second || seen.repeats;
   }
 
   /// Rejects all cells that are missing or hold text at once, with advice.
@@ -477,7 +476,7 @@ class CsvReader {
     const auto& [column, first] = *text_.begin();
     const bool has_comma = std::ranges::any_of(text_, [](const auto& entry) { return entry.second.is_decimal_comma; });
     const std::string cure = std::string(has_comma ? "; write 1.5, not 1,5; turn other text" : "; turn text") +
-                             " into numbers first" + leaving_out(text_) + naming_samples(rows);
+                             " into numbers first" + leaving_out(text_) + naming_target() + naming_samples(rows);
     if (text_.size() == 1) return column_name(column) + ": found " + first.cell + ", expected a number" + cure;
     std::string names;
     for (const auto& [c, seen] : text_) names += (names.empty() ? "" : ", ") + column_name(c) + " (" + seen.cell + ")";
@@ -501,9 +500,12 @@ class CsvReader {
            "; fill them in" + (columns_out.empty() ? ", or " : ", ") + row_out("leave these rows out") + columns_out;
   }
 
-  /// How to leave rows out. A model's data are never those of an experiment.
+  /// Whether an experiment reads the file: one never reads a model's data.
+  [[nodiscard]] bool by_keys() const { return is_for_training() && !options_.choice.by_flags; }
+
+  /// How to leave rows out.
   [[nodiscard]] std::string row_out(const std::string& what) const {
-    return what + ": --skip-missing" + (is_for_training() ? " (in an experiment: skip_missing = true)" : "");
+    return what + ": " + (by_keys() ? "skip_missing = true" : "--skip-missing");
   }
 
   /// Whether no model says which columns it needs.
@@ -529,12 +531,31 @@ class CsvReader {
       return ", or leave the column out: there is no '" + name + "' to drop" + suggestion(name, first_, "its columns");
     }
     std::string names;
+    const std::size_t likely = likely_target();
     for (const auto& [column, seen] : columns) {
-      if (column != target_) names += (names.empty() ? "" : ",") + name_in_list(column);
+      if (column != target_ && column != likely) names += (names.empty() ? "" : ",") + name_in_list(column);
     }
     if (names.empty()) return "";
-    return std::string(", or leave the ") + (columns.size() == 1 ? "column" : "columns") +
-           " out: " + how_to_drop(names);
+    return std::string(", or leave the ") + (columns.contains(likely) ? "other " : "") +
+           (columns.size() == 1 ? "column" : "columns") + " out: " + setting(options_.choice, "drop", names);
+  }
+
+  /// The first column that holds one of two words in every row, where no target is named; else none.
+  [[nodiscard]] std::size_t likely_target() const {
+    if (!options_.target.empty() || !is_for_training() || target_ == none) return none;
+    const auto found = std::ranges::find_if(text_, [&](const auto& entry) {
+      return entry.first != target_ && entry.second.different.size() == 2 && entry.second.repeats &&
+             !missing_.contains(entry.first);
+    });
+    return found == text_.end() ? none : found->first;
+  }
+
+  /// Where such a column stands before the last.
+  [[nodiscard]] std::string naming_target() const {
+    const std::size_t likely = likely_target();
+    if (likely == none) return "";
+    return "; the target is " + column_name(target_) + ", the last; if it should be " + column_name(likely) +
+           ", write " + setting(options_.choice, "target", name_in_list(likely));
   }
 
   /// Of a column of text without equals, which may be the samples' names: the flag of `fit` that takes it as such.
@@ -542,8 +563,8 @@ class CsvReader {
     if (!is_for_training() || chosen_.id != none || !chosen_.unknown.empty()) return "";
     for (const auto& [column, seen] : text_) {
       if (column == target_ || seen.repeats || seen.is_decimal_comma || rows < 3 || seen.count != rows) continue;
-      return "; if " + (text_.size() == 1 ? "it" : column_name(column)) +
-             " names the samples, `polyhop fit` takes it with --id " + shell_word(name_in_list(column));
+      return "; if " + (text_.size() == 1 ? "it" : column_name(column)) + " names the samples, " +
+             (by_keys() ? "`polyhop fit` takes it with " : "write ") + "--id " + shell_word(name_in_list(column));
     }
     return "";
   }

@@ -83,7 +83,12 @@ DataTable read_as_it_is(const std::string& file, const DataFormat& options) {
   char first = 0;
   // Without samples a LIBSVM file holds nothing at all; other formats at least name their columns.
   const bool may_be_empty = options.may_be_empty && reader == read_libsvm;
-  if (ByteSource(file).read(&first, 1) == 0 && !may_be_empty) throw InputError("", "is empty", 0, file);
+  if (ByteSource(file).read(&first, 1) == 0 && !may_be_empty) {
+    const bool needs_header = options.may_be_empty && reader == read_csv;
+    throw InputError(
+        "", needs_header ? "is empty; an agent without samples needs the line that names the columns" : "is empty", 0,
+        file);
+  }
   if (reader == nullptr) reader = by_first_bytes(file);
   if (reader == nullptr || reader == read_libsvm) reader = looks_like_csv(file) ? read_csv : read_libsvm;
   return reader(file, options);

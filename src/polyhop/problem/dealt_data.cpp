@@ -126,9 +126,9 @@ std::string unlike_columns(const std::string& first_file) {
 }
 
 // What to do about files whose targets have different names.
-std::string unlike_target(const std::string& target, const std::string& first) {
-  return "its target is '" + target + "' instead of '" + first + "'; name the target: --target " + shell_word(first) +
-         " (in an experiment: target = \"" + first + "\")";
+std::string unlike_target(const std::string& target, const std::string& first, const ColumnChoice& choice) {
+  return "its target is '" + target + "' instead of '" + first +
+         "'; name the target: " + setting(choice, "target", first);
 }
 
 // Those of `names` that the other list lacks.
@@ -172,10 +172,10 @@ struct DealtReader::OwnFile {
 
   /// How its columns differ from the first file's; empty: not at all. Names may stand in any order. What a file without
   /// samples does not say never differs.
-  [[nodiscard]] std::string unlike(const OwnFile& first) const {
+  [[nodiscard]] std::string unlike(const OwnFile& first, const ColumnChoice& choice) const {
     if (sparse != first.sparse) return sparse ? "it is sparse" : "it is not sparse";
     if (names.size() > 0 && first.names.size() > 0) {
-      const std::string how = names_unlike(first);
+      const std::string how = names_unlike(first, choice);
       return how.empty() ? targets_unlike(first) : how;
     }
     if (!sparse && columns != first.columns) {
@@ -190,8 +190,8 @@ struct DealtReader::OwnFile {
     return targets_unlike(first);
   }
 
-  [[nodiscard]] std::string names_unlike(const OwnFile& first) const {
-    if (target != first.target) return unlike_target(target, first.target);
+  [[nodiscard]] std::string names_unlike(const OwnFile& first, const ColumnChoice& choice) const {
+    if (target != first.target) return unlike_target(target, first.target, choice);
     const std::vector<std::string> missing = without(first.names, names);
     const std::vector<std::string> extra = without(names, first.names);
     if (missing.empty() && extra.empty()) return "";
@@ -199,8 +199,8 @@ struct DealtReader::OwnFile {
     if (!extra.empty()) how += (how.empty() ? "it has " : " and has ") + quoted_list(extra) + " besides";
     std::vector<std::string> all = missing;
     all.insert(all.end(), extra.begin(), extra.end());
-    return how +
-           "; choose columns that all files have with --columns, or leave these out: " + how_to_drop(comma_list(all));
+    return how + "; choose columns that all files have with " + (choice.by_flags ? "--columns" : "columns = ...") +
+           ", or leave these out: " + setting(choice, "drop", comma_list(all));
   }
 
   [[nodiscard]] std::string targets_unlike(const OwnFile& first) const {
@@ -317,7 +317,8 @@ void DealtReader::read_own(const Block& block) {
         const std::string target = target_in(file, format);
         const std::string first = target_in(first_file, format);
         if (target != first && !target.empty() && !first.empty()) {
-          wrong.back() = InputError("problem.data", unlike_columns(first_file) + unlike_target(target, first), 0, file);
+          wrong.back() = InputError("problem.data",
+                                    unlike_columns(first_file) + unlike_target(target, first, format.choice), 0, file);
         }
       }
       if (wrong.size() == most_told) break;
@@ -331,8 +332,9 @@ void DealtReader::refuse_missing(Index agent) const {
   std::error_code unknown;
   const Index there = files.existing();
   std::string what_to_do = there == 0 ? "agents are numbered from 0, so the first file is this one"
-                                      : "there are " + std::to_string(there) + "; --agents " + std::to_string(there) +
-                                            " (in an experiment: agents = " + std::to_string(there) + ") takes those";
+                                      : "there are " + std::to_string(there) + "; " +
+                                            (source_.choice.by_flags ? "--agents " : "agents = ") +
+                                            std::to_string(there) + " takes those";
   if (agent == 0 && std::filesystem::exists(files.of(agents_), unknown)) {
     what_to_do =
         "if they start from " + std::to_string(files.first() + 1) + ", write '" + files.from_next().pattern() + "'";
@@ -500,7 +502,7 @@ void DealtReader::refuse_unlike(const std::vector<OwnFile>& files) const {
                      0, source_.file);
   }
   for (const OwnFile& file : files) {
-    const std::string how = file.unlike(first);
+    const std::string how = file.unlike(first, source_.choice);
     if (how.empty()) continue;
     throw InputError("problem.data", unlike_columns(own_files_->of(0)) + how, 0, own_files_->of(file.agent));
   }

@@ -51,7 +51,7 @@ struct DataSource {
 DealtData read_dealt(const DataSource& source, const LossSpec& loss, const PartitionOptions& partition, Index agents,
                      std::uint64_t seed);
 
-/// The same in steps, for processes that have some of the agents each. No process keeps the features of others' agents,
+/// The same in steps, for processes that each have some of the agents. No process keeps the features of others' agents,
 /// or opens their files. `open` and `read` may fail in one process only, `finish` fails in all of them or in none.
 class DealtReader {
  public:

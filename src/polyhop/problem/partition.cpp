@@ -103,8 +103,8 @@ const FieldTable<PartitionOptions>& PartitionOptions::fields() {
   using O = PartitionOptions;
   static const auto table = FieldTable<O>()
                                 .add("kind", &O::kind,
-                                     "how samples are dealt: shuffled, in order, by label, in uneven shares of each "
-                                     "label, or in uneven amounts")
+                                     "how samples are dealt; iid: shuffled; blocks: in order; label: by label; "
+                                     "dirichlet: uneven shares of each label; sizes: uneven amounts")
                                 .add("alpha", &O::alpha, "dirichlet, sizes: smaller is less even", {above(0)});
   return table;
 }

@@ -36,8 +36,10 @@ const FieldTable<ProblemOptions>& ProblemOptions::fields() {
           .add("source", &O::source, "where the data come from: \"synthetic\", \"file\", or a set of `polyhop data`")
           .add("dimension", &O::dimension, "synthetic (required): M, the number of features", {count_from(1)})
           .add("samples", &O::samples, "synthetic (required): N, the samples per agent", {count_from(1)})
-          .add("noise", &O::noise, "synthetic: standard deviation added to the targets (before the sign, for classes)",
-               {at_least(0)})
+          .add(
+              "noise", &O::noise,
+              "synthetic: standard deviation of the noise added to the targets (before the sign is taken, for classes)",
+              {at_least(0)})
           .add("scale_spread", &O::scale_spread, "synthetic: sigma of a log-normal factor on each agent's features",
                {at_least(0)})
           .add("minimiser_spread", &O::minimiser_spread,
@@ -51,7 +53,7 @@ const FieldTable<ProblemOptions>& ProblemOptions::fields() {
           .add("skip_missing", &O::skip_missing, "CSV: leave out rows with missing values, and report how many")
           .add("reference", &O::reference, "where J(w^o) comes from")
           .add("precision", &O::precision, "precision of features, models, gradients and messages")
-          .add("seed", &O::seed, "draw the same data whatever the run's seed", count_from(0));
+          .add("seed", &O::seed, "the data's own seed: the same data whatever the run's seed", count_from(0));
   return table;
 }
 

@@ -432,7 +432,8 @@ const FieldTable<FigureOptions>& FigureOptions::fields() {
 FigureFont FigureFont::read(const std::string& text) {
   FigureFont out;
   const std::size_t comma = text.rfind(',');
-  const std::string last = comma == std::string::npos ? text : text.substr(comma + 1);
+  std::string last = comma == std::string::npos ? text : text.substr(comma + 1);
+  if (last.ends_with("pt")) last.resize(last.size() - 2);
   const auto size = number_of(last);
   if (size) out.size = *size;
   if (!size || comma != std::string::npos) out.name = size ? text.substr(0, comma) : text;

@@ -14,7 +14,7 @@
 namespace polyhop {
 
 /// Where a legend goes: automatic (in a corner that no curve passes, or else below), inside (in such a corner), outside
-/// (to the right of the axes, which get narrower), below (which makes the figure higher), or nowhere.
+/// (to the right of the axes, which get narrower), below (which makes the figure taller), or nowhere.
 enum class LegendPlace { automatic, inside, outside, below, none };
 template <>
 struct EnumNames<LegendPlace> {

@@ -12,6 +12,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <span>
 #include <tuple>
 
 #include "polyhop/core/words.hpp"
@@ -31,6 +32,9 @@ std::string of(Index part, Index whole) { return std::to_string(part) + " of " +
 std::string verdict(const Standing& s) {
   if (s.runs == 0) return "";
   if (s.diverged == s.runs) return "diverged";
+  if (s.diverged > 0 && s.reached > 0) {
+    return of(s.reached, s.runs) + " reached, " + std::to_string(s.diverged) + " diverged";
+  }
   if (s.diverged > 0) return of(s.diverged, s.runs) + " diverged";
   if (s.reached == s.runs) return "";
   if (s.below_rounding) return "target below rounding";
@@ -45,11 +49,6 @@ std::string remark(const Standing& s) {
     if (count > 0) text += (text.empty() ? "" : ", ") + (count == all ? std::string(word + 1) : of(count, all) + word);
   }
   return text;
-}
-
-// An excess risk; 0 where it is below what rounding lets anyone know.
-std::string risk_text(double risk, double floor, int digits) {
-  return risk <= 0 || risk < floor ? "0" : significant(risk, digits);
 }
 
 // A name in a sentence: it may be words that read as part of it.
@@ -108,7 +107,7 @@ std::string unreached_headline(const Record& record, const std::vector<Standing>
   const double risk = best.recommended_risk().median;
   if (!std::isfinite(risk)) return text + ".";
   return text + "; " + quoted(best.method) + " came closest, at " + risk_text(risk, shown_floor(record), 3) +
-         (best.recommended == Taken::averaged ? ", averaged." : ".");
+         (best.recommended == Taken::averaged ? " (averaged iterates)." : ".");
 }
 
 std::string final_headline(const Record& record, const std::vector<Standing>& standings) {
@@ -304,9 +303,7 @@ std::string way_to_target(const Record& record, const std::vector<Standing>& sta
     ways.push_back("a larger target, such as " + significant(rounded_up(closest), 3));
   }
   if (ways.empty()) return "";
-  const std::string last = ways.back();
-  ways.pop_back();
-  return fmt::format("To reach the target, try {}{}{}.", fmt::join(ways, ", "), ways.empty() ? "" : " or ", last);
+  return "To reach the target, try " + series(ways, "or") + ".";
 }
 
 // What to do about the methods that diverged or stalled, each told once.
@@ -315,13 +312,11 @@ std::vector<std::string> advice_on_failures(const Record& record) {
   for (const Cell& cell : record.cells) {
     if (cell.message.empty() || (cell.status != Status::diverged && cell.status != Status::stalled)) continue;
     auto& names = methods[name_of(cell.status) + ": " + cell.message];
-    const std::string name = printable(cell.method);
+    const std::string name = quoted(cell.method);
     if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   }
   std::vector<std::string> out;
-  for (const auto& [message, names] : methods) {
-    out.push_back(fmt::format("{} {}.", fmt::join(names, ", "), message));
-  }
+  for (const auto& [message, names] : methods) out.push_back(series(names) + " " + message + ".");
   return out;
 }
 
@@ -414,9 +409,14 @@ std::vector<Standing> rank(const Record& record) {
     standings.push_back(std::move(s));
   }
   const auto place = [](const Standing& s) {
-    const Index all = std::max<Index>(1, s.runs + s.failed);  // nobody knows how unfinished ones will end
-    const double reached = static_cast<double>(s.reached) / static_cast<double>(all);
-    return std::tuple(-reached, s.iterations.median, s.recommended_risk().median);
+    const auto all =
+        static_cast<double>(std::max<Index>(1, s.runs + s.failed));  // nobody knows the unfinished ones' end
+    const double reached = static_cast<double>(s.reached) / all;
+    const double risk = s.recommended_risk().median;
+    if (std::isfinite(s.iterations.median)) return std::tuple(false, -reached, s.iterations.median, risk);
+    // A few lucky runs are worth less than none that diverges.
+    const double lost = s.runs == 0 ? 1 : static_cast<double>(s.diverged + s.failed) / all;
+    return std::tuple(true, lost, -reached, risk);
   };
   std::ranges::stable_sort(standings, {}, place);
   return standings;
@@ -435,11 +435,13 @@ double risk_floor(const Record& record) {
   return floor;
 }
 
-double rounding_floor(const Record& record) {
+namespace {
+
+double rounding_of(std::span<const Cell> cells) {
   constexpr double round_off = 1e-14;
   constexpr double exact = 1e-12;  // a reference this good is as good as rounding lets it be
   double floor = 0;
-  for (const Cell& cell : record.cells) {
+  for (const Cell& cell : cells) {
     if (cell.points.empty()) continue;
     const double reference = std::isfinite(cell.reference_value) ? std::abs(cell.reference_value) : 0;
     const double largest = exact * (reference + std::abs(cell.points.front().excess_risk));
@@ -454,9 +456,15 @@ double rounding_floor(const Record& record) {
   return floor;
 }
 
-double shown_floor(const Record& record) {
-  double floor = rounding_floor(record);
-  for (const Cell& cell : record.cells) {
+}  // namespace
+
+double rounding_floor(const Record& record) { return rounding_of(record.cells); }
+
+double shown_floor(const Record& record) { return shown_floor(record.cells); }
+
+double shown_floor(std::span<const Cell> cells) {
+  double floor = rounding_of(cells);
+  for (const Cell& cell : cells) {
     if (cell.points.empty()) continue;
     if (std::isfinite(cell.reference_accuracy)) floor = std::max(floor, cell.reference_accuracy);
     const Point& last = cell.points.back();
@@ -467,11 +475,15 @@ double shown_floor(const Record& record) {
   return floor;
 }
 
+std::string risk_text(double risk, double floor, int digits) {
+  return risk <= 0 || risk < floor ? "0" : significant(risk, digits);
+}
+
 std::string floor_text(const Record& record) {
   const double floor = shown_floor(record);
   const bool unsure = std::ranges::any_of(record.cells, [&](const Cell& c) { return c.reference_accuracy == floor; });
   return "less than " + significant(floor, 2) +
-         (unsure ? ", to which the reference optimum is known" : ", which rounding alone can make");
+         (unsure ? ", the accuracy of the reference optimum" : ", the size of rounding errors");
 }
 
 double sign_test(Index lower, Index higher) {
@@ -589,8 +601,7 @@ std::string ranking_text(const Record& record, Index width, bool color) {
   if (const std::string text = zero_note(record, standings, many, floor); !text.empty()) out += said(text);
   if (const std::string text = recommendation(record, standings); !text.empty()) out += "\n" + said(text);
   if (!record.tunings.empty()) {
-    out += "\n" + said("Tuning, which no number above counts:") + "\n" +
-           tuning_table(record, standings).text(width, color);
+    out += "\n" + said("Tuning (not counted above):") + "\n" + tuning_table(record, standings).text(width, color);
   }
   for (const std::string& text : advice(record, standings)) out += "\n" + said(text, Ink::warning);
   for (const std::string& text : advice_on_failures(record)) out += "\n" + said(text, Ink::warning);

@@ -5,6 +5,7 @@
 #include <array>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -57,8 +58,9 @@ struct Standing {
   }
 };
 
-/// The methods of a record, best first: by the share of runs that reached the target, then by the median of iterations
-/// to it, then by the recommended final risk.
+/// The methods of a record, best first: those with a median of iterations to the target by the share of runs that
+/// reached it, then by this median; the others by the share that diverged or failed, then by the share
+/// that reached it, then by the recommended final risk.
 std::vector<Standing> rank(const Record& record);
 
 /// Excess risks below it are round-off: 1e-13 of the risk at the start, or the accuracy of the reference if that is
@@ -69,7 +71,11 @@ double rounding_floor(const Record& record);
 /// Below this, a final excess risk J(w) - J(w^o) is nothing but rounding, or the error of the reference: it is shown as
 /// 0. If J(w^o) = 0, small risks are real and are shown.
 double shown_floor(const Record& record);
-/// What such a 0 means: "less than 2e-15, which rounding alone can make".
+/// The same of some of its runs.
+double shown_floor(std::span<const Cell> cells);
+/// An excess risk as tables and progress show it: 0 below such a floor.
+std::string risk_text(double risk, double floor, int digits);
+/// What such a 0 means: "less than 2e-15, the size of rounding errors".
 std::string floor_text(const Record& record);
 
 /// The two methods with the lowest final excess risks (of the recommended iterates), compared seed by seed.

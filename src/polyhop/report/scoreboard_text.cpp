@@ -28,11 +28,15 @@ std::string ratio_text(double ratio) {
 
 std::string part_of(Index part, Index whole) { return fmt::format("{}/{}", part, whole); }
 
-// A geometric mean, and of how many instances where those are not all; of fewer than half, that alone.
+// A geometric mean, and of how many instances where those are not all. Where they are few, often the easy ones, the
+// mean itself is in brackets; where they are fewer than half, it is left out.
 std::string mean_text(const ScoreSummary& s, Index instances) {
   if (s.averaged == 0) return "-";
-  const std::string over = s.averaged < instances ? " (" + part_of(s.averaged, instances) + ")" : "";
-  return (2 * s.averaged < instances ? "-" : ratio_text(s.mean)) + over;
+  if (s.averaged == instances) return ratio_text(s.mean);
+  const std::string of = part_of(s.averaged, instances);
+  if (2 * s.averaged < instances) return "- (" + of + ")";
+  if (5 * s.averaged < 4 * instances) return "(" + ratio_text(s.mean) + ") " + of;
+  return ratio_text(s.mean) + " (" + of + ")";
 }
 
 // Of all instances: one where a method did not run, or nobody got there, is not within anything.
@@ -164,19 +168,15 @@ std::string goal_note(const Scoreboard& board, Score score) {
   return fmt::format(" The baseline was tuned for something else on {}.", fmt::join(others, ", "));
 }
 
-std::vector<TextTable::Column> instance_columns(const Scoreboard& board) {
-  std::vector<TextTable::Column> columns = {{"instance", left}};
-  for (const auto& method : board.methods) columns.push_back({method, right});
-  return columns;
-}
-
-// What stands in a table of instances x methods, and below it.
+// What stands in a table of instances x methods, the best method first, and below it.
 template <class Text>
 Grid instances_by_methods(const Scoreboard& board, const Text& text) {
-  Grid grid{instance_columns(board), {}};
+  Grid grid{{{"instance", left}}, {}};
+  const std::vector<std::size_t> order = ranked(board);
+  for (const std::size_t m : order) grid.columns.push_back({board.methods[m], right});
   for (const ScoreInstance& instance : board.instances) {
     std::vector<std::string> row = {instance.name};
-    for (const MethodScore& score : instance.methods) row.push_back(text(score));
+    for (const std::size_t m : order) row.push_back(text(instance.methods[m]));
     grid.rows.push_back(std::move(row));
   }
   return grid;
@@ -185,7 +185,7 @@ Grid instances_by_methods(const Scoreboard& board, const Text& text) {
 template <class Text>
 void add_summary_row(Grid& grid, const Scoreboard& board, const std::string& title, Score score, const Text& text) {
   std::vector<std::string> row = {title};
-  for (const MethodSummary& s : board.summaries) row.push_back(text(s.scores[score]));
+  for (const std::size_t m : ranked(board)) row.push_back(text(board.summaries[m].scores[score]));
   grid.rows.push_back(std::move(row));
 }
 
@@ -307,11 +307,12 @@ std::string scoreboard_headline(const Scoreboard& board) {
 }
 
 constexpr std::string_view how_to_read =
-    "Ratios to that step, below 1 is better; geometric means, with how many instances they are over in brackets. -: "
-    "the "
-    "method never got there, or on fewer than half of the instances. Within 1.05: on how many instances it took at "
-    "most "
-    "1.05 times the iterations. Solved: where most of its runs reached the target. Worst: its largest ratio.";
+    "Ratios to that step (below 1 is better): geometric means, with the number of instances in brackets; where those "
+    "are fewer than four in five, the mean is in brackets, as it says little. -: the method never got there, or on "
+    "fewer than half of the instances; +: it did, and the step did not. Each score is compared with the step that was "
+    "tuned for it, where there is one. "
+    "Within 1.05: the number of instances on which it took at most 1.05 times the iterations. Solved: where most of "
+    "its runs reached the target. Worst: its largest ratio.";
 
 std::string scoreboard_text(const Scoreboard& board, Index width, bool color) {
   return plain(summary_grid(board), width, color, true) + "\n" + paragraph(how_to_read, width) +
@@ -327,7 +328,9 @@ std::string scoreboard_markdown(const Scoreboard& board, const MarkdownOptions& 
   out += "## Over all instances\n\n" + markdown(summary_grid(board));
   out +=
       "Instances on which a method ran; geometric means, with how many instances they are over where some have no "
-      "ratio, and a dash where fewer than half have one; instances within 1.05, 1.5 and 3 times the baseline's "
+      "ratio, themselves in brackets where fewer than four in five have one, and a dash where fewer than half have "
+      "one; "
+      "instances within 1.05, 1.5 and 3 times the baseline's "
       "iterations; instances where most runs reached the target; runs that diverged; runs that the searches for "
       "constants took, which no ratio counts; the largest ratio of iterations. Most solved first.\n\n";
   out += "## Against the best of all tuned methods\n\n" + markdown(best_grid(board));

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "polyhop/report/median_curve.hpp"
+#include "polyhop/report/ranking.hpp"
 #include "polyhop/report/text_table.hpp"
 
 namespace polyhop {
@@ -165,7 +166,11 @@ std::string without_last_blanks(std::string line) {
 std::string text_plot(const Record& record, Index width, Index height, const TextPlotOptions& options) {
   const Index room_for_axis_name = 2 + std::ssize(name_of(options.x));
   const bool plain = options.plain;
-  const auto curves = median_curves(record, options.x, options.y);
+  auto curves = median_curves(record, options.x, options.y);
+  const std::vector<Standing> standings = rank(record);
+  std::ranges::stable_sort(curves, {}, [&](const MedianCurve& curve) {
+    return std::ranges::find(standings, curve.method, &Standing::method) - standings.begin();
+  });
   const auto frame = window_of(curves);
   if (!frame) return "";
   Canvas canvas(std::max(width - margin - 1 - room_for_axis_name, least_columns), std::max(height, least_rows));

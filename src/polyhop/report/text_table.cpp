@@ -247,7 +247,9 @@ std::string significant(double x, int digits) {
   if (std::isinf(x)) return x > 0 ? "inf" : "-inf";
   if (x == 0) return "0";  // no "-0"
   std::array<char, 64> buffer{};
-  const int precision = std::clamp(digits, 1, 17);
+  const double size = std::abs(x);
+  const int before_point = size < 9.5 || size >= 999.5 ? 1 : size < 99.5 ? 2 : 3;
+  const int precision = std::clamp(digits, before_point, 17);
   const auto result =
       std::to_chars(buffer.data(), buffer.data() + buffer.size(), x, std::chars_format::general, precision);
   return {buffer.data(), result.ptr};
@@ -303,21 +305,23 @@ Index TextTable::least(std::size_t column) const {
 std::vector<TextTable::Columns> TextTable::panels(Index total) const {
   Columns all(columns_.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
-  const auto fits = [&](const Columns& columns) {
+  const auto first_text = std::ranges::find(columns_, Align::left, &Column::align) - columns_.begin();
+  const auto fits = [&](const Columns& columns, Index name) {
     Index sum = -gap;
-    for (const std::size_t j : columns) sum += gap + least(j);
+    for (const std::size_t j : columns) sum += gap + (static_cast<Index>(j) == first_text ? name : least(j));
     return sum <= total;
   };
-  if (total <= 0 || fits(all)) return {all};
-  const auto first_text = std::ranges::find(columns_, Align::left, &Column::align) - columns_.begin();
-  const Columns keys(all.begin(), all.begin() + std::min<Index>(first_text + 1, std::ssize(all)));
+  if (total <= 0 || first_text == std::ssize(all) || fits(all, least(first_text))) return {all};
+  // Where there are several tables anyway, one more costs less than names in many lines.
+  const Index name = std::max(least(first_text), std::min(natural(first_text), total / 2));
+  const Columns keys(all.begin(), all.begin() + first_text + 1);
   std::vector<Columns> out = {keys};
   for (std::size_t j = keys.size(); j < all.size();) {
     std::size_t end = j + 1;
     while (end < all.size() && columns_[end].beside) ++end;
     Columns longer = out.back();
     longer.insert(longer.end(), all.begin() + static_cast<Index>(j), all.begin() + static_cast<Index>(end));
-    if (fits(longer) || out.back().size() == keys.size()) {
+    if (fits(longer, name) || out.back().size() == keys.size()) {
       out.back() = std::move(longer);
     } else {
       out.push_back(keys);

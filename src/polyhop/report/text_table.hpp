@@ -40,7 +40,8 @@ std::string paragraph(std::string_view text, Index width, Index indent = 0);
 enum class Ink { bold, dim, good, warning, bad };
 std::string colored(const std::string& text, Ink ink);
 
-/// `x` with at most `digits` significant digits: 1.23e-07, 0.00123, 587, 1.23e+04, inf, nan.
+/// `x` with at most `digits` significant digits: 1.23e-07, 0.00123, 587, 1.23e+04, inf, nan. Numbers below 1000 have
+/// all digits before the point, even if those are more: 587, not 5.9e+02.
 std::string significant(double x, int digits);
 
 /// The same for counts and sizes, with k, M, G, T from 1000 on: 587, 12.3k, 4.56M. `digits` >= 3.
@@ -57,7 +58,7 @@ class TextTable {
   struct Column {
     std::string header;
     Align align = Align::left;
-    bool beside = false;  // never parted from the column before it
+    bool beside = false;  // always in the same table as the column before it
   };
 
   explicit TextTable(std::vector<Column> columns);

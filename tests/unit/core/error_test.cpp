@@ -80,13 +80,27 @@ TEST(NearestName, SharesALetterAtLeast) {
   EXPECT_EQ(nearest_name("aa", columns), "a");
 }
 
+TEST(NearestName, TakesNoNoticeOfCase) {
+  EXPECT_EQ(nearest_name("GAP", rules), "gap");
+  const std::vector<std::string> methods = {"GAP tight", "GAP"};
+  EXPECT_EQ(nearest_name("gap", methods), "GAP");
+}
+
+TEST(NearestName, FindsTheOnlyOneThatBeginsSo) {
+  const std::vector<std::string> flags = {"--figure", "--font", "--force"};
+  EXPECT_EQ(nearest_name("--fig", flags), "--figure");
+  EXPECT_EQ(nearest_name("--fo", flags), "") << "which of two?";
+  EXPECT_EQ(nearest_name("Con", rules), "constant");
+  EXPECT_EQ(nearest_name("co", rules), "") << "too short to tell";
+}
+
 TEST(NearestName, FindsNothingAmongNothing) { EXPECT_EQ(nearest_name("gap", {}), ""); }
 
 TEST(Suggestion, NamesTheNearestOrAll) {
   EXPECT_EQ(suggestion("polyack", rules), "; did you mean 'polyak'?");
   EXPECT_EQ(suggestion("newton", rules), "; allowed: constant, polyak, gap, tuned");
   const std::vector<std::string> columns = {"age", "income, yearly", "has car"};
-  EXPECT_EQ(suggestion("newton", columns), "; allowed: age, 'income, yearly', 'has car'");
+  EXPECT_EQ(suggestion("newton", columns), "; allowed: 'age', 'income, yearly', 'has car'") << "all quoted or none";
 }
 
 }  // namespace

@@ -78,7 +78,7 @@ TEST_F(NumberFile, RefusesAMissingFile) {
 TEST_F(NumberFile, RefusesADirectory) {
   const auto error = refusal([&] { return read_numbers("start", folder_.string()); });
   EXPECT_EQ(error.path(), "start");
-  EXPECT_EQ(error.message(), "'" + folder_.string() + "': is a directory, expected a file");
+  EXPECT_EQ(error.message(), "'" + folder_.string() + "': is a folder; expected a file");
 }
 
 }  // namespace

@@ -15,6 +15,13 @@ TEST(CountOf, HasAPluralForAllButOne) {
   EXPECT_EQ(count_of(3, "link carries", "links carry"), "3 links carry");
 }
 
+TEST(Series, HasCommasAndAWordBeforeTheLast) {
+  EXPECT_EQ(series({}), "");
+  EXPECT_EQ(series({"a"}), "a");
+  EXPECT_EQ(series({"a", "b"}), "a and b");
+  EXPECT_EQ(series({"a", "b", "c"}, "or"), "a, b or c");
+}
+
 TEST(DurationText, HasNoExponents) {
   EXPECT_EQ(duration_text(0), "0 s");
   EXPECT_EQ(duration_text(0.00013), "0.13 ms");

@@ -281,7 +281,7 @@ TEST(TomlReader, RefusesPathsThatAreNoReadableFiles) {
   const Folder folder;
   expect_file_refused(folder.file("missing.toml"), 0, "No such file");
   expect_file_refused("", 0, "No such file");
-  expect_file_refused(folder.file(""), 0, "a directory");
+  expect_file_refused(folder.file(""), 0, "is a folder; expected a file");
   expect_file_refused("/dev/zero", 0, "a device");
   const std::string pipe = folder.file("pipe");
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);

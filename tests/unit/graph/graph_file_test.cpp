@@ -154,7 +154,7 @@ TEST_F(GraphFile, NumberOfAgentsMustAgreeWhereItIsStated) {
 TEST_F(GraphFile, RefusesWhatIsNotAFile) {
   EXPECT_EQ(error_of(folder_ / "none.txt"), "none.txt: graph.file: no such file");
   std::filesystem::create_directory(folder_ / "folder.txt");
-  EXPECT_EQ(error_of(folder_ / "folder.txt"), "folder.txt: graph.file: is a directory, expected a file");
+  EXPECT_EQ(error_of(folder_ / "folder.txt"), "folder.txt: graph.file: is a folder; expected a file");
   const std::string pipe = folder_ / "pipe.txt";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   EXPECT_EQ(error_of(pipe), "pipe.txt: graph.file: is a pipe, device or socket, expected a regular file");

@@ -65,7 +65,7 @@ TEST_F(ByteSourceTest, RefusesWhatIsNoOrdinaryFile) {
   EXPECT_EQ(refusal_of(file("missing.csv")), "no such file; did you mean 'missing1.csv'?");
   EXPECT_EQ(refusal_of(file("no/such/folder.csv")), "no such file");
   std::filesystem::create_directory(file("folder.csv"));
-  EXPECT_EQ(refusal_of(file("folder.csv")), "is a directory, expected a file");
+  EXPECT_EQ(refusal_of(file("folder.csv")), "is a folder; expected a file");
   ASSERT_EQ(::mkfifo(file("pipe.csv").c_str(), 0600), 0);
   for (const std::string& path : {file("pipe.csv"), std::string("/dev/zero")}) {
     EXPECT_EQ(refusal_of(path), "is a pipe, device or socket, expected a regular file");

@@ -87,15 +87,13 @@ TEST_F(CsvReader, ReadsFeaturesAlone) {
 }
 
 TEST_F(CsvReader, RefusesAMissingValueWithItsRowAndColumn) {
-  const std::string skip = "leave the row out: --skip-missing (in an experiment: skip_missing = true)";
-  EXPECT_EQ(refusal("a.csv", "x,age,y\n1,2,3\n1,,3\n"),
-            "3: column 2 ('age'): a value is missing; fill it in, " + skip +
-                ", or leave the column out: --drop age (in an experiment: drop = \"age\")");
+  const std::string skip = "leave the row out: skip_missing = true";
+  EXPECT_EQ(refusal("a.csv", "x,age,y\n1,2,3\n1,,3\n"), "3: column 2 ('age'): a value is missing; fill it in, " + skip +
+                                                            ", or leave the column out: drop = \"age\"");
   EXPECT_EQ(refusal("a.csv", "x,age,y\n1,NA,3\n", {.features = {"x", "age"}}),
             "2: column 2 ('age'): a value is missing (\"NA\"); fill it in, or leave the row out: --skip-missing");
-  EXPECT_EQ(refusal("a.csv", "1,2\nnan,3\n"),
-            "2: column 1: a value is missing (\"nan\"); fill it in, " + skip +
-                ", or leave the column out: --drop 1 (in an experiment: drop = \"1\")");
+  EXPECT_EQ(refusal("a.csv", "1,2\nnan,3\n"), "2: column 1: a value is missing (\"nan\"); fill it in, " + skip +
+                                                  ", or leave the column out: drop = \"1\"");
   EXPECT_EQ(refusal("a.csv", "x,y\n1,red\n2,\n"), "3: column 2 ('y'): a value is missing; fill it in, or " + skip);
   // A model's data are no experiment's.
   EXPECT_EQ(refusal("a.csv", "x,z\n1,2\n2,\n", {.has_targets = false}),
@@ -106,9 +104,9 @@ TEST_F(CsvReader, RefusesAllMissingValuesAtOnce) {
   EXPECT_EQ(
       refusal("a.csv", "x,age,bmi,y\n1,2,3,4\n1,,3,4\n1,NA,?,4\n1,2,3,\n"),
       "3: values are missing in 3 of 4 rows: column 2 ('age') (2), column 3 ('bmi') (1), column 4 ('y') (1); fill "
-      "them in, leave these rows out: --skip-missing (in an experiment: skip_missing = true), or leave the columns "
+      "them in, leave these rows out: skip_missing = true, or leave the columns "
       "out: "
-      "--drop age,bmi (in an experiment: drop = \"age,bmi\")");
+      "drop = \"age,bmi\"");
 }
 
 TEST_F(CsvReader, SkipsAndCountsRowsThatLackAValueTheyNeed) {
@@ -134,13 +132,32 @@ TEST_F(CsvReader, RefusesAllColumnsOfTextAtOnceAndMissingValuesBeside) {
   } catch (const InputError& e) {
     ASSERT_EQ(e.all().size(), 2U);
     EXPECT_EQ(e.line(), 2);
-    EXPECT_EQ(
-        e.message(),
-        "expected numbers, but found text in column 2 ('city') (\"Ulm\"), column 3 ('name') (\"Ann\"); turn text "
-        "into numbers first, or leave the columns out: --drop city,name (in an experiment: drop = \"city,name\")");
+    EXPECT_EQ(e.message(),
+              "expected numbers, but found text in column 2 ('city') (\"Ulm\"), column 3 ('name') (\"Ann\"); turn text "
+              "into numbers first, or leave the columns out: drop = \"city,name\"");
     EXPECT_EQ(e.all()[1].line(), 3);
     EXPECT_TRUE(e.all()[1].message().starts_with("column 1 ('x'): a value is missing; ")) << e.all()[1].message();
   }
+}
+
+TEST_F(CsvReader, NamesFlagsWhereThoseChooseTheColumns) {
+  const DataFormat flags{.choice = {.by_flags = true}};
+  EXPECT_EQ(refusal("a.csv", "x,my age,y\n1,2,3\n1,,3\n", flags),
+            "3: column 2 ('my age'): a value is missing; fill it in, leave the row out: --skip-missing, or leave the "
+            "column out: --drop 'my age'");
+  const std::string told = refusal("a.csv", "who,x,y\nAnn,1,3\nBob,2,4\nCy,3,5\n", flags);
+  EXPECT_TRUE(told.ends_with("--drop who; if it names the samples, write --id who")) << told;
+}
+
+TEST_F(CsvReader, SaysWhichColumnMayBeTheTarget) {
+  const std::string text = "who,ill,age,town,cost\nAnn,yes,4,Ulm,1\nBob,no,5,Rome,2\nCy,no,6,Bonn,3\n";
+  const std::string told = refusal("a.csv", text, {.choice = {.by_flags = true}});
+  EXPECT_NE(told.find(", or leave the other columns out: --drop who,town; the target is column 5 ('cost'), the last; "
+                      "if it should be column 2 ('ill'), write --target ill"),
+            std::string::npos)
+      << told;
+  const std::string named = refusal("a.csv", text, {.target = "cost", .choice = {.by_flags = true}});
+  EXPECT_NE(named.find("leave the columns out: --drop who,ill,town; if"), std::string::npos) << named;
 }
 
 TEST_F(CsvReader, SaysHowAColumnMayNameTheSamples) {
@@ -148,9 +165,8 @@ TEST_F(CsvReader, SaysHowAColumnMayNameTheSamples) {
   const auto told = [&](const std::string& text, const DataFormat& format = {}) {
     return refusal("a.csv", text, format);
   };
-  EXPECT_TRUE(
-      told("who,x,y\nAnn,1,3\nBob,2,4\nCy,3,5\n")
-          .ends_with("--drop who (in an experiment: drop = \"who\"); if it names the samples, " + taken + "who"));
+  EXPECT_TRUE(told("who,x,y\nAnn,1,3\nBob,2,4\nCy,3,5\n")
+                  .ends_with("drop = \"who\"; if it names the samples, " + taken + "who"));
   EXPECT_TRUE(told("who,x,town,y\nAnn,1,Ulm,3\nBob,2,Ulm,4\nCy,3,Rome,5\n")
                   .ends_with("; if column 1 ('who') names the samples, " + taken + "who"));
   for (const char* text : {"town,x,y\nUlm,1,3\nRome,2,4\nUlm,3,5\n",  // not all different
@@ -164,11 +180,11 @@ TEST_F(CsvReader, SaysHowAColumnMayNameTheSamples) {
 TEST_F(CsvReader, RefusesTextAmongFeatures) {
   EXPECT_EQ(refusal("a.csv", "x,city,y\n1,Ulm,3\n"),
             "2: column 2 ('city'): found \"Ulm\", expected a number; turn text into numbers first, or leave the column "
-            "out: --drop city (in an experiment: drop = \"city\")");
+            "out: drop = \"city\"");
   EXPECT_EQ(
       refusal("a.csv", "x;y\n1,5;3\n"),
       "2: column 1 ('x'): found \"1,5\", expected a number; write 1.5, not 1,5; turn other text into numbers first, "
-      "or leave the column out: --drop x (in an experiment: drop = \"x\")");
+      "or leave the column out: drop = \"x\"");
   // A model needs its features.
   EXPECT_EQ(refusal("a.csv", "x,city,y\n1,Ulm,3\n", {.features = {"x", "city"}}),
             "2: column 2 ('city'): found \"Ulm\", expected a number; turn text into numbers first");

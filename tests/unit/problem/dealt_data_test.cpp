@@ -145,11 +145,11 @@ TEST_F(DealtDataFiles, FilesOfTheAgentsWithOtherColumnsAreRefusedByName) {
     return error.message();
   };
   const std::string other = second("a,c,y\n1,2,3\n");
-  EXPECT_TRUE(has(other, "site-0.csv") && has(other, "lacks 'b' and has 'c' besides") && has(other, "--drop b,c"))
+  EXPECT_TRUE(has(other, "site-0.csv") && has(other, "lacks 'b' and has 'c' besides") && has(other, "drop = \"b,c\""))
       << other;
   EXPECT_TRUE(has(second("a,y\n1,2\n"), "lacks 'b'"));
   EXPECT_TRUE(has(second("a,b,c,y\n1,2,3,4\n"), "has 'c' besides"));
-  EXPECT_TRUE(has(second("y,a,b\n1,2,3\n"), "--target y"));
+  EXPECT_TRUE(has(second("y,a,b\n1,2,3\n"), "target = \"y\""));
   EXPECT_TRUE(has(second("1,2,3\n"), "only one of them names its columns"));
 }
 

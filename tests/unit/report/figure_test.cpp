@@ -358,6 +358,7 @@ TEST(FigureFont, IsANameASizeOrBoth) {
     return std::pair(read.name, read.size);
   };
   EXPECT_EQ(font("9"), std::pair(std::string("Helvetica"), 9.0));
+  EXPECT_EQ(font("9pt"), std::pair(std::string("Helvetica"), 9.0));
   EXPECT_EQ(font("Times"), std::pair(std::string("Times"), 8.0));
   EXPECT_EQ(font("Times New Roman,10.5"), std::pair(std::string("Times New Roman"), 10.5));
   for (const char* bad : {"", "Times,", ",9", "Times,0", "0", "-3", "Times,100", "a'b", "9pt,", "Times,nan"}) {

@@ -32,7 +32,7 @@ TEST(Scoreboard, RatiosAreOfMediansToTheTunedMethods) {
   EXPECT_EQ(board.instances[0].methods[1].value[Score::iterations], 20);
   EXPECT_EQ(ratio(board, 0, 0), 1);
   EXPECT_EQ(ratio(board, 0, 1), 0.5);
-  // A run of `run` sends 3 vectors an iteration.
+  // A run of `run` sends 3 vectors per iteration.
   EXPECT_EQ(board.instances[0].methods[1].value[Score::vectors], 60);
   EXPECT_EQ(ratio(board, 0, 1, Score::vectors), 0.5);
 }

@@ -43,9 +43,10 @@ TEST(ScoreboardText, HeadlineSaysWhatIsComparedWithWhat) {
 
 TEST(ScoreboardText, HasALineForEachMethodAndEachInstance) {
   const std::string text = scoreboard_text(make_scoreboard(two()));
-  EXPECT_TRUE(holds(text, "\nGAP     2/2   0.5 (1/2)  0.5 (1/2) ")) << text;
+  EXPECT_TRUE(holds(text, "\nGAP     2/2   (0.5) 1/2  (0.5) 1/2 ")) << text;
   EXPECT_TRUE(holds(text, "never on b")) << text;
-  EXPECT_TRUE(holds(text, "Within 1.05: on how many instances it took at most 1.05 times the iterations")) << text;
+  EXPECT_TRUE(holds(text, "Within 1.05: the number of instances on which it took at most 1.05 times the iterations"))
+      << text;
   EXPECT_TRUE(holds(text, "\na                   1        0.5\nb                   1          -\n")) << text;
 }
 
@@ -77,6 +78,19 @@ TEST(ScoreboardText, AMeanOverFewInstancesIsNoWin) {
   EXPECT_EQ(board.methods[ranked(board).back()], "rare");
 }
 
+TEST(ScoreboardText, SaysWithWhatEachScoreIsCompared) {
+  EXPECT_TRUE(holds(scoreboard_text(make_scoreboard(two())),
+                    "+: it did, and the step did not. Each score is compared with the step that was tuned for it, "
+                    "where there is one."));
+}
+
+TEST(ScoreboardText, MethodsStandInTheOrderOfTheRanking) {
+  const std::vector<Record> records = {instance("a", {run("slow", 0, 40), run("tuned", 0, 20), run("fast", 0, 10)})};
+  const std::string text = scoreboard_text(make_scoreboard(records));
+  EXPECT_TRUE(holds(text, "\ninstance        fast  tuned  slow\n")) << text;
+  EXPECT_TRUE(holds(text, "\na                0.5      1     2\n")) << text;
+}
+
 TEST(ScoreboardMarkdown, HasATableForEachScore) {
   const std::string text = scoreboard_markdown(make_scoreboard(two()), {"polyhop run x", false});
   EXPECT_TRUE(text.starts_with("# Scoreboard\n"));
@@ -86,7 +100,7 @@ TEST(ScoreboardMarkdown, HasATableForEachScore) {
   }
   EXPECT_TRUE(holds(text, "| a | 5 | ring | logistic | 2 | 0.001 | 0 | 0.125 | 7 | 700 | 2.1k |\n")) << text;
   EXPECT_TRUE(holds(text, "| b | 1 | - |\n"));
-  EXPECT_TRUE(holds(text, "| geometric mean | 1 | 0.5 (1/2) |\n"));
+  EXPECT_TRUE(holds(text, "| geometric mean | 1 | (0.5) 1/2 |\n"));
   EXPECT_TRUE(holds(text, "    polyhop run x\n"));
   EXPECT_FALSE(holds(text, "figures/"));
 }

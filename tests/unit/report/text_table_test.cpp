@@ -125,6 +125,20 @@ TEST(TextTable, ColumnsWithoutRoomFollowBelowWithTheNamesAgain) {
             "gradient-tracking\n");
 }
 
+TEST(TextTable, NamesStayWholeWhereThereAreSeveralTablesAnyway) {
+  TextTable table({{"method"}, {"iterations", Align::right}, {"vectors", Align::right}, {"remark"}});
+  table.add({"exact diffusion, tuned", "10", "20", "unquestionably diverged"});
+  EXPECT_EQ(table.text(46),
+            "method                  iterations  vectors\n"
+            "----------------------  ----------  -------\n"
+            "exact diffusion, tuned          10       20\n"
+            "\n"
+            "method                  remark\n"
+            "----------------------  ----------------------\n"
+            "exact diffusion, tuned  unquestionably\n"
+            "                        diverged\n");
+}
+
 TEST(TextTable, ColumnsThatBelongTogetherAreNotParted) {
   TextTable table(
       {{"#", Align::right}, {"m"}, {"last", Align::right}, {"averaged", Align::right}, {"90%", Align::right, true}});
@@ -208,6 +222,10 @@ TEST(Significant, KeepsTheDigitsThatMatter) {
   EXPECT_EQ(significant(0.0012345, 3), "0.00123");
   EXPECT_EQ(significant(587, 3), "587");
   EXPECT_EQ(significant(12345, 3), "1.23e+04");
+  EXPECT_EQ(significant(110, 2), "110") << "an exponent would be longer and say less";
+  EXPECT_EQ(significant(25.4, 1), "25");
+  EXPECT_EQ(significant(9.96, 1), "10");
+  EXPECT_EQ(significant(999.7, 2), "1e+03");
   EXPECT_EQ(significant(0.5, 3), "0.5");
   EXPECT_EQ(significant(-2, 3), "-2");
   EXPECT_EQ(significant(-0.0, 3), "0");
