@@ -32,7 +32,7 @@ step = {{ rule = "gap", bound = "tight", damping = "rows", project = true, relax
 name = "constant"
 step = {{ rule = "constant", value = {GRID} }}
 """
-# Ratios seen: 1.75, 1.10, 0.83 on these seeds; docs/reproduction.md has others.
+# Ratios seen: 1.70, 1.10, 0.83 on these seeds; docs/reproduction.md has others.
 BANDS = {"paper": (1.5, 2.1), "tight": (1.0, 1.4), "tight 1.5": (0.75, 1.1)}
 
 
