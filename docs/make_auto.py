@@ -38,7 +38,7 @@ FEATURES = {"diabetes": 10, "breast-cancer": 30, "wine": 13, "digits": 64}
 CLASSES = {"wine": 3, "digits": 10}
 WORK = 1e8  # multiply-adds of a run, at most, but at least 100 iterations
 PARTITIONS = ['{ kind = "iid" }', '{ kind = "label" }', '{ kind = "dirichlet", alpha = 0.5 }', '{ kind = "dirichlet", alpha = 0.1 }',
-              '{ kind = "sizes", alpha = 0.5 }']
+              '{ kind = "sizes", alpha = 0.5 }', '{ kind = "blocks" }']
 BASELINES = {"atc": "atc", "exact diffusion": "exact-diffusion", "tracking": "gradient-tracking"}
 GOALS = {"last": "final-risk", "averaged": "final-risk-averaged"}
 ON_BOARD = {f"{method} for the {goal}": f"{name} {goal}" for name, method in
@@ -247,11 +247,10 @@ def main():
     keys = [("atc", "last"), ("atc", "averaged"), ("best", "last"), ("best", "averaged"), ("vectors", "last")]
     lines += [f"| {r['name']} | " + " | ".join(", ".join(f"{r[k][0][key]:.2g}" for key in keys) for k in kinds) + " |" for r in results]
     place = "board" if args.board else "drawn"
-    if args.board:
-        names = results[0]["costs"]
-        to_it = [f"| to {TARGET:g}: iterations, vectors | " + " | ".join(names) + " |", "|---|" + "---|" * len(names)]
-        to_it += [f"| {r['name']} | " + " | ".join(reached(r["costs"][n]) for n in names) + " |" for r in results]
-        lines += ["", *to_it]
+    names = results[0]["costs"]
+    to_it = [f"| to {TARGET:g}: iterations, vectors | " + " | ".join(names) + " |", "|---|" + "---|" * len(names)]
+    to_it += [f"| {r['name']} | " + " | ".join(reached(r["costs"][n]) for n in names) + " |" for r in results]
+    lines += ["", *to_it]
     (args.out / f"{place}-{args.draw}.json").write_text(json.dumps([{k: str(v) for k, v in r.items()} for r in results], indent=1))
     if not args.dry:
         put("auto-rule.md", place, table)

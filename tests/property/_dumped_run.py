@@ -35,7 +35,7 @@ class DumpedRun:
 
     def is_single(self):
         """Whether gradients are numbers times single samples."""
-        return self.given["l2"] == 0 and self.given["gradient"] == "plain" and self.index.shape[2] == 1
+        return self.given["l2"] == 0 and self.given["gradient"] == "plain" and self.index.shape[2] == 1 and not self.given["own"]
 
     def describe(self):
         return f"n={self.folder.name} " + json.dumps(self.given)

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cmath>
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "support/algorithm_sets.hpp"
 #include "support/isolated_runtime.hpp"
 #include "support/networks.hpp"
+#include "support/own_costs.hpp"
 #include "support/trial.hpp"
 
 namespace polyhop::algorithm_test {
@@ -149,6 +151,43 @@ TEST(Automatic, UsesOnlyWhatItWasSentByEpochs) {
     for (std::size_t k = 0; k < copied.size(); ++k) {
       EXPECT_EQ(alone.traffic[k].vectors, copied[k].vectors);
       EXPECT_EQ(alone.traffic[k].scalars, copied[k].scalars);
+    }
+  }
+}
+
+// Costs given as functions, of agents whose data do not fit.
+ObjectiveProblem own_costs(Element precision, Batch batch) {
+  ProblemOptions options;
+  options.dimension = 3;
+  options.samples = 4;
+  options.noise = 3;
+  const auto costs = std::make_shared<test::OwnCosts>(make_problem(options, 5, seed), "logistic", 0.01);
+  return ObjectiveProblem(costs, batch, Sampling::uniform, precision);
+}
+
+TEST(Automatic, GivesTheBitsOfAnUnbrokenRunOnOwnCosts) {
+  constexpr Index iterations = 72;
+  const CombinationMatrix matrix = test::network_of(Topology::path, 5);
+  for (const Element precision : {Element::float64, Element::float32}) {
+    for (const Batch batch : {Batch{1, false}, Batch{2, false}, Batch{0, true}}) {
+      for (const Index end : {Index{0}, iterations}) {
+        const ObjectiveProblem problem = own_costs(precision, batch);
+        const auto path = [&](const test::Launch& launch, const Snapshot* resume, Index first) {
+          return test::follow(matrix, problem, nullptr, {}, iterations, launch, seed, resume, first, "auto",
+                              GradientEstimate::plain, end);
+        };
+        const test::Path whole = path(test::threads(1), nullptr, 0);
+        const auto& entries = whole.states.back().entries;
+        const double stage = std::ranges::find(entries, "auto.stage", &Snapshot::Entry::name)->data[0];
+        EXPECT_EQ(std::bit_cast<Index>(stage), 1);
+        EXPECT_TRUE(test::is_finite(whole.states.back()));
+        for (Index stop = 0; stop < iterations; ++stop) {
+          const test::Path rest = path(test::threads(3), &whole.states[stop], stop);
+          ASSERT_TRUE(test::same_bits(rest.states.back(), whole.states.back())) << "stopped after " << stop;
+        }
+        const test::Path alone = path(test::launch_isolated, nullptr, 0);
+        EXPECT_TRUE(test::same_bits(alone.states.back(), whole.states.back()));
+      }
     }
   }
 }

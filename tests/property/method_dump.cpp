@@ -427,6 +427,61 @@ void add_automatic(Cases& cases) {
   for (const RunCase& run : runs) cases.add("auto", {}, run);
 }
 
+/// `auto` on costs that are functions: noise, data that fit, curvature without a bound, one agent, full gradients.
+void add_own_costs(Cases& cases) {
+  const RunCase runs[] = {
+      {.samples = 20, .iterations = 200, .loss = "logistic", .l2 = 0.1, .noise = 1.0, .own = true},
+      {.topology = "ring", .agents = 8, .dimension = 40, .iterations = 150, .own = true},
+      {.topology = "ring",
+       .agents = 5,
+       .dimension = 4,
+       .samples = 20,
+       .iterations = 120,
+       .loss = "poisson",
+       .l2 = 0.1,
+       .batch = 3,
+       .known_end = true,
+       .own = true},
+      {.topology = "path",
+       .agents = 1,
+       .samples = 30,
+       .iterations = 200,
+       .noise = 3.0,
+       .start = "normal",
+       .known_end = true,
+       .own = true},
+      {.topology = "star",
+       .agents = 5,
+       .samples = 9,
+       .iterations = 60,
+       .loss = "huber",
+       .l2 = 0.1,
+       .noise = 1.0,
+       .minimiser_spread = 0.5,
+       .batch = "all",
+       .own = true},
+      {.topology = "path", .agents = 1, .samples = 9, .iterations = 60, .noise = 3.0, .batch = "all", .own = true},
+      {.topology = "path",
+       .agents = 2,
+       .dimension = 3,
+       .samples = 9,
+       .iterations = 45,
+       .noise = 3.0,
+       .batch = "all",
+       .own = true},
+      {.topology = "complete",
+       .agents = 4,
+       .dimension = 3,
+       .samples = 9,
+       .iterations = 45,
+       .loss = "huber",
+       .l2 = 0.5,
+       .noise = 3.0,
+       .batch = "all",
+       .own = true}};
+  for (const RunCase& run : runs) cases.add("auto", {}, run);
+}
+
 /// Rules that nobody has listed here.
 void add_unlisted(Cases& cases) {
   for (const Value& step : simple_sets()) {
@@ -460,6 +515,7 @@ std::vector<RunCase> cases(const std::filesystem::path& folder) {
   add_estimates(all);
   add_quasi_newton(all);
   add_margins(all);
+  add_own_costs(all);
   return all.take();
 }
 

@@ -60,7 +60,7 @@ class Instance(DumpedRun):
         rule = None if self.rule == "own" else (self.rule, self.step)
         return method_twin.Run(self.A, self.H, self.y, self.start, self.b, problem, (self.name, self.algorithm), rule,
                                self.wo, self.sketch, self.given.get("lambda_B"), self.given["gradient"], self.coins,
-                               self.signs, self.given["iterations"])
+                               self.signs, self.given["iterations"], self.given["own"])
 
     def options(self):
         """The rule's options, given or by default."""
@@ -126,7 +126,7 @@ def automatic_traffic(x, i, twin):
     """(rounds, vectors, scalars) of `auto`: GAP and what it claims; folds and averages; sums up a tree and down."""
     hop, two_hop = directions(x.A)
     parts = [(0, 0, 0)]
-    if i == 0 and x.given["iterations"] > 0:  # how long an epoch is; whether all begin at 0
+    if i == 0 and x.given["iterations"] > 0 and not x.given["own"]:  # how long an epoch is; whether all begin at 0
         length = gap_twin.diameter(x.A)
         parts += [(length, 0, length * hop)] * (2 if x.start.shape[1] <= 200 else 1)
     if twin.stage == 0:
@@ -327,6 +327,9 @@ class MethodOracle(unittest.TestCase):
     def check_stages(self):
         """Runs of `auto` that were compared to their ends have been through all that can happen there."""
         self.assertGreaterEqual(len(self.automatic), LEAST_AUTOMATIC)
+        own = [(x, twin) for x, twin in self.automatic if x.given["own"]]
+        self.check_own_costs(own)
+        self.automatic = [(x, twin) for x, twin in self.automatic if not x.given["own"]]
         summed = [x for x, _ in self.automatic if not x.is_stochastic()]
         self.assertEqual({x.given["loss"] for x in summed}, {"least-squares", "huber", "poisson"})
         passes = [(x, twin) for x, twin in self.automatic if twin.newton is not None]
@@ -347,7 +350,7 @@ class MethodOracle(unittest.TestCase):
         self.assertTrue(kept and all(twin.claims.n > 64 for _, twin in kept), "claims that are kept")
         self.assertLessEqual({32, 64}, {twin.left_at for _, twin in left}, "claims that are not kept")
         self.assertEqual({twin.stage for _, twin in falling}, {1, 2})
-        self.assertTrue(any(twin.descent.raised for _, twin in falling), "trials that are far too long")
+        self.assertTrue(any(twin.descent.along_gradients.raised for _, twin in falling), "trials that are far too long")
         self.assertTrue(any(twin.descent.cut for _, twin in falling), "moves that are cut")
         for what, runs in (("left", left), ("began", began)):
             self.assertLessEqual({1, 3}, {x.b for x, _ in runs}, what)
@@ -359,6 +362,20 @@ class MethodOracle(unittest.TestCase):
         self.assertTrue(any(len(seen) < x.H.shape[1] for x, d in remembering for seen in d.memory), "some were not")
         twice = [len(set(drawn)) < x.b for x, _ in remembering for draws in x.index for drawn in draws]
         self.assertTrue(any(twice), "samples that were drawn twice in a batch")
+
+    def check_own_costs(self, own):
+        """Costs that are functions, too."""
+        self.assertTrue(any(twin.stage == 0 for _, twin in own), "claims that are kept")
+        self.assertTrue(any(twin.limited for _, twin in own), "steps of stage 0 that are limited")
+        self.assertTrue(any(twin.worse for _, twin in own), "models that go back to the start")
+        descents = [(x, twin.descent) for x, twin in own if twin.stage > 0]
+        remembering = [d for _, d in descents if isinstance(d, method_twin.Remembering)]
+        self.assertTrue(any(d.limited for d in remembering), "later steps that are limited")
+        self.assertTrue(any(np.any((d.lambdas > 0) & (d.lambdas < 1)) for d in remembering), "lambda")
+        self.assertEqual({x.b for x, d in descents if isinstance(d, method_twin.Remembering)}, {1, 3})
+        self.assertTrue(any(isinstance(d, method_twin.Corrected) for _, d in descents), "full gradients")
+        self.assertEqual({x.given["iterations"] > 0 for x, d in descents}, {True, False}, "with and without an end")
+        self.assertIn(1, {x.K for x, _ in descents})
 
     def compare(self, x):
         """One free run; traffic needs no twin but for line searches, and is compared to the end of the path."""

@@ -69,6 +69,7 @@ LOSSES = ("least-squares", "logistic", "huber", "smoothed-hinge", "poisson")  # 
 FAR_OFF = 16  # of `auto`: a curvature this many times that of the trial is that of another place
 FOLDS = 8
 FORGETTING = 1 - 1 / 32
+LONGEST = 4  # times 1/L_k, of costs that are functions
 AUTO_GAP = {"bound": "tight", "damping": "rows", "project": True, "sweeps": 5, "relaxation": 1.5, "optimum": "zero",
             "exchange": "lists", "cap": None, "sums": "mixed", "agree": "none"}  # stage 0 of `auto`
 
@@ -253,22 +254,22 @@ def curvature_along(batch, k, w, g, a):
         return 2.0 * (batch.value(k, w - a * g) - before + a * energy) / (a**2 * energy)
 
 
-def measured_curvature(batch, k, w, g, L):
-    """(L, c, trials): at a = 1/L, L raised 16-fold while c is above that times L."""
+def measured_curvature(batch, k, w, g, L, longest=1.0):
+    """(L, c, trials): at a = longest/L, L raised 16-fold while c is above that times L."""
     for trials in range(1, MOST_SHRINKS + 1):
-        c = curvature_along(batch, k, w, g, 1.0 / L)
+        c = curvature_along(batch, k, w, g, longest / L)
         if c is None or c <= FAR_OFF * L:
             return L, c, trials
         L *= FAR_OFF
     return L, None, MOST_SHRINKS
 
 
-def first_curvature(batch, k, w, g):
+def first_curvature(batch, k, w, g, longest=1.0):
     """(L, trials) where no smoothness is known: three measurements from 1 on, none below what was far too small."""
     L, least, all_trials = 1.0, 0.0, 0
     for _ in range(3):
         before = L
-        L, c, trials = measured_curvature(batch, k, w, g, before)
+        L, c, trials = measured_curvature(batch, k, w, g, before, longest)
         least = L if L > before else least
         L = max(least, c) if c is not None and c > 0 else L
         all_trials += trials
@@ -932,10 +933,10 @@ class Watch:
 
 
 class Claims:
-    """Whether what GAP claims to win is kept; windows end at 32, 64, 128, ... iterations."""
+    """Whether what GAP claims to win is kept; windows end at 32, 64, 128, ... iterations. `below`: whether a cost was ever below 0."""
 
     def __init__(self, start):
-        self.n, self.begin, self.end, self.half = 0, 0, 32, 0.0
+        self.n, self.begin, self.end, self.half, self.below = 0, 0, 32, 0.0, False
         self.open(start)
 
     def open(self, W):
@@ -947,6 +948,8 @@ class Claims:
 
     def broken(self, W):
         """Where sums were asked for: the verdict on a window at its end."""
+        if self.below:
+            return True
         way = np.sum(self.went)
         ratio = self.claimed / way if way > 0 else 0.0
         if self.n < self.end:
@@ -966,35 +969,48 @@ class Claims:
 
 
 class Remembering:
-    """Dual exact diffusion of linear models, which remembers samples: (z, alpha, h) of each when it was last drawn.
+    """Dual exact diffusion that remembers samples: (w, gradient without a linear model's penalty) of each when it was last drawn.
 
-    `t`: its iterations; `gradients`: how many the last one evaluated; `lambdas`: of the last one.
+    `curvature`: that of costs which are functions, None for linear models; it limits steps, and samples' gradients have their penalty.
+    `ends`: whether the run has a known end.
+    `t`: its iterations; `gradients`, `values`: how many the last one evaluated; `lambdas`: of the last one; `limited`: whether L_k
+    ever limited a step.
     """
 
-    def __init__(self, A, P, start):
+    def __init__(self, A, P, start, curvature, ends):
         K = len(A)
-        self.A, self.P, self.t, self.start = A, P, 0, start.copy()
+        self.A, self.P, self.t, self.start, self.curvature, self.ends = A, P, 0, start.copy(), curvature, ends
         self.D, self.rho, self.memory = np.zeros_like(start), np.zeros(K), [{} for _ in range(K)]
         self.num, self.den, self.a, self.b, self.first = np.zeros((5, K))
-        self.gradients, self.lambdas = 0, np.zeros(K)
+        self.gradients, self.values, self.lambdas, self.limited = 0, 0, np.zeros(K), False
 
     def step(self, W, batch, signs, share):
         """(W, mu) after an iteration of this share of the step."""
         K = len(W)
-        self.gradients = K
+        self.gradients, self.values = K, 0
         E, num, a, b = self.look_at_batches(W, batch)
+        if self.curvature is not None:
+            G = batch.gradients(W)
+            self.values = K + self.curvature.update(W, G, batch)
+            num = np.where(self.rho == 0, np.sum(G**2, axis=1) / self.curvature.L, num)
         q0 = folded(E, signs)
         den = met_by_the_network(self.P, q0)
-        if self.t == 0:
-            den = np.maximum(den, 0.1 * np.sum(q0**2, axis=1))
+        den = np.where(self.rho == 0, np.maximum(den, 0.1 * np.sum(q0**2, axis=1)), den)
         self.gossip(num, den, a, b)
         self.lambdas = np.clip(np.divide(self.a, self.b, out=np.zeros(K), where=self.b > 0), 0, 1)
         V = np.array([self.estimate(k, w, batch) for k, w in enumerate(W)])
-        ramp = share * min(1.0, (self.t + 1) / 8)
-        mu = np.array([ramp / (rho + batch.l2) if rho > 0 else 0.0 for rho in self.rho])
+        ramp = share * min(1.0, (self.t + 1) / 8) * (0.5 if self.curvature is not None and not self.ends else 1.0)
+        mu = np.array([ramp / (rho + self.penalty(batch)) if rho > 0 else 0.0 for rho in self.rho])
+        if self.curvature is not None:
+            chosen, mu = mu, self.curvature.limited(mu, ramp * min(1.0, K / 4))
+            self.limited = self.limited or np.any(mu < chosen)
         W, self.D = exact_diffusion_agents(self.P, W, self.D, mu, V)
         self.t += 1
         return W, mu
+
+    def penalty(self, batch):
+        """The weight of the penalty that is not a part of samples' gradients."""
+        return batch.l2 if self.curvature is None else 0.0
 
     def gossip(self, num, den, a, b):
         kept = 0.0 if self.t == 1 else FORGETTING
@@ -1006,71 +1022,92 @@ class Remembering:
         self.rho[on] = np.maximum(found, self.first / 64)[on]
 
     def look_at_batches(self, W, batch):
-        """(E, num, a, b) of batches: what their slopes have changed since each sample was drawn last."""
+        """(E, num, a, b) of batches: what their gradients have changed since each sample was drawn last."""
         seen = [self.look_at_batch(k, w, batch) for k, w in enumerate(W)]
         if self.t > 0:  # at the start, too
             self.gradients += sum(any(n not in self.memory[k] for n in drawn) for k, drawn in enumerate(batch.index))
         return tuple(np.array(x) for x in zip(*seen))
 
+    def gradient_of(self, batch, h, y, w):
+        return batch.slope(h @ w, y) * h + (0.0 if self.curvature is None else batch.l2 * w)
+
     def look_at_batch(self, k, w, batch):
         size, e, num, a, b = len(batch.y[k]), np.zeros_like(w), 0.0, 0.0, 0.0
         for n, h, y in zip(batch.index[k], batch.h[k], batch.y[k]):
-            z, slope = h @ w, batch.slope(h @ w, y)
+            g = self.gradient_of(batch, h, y, w)
             if n in self.memory[k]:
-                z_before, alpha, _ = self.memory[k][n]
-                a += slope * alpha * (h @ h) / size
-                b += alpha * alpha * (h @ h) / size
+                before, alpha = self.memory[k][n]
+                a += g @ alpha / size
+                b += alpha @ alpha / size
             else:
-                z_before, alpha = h @ self.start[k], batch.slope(h @ self.start[k], y)
-            if self.t == 0:
-                e += slope * h / size
-                num += slope**2 / gap_twin.loss_curvature_bound(batch.loss) / size
+                before, alpha = self.start[k], self.gradient_of(batch, h, y, self.start[k])
+            if self.rho[k] == 0:
+                e += g / size
+                num += batch.slope(h @ w, y) ** 2 / gap_twin.loss_curvature_bound(batch.loss) / size
             else:
-                e += (slope - alpha) * h / size
-                num += (slope - alpha) * (z - z_before) / size
+                e += (g - alpha) / size
+                num += (g - alpha) @ (w - before) / size
         return e, num, a, b
 
     def estimate(self, k, w, batch):
-        """v_k = mean_b [l' h - lambda_k (alpha h - abar_k)] + l2 w_k; then the batch is remembered."""
-        memory, size, v = self.memory[k], len(batch.y[k]), batch.l2 * w
-        abar = np.mean([alpha * h for _, alpha, h in memory.values()], axis=0) if memory else None
+        """v_k = mean_b [g - lambda_k (alpha - abar_k)] + the penalty's; then the batch is remembered."""
+        memory, size, v = self.memory[k], len(batch.y[k]), self.penalty(batch) * w
+        abar = np.mean([alpha for _, alpha in memory.values()], axis=0) if memory else None
         for n, h, y in zip(batch.index[k], batch.h[k], batch.y[k]):
-            v = v + batch.slope(h @ w, y) * h / size
+            v = v + self.gradient_of(batch, h, y, w) / size
             if n in memory:
-                v = v - self.lambdas[k] * (memory[n][1] * h - abar) / size
+                v = v - self.lambdas[k] * (memory[n][1] - abar) / size
         for n, h, y in zip(batch.index[k], batch.h[k], batch.y[k]):
-            memory[n] = (h @ w, batch.slope(h @ w, y), h)
+            memory[n] = (w.copy(), self.gradient_of(batch, h, y, w))
         return v
+
+
+class Curvature:
+    """L_k, the largest curvature that each agent has met along its gradients, in trials of longest/L_k. `raised`: whether one was ever far too long."""
+
+    def __init__(self, K, longest=1.0):
+        self.L, self.t, self.raised, self.longest = np.ones(K), 0, False, longest
+
+    def update(self, W, G, batch):
+        """Returns how many values were tried."""
+        values = 0
+        for k, (w, g) in enumerate(zip(W, G)):
+            if self.t == 0:
+                self.L[k], trials = first_curvature(batch, k, w, g, self.longest)
+                values += trials
+            L, c, trials = measured_curvature(batch, k, w, g, self.L[k], self.longest)
+            self.L[k] = largest_curvature(L, c, self.t if self.longest == 1 else 100)
+            values, self.raised = values + trials, self.raised or trials > 1
+        self.t += 1
+        return values
+
+    def limited(self, mu, share):
+        """Steps of at most longest share/L_k."""
+        return np.minimum(mu, self.longest * share / self.L)
 
 
 class Corrected:
     """Dual exact diffusion with steps share/L_k that every agent finds for itself, of costs without a smoothness.
 
-    No move along G + D is longer than `reach`. `t`: its iterations; `values`: how many the last one tried; `raised`:
-    whether a trial was ever far too long; `cut`: whether a move was.
+    No move along G + D is longer than `reach`. `t`: its iterations; `values`: how many the last one tried; `cut`: whether
+    a move was ever cut.
     """
 
     def __init__(self, A, start, reach):
         K = len(A)
         self.Wg, self.t, self.D, self.last = mixing_matrix(A, 0.5), 0, np.zeros_like(start), None
-        self.along_gradients, self.along_moves, self.L = np.ones(K), np.zeros(K), np.zeros(K)
-        self.values, self.raised, self.reach, self.cut = 0, False, reach, False
+        self.along_gradients, self.along_moves, self.L = Curvature(K), np.zeros(K), np.zeros(K)
+        self.values, self.reach, self.cut = 0, reach, False
 
     def step(self, W, batch, exact, share):
         """(W, mu) after an iteration."""
-        G, self.values = batch.gradients(W), 0
-        for k, (w, g) in enumerate(zip(W, G)):
-            if self.t == 0:
-                self.along_gradients[k], trials = first_curvature(batch, k, w, g)
-                self.values += trials
-            L, c, trials = measured_curvature(batch, k, w, g, self.along_gradients[k])
-            self.along_gradients[k] = largest_curvature(L, c, self.t)
-            self.values, self.raised = self.values + trials, self.raised or trials > 1
+        G = batch.gradients(W)
+        self.values = self.along_gradients.update(W, G, batch)
         if exact and self.t > 0:
             secants = [secant(w - v, g - h, g) for w, v, g, h in zip(W, self.last[0], G, self.last[1])]
             self.along_moves = np.array([largest_curvature(L, c, self.t) for L, c in zip(self.along_moves, secants)])
         self.last = W.copy(), G
-        self.L = np.maximum(self.along_gradients, self.along_moves)
+        self.L = np.maximum(self.along_gradients.L, self.along_moves)
         mu = share / self.L
         length = np.linalg.norm(G + self.D, axis=1)
         far = mu * length > self.reach
@@ -1093,7 +1130,8 @@ class Auto(Algorithm):
     def __init__(self, options, A, start):
         super().__init__(options, A, start)
         c = largest_mixing(A, "primal") if options["mixing"] is None else options["mixing"]
-        self.P, self.psi, self.gap, self.claims = mixing_matrix(A, c), start.copy(), Gap("gap", AUTO_GAP, self), Claims(start)
+        self.P, self.psi, self.start, self.claims = mixing_matrix(A, c), start.copy(), start, Claims(start)
+        self.gap, self.curvature, self.limited, self.worse, self.compared = None, None, False, False, np.zeros(2)
         self.stage, self.left_at, self.descent, self.watch, self.tau = 0, None, None, Watch(len(A)), 0
         self.losses, self.asked, self.gradients = Watch(len(A), 32), [], 0
         self.sums = QuasiNewton(ALGORITHM_DEFAULTS["quasi-newton"], A, start)
@@ -1143,30 +1181,38 @@ class Auto(Algorithm):
 
     def chosen(self, i, batch, rule):
         bounded = gap_twin.loss_curvature_bound(batch.loss) < np.inf
-        if i == 0 and self.iterations > 0 and not self.exact:
+        if i == 0:
+            self.gap = Gap("gap", {**AUTO_GAP, "bound": "linear"} if self.own else AUTO_GAP, self)
+            self.curvature = Curvature(len(self.W), LONGEST) if self.own else None
+        if i == 0 and self.iterations > 0 and not self.exact and not self.own:
             self.passes_begin = self.plan_newton()
         if self.passes_begin is not None:
             return self.pass_of_newton(i)
-        if i == 0 and (self.exact or self.iterations > 0):
+        if i == 0 and (self.exact or self.iterations > 0) and not self.own:
             self.turn = self.plan(bounded)
         if self.turn is not None and i >= self.turn:
             return self.descend(i, rule)
-        if i == 0 and (self.turn is not None or batch.l2 > 0 or not bounded):
+        if i == 0 and (self.turn is not None or batch.l2 > 0 or not bounded) and not self.own:
             self.stage = 1
         self.asked, self.values, self.gradients = [], 0, 0
         if self.stage == 0:
             self.values = self.gradients = len(self.W)
-            self.judge(i, batch.values(self.W))
+            self.judge(i, batch)
+        remembers = not self.exact if self.own else bounded
+        if self.left_at == i and self.worse:
+            self.W = self.start.copy()
         if self.stage == 0:
             return self.graph_aware(i, batch)
         if self.descent is None:
-            self.descent = Remembering(self.A, self.P, self.W) if bounded else Corrected(self.A, self.W, self.reach)
-        if not bounded:
+            reach = np.inf if self.own else self.reach
+            self.descent = Remembering(self.A, self.P, self.W, self.curvature, self.iterations > 0) if remembers else Corrected(self.A, self.W, reach)
+        if not remembers:
             return self.corrected(batch)
         end = self.iterations if self.turn is None else self.turn
         share = min(1.0, (1 - i / end) / 0.75) if self.iterations > 0 else 1.0
         self.W, mu = self.descent.step(self.W, batch, self.signs[i], share)
         self.gradients += self.descent.gradients
+        self.values += self.descent.values
         return mu
 
     def descend(self, i, rule):
@@ -1181,11 +1227,25 @@ class Auto(Algorithm):
         self.W = self.sums.W
         return mu
 
-    def judge(self, i, values):
+    def lost_ground(self, i, batch, values):
+        """Every 16 iterations, of costs that are functions: whether they are twice those of the same samples at the start."""
+        lost = False
+        if i > 0 and i % 16 == 0:
+            self.asked.append(2)
+            now, then = self.compared
+            self.worse, lost, self.compared = now > then, now > 2 * then, np.zeros(2)
+        self.compared += np.sum(values), np.sum(batch.values(self.start))
+        self.values += len(values)
+        return lost
+
+    def judge(self, i, batch):
+        values = batch.values(self.W)
+        lost = self.own and self.lost_ground(i, batch, values)
         q = self.losses.ratio()
         self.losses.see(values)
         self.asked += [] if q is None else [2]
-        broken = q is not None and q > 0.95
+        broken = lost or (q is not None and q > 0.95)
+        self.claims.below = self.claims.below or bool(np.any(values < 0))
         if self.claims.asks():
             self.asked.append(4)
             broken |= self.claims.broken(self.W)
@@ -1196,6 +1256,10 @@ class Auto(Algorithm):
         W, G, B = self.W, batch.gradients(self.W), two_hop_weights(self.P)
         view = self.view(i, batch, W, 2 * W - self.psi, G, G, self.P)
         mu = self.gap.choose(view)
+        if self.own:
+            self.values += self.curvature.update(W, G, batch)
+            chosen, mu = mu, self.curvature.limited(mu, min(1.0, (len(W) + 1) / 4))
+            self.limited = self.limited or np.any(mu < chosen)
         claims = claimed(gap_twin.gram(B, G), self.gap.cbar(view, B), mu)
         self.W, self.psi = exact_diffusion_primal(self.P, W, self.psi, mu, G)
         self.claims.see(claims, self.W)
@@ -1204,11 +1268,13 @@ class Auto(Algorithm):
     def corrected(self, batch):
         self.tau += self.stage == 2
         self.W, mu = self.descent.step(self.W, batch, self.exact, 1.0 / math.sqrt(1.0 + self.tau / 200))
-        self.values, self.gradients = len(self.W) + self.descent.values, len(self.W)
+        begins = self.own and self.descent.t == 1
+        self.gradients = (2 if begins and self.worse else 1) * len(self.W)
+        self.values = self.gradients + self.descent.values + (len(self.W) if begins else 0)
         if self.stage == 1:
             q = self.watch.ratio()
             self.watch.see(np.sum((batch.gradients(self.descent.last[0]) + self.descent.D) ** 2, axis=1) / self.descent.L)
-            self.asked = [] if q is None else [2]
+            self.asked += [] if q is None else [2]
             self.stage = 2 if q is not None and q > 0.8 else 1
         return mu
 
@@ -1282,12 +1348,12 @@ class Run:
 
     `algorithm` and `rule`: a name and its options; `problem`: loss, l2, delta. `sketch`: the projection (s, M);
     `lambda_B`: an upper bound of that of the metric, computed where it is not given. `gradient`: how gradients are
-    estimated; `coins` (iterations, K): when those of `lsvrg` begin anew; `signs` (iterations, M): those of `auto`;
+    estimated; `own`: costs are given as functions; `coins` (iterations, K): when those of `lsvrg` begin anew; `signs` (iterations, M): those of `auto`;
     `iterations`: those of the run, 0 where the algorithm does not know.
     """
 
     def __init__(self, A, H, y, start, batch_size, problem, algorithm, rule, wo=None, sketch=None, lambda_B=None,
-                 gradient="plain", coins=None, signs=None, iterations=0):
+                 gradient="plain", coins=None, signs=None, iterations=0, own=False):
         self.A, self.H, self.y, self.batch_size, self.problem, self.coins = A, H, y, batch_size, problem, coins
         self.estimate = None if gradient == "plain" else ESTIMATES[gradient](self)
         self.wo, self.sketch, self.lambda_B = wo, sketch, lambda_B
@@ -1297,6 +1363,7 @@ class Run:
             raise ValueError(f"options of {name} that the twin does not know: {sorted(unknown)}")
         self.algorithm = ALGORITHMS[name]({**ALGORITHM_DEFAULTS[name], **options}, A, start)
         self.algorithm.exact = batch_size == H.shape[1]  # every sample is everything
+        self.algorithm.own = own
         self.algorithm.signs, self.algorithm.iterations, self.algorithm.epoch = signs, iterations, -(-H.shape[1] // batch_size)
         self.algorithm.whole = gap_twin.Batch(H, y, **problem)
         self.algorithm.reach = 3 / np.max(np.linalg.norm(H, axis=2), axis=1)

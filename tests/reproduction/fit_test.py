@@ -171,7 +171,7 @@ class FitTest(unittest.TestCase):
                     self.assertLess(relative_error(found, weights), TOLERANCE)
 
     def test_softmax_by_batches_on_fashion_mnist(self):
-        """Half a point of accuracy on the 10000 test images, from the first 6000 to learn from."""
+        """0.35 points of accuracy below it on the 10000 test images, from the first 6000 to learn from."""
         h, y = fashion_mnist("train")
         h, y = h[:6000], y[:6000]
         scale = preprocessing.StandardScaler().fit(h)
@@ -188,7 +188,7 @@ class FitTest(unittest.TestCase):
                             "--agents", "10", "--batch", "32", "--quiet"], check=True, stdout=subprocess.DEVNULL)
             told = subprocess.run([POLYHOP, "evaluate", path, "fashion-mnist-test", "--json"],
                                   check=True, stdout=subprocess.PIPE)
-        self.assertGreater(json.loads(told.stdout)["metrics"]["accuracy"], expected - 0.005)
+        self.assertGreater(json.loads(told.stdout)["metrics"]["accuracy"], expected - 0.004)
 
 
 if __name__ == "__main__":

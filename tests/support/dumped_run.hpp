@@ -20,8 +20,10 @@
 #include "polyhop/network/runtime.hpp"
 #include "polyhop/problem/gradient_estimate.hpp"
 #include "polyhop/problem/linear_problem.hpp"
+#include "polyhop/problem/objective.hpp"
 #include "polyhop/problem/problem_options.hpp"
 #include "polyhop/problem/synthetic.hpp"
+#include "support/own_costs.hpp"
 
 /// Runs of polyhop, written out for a script (tests/property/_dumped_run.py) to recompute: the network, the data, the
 /// drawn samples, the path, the steps and the traffic.
@@ -44,6 +46,7 @@ struct RunCase {
   Value algorithm = "atc";
   GradientEstimate gradient = GradientEstimate::plain;
   bool known_end = false;  // the algorithm is told how many iterations there will be
+  bool own = false;        // the problem's costs are given as functions
 };
 
 /// The NumPy format: a magic word, a header padded to 64 bytes, the numbers.
@@ -123,6 +126,7 @@ inline void write_options(const std::filesystem::path& file, const RunCase& c, c
   Value all;
   all["loss"] = Value(c.loss);
   all["l2"] = c.l2;
+  all["own"] = c.own;
   all["delta"] = 1.0;
   all["topology"] = Value(c.topology);
   all["algorithm"] = algorithm.options;
@@ -232,7 +236,9 @@ inline void dump_run(const RunCase& c, Index number, const std::filesystem::path
   const Index M = c.dimension;
   const NetworkGraph network = make_network(graph_options(c), seed);
   const ProblemOptions options = problem_options(c);
-  const auto problem = problem_of(c, options, seed);
+  const std::shared_ptr<const DataProblem> problem = problem_of(c, options, seed);
+  const ObjectiveProblem own(std::make_shared<OwnCosts>(problem, c.loss, c.l2), options.model.batch,
+                             options.model.sampling);
   const Reference reference = make_reference(options.reference, *problem);
   const AlgorithmSpec algorithm = read_algorithm(c.algorithm, "algorithm");
   const RuleSpec rule = algorithm.takes == Steps::own ? own_steps() : read_rule(c.step, "step");
@@ -250,7 +256,7 @@ inline void dump_run(const RunCase& c, Index number, const std::filesystem::path
   append(log.path, start);
   Sampler sampler({0, K}, std::vector<Index>(K, c.samples), options.model.batch, options.model.sampling, seed);
   launch_serial(network.matrix, M, [&](Worker& worker) {
-    const auto oracle = make_oracle(*problem, {0, K}, seed, c.gradient);
+    const auto oracle = make_oracle(c.own ? static_cast<const Problem&>(own) : *problem, {0, K}, seed, c.gradient);
     const auto step = rule.build({worker.network, &reference, algorithm.recursion(worker.network.matrix()), seed});
     const auto* gap = dynamic_cast<const GraphAwarePolyak*>(step.get());
     write_options(folder / "options.json", c, algorithm, worker.network.matrix(), rule,

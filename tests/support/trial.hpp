@@ -132,12 +132,12 @@ struct Path {
 
 /// Runs `iterations` iterations from normal models; with `resume`, from that state and its iteration on. `known_end`:
 /// how many the algorithm is told of; 0: it is not.
-inline Path follow(const Instance& instance, const Value& step, Index iterations, const Launch& launch,
-                   std::uint64_t seed, const Snapshot* resume = nullptr, Index first = 0,
-                   const Value& recursion = "atc", GradientEstimate gradient = GradientEstimate::plain,
-                   Index known_end = 0) {
-  const Index agents = instance.matrix.agents();
-  const VectorType vectors = instance.problem->vectors();
+inline Path follow(const CombinationMatrix& matrix, const Problem& problem, const Reference* reference,
+                   const Value& step, Index iterations, const Launch& launch, std::uint64_t seed,
+                   const Snapshot* resume = nullptr, Index first = 0, const Value& recursion = "atc",
+                   GradientEstimate gradient = GradientEstimate::plain, Index known_end = 0) {
+  const Index agents = matrix.agents();
+  const VectorType vectors = problem.vectors();
   const auto first_models = [&](const Block& block) {
     return converted(normal_models(block, vectors.columns, seed), vectors.element);
   };
@@ -145,19 +145,18 @@ inline Path follow(const Instance& instance, const Value& step, Index iterations
   path.traffic.resize(agents);
   {
     // The shape is the same for every block.
-    launch_serial(instance.matrix, vectors, [&](Worker& worker) {
-      const Solver solver(*instance.problem, &instance.reference, step, worker.network,
-                          first_models(worker.network.block()), seed, recursion, gradient, known_end);
+    launch_serial(matrix, vectors, [&](Worker& worker) {
+      const Solver solver(problem, reference, step, worker.network, first_models(worker.network.block()), seed,
+                          recursion, gradient, known_end);
       path.states.assign(iterations - first + 1, solver.state.shape(agents));
     });
   }
-  launch(instance.matrix, vectors, [&](Worker& worker) {
+  launch(matrix, vectors, [&](Worker& worker) {
     const Block block = worker.network.block();
     // Where a state is taken up, what the run started from must not matter.
     const Rows start =
         resume != nullptr ? Rows(block.size(), vectors.columns, std::nan(""), vectors.element) : first_models(block);
-    Solver solver(*instance.problem, &instance.reference, step, worker.network, start, seed, recursion, gradient,
-                  known_end);
+    Solver solver(problem, reference, step, worker.network, start, seed, recursion, gradient, known_end);
     if (resume != nullptr) solver.state.restore(block, *resume);
     solver.state.save(block, path.states[0]);
     for (Index i = first; i < iterations; ++i) {
@@ -170,6 +169,14 @@ inline Path follow(const Instance& instance, const Value& step, Index iterations
     traffic += worker.network.step_traffic();
   });
   return path;
+}
+
+inline Path follow(const Instance& instance, const Value& step, Index iterations, const Launch& launch,
+                   std::uint64_t seed, const Snapshot* resume = nullptr, Index first = 0,
+                   const Value& recursion = "atc", GradientEstimate gradient = GradientEstimate::plain,
+                   Index known_end = 0) {
+  return follow(instance.matrix, *instance.problem, &instance.reference, step, iterations, launch, seed, resume, first,
+                recursion, gradient, known_end);
 }
 
 inline bool same_bits(std::span<const double> x, std::span<const double> y) {

@@ -79,7 +79,7 @@ CellKey cell_key(const ExperimentOptions& options, const Method& method, std::ui
       settings["arithmetic"] = Value(2);
   }
   // Earlier versions had other rules of this name, whose runs are not this one's.
-  if (method.algorithm.name == "auto") settings["revision"] = Value(9);
+  if (method.algorithm.name == "auto") settings["revision"] = Value(10);
   return {method.name, seed, settings.text()};
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "polyhop/core/block.hpp"
@@ -20,6 +21,8 @@ constexpr double not_falling = 0.95;  // of losses, under steps that would make 
 // Claims of more than this many times the way that models went are not kept, if they have grown since the middle.
 constexpr double not_kept = 3;
 constexpr double growing = 1.25;
+// Steps are worth nothing if they make losses this many times as large as they were at the start.
+constexpr double ruined = 2;
 // By batches: the epochs that a run must have before it pays to evaluate all samples, and those of batches before that.
 constexpr Index long_run = 8;
 constexpr Index warm_up = 3;
@@ -29,6 +32,9 @@ constexpr Index most_numbers = 1000;
 constexpr Index longer_run = 5;
 // The least share of all samples on which the last pass may choose how far it goes.
 constexpr double least_tested = 0.1;
+// How many times 1/L_k a step may be where nothing bounds the curvature. A network averages out what its agents
+// disagree about.
+constexpr double longest_step = 4;
 // The most that a move may change the prediction of an agent's sample, where the next unit may be e times as steep.
 constexpr double farthest = 3;
 
@@ -156,6 +162,40 @@ void ClaimWatch::register_state(StateRegistry& state) {
   state.number("auto.window_half", half_);
 }
 
+StartWatch::StartWatch(const Rows& start) : start_(start), agents_(start.rows()) {
+  std::iota(agents_.begin(), agents_.end(), Index{0});
+  for (auto* list : {&now_, &then_, &values_, &no_steps_}) list->resize(start.rows());
+}
+
+bool StartWatch::lost_ground(const Iterate& at, Network& network) {
+  bool verdict = false;
+  if (seen_ == window) {
+    network.spread_sum({now_, then_});
+    if (!now_.empty()) {
+      is_better_ = now_[0] <= then_[0] ? 0 : 1;
+      verdict = !(now_[0] <= ruined * then_[0]);
+    }
+    std::ranges::fill(now_, 0.0);
+    std::ranges::fill(then_, 0.0);
+    seen_ = 0;
+  }
+  at.oracle().values_along(start_, at.gradients(), agents_, no_steps_, values_);
+  for (std::size_t k = 0; k < now_.size(); ++k) {
+    now_[k] += at.own_values()[k];
+    then_[k] += values_[k];
+  }
+  ++seen_;
+  return verdict;
+}
+
+void StartWatch::register_state(StateRegistry& state) {
+  state.rows("auto.start", start_);
+  state.scalars("auto.now", now_);
+  state.scalars("auto.then", then_);
+  state.number("auto.compared", seen_);
+  state.number("auto.start_is_better", is_better_);
+}
+
 Automatic::Automatic(Rows start, const NoOptions&, const Setting& setting)
     : Algorithm(std::move(start)),
       mixing_(largest_mixing(setting.network.matrix())),
@@ -177,8 +217,12 @@ Automatic::Automatic(Rows start, const NoOptions&, const Setting& setting)
   }
   gap_.emplace(graph_aware_options(), on_exact_diffusion(setting, mixing_));
   gap_->allow_unknown_smoothness();
+  if (setting.oracle != nullptr && !is_linear(setting.oracle)) {
+    curvature_.emplace(w_.rows(), longest_step);
+    start_.emplace(w_);
+  }
   if (setting.oracle != nullptr && RememberingDescent::suits(*setting.oracle)) {
-    remembering_.emplace(zeros(), mixing_, setting);
+    remembering_.emplace(zeros(), mixing_, setting, curvature_ ? &*curvature_ : nullptr);
   } else {
     descent_.emplace(zeros(), reach_of(setting.oracle, w_.rows()));
     before_ = zeros();
@@ -197,6 +241,8 @@ void Automatic::register_more(StateRegistry& state) {
   gap_->register_state(state);
   correction_.register_state(state);
   claims_.register_state(state);
+  if (curvature_) curvature_->register_state(state, "auto");
+  if (start_) start_->register_state(state);
   losses_.register_state(state);
   if (remembering_) return remembering_->register_state(state);
   progress_.register_state(state);
@@ -214,10 +260,12 @@ void Automatic::step(Index i, Oracle& oracle, StepSize&, Network& network) {
     return;
   }
   const Iterate at = sample(i, w_, oracle, true);
-  if (stage_ == 0) {
-    const Network::StepAccount account(network);
-    const bool judged = losses_.observe(at.own_values(), network);
-    if (claims_.broken(w_, at, network) || (judged && losses_.ratio() > not_falling)) stage_ = 1;
+  if (stage_ == 0 && must_leave(at, network)) {
+    stage_ = 1;
+    if (start_ && start_->is_better()) {
+      copy(start_->models(), w_);
+      if (!remembering_) oracle.evaluate(w_, true);  // what `at` refers to
+    }
   }
   if (stage_ == 0) {
     graph_aware_step(at, network);
@@ -226,6 +274,13 @@ void Automatic::step(Index i, Oracle& oracle, StepSize&, Network& network) {
   } else {
     corrected_step(at, network);
   }
+}
+
+bool Automatic::must_leave(const Iterate& at, Network& network) {
+  const Network::StepAccount account(network);
+  const bool is_lost = start_ && start_->lost_ground(at, network);
+  const bool judged = losses_.observe(at.own_values(), network);
+  return claims_.broken(w_, at, network) || is_lost || (judged && losses_.ratio() > not_falling);
 }
 
 // When gradients become whole. The last evaluation ends with the run. Losses whose curvature has no bound have no
@@ -280,7 +335,7 @@ void Automatic::descend_whole(Index i, Oracle& oracle, Network& network) {
 
 // Batches are noisy to the end: their steps fall to 0 by the end of the run, or by the turn to whole gradients.
 double Automatic::share_of_step(Index i) const {
-  if (!tree_) return 1;
+  if (iterations_ == 0) return 1;
   const double left = 1 - static_cast<double>(i) / static_cast<double>(std::min(turn_, iterations_));
   return std::clamp(left / 0.75, 0.0, 1.0);
 }
@@ -288,6 +343,10 @@ double Automatic::share_of_step(Index i) const {
 void Automatic::graph_aware_step(const Iterate& at, Network& network) {
   const Iterate ahead = at.from(correction_.ahead(w_));
   gap_->choose(ahead, network, mu_);
+  if (curvature_) {
+    curvature_->update(at);
+    curvature_->limit(std::min(1.0, static_cast<double>(network.agents() + 1) / 4), mu_);
+  }
   {
     const Network::StepAccount account(network);
     gap_->claim(ahead, network, mu_, energy_);

@@ -64,14 +64,38 @@ class ClaimWatch {
   double half_ = 0;  // claims divided by the distance, in the middle
 };
 
+/// Whether models are better than those at the start, where nothing bounds what a step may do: compares the costs of
+/// the same samples at both, summed over the network and 16 iterations. 1 value per iteration, 2 scalars over the tree
+/// per window.
+class StartWatch {
+ public:
+  explicit StartWatch(const Rows& start);
+  /// Call it before a step: true at the end of a window whose costs are more than twice as large as at the start.
+  bool lost_ground(const Iterate& at, Network& network);
+  /// Whether the start was better in the last window.
+  [[nodiscard]] bool is_better() const { return is_better_ != 0; }
+  [[nodiscard]] const Rows& models() const { return start_; }
+  void register_state(StateRegistry& state);
+
+ private:
+  static constexpr Index window = 16;
+
+  Rows start_;
+  std::vector<Index> agents_;                           // all of the block
+  std::vector<double> now_, then_, values_, no_steps_;  // here and at the start, summed and of one iteration
+  Index seen_ = 0;                                      // iterations of the window
+  Index is_better_ = 0;
+};
+
 /// For users who know neither a step nor an optimum (docs/auto-rule.md): several algorithms, and tests that choose one.
 ///  0. Exact diffusion, primal, with GAP, mixing as much as the network allows: bound "tight" ("linear" where no
 ///     smoothness is known), damping "rows", projection, 5 sweeps, relaxation 1.5, optimum 0. Where the data fit, its
 ///     steps are larger than any constant. Skipped where no data can be fitted: with a penalty, or a loss that never
-///     reaches 0.
+///     reaches 0. Costs that are not linear models have steps of at most min(K + 1, 4)/L_k (CurvatureWatch).
 ///  1. When its claims are not kept, or losses do not fall by 5% from one half of a window to the other (32, 64, ...
-///     iterations), there is something that no model fits. Linear models with a bounded curvature continue
-///     with RememberingDescent, which reaches w^o even with batches. Others take exact diffusion with steps 1/L_k,
+///     iterations), there is something that no model fits; costs that are not linear models also leave when they have
+///     doubled, and go back to the start if it was better. Batches of linear models with a bounded curvature and of
+///     your own costs continue with RememberingDescent, which reaches w^o. Others take exact diffusion with steps 1/L_k,
 ///     whose mean has no bias;
 ///  2. and when that stalls too, noise is left: the same with falling steps.
 /// All agents switch together, by sums over the network. Costs GAP's traffic in stage 0, 1 vector per edge later.
@@ -92,6 +116,7 @@ class Automatic final : public Algorithm {
   static constexpr Index never = Index{1} << 60;
 
   void register_more(StateRegistry& state) override;
+  bool must_leave(const Iterate& at, Network& network);
   void graph_aware_step(const Iterate& at, Network& network);
   void corrected_step(const Iterate& at, Network& network);
   void plan(Oracle& oracle, Network& network);
@@ -104,17 +129,19 @@ class Automatic final : public Algorithm {
 
   double mixing_;
   Index stage_ = 0;
-  Index falling_ = 0;           // iterations of stage 2
-  Index iterations_;            // of the run; 0: unknown
-  Index epoch_ = 0;             // iterations that one evaluation of all samples takes; 0: not known yet
-  Index turn_ = never;          // the iteration from which on gradients are whole
-  Index passes_begin_ = never;  // those of TreeNewton, each of which ends an epoch later
+  Index falling_ = 0;                // iterations of stage 2
+  Index iterations_;                 // of the run; 0: unknown
+  Index epoch_ = 0;                  // iterations that one evaluation of all samples takes; 0: not known yet
+  Index turn_ = never;               // the iteration from which on gradients are whole
+  Index passes_begin_ = never;       // those of TreeNewton, each of which ends an epoch later
+  std::optional<StartWatch> start_;  // of costs that are not linear models; so are the next
+  std::optional<CurvatureWatch> curvature_;
   std::optional<GraphAwarePolyak> gap_;
   PrimalCorrection correction_;
   ClaimWatch claims_;
   std::optional<TreeNewton> newton_;               // of linear models with few numbers
   std::optional<TreeDescent> tree_;                // of linear models; with whole gradients all there is
-  std::optional<RememberingDescent> remembering_;  // of linear models; of others
+  std::optional<RememberingDescent> remembering_;  // where samples can be told apart; elsewhere
   std::optional<CorrectedDescent> descent_;
   ProgressWatch losses_;
   ProgressWatch progress_;

@@ -23,13 +23,17 @@ constexpr double far_off = 16;
 
 }  // namespace
 
-CurvatureWatch::CurvatureWatch(Index agents) {
+CurvatureWatch::CurvatureWatch(Index agents, double longest) : longest_(longest) {
   for (auto* scalars : {&largest_, &measured_, &trial_, &values_}) scalars->resize(agents);
 }
 
-void CurvatureWatch::register_state(StateRegistry& state) {
-  state.number("descent.age", age_);
-  state.scalars("descent.along_gradients", largest_);
+void CurvatureWatch::limit(double share, std::span<double> mu) const {
+  for (std::size_t k = 0; k < mu.size(); ++k) mu[k] = std::min(mu[k], longest_ * share / largest_[k]);
+}
+
+void CurvatureWatch::register_state(StateRegistry& state, const std::string& owner) {
+  state.number(owner + ".age", age_);
+  state.scalars(owner + ".along_gradients", largest_);
 }
 
 // 2 (J(w - a g) - J(w) + a ||g||^2) / (a^2 ||g||^2); infinity where the trial is not finite.
@@ -44,18 +48,18 @@ double CurvatureWatch::curvature(std::size_t k, const Iterate& at) const {
   return std::isfinite(found) ? found : std::numeric_limits<double>::infinity();
 }
 
-// At a = 1/L_k, raising L_k until the trial is not far off.
+// At a = longest/L_k, raising L_k until the trial is not far off.
 void CurvatureWatch::measure(const Iterate& at) {
   agents_.resize(largest_.size());
   std::iota(agents_.begin(), agents_.end(), Index{0});
-  for (std::size_t k = 0; k < trial_.size(); ++k) trial_[k] = largest_[k] > 0 ? 1 / largest_[k] : 1;
+  for (std::size_t k = 0; k < trial_.size(); ++k) trial_[k] = largest_[k] > 0 ? longest_ / largest_[k] : 1;
   for (int n = 0; n < max_shrinks && !agents_.empty(); ++n) {
     at.oracle().values_along(at.w(), at.gradients(), agents_, trial_, values_);
     std::erase_if(agents_, [&](Index agent) {
       measured_[agent] = curvature(agent, at);
-      if (!(measured_[agent] * trial_[agent] > far_off)) return true;
+      if (!(measured_[agent] * trial_[agent] > far_off * longest_)) return true;
       trial_[agent] /= far_off;
-      largest_[agent] = 1 / trial_[agent];
+      largest_[agent] = longest_ / trial_[agent];
       return false;
     });
   }
@@ -81,9 +85,10 @@ void CurvatureWatch::begin(const Iterate& at) {
 void CurvatureWatch::update(const Iterate& at) {
   if (age_ == 0) begin(at);
   measure(at);
+  const bool may_fall = longest_ <= 1 && age_ < settles;
   for (std::size_t k = 0; k < largest_.size(); ++k) {
     if (std::isnan(measured_[k])) continue;
-    largest_[k] = std::max((age_ < settles ? fall : 1) * largest_[k], measured_[k]);
+    largest_[k] = std::max((may_fall ? fall : 1) * largest_[k], measured_[k]);
   }
   ++age_;
 }
@@ -97,7 +102,7 @@ CorrectedDescent::CorrectedDescent(const Rows& zeros, std::vector<double> reach)
 
 void CorrectedDescent::register_state(StateRegistry& state) {
   correction_.register_state(state);
-  along_gradients_.register_state(state);
+  along_gradients_.register_state(state, "descent");
   differences_.register_state(state, "descent");
   state.number("descent.secants", age_);
   state.scalars("descent.along_moves", along_moves_);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "polyhop/method/differences.hpp"
@@ -15,16 +16,20 @@ namespace polyhop {
 /// trial is not finite, or shows a curvature above 16 times the largest, and says nothing about shorter ones.
 class CurvatureWatch {
  public:
-  explicit CurvatureWatch(Index agents);
+  /// Trials are steps of `longest`/L_k. Above 1, L_k limits the steps of others, and never falls.
+  explicit CurvatureWatch(Index agents, double longest = 1);
   void update(const Iterate& at);
   [[nodiscard]] std::span<const double> largest() const { return largest_; }
-  void register_state(StateRegistry& state);
+  /// mu_k <- at most `longest` share/L_k.
+  void limit(double share, std::span<double> mu) const;
+  void register_state(StateRegistry& state, const std::string& owner);
 
  private:
   void begin(const Iterate& at);
   void measure(const Iterate& at);
   [[nodiscard]] double curvature(std::size_t k, const Iterate& at) const;
 
+  double longest_;
   Index age_ = 0;
   std::vector<double> largest_;
   std::vector<double> measured_;  // NaN where rounding would decide

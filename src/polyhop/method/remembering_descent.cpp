@@ -13,6 +13,10 @@ namespace polyhop {
 namespace {
 
 constexpr double forgetting = 1 - 1.0 / 32;
+// How many numbers all agents together may keep of their samples, if these are models and gradients.
+constexpr Index most_kept = Index{1} << 25;
+// Without memory and without an end, steps have fallen by the root of 2 after so many iterations.
+constexpr double knee = 200;
 
 // What is kept of a sample: whether it was drawn, its predictions, its slopes.
 Index entry_length(const SampleGradients& samples) { return 1 + 2 * samples.width(); }
@@ -25,11 +29,18 @@ double mean_share(const SampleGradients& samples, Index k) {
 
 bool RememberingDescent::suits(Oracle& oracle) {
   const SampleGradients* samples = oracle.samples();
-  return samples != nullptr && samples->is_linear() && std::isfinite(samples->max_curvature());
+  if (samples == nullptr) return false;
+  if (samples->is_linear()) return std::isfinite(samples->max_curvature());
+  return samples->has_values() && !oracle.is_exact();
 }
 
-RememberingDescent::RememberingDescent(const Rows& zeros, double mixing, const Setting& setting)
-    : correction_(zeros, mixing), mixing_(mixing), seed_(setting.seed) {
+RememberingDescent::RememberingDescent(const Rows& zeros, double mixing, const Setting& setting,
+                                       CurvatureWatch* curvature)
+    : correction_(zeros, mixing),
+      mixing_(mixing),
+      seed_(setting.seed),
+      ends_(setting.iterations > 0),
+      curvature_(curvature) {
   const SampleGradients& samples = *setting.oracle->samples();
   start_ = sum_ = difference_ = estimate_ = zeros;
   along_estimate_ = along(estimate_);
@@ -40,7 +51,15 @@ RememberingDescent::RememberingDescent(const Rows& zeros, double mixing, const S
   Index most = 0;
   for (Index k = 0; k < agents; ++k) {
     begin_.push_back(begin_.back() + samples.width() * static_cast<Index>(samples.drawn(k).size()));
-    most = std::max(most, samples.count(k));
+    const Index room =
+        samples.is_linear() ? samples.count(k) : most_kept / setting.network.agents() / entry_length(samples);
+    remembers_.push_back(samples.count(k) <= room);
+    if (remembers_[k]) most = std::max(most, samples.count(k));
+  }
+  if (curvature_ != nullptr) {
+    of_batches_.written = zeros;
+    of_batches_.gradients = along(of_batches_.written);
+    of_batches_.values.resize(agents);
   }
   for (auto* list : {&z_, &slopes_, &first_z_, &first_slopes_, &kept_, &scaled_}) list->resize(begin_.back());
   table_ = Rows(agents, most * entry_length(samples));
@@ -75,6 +94,7 @@ void RememberingDescent::step(Index i, Rows& w, Oracle& oracle, double share, st
   SampleGradients& samples = *oracle.samples();
   if (age_ == 0) copy(w, start_);
   look_at_batches(w, oracle);
+  if (curvature_ != nullptr) meet_curvature(i, w, oracle);
   {
     const Network::StepAccount account(network);
     fold_differences(i, network);
@@ -82,10 +102,16 @@ void RememberingDescent::step(Index i, Rows& w, Oracle& oracle, double share, st
   }
   estimate_from_batches(w, samples);
   // The first curvatures come from few samples each: with full steps from the start, gradients on a star diverged.
-  const double ramp = share * std::min(1.0, static_cast<double>(age_ + 1) / 8);
+  const double most = curvature_ == nullptr || ends_ ? share : share / 2;
+  const double whole = most * std::min(1.0, static_cast<double>(age_ + 1) / 8);
+  const double fallen = 1 / std::sqrt(1 + static_cast<double>(age_) / knee);
   for (std::size_t k = 0; k < mu.size(); ++k) {
+    const double ramp = remembers_[k] || ends_ ? whole : fallen * whole;
     mu[k] = rho_[k] > 0 ? ramp / (rho_[k] + samples.penalty_curvature()) : 0;
   }
+  // Few agents have little to average out.
+  const double averaged = std::min(1.0, static_cast<double>(network.agents()) / 4);
+  if (curvature_ != nullptr) curvature_->limit(whole * averaged, mu);
   correction_.direction(along_estimate_);
   correction_.apply(w, mu, false, network);
   ++age_;
@@ -95,18 +121,50 @@ void RememberingDescent::look_at_batches(const Rows& w, Oracle& oracle) {
   SampleGradients& samples = *oracle.samples();
   Index new_to = 0;  // agents
   for (Index k = 0; k < w.rows(); ++k) {
-    const auto is_new = [&](Index n) { return entry(k, n, samples)[0] == 0; };
+    const auto is_new = [&](Index n) { return !is_known(k, n, samples); };
     if (std::ranges::any_of(samples.drawn(k), is_new)) ++new_to;
   }
   if (new_to > 0 && age_ > 0) {
     samples.slopes(start_, first_slopes_);
-    std::ranges::copy(samples.predictions(), first_z_.begin());
+    write_points(start_, samples, first_z_);
     oracle.charge(new_to);
   }
   samples.slopes(w, slopes_);
-  std::ranges::copy(samples.predictions(), z_.begin());
+  write_points(w, samples, z_);
   oracle.charge(w.rows());
   for (Index k = 0; k < w.rows(); ++k) look_at_batch(k, samples);
+}
+
+// Where slopes were taken: predictions, or models.
+void RememberingDescent::write_points(const Rows& w, const SampleGradients& samples, std::vector<double>& out) {
+  if (samples.is_linear()) {
+    std::ranges::copy(samples.predictions(), out.begin());
+    return;
+  }
+  for (Index k = 0; k < w.rows(); ++k) {
+    const auto points = of_agent(out, k);
+    const auto width = static_cast<std::size_t>(samples.width());
+    for (std::size_t n = 0; n < points.size(); n += width) read_row(w, k, points.subspan(n, width));
+  }
+}
+
+// Along the gradients of the batches, which are made of the slopes.
+void RememberingDescent::meet_curvature(Index i, const Rows& w, Oracle& oracle) {
+  SampleGradients& samples = *oracle.samples();
+  for (Index k = 0; k < w.rows(); ++k) {
+    const auto slopes = of_agent(slopes_, k);
+    const auto scaled = of_agent(scaled_, k);
+    for (std::size_t n = 0; n < slopes.size(); ++n) scaled[n] = mean_share(samples, k) * slopes[n];
+    clear_row(of_batches_.written, k);
+    samples.add(k, scaled, of_batches_.written);
+  }
+  std::ranges::copy(samples.values(), of_batches_.values.begin());
+  oracle.charge(0, w.rows());
+  curvature_->update({i, w, of_batches_, oracle});
+  for (std::size_t k = 0; k < num_.added.size(); ++k) {
+    if (rho_[k] > 0) continue;
+    num_.added[k] = of_batches_.gradients.squared_norm(static_cast<Index>(k)) / curvature_->largest()[k];
+  }
 }
 
 // e_k, and what agent k's batch adds to num, a and b; `kept_` holds its remembered slopes.
@@ -117,20 +175,21 @@ void RememberingDescent::look_at_batch(Index k, SampleGradients& samples) {
   const auto slopes = of_agent(slopes_, k);
   const auto kept = of_agent(kept_, k);
   const auto scaled = of_agent(scaled_, k);
+  const bool begins = rho_[k] == 0;
   double num = 0;
   double a = 0;
   double b = 0;
   std::size_t n = 0;
   for (const Index sample : samples.drawn(k)) {
-    const auto own = entry(k, sample, samples);
-    const bool known = own[0] != 0;
+    const bool known = is_known(k, sample, samples);
+    const auto own = known ? entry(k, sample, samples) : std::span<double>();
     double explained = 0;
     double remembered = 0;
     for (std::size_t c = 0; c < width; ++c, ++n) {
       const double before = known ? own[1 + c] : of_agent(first_z_, k)[n];
       kept[n] = known ? own[1 + width + c] : of_agent(first_slopes_, k)[n];
-      const double difference = age_ == 0 ? slopes[n] : slopes[n] - kept[n];
-      num += age_ == 0 ? slopes[n] * slopes[n] / samples.max_curvature() : difference * (z[n] - before);
+      const double difference = begins ? slopes[n] : slopes[n] - kept[n];
+      num += begins ? slopes[n] * slopes[n] / samples.max_curvature() : difference * (z[n] - before);
       scaled[n] = share * difference;
       explained += slopes[n] * kept[n];
       remembered += kept[n] * kept[n];
@@ -172,7 +231,7 @@ void RememberingDescent::fold_differences(Index i, Network& network) {
       energy += q0 * q0;
       den += 2 * q0 * q - q * q;
     }
-    den_.added[k] = age_ == 0 ? std::max(den, 0.1 * energy) : den;
+    den_.added[k] = rho_[k] == 0 ? std::max(den, 0.1 * energy) : den;
   }
 }
 
@@ -217,16 +276,16 @@ void RememberingDescent::estimate_from_batches(const Rows& w, SampleGradients& s
     double known = 0;
     std::size_t n = 0;
     for (const Index sample : samples.drawn(k)) {
-      const bool is_known = entry(k, sample, samples)[0] != 0;
-      known += is_known ? 1 : 0;
+      const bool known_before = is_known(k, sample, samples);
+      known += known_before ? 1 : 0;
       for (std::size_t c = 0; c < width; ++c, ++n) {
-        scaled[n] = share * (slopes[n] - (is_known ? explained * kept[n] : 0));
+        scaled[n] = share * (slopes[n] - (known_before ? explained * kept[n] : 0));
       }
     }
     samples.penalty(k, w, estimate_);
     if (known > 0) add_row(explained * share * known / drawn_[k], sum_, k, estimate_, k);
     samples.add(k, scaled, estimate_);
-    remember(k, samples);
+    if (remembers_[k]) remember(k, samples);
   }
 }
 

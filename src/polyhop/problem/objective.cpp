@@ -131,23 +131,29 @@ class ObjectiveOracle final : public Oracle, public SampleGradients {
   [[nodiscard]] std::span<const Index> drawn(Index k) const override { return batches_[k]; }
   [[nodiscard]] double factor(Index) const override { return 1; }
   void slopes(const Rows& w, std::span<double> out) override {
+    if (owners_.empty()) return;
     if (one_each_.empty()) {
       one_each_.resize(owners_.size());
       values_.resize(owners_.size());
+      means_.resize(owners_.size());
       wide_gradients_ = Rows(agents(), costs_->dimension());
       if (element_ != Element::float64) wide_points_ = wide_gradients_;
     }
     const Rows& points = widened(w);
     const std::size_t batch = batches_[0].size();  // the same for all
+    std::ranges::fill(means_, 0.0);
     for (std::size_t j = 0; j < batch; ++j) {
       for (std::size_t k = 0; k < one_each_.size(); ++k) one_each_[k] = batches_[k].subspan(j, 1);
       costs_->evaluate(points, owners_, one_each_, values_, &wide_gradients_);
       for (Index k = 0; k < agents(); ++k) {
         const Index place = (k * static_cast<Index>(batch) + static_cast<Index>(j)) * width();
         std::ranges::copy(wide_gradients_.row(k), out.begin() + place);
+        means_[k] += values_[k] / static_cast<double>(batch);
       }
     }
   }
+  [[nodiscard]] std::span<const double> values() const override { return means_; }
+  [[nodiscard]] bool has_values() const override { return true; }
   void add(Index k, std::span<const double> slopes, Rows& g) override {
     with_element(element_, [&](auto zero) {
       using T = decltype(zero);
@@ -242,6 +248,7 @@ class ObjectiveOracle final : public Oracle, public SampleGradients {
   Gathering gathering_;
   std::vector<std::span<const Index>> one_each_;  // one sample of each agent
   std::vector<double> values_;                    // theirs
+  std::vector<double> means_;                     // of every agent's batch
   std::unique_ptr<AllSamples> all_;               // of every agent
   Rows point_, gradient_;                         // one row each: for an agent on all its samples
 };

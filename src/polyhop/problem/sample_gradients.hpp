@@ -35,14 +35,20 @@ class SampleGradients {
   virtual void slopes(const Rows& w, std::span<double> out) = 0;
   /// The predictions at which they were taken, in the same number and order; empty if slopes are gradients.
   [[nodiscard]] virtual std::span<const double> predictions() const { return {}; }
+  /// Each agent's mean loss over the drawn samples, where they were taken; only if slopes are gradients and it
+  /// `has_values`.
+  [[nodiscard]] virtual std::span<const double> values() const { return {}; }
+  [[nodiscard]] virtual bool has_values() const { return false; }
   /// True if slopes are derivatives by predictions.
   [[nodiscard]] virtual bool is_linear() const { return false; }
-  /// For a linear model: the largest possible derivative of a slope, infinity if there is no bound; the squared norm of
-  /// a sample's features; the largest curvature of the penalty.
+  /// The largest possible derivative of a slope, infinity if there is no bound.
   [[nodiscard]] virtual double max_curvature() const { return std::numeric_limits<double>::infinity(); }
-  [[nodiscard]] virtual double squared_norm(Index /*k*/, Index /*sample*/) const { return 0; }
+  /// By how much the squared norm of a sample's gradient exceeds that of its slopes: for a linear model, the squared
+  /// norm of its features.
+  [[nodiscard]] virtual double squared_norm(Index /*k*/, Index /*sample*/) const { return 1; }
   /// True if second derivatives are the same at every model.
   [[nodiscard]] virtual bool has_constant_curvature() const { return false; }
+  /// The largest curvature of the penalty.
   [[nodiscard]] virtual double penalty_curvature() const { return 0; }
   /// Row k of g += the gradients that these slopes of agent k's drawn samples describe.
   virtual void add(Index k, std::span<const double> slopes, Rows& g) = 0;

@@ -214,6 +214,25 @@ TEST(Solve, RefusesWhatDoesNotFit) {
   EXPECT_EQ(refusal([&] { return solve(*problem, ring(4), options); }).path(), "record_every");
 }
 
+TEST(Solve, RefusesEstimatesWhereRulesUseValues) {
+  const auto problem = fitted(4);
+  for (const GradientEstimate gradient : {GradientEstimate::saga, GradientEstimate::lsvrg}) {
+    SolveOptions options;
+    options.gradient = gradient;
+    options.iterations = 3;
+    for (const char* rule : {"gap", "polyak", "sps", "decsps", "backtracking"}) {
+      options.step = rule;
+      const InputError error = refusal([&] { return solve(*problem, ring(4), options); });
+      EXPECT_NE(error.path().find("gradient"), std::string::npos) << rule << ": " << error.what();
+      EXPECT_NE(std::string(error.what()).find("is not the gradient of any value, and rule \"" + std::string(rule)),
+                std::string::npos)
+          << error.what();
+    }
+    options.step = Value::Table{{"rule", "constant"}, {"value", 0.1}};
+    EXPECT_EQ(solve(*problem, ring(4), options).curves.back().iteration, 3) << name_of(gradient);
+  }
+}
+
 TEST(Solve, SaysWhatToDoAboutARunThatDiverged) {
   const auto problem = fitted(4);
   SolveOptions options;

@@ -14,6 +14,7 @@
 #include "support/bowls.hpp"
 #include "support/counted_costs.hpp"
 #include "support/networks.hpp"
+#include "support/own_costs.hpp"
 #include "support/sanitizer.hpp"
 #include "support/trial.hpp"
 
@@ -129,6 +130,16 @@ TEST(Allocation, HappensInNoIterationOnCostsOfTheUser) {
   const ObjectiveProblem together(costs);
   const ObjectiveProblem apart(objectives);
   const CombinationMatrix matrix = test::network_of(Topology::ring, 5);
+  ProblemOptions options;
+  options.dimension = 3;
+  options.samples = 4;
+  options.noise = 3;
+  const auto sampled = std::make_shared<test::OwnCosts>(make_problem(options, 5, 2), "logistic", 0.01);
+  for (const Batch batch : {Batch{1, false}, Batch{2, false}, Batch{0, true}}) {
+    for (const Index workers : {1, 3}) {
+      EXPECT_EQ(allocated(matrix, ObjectiveProblem(sampled, batch), nullptr, {}, workers, "auto"), 0) << workers;
+    }
+  }
   // Gradients, values within two hops, values along the gradient.
   for (const Value& step : {test::step_of("constant", {{"value", 0.01}}), test::gap(), test::step_of("backtracking")}) {
     for (const ObjectiveProblem* problem : {&together, &apart}) {

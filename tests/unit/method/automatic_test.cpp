@@ -21,6 +21,7 @@
 #include "polyhop/network/runtime.hpp"
 #include "support/bowls.hpp"
 #include "support/networks.hpp"
+#include "support/own_costs.hpp"
 #include "support/rule_run.hpp"
 #include "support/trial.hpp"
 
@@ -176,6 +177,42 @@ TEST(ClaimWatch, FindsThatNobodyMoves) {
   EXPECT_EQ(breaks(
                 600, [](Index) { return 0.0; }, [](Index n) { return n == 0 ? 1e-9 : 1.0; }),
             -1);
+}
+
+// ---- the watch over the start ----
+
+// The verdicts on agents at `at(n)` whose costs are (w - 1)^2/2 + least, from 3.
+std::vector<Index> losing(Index count, const std::function<double(Index)>& at, double least = 0) {
+  std::vector<Index> found;
+  const ObjectiveProblem problem = bowls({{{1}, {1}, least}, {{1}, {1}, least}, {{1}, {1}, least}});
+  launch_serial(network_of(Topology::path, 3), 1, [&](Worker& worker) {
+    StartWatch watch(rows_of({{3}, {3}, {3}}));
+    const auto oracle = problem.oracle({0, 3}, 0);
+    for (Index n = 0; n < count; ++n) {
+      oracle->draw(n);
+      const Rows w = rows_of({{at(n)}, {at(n)}, {at(n)}});
+      if (watch.lost_ground({n, w, oracle->evaluate(w, true), *oracle}, worker.network)) found.push_back(n);
+      if (n == count - 1) found.push_back(watch.is_better() ? -1 : -2);
+    }
+    // Two links to the far end and back, two numbers up and down each of them, after every 16 iterations.
+    EXPECT_EQ(worker.network.algorithm_traffic().scalars, (count - 1) / 16 * 2 * 2 * 2);
+    EXPECT_EQ(oracle->evaluations().values, 2 * 3 * count);
+  });
+  return found;
+}
+
+TEST(StartWatch, ComparesCostsWithThoseOfTheStart) {
+  // The start costs 2; at 1 + 2 sqrt(2.1), it is 4.2.
+  const double far = 1 + 2 * std::sqrt(2.1);
+  EXPECT_EQ(losing(40, [](Index) { return 2.9; }), (std::vector<Index>{-2}));
+  EXPECT_EQ(losing(40, [](Index) { return 3.1; }), (std::vector<Index>{-1}));
+  EXPECT_EQ(losing(40, [&](Index) { return far; }), (std::vector<Index>{16, 32, -1}));
+  EXPECT_EQ(losing(40, [&](Index n) { return n < 16 ? far : 1; }), (std::vector<Index>{16, -2}));
+  EXPECT_EQ(losing(40, [](Index) { return std::nan(""); }), (std::vector<Index>{16, 32, -1}));
+  // What all costs have in common counts: 4.2 + 1 is less than twice 2 + 1.
+  EXPECT_EQ(losing(
+                40, [&](Index) { return far; }, 1),
+            (std::vector<Index>{-1}));
 }
 
 // ---- the algorithm ----
@@ -449,6 +486,87 @@ TEST(Automatic, NeedsNoSmoothness) {
   EXPECT_GE(count(other, "auto.stage"), 1);
 }
 
+// Means of (w - c_n)^2 h_k/2 over samples: their number may have no end.
+class Scattered final : public Objective {
+ public:
+  Scattered(double curvature, double centre, Index samples)
+      : curvature_(curvature), centre_(centre), samples_(samples) {}
+  [[nodiscard]] Index dimension() const override { return 1; }
+  [[nodiscard]] Index samples() const override { return samples_; }
+  [[nodiscard]] double value(std::span<const double> w, std::span<const Index> batch) const override {
+    double sum = 0;
+    for (const Index n : batch) sum += curvature_ / 2 * (w[0] - centre(n)) * (w[0] - centre(n));
+    return sum / static_cast<double>(batch.size());
+  }
+  double value_and_gradient(std::span<const double> w, std::span<const Index> batch,
+                            std::span<double> gradient) const override {
+    gradient[0] = 0;
+    for (const Index n : batch) gradient[0] += curvature_ * (w[0] - centre(n)) / static_cast<double>(batch.size());
+    return value(w, batch);
+  }
+
+ private:
+  [[nodiscard]] double centre(Index n) const { return centre_ + (n % 2 == 0 ? 1 : -1); }
+  double curvature_, centre_;
+  Index samples_;
+};
+
+ObjectiveProblem scattered(Index samples) {
+  return ObjectiveProblem({std::make_shared<Scattered>(1, 0, samples), std::make_shared<Scattered>(3, 4, samples),
+                           std::make_shared<Scattered>(2, 1, samples)},
+                          {.size = 1});
+}
+constexpr double scattered_minimum = (3 * 4 + 2 * 1) / 6.0;
+
+TEST(Automatic, RemembersTheSamplesOfOwnCosts) {
+  for (const Index end : {0, 2000}) {
+    const auto run =
+        test::run_rule(network_of(Topology::path, 3), scattered(20), {}, Rows(3, 1), 2000, "auto", nullptr, end);
+    EXPECT_EQ(count(run, "auto.stage"), 1);
+    EXPECT_LT(largest_distance(run.w, {scattered_minimum}), 1e-9);
+  }
+}
+
+TEST(Automatic, RemembersNoSamplesThatHaveNoEnd) {
+  for (const Index samples : {endless_samples, Index{1} << 22}) {
+    const auto run = run_auto(network_of(Topology::path, 3), scattered(samples), Rows(3, 1), 3000);
+    EXPECT_EQ(run.named("descent.drawn"), std::vector<double>(3, 0));
+    EXPECT_LT(largest_distance(run.w, {scattered_minimum}), 0.3);
+    // Half as long without a known end, and divided by the root of 1 + age/200.
+    const double age = static_cast<double>(count(run, "descent.age"));
+    const std::vector<double> rho = run.named("descent.rho");
+    for (std::size_t k = 0; k < 3; ++k) {
+      EXPECT_NEAR(run.mu.back()[k] * rho[k] * std::sqrt(1 + (age - 1) / 200), 0.5, 1e-12);
+    }
+    const auto ending =
+        test::run_rule(network_of(Topology::path, 3), scattered(samples), {}, Rows(3, 1), 3000, "auto", nullptr, 3000);
+    EXPECT_LT(largest_distance(ending.w, {scattered_minimum}), 0.1);
+  }
+}
+
+// One agent's noisy classes, a word each. GAP's steps, which take the optimal cost for 0, once led thousands of times
+// above the start.
+TEST(Automatic, ComesBackToItsStartOnNoisyOwnCosts) {
+  for (const std::uint64_t seed : {1, 2, 3, 4, 5}) {
+    std::vector<std::vector<std::vector<double>>> samples(1);
+    Stream stream(seed, Purpose::features);
+    for (Index n = 0; n < 40; ++n) {
+      std::vector<double> sample(11);
+      sample[stream.below(10)] = stream.normal() > 0 ? 1 : -1;
+      sample[10] = stream.normal() > 0 ? 1 : -1;
+      samples[0].push_back(sample);
+    }
+    const std::shared_ptr<const DataProblem> data = problem_of(samples, "logistic");
+    const ObjectiveProblem problem(std::make_shared<test::OwnCosts>(data, "logistic", 1e-3), {.size = 1});
+    const Rows start(1, 10);
+    for (Index last = 20; last <= 600; last += 20) {
+      const auto run = run_auto(network_of(Topology::path, 1), problem, start, last);
+      const double most = (last < 600 ? 4 : 1) * largest_cost(problem, start);
+      EXPECT_LT(largest_cost(problem, run.w), most) << seed << ", " << last;
+    }
+  }
+}
+
 TEST(Automatic, RestsAtACommonMinimiser) {
   const CombinationMatrix matrix = network_of(Topology::path, 4);
   const Rows best = rows_of({{1, -2}, {1, -2}, {1, -2}, {1, -2}});
@@ -490,6 +608,17 @@ TEST(Automatic, BearsSamplesWithoutFeatures) {
       }
     }
   }
+}
+
+// The first sample of the only agent has no features, so it says nothing about curvature.
+TEST(Automatic, BeginsWithASampleThatSaysNothing) {
+  const std::shared_ptr<const DataProblem> data =
+      problem_of({{{0, 1}, {1, 3}, {2, 2}}}, "least-squares", 0.1, {.size = 1}, Sampling::cyclic);
+  const auto built_in = run_auto(network_of(Topology::path, 1), *data, Rows(1, 1), 60);
+  EXPECT_EQ(count(built_in, "auto.stage"), 1);
+  EXPECT_GT(built_in.w(0, 0), 0.5);
+  const ObjectiveProblem own(std::make_shared<test::OwnCosts>(data, "least-squares", 0), {.size = 1}, Sampling::cyclic);
+  EXPECT_GT(run_auto(network_of(Topology::path, 1), own, Rows(1, 1), 60).w(0, 0), 0.5);
 }
 
 TEST(Automatic, LearnsThroughAnAgentThatHasNothingToLearn) {
