@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "polyhop/core/index.hpp"
@@ -59,12 +60,15 @@ struct Gradients {
       return scale[k] * kernels::dot(at<T>(k), x.as<T>(i), columns);
     });
   }
-  /// g_k . (x_i - y_j), of two rows; the difference is rounded first.
-  [[nodiscard]] double dot_difference(Index k, const Rows& x, Index i, const Rows& y, Index j) const {
-    return with_element(element, [&](auto zero) {
+  /// out[k] = g_k . (x_k - y_k) for all agents; differences are rounded first. If x is a single row, it is everyone's.
+  void dot_differences(const Rows& x, const Rows& y, std::span<double> out) const {
+    with_element(element, [&](auto zero) {
       using T = decltype(zero);
-      return scale[k] * kernels::dot_difference(at<T>(k), x.as<T>(i), y.as<T>(j), columns);
+      if (x.element() != element) refuse_element(x.element());
+      kernels::dot_difference_rows(row.data(), x.as<T>(), x.rows() == 1 ? 0 : x.stride(), y.as<T>(), y.stride(), size(),
+                                   columns, out.data());
     });
+    for (Index k = 0; k < size(); ++k) out[k] *= scale[k];
   }
   /// Row j of out = a g_k, written out
   void write(Index k, Rows& out, Index j, double a = 1) const {

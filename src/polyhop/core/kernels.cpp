@@ -177,10 +177,12 @@ template <int bytes>
 struct Lanes<double, bytes> : WideLanes<bytes> {
   using WideLanes<bytes>::part;
 
-  POLYHOP_INLINE void add(const double* x, const double* y) {
+  // Left and right give the vector from a number of the line on.
+  template <class Left, class Right>
+  POLYHOP_INLINE void add(Left left, Right right) {
     constexpr int step = width<double, bytes>;
 #pragma GCC unroll 4
-    for (int p = 0; p < this->count; ++p) part[p] = fma(load<bytes>(x + p * step), load<bytes>(y + p * step), part[p]);
+    for (int p = 0; p < this->count; ++p) part[p] = fma(left(p * step), right(p * step), part[p]);
   }
   POLYHOP_INLINE void pause() {}
 };
@@ -192,9 +194,10 @@ struct Lanes<float, bytes> {
   Vector<float, bytes> part[count] = {};
   WideLanes<bytes> sum;
 
-  POLYHOP_INLINE void add(const float* x, const float* y) {
+  template <class Left, class Right>
+  POLYHOP_INLINE void add(Left left, Right right) {
 #pragma GCC unroll 4
-    for (int p = 0; p < count; ++p) part[p] = fma(load<bytes>(x + p * step), load<bytes>(y + p * step), part[p]);
+    for (int p = 0; p < count; ++p) part[p] = fma(left(p * step), right(p * step), part[p]);
   }
   POLYHOP_INLINE void pause() {
     sum.add(part);
@@ -221,63 +224,100 @@ POLYHOP_INLINE void in_runs(Index end, Add add, Pause pause) {
   }
 }
 
+// The vectors of a row from x on, and those of a difference of rows.
 template <int bytes, class T>
-POLYHOP_INLINE double row_dot(const T* x, const T* y, Index n) {
-  Lanes<T, bytes> sum;
-  in_runs<T>(
-      Rows::padded(n, element_of<T>), [&](Index at) __attribute__((always_inline)) { sum.add(x + at, y + at); },
-      [&]() __attribute__((always_inline)) { sum.pause(); });
-  return total(sum.quad());
+POLYHOP_INLINE auto vectors_of(const T* x) {
+  return [=](int at) __attribute__((always_inline)) { return load<bytes>(x + at); };
+}
+template <int bytes, class T>
+POLYHOP_INLINE auto vectors_of_difference(const T* x, const T* y) {
+  return [=](int at) __attribute__((always_inline)) { return load<bytes>(x + at) - load<bytes>(y + at); };
 }
 
-// x[r] . row r of y, four rows at a time: the sums of one alone would wait for each other.
-template <int bytes, class T>
-POLYHOP_INLINE void row_dots(const void* const* x, const T* y, Index y_stride, Index rows, Index n, double* out) {
-  constexpr int height = 4;
-  Index r = 0;
-  for (; r + height <= rows; r += height, y += height * y_stride) {
-    const T* own[height];
-    const T* other[height];
-    Lanes<T, bytes> sum[height];
-    for (int p = 0; p < height; ++p) {
-      own[p] = static_cast<const T*>(x[r + p]);
-      other[p] = y + p * y_stride;
-    }
-    in_runs<T>(
-        Rows::padded(n, element_of<T>),
-        [&](Index at) __attribute__((always_inline)) {
-#pragma GCC unroll 4
-          for (int p = 0; p < height; ++p) sum[p].add(own[p] + at, other[p] + at);
-        },
-        [&]() __attribute__((always_inline)) {
-#pragma GCC unroll 4
-          for (int p = 0; p < height; ++p) sum[p].pause();
-        });
-    store(totals(sum[0].quad(), sum[1].quad(), sum[2].quad(), sum[3].quad()), out + r);
-  }
-  for (; r < rows; ++r, y += y_stride) out[r] = row_dot<bytes>(static_cast<const T*>(x[r]), y, n);
-}
-
-// x . (y - z), x = y - z if it is null
-template <int bytes, class T>
-POLYHOP_INLINE double dot_with_difference(const T* x, const T* y, const T* z, Index n) {
-  constexpr int step = width<T, bytes>;
-  constexpr int line = Rows::line_of(element_of<T>);
-  Lanes<T, bytes> sum;
-  T difference[line];
+// Reductions of `height` rows at a time, since the sums of one alone would wait for each other: left(r, j) and
+// right(r, j) are what is multiplied in row r from number j on.
+template <int bytes, class T, int height, class Left, class Right>
+POLYHOP_INLINE void reduce_rows(Index n, Left left, Right right, double* out) {
+  Lanes<T, bytes> sum[height];
   in_runs<T>(
       Rows::padded(n, element_of<T>),
       [&](Index at) __attribute__((always_inline)) {
-        for (int l = 0; l < line; l += step) store(load<bytes>(y + at + l) - load<bytes>(z + at + l), difference + l);
-        sum.add(x == nullptr ? difference : x + at, difference);
+#pragma GCC unroll 4
+        for (int r = 0; r < height; ++r) sum[r].add(left(r, at), right(r, at));
       },
-      [&]() __attribute__((always_inline)) { sum.pause(); });
-  return total(sum.quad());
+      [&]() __attribute__((always_inline)) {
+#pragma GCC unroll 4
+        for (int r = 0; r < height; ++r) sum[r].pause();
+      });
+  if constexpr (height == 4) {
+    store(totals(sum[0].quad(), sum[1].quad(), sum[2].quad(), sum[3].quad()), out);
+  } else {
+    for (int r = 0; r < height; ++r) out[r] = total(sum[r].quad());
+  }
+}
+// The same for any number of rows; rows(r) gives Left and Right of those from r on.
+template <int bytes, class T, class From>
+POLYHOP_INLINE void reduce_all_rows(Index rows, Index n, From from, double* out) {
+  Index r = 0;
+  for (; r + 4 <= rows; r += 4) {
+    const auto [left, right] = from(r);
+    reduce_rows<bytes, T, 4>(n, left, right, out + r);
+  }
+  for (; r < rows; ++r) {
+    const auto [left, right] = from(r);
+    reduce_rows<bytes, T, 1>(n, left, right, out + r);
+  }
+}
+
+template <int bytes, class T>
+POLYHOP_INLINE double row_dot(const T* x, const T* y, Index n) {
+  double out = 0;
+  reduce_rows<bytes, T, 1>(
+      n, [&](int, Index j) __attribute__((always_inline)) { return vectors_of<bytes>(x + j); },
+      [&](int, Index j) __attribute__((always_inline)) { return vectors_of<bytes>(y + j); }, &out);
+  return out;
 }
 
 template <int bytes, class T>
 POLYHOP_INLINE double row_distance(const T* x, const T* y, Index n) {
-  return dot_with_difference<bytes, T>(nullptr, x, y, n);
+  double out = 0;
+  const auto difference = [&](int, Index j) __attribute__((always_inline)) {
+    return vectors_of_difference<bytes>(x + j, y + j);
+  };
+  reduce_rows<bytes, T, 1>(n, difference, difference, &out);
+  return out;
+}
+
+// x[r] . row r of y
+template <int bytes, class T>
+POLYHOP_INLINE void row_dots(const void* const* x, const T* y, Index y_stride, Index rows, Index n, double* out) {
+  reduce_all_rows<bytes, T>(
+      rows, n,
+      [&](Index first) __attribute__((always_inline)) {
+        return std::pair(
+            [=](int r, Index j)
+                __attribute__((always_inline)) { return vectors_of<bytes>(static_cast<const T*>(x[first + r]) + j); },
+            [=](int r, Index j)
+                __attribute__((always_inline)) { return vectors_of<bytes>(y + (first + r) * y_stride + j); });
+      },
+      out);
+}
+
+// x[r] . (row r of y - row r of z)
+template <int bytes, class T>
+POLYHOP_INLINE void row_dots_with_differences(const void* const* x, const T* y, Index y_stride, const T* z,
+                                              Index z_stride, Index rows, Index n, double* out) {
+  reduce_all_rows<bytes, T>(
+      rows, n,
+      [&](Index first) __attribute__((always_inline)) {
+        return std::pair(
+            [=](int r, Index j)
+                __attribute__((always_inline)) { return vectors_of<bytes>(static_cast<const T*>(x[first + r]) + j); },
+            [=](int r, Index j) __attribute__((always_inline)) {
+              return vectors_of_difference<bytes>(y + (first + r) * y_stride + j, z + (first + r) * z_stride + j);
+            });
+      },
+      out);
 }
 
 template <int, class T>
@@ -699,7 +739,7 @@ POLYHOP_INLINE void dots_with_block(const T* const* x, const T* y, Index n, doub
       whole,
       [&](Index at) __attribute__((always_inline)) {
 #pragma GCC unroll 4
-        for (int r = 0; r < height; ++r) sum[r].add(x[r] + at, y + at);
+        for (int r = 0; r < height; ++r) sum[r].add(vectors_of<bytes>(x[r] + at), vectors_of<bytes>(y + at));
       },
       [&]() __attribute__((always_inline)) {
 #pragma GCC unroll 4
@@ -922,10 +962,14 @@ POLYHOP_KERNEL(void, dot_rows, (const void* const* x, const float* y, Index y_st
 POLYHOP_KERNEL(double, squared_distance, (const double* x, const double* y, Index n), (x, y, n), row_distance)
 POLYHOP_KERNEL(double, squared_distance, (const float* x, const float* y, Index n), (x, y, n), row_distance)
 
-POLYHOP_KERNEL(double, dot_difference, (const double* x, const double* y, const double* z, Index n), (x, y, z, n),
-               dot_with_difference)
-POLYHOP_KERNEL(double, dot_difference, (const float* x, const float* y, const float* z, Index n), (x, y, z, n),
-               dot_with_difference)
+POLYHOP_KERNEL(void, dot_difference_rows,
+               (const void* const* x, const double* y, Index y_stride, const double* z, Index z_stride, Index rows,
+                Index n, double* out),
+               (x, y, y_stride, z, z_stride, rows, n, out), row_dots_with_differences)
+POLYHOP_KERNEL(void, dot_difference_rows,
+               (const void* const* x, const float* y, Index y_stride, const float* z, Index z_stride, Index rows,
+                Index n, double* out),
+               (x, y, y_stride, z, z_stride, rows, n, out), row_dots_with_differences)
 
 POLYHOP_KERNEL(void, scale, (double a, const double* x, double* out, Index n), (a, x, out, n), scaled)
 POLYHOP_KERNEL(void, scale, (double a, const float* x, float* out, Index n), (a, x, out, n), scaled)

@@ -29,7 +29,7 @@ struct SparseView {
 ///    the output, to which factors are rounded first; `add_squares` and what follows it round every product instead.
 /// So nothing depends on alignment, block, tile or CPU. tests/unit/core/plain_kernels.hpp holds plain twins.
 ///
-/// A row is a row of Rows: n numbers, then zeros up to the end of a cache line. `dot`, `dot_difference`,
+/// A row is a row of Rows: n numbers, then zeros up to the end of a cache line. `dot`,
 /// `squared_distance`, `pairwise` and `combine`, and those named `_rows`, run over the zeros too (they change no sum,
 /// and there are no ragged ends); the others touch exactly n numbers and take any array.
 namespace polyhop::kernels {
@@ -59,9 +59,11 @@ void dot_rows(const void* const* x, const float* y, Index y_stride, Index rows, 
 double squared_distance(const double* x, const double* y, Index n);
 double squared_distance(const float* x, const float* y, Index n);
 
-/// x . (y - z) of three rows, the difference rounded
-double dot_difference(const double* x, const double* y, const double* z, Index n);
-double dot_difference(const float* x, const float* y, const float* z, Index n);
+/// out[r] = x[r] . (row r of y - row r of z), the difference rounded. A stride may be 0: the same row for all.
+void dot_difference_rows(const void* const* x, const double* y, Index y_stride, const double* z, Index z_stride,
+                         Index rows, Index n, double* out);
+void dot_difference_rows(const void* const* x, const float* y, Index y_stride, const float* z, Index z_stride,
+                         Index rows, Index n, double* out);
 
 /// out = a x
 void scale(double a, const double* x, double* out, Index n);

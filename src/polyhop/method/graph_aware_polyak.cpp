@@ -307,16 +307,11 @@ void GraphAwarePolyak::bound(const Iterate& at, std::span<const double> optimal,
     }
     tight = false;
   }
-  for (std::size_t k = 0; k < cbar_.size(); ++k) {
-    const auto agent = static_cast<Index>(k);
-    const bool known = options_.bound == Bound::oracle;
-    // y_k.(w - (B X)_k), from the difference, which shrinks as agents agree; w = w^o gives c_k itself.
-    const double slope = known ? at.y().dot_difference(agent, minimiser_, 0, mixed_, agent)
-                               : at.y().dot_difference(agent, at.w(), agent, mixed_, agent);
-    if (known) {
-      cbar_[k] = slope;
-      continue;
-    }
+  // y_k.(w - (B X)_k), from the difference, which shrinks as agents agree; w = w^o gives c_k itself.
+  const bool known = options_.bound == Bound::oracle;
+  at.y().dot_differences(known ? minimiser_ : at.w(), mixed_, cbar_);
+  for (std::size_t k = 0; !known && k < cbar_.size(); ++k) {
+    const double slope = cbar_[k];
     const double gap = optimal[k] - at.values()[k];
     if (!tight) {
       cbar_[k] = gap + slope;  // inequality (a) of [eq:upperbound]

@@ -59,8 +59,12 @@ double squared_distance(const T* x, const T* y, Index n) {
 }
 
 template <class T>
-double dot_difference(const T* x, const T* y, const T* z, Index n) {
-  return reduce<T>(n, [&](Index j, T sum) { return std::fma(x[j], y[j] - z[j], sum); });
+void dot_difference_rows(const void* const* x, const T* y, Index y_stride, const T* z, Index z_stride, Index rows,
+                         Index n, double* out) {
+  for (Index r = 0; r < rows; ++r, y += y_stride, z += z_stride) {
+    const T* own = static_cast<const T*>(x[r]);
+    out[r] = reduce<T>(n, [&](Index j, T sum) { return std::fma(own[j], y[j] - z[j], sum); });
+  }
 }
 
 template <class T>
