@@ -509,28 +509,34 @@ POLYHOP_INLINE void combine_rows(const SparseView& a, const std::int32_t* rows, 
   combine_by.template operator()<Taken::both>();
 }
 
+// part[p * stride] += own[h] * other[b], for the products p = h * breadth + b of a tile and one vector of each row.
+template <int bytes, int height, int breadth, class T>
+POLYHOP_INLINE void add_vectors(const T* const* x, const T* const* y, Index at, Vector<T, bytes>* part, int stride) {
+  Vector<T, bytes> other[breadth];
+#pragma GCC unroll 4
+  for (int b = 0; b < breadth; ++b) other[b] = load<bytes>(y[b] + at);
+#pragma GCC unroll 6
+  for (int h = 0; h < height; ++h) {
+    auto own = load<bytes>(x[h] + at);
+    keep(own);
+#pragma GCC unroll 4
+    for (int b = 0; b < breadth; ++b) {
+      auto& sum = part[(h * breadth + b) * stride];
+      sum = fma(own, other[b], sum);
+    }
+  }
+}
+
 // A tile of products: `height` rows against `breadth` others over the columns [from, to), which begin and end with a
-// line. Product (h, b), the p-th, is added to the lanes sum[p].
+// line, added to the lanes of each product.
 template <int bytes, int height, int breadth>
 POLYHOP_INLINE void add_products(const double* const* x, const double* const* y, Index from, Index to,
                                  WideLanes<bytes>* sum) {
-  constexpr int step = width<double, bytes>;
-  for (Index j = from; j < to; j += Rows::line) {
+  constexpr int count = WideLanes<bytes>::count;
+  for (Index j = from; j < to; j += lanes) {
 #pragma GCC unroll 4
-    for (int v = 0; v < WideLanes<bytes>::count; ++v) {
-      Vector<double, bytes> other[breadth];
-#pragma GCC unroll 4
-      for (int b = 0; b < breadth; ++b) other[b] = load<bytes>(y[b] + j + v * step);
-#pragma GCC unroll 6
-      for (int h = 0; h < height; ++h) {
-        auto own = load<bytes>(x[h] + j + v * step);
-        keep(own);
-#pragma GCC unroll 4
-        for (int b = 0; b < breadth; ++b) {
-          auto& part = sum[h * breadth + b].part[v];
-          part = fma(own, other[b], part);
-        }
-      }
+    for (int v = 0; v < count; ++v) {
+      add_vectors<bytes, height, breadth>(x, y, j + v * width<double, bytes>, &sum[0].part[v], count);
     }
   }
 }
@@ -548,21 +554,7 @@ POLYHOP_INLINE void add_products(const float* const* x, const float* const* y, I
     Vector<float, bytes> part[products * count] = {};
     for (Index j = begin; j < end; j += float_lanes) {
 #pragma GCC unroll 4
-      for (int v = 0; v < count; ++v) {
-        Vector<float, bytes> other[breadth];
-#pragma GCC unroll 4
-        for (int b = 0; b < breadth; ++b) other[b] = load<bytes>(y[b] + j + v * step);
-#pragma GCC unroll 6
-        for (int h = 0; h < height; ++h) {
-          auto own = load<bytes>(x[h] + j + v * step);
-          keep(own);
-#pragma GCC unroll 4
-          for (int b = 0; b < breadth; ++b) {
-            auto& narrow = part[(h * breadth + b) * count + v];
-            narrow = fma(own, other[b], narrow);
-          }
-        }
-      }
+      for (int v = 0; v < count; ++v) add_vectors<bytes, height, breadth>(x, y, j + v * step, part + v, count);
     }
 #pragma GCC unroll 24
     for (int p = 0; p < products; ++p) sum[p].add(part + p * count);
