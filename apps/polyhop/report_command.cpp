@@ -153,12 +153,13 @@ bool holds_many(const std::string& folder) {
 // A folder of experiments: their scoreboard again, from the stores.
 int report_scoreboard(const ReportArguments& arguments) {
   if (arguments.folders.size() > 1 || arguments.output) {
-    throw InputError("DIR", "a folder of experiments is shown alone, and its files are written into it; name the " +
-                                std::string("experiments in it to show them in one page"));
+    throw InputError(arguments.folders.front(),
+                     "a folder of experiments is shown alone, and its files are written into it; name the " +
+                         std::string("experiments in it to show them in one page"));
   }
   const std::string& folder = arguments.folders.front();
   const Scoreboard board = load_scoreboard(experiments_in(folder));
-  if (board.instances.empty()) throw InputError("DIR", "no experiment in '" + folder + "' has any run");
+  if (board.instances.empty()) throw InputError(folder, "no experiment in it has any run");
   if (!arguments.figures.empty()) {
     for (const auto& name : arguments.figures) {
       require_folder("--figure", name);
@@ -208,9 +209,9 @@ int report_command(const ReportArguments& arguments) {
   for (const auto& folder : arguments.folders) {
     records.push_back(load_record(folder, false));
     if (records.back().cells.empty()) {
-      throw InputError("DIR", "the experiment in '" + folder +
-                                  "' has no runs yet: it was stopped before the first, as in the " +
-                                  "search for a constant; `polyhop run` with its file continues it");
+      throw InputError(folder,
+                       "has no runs yet: it was stopped before the first, as in the search for a constant; "
+                       "`polyhop run` with its file continues it");
     }
   }
   if (!arguments.json) tell_apart(records, arguments.folders);

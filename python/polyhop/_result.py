@@ -336,18 +336,20 @@ class Experiment:
             runs = [c["columns"] for c in self._cells if c["method"] == method and len(c["columns"][x])]
             if not runs:
                 raise refused("methods", f"there is no run of {method!r}; there are {', '.join(map(repr, self.methods))}")
-            longest = max(runs, key=lambda c: len(c[x]))
-            table = np.full((len(runs), len(longest[x])), np.nan)
-            for row, columns in zip(table, runs):
+            points = max(len(columns[x]) for columns in runs)
+            table, places = np.full((2, len(runs), points), np.nan)
+            for row, place, columns in zip(table, places, runs):
+                place[: len(columns[x])] = columns[x]
                 row[: len(columns[y])] = _positive(columns[y])
                 row[len(columns[y]):] = row[len(columns[y]) - 1]  # a run that ended early keeps its last value
             style = {"color": _COLOURS[n % len(_COLOURS)], "linestyle": _DASHES[(n // len(_COLOURS)) % len(_DASHES)]}
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", RuntimeWarning)  # if nothing is left to draw
                 low, median, high = np.nanquantile(table, [0.1, 0.5, 0.9], axis=0) if len(runs) > 1 else [table[0]] * 3
-            ax.plot(longest[x], median, label=method, **style)
+            at = np.nanmedian(places, axis=0)
+            ax.plot(at, median, label=method, **style)
             if len(runs) > 1:
-                ax.fill_between(longest[x], low, high, color=style["color"], alpha=0.15, linewidth=0)
+                ax.fill_between(at, low, high, color=style["color"], alpha=0.15, linewidth=0)
         if y.startswith("excess_risk"):
             ax.axhline(self.target, color="#5a5f66", linewidth=0.8, linestyle=(0, (2, 2)))
         ax.legend(frameon=False)

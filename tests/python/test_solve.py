@@ -145,6 +145,9 @@ def test_comparisons_rank_tune_and_show(squares, net, tmp_path):
     alone = ph.solve(squares, net, ph.gap(bound="tight"), iterations=300, target=1e-5, stop_at_target=False, seed=1)
     np.testing.assert_array_equal(found.models["GAP", 1], alone.models)
     assert len(found.plot().get_lines()) == 4  # three methods and the target
+    last = found.curves.groupby(["method", "seed"]).seconds.last()
+    for line in found.plot(x="seconds").get_lines()[:-1]:
+        assert line.get_xdata()[-1] == pytest.approx(last[line.get_label()].median()), "not those of one seed"
     page = found.report(tmp_path / "page.html").read_text()
     assert "GAP" in page and page.startswith("<!DOCTYPE html>")
     assert "GAP" in str(found) and "the program's own" in page

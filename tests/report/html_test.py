@@ -537,6 +537,15 @@ class Small(Page):
         heads = self.texts("#tunings-table th")
         self.assertLess(heads.index("Trial runs"), heads.index("Share used"))
 
+    def test_a_legend_that_goes_on_to_the_right_fades_out_there(self):
+        self.narrow(390)
+        self.open("several")
+        rows = """
+            return [...document.querySelectorAll("#legend .scroll")]
+                .map(e => [e.scrollWidth > e.clientWidth + 1, e.classList.contains("more")]);"""
+        WebDriverWait(self.browser, 20).until(lambda _: all(longer == faded for longer, faded in self.script(rows)))
+        self.assertIn([True, True], self.script(rows))
+
     def test_a_table_that_goes_on_to_the_right_fades_out_there(self):
         def fades():
             return self.script("""

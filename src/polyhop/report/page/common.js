@@ -393,6 +393,15 @@ function choice(id, options, chosen, change) {
   }));
 }
 
+// A box that scrolls fades out where more follows at the right.
+function fading(box) {
+  const mark = () => box.classList.toggle("more", box.scrollLeft + box.clientWidth < box.scrollWidth - 1);
+  box.addEventListener("scroll", mark);
+  const sizes = new ResizeObserver(mark);
+  for (const sized of [box, ...box.children]) sizes.observe(sized);
+  return box;
+}
+
 // Buttons that hide and show the lines of a figure, each a key, a name, a look, whether it is muted, and its group, if
 // any, which has a row of its own; a remark may stand behind a name. Calls `point` with the key that is pointed at or
 // in focus, or null if there is none.
@@ -417,7 +426,8 @@ function legend(lines, {hidden, draw, remark = () => "", point = () => {}}) {
   byId("legend").replaceChildren(...groups.map((group) => {
     const head = group ? [element("span", {}, group)] : [];
     const mine = buttons.filter((_, n) => lines()[n].group === group);
-    return element("div", group ? {class: "scroll", role: "group", "aria-label": group} : {}, ...head, ...mine);
+    if (!group) return element("div", {}, ...head, ...mine);
+    return fading(element("div", {class: "scroll", role: "group", "aria-label": group}, ...head, ...mine));
   }));
 }
 
@@ -537,12 +547,7 @@ function start({draw, ...files}) {
       return button;
     }));
   }
-  for (const box of document.querySelectorAll(".scroll")) {
-    const mark = () => box.classList.toggle("more", box.scrollLeft + box.clientWidth < box.scrollWidth - 1);
-    box.addEventListener("scroll", mark);
-    const sizes = new ResizeObserver(mark);
-    for (const sized of [box, ...box.children]) sizes.observe(sized);
-  }
+  for (const box of document.querySelectorAll(":not(#legend) > .scroll")) fading(box);
   let width = window.innerWidth;
   window.addEventListener("resize", () => {
     if (width === window.innerWidth) return;

@@ -22,8 +22,11 @@ const state = {
   all: false
 };
 
-// Metrics with four digits: 0.9912 and 0.9947 are not alike.
-const precise = (x) => (isKnown(x) ? String(Number(x.toPrecision(4))) : "not defined");
+// Metrics with four digits: 0.9912 and 0.9947 are not alike. Large ones have no digits that nobody knows: 4.763e11.
+const precise = (x) => {
+  if (!isKnown(x)) return "not defined";
+  return Math.abs(x) < 1e6 ? String(Number(x.toPrecision(4))) : x.toExponential(3).replace("e+", "e");
+};
 
 const titled = (metric) => metric.replace(/^R2$/, "R\u00b2");
 
