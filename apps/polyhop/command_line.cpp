@@ -106,10 +106,11 @@ std::string spelt_out(const std::string& flag, const std::vector<std::string>& n
 std::string usage_message(const CLI::App& app, const Completions& completions, const std::string& otherwise) {
   const std::vector<std::string> unknown = app.remaining(true);
   const auto chosen = app.get_subcommands();
-  if (chosen.empty() && !unknown.empty() && !unknown.front().starts_with('-')) {
+  // What stands before the name of a command was meant as one.
+  if (const auto before = app.remaining(false); !before.empty() && !before.front().starts_with('-')) {
     std::vector<std::string> names;
     for (const auto* subcommand : app.get_subcommands({})) names.push_back(subcommand->get_name());
-    const std::string& word = unknown.front();
+    const std::string& word = before.front();
     const std::string other = nearest_name(word, names).empty() ? known_as(word) : "";
     return "unknown command '" + word + "'" + (other.empty() ? suggestion(word, names) : other);
   }

@@ -50,6 +50,7 @@ class Usage(CommandTest):
         self.refused("rnu", "e.toml", says="unknown command 'rnu'")
         self.refused("report", "out", "--fig", says="unknown flag '--fig'; did you mean '--figure'?")
         self.refused("runs", "e.toml", says="unknown command 'runs'; did you mean 'run'?")
+        self.refused("hlep", "run", says="unknown command 'hlep'; did you mean 'help'?")
         self.refused("", says="unknown command ''")
 
     def test_no_file(self):
