@@ -308,8 +308,9 @@ std::string scoreboard_headline(const Scoreboard& board) {
 
 constexpr std::string_view how_to_read =
     "Ratios to that step (below 1 is better): geometric means, with the number of instances in brackets; where those "
-    "are fewer than four in five, the mean is in brackets, as it says little. -: the method never got there, or on "
-    "fewer than half of the instances; +: it did, and the step did not. Each score is compared with the step that was "
+    "are fewer than four in five, the mean is in brackets, as it says little. -: there is no ratio, or on fewer than "
+    "half of the instances, as the method or the step never got there; +: the method did, the step did not. Each score "
+    "is compared with the step that was "
     "tuned for it, where there is one. "
     "Within 1.05: the number of instances on which it took at most 1.05 times the iterations. Solved: where most of "
     "its runs reached the target. Worst: its largest ratio.";

@@ -80,7 +80,8 @@ TEST(ScoreboardText, AMeanOverFewInstancesIsNoWin) {
 
 TEST(ScoreboardText, SaysWithWhatEachScoreIsCompared) {
   EXPECT_TRUE(holds(scoreboard_text(make_scoreboard(two())),
-                    "+: it did, and the step did not. Each score is compared with the step that was tuned for it, "
+                    "as the method or the step never got there; +: the method did, the step did not. Each score is "
+                    "compared with the step that was tuned for it, "
                     "where there is one."));
 }
 
