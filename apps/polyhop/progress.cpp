@@ -87,15 +87,19 @@ void Progress::begin() {
 
 void Progress::point(const Cell& cell) {
   begin();
-  running_[{cell.method, cell.seed}] = static_cast<double>(cell.points.back().iteration) / iterations_;
+  const double part = static_cast<double>(cell.points.back().iteration) / iterations_;
+  // Where a run is when it is first heard of, it may have been before.
+  const auto [at, is_new] = running_.try_emplace({cell.method, cell.seed}, part);
+  if (!is_new) gained_ += part - std::exchange(at->second, part);
   show(cell, false);
 }
 
 void Progress::cell(const Cell& cell, Index finished, Index total) {
-  running_.erase({cell.method, cell.seed});
+  const auto at = running_.find({cell.method, cell.seed});
+  gained_ += at == running_.end() ? 1 : 1 - at->second;
+  if (at != running_.end()) running_.erase(at);
   finished_ = finished;
   total_ = total;
-  if (first_finished_ < 0) first_finished_ = finished - 1;
   show(cell, true);
 }
 
@@ -110,13 +114,11 @@ void Progress::show(const Cell& cell, bool ended) {
   shown_ = now;
   told_ = part;
   const double elapsed = std::chrono::duration<double>(now - begin_).count();
-  const double before =
-      total_ == 0 ? 0 : static_cast<double>(std::max<Index>(0, first_finished_)) / static_cast<double>(total_);
   // Rounded down: 100% is when all is done.
   std::vector<std::string> pieces = {fmt::format("{}{:3.0f}%", label_, std::floor(100 * part)),
                                      fmt::format("  {}/{} runs", finished_, total_)};
-  if (part > before && part < 1) {
-    pieces.push_back(", " + duration_text(elapsed * (1 - part) / (part - before)) + " left");
+  if (gained_ > 0 && part > 0 && part < 1) {
+    pieces.push_back(", " + duration_text(elapsed * (1 - part) * static_cast<double>(total_) / gained_) + " left");
   }
   pieces.push_back(fmt::format("  {} seed {}", printable(cell.method), cell.seed));
   if (ended) pieces.back() += ": " + name_of(cell.status);

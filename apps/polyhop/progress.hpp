@@ -54,7 +54,7 @@ class Progress {
   std::string label_;
   Index finished_ = 0;
   Index total_ = 0;
-  Index first_finished_ = -1;  // what an earlier run had finished
+  double gained_ = 0;  // runs' worth of iterations since the command was started: what an earlier one did took no time
   double told_ = 0;
   // Of the runs, or of the search before them.
   std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();

@@ -234,24 +234,31 @@ class Run(CommandTest):
         self.assertIn("has no runs yet: it was stopped before the first, as in the search for a constant; "
                       "`polyhop run` with its file continues it", result.stderr)
 
-    def test_an_interrupted_run_takes_no_percentage_back(self):
-        self.put("e.toml", self.changed(("iterations = 20", "iterations = 400000"), ("record_every = 7", "record_every = 100")))
+    def interrupted(self, pattern):
+        """What a run shows on a terminal that is interrupted once this has been shown."""
         main, other = pty.openpty()
         with os.fdopen(main, "rb", buffering=0) as screen:
             with subprocess.Popen([_polyhop.COMMAND, "run", "e.toml", "-o", "out", "--threads", "1"], cwd=self.folder,
                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=other) as run:
                 os.close(other)
                 shown = b""
-                while not re.search(rb"[1-9]%", shown):
+                while not re.search(pattern, shown):
                     shown += screen.read(65536)
                 run.send_signal(signal.SIGINT)
                 with contextlib.suppress(OSError):  # nobody writes any more
                     while part := screen.read(65536):
                         shown += part
             self.assertEqual(run.returncode, 130, shown)
+        return shown
+
+    def test_an_interrupted_run_takes_no_percentage_back(self):
+        self.put("e.toml", self.changed(("iterations = 20", "iterations = 400000"), ("record_every = 7", "record_every = 100")))
+        shown = self.interrupted(rb"[1-9]%")
         shares = [int(share) for share in re.findall(rb"(\d+)%", shown)]
         self.assertEqual(shares, sorted(shares))
         self.assertIn(b": unfinished", shown)
+        again = self.interrupted(rb"left")
+        self.assertRegex(again, rb"^\r\x1b\[K *[1-9]\d*%", "a run that goes on begins where it was")
 
     def test_progress_stays_in_one_line_on_a_terminal(self):
         main, other = pty.openpty()
