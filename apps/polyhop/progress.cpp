@@ -85,6 +85,11 @@ void Progress::begin() {
   searched_.clear();
 }
 
+void Progress::found(Index finished, Index total) {
+  finished_ = finished;
+  total_ = total;
+}
+
 void Progress::point(const Cell& cell) {
   begin();
   const double part = static_cast<double>(cell.points.back().iteration) / iterations_;

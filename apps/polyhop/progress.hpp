@@ -36,6 +36,8 @@ class Progress {
   Progress(bool quiet, Index iterations, Index total, std::string label = "");
   /// The search for a method's constant has tried so many steps, of at most `budget`.
   void trial(const std::string& method, Index tried, Index budget);
+  /// An earlier command has finished so many runs of `total`.
+  void found(Index finished, Index total);
   /// A run has recorded a point.
   void point(const Cell& cell);
   /// A run has ended; `finished` of `total` have by now.

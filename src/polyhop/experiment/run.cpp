@@ -134,6 +134,7 @@ class Experiment {
       if (team_.is_first()) draw(network.graph, first_seed);
     });
     find_finished();
+    if (team_.is_first() && run_.on_begin) run_.on_begin(finished_, static_cast<Index>(keys_.size()));
     double work = 0;  // of an iteration
     if (!waiting_.empty()) {
       const auto s = static_cast<std::size_t>(waiting_.front() / methods());

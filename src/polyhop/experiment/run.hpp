@@ -36,6 +36,8 @@ struct RunOptions {
   Team* team = &alone();
   /// Which agents each process owns. No result depends on it.
   Placement placement = Placement::automatic;
+  /// Called once before the first cell is run: how many the store already has, and how many there are.
+  std::function<void(Index finished, Index total)> on_begin = {};
 };
 
 /// The settings that determine a cell's numbers, and nothing else.

@@ -149,8 +149,11 @@ TEST_F(StoreTest, DoesNotRunAgainWhatIsFinished) {
   options.store = &store;
   int ran = 0;
   options.on_cell = [&](const Cell&, Index, Index) { ++ran; };
+  std::vector<Index> begun;
+  options.on_begin = [&](Index finished, Index total) { begun = {finished, total}; };
   run(config(), options);
   EXPECT_EQ(ran, 0);
+  EXPECT_EQ(begun, (std::vector<Index>{4, 4})) << "told before the first cell";
   // A changed method runs, the others do not; a renamed one does not.
   Config changed = config();
   changed.methods[0].name = "another name";
@@ -159,6 +162,7 @@ TEST_F(StoreTest, DoesNotRunAgainWhatIsFinished) {
   const Config third = config("[[method]]\nname = \"third\"\nstep = \"polyak\"\n");
   run(third, options);
   EXPECT_EQ(ran, 2);
+  EXPECT_EQ(begun, (std::vector<Index>{4, 6}));
   EXPECT_EQ(store.load(false).cells.size(), 6U);
 }
 
