@@ -95,8 +95,8 @@ class StartWatch {
 ///  1. When its claims are not kept, or losses do not fall by 5% from one half of a window to the other (32, 64, ...
 ///     iterations), there is something that no model fits; costs that are not linear models also leave when they have
 ///     doubled, and go back to the start if it was better. Batches of linear models with a bounded curvature and of
-///     your own costs continue with RememberingDescent, which reaches w^o. Others take exact diffusion with steps 1/L_k,
-///     whose mean has no bias;
+///     your own costs continue with RememberingDescent, which reaches w^o. Others take exact diffusion with steps
+///     1/L_k, whose mean has no bias;
 ///  2. and when that stalls too, noise is left: the same with falling steps.
 /// All agents switch together, by sums over the network. Costs GAP's traffic in stage 0, 1 vector per edge later.
 /// Linear models with finite data do better. With full gradients they use TreeDescent alone. With batches, all samples

@@ -429,8 +429,7 @@ TEST_F(StoreTest, SaysWhatIsWrongWithAFile) {
     EXPECT_NE(complaint([&] { Store(folder, Store::Mode::write); }).find("in use by another run"), std::string::npos);
   }
   std::ofstream(Store::file_in(folder)) << std::string(5000, 'x');
-  EXPECT_NE(complaint([&] { Store(folder, Store::Mode::write); }).find("is not a polyhop store"),
-            std::string::npos);
+  EXPECT_NE(complaint([&] { Store(folder, Store::Mode::write); }).find("is not a polyhop store"), std::string::npos);
 }
 
 }  // namespace
