@@ -255,18 +255,16 @@ POLYHOP_INLINE void reduce_rows(Index n, Left left, Right right, double* out) {
     for (int r = 0; r < height; ++r) out[r] = total(sum[r].quad());
   }
 }
-// The same for any number of rows; rows(r) gives Left and Right of those from r on.
-template <int bytes, class T, class From>
-POLYHOP_INLINE void reduce_all_rows(Index rows, Index n, From from, double* out) {
-  Index r = 0;
-  for (; r + 4 <= rows; r += 4) {
-    const auto [left, right] = from(r);
-    reduce_rows<bytes, T, 4>(n, left, right, out + r);
-  }
-  for (; r < rows; ++r) {
-    const auto [left, right] = from(r);
-    reduce_rows<bytes, T, 1>(n, left, right, out + r);
-  }
+// The same for any number of rows: x[r] and right(r, j).
+template <int bytes, class T, class Right>
+POLYHOP_INLINE void reduce_all_rows(const void* const* x, Index rows, Index n, Right right, double* out) {
+  Index first = 0;
+  const auto left_of = [&](int r, Index j) __attribute__((always_inline)) {
+    return vectors_of<bytes>(static_cast<const T*>(x[first + r]) + j);
+  };
+  const auto right_of = [&](int r, Index j) __attribute__((always_inline)) { return right(first + r, j); };
+  for (; first + 4 <= rows; first += 4) reduce_rows<bytes, T, 4>(n, left_of, right_of, out + first);
+  for (; first < rows; ++first) reduce_rows<bytes, T, 1>(n, left_of, right_of, out + first);
 }
 
 template <int bytes, class T>
@@ -291,33 +289,20 @@ POLYHOP_INLINE double row_distance(const T* x, const T* y, Index n) {
 // x[r] . row r of y
 template <int bytes, class T>
 POLYHOP_INLINE void row_dots(const void* const* x, const T* y, Index y_stride, Index rows, Index n, double* out) {
-  reduce_all_rows<bytes, T>(
-      rows, n,
-      [&](Index first) __attribute__((always_inline)) {
-        return std::pair(
-            [=](int r, Index j)
-                __attribute__((always_inline)) { return vectors_of<bytes>(static_cast<const T*>(x[first + r]) + j); },
-            [=](int r, Index j)
-                __attribute__((always_inline)) { return vectors_of<bytes>(y + (first + r) * y_stride + j); });
-      },
-      out);
+  const auto right = [&](Index r, Index j) __attribute__((always_inline)) {
+    return vectors_of<bytes>(y + r * y_stride + j);
+  };
+  reduce_all_rows<bytes, T>(x, rows, n, right, out);
 }
 
 // x[r] . (row r of y - row r of z)
 template <int bytes, class T>
 POLYHOP_INLINE void row_dots_with_differences(const void* const* x, const T* y, Index y_stride, const T* z,
                                               Index z_stride, Index rows, Index n, double* out) {
-  reduce_all_rows<bytes, T>(
-      rows, n,
-      [&](Index first) __attribute__((always_inline)) {
-        return std::pair(
-            [=](int r, Index j)
-                __attribute__((always_inline)) { return vectors_of<bytes>(static_cast<const T*>(x[first + r]) + j); },
-            [=](int r, Index j) __attribute__((always_inline)) {
-              return vectors_of_difference<bytes>(y + (first + r) * y_stride + j, z + (first + r) * z_stride + j);
-            });
-      },
-      out);
+  const auto right = [&](Index r, Index j) __attribute__((always_inline)) {
+    return vectors_of_difference<bytes>(y + r * y_stride + j, z + r * z_stride + j);
+  };
+  reduce_all_rows<bytes, T>(x, rows, n, right, out);
 }
 
 template <int, class T>
