@@ -360,7 +360,7 @@ void add_key_flags(Command& command, GraphArguments& arguments) {
     const std::vector<std::string> names = names_in(field.type);
     const auto keep = [&arguments, name = field.name](const std::string& text) { arguments.keys[name] = text; };
     Argument flag = command.option("--" + field.name, keep, field.help + bound);
-    (names.empty() ? flag.takes(placeholder(field)) : flag.suggests(names)).grouped("The network");
+    (names.empty() ? flag.takes(value_name(field)) : flag.suggests(names)).grouped("The network");
   }
 }
 

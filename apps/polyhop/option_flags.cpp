@@ -50,7 +50,7 @@ void add_option(Command& command, const std::string& flag, const FieldInfo& fiel
   };
   Argument argument = command.option(flag, take, help_of(field));
   const std::vector<std::string> names = names_in(field.type);
-  names.empty() ? argument.takes(placeholder(field)) : argument.suggests(names);
+  names.empty() ? argument.takes(value_name(field)) : argument.suggests(names);
 }
 
 }  // namespace
@@ -67,7 +67,7 @@ std::vector<std::string> names_in(const std::string& type) {
   return out;
 }
 
-std::string placeholder(const FieldInfo& field) {
+std::string value_name(const FieldInfo& field) {
   if (field.type.find("integer") != std::string::npos) {
     return field.type.find("\"all\"") != std::string::npos ? "INTEGER or all" : "INTEGER";
   }

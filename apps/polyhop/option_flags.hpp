@@ -19,7 +19,7 @@ std::string flag_name(const std::string& key);
 std::vector<std::string> names_in(const std::string& type);
 
 /// The name in the help of a value that has no names itself, in capitals: INTEGER.
-std::string placeholder(const FieldInfo& field);
+std::string value_name(const FieldInfo& field);
 
 /// A flag for each field, whose value is put into `table`, which must live until the arguments are read. A boolean
 /// takes no value: `--x` if it is false by default, `--no-x` if it is true. A table among the fields gets a flag for
