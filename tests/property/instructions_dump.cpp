@@ -89,7 +89,9 @@ bool work(const char* name) {
     counted([&, view = p.view()] { kernels::combine(view, p.rows.data(), agents, x, stride, columns, y, stride); });
   } else if (is("pairs")) {
     PairTiles tiles(p.view(), agents, nullptr, columns);
-    counted([&] { tiles.multiply(p.places.data(), y, stride, found); });
+    std::vector<const void*> others;
+    for (Index k = 0; k < agents; ++k) others.push_back(y + k * stride);
+    counted([&] { tiles.multiply(p.places.data(), others.data(), columns, found); });
   } else if (is("products")) {
     const Rows points(columns, kernels::product_tile, 0.5);
     Rows out(agents, kernels::product_tile);

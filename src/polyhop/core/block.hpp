@@ -229,6 +229,59 @@ inline Gradients along(const Rows& x) {
   return y;
 }
 
+/// Some columns of rows: from `first` to before `last`. The first begins a cache line.
+struct SomeColumns {
+  Index first = 0;
+  Index last = 0;
+  [[nodiscard]] Index size() const { return last - first; }
+};
+/// A row's sums are those of its pieces, in order (core/kernels.hpp): how many these are, and the columns of one.
+inline Index pieces(const VectorType& type) {
+  const Index length = kernels::piece(type.columns, type.element);
+  return std::max<Index>(1, (type.columns + length - 1) / length);
+}
+inline SomeColumns piece(const VectorType& type, Index p) {
+  const Index length = kernels::piece(type.columns, type.element);
+  return {p * length, std::min(type.columns, (p + 1) * length)};
+}
+/// Where a row's columns begin.
+inline const void* from_column(const void* row, Index column, Element element) {
+  return static_cast<const std::byte*>(row) + column * bytes_of(element);
+}
+/// Some columns of x - diag(mu) y: the rows of out from `first` on, which begin with them.
+inline void descend(const Rows& x, std::span<const double> mu, const Gradients& y, const SomeColumns& columns,
+                    Rows& out, Index first) {
+  if (x.element() != y.element) refuse_element(y.element);
+  with_element(x.element(), [&](auto zero) {
+    using T = decltype(zero);
+    constexpr Index most = 64;
+    double factors[most];
+    const void* rows[most];
+    for (Index k = 0; k < x.rows(); k += most) {
+      const Index count = std::min(most, x.rows() - k);
+      for (Index n = 0; n < count; ++n) {
+        factors[n] = -mu[k + n] * y.scale[k + n];
+        rows[n] = from_column(y.row[k + n], columns.first, y.element);
+      }
+      kernels::add_scaled_rows(factors, rows, x.as<T>(k) + columns.first, x.stride(), count, columns.size(),
+                               out.as<T>(first + k), out.stride());
+    }
+  });
+}
+/// out[k] = the product of a piece's columns of row x[k] and of row k of w.
+inline void multiply_rows(const void* const* x, const Rows& w, const SomeColumns& columns, double* out) {
+  with_element(w.element(), [&](auto zero) {
+    using T = decltype(zero);
+    constexpr Index most = 64;
+    const void* rows[most];
+    for (Index k = 0; k < w.rows(); k += most) {
+      const Index count = std::min(most, w.rows() - k);
+      for (Index n = 0; n < count; ++n) rows[n] = from_column(x[k + n], columns.first, w.element());
+      kernels::dot_rows(rows, w.as<T>(k) + columns.first, w.stride(), count, columns.size(), out + k);
+    }
+  });
+}
+
 /// Moments of gradients: m <- b1 m + (1 - b1) g, v <- b2 v + (1 - b2) g^2, element by element.
 inline void update_moments(double b1, double b2, const Gradients& g, Rows& m, Rows& v) {
   with_element(m.element(), [&](auto zero) {
@@ -272,6 +325,19 @@ inline void combine(const SparseView& links, std::span<const std::int32_t> which
     using T = decltype(zero);
     kernels::combine(links, which.data(), static_cast<Index>(which.size()), x.as<T>(), x.stride(), x.columns(),
                      out.as<T>(first), out.stride(), blend);
+  });
+}
+/// The same in some columns, with which the rows of x begin.
+inline void combine(const SparseView& links, std::span<const std::int32_t> which, const Rows& x,
+                    const SomeColumns& columns, Rows& out, const BlendedRows& also) {
+  kernels::Blend blend;
+  if (also.into != nullptr) {
+    blend = {also.share, also.into->data() + columns.first, also.into->stride(), also.earlier_share};
+  }
+  with_element(x.element(), [&](auto zero) {
+    using T = decltype(zero);
+    kernels::combine(links, which.data(), static_cast<Index>(which.size()), x.as<T>(), x.stride(), columns.size(),
+                     out.as<T>() + columns.first, out.stride(), blend);
   });
 }
 /// out[e] = x_k . x_l over the entries of a reach, where x_k are the rows from `own` on; `places` is scratch memory for

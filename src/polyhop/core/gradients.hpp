@@ -18,6 +18,8 @@ class SampleRows {
   virtual ~SampleRows() = default;
   [[nodiscard]] virtual Index count(Index k) const = 0;
   [[nodiscard]] virtual const void* sample_row(Index k, Index n) const = 0;
+  /// Its product with itself, as kernels::dot gives it for rows of double.
+  [[nodiscard]] virtual double squared_norm(Index k, Index n) const = 0;
 };
 
 /// Some of a block's agents: from `first` to before `last`.
@@ -48,6 +50,9 @@ struct Gradients {
   }
   /// ||g_k||^2
   [[nodiscard]] double squared_norm(Index k) const {
+    if (samples != nullptr && element == Element::float64) {
+      return scale[k] * scale[k] * samples->squared_norm(k, sample[k]);
+    }
     return with_element(element, [&](auto zero) {
       using T = decltype(zero);
       return scale[k] * scale[k] * kernels::dot(at<T>(k), at<T>(k), columns);

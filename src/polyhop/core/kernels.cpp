@@ -140,88 +140,62 @@ POLYHOP_INLINE Quad totals(const Quad& a, const Quad& b, const Quad& c, const Qu
   return even + odd;
 }
 
-// The partial sums of a reduction: `lanes` of double, in vectors of `bytes`.
+// Lane l + lane l + 4 of a piece's partial sums, in vectors of `bytes`: what `total` and `totals` take. Lanes of float
+// become those of double first.
 template <int bytes>
-struct WideLanes {
-  static constexpr int count = lanes / width<double, bytes>;
-  Vector<double, bytes> part[count] = {};
-
-  // Lane l + lane l + 4: what `total` and `totals` take.
-  [[nodiscard]] POLYHOP_INLINE Quad quad() const {
-    if constexpr (bytes == 64) {
-      return halved(part[0]);
-    } else if constexpr (bytes == 32) {
-      return part[0] + part[1];
-    } else {
-      return __builtin_shufflevector(part[0] + part[2], part[1] + part[3], 0, 1, 2, 3);
-    }
+POLYHOP_INLINE Quad quad_of(const Vector<double, bytes>* part) {
+  if constexpr (bytes == 64) {
+    return halved(part[0]);
+  } else if constexpr (bytes == 32) {
+    return part[0] + part[1];
+  } else {
+    return __builtin_shufflevector(part[0] + part[2], part[1] + part[3], 0, 1, 2, 3);
   }
-  // += lanes of float, in vectors of `bytes`.
-  POLYHOP_INLINE void add(const Vector<float, bytes>* narrow) {
-    using Half = Vector<float, bytes / 2>;
+}
+template <int bytes>
+POLYHOP_INLINE Quad quad_of(const Vector<float, bytes>* part) {
+  constexpr int count = lanes / width<double, bytes>;
+  Vector<double, bytes> wide[2 * count];
 #pragma GCC unroll 4
-    for (int p = 0; p < float_lanes / width<float, bytes>; ++p) {
-      Half half[2];
-      std::memcpy(half, &narrow[p], sizeof half);
-      part[2 * p % count] += __builtin_convertvector(half[0], Vector<double, bytes>);
-      part[(2 * p + 1) % count] += __builtin_convertvector(half[1], Vector<double, bytes>);
-    }
+  for (int p = 0; p < count; ++p) {
+    Vector<float, bytes / 2> half[2];
+    std::memcpy(half, &part[p], sizeof half);
+    wide[2 * p] = __builtin_convertvector(half[0], Vector<double, bytes>);
+    wide[2 * p + 1] = __builtin_convertvector(half[1], Vector<double, bytes>);
   }
-};
+#pragma GCC unroll 4
+  for (int p = 0; p < count; ++p) wide[p] += wide[p + count];
+  return quad_of<bytes>(wide);
+}
 
-// What a reduction adds up, a line of numbers at a time (`add`); for float, at most float_run of them before a `pause`.
+// What a piece of a reduction adds up, a line of numbers at a time.
 template <class T, int bytes>
-struct Lanes;
-
-template <int bytes>
-struct Lanes<double, bytes> : WideLanes<bytes> {
-  using WideLanes<bytes>::part;
+struct Lanes {
+  static constexpr int step = width<T, bytes>;
+  static constexpr int count = (std::is_same_v<T, float> ? float_lanes : lanes) / step;
+  Vector<T, bytes> part[count] = {};
 
   // Left and right give the vector from a number of the line on.
-  template <class Left, class Right>
-  POLYHOP_INLINE void add(Left left, Right right) {
-    constexpr int step = width<double, bytes>;
-#pragma GCC unroll 4
-    for (int p = 0; p < this->count; ++p) part[p] = fma(left(p * step), right(p * step), part[p]);
-  }
-  POLYHOP_INLINE void pause() {}
-};
-
-template <int bytes>
-struct Lanes<float, bytes> {
-  static constexpr int step = width<float, bytes>;
-  static constexpr int count = float_lanes / step;
-  Vector<float, bytes> part[count] = {};
-  WideLanes<bytes> sum;
-
   template <class Left, class Right>
   POLYHOP_INLINE void add(Left left, Right right) {
 #pragma GCC unroll 4
     for (int p = 0; p < count; ++p) part[p] = fma(left(p * step), right(p * step), part[p]);
   }
-  POLYHOP_INLINE void pause() {
-    sum.add(part);
-#pragma GCC unroll 4
-    for (int p = 0; p < count; ++p) part[p] = Vector<float, bytes>{};
-  }
-  // After a pause
-  [[nodiscard]] POLYHOP_INLINE Quad quad() const { return sum.quad(); }
+  [[nodiscard]] POLYHOP_INLINE Quad quad() const { return quad_of<bytes>(part); }
 };
 
-// Calls add(j) for every line that begins before `end`, with a pause, if there is one, after every run.
-template <class T, class Add, class Pause>
-POLYHOP_INLINE void in_runs(Index end, Add add, Pause pause) {
-  constexpr Index line = Rows::line_of(element_of<T>);
-  if constexpr (std::is_same_v<T, double>) {
+// Calls use(from, to, is_first) for every piece of the columns before `end`: for one at least.
+template <class T, class Use>
+POLYHOP_INLINE void in_pieces(Index end, Use use) {
+  const Index length = piece(end, element_of<T>);
+  use(Index{0}, end < length ? end : length, true);
+  for (Index from = length; from < end; from += length) use(from, end - from < length ? end : from + length, false);
+}
+// Calls add(j) for every line of a piece.
+template <class T, class Add>
+POLYHOP_INLINE void in_lines(Index from, Index to, Add add) {
 #pragma GCC unroll 2
-    for (Index j = 0; j < end; j += line) add(j);
-  } else {
-    for (Index j = 0; j < end;) {
-      const Index stop = end - j > float_run ? j + float_run : end;
-      for (; j < stop; j += line) add(j);
-      pause();
-    }
-  }
+  for (Index j = from; j < to; j += Rows::line_of(element_of<T>)) add(j);
 }
 
 // The vectors of a row from x on, and those of a difference of rows.
@@ -238,22 +212,21 @@ POLYHOP_INLINE auto vectors_of_difference(const T* x, const T* y) {
 // right(r, j) are what is multiplied in row r from number j on.
 template <int bytes, class T, int height, class Left, class Right>
 POLYHOP_INLINE void reduce_rows(Index n, Left left, Right right, double* out) {
-  Lanes<T, bytes> sum[height];
-  in_runs<T>(
-      Rows::padded(n, element_of<T>),
-      [&](Index at) __attribute__((always_inline)) {
+  in_pieces<T>(
+      Rows::padded(n, element_of<T>), [&](Index from, Index to, bool is_first) __attribute__((always_inline)) {
+        Lanes<T, bytes> sum[height];
+        in_lines<T>(
+            from, to, [&](Index at) __attribute__((always_inline)) {
 #pragma GCC unroll 4
-        for (int r = 0; r < height; ++r) sum[r].add(left(r, at), right(r, at));
-      },
-      [&]() __attribute__((always_inline)) {
-#pragma GCC unroll 4
-        for (int r = 0; r < height; ++r) sum[r].pause();
+              for (int r = 0; r < height; ++r) sum[r].add(left(r, at), right(r, at));
+            });
+        if constexpr (height == 4) {
+          const Quad four = totals(sum[0].quad(), sum[1].quad(), sum[2].quad(), sum[3].quad());
+          store(is_first ? four : load<32>(out) + four, out);
+        } else {
+          for (int r = 0; r < height; ++r) out[r] = is_first ? total(sum[r].quad()) : out[r] + total(sum[r].quad());
+        }
       });
-  if constexpr (height == 4) {
-    store(totals(sum[0].quad(), sum[1].quad(), sum[2].quad(), sum[3].quad()), out);
-  } else {
-    for (int r = 0; r < height; ++r) out[r] = total(sum[r].quad());
-  }
 }
 // The same for any number of rows: x[r] and right(r, j).
 template <int bytes, class T, class Right>
@@ -470,7 +443,7 @@ POLYHOP_INLINE void combine_and_take(const SparseView& a, const std::int32_t* ro
   constexpr Index few = 16;
   const Index right = Rows::padded(columns, element_of<T>);
   const Index ends = Rows::padded(columns, Element::float64);
-  const auto piece = [&](Index r, Index j, Index lines) __attribute__((always_inline)) {
+  const auto part = [&](Index r, Index j, Index lines) __attribute__((always_inline)) {
     if (lines == narrow) return combine_lines<taken, bytes, narrow>(a, r, j, x, x_stride, ends, out, out_stride, also);
     combine_some<taken, bytes, widest>(lines, a, r, j, x, x_stride, ends, out, out_stride, also);
   };
@@ -479,7 +452,7 @@ POLYHOP_INLINE void combine_and_take(const SparseView& a, const std::int32_t* ro
   const Index wide = (count <= few ? widest : narrow) * line;
   for (Index j = 0; j < right; j += wide) {
     const Index lines = (right - j < wide ? right - j : wide) / line;
-    for (Index n = 0; n < count; ++n) piece(rows[n], j, lines);
+    for (Index n = 0; n < count; ++n) part(rows[n], j, lines);
   }
 }
 
@@ -512,86 +485,41 @@ POLYHOP_INLINE void add_vectors(const T* const* x, const T* const* y, Index at, 
   }
 }
 
-// A tile of products: `height` rows against `breadth` others over the columns [from, to), which begin and end with a
-// line, added to the lanes of each product.
-template <int bytes, int height, int breadth>
-POLYHOP_INLINE void add_products(const double* const* x, const double* const* y, Index from, Index to,
-                                 WideLanes<bytes>* sum) {
-  constexpr int count = WideLanes<bytes>::count;
-  for (Index j = from; j < to; j += lanes) {
-#pragma GCC unroll 4
-    for (int v = 0; v < count; ++v) {
-      add_vectors<bytes, height, breadth>(x, y, j + v * width<double, bytes>, &sum[0].part[v], count);
-    }
-  }
-}
-
-// For float, sums are float over a run of columns. They are local variables inside the loop, so that all of them stay
-// in registers.
-template <int bytes, int height, int breadth>
-POLYHOP_INLINE void add_products(const float* const* x, const float* const* y, Index from, Index to,
-                                 WideLanes<bytes>* sum) {
-  constexpr int products = height * breadth;
-  constexpr int step = width<float, bytes>;
-  constexpr int count = float_lanes / step;
-  for (Index begin = from; begin < to; begin += float_run) {
-    const Index end = to - begin > float_run ? begin + float_run : to;
-    Vector<float, bytes> part[products * count] = {};
-    for (Index j = begin; j < end; j += float_lanes) {
-#pragma GCC unroll 4
-      for (int v = 0; v < count; ++v) add_vectors<bytes, height, breadth>(x, y, j + v * step, part + v, count);
-    }
-#pragma GCC unroll 24
-    for (int p = 0; p < products; ++p) sum[p].add(part + p * count);
-  }
-}
-
-// What the tiles of a panel have in common: the columns at hand, whether these are the first and the last, and where
-// products go.
-struct TileRun {
+// The piece of a panel's rows at hand.
+struct TilePiece {
   Index from, to;
-  bool begins, ends;
-  double* out;
+  bool is_first;
 };
 
-// The columns of a tile. Loads `sums` (lanes of double, one product after the other) unless they begin, and stores them
-// unless they end; then out[place[p]] is product p. Both have `stride` products per row.
+// A piece of a tile's rows, added to the products, of which there are `stride` per row. The sums of a piece are local,
+// so that all of them stay in registers.
 template <int bytes, int height, int breadth, class T>
-POLYHOP_INLINE void tile_of(const T* const* x, const T* const* y, const TileRun& run, double* sums,
-                            const std::int32_t* place, int stride) {
+POLYHOP_INLINE void tile_of(const T* const* x, const T* const* y, const TilePiece& now, double* out, int stride) {
   constexpr int products = height * breadth;
-  const auto at = [&](int p) __attribute__((always_inline)) { return p / breadth * stride + p % breadth; };
-  WideLanes<bytes> sum[products];
-  const auto each = [&](auto use) __attribute__((always_inline)) {
-#pragma GCC unroll 24
-    for (int p = 0; p < products; ++p) {
+  constexpr int step = width<T, bytes>;
+  constexpr int count = Lanes<T, bytes>::count;
+  Vector<T, bytes> sum[products * count] = {};
+  for (Index j = now.from; j < now.to; j += count * step) {
 #pragma GCC unroll 4
-      for (int v = 0; v < WideLanes<bytes>::count; ++v) {
-        use(sum[p].part[v], sums + at(p) * lanes + v * width<double, bytes>);
-      }
-    }
-  };
-  if (!run.begins)
-    each([](auto& part, const double* from) __attribute__((always_inline)) { part = load<bytes>(from); });
-  add_products<bytes, height, breadth>(x, y, run.from, run.to, sum);
-  if (!run.ends) {
-    each([](const auto& part, double* to) __attribute__((always_inline)) { store(part, to); });
-    return;
+    for (int v = 0; v < count; ++v) add_vectors<bytes, height, breadth>(x, y, j + v * step, sum + v, count);
   }
+  const auto quad = [&](int p) __attribute__((always_inline)) { return quad_of<bytes>(sum + p * count); };
+  const auto product = [&](int p) __attribute__((always_inline))->double& {
+    return out[p / breadth * stride + p % breadth];
+  };
   int p = 0;
 #pragma GCC unroll 6
   for (; p + 4 <= products; p += 4) {
-    const Quad four = totals(sum[p].quad(), sum[p + 1].quad(), sum[p + 2].quad(), sum[p + 3].quad());
+    const Quad four = totals(quad(p), quad(p + 1), quad(p + 2), quad(p + 3));
+    if constexpr (breadth == 4) {
+      store(now.is_first ? four : load<32>(&product(p)) + four, &product(p));
+    } else {
 #pragma GCC unroll 4
-    for (int n = 0; n < 4; ++n) run.out[place[at(p + n)]] = four[n];
+      for (int n = 0; n < 4; ++n) product(p + n) = now.is_first ? four[n] : product(p + n) + four[n];
+    }
   }
 #pragma GCC unroll 4
-  for (; p < products; ++p) run.out[place[at(p)]] = total(sum[p].quad());
-}
-
-// Where the sums of the next products are; null if a panel is done in one run.
-POLYHOP_INLINE double* after(double* sums, Index products) {
-  return sums == nullptr ? nullptr : sums + products * lanes;
+  for (; p < products; ++p) product(p) = now.is_first ? total(quad(p)) : product(p) + total(quad(p));
 }
 
 // The largest tile whose sums, and a row and the others, fit into the 32 or 16 registers.
@@ -602,52 +530,55 @@ constexpr int tile_breadth = bytes == 64 ? max_tile_breadth : 2;
 
 // A tile of any shape up to the largest.
 template <int bytes, class T>
-POLYHOP_INLINE void tile_of_shape(int height, int breadth, const T* const* x, const T* const* y, const TileRun& run,
-                                  double* sums, const std::int32_t* place, int stride) {
+POLYHOP_INLINE void tile_of_shape(int height, int breadth, const T* const* x, const T* const* y, const TilePiece& now,
+                                  double* out, int stride) {
   constexpr int most = tile_breadth<bytes>;
   const int shape = (height - 1) * most + breadth - 1;
   [&]<int... n>(std::integer_sequence<int, n...>) __attribute__((always_inline)) {
-    (void)((shape == n && (tile_of<bytes, n / most + 1, n % most + 1>(x, y, run, sums, place, stride), true)) || ...);
+    (void)((shape == n && (tile_of<bytes, n / most + 1, n % most + 1>(x, y, now, out, stride), true)) || ...);
   }
   (std::make_integer_sequence<int, tile_height<bytes> * most>{});
 }
 
 // The tiles of a panel, cut if they are too large.
 template <int bytes, class T>
-POLYHOP_INLINE void tiles_of(const PairPanel& panel, const void* const* x, const T* y, Index y_stride,
-                             const TileRun& run, double* sums) {
+POLYHOP_INLINE void tiles_of(const PairPanel& panel, const void* const* x, const void* const* y, const TilePiece& now,
+                             double* out) {
   for (const std::int32_t* code = panel.begin; code < panel.end;) {
     const int height = code[0];
     const int breadth = code[1];
     const std::int32_t* rows = code + 2;
     const std::int32_t* others = rows + height;
-    const std::int32_t* place = others + breadth;
     const T* own[max_tile_height];
     const T* other[max_tile_breadth];
     for (int h = 0; h < height; ++h) own[h] = static_cast<const T*>(x[rows[h]]);
-    for (int b = 0; b < breadth; ++b) other[b] = y + others[b] * y_stride;
+    for (int b = 0; b < breadth; ++b) other[b] = static_cast<const T*>(y[others[b]]);
     for (int h = 0; h < height; h += tile_height<bytes>) {
       for (int b = 0; b < breadth; b += tile_breadth<bytes>) {
         const int high = height - h < tile_height<bytes> ? height - h : tile_height<bytes>;
         const int broad = breadth - b < tile_breadth<bytes> ? breadth - b : tile_breadth<bytes>;
-        const int first = h * breadth + b;
-        tile_of_shape<bytes>(high, broad, own + h, other + b, run, after(sums, first), place + first, breadth);
+        tile_of_shape<bytes>(high, broad, own + h, other + b, now, out + h * breadth + b, breadth);
       }
     }
-    sums = after(sums, height * breadth);
-    code = place + height * breadth;
+    out += height * breadth;
+    code = others + breadth;
   }
 }
 
-// Keeps rows in the first cache: a panel's own rows, so many columns at a time.
+// A panel's own rows stay in the first cache, a piece of them at a time.
 template <int bytes, class T>
-POLYHOP_INLINE void panel_products(const PairPanel& panel, const void* const* x, const T* y, Index y_stride,
-                                   Index columns, Index run, double* sums, double* out) {
-  const Index right = Rows::padded(columns, element_of<T>);
-  for (Index from = 0; from == 0 || from < right; from += run) {  // runs once even without columns
-    const Index to = from + run < right ? from + run : right;
-    tiles_of<bytes>(panel, x, y, y_stride, TileRun{from, to, from == 0, to == right, out}, sums);
-  }
+POLYHOP_INLINE void pieces_of(const PairPanel& panel, const void* const* x, const void* const* y, Index columns,
+                              double* out) {
+  in_pieces<T>(
+      Rows::padded(columns, element_of<T>), [&](Index from, Index to, bool is_first) __attribute__((always_inline)) {
+        tiles_of<bytes, T>(panel, x, y, TilePiece{from, to, is_first}, out);
+      });
+}
+template <int bytes>
+POLYHOP_INLINE void panel_products(const PairPanel& panel, const void* const* x, const void* const* y, Element element,
+                                   Index columns, double* out) {
+  if (element == Element::float32) return pieces_of<bytes, float>(panel, x, y, columns, out);
+  pieces_of<bytes, double>(panel, x, y, columns, out);
 }
 
 // A tile of `height` rows and `points` points.
@@ -711,24 +642,24 @@ template <int bytes, int height, class T>
 POLYHOP_INLINE void dots_with_block(const T* const* x, const T* y, Index n, double* out, Index out_stride) {
   constexpr Index line = Rows::line_of(element_of<T>);
   const Index whole = n / line * line;
-  Lanes<T, bytes> sum[height];
-  in_runs<T>(
-      whole,
-      [&](Index at) __attribute__((always_inline)) {
+  double result[height];
+  in_pieces<T>(
+      whole, [&](Index from, Index to, bool is_first) __attribute__((always_inline)) {
+        Lanes<T, bytes> sum[height];
+        in_lines<T>(
+            from, to, [&](Index at) __attribute__((always_inline)) {
 #pragma GCC unroll 4
-        for (int r = 0; r < height; ++r) sum[r].add(vectors_of<bytes>(x[r] + at), vectors_of<bytes>(y + at));
-      },
-      [&]() __attribute__((always_inline)) {
+              for (int r = 0; r < height; ++r) sum[r].add(vectors_of<bytes>(x[r] + at), vectors_of<bytes>(y + at));
+            });
 #pragma GCC unroll 4
-        for (int r = 0; r < height; ++r) sum[r].pause();
+        for (int r = 0; r < height; ++r) result[r] = is_first ? total(sum[r].quad()) : result[r] + total(sum[r].quad());
       });
 #pragma GCC unroll 4
   for (int r = 0; r < height; ++r) {
-    double result = total(sum[r].quad());
     for (Index rest = whole; rest < n; ++rest) {
-      result = std::fma(static_cast<double>(x[r][rest]), static_cast<double>(y[rest]), result);
+      result[r] = std::fma(static_cast<double>(x[r][rest]), static_cast<double>(y[rest]), result[r]);
     }
-    out[r * out_stride] = result;
+    out[r * out_stride] = result[r];
   }
 }
 
@@ -812,18 +743,18 @@ template <int bytes, class T>
 POLYHOP_INLINE void add_squares_to(const double* a, const T* const* x, Index samples, Index columns, double* out) {
   if (samples == 0) return;  // then there may be no strip to point into
   constexpr int vectors = bytes == 64 ? 4 : 2;
-  constexpr int piece = vectors * width<double, bytes>;
+  constexpr int part = vectors * width<double, bytes>;
   constexpr int breadth = 4;
   Index c = 0;
   for (; c + breadth <= columns; c += breadth) {
 #pragma GCC unroll 1
-    for (Index l = 0; l < strip; l += piece) {
+    for (Index l = 0; l < strip; l += part) {
       square_tile<bytes, vectors, breadth>(a + l, x, samples, c, out + c * strip + l);
     }
   }
   for (; c < columns; ++c) {
 #pragma GCC unroll 1
-    for (Index l = 0; l < strip; l += piece) {
+    for (Index l = 0; l < strip; l += part) {
       square_tile<bytes, vectors, 1>(a + l, x, samples, c, out + c * strip + l);
     }
   }
@@ -864,7 +795,7 @@ template <int bytes>
 POLYHOP_INLINE void subtract_all_products(const double* a, Index a_stride, const double* b, Index count, double* out,
                                           Index rows) {
   constexpr int vectors = bytes == 64 ? 4 : 2;
-  constexpr int piece = vectors * width<double, bytes>;
+  constexpr int part = vectors * width<double, bytes>;
   constexpr int height = 4;
   constexpr Index run = 64;  // rows of a and b that stay in the first cache
   for (Index first = 0; first < count; first += run) {
@@ -874,13 +805,13 @@ POLYHOP_INLINE void subtract_all_products(const double* a, Index a_stride, const
     Index t = 0;
     for (; t + height <= rows; t += height) {
 #pragma GCC unroll 1
-      for (Index l = 0; l < strip; l += piece) {
+      for (Index l = 0; l < strip; l += part) {
         subtract_tile<bytes, vectors, height>(left + t, a_stride, right + l, some, out + t * strip + l);
       }
     }
     for (; t < rows; ++t) {
 #pragma GCC unroll 1
-      for (Index l = 0; l < strip; l += piece) {
+      for (Index l = 0; l < strip; l += part) {
         subtract_tile<bytes, vectors, 1>(left + t, a_stride, right + l, some, out + t * strip + l);
       }
     }
@@ -1006,13 +937,9 @@ POLYHOP_KERNEL(void, combine,
                (a, rows, count, x, x_stride, columns, out, out_stride, also), combine_rows)
 
 POLYHOP_KERNEL(void, pairwise,
-               (const PairPanel& panel, const void* const* x, const double* y, Index y_stride, Index columns, Index run,
-                double* sums, double* out),
-               (panel, x, y, y_stride, columns, run, sums, out), panel_products)
-POLYHOP_KERNEL(void, pairwise,
-               (const PairPanel& panel, const void* const* x, const float* y, Index y_stride, Index columns, Index run,
-                double* sums, double* out),
-               (panel, x, y, y_stride, columns, run, sums, out), panel_products)
+               (const PairPanel& panel, const void* const* x, const void* const* y, Element element, Index columns,
+                double* out),
+               (panel, x, y, element, columns, out), panel_products)
 
 POLYHOP_KERNEL(void, products,
                (const double* h, Index h_stride, Index rows, const double* wt, Index wt_stride, Index points,

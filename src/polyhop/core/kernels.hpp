@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "polyhop/core/index.hpp"
+#include "polyhop/core/rows.hpp"
 
 namespace polyhop {
 
@@ -21,10 +22,10 @@ struct SparseView {
 }  // namespace polyhop
 
 /// The element loops of polyhop, all in one place, for rows of double and of float. Their bits are guaranteed:
-///  - a reduction along a row runs in `lanes` partial sums of fused multiply-adds, coordinate j in lane
-///    j mod lanes, in order of j; the lanes are then added pairwise, lane l with lane l + lanes/2, and so on;
-///  - with rows of float there are `float_lanes` sums in float over at most `float_run` columns; lane l and then lane
-///    l + lanes are added to lane l of double;
+///  - a reduction along a row is the sum of its pieces in order (see `piece`). A piece runs in `lanes` partial sums of
+///    fused multiply-adds, coordinate j in lane j mod lanes, in order of j; the lanes are then added pairwise, lane l
+///    with lane l + lanes/2, and so on;
+///  - with rows of float, a piece has `float_lanes` sums in float; lane l + lanes is then added to lane l in double;
 ///  - every other output element is one chain of fused multiply-adds in the order of the formula, in the element of
 ///    the output, to which factors are rounded first; `add_squares` and what follows it round every product instead.
 /// So nothing depends on alignment, block, tile or CPU. tests/unit/core/plain_kernels.hpp holds plain twins.
@@ -37,7 +38,16 @@ namespace polyhop::kernels {
 /// Both are a cache line of numbers.
 inline constexpr int lanes = 8;
 inline constexpr int float_lanes = 16;
-inline constexpr Index float_run = 256;
+
+/// A row is cut into as few pieces of at most so many columns as possible, all of the same number of cache lines,
+/// except that the last may be shorter. This is how many columns a piece has.
+inline constexpr Index longest_piece = 512;
+constexpr Index piece(Index columns, Element element) {
+  if (columns <= longest_piece) return longest_piece;
+  const Index line = Rows::line_of(element);
+  const Index pieces = (columns + longest_piece - 1) / longest_piece;
+  return (columns + pieces * line - 1) / (pieces * line) * line;
+}
 
 /// Each loop is compiled for several instruction sets, with the same bits. These are the ones that this machine can
 /// run, best first: "x86-64-v4", "x86-64-v3", "plain".
@@ -126,20 +136,18 @@ void combine(const SparseView& a, const std::int32_t* rows, Index count, const d
 void combine(const SparseView& a, const std::int32_t* rows, Index count, const float* x, Index x_stride, Index columns,
              float* out, Index out_stride, const Blend& also = {});
 
-/// Dot products of pairs of rows, out[e] = x[r] . y row slot, in tiles of a few rows against a few others, which share
-/// what is loaded. The code of a tile: its height and breadth, that many row numbers r, that many slots, and the
-/// positions e of the products, row by row. The tiles of a panel are processed together, `run` columns at a time (a
-/// multiple of float_run): `sums` has `lanes` numbers for each product of the panel. PairTiles makes panels.
+/// Dot products of pairs of rows, x[r] . y[slot], in tiles of a few rows against a few others, which share what is
+/// loaded. The code of a tile: its height and breadth, that many row numbers r, and that many slots. Its products
+/// follow those of the tile before, row by row. The tiles of a panel are processed together, a piece of the columns at
+/// a time. PairTiles makes panels.
 inline constexpr int max_tile_height = 6;
 inline constexpr int max_tile_breadth = 4;
 struct PairPanel {
   const std::int32_t* begin = nullptr;
   const std::int32_t* end = nullptr;
 };
-void pairwise(const PairPanel& panel, const void* const* x, const double* y, Index y_stride, Index columns, Index run,
-              double* sums, double* out);
-void pairwise(const PairPanel& panel, const void* const* x, const float* y, Index y_stride, Index columns, Index run,
-              double* sums, double* out);
+void pairwise(const PairPanel& panel, const void* const* x, const void* const* y, Element element, Index columns,
+              double* out);
 
 /// How many points `products` handles at once, if not twice as many; `points` is a multiple of it.
 inline constexpr Index product_tile = 8;

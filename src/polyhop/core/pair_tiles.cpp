@@ -16,24 +16,20 @@
 namespace polyhop {
 namespace {
 
-// How a pattern is cut into panels of so many rows and slots at most, whose rows are multiplied so many bytes at a
-// time.
+// How a pattern is cut into panels of so many rows and slots at most, which are multiplied a piece of their columns at
+// a time.
 struct Cut {
   std::size_t rows;
   std::size_t slots;
-  Index run_bytes;
 };
 constexpr std::size_t any = std::numeric_limits<std::int32_t>::max();
-// A tile of whole rows of up to `near_row` bytes fits into the first cache; longer ones are multiplied in runs, so that
-// the rows of a group stay in the second cache. There are so many rows that four of them meet a slot, even if the
-// pattern is sparse; if sums have to be kept between runs, fewer.
-constexpr Index near_row = 4096;
+// The pieces of a tile fit into the first cache, those of a group's rows into the second one. There are so many rows
+// that four of them meet a slot, even if the pattern is sparse.
 constexpr std::size_t group_height = 4;  // of a tile of a group: with more rows, fewer slots share all of them
-constexpr Cut into_groups = {1024, any, near_row};
-constexpr Cut into_groups_in_runs = {128, any, near_row};
-// All that a panel reads in a run, and its sums, are near, so each row is fetched from afar once. That pays if the rows
-// of a block and what it is sent take more than a second cache.
-constexpr Cut into_sets = {16, 16, near_row};
+constexpr Cut into_groups = {256, any};
+// All that a panel reads of a piece is near, so each row is fetched from afar once. That pays if the rows of a block
+// and what it is sent take more than a second cache.
+constexpr Cut into_sets = {16, 16};
 constexpr Index near_block = 4 << 20;
 
 struct Entry {
@@ -42,7 +38,7 @@ struct Entry {
   std::int32_t place;
 };
 
-// A column of a tile: entries that share a slot.
+// A column of a tile: entries that share a slot. Without a place, their product is not asked for.
 using Column = std::span<const Entry>;
 Column column_at(std::span<const Entry> entries, std::size_t from) {
   std::size_t to = from;
@@ -61,10 +57,9 @@ struct Tile {
 
 struct Plan {
   MeteredVector<std::int32_t> code;
-  MeteredVector<Index> panels = {0};
-  std::size_t most = 0;  // products in a panel
-  std::size_t of_panel = 0;
-  Index run_bytes = 0;
+  MeteredVector<std::int32_t> place;
+  MeteredVector<PairTiles::Panel> panels = {{0, 0}};
+  Index most = 0;  // products in a panel
 
   void add(const Tile& tile) {
     code.push_back(static_cast<std::int32_t>(tile.height()));
@@ -72,15 +67,14 @@ struct Plan {
     for (const Entry& entry : tile.columns[0]) code.push_back(entry.row);
     for (const Column& column : tile.columns) code.push_back(column[0].slot);
     for (std::size_t n = 0; n < tile.height(); ++n) {
-      for (const Column& column : tile.columns) code.push_back(column[n].place);
+      for (const Column& column : tile.columns) place.push_back(column[n].place);
     }
-    of_panel += tile.height() * tile.breadth();
   }
   void end_panel() {
-    if (of_panel == 0 && panels.size() > 1) return;
-    panels.push_back(static_cast<Index>(code.size()));
-    most = std::max(most, of_panel);
-    of_panel = 0;
+    const Index products = static_cast<Index>(place.size()) - panels.back().place;
+    if (products == 0 && panels.size() > 1) return;
+    panels.push_back({static_cast<Index>(code.size()), static_cast<Index>(place.size())});
+    most = std::max(most, products);
   }
 };
 
@@ -115,16 +109,18 @@ class Planner {
       }
       in_pieces(std::span(std::as_const(rows)), cut_.rows, [&](auto some_rows) {
         in_pieces(std::span(std::as_const(slots)), cut_.slots,
-                  [&](auto some_slots) { take_rectangle(some_rows, some_slots); });
+                  [&](auto some_slots) { take_rectangle(some_rows, some_slots, false); });
       });
     }
   }
+  // Where a pattern is dense, by groups of rows.
+  void take_blocks() {
+    const std::vector<std::int32_t> slots = numbers(slots_);
+    each_group([&](auto some) { take_rectangle(some, slots, true); });
+  }
   // What is left, by groups of rows.
   void take_rest() {
-    if (left_ == 0 && plan.panels.size() > 1) return;
-    std::vector<std::int32_t> rows(left_in_row_.size());
-    std::iota(rows.begin(), rows.end(), 0);
-    in_pieces(std::span(std::as_const(rows)), cut_.rows, [&](auto some) { take_group(some); });
+    if (left_ > 0 || plan.panels.size() == 1) each_group([&](auto some) { take_group(some); });
   }
 
   [[nodiscard]] std::int32_t slots() const { return slots_; }
@@ -144,38 +140,56 @@ class Planner {
     }
   }
 
-  // All products of some rows with some slots, up to four rows at a time: those that were taken before are computed
-  // once more, with the same bits, where a gap would cost more. Entries that are not in the pattern are left out.
-  void take_rectangle(std::span<const std::int32_t> rows, std::span<const std::int32_t> slots) {
+  static std::vector<std::int32_t> numbers(std::size_t count) {
+    std::vector<std::int32_t> out(count);
+    std::iota(out.begin(), out.end(), 0);
+    return out;
+  }
+  template <class Use>
+  void each_group(Use use) {
+    const std::vector<std::int32_t> rows = numbers(left_in_row_.size());
+    in_pieces(std::span(rows), cut_.rows, use);
+  }
+
+  // All products of some rows with some slots, up to six rows at a time. A gap would cost more than a product that was
+  // taken before, which is computed once more, with the same bits. With `gaps`, columns of which half is needed are
+  // filled with products that nobody asked for; without, only those that are in the pattern as a whole are taken.
+  void take_rectangle(std::span<const std::int32_t> rows, std::span<const std::int32_t> slots, bool gaps) {
     for (std::size_t n = 0; n < slots.size(); ++n) column_of_[slots[n]] = 1 + static_cast<std::int32_t>(n);
     bool any_row = false;
+    Index& fetched = gaps ? fetched_by_tiles_ : fetched_by_panels_;
     used_.assign(slots.size(), 0);
     in_pieces(rows, kernels::max_tile_height, [&](std::span<const std::int32_t> some) {
       const std::size_t height = some.size();
-      entries_.assign(height * slots.size(), {-1, -1, -1});
+      entries_.resize(height * slots.size());
       open_.assign(slots.size(), 0);
       for (std::size_t n = 0; n < height; ++n) {
+        for (std::size_t column = 0; column < slots.size(); ++column) {
+          entries_[column * height + n] = {slots[column], some[n], -1};
+        }
         for (Index e = pattern_.offset[some[n]]; e < pattern_.offset[some[n] + 1]; ++e) {
           const std::int32_t column = column_of_[pattern_.slot[e]];
           if (column == 0) continue;
           entries_[(column - 1) * height + n] = {pattern_.slot[e], some[n], static_cast<std::int32_t>(e)};
-          if (is_taken_[e] == 0) open_[column - 1] = 1;
+          if (is_taken_[e] == 0) ++open_[column - 1];
         }
       }
       columns_.clear();
       for (std::size_t n = 0; n < slots.size(); ++n) {
         const Column column(entries_.data() + n * height, height);
-        if (open_[n] == 0 || std::ranges::find(column, -1, &Entry::place) != column.end()) continue;
+        const bool is_whole = std::ranges::find(column, -1, &Entry::place) == column.end();
+        if (open_[n] == 0 || !(gaps ? 2 * open_[n] >= height : is_whole)) continue;
         columns_.push_back(column);
         used_[n] = 1;
         for (const Entry& entry : column) take(entry);
       }
       in_pieces(std::span(std::as_const(columns_)), kernels::max_tile_breadth,
                 [&](std::span<const Column> tile) { plan.add({tile}); });
-      if (!columns_.empty()) fetched_by_panels_ += static_cast<Index>(height);
-      any_row = any_row || !columns_.empty();
+      if (columns_.empty()) return;
+      any_row = true;
+      fetched += static_cast<Index>(height) + (gaps ? std::ssize(columns_) : 0);
     });
-    fetched_by_panels_ += std::ranges::count(used_, 1);
+    if (!gaps) fetched += std::ranges::count(used_, 1);
     if (any_row) plan.end_panel();
     for (const std::int32_t slot : slots) column_of_[slot] = 0;
   }
@@ -214,7 +228,7 @@ class Planner {
     plan.end_panel();
   }
   void take(const Entry& entry) {
-    if (std::exchange(is_taken_[entry.place], 1) != 0) return;
+    if (entry.place < 0 || std::exchange(is_taken_[entry.place], 1) != 0) return;
     --left_in_row_[entry.row];
     --left_;
   }
@@ -226,8 +240,8 @@ class Planner {
   // Of the rectangle or the group at hand:
   std::vector<std::int32_t> column_of_;  // by slot, from 1; 0: it is not among them
   std::vector<Entry> entries_;
-  std::vector<char> open_;  // by column: whether these rows have entries that were not taken
-  std::vector<char> used_;  // by column: whether any rows had
+  std::vector<std::size_t> open_;  // by column: entries of these rows that were not taken
+  std::vector<char> used_;         // by column: whether any rows had
   std::vector<Column> columns_;
   std::vector<Tile> tiles_;
   std::int32_t slots_ = 0;
@@ -237,15 +251,13 @@ class Planner {
 };
 
 Plan make_plan(const SparseView& pattern, Index rows, const Index* mirror, Index row_bytes, const SlotSets& sets) {
-  const Cut& cut = row_bytes > near_row ? into_groups_in_runs : into_groups;
-  Planner groups(pattern, rows, mirror, cut);
+  Planner groups(pattern, rows, mirror, into_groups);
+  groups.take_blocks();
   groups.take_rest();
-  groups.plan.run_bytes = cut.run_bytes;
   if (sets.slot.empty() || (rows + groups.slots()) * row_bytes <= near_block) return std::move(groups.plan);
   Planner panels(pattern, rows, mirror, into_sets);
   panels.take_sets(sets);
   panels.take_rest();
-  panels.plan.run_bytes = into_sets.run_bytes;
   const bool pays = panels.fetched_by_panels() + panels.fetched_by_tiles() < groups.fetched_by_tiles();
   return std::move(pays ? panels.plan : groups.plan);
 }
@@ -254,21 +266,54 @@ Plan make_plan(const SparseView& pattern, Index rows, const Index* mirror, Index
 
 PairTiles::PairTiles(const SparseView& pattern, Index rows, const Index* mirror, VectorType vectors,
                      const SlotSets& sets)
-    : columns_(vectors.columns) {
+    : vectors_(vectors) {
   if (pattern.offset[rows] > std::numeric_limits<std::int32_t>::max()) {
     throw Error("more than 2^31 pairs of agents within two hops in one block");
   }
   const Index bytes = bytes_of(vectors.element);
-  const Index columns = Rows::padded(columns_, vectors.element);
+  const Index columns = Rows::padded(vectors.columns, vectors.element);
   Plan plan = make_plan(pattern, rows, mirror, columns * bytes, sets);
   code_ = std::move(plan.code);
+  place_ = std::move(plan.place);
   panels_ = std::move(plan.panels);
-  run_ = plan.run_bytes / bytes;
-  if (columns > run_) sums_.resize(plan.most * kernels::lanes);
+  products_.resize(plan.most);
+  const auto slots = std::span(pattern.slot, pattern.slot + pattern.offset[rows]);
+  if (!slots.empty()) y_.resize(*std::ranges::max_element(slots) + 1);
   if (mirror == nullptr) return;
   for (Index e = pattern.offset[0]; e < pattern.offset[rows]; ++e) {
     if (mirror[e] >= 0) copies_.push_back({static_cast<std::int32_t>(e), static_cast<std::int32_t>(mirror[e])});
   }
+}
+
+void PairTiles::multiply(const void* const* x, const Reach& reach, double* out) {
+  for (std::size_t l = 0; l < y_.size(); ++l) y_[l] = reach.place(static_cast<Index>(l));
+  multiply(x, y_.data(), vectors_.columns, out);
+}
+
+void PairTiles::multiply(const void* const* x, const void* const* y, Index columns, double* out) {
+  for (std::size_t p = 0; p + 1 < panels_.size(); ++p) {
+    const Panel& panel = panels_[p];
+    const Panel& next = panels_[p + 1];
+    kernels::pairwise({code_.data() + panel.code, code_.data() + next.code}, x, y, vectors_.element, columns,
+                      products_.data());
+    const double* product = products_.data();
+    double nowhere = 0;
+    for (Index n = panel.place; n < next.place; ++n, ++product)
+      *(place_[n] >= 0 ? out + place_[n] : &nowhere) = *product;
+  }
+  for (const auto& [to, from] : copies_) out[to] = out[from];
+}
+
+void multiply_pairs(const Reach& reach, const void* const* x, double* out) {
+  if (reach.products != nullptr) return reach.products->multiply(x, reach, out);
+  with_element(reach.element, [&](auto zero) {
+    using T = decltype(zero);
+    for (Index r = 0; r < reach.agents; ++r) {
+      for (Index e = reach.pattern.offset[r]; e < reach.pattern.offset[r + 1]; ++e) {
+        out[e] = kernels::dot(static_cast<const T*>(x[r]), reach.row<T>(e), reach.columns);
+      }
+    }
+  });
 }
 
 }  // namespace polyhop

@@ -29,8 +29,14 @@ struct SlotSets {
 /// it would leave a gap. Otherwise a panel holds the entries of a group of rows: up to four of them that meet a slot
 /// make a column, columns with the same rows make a tile, and tiles with the same rows follow each other, so that these
 /// stay in the first cache. Every product has the same bits as kernels::dot, whatever the plan.
-class PairTiles {
+class PairTiles final : public ReachProducts {
  public:
+  /// Where a panel begins in the code, and its products.
+  struct Panel {
+    Index code;
+    Index place;
+  };
+
   PairTiles() = default;
   /// The products of `rows` rows. If given, those with mirror[e] >= 0 are copies of an earlier entry. Sets help to
   /// plan; they need not cover the pattern.
@@ -38,43 +44,25 @@ class PairTiles {
 
   [[nodiscard]] bool is_made() const { return !panels_.empty(); }
   [[nodiscard]] Index panels() const { return std::max<Index>(0, std::ssize(panels_) - 1); }
-  /// out[e] = x[r] . y row slot[e] for every entry e of each row r.
-  template <class T>
-  void multiply(const void* const* x, const T* y, Index y_stride, double* out) {
-    for (std::size_t p = 0; p + 1 < panels_.size(); ++p) {
-      kernels::pairwise({code_.data() + panels_[p], code_.data() + panels_[p + 1]}, x, y, y_stride, columns_, run_,
-                        sums_.data(), out);
-    }
-    for (const auto& [to, from] : copies_) out[to] = out[from];
-  }
+  void multiply(const void* const* x, const Reach& reach, double* out) override;
+  /// out[e] = x[r] . y[slot[e]] in some columns, with which the rows begin.
+  void multiply(const void* const* x, const void* const* y, Index columns, double* out);
 
  private:
   struct Copy {
     std::int32_t to;
     std::int32_t from;
   };
-  MeteredVector<std::int32_t> code_;  // of the tiles; see kernels::PairPanel
-  MeteredVector<Index> panels_;       // where each begins in code_, and where the last ends
+  MeteredVector<std::int32_t> code_;   // of the tiles; see kernels::PairPanel
+  MeteredVector<std::int32_t> place_;  // of their products, one after the other; -1: nobody asked for it
+  MeteredVector<Panel> panels_;        // and the end of the last
   MeteredVector<Copy> copies_;
-  Index columns_ = 0;
-  Index run_ = 0;             // columns at a time
-  std::vector<double> sums_;  // of a panel's products between two runs
+  VectorType vectors_{0};
+  std::vector<const void*> y_;
+  std::vector<double> products_;  // of a panel
 };
 
-/// out[e] = x[r] . y row slot[e] for the entries of a reach, by its plan if it has one.
-template <class T>
-void multiply_pairs(const Reach& reach, const void* const* x, double* out) {
-  if (reach.tiles != nullptr) return reach.tiles->multiply(x, reach.all<T>(), reach.stride, out);
-  for (Index r = 0; r < reach.agents; ++r) {
-    for (Index e = reach.pattern.offset[r]; e < reach.pattern.offset[r + 1]; ++e) {
-      out[e] = kernels::dot(static_cast<const T*>(x[r]), reach.row<T>(e), reach.columns);
-    }
-  }
-}
-
-/// The same for rows of whatever they are made of.
-inline void multiply_pairs(const Reach& reach, const void* const* x, double* out) {
-  with_element(reach.element, [&](auto zero) { multiply_pairs<decltype(zero)>(reach, x, out); });
-}
+/// out[e] = x[r] . row slot[e] for the entries of a reach, by its plan if it has one.
+void multiply_pairs(const Reach& reach, const void* const* x, double* out);
 
 }  // namespace polyhop

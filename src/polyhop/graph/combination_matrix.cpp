@@ -269,4 +269,19 @@ SparseRows two_hop(const CombinationMatrix& matrix, const Block& block, double m
   return b;
 }
 
+MeteredVector<Index> mirror_of(const SparseRows& two_hop, const Block& block) {
+  MeteredVector<Index> out(two_hop.column.size(), -1);
+  for (Index k = 0; k < block.size(); ++k) {
+    const Index agent = block.agent(k);
+    const auto near = two_hop.columns_of(k);
+    for (std::size_t n = 0; n < near.size(); ++n) {
+      const Index j = block.place(near[n]) - block.first;
+      if (j < 0 || j >= k) continue;
+      const auto row = two_hop.columns_of(j);
+      out[two_hop.offset[k] + n] = two_hop.offset[j] + (std::ranges::lower_bound(row, agent) - row.begin());
+    }
+  }
+  return out;
+}
+
 }  // namespace polyhop

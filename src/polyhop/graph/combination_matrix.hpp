@@ -59,5 +59,7 @@ Graph pattern(const SparseRows& rows);
 /// The block's rows of B = A^T A, the two-hop weights b_kl = sum_m a_mk a_ml, each summed in order of m. Counts before
 /// it allocates, and throws InputError if the rows need more than `max_bytes`.
 SparseRows two_hop(const CombinationMatrix& a, const Block& block, double max_bytes = memory_left());
+/// For entry (k, l) of these rows, if agent l comes before k in the block, where entry (l, k) is; otherwise -1.
+MeteredVector<Index> mirror_of(const SparseRows& two_hop, const Block& block);
 
 }  // namespace polyhop

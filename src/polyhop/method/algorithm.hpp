@@ -43,13 +43,13 @@ class Algorithm {
   explicit Algorithm(Rows start) : w_(std::move(start)), mu_(w_.rows()) {}
   virtual void register_more(StateRegistry& /*state*/) {}
   /// Starts an iteration: draws the samples x_{k,i} and evaluates at the rows of w what the rule needs.
-  static Iterate sample(Index i, const Rows& w, Oracle& oracle, const StepSize& rule) {
-    return sample(i, w, oracle, rule.needs_values());
+  static Iterate sample(Index i, const Rows& w, Oracle& oracle, const StepSize& rule, RowProducts* products = nullptr) {
+    return sample(i, w, oracle, rule.needs_values(), products);
   }
   /// The same for an algorithm that chooses its own steps.
-  static Iterate sample(Index i, const Rows& w, Oracle& oracle, bool with_values) {
+  static Iterate sample(Index i, const Rows& w, Oracle& oracle, bool with_values, RowProducts* products = nullptr) {
     oracle.draw(i);
-    return {i, w, oracle.evaluate(w, with_values), oracle};
+    return {i, w, oracle.evaluate(w, with_values, products), oracle};
   }
   /// The mean that takes in the iteration's final models, for algorithms that can blend.
   BlendedRows take_mean() { return std::exchange(mean_, {}); }

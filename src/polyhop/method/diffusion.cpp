@@ -10,7 +10,7 @@ namespace polyhop {
 
 void Diffusion::step(Index i, Oracle& oracle, StepSize& rule, Network& network) {
   if (const auto mu = rule.given(i)) return step(i, *mu, oracle, network);
-  const Iterate at = sample(i, w_, oracle, rule);               // x_{k,i}, and gradients at w_{k,i-1}
+  const Iterate at = sample(i, w_, oracle, rule, &network);     // x_{k,i}, and gradients at w_{k,i-1}
   rule.choose(at, network, mu_);                                // [alg:gap]
   network.adapt_combine(w_, mu_, at.gradients(), take_mean());  // [eq:atc-network]
 }
@@ -19,7 +19,9 @@ void Diffusion::step(Index i, Oracle& oracle, StepSize& rule, Network& network) 
 void Diffusion::step(Index i, double mu, Oracle& oracle, Network& network) {
   std::ranges::fill(mu_, mu);
   oracle.draw(i);
-  const auto gradients = [&](Strip strip) -> const Gradients& { return oracle.evaluate(w_, strip).gradients; };
+  const auto gradients = [&](Strip strip) -> const Gradients& {
+    return oracle.evaluate(w_, strip, &network).gradients;
+  };
   network.adapt_combine(w_, mu_, gradients, take_mean());
 }
 

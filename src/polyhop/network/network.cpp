@@ -166,6 +166,18 @@ void Network::combine_mail(const Message& message, Rows& out, const BlendedRows&
   part(boundary_, deliver(message, finish(message)));
 }
 
+void Network::step_by_columns(ColumnCrew& crew, Rows& w, std::span<const double> mu, const Gradients& g,
+                              const BlendedRows& also) {
+  count({.hops = 1, .vectors = 1});
+  crew.step({&w, mu, &g, also, near_.view(), {interior_, boundary_}});
+}
+
+void Network::multiply(const void* const* x, const Rows& w, Strip strip, double* out) {
+  const bool is_whole = strip.first == 0 && strip.last == block_.size();
+  ColumnCrew* const crew = is_whole && door_ == nullptr ? this->crew() : nullptr;
+  crew == nullptr ? RowProducts::multiply(x, w, strip, out) : crew->multiply_rows(x, w, out);
+}
+
 void Network::combine(const Rows& x, Rows& out) {
   const Message message{.hops = 1, .vectors = 1};
   Rows& mail = outbox(message).vectors[0];
@@ -420,19 +432,7 @@ void Network::prepare_two_hop() {
     take_places();
   }
   far_ = links_along(two_hop_);
-  // For two agents of the block, entry (k, l) with l before k has the value of (l, k).
-  mirror_.assign(two_hop_.column.size(), -1);
-  for (Index k = 0; k < block_.size(); ++k) {
-    const Index agent = block_.agent(k);
-    const Index begin = two_hop_.offset[k];
-    const auto near = two_hop_.columns_of(k);
-    for (std::size_t n = 0; n < near.size(); ++n) {
-      const Index j = block_.place(near[n]) - block_.first;
-      if (j < 0 || j >= k) continue;
-      const auto row = two_hop_.columns_of(j);
-      mirror_[begin + n] = two_hop_.offset[j] + (std::ranges::lower_bound(row, agent) - row.begin());
-    }
-  }
+  mirror_ = mirror_of(two_hop_, block_);
 }
 
 // The neighbourhood of every agent that has a neighbour in the block, near ones one after the other.
@@ -455,7 +455,7 @@ SlotSets Network::neighbourhoods() const {
 Reach Network::with_tiles(Reach points) {
   if (door_ != nullptr) return points;
   if (!tiles_.is_made()) tiles_ = PairTiles(far_.view(), block_.size(), nullptr, vectors_, neighbourhoods());
-  points.tiles = &tiles_;
+  points.products = &tiles_;
   return points;
 }
 
@@ -487,11 +487,14 @@ Reach Network::lists(const Rows* w, const Gradients& y, SampleProducts& memory, 
   const bool may_remember = of_samples && door_ == nullptr;
   if (may_remember && memory.state_ == SampleProducts::State::undecided) remember(*y.samples, memory);
   const bool remembered = may_remember && memory.is_made();
+  ColumnCrew* const crew = may_remember ? this->crew() : nullptr;
   const int points = w != nullptr ? 1 : 0;
   const Message counted{.hops = 2, .vectors = points + 1, .scalars = of_samples ? 1 : 0};
-  const Message carried = remembered ? Message{.hops = 2, .vectors = points, .scalars = 2} : counted;
+  Message carried = counted;
+  if (remembered) carried = {.hops = 2, .vectors = points, .scalars = 2};
+  if (crew != nullptr) carried.vectors = 0;
   Mail& mail = outbox(carried);
-  if (w != nullptr) copy_block(*w, mail.vectors[0]);
+  if (w != nullptr && crew == nullptr) copy_block(*w, mail.vectors[0]);
   if (of_samples) {
     for (Index k = 0; k < block_.size(); ++k) {
       mail.scalars(own(k), 0) = y.scale[k];
@@ -499,11 +502,13 @@ Reach Network::lists(const Rows* w, const Gradients& y, SampleProducts& memory, 
     }
   }
   if (!of_samples) write_out(y, mail.vectors[points], own(0));
-  if (of_samples && !remembered) copy_rows(y, mail.vectors[points], own(0));
+  if (of_samples && !remembered && crew == nullptr) copy_rows(y, mail.vectors[points], own(0));
   const Delivery received = exchange(carried, counted);
   const Reach scales = view(received, received.mail->scalars, carried.scalars);
   if (remembered) {
     memory.look_up(y, scales, out);
+  } else if (crew != nullptr) {
+    crew->multiply_pairs(y.row.data(), out);
   } else {
     pairwise(view(received, received.mail->vectors[points], vectors_.columns), out);
   }
@@ -512,7 +517,14 @@ Reach Network::lists(const Rows* w, const Gradients& y, SampleProducts& memory, 
       out[e] *= y.scale[k] * *scales.row(e);
     }
   }
-  return w == nullptr ? Reach{} : with_tiles(view(received, received.mail->vectors[0], vectors_.columns));
+  if (w == nullptr) return {};
+  if (crew == nullptr) return with_tiles(view(received, received.mail->vectors[0], vectors_.columns));
+  Reach points_of_all = scales;
+  points_of_all.rows = nullptr;
+  points_of_all.columns = vectors_.columns;
+  points_of_all.element = vectors_.element;
+  points_of_all.products = &crew->times(*w);
+  return points_of_all;
 }
 
 // All workers remember, or none. None of this is charged: an agent keeps what it is sent in any case.
@@ -576,7 +588,7 @@ void Network::pairwise(const Reach& x, std::span<double> out) {
     if (!mirrored_.is_made()) {
       mirrored_ = PairTiles(far_.view(), block_.size(), mirror_.data(), vectors_, neighbourhoods());
     }
-    list.tiles = &mirrored_;
+    list.products = &mirrored_;
   }
   polyhop::pairwise(list, own(0), own_rows_, out);
 }

@@ -18,8 +18,10 @@
 #include "polyhop/core/index.hpp"
 #include "polyhop/core/pair_tiles.hpp"
 #include "polyhop/core/reach.hpp"
+#include "polyhop/core/row_products.hpp"
 #include "polyhop/core/rows.hpp"
 #include "polyhop/graph/combination_matrix.hpp"
+#include "polyhop/network/column_crew.hpp"
 #include "polyhop/network/delivery.hpp"
 #include "polyhop/network/links.hpp"
 #include "polyhop/network/roster.hpp"
@@ -55,12 +57,12 @@ class Heard {
 /// outgoing rows are written and delivers them to the others (`begin`, `finish`). Arrived rows are read through one
 /// view, a Delivery, so that a Door can stand in between. Sums over neighbours run in order of the agents' numbers.
 /// Traffic is counted when rows are sent, even if a door then loses them.
-class Network {
+class Network : public RowProducts {
  public:
   /// Vectors are rows of this type. `roster`: the agents that have rows in the mail, which must include the block's own
   /// and all their neighbours; null: all agents, in order of their places.
   Network(const CombinationMatrix& matrix, Block block, VectorType vectors, const Roster* roster = nullptr);
-  virtual ~Network() = default;
+  ~Network() override = default;
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
 
@@ -149,6 +151,8 @@ class Network {
     rounds = last;
   }
 
+  void multiply(const void* const* x, const Rows& w, Strip strip, double* out) final;
+
   /// For decisions of all workers before a run.
   void set_up_with(Collective& collective) { collective_ = &collective; }
   /// From now on, all messages come through this door.
@@ -194,6 +198,8 @@ class Network {
   virtual void begin(const Message& message) = 0;
   /// Waits for everything sent to the block's agents, which is then in the senders' rows.
   virtual const Mail& finish(const Message& message) = 0;
+  /// Those who share out columns, if this worker does so with all others.
+  virtual ColumnCrew* crew() { return nullptr; }
   /// From now on messages of two hops are sent too: returns the roster for them, which then serves all mail. Not called
   /// if there is no roster.
   virtual const Roster* widen() { return nullptr; }
@@ -206,6 +212,9 @@ class Network {
   template <class Evaluate>
   void adapt_combine(Rows& w, std::span<const double> mu, Strip strip, const Evaluate& evaluate,
                      const BlendedRows& also) {
+    if (ColumnCrew* const by_columns = door_ == nullptr ? crew() : nullptr; by_columns != nullptr) {
+      return step_by_columns(*by_columns, w, mu, evaluate(Strip{0, w.rows()}), also);
+    }
     const Message message{.hops = 1, .vectors = 1};
     Rows& mail = outbox(message).vectors[0];
     const Index length = strip.last;
@@ -215,6 +224,8 @@ class Network {
     }
     combine_mail(message, w, also);
   }
+  void step_by_columns(ColumnCrew& crew, Rows& w, std::span<const double> mu, const Gradients& g,
+                       const BlendedRows& also);
   Delivery exchange(const Message& message) { return exchange(message, message); }
   Delivery exchange(const Message& carried, const Message& counted);
   Delivery exchange_all(const Message& message);

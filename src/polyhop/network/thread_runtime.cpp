@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -18,10 +19,11 @@ namespace {
 // but would store every vector once more.)
 template <class Mail>
 struct Shared {
-  explicit Shared(Index workers) : barrier(workers), turns(workers) {}
+  explicit Shared(Index workers) : barrier(workers), columns(workers), turns(workers) {}
 
   Mail mail;
   ThreadBarrier barrier;
+  ColumnCrew::Shared columns;
   std::mutex mutex;
   std::vector<double> collected;
   std::span<double> gathered;           // where the first worker wants the rows
@@ -33,8 +35,15 @@ struct Shared {
 class ThreadNetwork final : public Network {
  public:
   using SharedMail = Shared<Mail>;
-  ThreadNetwork(const CombinationMatrix& matrix, Block block, VectorType vectors, SharedMail& shared)
-      : Network(matrix, block, vectors), shared_(shared) {}
+  ThreadNetwork(const CombinationMatrix& matrix, std::span<const Block> blocks, Index number, VectorType vectors,
+                SharedMail& shared)
+      : Network(matrix, blocks[number], vectors), shared_(shared) {
+    if (!ColumnCrew::pays(matrix.agents(), vectors, std::ssize(blocks))) return;
+    crew_.emplace(matrix, blocks, number, vectors, shared.columns, [this] {
+      shared_.barrier.arrive_and_wait();
+      reading_ = false;  // whoever is here has read what was in the mail
+    });
+  }
 
  private:
   Mail& outbox(const Message& message) override {
@@ -59,7 +68,10 @@ class ThreadNetwork final : public Network {
     return shared_.mail;
   }
 
+  ColumnCrew* crew() override { return crew_ ? &*crew_ : nullptr; }
+
   SharedMail& shared_;
+  std::optional<ColumnCrew> crew_;
   std::uint32_t phase_ = 0;
   bool reading_ = false;
   Message provided_{};
@@ -127,7 +139,7 @@ void launch_threads(const CombinationMatrix& matrix, VectorType vectors, Index w
   }
   ThreadNetwork::SharedMail shared(workers);
   run_workers(workers, shared.barrier, [&](Index number) {
-    ThreadNetwork network(matrix, blocks[number], vectors, shared);
+    ThreadNetwork network(matrix, blocks, number, vectors, shared);
     ThreadCollective collective(shared, number, blocks);
     Worker worker{network, collective, number, workers};
     body(worker);

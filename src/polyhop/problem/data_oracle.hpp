@@ -67,10 +67,10 @@ class DataOracle : public Oracle, public SampleGradients {
     return weight(k) * (sum / static_cast<double>(std::max<std::size_t>(1, losses.size()))) + problem_.penalty(w);
   }
   /// g += the sums that `add(first, last)` makes for the samples `first` to `last` out of `count`. In single precision,
-  /// it makes them for at most kernels::float_run samples at a time, and adds them up in double.
+  /// it makes them for some samples at a time, and adds them up in double.
   template <class T, class Add>
   void sum_samples(std::size_t count, T* g, Add add) {
-    constexpr auto run = static_cast<std::size_t>(kernels::float_run);
+    constexpr std::size_t run = 256;
     if (std::is_same_v<T, double> || count <= run) return add(0, count);
     sums_.assign(g, g + problem_.dimension());
     for (std::size_t first = 0; first < count; first += run) {

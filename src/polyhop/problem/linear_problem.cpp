@@ -46,6 +46,9 @@ class LinearOracle final : public DataOracle, public SampleRows {
   [[nodiscard]] const void* sample_row(Index k, Index n) const override {
     return n < count(k) ? row(k, n) : zeros_.as<T>();
   }
+  [[nodiscard]] double squared_norm(Index k, Index n) const override {
+    return n < count(k) ? DataOracle::squared_norm(k, n) : 0;
+  }
 
   void slopes(const Rows& w, std::span<double> out) override {
     predict([&](Index k) { return w.as<T>(k); });
@@ -175,18 +178,20 @@ class LinearOracle final : public DataOracle, public SampleRows {
 
   // Each agent's one sample, if it has any, is the row of its gradient.
   void predict_rows(const Rows& w, Strip strip, Gradients& g) {
-    const Index all = sampler_.offset(strip.last) - sampler_.offset(strip.first);
     for (Index k = strip.first; k < strip.last; ++k) {
       const Index n = batch(k).empty() ? 0 : batch(k)[0];
       g.row[k] = sample_row(k, n);
       if (!g.sample.empty()) g.sample[k] = n;
     }
-    if (all == strip.last - strip.first) {
-      kernels::dot_rows(g.row.data() + strip.first, w.as<T>(strip.first), w.stride(), all, columns_,
-                        z_.data() + sampler_.offset(strip.first));
-      return;
+    double* z = z_.data() + sampler_.offset(strip.first);
+    if (sampler_.offset(strip.last) - sampler_.offset(strip.first) == strip.last - strip.first) {
+      return multiply_rows(g.row.data(), w, strip, z);
     }
-    for (Index k = strip.first; k < strip.last; ++k) predict(k, w.as<T>(k));
+    predicted_.resize(block_.size());
+    multiply_rows(g.row.data(), w, strip, predicted_.data());
+    for (Index k = strip.first; k < strip.last; ++k) {
+      if (!batch(k).empty()) *z++ = predicted_[k - strip.first];
+    }
   }
 
   void gradient(Index k, const T* w, Evaluation& out) {
@@ -219,11 +224,11 @@ class LinearOracle final : public DataOracle, public SampleRows {
         }
       }
     }
-    const T* points = reach.all<T>();
+    const bool penalised = problem_.l2() != 0;
     for (Index k = 0; k < block_.size(); ++k) {
       const double by = share(k);
       for (Index e = reach.pattern.offset[k]; e < reach.pattern.offset[k + 1]; ++e) {
-        out[e] = by * out[e] + problem_.penalty(points + reach.pattern.slot[e] * reach.stride);
+        out[e] = by * out[e] + (penalised ? problem_.penalty(reach.row<T>(e)) : 0);
       }
     }
   }
@@ -280,7 +285,7 @@ class LinearOracle final : public DataOracle, public SampleRows {
                 targets(k)[chosen]);
     }
     if (dense_ != nullptr) {
-      multiply_pairs<T>(reach, rows_.data(), reach_z_.data());
+      multiply_pairs(reach, rows_.data(), reach_z_.data());
     }
     loss_.values(reach_z_, reach_targets_, losses);
   }
@@ -292,6 +297,7 @@ class LinearOracle final : public DataOracle, public SampleRows {
   bool one_row_ = false;
   Rows trial_;                               // one row: a trial point; empty if gradients are one row
   Rows zeros_;                               // one row
+  std::vector<double> predicted_;            // one per agent of a strip, if some have no samples
   std::vector<double> z_, slopes_, losses_;  // one per chosen sample
   std::vector<double> reach_z_, reach_targets_, reach_losses_;  // one per two-hop pair
   std::vector<const void*> rows_;

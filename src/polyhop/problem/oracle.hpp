@@ -8,6 +8,7 @@
 #include "polyhop/core/gradients.hpp"
 #include "polyhop/core/index.hpp"
 #include "polyhop/core/reach.hpp"
+#include "polyhop/core/row_products.hpp"
 #include "polyhop/core/rows.hpp"
 #include "polyhop/core/state.hpp"
 
@@ -37,19 +38,24 @@ class Oracle {
   /// Draws the samples x_{k,i} of iteration i = 0, 1, ...
   virtual void draw(Index i) = 0;
 
-  /// Gradients at the rows of w and, if `with_values`, the values; valid until the next call.
-  const Evaluation& evaluate(const Rows& w, bool with_values) {
+  /// Gradients at the rows of w and, if `with_values`, the values; valid until the next call. Where a cost is a
+  /// function of products of rows, these come from `products`, if given; all workers then call this.
+  const Evaluation& evaluate(const Rows& w, bool with_values, RowProducts* products = nullptr) {
     evaluations_.gradients += w.rows();
     if (with_values) evaluations_.values += w.rows();
+    products_ = products;
     do_evaluate(w, with_values, here_);
+    products_ = nullptr;
     return here_;
   }
 
   /// The gradients of some agents. Callers ask for one strip after the other, so that an agent's rows are used again
   /// while they are in a near cache.
-  const Evaluation& evaluate(const Rows& w, Strip strip) {
+  const Evaluation& evaluate(const Rows& w, Strip strip, RowProducts* products = nullptr) {
     evaluations_.gradients += strip.last - strip.first;
+    products_ = products;
     do_evaluate_strip(w, strip, here_);
+    products_ = nullptr;
     return here_;
   }
 
@@ -108,6 +114,11 @@ class Oracle {
   [[nodiscard]] const Evaluations& evaluations() const { return evaluations_; }
 
  protected:
+  /// out[k] = x[k] . row k of w for a strip of agents.
+  void multiply_rows(const void* const* x, const Rows& w, Strip strip, double* out) {
+    RowProducts alone;
+    (products_ != nullptr ? *products_ : alone).multiply(x, w, strip, out);
+  }
   /// Fills `out`, which is empty the first time.
   virtual void do_evaluate(const Rows& w, bool with_values, Evaluation& out) = 0;
   /// All of them with the first strip, unless the oracle can do otherwise.
@@ -120,6 +131,7 @@ class Oracle {
                                std::span<const double> steps, std::span<double> out) = 0;
 
  private:
+  RowProducts* products_ = nullptr;  // of the evaluation at hand
   Evaluation here_;
   Evaluation elsewhere_;
   Evaluations evaluations_;

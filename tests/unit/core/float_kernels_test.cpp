@@ -63,25 +63,24 @@ TEST(FloatKernels, ReductionsEqualTheirPlainTwins) {
   }
 }
 
-TEST(FloatKernels, SumsBeyondARunAreInDouble) {
-  // 2^24 + 1 is no float: the second run of columns must not be added to lanes of the first.
-  const Index n = 2 * kernels::float_run;
+TEST(FloatKernels, SumsOfPiecesAreInDouble) {
+  // 2^24 + 1 is no float: the second piece must not be added to lanes of the first.
+  const Index n = 2 * kernels::longest_piece;
   Rows x(1, n, 0, Element::float32);
   const Rows ones(1, n, 1, Element::float32);
   x.as<float>(0)[0] = 0x1p24F;
-  x.as<float>(0)[kernels::float_run] = 1;
+  x.as<float>(0)[kernels::longest_piece] = 1;
   EXPECT_EQ(kernels::dot(x.as<float>(0), ones.as<float>(0), n), 0x1p24 + 1);
 }
 
-TEST(FloatKernels, AfterARunALaneIsAddedBeforeTheOneEightFurther) {
-  // 2^53 + 1 - 2^53 in this order is 0, as the 1 of lane 0 comes before the -2^53 of lane 8.
-  const Index n = 2 * kernels::float_run;
-  Rows x(1, n, 0, Element::float32);
-  const Rows ones(1, n, 1, Element::float32);
+TEST(FloatKernels, ALaneIsAddedToTheOneEightFurtherBeforeTheTree) {
+  // 2^53 - 2^53 + 1 is 1; had lanes 0 and 4 met first, the 1 would be lost.
+  Rows x(1, 16, 0, Element::float32);
+  const Rows ones(1, 16, 1, Element::float32);
   x.as<float>(0)[0] = 0x1p53F;
-  x.as<float>(0)[kernels::float_run] = 1;
-  x.as<float>(0)[kernels::float_run + 8] = -0x1p53F;
-  EXPECT_EQ(kernels::dot(x.as<float>(0), ones.as<float>(0), n), 0.0);
+  x.as<float>(0)[4] = 1;
+  x.as<float>(0)[8] = -0x1p53F;
+  EXPECT_EQ(kernels::dot(x.as<float>(0), ones.as<float>(0), 16), 1.0);
 }
 
 TEST(FloatKernels, ElementLoopsEqualTheirPlainTwinsAndStopAtTheEnd) {

@@ -25,22 +25,28 @@ inline double add_lanes(const std::array<double, kernels::lanes>& lane) {
   return (four[0] + four[2]) + (four[1] + four[3]);
 }
 
-/// Lanes of T over `float_run` columns at a time where T is float, which are then added to lanes of double.
+/// Pieces in order, of as many lines as all but the last; within each, lanes of T, which become double where T is
+/// float.
 template <class T, class Term>
 double reduce(Index n, Term term) {
-  constexpr bool narrow = std::is_same_v<T, float>;
-  constexpr int of_run = narrow ? kernels::float_lanes : kernels::lanes;
-  std::array<double, kernels::lanes> sum{};
-  const Index run = narrow ? kernels::float_run : n;
-  for (Index first = 0; first < n; first += run) {
-    std::array<T, of_run> lane{};
-    for (Index j = first; j < std::min(n, first + run); ++j) {
-      T& own = lane[j % of_run];
+  constexpr Index of_piece = std::is_same_v<T, float> ? kernels::float_lanes : kernels::lanes;
+  Index pieces = 1;
+  while ((n + of_piece - 1) / of_piece * of_piece > pieces * 512) ++pieces;
+  Index length = of_piece;
+  while (length * pieces < n) length += of_piece;
+  double sum = 0;
+  for (Index first = 0; first == 0 || first < n; first += length) {
+    std::array<T, of_piece> lane{};
+    for (Index j = first; j < std::min(n, first + length); ++j) {
+      T& own = lane[j % of_piece];
       own = term(j, own);
     }
-    for (std::size_t l = 0; l < lane.size(); ++l) sum[l % kernels::lanes] += static_cast<double>(lane[l]);
+    std::array<double, kernels::lanes> wide{};
+    for (std::size_t l = 0; l < wide.size(); ++l) wide[l] = static_cast<double>(lane[l]);
+    for (std::size_t l = wide.size(); l < lane.size(); ++l) wide[l - wide.size()] += static_cast<double>(lane[l]);
+    sum = first == 0 ? add_lanes(wide) : sum + add_lanes(wide);
   }
-  return add_lanes(sum);
+  return sum;
 }
 
 template <class T>

@@ -428,6 +428,10 @@ class DrawnRows final : public SampleRows {
     const auto first = std::accumulate(counts_.begin(), counts_.begin() + block_.agent(k), Index{0});
     return n < count(k) ? rows_.row(first + n).data() : nothing_.row(0).data();
   }
+  [[nodiscard]] double squared_norm(Index k, Index n) const override {
+    const auto* row = static_cast<const double*>(sample_row(k, n));
+    return kernels::dot(row, row, rows_.columns());
+  }
   // Agent k draws sample i mod N_k, and its gradient is i + k + 1/3 times that.
   [[nodiscard]] Gradients draw(Index i) const {
     Gradients g;

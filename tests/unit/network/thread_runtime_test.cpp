@@ -10,9 +10,12 @@
 #include <span>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "polyhop/core/block.hpp"
 #include "polyhop/experiment/run.hpp"
+#include "polyhop/network/column_crew.hpp"
 #include "polyhop/network/runtime.hpp"
 #include "support/networks.hpp"
 #include "support/option_sets.hpp"
@@ -108,6 +111,88 @@ TEST(ThreadRuntime, GivesTheSameRecordForAnyNumberOfWorkersUnderAllConditions) {
   for (const Conditions& conditions : all_conditions()) {
     expect_same_for_any_workers(experiment(conditions, 11, 33, false), steps, {3});
   }
+}
+
+// Rows of two and three pieces, which as many workers share out by columns; with more workers, and with other costs and
+// algorithms, they share out agents as ever.
+TEST(ThreadRuntime, GivesTheSameRecordWhereColumnsAreSharedOut) {
+  const std::vector<Value> steps = {
+      test::step_of("constant", {{"value", 1e-3}}),
+      test::step_of("constant", {{"value", 1e300}}),  // diverges: what is not finite must not reach the ends of rows
+      test::step_of("polyak"),
+      test::gap({{"products", "computed"}}),
+      test::gap({{"products", "remembered"}}),
+      test::gap({{"bound", "tight"}, {"damping", "rows"}}),
+      test::gap({{"bound", "linear"}, {"damping", "norms"}}),
+      test::gap({{"optimum", "estimate"}})};
+  for (const auto& [dimension, workers] : {std::pair{Index{603}, Index{2}}, {1000, 2}, {1540, 4}, {1030, 3}}) {
+    for (const Element element : {Element::float64, Element::float32}) {
+      auto options = experiment({"least-squares", {1, false}, Sampling::uniform}, 11, dimension, false);
+      options.iterations = 12;
+      options.record_every = 5;
+      options.problem.precision = element;
+      ASSERT_TRUE(ColumnCrew::pays(11, {dimension, element}, workers)) << dimension;
+      expect_same_for_any_workers(options, steps, {workers, 5});
+    }
+  }
+  for (const Conditions& conditions : all_conditions()) {
+    auto options = experiment(conditions, 7, 530, false);
+    options.iterations = 5;
+    expect_same_for_any_workers(options, {steps[0], steps[4]}, {2});
+  }
+}
+
+TEST(ThreadRuntime, SharesOutColumnsWhereAllGetAboutAsManyAndRowsStayNear) {
+  EXPECT_TRUE(ColumnCrew::pays(64, 1000, 2));
+  EXPECT_FALSE(ColumnCrew::pays(64, 1000, 1)) << "alone";
+  EXPECT_FALSE(ColumnCrew::pays(64, 512, 2)) << "one piece";
+  EXPECT_FALSE(ColumnCrew::pays(64, 1500, 2)) << "three pieces";
+  EXPECT_TRUE(ColumnCrew::pays(64, 1500, 3));
+  EXPECT_FALSE(ColumnCrew::pays(1000, 1000, 2)) << "8 MB";
+}
+
+// The same network once with agents in order of their numbers and once not.
+TEST(ThreadRuntime, SharesOutColumnsOfAgentsInAnyOrder) {
+  constexpr Index agents = 9;
+  constexpr Index columns = 700;
+  const CombinationMatrix matrix = test::random_network(agents, 0.2, 3);
+  Numbering numbering{{}, std::vector<std::int32_t>(agents)};
+  for (std::int32_t k = 0; k < agents; ++k) numbering.agent.push_back(4 * k % agents);
+  for (std::int32_t k = 0; k < agents; ++k) numbering.place[numbering.agent[k]] = k;
+  const auto number = [](Index which, Index agent, Index j) {
+    return std::sin(static_cast<double>(1 + which + 3 * agent + 7 * j));
+  };
+  const auto outcome = [&](Index workers, const Numbering* order) {
+    std::vector<std::vector<double>> out(agents);
+    launch_threads(
+        matrix, columns, workers,
+        [&](Worker& worker) {
+          const Block& block = worker.network.block();
+          Rows w(block.size(), columns);
+          Rows g(block.size(), columns);
+          for (Index k = 0; k < block.size(); ++k) {
+            for (Index j = 0; j < columns; ++j) w(k, j) = number(0, block.agent(k), j);
+            for (Index j = 0; j < columns; ++j) g(k, j) = number(1, block.agent(k), j);
+          }
+          Gradients y = along(g);
+          std::vector<double> dots(block.size());
+          worker.network.multiply(y.row.data(), w, {0, block.size()}, dots.data());
+          Rows mean(block.size(), columns, 0.5);
+          worker.network.adapt_combine(w, dots, y, {0.25, &mean, 0.125});
+          for (Index k = 0; k < block.size(); ++k) {
+            auto& found = out[block.agent(k)];
+            found.push_back(dots[k]);
+            found.insert(found.end(), w.row(k).begin(), w.row(k).end());
+            found.insert(found.end(), mean.row(k).begin(), mean.row(k).end());
+          }
+        },
+        order);
+    return out;
+  };
+  const auto expected = outcome(1, nullptr);
+  EXPECT_EQ(outcome(2, nullptr), expected);
+  EXPECT_EQ(outcome(2, &numbering), expected);
+  EXPECT_EQ(outcome(3, &numbering), expected) << "by agents";
 }
 
 TEST(ThreadRuntime, DealsEveryAgentToOneWorker) {
