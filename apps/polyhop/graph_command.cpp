@@ -214,7 +214,7 @@ void print_weights(const NetworkSummary& summary) {
   TextTable table({{"weights"},
                    {"spectral gap", TextTable::Align::right},
                    {"rounds to halve", TextTable::Align::right},
-                   {"remark"}});
+                   {.header = "remark", .below = true}});
   for (const WeightsTrial& trial : summary.weights) {
     const bool serves = trial.objection.empty();
     table.add(
