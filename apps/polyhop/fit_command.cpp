@@ -559,8 +559,8 @@ void add_fit(CommandLine& line) {
               "numbered from 0 ({agent+1}: from 1); or the name of a set that `polyhop data` lists")
       .required();
   command.instead_of_more("name the files of all agents by one pattern, such as 'site-{agent}.csv'");
-  command.option("-o,--output", a->output, "the model file (default: model.npz)").takes("FILE");
-  command.option("--report", a->report, "also write a page that shows the fit, such as fit.html").takes("FILE");
+  command.option("-o,--output", a->output, "the model file (default: model.npz)").writes("FILE");
+  command.option("--report", a->report, "also write a page that shows the fit, such as fit.html").writes("FILE");
   command
       .option("--target", a->target,
               "the column to predict, by name (CSV) or number (CSV, NPY) from 1 (default: the last)")
