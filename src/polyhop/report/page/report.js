@@ -326,7 +326,7 @@ function riskDomain(curves) {
   // One lucky or diverging seed shall not squeeze all the others, nor shall bands that fall into what is rounding next to
   // the risk at the start.
   const lowest = d3.min(medians);
-  const bottom = Math.max(d3.min(band.concat(medians)), lowest / 1e4, Math.min(lowest, Number.EPSILON * first));
+  const bottom = Math.max(d3.min(band.concat(medians)), lowest / 1e4, Math.min(lowest / 2, Number.EPSILON * first));
   const top = Math.min(d3.max(band.concat(medians)), first * 1e3);
   return widened(d3.extent([bottom, Math.max(top, first)].concat(shownTarget() || [])));
 }
