@@ -198,6 +198,14 @@ Argument& Argument::takes(const std::string& what) {
   return *this;
 }
 
+Argument& Argument::writes(const std::string& what) {
+  option_->check([what](const std::string& text) {
+    const std::string thing = what == "DIR" ? "folder" : "file";
+    return text == "-" ? "found '-'; this cannot go to the standard output, so name a " + thing : "";
+  });
+  return takes(what);
+}
+
 Argument& Argument::grouped(const std::string& heading) {
   option_->group(heading);
   return *this;

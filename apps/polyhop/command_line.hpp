@@ -53,6 +53,8 @@ class Argument {
   Argument& begins_with(const std::vector<std::string>& beginnings);
   /// The value's name in the help.
   Argument& takes(const std::string& what);
+  /// The same for the name of a file or folder to write, which - is not.
+  Argument& writes(const std::string& what);
   /// Puts it under a separate heading in the help.
   Argument& grouped(const std::string& heading);
 

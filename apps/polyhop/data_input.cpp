@@ -80,7 +80,7 @@ DataTable read_file_or_bundled(const std::string& data, const DataFormat& format
 std::string skipped_text(Index rows) { return "skipped " + count_of(rows, "row") + " with missing values"; }
 
 CsvOutput::CsvOutput(const std::optional<std::string>& path) {
-  if (!path) return;
+  if (!path || *path == "-") return;
   require_folder("-o", *path);
   try {
     file_.emplace(*path);

@@ -30,7 +30,7 @@ std::string skipped_text(Index rows);
 /// Where a command's CSV goes: a file that appears as a whole, or standard output. Opened at once.
 class CsvOutput {
  public:
-  /// `path`: of -o. Throws InputError if it cannot be opened.
+  /// `path`: of -o; the standard output if it is - or not given. Throws InputError if it cannot be opened.
   explicit CsvOutput(const std::optional<std::string>& path);
 
   void write(std::string_view text);

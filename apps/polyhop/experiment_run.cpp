@@ -144,6 +144,9 @@ Record run_config(const Config& config, const RunArguments& arguments, Progress&
   options.on_trial = [&](const std::string& method, Index tried, Index budget) {
     progress.trial(method, tried, budget);
   };
+  options.on_trial_point = [&](const std::string& method, const TrialPoint& at, Index budget) {
+    progress.trial_point(method, at, budget);
+  };
   // Every seed deals the same rows.
   std::once_flag told;
   options.on_instance = [&](const Instance& instance) {

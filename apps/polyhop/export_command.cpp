@@ -47,7 +47,7 @@ void add_export(CommandLine& line) {
   const auto arguments = std::make_shared<Arguments>();
   Command command = line.command("export", "write curves.csv, models.npz, steps.npz and summary.json of an experiment");
   command.option("DIR", arguments->folder, "a folder that run wrote (default: the one in out, if there is only one)");
-  command.option("-o,--output", arguments->output, "the folder to write to").required().takes("DIR");
+  command.option("-o,--output", arguments->output, "the folder to write to").required().writes("DIR");
   add_memory_limit(command);
   command.callback([arguments] {
     if (arguments->folder.empty()) arguments->folder = only_results_here(false);

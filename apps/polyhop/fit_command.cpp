@@ -10,6 +10,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -376,6 +377,23 @@ std::string unit_warning(const FitResult& result) {
       significant(result.column_spread, 2));
 }
 
+// Columns from which nothing can be learned.
+std::string constant_note(const FitResult& result) {
+  if (result.constant.empty()) return "";
+  constexpr std::size_t most = 5;
+  const std::vector<std::string>& features = result.model.features;
+  std::vector<std::string> names;
+  for (const Index j : std::span(result.constant).first(std::min(result.constant.size(), most))) {
+    names.push_back(features.empty() ? std::to_string(j + 1) : "'" + printable(features[j]) + "'");
+  }
+  const Index others = std::ssize(result.constant) - std::ssize(names);
+  if (others > 0) names.push_back(count_of(others, "other"));
+  const std::string noun = features.empty() ? "Feature" : "Column";
+  if (names.size() == 1)
+    return noun + " " + names[0] + " has one value in all samples: nothing can be learned from it.";
+  return noun + "s " + series(names) + " have one value each in all samples: nothing can be learned from them.";
+}
+
 Value metrics_json(const ModelEvaluation& evaluation) {
   return Value::Table(evaluation.metrics.begin(), evaluation.metrics.end());
 }
@@ -424,7 +442,7 @@ void print_result(const FitResult& result, const FitArguments& arguments, const 
                   count_of(result.samples - held_out, "sample"), count_of(result.agents, "agent"), result.cost));
   if (result.skipped > 0) say_inked("S" + skipped_text(result.skipped).substr(1) + ".", Ink::warning);
   say(end_message(result, options));
-  for (const std::string& text : {warning(result, options), unit_warning(result)}) {
+  for (const std::string& text : {warning(result, options), unit_warning(result), constant_note(result)}) {
     if (!text.empty()) say_inked(text, Ink::warning);
   }
   say(fmt::format("On the fitted samples: {}.", metrics_line(result.fitted)));
@@ -530,8 +548,11 @@ int fit_command(FitArguments arguments, const Registry& registry) {
     return app::ending(not_converged);
   }
   if (outputs.page) {
-    const std::string units = unit_warning(result);
-    outputs.page->write(html_fit(options, result, end_message(result, options) + (units.empty() ? "" : " " + units)));
+    std::string ending = end_message(result, options);
+    for (const std::string& text : {unit_warning(result), constant_note(result)}) {
+      if (!text.empty()) ending += " " + text;
+    }
+    outputs.page->write(html_fit(options, result, ending));
     outputs.page->commit();
   }
   if (result.end == FitEnd::diverged) {
@@ -559,8 +580,8 @@ void add_fit(CommandLine& line) {
               "numbered from 0 ({agent+1}: from 1); or the name of a set that `polyhop data` lists")
       .required();
   command.instead_of_more("name the files of all agents by one pattern, such as 'site-{agent}.csv'");
-  command.option("-o,--output", a->output, "the model file (default: model.npz)").takes("FILE");
-  command.option("--report", a->report, "also write a page that shows the fit, such as fit.html").takes("FILE");
+  command.option("-o,--output", a->output, "the model file (default: model.npz)").writes("FILE");
+  command.option("--report", a->report, "also write a page that shows the fit, such as fit.html").writes("FILE");
   command
       .option("--target", a->target,
               "the column to predict, by name (CSV) or number (CSV, NPY) from 1 (default: the last)")

@@ -214,7 +214,7 @@ void print_weights(const NetworkSummary& summary) {
   TextTable table({{"weights"},
                    {"spectral gap", TextTable::Align::right},
                    {"rounds to halve", TextTable::Align::right},
-                   {"remark"}});
+                   {.header = "remark", .below = true}});
   for (const WeightsTrial& trial : summary.weights) {
     const bool serves = trial.objection.empty();
     table.add(
@@ -378,7 +378,7 @@ void add_graph(CommandLine& line) {
   graph.option("--dimension", arguments->dimension, "M, for the memory of two-hop lists (default: the file's, or 100)")
       .within(1, 1000000000);
   graph.option("--draw", arguments->drawing, "draw the network into this SVG file, with agents numbered from 0")
-      .takes("FILE");
+      .writes("FILE");
   graph.flag("--json", arguments->json, "print JSON");
   add_memory_limit(graph);
   add_color(graph);

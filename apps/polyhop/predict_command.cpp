@@ -117,7 +117,8 @@ void predict_command(const PredictArguments& arguments, const Registry& registry
                      "a model of the loss '" + model.options.loss.name + "' has none; logistic and softmax do");
   }
   const Predictions predictions = predict(model, arguments);
-  if (arguments.output || !arguments.json) {
+  // The standard output is for JSON alone where that is asked for.
+  if (!arguments.json || arguments.output.value_or("-") != "-") {
     write_csv(model, predictions, out);
     out.finish(!arguments.json);
   }

@@ -16,6 +16,11 @@
 #include "terminal.hpp"
 
 namespace polyhop::app {
+namespace {
+
+constexpr std::chrono::milliseconds between_redraws(100);
+
+}  // namespace
 
 StatusLine::StatusLine() : width_(isatty(STDERR_FILENO) != 0 ? error_width() : 0) {}
 
@@ -40,11 +45,12 @@ void StatusLine::clear() {
   drawn_ = false;
 }
 
-Progress::Progress(bool quiet, Index iterations, Index total, std::string label)
+Progress::Progress(bool quiet, Index iterations, Index total, std::string label, Now now)
     : quiet_(quiet || (!label.empty() && isatty(STDERR_FILENO) == 0)),
       iterations_(static_cast<double>(std::max<Index>(1, iterations))),
       label_(label.empty() ? "" : std::move(label) + "  "),
-      total_(total) {}
+      total_(total),
+      now_(std::move(now)) {}
 
 double Progress::share() const {
   if (total_ == 0) return 0;
@@ -56,23 +62,44 @@ double Progress::share() const {
   return std::min(1.0, done / static_cast<double>(total_));
 }
 
-void Progress::trial(const std::string& method, Index tried, Index budget) {
+void Progress::search(const std::string& method) {
   has_begun_ = false;
-  if (quiet_) return;
-  const auto now = std::chrono::steady_clock::now();
-  if (method != searched_) {
-    searched_ = method;
-    first_tried_ = tried;
-    begin_ = now;
-  }
+  if (method == searched_) return;
+  searched_ = method;
+  first_tried_ = -1;
+}
+
+void Progress::trial(const std::string& method, Index tried, Index budget) {
+  search(method);
   // Searches have no tenths that would all come: elsewhere, a line now and then.
-  if (!line_.in_place() && now - shown_ < std::chrono::seconds(1)) return;
+  if (!line_.in_place() && now_() - shown_ < std::chrono::seconds(1)) return;
+  show_search({": " + count_of(tried, "step") + " tried", fmt::format(", at most {}", budget)},
+              static_cast<double>(tried), budget);
+}
+
+void Progress::trial_point(const std::string& method, const TrialPoint& at, Index budget) {
+  search(method);
+  const double tried = static_cast<double>(at.number - 1) + at.part;
+  if (first_tried_ < 0) {
+    first_tried_ = tried;
+    begin_ = now_();
+  }
+  // Elsewhere, only when a step takes long.
+  if (now_() - shown_ < (line_.in_place() ? between_redraws : std::chrono::seconds(10))) return;
+  show_search({fmt::format(": step {} of at most {}", at.number, budget), fmt::format(" ({:.3g})", at.step),
+               fmt::format(", seed {}: {:.0f}%", at.seed, std::floor(100 * at.part))},
+              tried, budget);
+}
+
+void Progress::show_search(std::vector<std::string> pieces, double tried, Index budget) {
+  if (quiet_) return;
+  const auto now = now_();
   shown_ = now;
-  std::vector<std::string> pieces = {label_ + "tuning " + printable(method), ": " + count_of(tried, "step") + " tried",
-                                     fmt::format(", at most {}", budget)};
-  if (tried > first_tried_ && tried < budget) {
-    const double each = std::chrono::duration<double>(now - begin_).count() / static_cast<double>(tried - first_tried_);
-    pieces.push_back(", up to " + duration_text(each * static_cast<double>(budget - tried)) + " left");
+  pieces.front() = label_ + "tuning " + printable(searched_) + pieces.front();
+  const double left = static_cast<double>(budget) - tried;
+  if (first_tried_ >= 0 && tried > first_tried_ && left > 0) {
+    const double passed = std::chrono::duration<double>(now - begin_).count();
+    pieces.push_back(", up to " + duration_text(passed / (tried - first_tried_) * left) + " left");
   }
   line_.show(pieces);
 }
@@ -80,7 +107,7 @@ void Progress::trial(const std::string& method, Index tried, Index budget) {
 // What is left is judged by the runs alone, not by the searches before them.
 void Progress::begin() {
   if (has_begun_) return;
-  begin_ = std::chrono::steady_clock::now();
+  begin_ = now_();
   has_begun_ = true;
   searched_.clear();
 }
@@ -110,10 +137,9 @@ void Progress::cell(const Cell& cell, Index finished, Index total) {
 
 void Progress::show(const Cell& cell, bool ended) {
   if (quiet_) return;
-  const auto now = std::chrono::steady_clock::now();
-  constexpr auto between = std::chrono::milliseconds(100);
+  const auto now = now_();
   const bool is_last = ended && finished_ == total_;
-  if (line_.in_place() && !ended && now - shown_ < between) return;
+  if (line_.in_place() && !ended && now - shown_ < between_redraws) return;
   const double part = std::max(told_, share());  // runs that were interrupted no longer count, which is no step back
   if (!line_.in_place() && !is_last && (!ended || part < told_ + 0.1 - 1e-9)) return;
   shown_ = now;

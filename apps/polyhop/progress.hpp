@@ -2,13 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <chrono>
+#include <functional>
 #include <map>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "polyhop/core/clock.hpp"
 #include "polyhop/experiment/record.hpp"
+#include "polyhop/experiment/tuning.hpp"
 
 namespace polyhop::app {
 
@@ -33,9 +35,12 @@ class StatusLine {
 /// and nothing is printed elsewhere.
 class Progress {
  public:
-  Progress(bool quiet, Index iterations, Index total, std::string label = "");
+  using Now = std::function<Clock::time_point()>;
+  Progress(bool quiet, Index iterations, Index total, std::string label = "", Now now = Clock::now);
   /// The search for a method's constant has tried so many steps, of at most `budget`.
   void trial(const std::string& method, Index tried, Index budget);
+  /// It is within a trial.
+  void trial_point(const std::string& method, const TrialPoint& at, Index budget);
   /// An earlier command has finished so many runs of `total`.
   void found(Index finished, Index total);
   /// A run has recorded a point.
@@ -47,6 +52,8 @@ class Progress {
 
  private:
   void begin();
+  void search(const std::string& method);
+  void show_search(std::vector<std::string> pieces, double tried, Index budget);
   void show(const Cell& cell, bool ended);
   [[nodiscard]] double share() const;
 
@@ -58,12 +65,12 @@ class Progress {
   Index total_ = 0;
   double gained_ = 0;  // runs' worth of iterations since the command was started: what an earlier one did took no time
   double told_ = 0;
-  // Of the runs, or of the search before them.
-  std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-  bool has_begun_ = false;  // its first run, since the last search
-  std::string searched_;    // the method whose constant is being searched for
-  Index first_tried_ = 0;   // by its first line; steps that an earlier run tried take no time
-  std::chrono::steady_clock::time_point shown_ = begin_;
+  Now now_;
+  Clock::time_point begin_ = now_();  // of the runs, or of the search before them
+  bool has_begun_ = false;            // its first run, since the last search
+  std::string searched_;              // the method whose constant is being searched for
+  double first_tried_ = -1;           // when its first trial began: what an earlier command tried took no time
+  Clock::time_point shown_ = begin_;
   std::map<std::pair<std::string, std::uint64_t>, double> running_;  // the share done of each running cell
 };
 

@@ -251,9 +251,9 @@ void add_report(CommandLine& line) {
                 "(default: the "
                 "experiment in out, if there is only one)");
   report.option("-o,--output", a->output, "the page (default: DIR/report.html; none with --figure or --json)")
-      .takes("FILE");
+      .writes("FILE");
   report.option("--figure", a->figures, "draw the curves into this file: .svg, .pdf or .png; may be repeated")
-      .takes("FILE");
+      .writes("FILE");
   add_named(report, "--x", a->figure.x, "the horizontal axis of figures and of the plot on the terminal");
   add_named(report, "--y", a->figure.y, "the vertical axis of figures and of the plot on the terminal");
   add_named(report, "--score", a->score, "for a folder of experiments: the score whose profile figures show");

@@ -95,7 +95,7 @@ void add_run(CommandLine& line) {
          "-o,--output", a->output,
          "the output folder (default: out/NAME; several experiments have a folder each, in out/DIR for one DIR, else "
          "in out); running again resumes from what is there")
-      .takes("DIR");
+      .writes("DIR");
   add_keys(run, *keys, "change a key: --set graph.agents=20 --set method.GAP.step.sweeps=5");
   run.option("--threads", a->threads, "number of threads (default: all cores; under mpirun 1 per rank)")
       .within(1, 4096);

@@ -31,6 +31,13 @@ class Usage(CommandTest):
         self.refused("train", "d.csv", says="unknown command 'train'; did you mean `polyhop fit`?")
         self.refused("version", says="unknown command 'version'; did you mean `polyhop --version`?")
 
+    def test_what_cannot_go_to_the_standard_output(self):
+        for command in (["run", "e.toml", "-o"], ["export", "out", "-o"]):
+            self.refused(*command, "-", says="found '-'; this cannot go to the standard output, so name a folder")
+        for command in (["report", "out", "-o"], ["report", "out", "--figure"], ["fit", "d.csv", "-o"],
+                        ["fit", "d.csv", "--report"], ["graph", "e.toml", "--draw"]):
+            self.refused(*command, "-", says="found '-'; this cannot go to the standard output, so name a file")
+
     def test_a_key_as_a_flag(self):
         for command in ("run", "check"):
             self.refused(command, "e.toml", "--iterations", "5",

@@ -279,6 +279,20 @@ class Fit(CommandTest):
         for flags in ([], ["--l2", "0.1", "--standardise"]):
             self.assertNotIn(advice, self.done("fit", "raw.csv", "--agents", "4", "--quiet", *flags).stdout)
 
+    def test_a_column_that_is_constant_is_told(self):
+        draw = numpy.random.default_rng(4)
+        self.put("d.csv", "a,site,b,y\n" + "".join(f"{a!r},0.3,{b},{2 * a + b!r}\n"
+                                                    for a, b in zip(draw.normal(size=40).tolist(), [-1, 1] * 20)))
+        advice = "Column 'site' has one value in all samples: nothing can be learned from it.\n"
+        # Standardised, b has a deviation of exactly 1, as columns that do not vary are given.
+        for flags in ([], ["--standardise"], ["--batch", "2"]):
+            self.assertIn(advice, self.done("fit", "d.csv", "--agents", "4", "--report", "p.html", "--quiet", *flags).stdout)
+            self.assertIn(advice.rstrip("\n"), (self.folder / "p.html").read_text())
+        self.assertNotIn("nothing can be learned", self.done("fit", "d.csv", "--agents", "4", "--drop", "site", "--quiet").stdout)
+        self.put("same.csv", "".join(f"{x!r},1,2,3,4,5,6,7,{2 * x!r}\n" for x in draw.normal(size=20).tolist()))
+        self.assertIn("Features 2, 3, 4, 5, 6 and 2 others have one value each in all samples: nothing can be learned from them.",
+                      " ".join(self.done("fit", "same.csv", "--agents", "4", "--quiet").stdout.split()))
+
     def test_a_disagreement_made_by_rounding_is_0(self):
         fit = ["fit", "wine", "--batch", "2", "--iterations", "60", "--quiet"]
         self.assertGreater(json.loads(self.polyhop(*fit, "--json").stdout)["disagreement"], 0)

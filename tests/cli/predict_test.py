@@ -159,6 +159,9 @@ class Predict(CommandTest):
         both = json.loads(self.done("predict", "line.npz", "x.csv", "--json", "-o", "both.csv").stdout)
         numpy.testing.assert_allclose(both["predictions"], self.z[:, 0])
         self.assertTrue((self.folder / "both.csv").exists())
+        dash = ("predict", "line.npz", "x.csv", "-o", "-")
+        self.assertEqual(self.done(*dash).stdout, (self.folder / "both.csv").read_text())
+        self.assertEqual(json.loads(self.done(*dash, "--json").stdout), both)
 
     def test_predictions_without_a_meaning_are_refused(self):
         self.refused("predict", "line.npz", "x.csv", "--probabilities", says="--probabilities")
@@ -284,6 +287,10 @@ class Data(CommandTest):
         self.assertEqual(json.loads(said[0])["metrics"], json.loads(said[1])["metrics"])
         predicted = [self.done("predict", "m.npz", data, "--target", "target").stdout for data in ("wine", "wine.csv")]
         self.assertEqual(predicted[0], predicted[1])
+
+    def test_a_dash_is_the_standard_output(self):
+        self.assertEqual(self.done("data", "wine", "-o", "-").stdout, self.done("data", "wine").stdout)
+        self.assertNotIn("-", self.listing())
 
     def test_what_is_not_there_is_told(self):
         for arguments, says in [(("data", "wines"), "did you mean 'wine'"), (("data", "-o", "x.csv"), "NAME"),

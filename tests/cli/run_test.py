@@ -261,6 +261,11 @@ class Run(CommandTest):
         again = self.interrupted(rb"left")
         self.assertRegex(again, rb"^\r\x1b\[K *[1-9]\d*%", "a run that goes on begins where it was")
 
+    def test_a_search_shows_on_a_terminal_where_it_is_within_a_step(self):
+        self.put("e.toml", self.changed(("iterations = 20", "iterations = 40000000"), ("record_every = 7", "record_every = 10000"),
+                                        ("{ rule = \"constant\", value = 1e6 }", "\"tuned\"\n[tuning]\nbudget = 30")))
+        self.interrupted(rb"\r\x1b\[Ktuning far: step \d+ of at most 30 \([-\d.e]+\), seed \d+: [1-9]\d?%, up to [\d.]+ (min|h) left")
+
     def test_progress_stays_in_one_line_on_a_terminal(self):
         main, other = pty.openpty()
         with os.fdopen(main, "rb", buffering=0) as screen:

@@ -6,6 +6,7 @@ import base64
 import csv
 import re
 import tomllib
+import unicodedata
 
 import numpy as np
 from selenium.webdriver.common.action_chains import ActionChains
@@ -227,6 +228,22 @@ class Small(Page):
                 self.assertGreaterEqual(top, frame[1] - 1)
                 self.assertLessEqual(right, frame[2] + 1)
                 self.assertLessEqual(bottom, frame[3])
+
+    def test_lines_that_end_at_one_place_all_have_their_names(self):
+        for width in (1400, 1024, 700):
+            self.narrow(width)
+            self.open("bundle")
+            self.assertEqual(len(self.all("#curves-figure .end")), 11, width)
+            self.assert_apart(self.script("return [...document.querySelectorAll('#curves-figure .end text')].map("
+                                          "e => { const r = e.getBoundingClientRect(); return [r.left, r.top, r.right, r.bottom]; })"))
+
+    def test_the_axis_ends_at_rounding_where_only_bands_go_on(self):
+        self.open("lucky")
+        low = self.script("return Math.min(...JSON.parse(document.getElementById('data').textContent)"
+                          ".experiments[0].methods[0].curves.y['excess-risk'].low.filter(x => x > 0))")
+        self.assertLess(low, 1e-20)
+        ticks = [unicodedata.normalize("NFKC", text).replace("\u2212", "-") for text in self.texts("#curves-figure .axis text")]
+        self.assertGreaterEqual(min(int(tick[2:]) for tick in ticks if tick.startswith("10")), -17)
 
     def test_a_line_that_ends_early_has_its_name_there(self):
         # GAP, plain and far end inside of the plot, slow at its right.

@@ -205,6 +205,17 @@ std::vector<Record> methods() {
   return out;
 }
 
+// Two seeds of five fall far below rounding, where the others are at the end.
+Record lucky() {
+  Record out = record_of("lucky", {{"GAP", 0.964}}, 5);
+  for (Cell& cell : out.cells) {
+    cell.reference_value = 0;
+    if (cell.seed > 1) continue;
+    for (Point& p : cell.points) p.excess_risk *= p.excess_risk;
+  }
+  return out;
+}
+
 std::vector<Record> records(const std::string& name) {
   if (name == "methods") return methods();
   if (name == "scoreboard") return scoreboard();
@@ -235,9 +246,16 @@ std::vector<Record> records(const std::string& name) {
     shapes.push_back({"far", 1.5});  // the first that is dashed
     return {record_of("dashed", shapes, 2)};
   }
+  if (name == "bundle") {
+    std::vector<Shape> shapes = {{"slow", 0.99}};
+    for (int m = 0; m < 10; ++m) shapes.push_back({"method " + std::to_string(m), 0.8});
+    return {record_of("bundle", shapes, 2)};
+  }
+  if (name == "lucky") return {lucky()};
   if (name == "brief") return {record_of("brief", {{.method = "GAP", .rate = 0.8, .count = 2}}, 1)};
   if (name == "single") return {instance("single", {{"tuned", 0.8}, {"GAP", 0.7}})};
   if (name == "unsolved") return {instance("unsolved", {{"tuned", 0.99}, {"slow", 0.992}})};
+  if (name == "beaten") return {instance("beaten", {{"tuned", 0.995}, {"slow", 0.992}, {"GAP", 0.7}, {"other", 0.8}})};
   if (name == "empty") return {Record{}};
   return {};
 }

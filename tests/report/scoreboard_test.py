@@ -54,7 +54,7 @@ class Scoreboard(Page):
         self.assertEqual(first[2], "1")
         self.assertGreater(float(first[3]), 1)
         self.assertEqual(first[4], "\u2013")
-        self.assertEqual(self.row("#ratio-table", "second")[1:], ["+", "\u2013", "\u2013", "\u2013"])
+        self.assertEqual(self.row("#ratio-table", "second")[1:], ["+", "never", "\u2013", "\u2013"])
         self.assertEqual(self.row("#ratio-table", "third")[3], "\u2013")
         self.assertEqual(len(self.all("#ratio-table td.lost")), 2, "far, where the tuned one got there")
 
@@ -265,6 +265,26 @@ class Others(Page):
         self.assertIn("no method was tuned", self.one("#facts").text)
         for part in ("headline", "profile", "rival"):
             self.assertFalse(self.one("#" + part).is_displayed(), part)
+
+    def test_where_the_baseline_never_got_there_the_page_says_so(self):
+        self.open("beaten", "scoreboard.html")
+        self.assertIn("(tuned), which never reached the target", self.one("#facts").text)
+        self.assertEqual(self.one("#headline").text, "The tuned constant never reached the target. GAP did on 1 of 1 instance.")
+        names = [text.split("\n")[0] for text in self.texts("#summary-table tbody td.text")]
+        self.assertEqual(names, ["GAP", "other", "slow", "tuned"])
+        self.assertEqual(self.texts("#ratio-table tbody td")[1:], ["+", "+", "\u2013", "never"])
+        self.assertEqual(self.texts("#summary-table tbody tr:last-child td")[2], "never")
+
+    def test_where_nobody_got_there_the_page_says_who_comes_closest(self):
+        self.open("unsolved", "scoreboard.html")
+        self.assertEqual(self.one("#headline").text, "No method reached the target. tuned comes closest, by the excess risk of "
+                                                     "the last iterates.")
+
+    def test_a_method_that_is_always_best_is_not_on_the_edge(self):
+        self.open("single", "scoreboard.html")
+        best = [float(x) for x in re.findall(r"-?[\d.]+", self.paths("#profile-figure .line")[-1])]
+        self.assertGreater(best[0], 5)
+        self.assertGreater(best[-1], 5)
 
     def test_a_profile_is_offered_of_what_some_method_solved(self):
         self.open("unsolved", "scoreboard.html")

@@ -329,6 +329,7 @@ Record run(const Config& config, const RunOptions& options) {
   const Index threads = usable_threads(options.threads, team.size());
   TuningControl control{.threads = threads,
                         .on_trial = options.on_trial,
+                        .on_trial_point = options.on_trial_point,
                         .stop = options.stop,
                         .team = &team,
                         .placement = options.placement};

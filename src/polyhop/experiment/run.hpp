@@ -9,6 +9,7 @@
 #include "polyhop/experiment/record.hpp"
 #include "polyhop/experiment/run_cell.hpp"
 #include "polyhop/experiment/store.hpp"
+#include "polyhop/experiment/tuning.hpp"
 #include "polyhop/network/placement.hpp"
 #include "polyhop/network/team.hpp"
 
@@ -24,6 +25,8 @@ struct RunOptions {
   std::function<void(const Cell& cell)> on_point = {};
   /// Called during the search for a tuned constant: steps tried so far, and the largest possible number.
   std::function<void(const std::string& method, Index tried, Index budget)> on_trial = {};
+  /// Called after each recorded point of its trial runs: which step and seed, and how much of the step is done.
+  std::function<void(const std::string& method, const TrialPoint& at, Index budget)> on_trial_point = {};
   /// Called with each seed's instance when it is made: what there is to say about its data.
   std::function<void(const Instance& instance)> on_instance = {};
   /// Polled a few times per second by every running cell: true ends them at their next checkpoint, `unfinished`.

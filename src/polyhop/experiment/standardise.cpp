@@ -131,9 +131,14 @@ double column_spread(const Dataset& data, bool intercept, Team& team) {
 Standardised standardise(Dataset& data, const CombinationMatrix& matrix, const Ownership& ownership, Team& team) {
   ColumnMoments moments = column_moments(data, true, matrix, ownership, team);
   Standardised out{std::move(moments.mean), std::move(moments.spread), moments.traffic};
-  for (double& scale : out.scale) scale = scale > 0 ? scale : 1;
   std::vector<double> factor;
-  for (const double scale : out.scale) factor.push_back(1 / scale);
+  for (std::size_t j = 0; j < out.scale.size(); ++j) {
+    if (!(out.scale[j] > 0)) {
+      out.constant.push_back(static_cast<Index>(j));
+      out.scale[j] = 1;
+    }
+    factor.push_back(1 / out.scale[j]);
+  }
   data.features.transform_columns(out.mean, factor);
   return out;
 }

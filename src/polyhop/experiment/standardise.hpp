@@ -16,6 +16,7 @@ struct Standardised {
   std::vector<double> mean;   // 0 for sparse features, which are not shifted
   std::vector<double> scale;  // 1 for a column that does not vary
   Traffic traffic;
+  std::vector<Index> constant = {};  // columns that do not vary
 };
 
 /// The mean and the spread of every column over the samples of all agents.

@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <mutex>
+#include <numeric>
 #include <utility>
 
 #include "polyhop/core/codec.hpp"
@@ -103,6 +105,7 @@ class Trials {
         instances_(instances) {
     control_.stop = control.stop;
     control_.models = false;
+    on_point_ = control.on_trial_point;
     method_.average = options.tuning.goal == TuningGoal::final_risk_averaged;
     options_.record.steps = RecordedSteps::summary;
     options_.time_limit.reset();  // a clock must not decide the result
@@ -130,14 +133,17 @@ class Trials {
     return largest > 0 && std::isfinite(1 / largest) ? 1 / largest : 1;
   }
 
-  std::vector<TrialScore> attempt(std::span<const double> steps, const TrialScore* to_beat) {
-    std::vector<Run> runs;
+  /// `tried` steps came before these.
+  std::vector<TrialScore> attempt(std::span<const double> steps, const TrialScore* to_beat, Index tried) {
+    std::vector<TrialRun> runs;
     for (const double step : steps) {
-      for (std::size_t s = 0; s < seeds_.size(); ++s) runs.push_back({step, s});
+      for (Index s = 0; s < std::ssize(seeds_); ++s) runs.push_back({step, s});
     }
+    parts_.assign(runs.size(), 0);
+    tried_ = tried;
     const Index limit = iterations_that_decide(to_beat);
     // More than half of the seeds can settle that a median is lost: the others run only if these have not.
-    const std::size_t majority = seeds_.size() / 2 + 1;
+    const Index majority = std::ssize(seeds_) / 2 + 1;
     run_where(runs, limit, [&](std::size_t n) { return runs[n].seed < majority; });
     run_where(runs, limit, [&](std::size_t n) { return runs[n].seed >= majority && may_win(runs, n, to_beat); });
     if (limit < options_.iterations) {
@@ -147,7 +153,14 @@ class Trials {
     }
     std::vector<TrialScore> scores;
     for (std::size_t n = 0; n < steps.size(); ++n) scores.push_back(score(runs, n));
+    made_.clear();
     return scores;
+  }
+
+  /// Gives it the runs that an earlier search has made of the next trial, and tells all of them after each other one.
+  void keep_runs(std::vector<TrialRun> made, std::function<void(const std::vector<TrialRun>&)> keep) {
+    made_ = std::move(made);
+    keep_ = std::move(keep);
   }
 
   [[nodiscard]] const Tuning& cost() const { return cost_; }
@@ -155,13 +168,6 @@ class Trials {
   void set_cost(const Tuning& cost) { cost_ = cost; }
 
  private:
-  struct Run {
-    double step;
-    std::size_t seed;                    // its index in the list
-    Status status = Status::unfinished;  // not run yet
-    Point last = {};
-  };
-
   // After this many iterations a median either beats the best one or never will. With an even number of runs it is the
   // mean of two, the smaller of which may be 0.
   [[nodiscard]] Index iterations_that_decide(const TrialScore* to_beat) const {
@@ -173,29 +179,62 @@ class Trials {
   // How many runs with that many workers fit side by side.
   [[nodiscard]] Index beside(Index workers) const { return team_.size() > 1 ? 1 : threads_ / workers; }
 
-  // Runs those chosen by index, from the start.
-  void run_where(std::vector<Run>& runs, Index iterations, const std::function<bool(std::size_t)>& chosen) {
+  // Runs those chosen by index, from the start, unless they are made already.
+  void run_where(std::vector<TrialRun>& runs, Index iterations, const std::function<bool(std::size_t)>& chosen) {
     std::vector<std::size_t> places;
+    std::vector<std::size_t> all_chosen;
     for (std::size_t n = 0; n < runs.size(); ++n) {
-      if (chosen(n)) places.push_back(n);
+      if (chosen(n)) all_chosen.push_back(n);
     }
-    ExperimentOptions options = options_;
-    options.iterations = iterations;
-    const auto one = [&](std::size_t n, Index workers) {
-      Run& run = runs[n];
-      const Cell cell = run_cell(options, with_constant(method_, run.step), *instances_[run.seed], seeds_[run.seed],
-                                 workers, control_, {}, team_);
-      if (cell.status == Status::unfinished) throw Stopped{};
-      run.status = cell.status;
-      run.last = cell.points.back();
-    };
+    for (const std::size_t n : all_chosen) {
+      runs[n].iterations = iterations;
+      const bool is_made = find_made(runs[n]);
+      if (!is_made) places.push_back(n);
+      parts_[n] = is_made ? 1 : 0;
+    }
     const double work = iteration_work(instances_[0]->network.matrix, *instances_[0]->problem);
     const auto all = static_cast<Index>(places.size());
     const Index alone = team_.size() > 1 ? 0 : side_by_side(all, work, threads_);
-    run_tasks(alone, threads_, [&](Index n) { one(places[n], 1); });
+    run_tasks(alone, threads_, [&](Index n) { make(runs, places[n], 1); });
     const Index workers = team_.size() > 1 ? threads_ : paying_threads(work, threads_);
-    run_tasks(all - alone, beside(workers), [&](Index n) { one(places[alone + n], workers); });
-    for (const std::size_t n : places) charge(runs[n].last);
+    run_tasks(all - alone, beside(workers), [&](Index n) { make(runs, places[alone + n], workers); });
+    for (const std::size_t n : all_chosen) charge(runs[n].last);
+  }
+
+  bool find_made(TrialRun& run) const {
+    const auto found = std::ranges::find_if(made_, [&](const TrialRun& made) {
+      return made.step == run.step && made.seed == run.seed && made.iterations == run.iterations;
+    });
+    if (found == made_.end()) return false;
+    run = *found;
+    return true;
+  }
+
+  void make(std::vector<TrialRun>& runs, std::size_t n, Index workers) {
+    TrialRun& run = runs[n];
+    ExperimentOptions options = options_;
+    options.iterations = run.iterations;
+    CellControl control = control_;
+    if (on_point_) control.on_point = [&, n](const Cell& cell) { tell(run, n, cell.points.back()); };
+    const Cell cell = run_cell(options, with_constant(method_, run.step), *instances_[run.seed], seeds_[run.seed],
+                               workers, control, {}, team_);
+    if (cell.status == Status::unfinished) throw Stopped{};
+    run.status = cell.status;
+    run.last = cell.points.back();
+    const std::lock_guard lock(mutex_);
+    parts_[n] = 1;
+    made_.push_back(run);
+    keep_(made_);
+  }
+
+  void tell(const TrialRun& run, std::size_t n, const Point& at) {
+    const std::lock_guard lock(mutex_);
+    parts_[n] = static_cast<double>(at.iteration) / static_cast<double>(run.iterations);
+    const auto seeds = std::ssize(seeds_);
+    const Index step = static_cast<Index>(n) / seeds;
+    const auto first = parts_.begin() + step * seeds;
+    const double part = std::accumulate(first, first + seeds, 0.0) / static_cast<double>(seeds);
+    on_point_(method_.name, {tried_ + step + 1, run.step, seeds_[run.seed], part}, options_.tuning.budget);
   }
 
   void charge(const Point& last) {
@@ -210,7 +249,7 @@ class Trials {
 
   // Whether the step of the n-th run can still win: it has not diverged, and would win if everything still unknown
   // about its runs were as good as possible.
-  [[nodiscard]] bool may_win(const std::vector<Run>& runs, std::size_t n, const TrialScore* to_beat) const {
+  [[nodiscard]] bool may_win(const std::vector<TrialRun>& runs, std::size_t n, const TrialScore* to_beat) const {
     const TrialScore at_best = score(runs, n / seeds_.size(), 0, -never);
     return !at_best.diverged && (to_beat == nullptr || is_better(at_best, *to_beat, options_.tuning.goal));
   }
@@ -218,13 +257,13 @@ class Trials {
   // The score of the n-th step, with these values for the iterations of a run that was not made, and for the final risk
   // of one that was not made or was cut short. A run cut short counts as one that never reaches the target: it was cut
   // where that makes no difference.
-  [[nodiscard]] TrialScore score(const std::vector<Run>& runs, std::size_t n, double iterations_unknown = never,
+  [[nodiscard]] TrialScore score(const std::vector<TrialRun>& runs, std::size_t n, double iterations_unknown = never,
                                  double risk_unknown = never) const {
     TrialScore out;
     std::vector<double> iterations;
     std::vector<double> risks;
     for (std::size_t s = 0; s < seeds_.size(); ++s) {
-      const Run& run = runs[n * seeds_.size() + s];
+      const TrialRun& run = runs[n * seeds_.size() + s];
       const bool made = run.status != Status::unfinished;
       const bool whole = made && (run.status != Status::done || run.last.iteration == options_.iterations);
       out.diverged = out.diverged || run.status == Status::diverged;
@@ -247,10 +286,51 @@ class Trials {
   Instances& instances_;
   CellControl control_;
   Tuning cost_;
+  std::function<void(const std::string&, const TrialPoint&, Index)> on_point_;
+  std::function<void(const std::vector<TrialRun>&)> keep_;
+  // Of the trial at hand, as several threads make its runs.
+  std::mutex mutex_;
+  Index tried_ = 0;
+  std::vector<double> parts_;   // how much of each run is done
+  std::vector<TrialRun> made_;  // the finished ones
 };
+
+constexpr std::array run_numbers = {&Point::seconds, &Point::excess_risk, &Point::excess_risk_averaged};
+constexpr std::array run_counts = {&Point::iteration, &Point::vectors, &Point::scalars, &Point::values,
+                                   &Point::gradients};
 
 constexpr std::array cost_counts = {&Tuning::trials,  &Tuning::iterations, &Tuning::vectors,
                                     &Tuning::scalars, &Tuning::values,     &Tuning::gradients};
+
+// A trial in progress begins with a number that no other one begins with.
+constexpr double in_progress = -1;
+constexpr std::size_t numbers_per_run = 4 + run_numbers.size() + run_counts.size();
+
+std::vector<double> numbers_of(const std::vector<TrialRun>& runs) {
+  std::vector<double> out = {in_progress};
+  for (const TrialRun& run : runs) {
+    out.insert(out.end(), {run.step, static_cast<double>(run.seed), static_cast<double>(run.iterations),
+                           static_cast<double>(run.status)});
+    for (const auto number : run_numbers) out.push_back(run.last.*number);
+    for (const auto count : run_counts) out.push_back(static_cast<double>(run.last.*count));
+  }
+  return out;
+}
+
+std::optional<TuningTrial> trial_in_progress(std::span<const double> numbers) {
+  if (numbers.size() % numbers_per_run != 1) return {};
+  TuningTrial out;
+  for (std::size_t n = 1; n < numbers.size();) {
+    TrialRun& run = out.runs.emplace_back();
+    run.step = numbers[n++];
+    run.seed = static_cast<Index>(numbers[n++]);
+    run.iterations = static_cast<Index>(numbers[n++]);
+    run.status = static_cast<Status>(numbers[n++]);
+    for (const auto number : run_numbers) run.last.*number = numbers[n++];
+    for (const auto count : run_counts) run.last.*count = static_cast<Index>(numbers[n++]);
+  }
+  return out;
+}
 
 // The trials of an interrupted search, found by the first process for all.
 std::vector<TuningTrial> find_trials(const TuningControl& control, const std::string& settings) {
@@ -301,6 +381,7 @@ bool is_better(const TrialScore& a, const TrialScore& b, TuningGoal goal) {
 }
 
 std::vector<double> TuningTrial::numbers() const {
+  if (!runs.empty()) return numbers_of(runs);
   std::vector<double> out = {static_cast<double>(steps.size()), cost.seconds};
   for (const auto count : cost_counts) out.push_back(static_cast<double>(cost.*count));
   for (std::size_t n = 0; n < steps.size(); ++n) {
@@ -310,6 +391,7 @@ std::vector<double> TuningTrial::numbers() const {
 }
 
 std::optional<TuningTrial> TuningTrial::from(std::span<const double> numbers) {
+  if (!numbers.empty() && numbers[0] == in_progress) return trial_in_progress(numbers);
   constexpr std::size_t head = 2 + cost_counts.size();
   constexpr std::size_t per_step = 4;
   if (numbers.size() < head || numbers.size() % per_step != head % per_step ||
@@ -360,10 +442,25 @@ std::optional<Tuning> tune(const ExperimentOptions& experiment, const Method& me
   Trials trials(options, method, control, instances);
   const Index budget = options.tuning.budget;
   const std::string settings = tuning_settings(experiment, method);
-  const std::vector<TuningTrial> earlier = find_trials(control, settings);
-  Index known = std::ssize(earlier);  // how many of them belong to this search
+  std::vector<TuningTrial> earlier = find_trials(control, settings);
   Index tried = 0;
   Index number = 0;
+  const auto keep = [&](const TuningTrial& trial) {
+    on_first(*control.team, [&] {
+      if (control.keep_trial) control.keep_trial(settings, number, trial);
+    });
+  };
+  std::vector<TrialRun> made;
+  if (!earlier.empty() && !earlier.back().runs.empty()) {
+    made = std::move(earlier.back().runs);
+    earlier.pop_back();
+  }
+  trials.keep_runs(std::move(made), [&](const std::vector<TrialRun>& runs) {
+    TuningTrial trial;
+    trial.runs = runs;
+    keep(trial);
+  });
+  Index known = std::ssize(earlier);  // how many of them belong to this search
   const TrySteps try_steps = [&](std::span<const double> steps, const TrialScore* to_beat) {
     std::vector<TrialScore> scores;
     if (number < known && !std::ranges::equal(earlier[number].steps, steps)) known = number;
@@ -371,12 +468,8 @@ std::optional<Tuning> tune(const ExperimentOptions& experiment, const Method& me
       scores = earlier[number].scores;
       trials.set_cost(earlier[number].cost);
     } else {
-      scores = trials.attempt(steps, to_beat);
-      on_first(*control.team, [&] {
-        if (control.keep_trial) {
-          control.keep_trial(settings, number, {{steps.begin(), steps.end()}, scores, trials.cost()});
-        }
-      });
+      scores = trials.attempt(steps, to_beat, tried);
+      keep({{steps.begin(), steps.end()}, scores, trials.cost()});
     }
     ++number;
     tried += static_cast<Index>(steps.size());

@@ -32,11 +32,22 @@ bool is_better(const TrialScore& a, const TrialScore& b, TuningGoal goal);
 /// and then scores no better.
 using TrySteps = std::function<std::vector<TrialScore>(std::span<const double> steps, const TrialScore* to_beat)>;
 
-/// Steps that a search tried together, their scores, and the search's cost up to then.
+/// A run of a trial.
+struct TrialRun {
+  double step = 0;
+  Index seed = 0;                      // its place in the list
+  Index iterations = 0;                // the most it was given
+  Status status = Status::unfinished;  // not run yet
+  Point last = {};
+};
+
+/// Steps that a search tried together, their scores, and the search's cost up to then. Of a trial in progress there are
+/// only its finished runs.
 struct TuningTrial {
-  std::vector<double> steps;
-  std::vector<TrialScore> scores;  // of each step
-  Tuning cost;                     // of all trial runs so far
+  std::vector<double> steps = {};
+  std::vector<TrialScore> scores = {};  // of each step
+  Tuning cost = {};                     // of all trial runs so far
+  std::vector<TrialRun> runs = {};
 
   /// The same as numbers, for a store; and back, empty if these are not the numbers of a trial.
   [[nodiscard]] std::vector<double> numbers() const;
@@ -59,19 +70,30 @@ FoundStep search_step(double start, const TuningOptions& options, const TrySteps
 /// largest reported one. Throws InputError if a given one is reported.
 std::vector<std::uint64_t> tuning_seeds(const ExperimentOptions& options);
 
+/// Where a search is within a trial.
+struct TrialPoint {
+  Index number = 0;  // of the step: the first one that a search tries is 1
+  double step = 0;
+  std::uint64_t seed = 0;
+  double part = 0;  // how much of the step's runs on all seeds is done
+};
+
 /// Callbacks and resources of a search.
 struct TuningControl {
   /// As in RunOptions; no result depends on it.
   Index threads = 0;
   /// Called after each trial of one or more steps: how many steps were tried so far, and the most there can be.
   std::function<void(const std::string& method, Index tried, Index budget)> on_trial = {};
+  /// Called after each recorded point of a trial's runs, one at a time.
+  std::function<void(const std::string& method, const TrialPoint& at, Index budget)> on_trial_point = {};
   /// Polled now and then: true ends the search without a result.
   std::function<bool()> stop = {};
   /// Finds earlier searches, and keeps new ones, by their settings.
   std::function<std::optional<Tuning>(const std::string& settings)> find = {};
   std::function<void(const std::string& settings, const Tuning& tuning)> keep = {};
-  /// Finds the trials of an interrupted search, in order, and keeps each one once it is done. A search resumes after
-  /// the trials found, with the same result as an uninterrupted one.
+  /// Finds the trials of an interrupted search, in order, the last one perhaps in progress, and keeps each one after
+  /// each of its runs and once it is done. A search resumes after the runs found, with the same result as an
+  /// uninterrupted one.
   std::function<std::vector<TuningTrial>(const std::string& settings)> find_trials = {};
   std::function<void(const std::string& settings, Index number, const TuningTrial& trial)> keep_trial = {};
   /// The processes that share the trial runs. Only the first process makes these calls; all of them get the result.

@@ -554,6 +554,10 @@ FitResult fit(const FitOptions& options, const FitControl& control) {
   result.deviation = how.standardise ? prepared.standardised.scale : std::move(inner.deviation);
   result.mean.resize(model.weights.columns());  // without the intercept's
   result.deviation.resize(model.weights.columns());
+  result.constant = std::move(prepared.standardised.constant);
+  for (std::size_t j = 0; j < result.deviation.size(); ++j) {
+    if (result.deviation[j] == 0) result.constant.push_back(static_cast<Index>(j));
+  }
   if (result.end != FitEnd::diverged) result.fitted = evaluation_of(model, *problem, agreed, shares);
   if (result.end != FitEnd::diverged && held_out) result.held_out = evaluation_of(model, *held_out, agreed, shares);
   const std::string source = options.data.bundled.empty() ? options.data.file : options.data.bundled;

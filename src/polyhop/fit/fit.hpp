@@ -101,9 +101,10 @@ struct FitResult {
   /// Of the features as in the file, for comparing coefficients: deviation times coefficient.
   std::vector<double> mean = {};
   std::vector<double> deviation = {};
-  double column_spread = 1;  // of the table's columns, where a penalty acts on coefficients in their units
-  Index skipped = 0;         // rows left out because they lack a value
-  std::string why_loss;      // what in the target suggests the loss; empty if the options name one
+  std::vector<Index> constant = {};  // columns with one value in all samples fitted to
+  double column_spread = 1;          // of the table's columns, where a penalty acts on coefficients in their units
+  Index skipped = 0;                 // rows left out because they lack a value
+  std::string why_loss;              // what in the target suggests the loss; empty if the options name one
   FitState state;
   std::vector<FitState> history;  // at every check, including the last
   FitEnd end = FitEnd::iterations;

@@ -47,6 +47,9 @@ double end_of(const Profiles& profiles) {
   return std::clamp(1.15 * largest, least, most);
 }
 
+// Where it begins: a little below 1, so that the line of a method that is always best is not on the edge.
+double begin_of(double end) { return std::pow(end, -0.02); }
+
 // 1, 2, 5, 10, ... while those are few, else decades; below 2 finer ones.
 std::string tau_tics(double end) {
   constexpr std::array<double, 7> fine = {1, 1.1, 1.2, 1.3, 1.5, 1.7, 2};
@@ -81,11 +84,12 @@ std::string stairs(const std::vector<double>& ratios, Index instances, double en
 
 // All stairs, as shares of the plot, whose upper edge is at `top`.
 Obstacles obstacles_of(const Profiles& profiles, double end, double top) {
+  const auto place = [&](double ratio) { return std::log(ratio / begin_of(end)) / std::log(end / begin_of(end)); };
   Obstacles out;
   for (const auto& ratios : profiles.ratios) {
-    PlotPoint at;
+    PlotPoint at{place(1), 0};
     for (std::size_t n = 0; n < ratios.size() && ratios[n] <= end; ++n) {
-      const double x = std::log(ratios[n]) / std::log(end);
+      const double x = place(ratios[n]);
       const double y = static_cast<double>(n + 1) / static_cast<double>(profiles.instances) / top;
       out.push_back({at, {x, at.y}});
       out.push_back({{x, at.y}, {x, y}});
@@ -106,7 +110,7 @@ constexpr const char* muted = "lc rgb '#b8b8b8' dt 1 lw 0.6";
 
 std::string profile_script(const Scoreboard& board, Score score, const std::string& file,
                            const FigureOptions& options) {
-  constexpr double top = 1.03;
+  constexpr double top = 1.04;
   const Profiles profiles = performance_profiles(board, score);
   if (profiles.instances == 0) throw InputError("figure", "no method solved any instance");
   const std::vector<std::size_t> order = ranked(board);
@@ -126,7 +130,8 @@ std::string profile_script(const Scoreboard& board, Score score, const std::stri
   const Letters letters = letters_of(options);
 
   std::string out = figure_head(file, legend.size, letters);
-  out += fmt::format("set logscale x\nset xrange [1:{}]\nset xtics ({})\n", shortest(end), tau_tics(end));
+  out += fmt::format("set logscale x\nset xrange [{}:{}]\nset xtics ({})\n", shortest(begin_of(end)), shortest(end),
+                     tau_tics(end));
   out += fmt::format("set yrange [0:{}]\nset ytics ('0' 0, '25%%' 0.25, '50%%' 0.5, '75%%' 0.75, '100%%' 1)\n", top);
   const bool fits = letters.width(label_of(score)) <= legend.size.plot_width(letters) + letters.left_margin();
   out += figure_frame(legend.size, letters, fits ? label_of(score) : "\u03c4, times the best", "instances solved");

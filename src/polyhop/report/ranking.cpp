@@ -168,7 +168,7 @@ TextTable target_table(const std::vector<Standing>& standings) {
                                             {"iterations", Align::right},  {"vectors", Align::right},
                                             {"evaluations", Align::right}, {"seconds", Align::right}};
   const bool remarks = std::ranges::any_of(standings, [](const Standing& s) { return !remark(s).empty(); });
-  if (remarks) columns.push_back({"remark", Align::left});
+  if (remarks) columns.push_back({.header = "remark", .below = true});
   TextTable table(std::move(columns));
   Index place = 0;
   for (const Standing& s : standings) {

@@ -250,6 +250,31 @@ MethodSummary summary_of(const Scoreboard& board, std::size_t method) {
   return out;
 }
 
+// The smallest of any method; infinite if none has one.
+double smallest_cost(const ScoreInstance& instance, Score score) {
+  double best = never;
+  for (std::size_t m = 0; m < instance.methods.size(); ++m) {
+    const double cost = instance.cost(m, score);
+    if (cost < best) best = cost;
+  }
+  return best;
+}
+
+// On how many instances a method has a cost, negative, and the geometric mean of these relative to the smallest of any
+// method: smaller is better.
+using OwnCost = std::pair<Index, double>;
+OwnCost own_cost(const Scoreboard& board, std::size_t method, Score score) {
+  Index count = 0;
+  double logs = 0;
+  for (const ScoreInstance& instance : board.instances) {
+    const double r = ratio(instance.cost(method, score), smallest_cost(instance, score));
+    if (!std::isfinite(r)) continue;
+    ++count;
+    logs += std::log(r);
+  }
+  return {-count, count > 0 ? logs / static_cast<double>(count) : never};
+}
+
 // Methods that run with shares of one constant were each charged its search, which ran once.
 double seconds_of(const Record& record) {
   double seconds = 0;
@@ -313,25 +338,36 @@ Scoreboard ScoreboardMaker::scoreboard() const {
 }
 
 std::vector<std::size_t> ranked(const Scoreboard& board) {
+  using Key = std::tuple<Index, Index, double, OwnCost, OwnCost>;
+  std::vector<Key> keys;
+  for (std::size_t m = 0; m < board.methods.size(); ++m) {
+    const ScoreSummary& iterations = board.summaries[m].scores[Score::iterations];
+    keys.emplace_back(-board.summaries[m].solved, -iterations.averaged,
+                      std::isnan(iterations.mean) ? never : iterations.mean, own_cost(board, m, Score::iterations),
+                      own_cost(board, m, Score::final_risk));
+  }
   std::vector<std::size_t> order(board.methods.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, {}, [&](std::size_t m) {
-    const ScoreSummary& iterations = board.summaries[m].scores[Score::iterations];
-    return std::tuple(-board.summaries[m].solved, -iterations.averaged,
-                      std::isnan(iterations.mean) ? never : iterations.mean);
-  });
+  std::ranges::stable_sort(order, {}, [&](std::size_t m) { return keys[m]; });
   return order;
+}
+
+bool baseline_never_solves(const Scoreboard& board) {
+  bool any = false;
+  for (const ScoreInstance& instance : board.instances) {
+    if (!instance.has_baseline) continue;
+    const auto base = std::ranges::find(board.methods, instance.baselines[Score::iterations]) - board.methods.begin();
+    if (std::isfinite(instance.methods[base].value[Score::iterations])) return false;
+    any = true;
+  }
+  return any;
 }
 
 Profiles performance_profiles(const Scoreboard& board, Score score) {
   Profiles out;
   out.ratios.resize(board.methods.size());
   for (const ScoreInstance& instance : board.instances) {
-    double best = never;
-    for (std::size_t m = 0; m < board.methods.size(); ++m) {
-      const double cost = instance.cost(m, score);
-      if (cost < best) best = cost;
-    }
+    const double best = smallest_cost(instance, score);
     if (std::isinf(best)) continue;
     ++out.instances;
     for (std::size_t m = 0; m < board.methods.size(); ++m) {

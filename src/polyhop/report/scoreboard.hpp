@@ -127,8 +127,12 @@ class ScoreboardMaker {
 };
 
 /// The methods' indices, best first: most instances solved, then most with a ratio of iterations, then the smallest
-/// geometric mean of these.
+/// geometric mean of these. Where the baseline never got there, these leave a tie: then the fewest iterations and the
+/// smallest final risk decide, relative to the best method of each instance.
 std::vector<std::size_t> ranked(const Scoreboard& board);
+
+/// Whether there are baselines, none of which reached the target.
+bool baseline_never_solves(const Scoreboard& board);
 
 /// Performance profiles (Dolan and More 2002): for each method and instance, its cost divided by the smallest of any
 /// method. The share of instances at or below tau is what the method solves within tau times the best.

@@ -168,7 +168,8 @@ std::string goal_note(const Scoreboard& board, Score score) {
   return fmt::format(" The baseline was tuned for something else on {}.", fmt::join(others, ", "));
 }
 
-// What stands in a table of instances x methods, the best method first, and below it.
+// What stands in a table of instances x methods, the best method first, and below it. The text is that of an instance
+// and one of its methods.
 template <class Text>
 Grid instances_by_methods(const Scoreboard& board, const Text& text) {
   Grid grid{{{"instance", left}}, {}};
@@ -176,7 +177,7 @@ Grid instances_by_methods(const Scoreboard& board, const Text& text) {
   for (const std::size_t m : order) grid.columns.push_back({board.methods[m], right});
   for (const ScoreInstance& instance : board.instances) {
     std::vector<std::string> row = {instance.name};
-    for (const std::size_t m : order) row.push_back(text(instance.methods[m]));
+    for (const std::size_t m : order) row.push_back(text(instance, m));
     grid.rows.push_back(std::move(row));
   }
   return grid;
@@ -190,7 +191,11 @@ void add_summary_row(Grid& grid, const Scoreboard& board, const std::string& tit
 }
 
 Grid ratio_grid(const Scoreboard& board, Score score) {
-  Grid grid = instances_by_methods(board, [&](const MethodScore& s) { return ratio_text(s.ratio[score]); });
+  Grid grid = instances_by_methods(board, [&](const ScoreInstance& instance, std::size_t m) {
+    const MethodScore& s = instance.methods[m];
+    const bool is_lost = board.methods[m] == instance.baselines[score] && std::isinf(s.value[score]);
+    return is_lost ? "never" : ratio_text(s.ratio[score]);
+  });
   add_summary_row(grid, board, "geometric mean", score,
                   [&](const ScoreSummary& s) { return mean_text(s, std::ssize(board.instances)); });
   for (std::size_t b = 0; b < ScoreSummary::bounds.size(); ++b) {
@@ -204,8 +209,10 @@ Grid ratio_grid(const Scoreboard& board, Score score) {
 }
 
 Grid diverged_grid(const Scoreboard& board) {
-  return instances_by_methods(board,
-                              [](const MethodScore& s) { return s.runs > 0 ? part_of(s.diverged, s.runs) : "-"; });
+  return instances_by_methods(board, [](const ScoreInstance& instance, std::size_t m) {
+    const MethodScore& s = instance.methods[m];
+    return s.runs > 0 ? part_of(s.diverged, s.runs) : "-";
+  });
 }
 
 Grid instance_grid(const Scoreboard& board) {
@@ -302,8 +309,11 @@ std::string scoreboard_headline(const Scoreboard& board) {
                                               : fmt::format(", {} to {} seeds", *seeds.begin(), *seeds.rbegin());
   }
   const std::string names = baselines(board);
-  return text + (names.empty() ? "; no method was tuned, so there is nothing to compare with"
-                               : "; medians over seeds, relative to the best constant step (" + printable(names) + ")");
+  if (names.empty()) return text + "; no method was tuned, so there is nothing to compare with";
+  text += "; medians over seeds, relative to the best constant step (" + printable(names) + ")";
+  return text + (baseline_never_solves(board)
+                     ? ", which never reached the target; most solved first, then fewest iterations, then lowest risk"
+                     : "");
 }
 
 constexpr std::string_view how_to_read =

@@ -302,9 +302,7 @@ Index TextTable::least(std::size_t column) const {
 }
 
 // Which columns stand in which of the tables, one below the other.
-std::vector<TextTable::Columns> TextTable::panels(Index total) const {
-  Columns all(columns_.size());
-  std::iota(all.begin(), all.end(), std::size_t{0});
+std::vector<TextTable::Columns> TextTable::panels(Columns all, Index total) const {
   const auto first_text = std::ranges::find(columns_, Align::left, &Column::align) - columns_.begin();
   const auto fits = [&](const Columns& columns, Index name) {
     Index sum = -gap;
@@ -382,6 +380,13 @@ Index TextTable::height(const Columns& columns, const std::vector<Index>& sizes)
   return out;
 }
 
+// Whether a text of the last column would be in more lines than it is easily read in.
+bool TextTable::takes_many_lines(const Columns& columns, Index width) const {
+  constexpr std::ptrdiff_t few = 2;
+  const Index size = widths(columns, width).back();
+  return std::ranges::any_of(rows_, [&](const Row& row) { return std::ssize(wrapped(row.cells.back(), size)) > few; });
+}
+
 // Takes a blank from the column whose texts then need the fewest lines more, the widest of several; false if every
 // column is as narrow as its words.
 bool TextTable::narrow_cheapest(const Columns& columns, std::vector<Index>& sizes) const {
@@ -401,8 +406,8 @@ bool TextTable::narrow_cheapest(const Columns& columns, std::vector<Index>& size
   return best != nullptr;
 }
 
-// One table of some of the columns.
-std::string TextTable::panel(const Columns& columns, Index width, bool color) const {
+// One table of some of the columns; `remarks`: with the texts of the last column of all below its rows.
+std::string TextTable::panel(const Columns& columns, Index width, bool color, bool remarks) const {
   const std::vector<Index> sizes = widths(columns, width);
   std::string out;
   const auto put = [&](const std::vector<std::string>& cells, std::optional<Ink> ink) {
@@ -432,13 +437,32 @@ std::string TextTable::panel(const Columns& columns, Index width, bool color) co
   std::vector<std::string> rule;
   for (const Index size : sizes) rule.emplace_back(static_cast<std::size_t>(size), '-');
   put(rule, {});
-  for (const Row& row : rows_) put_wrapped([&](std::size_t j) { return row.cells[j]; }, false, row.ink);
+  const auto name = std::ranges::find(columns, Align::left, [&](std::size_t j) { return columns_[j].align; });
+  Index indent = 2;
+  for (auto before = columns.begin(); before != name; ++before) indent += sizes[before - columns.begin()] + gap;
+  for (const Row& row : rows_) {
+    put_wrapped([&](std::size_t j) { return row.cells[j]; }, false, row.ink);
+    if (!remarks || row.cells.back().empty()) continue;
+    for (const std::string& line : wrapped(blanks(indent) + row.cells.back(), width, indent)) {
+      out += (color && row.ink ? colored(line, *row.ink) : line) + "\n";
+    }
+  }
   return out;
 }
 
 std::string TextTable::text(Index width, bool color) const {
+  Columns all(columns_.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  std::vector<Columns> parts = panels(all, width);
+  const bool below = !all.empty() && columns_.back().below && (parts.size() > 1 || takes_many_lines(all, width));
+  if (below) {
+    all.pop_back();
+    parts = panels(all, width);
+  }
   std::string out;
-  for (const Columns& columns : panels(width)) out += (out.empty() ? "" : "\n") + panel(columns, width, color);
+  for (const Columns& columns : parts) {
+    out += (out.empty() ? "" : "\n") + panel(columns, width, color, below && out.empty());
+  }
   return out;
 }
 

@@ -59,6 +59,7 @@ class TextTable {
     std::string header;
     Align align = Align::left;
     bool beside = false;  // always in the same table as the column before it
+    bool below = false;   // of the last one: its texts stand below their rows where they would take many lines
   };
 
   explicit TextTable(std::vector<Column> columns);
@@ -82,11 +83,12 @@ class TextTable {
 
   [[nodiscard]] Index natural(std::size_t column) const;
   [[nodiscard]] Index least(std::size_t column) const;
-  [[nodiscard]] std::vector<Columns> panels(Index total) const;
+  [[nodiscard]] std::vector<Columns> panels(Columns all, Index total) const;
   [[nodiscard]] std::vector<Index> widths(const Columns& columns, Index total) const;
   [[nodiscard]] Index height(const Columns& columns, const std::vector<Index>& sizes) const;
+  [[nodiscard]] bool takes_many_lines(const Columns& columns, Index width) const;
   [[nodiscard]] bool narrow_cheapest(const Columns& columns, std::vector<Index>& sizes) const;
-  [[nodiscard]] std::string panel(const Columns& columns, Index width, bool color) const;
+  [[nodiscard]] std::string panel(const Columns& columns, Index width, bool color, bool remarks) const;
 
   std::vector<Column> columns_;
   std::vector<Row> rows_;

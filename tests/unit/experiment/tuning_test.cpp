@@ -484,27 +484,60 @@ TEST(TuneConstant, TakesUpTheTrialsOfASearchThatWasStopped) {
   bool stopped = false;
   Index made = 0;  // in this attempt
   TuningControl control;
+  control.threads = 1;
   control.find_trials = [&](const std::string& settings) {
     EXPECT_EQ(settings, tuning_settings(config.options, config.methods[0]));
     return kept;
   };
   control.keep_trial = [&](const std::string&, Index number, const TuningTrial& trial) {
-    ASSERT_EQ(number, std::ssize(kept)) << "no trial is made twice";
-    kept.push_back(TuningTrial::from(trial.numbers()).value());
-    ++made;
+    ASSERT_LE(number, std::ssize(kept));
+    kept.resize(number + 1);
+    EXPECT_TRUE(kept[number].scores.empty()) << "no trial is made twice";
+    kept[number] = TuningTrial::from(trial.numbers()).value();
+    made += trial.runs.empty() ? 0 : 1;
     stopped = true;
   };
   control.stop = [&] { return stopped; };
   std::optional<Tuning> resumed;
-  Index attempts = 0;
-  for (; !resumed; ++attempts) {
+  Index all_made = 0;
+  for (; !resumed; all_made += made) {
     made = 0;
     stopped = false;
     resumed = tune_constant(config.options, config.methods[0], control);
-    EXPECT_LE(made, 1);
+    ASSERT_LE(made, 1);
+    ASSERT_LE(all_made, unbroken.trials);
   }
-  EXPECT_GT(attempts, 3);
+  EXPECT_EQ(all_made, unbroken.trials) << "no run is made twice";
   EXPECT_EQ(found(*resumed), found(unbroken));
+}
+
+TEST(TuneConstant, TellsWhereATrialIs) {
+  const Config config = small();
+  const auto seeds = tuning_seeds(config.options);
+  ASSERT_GT(seeds.size(), 1U);
+  Index tried = 0;
+  std::set<std::uint64_t> heard;
+  double first = 1, last = 0;  // share of the first step
+  TuningControl control;
+  control.threads = 1;
+  control.on_trial = [&](const std::string&, Index count, Index) { tried = count; };
+  control.on_trial_point = [&](const std::string& method, const TrialPoint& at, Index budget) {
+    EXPECT_EQ(method, "m");
+    EXPECT_EQ(budget, config.options.tuning.budget);
+    EXPECT_GT(at.number, tried);
+    EXPECT_LE(at.number, tried + 2);
+    EXPECT_NE(std::ranges::find(seeds, at.seed), seeds.end());
+    EXPECT_LE(at.part, 1);
+    if (at.number > 1) return;
+    first = std::min(first, at.part);
+    EXPECT_GE(at.part, last);
+    last = at.part;
+    heard.insert(at.seed);
+  };
+  ASSERT_TRUE(tune_constant(config.options, config.methods[0], control));
+  EXPECT_EQ(heard.size(), seeds.size());
+  EXPECT_EQ(first, 0);
+  EXPECT_GT(last, 1 - 1.0 / static_cast<double>(seeds.size()));
 }
 
 TEST(TuneConstant, LeavesTrialsOfAnotherSearchAlone) {
@@ -528,6 +561,13 @@ TEST(TuningTrial, IsNotReadFromOtherNumbers) {
   numbers.pop_back();
   EXPECT_FALSE(TuningTrial::from(numbers));
   EXPECT_FALSE(TuningTrial::from({}));
+  trial.runs = {{.step = 0.5, .seed = 1, .iterations = 20, .status = Status::target}};
+  trial.runs[0].last.excess_risk = 0.25;
+  trial.runs[0].last.excess_risk_averaged = 0.5;
+  numbers = trial.numbers();
+  EXPECT_EQ(TuningTrial::from(numbers)->numbers(), numbers);
+  numbers.pop_back();
+  EXPECT_FALSE(TuningTrial::from(numbers));
 }
 
 // ---- tuned methods of an experiment ----

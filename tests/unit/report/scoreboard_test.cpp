@@ -160,6 +160,19 @@ TEST(Scoreboard, MostSolvedComeFirst) {
   EXPECT_EQ(ranked(board), (std::vector<std::size_t>{0, 2, 1}));
 }
 
+TEST(Scoreboard, WhereTheBaselineNeverGetsThereMethodsAreComparedWithEachOther) {
+  Cell near = run("near", 0, -1);
+  near.points.back().excess_risk = 0.01;
+  const auto board = [&](Index baseline) {
+    return make_scoreboard(
+        {instance("a", {run("tuned", 0, baseline), run("far", 0, -1), run("slow", 0, 40), near, run("fast", 0, 10)})});
+  };
+  EXPECT_TRUE(baseline_never_solves(board(-1)));
+  EXPECT_EQ(ranked(board(-1)), (std::vector<std::size_t>{4, 2, 3, 0, 1}));
+  EXPECT_FALSE(baseline_never_solves(board(20)));
+  EXPECT_EQ(ranked(board(20)), (std::vector<std::size_t>{4, 0, 2, 3, 1}));
+}
+
 TEST(Scoreboard, ASearchIsPaidOnce) {
   Record record = instance("a", {run("tuned", 0, 20), run("half", 0, 20)});
   record.tunings = {test::tuning("tuned", 1), test::tuning("half", 0.5)};

@@ -41,6 +41,14 @@ TEST(ScoreboardText, HeadlineSaysWhatIsComparedWithWhat) {
   EXPECT_TRUE(holds(scoreboard_headline(make_scoreboard(untuned)), "no method was tuned"));
 }
 
+TEST(ScoreboardText, SaysThatTheBaselineNeverGotThere) {
+  const Scoreboard board = make_scoreboard({instance("a", {run("tuned", 0, -1), run("GAP", 0, 10)})});
+  EXPECT_TRUE(holds(scoreboard_headline(board),
+                    "the best constant step (tuned), which never reached the target; most solved first"));
+  EXPECT_TRUE(holds(scoreboard_text(board), "\ninstance        GAP  tuned\n")) << scoreboard_text(board);
+  EXPECT_TRUE(holds(scoreboard_text(board), "\na                 +  never\n")) << scoreboard_text(board);
+}
+
 TEST(ScoreboardText, HasALineForEachMethodAndEachInstance) {
   const std::string text = scoreboard_text(make_scoreboard(two()));
   EXPECT_TRUE(holds(text, "\nGAP     2/2   (0.5) 1/2  (0.5) 1/2 ")) << text;

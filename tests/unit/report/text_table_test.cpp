@@ -139,6 +139,33 @@ TEST(TextTable, NamesStayWholeWhereThereAreSeveralTablesAnyway) {
             "                        diverged\n");
 }
 
+TEST(TextTable, RemarksThatWouldTakeManyLinesStandBelowTheirRows) {
+  TextTable table({{"#", Align::right}, {"method"}, {"iterations", Align::right}, {.header = "remark", .below = true}});
+  table.add({"1", "GAP", "10", "1 of 10 reached the target"});
+  table.add({"2", "far", "20", ""}, Ink::good);
+  const std::string beside =
+      "#  method  iterations  remark\n"
+      "-  ------  ----------  ---------------\n"
+      "1  GAP             10  1 of 10 reached\n"
+      "                       the target\n"
+      "2  far             20\n";
+  EXPECT_EQ(table.text(38), beside);
+  EXPECT_EQ(table.text(34),
+            "#  method  iterations\n"
+            "-  ------  ----------\n"
+            "1  GAP             10\n"
+            "     1 of 10 reached the target\n"
+            "2  far             20\n");
+  // Its lines are as wide as the terminal, not as the table.
+  EXPECT_EQ(table.text(26),
+            "#  method  iterations\n"
+            "-  ------  ----------\n"
+            "1  GAP             10\n"
+            "     1 of 10 reached the\n"
+            "     target\n"
+            "2  far             20\n");
+}
+
 TEST(TextTable, ColumnsThatBelongTogetherAreNotParted) {
   TextTable table(
       {{"#", Align::right}, {"m"}, {"last", Align::right}, {"averaged", Align::right}, {"90%", Align::right, true}});

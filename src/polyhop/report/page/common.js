@@ -201,8 +201,13 @@ function apart(places, height) {
   return out;
 }
 
-// Where names can stand inside of a plot: so far above or below the ends of their lines, at the right or at the left.
-const BESIDE = [0, -14, 14, -28, 28, -42, 42, -56, 56].flatMap((down) => [{down, isLeft: false}, {down, isLeft: true}]);
+// Where names can stand inside of a plot: so far above or below the ends of their lines, and so far to the right or to the
+// left; near ones first, and rather further up or down than aside.
+const DOWN = d3.range(-8, 9).map((n) => 14 * n);
+const BESIDE = d3.range(LABEL_GAP, 200, 30)
+                   .flatMap((across) => DOWN.map((down) => ({down, across, cost: 2 * across + Math.abs(down)})))
+                   .sort((a, b) => a.cost - b.cost || a.down - b.down)
+                   .flatMap((place) => [{...place, isLeft: false}, {...place, isLeft: true}]);
 const endsInside = (end, inner) => end.x < 0.95 * inner.width;
 
 const overlap = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bottom && b.top < a.bottom;
@@ -210,8 +215,8 @@ const overlap = (a, b) => a.left < b.right && b.left < a.right && a.top < b.bott
 // A place for the name of a line that ends inside of a plot; undefined if all are taken.
 function placeInside(end, {width, height}, isFree) {
   const long = widthOf(end.name);
-  const boxes = BESIDE.map(({down, isLeft}) => {
-    const left = end.x + (isLeft ? -LABEL_GAP - long : LABEL_GAP), middle = end.y + down;
+  const boxes = BESIDE.map(({down, across, isLeft}) => {
+    const left = end.x + (isLeft ? -across - long : across), middle = end.y + down;
     return {left, right: left + long, top: middle - LABEL / 2, bottom: middle + LABEL / 2, middle, isLeft};
   });
   return boxes.find(
@@ -225,7 +230,7 @@ function namesInside({inner}, ends, isFree) {
   for (const end of ends.filter((e) => endsInside(e, inner))) {
     const box = placeInside(end, inner, (b) => isFree(b) && !taken.some((other) => overlap(b, other)));
     if (!box) continue;
-    taken.push(box);
+    taken.push({...box, left: box.left - LABEL_GAP, right: box.right + LABEL_GAP});
     out.push({...end, left: box.left, middle: box.middle, arrives: box.isLeft ? box.right + 3 : box.left - 3});
   }
   return out;

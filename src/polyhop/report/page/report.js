@@ -323,8 +323,10 @@ function riskDomain(curves) {
   if (medians.length === 0) return [1e-6, 1];
   const band = positive(curves.flatMap((c) => c.points.flatMap((p) => [p.low, p.high])));
   const first = d3.max(positive(curves.map((c) => c.points[0].median))) || d3.max(medians);
-  // One lucky or diverging seed shall not squeeze all the others.
-  const bottom = Math.max(d3.min(band.concat(medians)), d3.min(medians) / 1e4);
+  // One lucky or diverging seed shall not squeeze all the others, nor shall bands that fall into what is rounding next to
+  // the risk at the start.
+  const lowest = d3.min(medians);
+  const bottom = Math.max(d3.min(band.concat(medians)), lowest / 1e4, Math.min(lowest / 2, Number.EPSILON * first));
   const top = Math.min(d3.max(band.concat(medians)), first * 1e3);
   return widened(d3.extent([bottom, Math.max(top, first)].concat(shownTarget() || [])));
 }

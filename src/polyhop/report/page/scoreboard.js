@@ -84,6 +84,11 @@ const indexOf = (name) => board.profiles.methods.indexOf(name);
 const shareText = (part, whole) => (whole > 0 ? `${part}/${whole}` : NEVER);
 const scoreName = (list, key) => list.find((s) => s[0] === key);
 
+// Whether there are baselines, none of which reached the target.
+const baselineOf = (instance) => instance.methods.find((m) => instance.baseline && instance.baseline.method === m.method);
+const baselines = board.instances.map(baselineOf).filter(Boolean);
+const baselineIsLost = baselines.length > 0 && baselines.every((m) => !isKnown(m.iterations.value));
+
 // Lets a reader choose the score that one entry of the state names.
 function chooseScore(entry, list, show) {
   choice(entry + "-score", list.map(([key, title]) => [key, title.toLowerCase()]), state[entry], (key) => {
@@ -94,10 +99,24 @@ function chooseScore(entry, list, show) {
 
 // ------------------------------------------------------------------------------------------------------ the methods
 
+// Where the baseline never got there, no ratio says how good a method is.
+function headlineWithoutRatios() {
+  const [first] = board.methods;
+  if (first.solved === 0) {
+    return `No method reached the target. ${first.method} comes closest, by the excess risk of the last iterates.`;
+  }
+  return `The tuned constant never reached the target. ${first.method} did on ${first.solved} of ` +
+      `${plural(board.instances.length, "instance")}.`;
+}
+
 // The method without a search that is near the baseline most often.
 function showHeadline() {
   const missing = d3.sum(board.instances, (i) => d3.sum(i.methods, (m) => m.missing));
   byId("facts").textContent = headline + (missing > 0 ? `; ${plural(missing, "run")} not finished` : "");
+  if (baselineIsLost) {
+    byId("headline").textContent = headlineWithoutRatios();
+    return;
+  }
   const best = board.methods.filter((m) => !m.search && m.iterations.comparable > 0)
                    .sort(
                        (a, b) => b.iterations["within_1.5"] - a.iterations["within_1.5"] ||
@@ -128,6 +147,8 @@ function meanText(summary, over = (part, all) => `over ${part} of ${all}`) {
 
 const isBaseline = (name) => board.instances.some((i) => i.baseline && i.baseline.method === name);
 
+const isCount = (score) => score === "iterations" || score === "vectors";
+
 function methodText({method}) {
   return keyed(lookOf(method), method, ...(isBaseline(method) ? [element("small", {}, "the baseline")] : []));
 }
@@ -141,7 +162,7 @@ function showSummary() {
   const columns = [
     ["Method", methodText, true],
     ["Solved", (m) => shareText(m.solved, m.instances)],
-    ["Mean", (m) => meanText(summaryOf(m, score))],
+    ["Mean", (m) => (baselineIsLost && isCount(score) && isBaseline(m.method) ? "never" : meanText(summaryOf(m, score)))],
     ...BOUNDS.map(
         (b) => [`\u2264 ${b}`, (m) => shareText(summaryOf(m, score)[`within_${b}`], summaryOf(m, score).comparable)]),
     ["Worst", (m) => worst(summaryOf(m, score))],
@@ -151,7 +172,8 @@ function showSummary() {
   ];
   table(byId("summary-table"), columns, board.methods);
   byId("summary-note").textContent = `By ${what}, each as a ratio to ${rivalText()}; below 1 is better. Solved: ` +
-      `instances where most runs reached the target; most solved first. Mean: geometric, over the instances where ` +
+      `instances where most runs reached the target; most solved first${
+                                        baselineIsLost ? ", then fewest iterations, then lowest final risk" : ""}. Mean: geometric, over the instances where ` +
       `the method and ${rivalName()} both have a number; in brackets where that leaves out more than a fifth of the ` +
       `${plural(all, "instance")}. \u2264: how many of the instances that can be compared are within that ratio. ` +
       "Trial runs: the cost of finding the constants, which no ratio counts.";
@@ -214,8 +236,9 @@ function showProfile() {
   const leading = methods.filter((m) => !m.muted);
   const room = labelRoom(figure, leading.map((m) => m.name));
   const chart = plot(figure, {
-    x: d3.scale.log().domain([1, end]),
-    y: d3.scale.linear().domain([0, 1.02]),
+    // With room at the edges for the line of a method that is always best.
+    x: d3.scale.log().domain([Math.pow(end, -0.02), end]),
+    y: d3.scale.linear().domain([0, 1.04]),
     xAxis: tauAxis,
     yAxis: percentAxis,
     xTitle: "\u03c4, times the best method's " + title.toLowerCase(),
@@ -253,7 +276,7 @@ function showProfile() {
 
 function showTip(chart, methods) {
   const [left] = d3.mouse(chart.marks.node());
-  const tau = chart.x.invert(left);
+  const tau = Math.max(1, chart.x.invert(left));
   const rows = methods.map((m) => ({m, solved: d3.bisectRight(m.ratios, tau * (1 + 1e-12))}))
                    .sort((a, b) => b.solved - a.solved)
                    .slice(0, 14);
@@ -284,14 +307,14 @@ function ratioCell(instance, entry) {
   }
   const {value} = entry[state.ratio];
   const ratio = ratioOf(entry, state.ratio);
-  const baseline = instance.methods.find((m) => instance.baseline && instance.baseline.method === m.method);
-  const isCount = state.ratio === "iterations" || state.ratio === "vectors";
-  const known = isKnown(value) ? (isCount ? amount(value) : significant(value)) : "never";
+  const baseline = baselineOf(instance);
+  const known = isKnown(value) ? (isCount(state.ratio) ? amount(value) : significant(value)) : "never";
   const title = `${entry.method} on ${instance.name}: ${known}, ${entry.reached} of ${entry.runs} reached the target` +
       (entry.diverged > 0 ? `, ${entry.diverged} diverged` : "") +
       (entry.missing > 0 ? `, ${entry.missing} not finished` : "");
   const look = shade(ratio, value, rivalOf(instance, baseline)) + (baseline === entry ? " base" : "");
-  return element("td", {class: look, title}, ratioText(ratio));
+  const isLost = baseline === entry && isCount(state.ratio) && !isKnown(value);
+  return element("td", {class: look, title}, isLost ? "never" : ratioText(ratio));
 }
 
 function instanceCell(i) {
