@@ -131,6 +131,7 @@ py::list ranking(const Record& record) {
     const Tuning* tuning = tuning_of(record, s.method);
     row["tuning_vectors"] = tuning == nullptr ? 0 : tuning->vectors;
     row["tuning_trials"] = tuning == nullptr ? 0 : tuning->trials;
+    row["tuning_goal"] = tuning == nullptr ? "" : name_of(tuning->goal);
     out.append(row);
   }
   return out;
@@ -181,7 +182,7 @@ py::dict state_of(const Record& record) {
   for (const NetworkPicture& n : record.networks) networks.append(py::make_tuple(n.seed, n.agents, n.edges));
   for (const Tuning& t : record.tunings) {
     tunings.append(py::make_tuple(t.method, t.value, t.factor, t.trials, t.iterations, t.vectors, t.scalars, t.values,
-                                  t.gradients, t.seconds));
+                                  t.gradients, t.seconds, name_of(t.goal)));
   }
   return py::dict(py::arg("name") = record.name, py::arg("target") = record.target,
                   py::arg("config") = to_python(record.config), py::arg("cells") = cells_,
@@ -231,9 +232,11 @@ Record from_state(const py::dict& state) {
   }
   for (const auto& item : state["tunings"]) {
     const auto t = item.cast<py::tuple>();
-    out.tunings.push_back({t[0].cast<std::string>(), t[1].cast<double>(), t[2].cast<double>(), t[3].cast<Index>(),
-                           t[4].cast<Index>(), t[5].cast<Index>(), t[6].cast<Index>(), t[7].cast<Index>(),
-                           t[8].cast<Index>(), t[9].cast<double>()});
+    Tuning& tuning = out.tunings.emplace_back(Tuning{
+        t[0].cast<std::string>(), t[1].cast<double>(), t[2].cast<double>(), t[3].cast<Index>(), t[4].cast<Index>(),
+        t[5].cast<Index>(), t[6].cast<Index>(), t[7].cast<Index>(), t[8].cast<Index>(), t[9].cast<double>()});
+    // Missing from pickles of earlier versions.
+    if (t.size() > 10) tuning.goal = Codec<TuningGoal>::read(Value(t[10].cast<std::string>()));
   }
   out.provenance = state["provenance"].cast<std::vector<std::pair<std::string, std::string>>>();
   return out;

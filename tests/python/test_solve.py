@@ -140,6 +140,7 @@ def test_comparisons_rank_tune_and_show(squares, net, tmp_path):
                        seeds=range(2), iterations=300, target=1e-5)
     assert set(found.ranking.index) == {"GAP", "tuned", "ED"}
     assert found.ranking.loc["tuned", "tuning_trials"] > 0 and found.ranking.loc["GAP", "tuning_trials"] == 0
+    assert list(found.ranking.loc[["tuned", "GAP"], "tuning_goal"]) == ["iterations-to-target", ""]
     assert len(found.curves.groupby(["method", "seed"])) == 6
     assert found.models["GAP", 1].shape == (8, 5)
     alone = ph.solve(squares, net, ph.gap(bound="tight"), iterations=300, target=1e-5, stop_at_target=False, seed=1)

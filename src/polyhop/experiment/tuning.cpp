@@ -392,6 +392,7 @@ std::optional<Tuning> tune(const ExperimentOptions& experiment, const Method& me
   }
   Tuning tuning = trials.cost();
   tuning.method = method.name;
+  tuning.goal = options.tuning.goal;
   tuning.value = found.step;
   return tuning;
 } catch (const Stopped&) {
@@ -428,6 +429,7 @@ std::optional<TunedConfig> resolve_tuned(Config config, const TuningControl& con
   Instances instances;
   for (Method& method : out.config.methods) {
     if (!method.tuned) continue;
+    const TuningGoal goal = goal_of(out.config.options, method);
     const std::string settings = tuning_settings(out.config.options, method);
     if (!searched.contains(settings)) {
       std::optional<Tuning> tuning = find_earlier(control, settings);
@@ -442,6 +444,7 @@ std::optional<TunedConfig> resolve_tuned(Config config, const TuningControl& con
     }
     Tuning& tuning = out.tunings.emplace_back(searched.at(settings));
     tuning.method = method.name;
+    tuning.goal = goal;  // one of an earlier store lacks it
     tuning.factor = method.tuned->options.factor;
     method = with_constant(std::move(method), tuning.factor * tuning.value);
   }
