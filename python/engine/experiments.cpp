@@ -26,8 +26,14 @@
 namespace polyhop::python {
 namespace {
 
-// Tells whoever watches a run about its cells and points, one at a time.
-void watch(RunOptions& options, const Kept& on_cell, const Kept& on_point) {
+// Tells whoever watches a run about its cells, points and memory, one at a time.
+void watch(RunOptions& options, const Kept& on_cell, const Kept& on_point, const Kept& on_kept) {
+  if (!on_kept.get().is_none()) {
+    options.on_kept = [on_kept](const std::string& method, double bytes) {
+      const Callback lock;
+      on_kept.get()(method, bytes);
+    };
+  }
   if (!on_cell.get().is_none()) {
     options.on_cell = [on_cell](const Cell& cell, Index finished, Index total) {
       const Callback lock;
@@ -43,11 +49,11 @@ void watch(RunOptions& options, const Kept& on_cell, const Kept& on_point) {
 }
 
 Record run_with(const Config& config, const py::object& folder, bool fresh, Index threads, const py::object& on_cell,
-                const py::object& on_point) {
+                const py::object& on_point, const py::object& on_kept) {
   std::optional<Store> store;
   RunOptions options;
   options.threads = threads;
-  watch(options, Kept(on_cell), Kept(on_point));
+  watch(options, Kept(on_cell), Kept(on_point), Kept(on_kept));
   std::atomic<bool> stop = false;
   options.stop = [&] { return stop.load(); };
   std::optional<std::string> place;
@@ -273,17 +279,17 @@ void add_experiments(py::module_& module) {
       .def("export", [](const Record& r, const std::string& folder) { export_record(r, folder); });
   module.def("run_file", [](const py::object& file, const std::string& folder_of_file, const py::object& folder,
                             const py::dict& settings, bool fresh, Index threads, const py::object& on_cell,
-                            const py::object& on_point) {
-    return run_with(read(file, folder_of_file, settings), folder, fresh, threads, on_cell, on_point);
+                            const py::object& on_point, const py::object& on_kept) {
+    return run_with(read(file, folder_of_file, settings), folder, fresh, threads, on_cell, on_point, on_kept);
   });
   module.def("name_of_file", [](const py::object& file, const std::string& folder, const py::dict& settings) {
     return read(file, folder, settings).options.name;
   });
   module.def("compare", [](const py::dict& root, const std::shared_ptr<HeldProblem>& problem,
                            const std::shared_ptr<NetworkGraph>& network, Index threads, const py::object& on_cell,
-                           const py::object& on_point) {
+                           const py::object& on_point, const py::object& on_kept) {
     const Index used = problem->is_foreign && threads == 0 ? 1 : threads;
-    return run_with(with_given(root, problem, network), py::none(), false, used, on_cell, on_point);
+    return run_with(with_given(root, problem, network), py::none(), false, used, on_cell, on_point, on_kept);
   });
   module.def("load", [](const std::string& folder, bool with_models) {
     const py::gil_scoped_release unlocked;

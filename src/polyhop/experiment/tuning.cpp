@@ -103,6 +103,9 @@ class Trials {
         instances_(instances) {
     control_.stop = control.stop;
     control_.models = false;
+    if (control.on_kept) {
+      control_.on_kept = [on_kept = control.on_kept, name = method.name](double bytes) { on_kept(name, bytes); };
+    }
     method_.average = options.tuning.goal == TuningGoal::final_risk_averaged;
     options_.record.steps = RecordedSteps::summary;
     options_.time_limit.reset();  // a clock must not decide the result

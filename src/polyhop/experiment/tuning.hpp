@@ -65,6 +65,8 @@ struct TuningControl {
   Index threads = 0;
   /// Called after each trial of one or more steps: how many steps were tried so far, and the most there can be.
   std::function<void(const std::string& method, Index tried, Index budget)> on_trial = {};
+  /// Called before each trial run of a method that keeps a row of every sample, with the bytes that this takes.
+  std::function<void(const std::string& method, double bytes)> on_kept = {};
   /// Polled now and then: true ends the search without a result.
   std::function<bool()> stop = {};
   /// Finds earlier searches, and keeps new ones, by their settings.
