@@ -152,6 +152,9 @@ Record run_config(const Config& config, const RunArguments& arguments, Progress&
   options.on_instance = [&](const Instance& instance) {
     if (!arguments.quiet) std::call_once(told, [&] { tell_about(instance, config); });
   };
+  options.on_kept = [&](const std::string& method, double bytes) {
+    if (!arguments.quiet) progress.note(printable(kept_note(method, bytes)));
+  };
   options.on_begin = [&](Index finished, Index total) { progress.found(finished, total); };
   options.on_point = [&](const Cell& cell) { progress.point(cell); };
   options.on_cell = [&](const Cell& cell, Index finished, Index total) { progress.cell(cell, finished, total); };

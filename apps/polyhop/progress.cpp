@@ -160,6 +160,11 @@ void Progress::show(const Cell& cell, bool ended) {
   line_.show(pieces);
 }
 
+void Progress::note(const std::string& text) {
+  line_.clear();
+  tell(paragraph(text, error_width()));
+}
+
 void Progress::end() {
   if (label_.empty()) {
     line_.leave();

@@ -47,6 +47,8 @@ class Progress {
   void point(const Cell& cell);
   /// A run has ended; `finished` of `total` have by now.
   void cell(const Cell& cell, Index finished, Index total);
+  /// A remark in lines of its own.
+  void note(const std::string& text);
   /// Leaves the line in place; that of one of several experiments is erased.
   void end();
 

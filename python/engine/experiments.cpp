@@ -26,8 +26,14 @@
 namespace polyhop::python {
 namespace {
 
-// Tells whoever watches a run about its cells and points, one at a time.
-void watch(RunOptions& options, const Kept& on_cell, const Kept& on_point) {
+// Tells whoever watches a run about its cells, points and memory, one at a time.
+void watch(RunOptions& options, const Kept& on_cell, const Kept& on_point, const Kept& on_kept) {
+  if (!on_kept.get().is_none()) {
+    options.on_kept = [on_kept](const std::string& method, double bytes) {
+      const Callback lock;
+      on_kept.get()(method, bytes);
+    };
+  }
   if (!on_cell.get().is_none()) {
     options.on_cell = [on_cell](const Cell& cell, Index finished, Index total) {
       const Callback lock;
@@ -43,11 +49,11 @@ void watch(RunOptions& options, const Kept& on_cell, const Kept& on_point) {
 }
 
 Record run_with(const Config& config, const py::object& folder, bool fresh, Index threads, const py::object& on_cell,
-                const py::object& on_point) {
+                const py::object& on_point, const py::object& on_kept) {
   std::optional<Store> store;
   RunOptions options;
   options.threads = threads;
-  watch(options, Kept(on_cell), Kept(on_point));
+  watch(options, Kept(on_cell), Kept(on_point), Kept(on_kept));
   std::atomic<bool> stop = false;
   options.stop = [&] { return stop.load(); };
   std::optional<std::string> place;
@@ -131,6 +137,7 @@ py::list ranking(const Record& record) {
     const Tuning* tuning = tuning_of(record, s.method);
     row["tuning_vectors"] = tuning == nullptr ? 0 : tuning->vectors;
     row["tuning_trials"] = tuning == nullptr ? 0 : tuning->trials;
+    row["tuning_goal"] = tuning == nullptr ? "" : name_of(tuning->goal);
     out.append(row);
   }
   return out;
@@ -181,7 +188,7 @@ py::dict state_of(const Record& record) {
   for (const NetworkPicture& n : record.networks) networks.append(py::make_tuple(n.seed, n.agents, n.edges));
   for (const Tuning& t : record.tunings) {
     tunings.append(py::make_tuple(t.method, t.value, t.factor, t.trials, t.iterations, t.vectors, t.scalars, t.values,
-                                  t.gradients, t.seconds));
+                                  t.gradients, t.seconds, name_of(t.goal)));
   }
   return py::dict(py::arg("name") = record.name, py::arg("target") = record.target,
                   py::arg("config") = to_python(record.config), py::arg("cells") = cells_,
@@ -231,9 +238,11 @@ Record from_state(const py::dict& state) {
   }
   for (const auto& item : state["tunings"]) {
     const auto t = item.cast<py::tuple>();
-    out.tunings.push_back({t[0].cast<std::string>(), t[1].cast<double>(), t[2].cast<double>(), t[3].cast<Index>(),
-                           t[4].cast<Index>(), t[5].cast<Index>(), t[6].cast<Index>(), t[7].cast<Index>(),
-                           t[8].cast<Index>(), t[9].cast<double>()});
+    Tuning& tuning = out.tunings.emplace_back(Tuning{
+        t[0].cast<std::string>(), t[1].cast<double>(), t[2].cast<double>(), t[3].cast<Index>(), t[4].cast<Index>(),
+        t[5].cast<Index>(), t[6].cast<Index>(), t[7].cast<Index>(), t[8].cast<Index>(), t[9].cast<double>()});
+    // Missing from pickles of earlier versions.
+    if (t.size() > 10) tuning.goal = Codec<TuningGoal>::read(Value(t[10].cast<std::string>()));
   }
   out.provenance = state["provenance"].cast<std::vector<std::pair<std::string, std::string>>>();
   return out;
@@ -270,17 +279,17 @@ void add_experiments(py::module_& module) {
       .def("export", [](const Record& r, const std::string& folder) { export_record(r, folder); });
   module.def("run_file", [](const py::object& file, const std::string& folder_of_file, const py::object& folder,
                             const py::dict& settings, bool fresh, Index threads, const py::object& on_cell,
-                            const py::object& on_point) {
-    return run_with(read(file, folder_of_file, settings), folder, fresh, threads, on_cell, on_point);
+                            const py::object& on_point, const py::object& on_kept) {
+    return run_with(read(file, folder_of_file, settings), folder, fresh, threads, on_cell, on_point, on_kept);
   });
   module.def("name_of_file", [](const py::object& file, const std::string& folder, const py::dict& settings) {
     return read(file, folder, settings).options.name;
   });
   module.def("compare", [](const py::dict& root, const std::shared_ptr<HeldProblem>& problem,
                            const std::shared_ptr<NetworkGraph>& network, Index threads, const py::object& on_cell,
-                           const py::object& on_point) {
+                           const py::object& on_point, const py::object& on_kept) {
     const Index used = problem->is_foreign && threads == 0 ? 1 : threads;
-    return run_with(with_given(root, problem, network), py::none(), false, used, on_cell, on_point);
+    return run_with(with_given(root, problem, network), py::none(), false, used, on_cell, on_point, on_kept);
   });
   module.def("load", [](const std::string& folder, bool with_models) {
     const py::gil_scoped_release unlocked;

@@ -8,6 +8,7 @@
 #include "parts.hpp"
 #include "points.hpp"
 #include "polyhop/core/error.hpp"
+#include "polyhop/experiment/advice.hpp"
 #include "polyhop/experiment/solve.hpp"
 
 namespace polyhop::python {
@@ -63,9 +64,16 @@ SolveOptions options_of(const py::dict& given, const HeldProblem& problem) {
 }
 
 py::dict solve_it(const HeldProblem& problem, const NetworkGraph& network, const py::dict& given,
-                  const py::object& callback) {
+                  const py::object& callback, const py::object& on_kept) {
   SolveOptions options = options_of(given, problem);
   const Kept told(callback);
+  const Kept remarked(on_kept);
+  if (!on_kept.is_none()) {
+    options.on_kept = [&](double bytes) {
+      const Callback lock;
+      remarked.get()(bytes);
+    };
+  }
   std::atomic<bool> stop = false;
   options.stop = [&] { return stop.load(); };
   if (!callback.is_none()) {
@@ -108,6 +116,7 @@ class Driven {
     for (Index n = 0; n < count; ++n) run_->step();
   }
   [[nodiscard]] Index iteration() const { return run_->iteration(); }
+  [[nodiscard]] Index kept_bytes() const { return run_->kept_bytes(); }
   [[nodiscard]] py::array models() const { return copied(run_->models()); }
   [[nodiscard]] py::object averaged() {
     return run_->average() != nullptr ? py::object(copied(run_->averaged())) : py::none();
@@ -131,10 +140,12 @@ class Driven {
 
 void add_runs(py::module_& module) {
   module.def("solve", &solve_it);
+  module.def("kept_note", &kept_note);
   py::class_<Driven>(module, "Run")
       .def(py::init<std::shared_ptr<HeldProblem>, std::shared_ptr<NetworkGraph>, const py::dict&>())
       .def("step", &Driven::step)
       .def_property_readonly("iteration", &Driven::iteration)
+      .def_property_readonly("kept_bytes", &Driven::kept_bytes)
       .def_property_readonly("models", &Driven::models)
       .def_property_readonly("averaged", &Driven::averaged)
       .def_property_readonly("steps", &Driven::steps)

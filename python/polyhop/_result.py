@@ -387,12 +387,23 @@ class Experiment:
         return f"<pre>{html.escape(text)}</pre>"
 
 
+def is_watched():
+    """Whether somebody reads along, on a terminal or in a notebook."""
+    return "ipykernel" in sys.modules or sys.stderr.isatty()
+
+
+def tell_kept(method, kept):
+    sys.stderr.write(_engine.kept_note(method, kept) + "\n")
+    sys.stderr.flush()
+
+
 class Progress:
-    """Shows how many runs have ended, on a terminal or in a notebook; silent if output goes to a file."""
+    """Shows how many runs have ended, and remarks before they begin, on a terminal or in a notebook; silent if output
+    goes to a file."""
 
     def __init__(self, wanted, total):
         is_notebook = "ipykernel" in sys.modules
-        self._wanted = (is_notebook or sys.stderr.isatty()) if wanted is None else bool(wanted)
+        self._wanted = is_watched() if wanted is None else bool(wanted)
         self._total, self._width, self._display = total, 0, None
         if self._wanted and is_notebook:
             from IPython.display import display
@@ -400,6 +411,7 @@ class Progress:
             self._display = display({"text/plain": ""}, raw=True, display_id=True)
         self.on_cell = self._cell if self._wanted else None
         self.on_point = None
+        self.on_kept = self._kept if self._wanted else None
 
     def _cell(self, method, seed, status, finished, total):
         share = finished / max(total, 1)
@@ -411,10 +423,17 @@ class Progress:
             sys.stderr.flush()
             self._width = min(len(text), 79)
 
+    def _kept(self, method, kept):
+        self._clear()
+        tell_kept(method, kept)
+
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
+        self._clear()
+
+    def _clear(self):
         if self._wanted and self._display is None and self._width:
             sys.stderr.write("\r" + " " * self._width + "\r")
             sys.stderr.flush()

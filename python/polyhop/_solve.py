@@ -7,7 +7,7 @@ import numpy as np
 from . import _engine
 from ._choices import as_value
 from ._messages import check_call, check_threads, is_integer, path_of, refused, shown, suggesting
-from ._result import Experiment, Progress, Result, scaling_advice
+from ._result import Experiment, Progress, Result, is_watched, scaling_advice, tell_kept
 from .graph import Graph, Network, _network_of, from_networkx
 
 
@@ -68,9 +68,15 @@ def solve(problem, network, step="auto", algorithm=None, iterations=1000, seed=0
     options = dict(**_method(step, algorithm), gradient=gradient, iterations=iterations, record_every=record_every, target=target,
                    stop_at_target=stop_at_target, time_limit=time_limit, start=start, average=average, reference=reference,
                    seed=seed, every_step=record_steps, record_agents=record_agents, faults=faults, threads=threads)
-    found = _engine.solve(problem._handle, network._handle, options, callback)
+    found = _engine.solve(problem._handle, network._handle, options, callback, _on_kept(step, gradient))
     found["target"] = target if target is not None or found["reference"] is None else 1e-6
     return Result(found, network, problem)
+
+
+def _on_kept(step, gradient):
+    """What tells how much is kept of samples, or None where nobody would read it."""
+    name = _label(step) if gradient == "plain" else gradient
+    return (lambda kept: tell_kept(name, kept)) if is_watched() else None
 
 
 class State:
@@ -121,6 +127,9 @@ def iterate(problem, network, step="auto", algorithm=None, seed=0, *, gradient="
     problem, network = _start(problem, network)
     options = dict(**_method(step, algorithm), gradient=gradient, start=start, average=average, reference=reference, seed=seed, faults=faults)
     run = _engine.Run(problem._handle, network._handle, options)
+    on_kept = _on_kept(step, gradient)
+    if on_kept and run.kept_bytes:
+        on_kept(run.kept_bytes)
 
     def loop():
         while True:
@@ -179,7 +188,7 @@ def compare(problem, network, methods, seeds=(0,), *, iterations=1000, record_ev
     if faults is not None:
         root["faults"] = faults
     with Progress(progress, len(listed) * len(root["seeds"])) as told:
-        record = _engine.compare(root, problem._handle, network._handle, threads, told.on_cell, told.on_point)
+        record = _engine.compare(root, problem._handle, network._handle, threads, told.on_cell, told.on_point, told.on_kept)
     missed = any(row["reached"] < row["runs"] for row in record.ranking())
     advice = scaling_advice(problem) if missed else ""
     return Experiment(record, advice=f"The {advice}." if advice else "")
@@ -217,7 +226,8 @@ def run(file, out=None, *, settings=None, fresh=False, threads=0, progress=None)
         out = os.path.join("out", name)
     with Progress(progress, None) as told:
         try:
-            record = _engine.run_file(file, folder, out, settings, bool(fresh), threads, told.on_cell, told.on_point)
+            record = _engine.run_file(file, folder, out, settings, bool(fresh), threads, told.on_cell, told.on_point,
+                                      told.on_kept)
         except KeyboardInterrupt as interrupt:
             if not interrupt.args:
                 how = "the same call without fresh=True" if fresh else "the same call again"

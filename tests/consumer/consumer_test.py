@@ -127,7 +127,7 @@ class Consumer(unittest.TestCase):
         build("own_command", f"-DCMAKE_PREFIX_PATH={PREFIX}", f"-DEXAMPLE={SOURCE / 'examples' / 'own_command.cpp'}",
               program=None)
         command, file = tree / "own_command", SOURCE / "examples" / "own_command.toml"
-        out = {name: tree / "out" / name for name in ("whole", "longer", "begun", "ranks", "located")}
+        out = {name: tree / "out" / name for name in ("whole", "longer", "begun", "ranks", "located", "batches")}
         shutil.rmtree(tree / "out", ignore_errors=True)
 
         def curves(name):
@@ -172,6 +172,13 @@ class Consumer(unittest.TestCase):
         run(command, "run", tree / "located.toml", "-o", out["located"], "--quiet")
         located = [float(row["excess_risk"]) for row in curves("located") if row["method"] == "auto"]
         self.assertLess(located[-1], 1e-3 * located[0])
+        # By batches, auto keeps a row of every sample, and says so first.
+        said = run(command, "run", tree / "located.toml", "-o", out["batches"], "--set", "problem.batch=1", "--set",
+                   "iterations=20", "--set", "record_every=20", "--set", "tuning.budget=1")
+        remarks = [line for line in said.splitlines() if "remembers its samples' last gradients" in line]
+        self.assertEqual(len(remarks), 1, said)
+        self.assertRegex(remarks[0], r"^'auto' .*, which takes 768 bytes per run\.$")
+        self.assertLess(said.index(remarks[0]), said.index("To reach an excess risk"))
         refused = subprocess.run([command, "check", tree / "located.toml", "--set", "problem.tau=0.5"],
                                  capture_output=True, text=True)
         self.assertEqual(refused.returncode, 3)

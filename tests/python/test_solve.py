@@ -140,6 +140,7 @@ def test_comparisons_rank_tune_and_show(squares, net, tmp_path):
                        seeds=range(2), iterations=300, target=1e-5)
     assert set(found.ranking.index) == {"GAP", "tuned", "ED"}
     assert found.ranking.loc["tuned", "tuning_trials"] > 0 and found.ranking.loc["GAP", "tuning_trials"] == 0
+    assert list(found.ranking.loc[["tuned", "GAP"], "tuning_goal"]) == ["iterations-to-target", ""]
     assert len(found.curves.groupby(["method", "seed"])) == 6
     assert found.models["GAP", 1].shape == (8, 5)
     alone = ph.solve(squares, net, ph.gap(bound="tight"), iterations=300, target=1e-5, stop_at_target=False, seed=1)
@@ -157,6 +158,28 @@ def test_comparisons_rank_tune_and_show(squares, net, tmp_path):
     pandas.testing.assert_frame_equal(again.curves, found.curves)
     again.report(tmp_path / "again.html")
     assert (tmp_path / "again.html").read_text() == page
+
+
+def test_rows_kept_of_every_sample_are_told_on_a_terminal(net, capsys, monkeypatch):
+    def halves(w, agents, batches):
+        return 0.5 * (w ** 2).sum(axis=1), w.copy()
+
+    problem = ph.objective(halves, agents=8, dimension=100, samples=10, batch=1)
+    remark = "' remembers its samples' last gradients, which takes "
+    ph.solve(problem, net, iterations=1)
+    assert capsys.readouterr().err == "", "nobody reads it"
+    monkeypatch.setattr("polyhop._solve.is_watched", lambda: True)
+    ph.solve(problem, net, 0.1, iterations=1)
+    assert capsys.readouterr().err == ""
+    ph.solve(problem, net, 0.1, gradient="saga", iterations=1)
+    assert capsys.readouterr().err == "'saga" + remark + "64 kB per run.\n"
+    ph.solve(problem, net, iterations=1)
+    assert capsys.readouterr().err.startswith("'auto" + remark)
+    next(ph.iterate(problem, net))
+    assert capsys.readouterr().err.startswith("'auto" + remark)
+    ph.compare(problem, net, {"plain": 0.1, "mine": {"step": 0.1, "gradient": "saga"}}, seeds=2, iterations=2, progress=True)
+    told = capsys.readouterr().err
+    assert told.count(remark) == 1 and told.index("'mine" + remark) < told.index("1/4")
 
 
 EXPERIMENT = """

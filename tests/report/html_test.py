@@ -35,6 +35,7 @@ class Small(Page):
         self.press("#settings summary")
         self.assertIn("topology", self.one("#settings").text)
         self.assertIn("0.125", self.one("#tunings-table").text)
+        self.assertIn("final-risk", self.one("#tunings-table").text)
 
     def test_curves_are_drawn_at_finite_places(self):
         lines = self.paths("#curves-figure .line")

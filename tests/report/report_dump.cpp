@@ -117,6 +117,7 @@ Record small() {
   tuning.value = 0.125;
   tuning.trials = 7;
   tuning.iterations = 7000;
+  tuning.goal = TuningGoal::final_risk;
   out.tunings = {tuning};
   out.config["problem"]["samples"] = 5;
   out.config["problem"]["batch"] = 50;
@@ -180,6 +181,7 @@ Record instance(const std::string& name, const std::vector<Shape>& shapes) {
   tuning.trials = 7;
   tuning.iterations = 700;
   tuning.vectors = 1400;
+  tuning.goal = TuningGoal::final_risk;
   out.tunings = {tuning};
   return out;
 }

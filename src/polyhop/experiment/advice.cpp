@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "polyhop/core/memory_limit.hpp"
 #include "polyhop/method/rule_table.hpp"
 
 namespace polyhop {
@@ -62,6 +63,10 @@ std::string advice(const Method& method, Status status) {
   if (status != Status::stalled) return "";
   if (method.rule.options.find("optimum") == nullptr) return "every agent's step is 0; use step = \"tuned\"";
   return "every agent's step is 0: the cost is at or below the optimum given to the rule; give a smaller optimum";
+}
+
+std::string kept_note(const std::string& method, double bytes) {
+  return "'" + method + "' remembers its samples' last gradients, which takes " + memory_text(bytes) + " per run.";
 }
 
 std::string batch_note(const Batch& batch, Index samples) {

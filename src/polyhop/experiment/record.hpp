@@ -17,6 +17,7 @@
 #include "polyhop/core/memory_limit.hpp"
 #include "polyhop/core/rows.hpp"
 #include "polyhop/core/value.hpp"
+#include "polyhop/method/tuned_step.hpp"
 
 namespace polyhop {
 
@@ -168,6 +169,7 @@ struct Tuning {
   Index values = 0;
   Index gradients = 0;
   double seconds = 0;
+  TuningGoal goal = TuningGoal::iterations_to_target;  // what the constant is best for
 };
 
 /// The largest network that a page draws.

@@ -12,7 +12,9 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -140,7 +142,10 @@ class Experiment {
       const auto s = static_cast<std::size_t>(waiting_.front() / methods());
       const std::uint64_t seed = config_.options.seeds.list[s];
       const Instance& instance = instances_[s].get(config_.options, seed, run_);
-      check_methods(config_, instance, seed, team_);
+      const std::vector<double> kept = check_methods(config_, instance, seed, team_);
+      for (std::size_t m = 0; m < kept.size(); ++m) {
+        if (kept[m] > 0 && team_.is_first() && run_.on_kept) run_.on_kept(config_.methods[m].name, kept[m]);
+      }
       work = iteration_work(instance.network.matrix, *instance.problem);
     }
     if (stored_) on_first(team_, [&] { run_.store->set_experiment(record_, keys_); });
@@ -324,12 +329,22 @@ class Experiment {
 
 }  // namespace
 
-Record run(const Config& config, const RunOptions& options) {
+Record run(const Config& config, const RunOptions& given) {
+  RunOptions options = given;
+  std::mutex telling;
+  std::set<std::string> told;
+  if (given.on_kept) {
+    options.on_kept = [&](const std::string& method, double bytes) {
+      const std::lock_guard lock(telling);
+      if (told.insert(method).second) given.on_kept(method, bytes);
+    };
+  }
   Team& team = *options.team;
   const Index threads = usable_threads(options.threads, team.size());
   TuningControl control{.threads = threads,
                         .on_trial = options.on_trial,
                         .on_trial_point = options.on_trial_point,
+                        .on_kept = options.on_kept,
                         .stop = options.stop,
                         .team = &team,
                         .placement = options.placement};

@@ -29,6 +29,9 @@ struct RunOptions {
   std::function<void(const std::string& method, const TrialPoint& at, Index budget)> on_trial_point = {};
   /// Called with each seed's instance when it is made: what there is to say about its data.
   std::function<void(const Instance& instance)> on_instance = {};
+  /// Called once for each method that keeps a row of every sample, before all runs and its trials: the bytes that a run
+  /// takes for that.
+  std::function<void(const std::string& method, double bytes)> on_kept = {};
   /// Polled a few times per second by every running cell: true ends them at their next checkpoint, `unfinished`.
   std::function<bool()> stop = {};
   /// The store that keeps finished cells, and the checkpoints from which unfinished ones resume. Models then stay

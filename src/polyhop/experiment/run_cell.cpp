@@ -144,6 +144,7 @@ class WorkerRun {
              start_of(options, control, stage.problem, worker.network.block(), seed), seed, options.faults,
              options.iterations) {
     recorder_.charge(stage.preparation);
+    tell_kept();
     if (!orders_.resumed) return;
     receive_state(worker, run_.state(), control.state);
     run_.resume(orders_.from.iteration);
@@ -177,6 +178,13 @@ class WorkerRun {
 
  private:
   [[nodiscard]] bool is_first() const { return worker_.number == 0; }
+
+  void tell_kept() {
+    double kept = 0;
+    worker_.collective.in_order({&kept, 1},
+                                [&](std::span<double> shared) { shared[0] += static_cast<double>(run_.kept_bytes()); });
+    if (is_first() && kept > 0 && control_.on_kept) control_.on_kept(kept);
+  }
 
   // True when the run has ended.
   bool observe(Index i, double seconds) {
@@ -262,16 +270,24 @@ Cell run_cell(const ExperimentOptions& options, const Method& method, const Stag
   return cell;
 }
 
-void check_methods(const Config& config, const Instance& instance, std::uint64_t seed, Team& team) {
+std::vector<double> check_methods(const Config& config, const Instance& instance, std::uint64_t seed, Team& team) {
   const Problem& problem = *instance.problem;
+  std::vector<double> kept(config.methods.size());
   team.launch(instance.network.matrix, instance.ownership, problem.vectors(), 1, [&](Worker& worker) {
     const Rows start =
         first_models(config.options, worker.network.block(), problem.dimension(), problem.agents(), seed);
+    std::vector<double> here;
     for (const Method& method : config.methods) {
-      with_enough_memory("method." + method.name,
-                         [&] { const Run fits(problem, worker.network, method, instance.reference, start, seed); });
+      with_enough_memory("method." + method.name, [&] {
+        const Run fits(problem, worker.network, method, instance.reference, start, seed);
+        here.push_back(static_cast<double>(fits.kept_bytes()));
+      });
     }
+    worker.collective.in_order(kept, [&](std::span<double> shared) {
+      for (std::size_t m = 0; m < here.size(); ++m) shared[m] += here[m];
+    });
   });
+  return kept;
 }
 
 }  // namespace polyhop

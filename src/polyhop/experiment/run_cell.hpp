@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <vector>
 
 #include "polyhop/experiment/config.hpp"
 #include "polyhop/experiment/instance.hpp"
@@ -42,6 +43,8 @@ struct CellControl {
   bool models = true;                                                 // put the last models of all agents into the cell
   std::function<bool()> stop = {};
   std::function<void(const Cell& cell)> on_point = {};
+  /// Called before the first iteration if the method keeps a row of every sample, with the bytes that all agents' take.
+  std::function<void(double bytes)> on_kept = {};
   /// Saves a checkpoint; it must ask `state` for all parts.
   std::function<void(const Cell& cell, const Checkpoint& checkpoint, const StateStream& state)> save = {};
   /// Saves a finished run, with the last models in parts; the cell then has no models.
@@ -55,7 +58,8 @@ Cell run_cell(const ExperimentOptions& options, const Method& method, const Stag
               Index workers, const CellControl& control = {}, Cell begun = {}, Team& team = alone());
 
 /// Builds every method once, so that a method that does not fit the instance is found before any work is done. Throws
-/// InputError.
-void check_methods(const Config& config, const Instance& instance, std::uint64_t seed, Team& team = alone());
+/// InputError. Returns the bytes that each one's rows of samples take in a run, in every process.
+std::vector<double> check_methods(const Config& config, const Instance& instance, std::uint64_t seed,
+                                  Team& team = alone());
 
 }  // namespace polyhop

@@ -204,6 +204,7 @@ Summary solve(const Problem& problem, const CombinationMatrix& network, const So
   }
   control.stop = [&] { return stopped || (options.stop && options.stop()); };
   control.every_step = options.every_step;
+  control.on_kept = options.on_kept;
   const Index workers = usable_threads(options.threads, 1, iteration_work(network, problem));
   Cell cell = run_cell(experiment, method, Stage{network, problem, reference}, options.seed,
                        std::min(workers, problem.agents()), control);

@@ -42,6 +42,8 @@ struct SolveOptions {
   std::function<bool(const Point& point)> callback = {};
   /// Polled a few times per second: true ends the run.
   std::function<bool()> stop = {};
+  /// Called before the first iteration if the method keeps a row of every sample, with the bytes that this takes.
+  std::function<void(double bytes)> on_kept = {};
   bool every_step = false;            // record every agent's step size too
   RecordedAgents record_agents = {};  // agents whose models the excess risk is averaged over
   FaultOptions faults = {};           // lost messages
@@ -105,6 +107,8 @@ class Run {
   /// The counts of what was sent, and of evaluated costs.
   [[nodiscard]] const Network& network() const { return *network_; }
   [[nodiscard]] const Oracle& oracle() const { return *oracle_; }
+  /// The bytes of the rows that the method keeps of every sample; 0 if it keeps none, or a few numbers of each.
+  [[nodiscard]] Index kept_bytes() const { return oracle_->kept_bytes() + algorithm_->kept_bytes(); }
 
   /// The state that checkpoints keep. After restoring it, `resume` sets the next iteration.
   [[nodiscard]] StateRegistry& state() {

@@ -26,7 +26,7 @@
 namespace polyhop {
 namespace {
 
-// New columns of points are found by name and keep this number; any other change raises it.
+// New columns are found by name and keep this number; any other change raises it.
 constexpr int format = 4;
 constexpr int oldest_format = 3;
 
@@ -72,12 +72,13 @@ CREATE TABLE arrays (cell TEXT NOT NULL, name TEXT NOT NULL, position INTEGER NO
                      PRIMARY KEY (cell, name, part));
 CREATE TABLE networks (seed INTEGER PRIMARY KEY, agents INTEGER NOT NULL, edges BLOB NOT NULL);
 CREATE TABLE searches (id TEXT PRIMARY KEY, method TEXT, value REAL, factor REAL, trials INTEGER, iterations INTEGER,
-                       vectors INTEGER, scalars INTEGER, "values" INTEGER, gradients INTEGER, seconds REAL) WITHOUT ROWID;
+                       vectors INTEGER, scalars INTEGER, "values" INTEGER, gradients INTEGER, seconds REAL,
+                       goal TEXT) WITHOUT ROWID;
 )" + std::string(trials_table) +
          R"(
 CREATE TABLE tunings (position INTEGER PRIMARY KEY, method TEXT, value REAL, factor REAL, trials INTEGER,
                       iterations INTEGER, vectors INTEGER, scalars INTEGER, "values" INTEGER, gradients INTEGER,
-                      seconds REAL);
+                      seconds REAL, goal TEXT);
 )";
 }
 
@@ -110,24 +111,34 @@ using Edge = std::pair<std::int32_t, std::int32_t>;
 constexpr std::array<Index Tuning::*, 6> tuning_counts = {&Tuning::trials,  &Tuning::iterations, &Tuning::vectors,
                                                           &Tuning::scalars, &Tuning::values,     &Tuning::gradients};
 
-// The ten columns of a search that follow its key.
+// The columns of a search that follow its key; older stores lack the last one.
+constexpr std::string_view tuning_columns =
+    R"(method, value, factor, trials, iterations, vectors, scalars, "values", gradients, seconds, goal)";
+
 void bind(SQLite::Statement& statement, int place, const Tuning& tuning) {
   statement.bind(place++, tuning.method);
   statement.bind(place++, tuning.value);
   statement.bind(place++, tuning.factor);
   for (const auto count : tuning_counts) statement.bind(place++, static_cast<std::int64_t>(tuning.*count));
-  statement.bind(place, tuning.seconds);
+  statement.bind(place++, tuning.seconds);
+  statement.bind(place, name_of(tuning.goal));
 }
 
-Tuning read_tuning(SQLite::Statement& select) {
-  Tuning tuning;
-  int place = 1;
-  tuning.method = select.getColumn(place++).getString();
-  tuning.value = real(select.getColumn(place++));
-  tuning.factor = real(select.getColumn(place++));
-  for (const auto count : tuning_counts) tuning.*count = select.getColumn(place++).getInt64();
-  tuning.seconds = real(select.getColumn(place));
-  return tuning;
+// What a method of a resolved experiment was tuned for: its own goal, or the experiment's; empty if neither is there.
+Value goal_in(const Value& config, const std::string& method) {
+  const auto goal_of = [](const Value* table) {
+    const Value* goal = table != nullptr ? table->find("goal") : nullptr;
+    return goal != nullptr ? *goal : Value();
+  };
+  const Value* list = config.find("method");
+  if (const auto* methods = list != nullptr ? list->as<Value::Array>() : nullptr) {
+    for (const Value& entry : *methods) {
+      const Value* name = entry.find("name");
+      if (name == nullptr || name->text() != Value(method).text()) continue;
+      if (Value own = goal_of(entry.find("step")); !own.empty()) return own;
+    }
+  }
+  return goal_of(config.find("tuning"));
 }
 
 // Prefix of the names of a checkpoint's arrays; models have none.
@@ -226,12 +237,17 @@ class Store::Implementation {
     throw InputError("", "is damaged: " + what + "; run the experiment with --fresh, or into another folder", 0, file);
   }
 
-  [[nodiscard]] Status status_in(const SQLite::Column& column) const {
+  // One of an enumeration's names.
+  template <class Named>
+  [[nodiscard]] Named named_in(const Value& name, const std::string& what) const {
     try {
-      return Codec<Status>::read(Value(column.getString()));
+      return Codec<Named>::read(name);
     } catch (const InputError& e) {
-      damaged("how a run ended: " + e.message());
+      damaged(what + ": " + e.message());
     }
+  }
+  [[nodiscard]] Status status_in(const SQLite::Column& column) const {
+    return named_in<Status>(Value(column.getString()), "how a run ended");
   }
 
   [[nodiscard]] Value config_in(const std::string& text) const {
@@ -378,6 +394,27 @@ class Store::Implementation {
     return out;
   }
 
+  // Goals are NULL in an older store.
+  [[nodiscard]] SQLite::Statement select_tunings(const std::string& table, const std::string& which) const {
+    std::string columns(tuning_columns);
+    if (!names_in(table).contains("goal")) columns.replace(columns.rfind("goal"), std::string::npos, "NULL");
+    return statement("SELECT " + columns + " FROM " + table + " " + which);
+  }
+  // `config`: the experiment's, which has the goal that an older store lacks.
+  [[nodiscard]] Tuning tuning_in(SQLite::Statement& select, const Value& config) const {
+    Tuning tuning;
+    int place = 0;
+    tuning.method = select.getColumn(place++).getString();
+    tuning.value = real(select.getColumn(place++));
+    tuning.factor = real(select.getColumn(place++));
+    for (const auto count : tuning_counts) tuning.*count = select.getColumn(place++).getInt64();
+    tuning.seconds = real(select.getColumn(place++));
+    const SQLite::Column stored = select.getColumn(place);
+    const Value goal = stored.isNull() ? goal_in(config, tuning.method) : Value(stored.getString());
+    if (!goal.empty()) tuning.goal = named_in<TuningGoal>(goal, "what a constant was tuned for");
+    return tuning;
+  }
+
   // Checkpoint and models.
   void remove_arrays(const std::string& id) {
     auto remove = statement("DELETE FROM arrays WHERE cell = ?");
@@ -444,6 +481,11 @@ class Store::Implementation {
         database->exec("ALTER TABLE cells ADD COLUMN column_spread REAL");
       }
       if (!names_in("steps").contains("distances")) database->exec("ALTER TABLE steps ADD COLUMN distances BLOB");
+      for (const char* table : {"searches", "tunings"}) {
+        if (!names_in(table).contains("goal")) {
+          database->exec(std::string("ALTER TABLE ") + table + " ADD COLUMN goal TEXT");
+        }
+      }
     } else {
       database->exec(schema());
     }
@@ -521,7 +563,8 @@ void Store::set_experiment(const Record& head, const std::vector<CellKey>& cells
       network.bind(3, edges, static_cast<int>(picture.edges.size() * sizeof(Edge)));
       network.exec();
     }
-    auto tuned = s.statement("INSERT INTO tunings VALUES (NULL,?,?,?,?,?,?,?,?,?,?)");
+    auto tuned =
+        s.statement("INSERT INTO tunings (" + std::string(tuning_columns) + ") VALUES (?,?,?,?,?,?,?,?,?,?,?)");
     for (const auto& tuning : head.tunings) {
       tuned.reset();
       bind(tuned, 1, tuning);
@@ -715,17 +758,18 @@ void Store::fail(const std::string& id, const std::string& message) {
 std::optional<Tuning> Store::tuning(const std::string& id) const {
   const auto& s = *implementation_;
   return s.guarded([&]() -> std::optional<Tuning> {
-    auto select = s.statement("SELECT * FROM searches WHERE id = ?");
+    auto select = s.select_tunings("searches", "WHERE id = ?");
     select.bind(1, id);
     if (!select.executeStep()) return {};
-    return read_tuning(select);
+    return s.tuning_in(select, {});
   });
 }
 
 void Store::save_tuning(const std::string& id, const Tuning& tuning) {
   auto& s = *implementation_;
   s.transaction([&] {
-    auto insert = s.statement("INSERT OR REPLACE INTO searches VALUES (?,?,?,?,?,?,?,?,?,?,?)");
+    auto insert = s.statement("INSERT OR REPLACE INTO searches (id, " + std::string(tuning_columns) +
+                              ") VALUES (?,?,?,?,?,?,?,?,?,?,?,?)");
     insert.bind(1, id);
     bind(insert, 2, tuning);
     insert.exec();
@@ -814,8 +858,8 @@ Record Store::load(bool with_models) const {
       }
       record.networks.push_back(std::move(picture));
     }
-    auto tuned = s.statement("SELECT * FROM tunings ORDER BY position");
-    while (tuned.executeStep()) record.tunings.push_back(read_tuning(tuned));
+    auto tuned = s.select_tunings("tunings", "ORDER BY position");
+    while (tuned.executeStep()) record.tunings.push_back(s.tuning_in(tuned, record.config));
     auto layout = s.statement("SELECT method, seed, cell FROM layout ORDER BY position");
     while (layout.executeStep()) {
       places.push_back({layout.getColumn(0).getString(), static_cast<std::uint64_t>(layout.getColumn(1).getInt64()),

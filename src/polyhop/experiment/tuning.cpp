@@ -106,6 +106,9 @@ class Trials {
     control_.stop = control.stop;
     control_.models = false;
     on_point_ = control.on_trial_point;
+    if (control.on_kept) {
+      control_.on_kept = [on_kept = control.on_kept, name = method.name](double bytes) { on_kept(name, bytes); };
+    }
     method_.average = options.tuning.goal == TuningGoal::final_risk_averaged;
     options_.record.steps = RecordedSteps::summary;
     options_.time_limit.reset();  // a clock must not decide the result
@@ -485,6 +488,7 @@ std::optional<Tuning> tune(const ExperimentOptions& experiment, const Method& me
   }
   Tuning tuning = trials.cost();
   tuning.method = method.name;
+  tuning.goal = options.tuning.goal;
   tuning.value = found.step;
   return tuning;
 } catch (const Stopped&) {
@@ -521,6 +525,7 @@ std::optional<TunedConfig> resolve_tuned(Config config, const TuningControl& con
   Instances instances;
   for (Method& method : out.config.methods) {
     if (!method.tuned) continue;
+    const TuningGoal goal = goal_of(out.config.options, method);
     const std::string settings = tuning_settings(out.config.options, method);
     if (!searched.contains(settings)) {
       std::optional<Tuning> tuning = find_earlier(control, settings);
@@ -535,6 +540,7 @@ std::optional<TunedConfig> resolve_tuned(Config config, const TuningControl& con
     }
     Tuning& tuning = out.tunings.emplace_back(searched.at(settings));
     tuning.method = method.name;
+    tuning.goal = goal;  // one of an earlier store lacks it
     tuning.factor = method.tuned->options.factor;
     method = with_constant(std::move(method), tuning.factor * tuning.value);
   }

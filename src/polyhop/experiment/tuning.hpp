@@ -86,6 +86,8 @@ struct TuningControl {
   std::function<void(const std::string& method, Index tried, Index budget)> on_trial = {};
   /// Called after each recorded point of a trial's runs, one at a time.
   std::function<void(const std::string& method, const TrialPoint& at, Index budget)> on_trial_point = {};
+  /// Called before each trial run of a method that keeps a row of every sample, with the bytes that this takes.
+  std::function<void(const std::string& method, double bytes)> on_kept = {};
   /// Polled now and then: true ends the search without a result.
   std::function<bool()> stop = {};
   /// Finds earlier searches, and keeps new ones, by their settings.

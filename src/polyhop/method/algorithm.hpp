@@ -28,6 +28,8 @@ class Algorithm {
   [[nodiscard]] std::span<const double> steps() const { return mu_; }
   /// False while every move lowers the cost: there is then no noise to average out, and the averages are the models.
   [[nodiscard]] virtual bool is_noisy() const { return true; }
+  /// The bytes of what it keeps of every sample, as the oracle's `kept_bytes`.
+  [[nodiscard]] virtual Index kept_bytes() const { return 0; }
   /// Whether an iteration can add its final models to a mean while it overwrites the previous ones.
   [[nodiscard]] virtual bool blends() const { return false; }
   /// Asks the next iteration to do so.

@@ -111,6 +111,7 @@ class Automatic final : public Algorithm {
   static Recursion recursion(const NoOptions&) { return {.name = "auto"}; }
   void step(Index i, Oracle& oracle, StepSize& rule, Network& network) override;
   [[nodiscard]] bool is_noisy() const override { return !by_newton() && (!tree_ || !tree_->has_begun()); }
+  [[nodiscard]] Index kept_bytes() const override { return remembering_ ? remembering_->kept_bytes() : 0; }
 
  private:
   static constexpr Index never = Index{1} << 60;

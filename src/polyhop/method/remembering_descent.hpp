@@ -48,6 +48,8 @@ class RememberingDescent {
   static bool suits(Oracle& oracle);
   /// One iteration on the samples drawn last: moves w by `share` of the step, and writes the steps to mu.
   void step(Index i, Rows& w, Oracle& oracle, double share, std::span<double> mu, Network& network);
+  /// Of the models and gradients that it keeps of your own costs' samples; 0 for linear models.
+  [[nodiscard]] Index kept_bytes() const { return curvature_ == nullptr ? 0 : table_.bytes(); }
   void register_state(StateRegistry& state);
 
  private:

@@ -88,6 +88,7 @@ class SagaOracle final : public EstimatingOracle {
     table_ = Rows(block.size(), most * samples_.width());
   }
 
+  [[nodiscard]] Index kept_bytes() const override { return samples_.is_linear() ? 0 : table_.bytes(); }
   void register_state(StateRegistry& state) override {
     oracle_->register_state(state);
     state.rows("saga.slopes", table_);

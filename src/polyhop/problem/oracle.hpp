@@ -108,6 +108,9 @@ class Oracle {
     evaluations_.values += values;
   }
 
+  /// The bytes of what it keeps of every sample, if that is a row each; a few numbers each do not count.
+  [[nodiscard]] virtual Index kept_bytes() const { return 0; }
+
   /// Registers what must survive from one iteration to the next: nothing if samples are a function of the iteration.
   virtual void register_state(StateRegistry& /*state*/) {}
 

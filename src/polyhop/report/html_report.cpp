@@ -176,6 +176,7 @@ std::string tuning_json(const Tuning& t) {
   return object({{"method", json(t.method)},
                  {"value", json(t.value)},
                  {"factor", json(t.factor)},
+                 {"goal", json(name_of(t.goal))},
                  {"trials", json(t.trials)},
                  {"iterations", json(t.iterations)},
                  {"vectors", json(t.vectors)},

@@ -65,6 +65,12 @@ std::string times(double ratio, const char* the, const char* equal) {
   return shown == "1" ? std::string(equal) : shown + "x " + the;
 }
 
+// "'b'", or "'b' (goal: final-risk)" for a constant that is best for something else than reaching the target.
+std::string tuned_name(const Record& record, const Standing& tuned) {
+  const TuningGoal goal = tuning_of(record, tuned.method)->goal;
+  return quoted(tuned.method) + (goal == TuningGoal::iterations_to_target ? "" : " (goal: " + name_of(goal) + ")");
+}
+
 // "'a' reached ... in 0.9x the iterations of ... 'b'", the better one first, or "" unless both a tuned method and one
 // that is not got there.
 std::string tuned_headline(const Record& record, const std::vector<Standing>& standings) {
@@ -87,11 +93,12 @@ std::string tuned_headline(const Record& record, const std::vector<Standing>& st
     return where.empty() ? "" : ", which got there" + where;
   };
   if (tuned == &standings.front()) {
-    return quoted(tuned->method) + ", the best tuned constant," + reached(*tuned, *untuned) + quoted(untuned->method) +
-           got_there(*untuned) + "; its search" + took;
+    return tuned_name(record, *tuned) + ", the best tuned constant," + reached(*tuned, *untuned) +
+           quoted(untuned->method) + got_there(*untuned) + "; its search" + took;
   }
-  return quoted(untuned->method) + reached(*untuned, *tuned) + "the best tuned constant, " + quoted(tuned->method) +
-         got_there(*tuned) + (where_reached(*tuned).empty() ? ", whose search" : " and whose search") + took;
+  return quoted(untuned->method) + reached(*untuned, *tuned) + "the best tuned constant, " +
+         tuned_name(record, *tuned) + got_there(*tuned) +
+         (where_reached(*tuned).empty() ? ", whose search" : " and whose search") + took;
 }
 
 // What to say where no method got there in most runs.
@@ -214,20 +221,32 @@ TextTable risk_table(const std::vector<Standing>& standings, bool quantiles, dou
   return table;
 }
 
+// The goal that all searches share; "" if there are several.
+std::string common_goal(const Record& record) {
+  const TuningGoal first = record.tunings.front().goal;
+  const bool is_common = std::ranges::all_of(record.tunings, [&](const Tuning& t) { return t.goal == first; });
+  return is_common ? name_of(first) : "";
+}
+
 // What the searches for constants took.
 TextTable tuning_table(const Record& record, const std::vector<Standing>& standings) {
-  TextTable table({{"method", Align::left},
-                   {"constant", Align::right},
-                   {"runs", Align::right},
-                   {"iterations", Align::right},
-                   {"vectors", Align::right},
-                   {"evaluations", Align::right}});
+  const bool goals = common_goal(record).empty();
+  std::vector<TextTable::Column> columns = {{"method", Align::left},   {"constant", Align::right},
+                                            {"runs", Align::right},    {"iterations", Align::right},
+                                            {"vectors", Align::right}, {"evaluations", Align::right}};
+  if (goals) columns.push_back({"goal", Align::left});
+  TextTable table(columns);
   for (const Standing& s : standings) {
     const Tuning* t = tuning_of(record, s.method);
     if (t == nullptr) continue;
-    table.add({s.method, significant(t->factor * t->value, 3), amount(static_cast<double>(t->trials)),
-               amount(static_cast<double>(t->iterations)), amount(static_cast<double>(t->vectors)),
-               amount(static_cast<double>(t->values + t->gradients))});
+    std::vector<std::string> row = {s.method,
+                                    significant(t->factor * t->value, 3),
+                                    amount(static_cast<double>(t->trials)),
+                                    amount(static_cast<double>(t->iterations)),
+                                    amount(static_cast<double>(t->vectors)),
+                                    amount(static_cast<double>(t->values + t->gradients))};
+    if (goals) row.push_back(name_of(t->goal));
+    table.add(std::move(row));
   }
   return table;
 }
@@ -601,7 +620,9 @@ std::string ranking_text(const Record& record, Index width, bool color) {
   if (const std::string text = zero_note(record, standings, many, floor); !text.empty()) out += said(text);
   if (const std::string text = recommendation(record, standings); !text.empty()) out += "\n" + said(text);
   if (!record.tunings.empty()) {
-    out += "\n" + said("Tuning (not counted above):") + "\n" + tuning_table(record, standings).text(width, color);
+    const std::string goal = common_goal(record);
+    out += "\n" + said("Tuning (" + (goal.empty() ? "" : "goal: " + goal + "; ") + "not counted above):") + "\n" +
+           tuning_table(record, standings).text(width, color);
   }
   for (const std::string& text : advice(record, standings)) out += "\n" + said(text, Ink::warning);
   for (const std::string& text : advice_on_failures(record)) out += "\n" + said(text, Ink::warning);

@@ -21,10 +21,10 @@ constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 bool is_risk(Score score) { return score != Score::iterations && score != Score::vectors; }
 
 // What a constant is tuned for that is compared by this score.
-std::string_view goal_for(Score score) {
-  if (!is_risk(score)) return "iterations-to-target";
+TuningGoal goal_for(Score score) {
+  if (!is_risk(score)) return TuningGoal::iterations_to_target;
   const bool averaged = score == Score::final_risk_averaged || score == Score::equal_vectors_averaged;
-  return averaged ? "final-risk-averaged" : "final-risk";
+  return averaged ? TuningGoal::final_risk_averaged : TuningGoal::final_risk;
 }
 
 // An entry of the resolved configuration as text; "" where there is none.
@@ -48,6 +48,7 @@ MethodScore score_of(const Standing& standing, const Tuning* tuning) {
   MethodScore out;
   if (tuning != nullptr) {
     out.trials = tuning->trials;
+    out.goal = tuning->goal;
     out.trial_iterations = tuning->iterations;
     out.trial_vectors = tuning->vectors;
   }
@@ -105,28 +106,21 @@ ScoreInstance instance_of(const Record& record) {
   return out;
 }
 
-// A method of the resolved configuration, but for what its search was for: those of one baseline are alike.
-struct Searched {
-  std::string alike;
-  std::string goal;
-};
-
-Searched searched(const Record& record, const std::string& method) {
+// A tuned method of the resolved configuration, but for its goal: those of one baseline are alike.
+std::string without_goal(const Record& record, const std::string& method) {
   const Value* list = record.config.find("method");
   const auto* methods = list != nullptr ? list->as<Value::Array>() : nullptr;
-  Searched out{"", setting(record.config, "tuning", "goal")};
-  if (out.goal.empty()) out.goal = "iterations-to-target";
+  std::string out;
   if (methods == nullptr) return out;
   for (const Value& entry : *methods) {
     const Value* name = entry.find("name");
     if (name == nullptr || name->as<std::string>() == nullptr || *name->as<std::string>() != method) continue;
     for (const char* key : {"algorithm", "faults"}) {
-      if (const Value* found = entry.find(key)) out.alike += found->text() + "\n";
+      if (const Value* found = entry.find(key)) out += found->text() + "\n";
     }
     const Value* step = entry.find("step");
     const Value* of = step != nullptr ? step->find("of") : nullptr;
-    if (of != nullptr) out.alike += of->text();
-    if (const std::string goal = setting(entry, "step", "goal"); !goal.empty()) out.goal = goal;
+    if (of != nullptr) out += of->text();
   }
   return out;
 }
@@ -136,14 +130,13 @@ void choose_baselines(ScoreInstance& instance, const Record& record, const std::
                       const Tuning& baseline) {
   instance.has_baseline = true;
   instance.baseline = baseline;
-  const std::string alike = searched(record, baseline.method).alike;
+  const std::string alike = without_goal(record, baseline.method);
   for (const auto& [score, name] : EnumNames<Score>::names) {
     instance.baselines[score] = baseline.method;
     for (const std::string& method : methods) {
       const Tuning* tuning = tuning_of(record, method);
       if (tuning == nullptr || tuning->factor != 1 || instance.fitting[score]) continue;
-      const Searched search = searched(record, method);
-      if (search.alike != alike || search.goal != goal_for(score)) continue;
+      if (tuning->goal != goal_for(score) || without_goal(record, method) != alike) continue;
       instance.baselines[score] = method;
       instance.fitting[score] = true;
     }

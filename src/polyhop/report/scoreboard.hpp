@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -44,9 +45,10 @@ struct MethodScore {
   Index runs = 0;  // that ended
   Index reached = 0;
   Index diverged = 0;
-  Index missing = 0;           // unfinished or failed
-  Index trials = 0;            // runs of the search for its constant; 0 when it was not tuned
-  Index trial_iterations = 0;  // over all of them; no part of the values below
+  Index missing = 0;               // unfinished or failed
+  Index trials = 0;                // runs of the search for its constant; 0 when it was not tuned
+  std::optional<TuningGoal> goal;  // of that search
+  Index trial_iterations = 0;      // over all of them; no part of the values below
   Index trial_vectors = 0;
   PerScore<double> value;
   /// The values relative to the baseline's: 0 if only the baseline never got there, infinite if only the method never

@@ -35,6 +35,8 @@ Value search_json(const Score& s) {
   return Value::Table{{"trials", s.trials}, {"iterations", s.trial_iterations}, {"vectors", s.trial_vectors}};
 }
 
+std::string goal_text(const MethodScore& s) { return s.goal ? name_of(*s.goal) : ""; }
+
 Value json(const MethodSummary& s) {
   Value out = Value::Table{{"method", s.method}, {"instances", s.instances}, {"solved", s.solved},
                            {"runs", s.runs},     {"diverged", s.diverged},   {"search", search_json(s)}};
@@ -48,6 +50,7 @@ Value json(const MethodSummary& s) {
 Value json(const std::string& method, const MethodScore& s) {
   Value out = Value::Table{{"method", method},       {"runs", s.runs},       {"reached", s.reached},
                            {"diverged", s.diverged}, {"missing", s.missing}, {"search", search_json(s)}};
+  if (s.goal) out["search"]["goal"] = goal_text(s);
   for (const auto& [score, name] : EnumNames<Score>::names) {
     out[key(name)] =
         Value::Table{{"value", s.value[score]}, {"ratio", s.ratio[score]}, {"best_ratio", s.best_ratio[score]}};
@@ -60,7 +63,8 @@ Value json(const ScoreInstance& i, const std::vector<std::string>& methods) {
   if (i.has_baseline) {
     const Tuning& t = i.baseline;
     baseline = Value::Table{{"method", t.method},         {"step", t.value},      {"trials", t.trials},
-                            {"iterations", t.iterations}, {"vectors", t.vectors}, {"seconds", t.seconds}};
+                            {"iterations", t.iterations}, {"vectors", t.vectors}, {"seconds", t.seconds},
+                            {"goal", name_of(t.goal)}};
   }
   Value::Array seeds;
   for (const std::uint64_t seed : i.seeds) seeds.push_back(static_cast<std::int64_t>(seed));
@@ -124,6 +128,8 @@ std::string csv_line(const ScoreInstance& i, const std::string& method, const Me
     const auto& numbers = suffix.empty() ? s.value : suffix == "_ratio" ? s.ratio : s.best_ratio;
     cells.push_back(cell(numbers[score]));
   });
+  cells.push_back(goal_text(s));
+  cells.push_back(i.has_baseline ? name_of(i.baseline.goal) : "");
   std::string out;
   for (const auto& text : cells) out += (out.empty() ? "" : ",") + text;
   return out + "\n";
@@ -153,7 +159,7 @@ std::string scoreboard_csv(const Scoreboard& board) {
       "trial_iterations,trial_vectors,runs,reached,diverged,missing";
   for_each_number(
       [&](Score score, std::string_view suffix) { out += "," + key(name_of(score)) + std::string(suffix); });
-  out += "\n";
+  out += ",goal,baseline_goal\n";
   for (const ScoreInstance& instance : board.instances) {
     for (std::size_t m = 0; m < board.methods.size(); ++m) {
       out += csv_line(instance, board.methods[m], instance.methods[m]);

@@ -224,6 +224,7 @@ Grid instance_grid(const Scoreboard& board) {
              {"target", right},
              {"seeds", right},
              {"step found", right},
+             {"goal", left},
              {"trial runs", right},
              {"their iterations", right},
              {"their vectors", right}},
@@ -232,8 +233,9 @@ Grid instance_grid(const Scoreboard& board) {
     const auto searched = [&](double x) { return i.has_baseline ? amount(x) : "-"; };
     grid.rows.push_back(
         {i.name, std::to_string(i.agents), i.topology, i.loss, i.batch, significant(i.target, 3), seeds_text(i.seeds),
-         i.has_baseline ? significant(i.baseline.value, 3) : "-", searched(static_cast<double>(i.baseline.trials)),
-         searched(static_cast<double>(i.baseline.iterations)), searched(static_cast<double>(i.baseline.vectors))});
+         i.has_baseline ? significant(i.baseline.value, 3) : "-", i.has_baseline ? name_of(i.baseline.goal) : "-",
+         searched(static_cast<double>(i.baseline.trials)), searched(static_cast<double>(i.baseline.iterations)),
+         searched(static_cast<double>(i.baseline.vectors))});
   }
   return grid;
 }
@@ -359,7 +361,8 @@ std::string scoreboard_markdown(const Scoreboard& board, const MarkdownOptions& 
   }
   out += "## Instances\n\n" + markdown(instance_grid(board));
   out +=
-      "The step is that of the baseline. Its search ran on other seeds; all its trial runs are counted here and "
+      "The step is that of the baseline, the best for its goal. Its search ran on other seeds; all its trial runs are "
+      "counted here and "
       "nowhere "
       "else.\n\n";
   for (const Title& title : titles) {

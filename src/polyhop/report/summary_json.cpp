@@ -45,7 +45,7 @@ Value json(const Tuning& t) {
   return Value::Table{{"method", t.method},   {"value", t.value},           {"factor", t.factor},
                       {"trials", t.trials},   {"iterations", t.iterations}, {"vectors", t.vectors},
                       {"scalars", t.scalars}, {"values", t.values},         {"gradients", t.gradients},
-                      {"seconds", t.seconds}};
+                      {"seconds", t.seconds}, {"goal", name_of(t.goal)}};
 }
 
 Value json(const Cell& cell) {

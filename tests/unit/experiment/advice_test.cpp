@@ -32,6 +32,10 @@ TEST(Advice, SaysNothingOfRunsThatWentTheirWay) {
   }
 }
 
+TEST(Advice, SaysWhatSamplesTake) {
+  EXPECT_EQ(kept_note("saga", 1.5e9), "'saga' remembers its samples' last gradients, which takes 1.5 GB per run.");
+}
+
 TEST(Advice, LetsTheSearchFindAStepThatIsTooLarge) {
   for (const std::string rule : {"constant", "decay", "schedule"}) {
     const std::string search = rule == "constant" ? "\"tuned\"" : "{ rule = \"tuned\", of = \"" + rule + "\" }";

@@ -191,6 +191,45 @@ TEST(Registry, AProblemOfOnesOwnHasAReferenceAndAnExcessRisk) {
   EXPECT_EQ(resolved(read_config(written, "", mine())).text(), written.text());
 }
 
+// What is told of memory, and of trials, in order.
+std::vector<std::string> told_of_memory(const std::string& text) {
+  std::vector<std::string> told;
+  RunOptions options;
+  options.threads = 2;
+  options.on_kept = [&](const std::string& method, double bytes) {
+    told.push_back(method + " " + std::to_string(static_cast<Index>(bytes)));
+  };
+  options.on_trial = [&](const std::string& method, Index, Index) {
+    if (told.empty() || told.back() != "trial of " + method) told.push_back("trial of " + method);
+  };
+  (void)run(read_config(read_toml(text), "", mine()), options);
+  return told;
+}
+
+TEST(Registry, RowsKeptOfEverySampleAreToldBeforeTheFirstRunOrTrial) {
+  const std::string methods = R"(
+[[method]]
+name = "plain"
+step = { rule = "steady", size = 0.1 }
+[[method]]
+name = "saga"
+gradient = "saga"
+step = { rule = "tuned", of = "steady" }
+[[method]]
+name = "auto"
+step = "auto"
+[tuning]
+budget = 3
+)";
+  const std::string bowls = "seeds = [0, 1]\n" + head + "[problem]\nsource = \"bowls\"\n";
+  // A line of memory for each of five agents, each of one sample.
+  EXPECT_EQ(told_of_memory(bowls + methods), (std::vector<std::string>{"saga 320", "trial of saga", "auto 320"}));
+  EXPECT_EQ(told_of_memory(bowls + "batch = \"all\"\n" + methods), std::vector<std::string>{"trial of saga"});
+  // A linear model needs few numbers.
+  const std::string linear = "seeds = [0, 1]\n" + head + "[problem]\ndimension = 3\nsamples = 4\n";
+  EXPECT_EQ(told_of_memory(linear + methods), std::vector<std::string>{"trial of saga"});
+}
+
 TEST(Registry, ItsEntriesAreRefusedLikeBuiltInOnes) {
   const auto refused = [](const std::string& text, const std::string& from, const std::string& to) {
     std::string changed = text;

@@ -176,6 +176,32 @@ TEST(Solve, ACallbackSeesEveryPointAndEndsTheRun) {
   EXPECT_EQ(seen, (std::vector<Index>{0, 5, 10, 15})) << "the last one is told of as well";
 }
 
+TEST(Solve, TellsOfRowsKeptOfEverySampleBeforeTheFirstPoint) {
+  const ObjectiveProblem problem =
+      test::bowls(std::vector(4, test::Bowl(std::vector<double>(20, 1.0), std::vector<double>(20, 2.0))));
+  std::vector<double> told;
+  SolveOptions options;
+  options.iterations = 3;
+  options.threads = 2;
+  options.on_kept = [&](double bytes) { told.push_back(bytes); };
+  options.callback = [&](const Point&) {
+    told.push_back(0);
+    return true;
+  };
+  const auto first_told = [&](const Value& step, GradientEstimate gradient) {
+    told.clear();
+    options.step = step;
+    options.gradient = gradient;
+    (void)solve(problem, ring(4), options);
+    return told.front();
+  };
+  const Value constant = Value::Table{{"rule", Value("constant")}, {"value", Value(0.1)}};
+  EXPECT_EQ(first_told(constant, GradientEstimate::plain), 0);
+  EXPECT_EQ(first_told(constant, GradientEstimate::lsvrg), 0) << "two models, whatever the number of samples";
+  EXPECT_EQ(first_told(constant, GradientEstimate::saga), 4 * 24 * 8) << "20 numbers, in whole lines";
+  EXPECT_EQ(first_told("auto", GradientEstimate::plain), 4 * 48 * 8) << "a model, a gradient, and whether it is known";
+}
+
 TEST(Solve, StartsWhereItIsTold) {
   const auto problem = fitted(3);
   SolveOptions options;

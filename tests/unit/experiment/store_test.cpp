@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "polyhop/experiment/store.hpp"
 
+#include <SQLiteCpp/SQLiteCpp.h>
 #include <gtest/gtest.h>
 
 #include <array>
@@ -405,12 +406,65 @@ TEST_F(StoreTest, KeepsWhatASearchFound) {
   tuning.iterations = 1234567890123;
   tuning.gradients = 7;
   tuning.seconds = 2.5;
+  tuning.goal = TuningGoal::final_risk_averaged;
   store.save_tuning("a", tuning);
   ASSERT_TRUE(store.tuning("a"));
   EXPECT_EQ(store.tuning("a")->value, 0.017);
   EXPECT_EQ(store.tuning("a")->iterations, 1234567890123);
   EXPECT_EQ(store.tuning("a")->gradients, 7);
   EXPECT_EQ(store.tuning("a")->seconds, 2.5);
+  EXPECT_EQ(store.tuning("a")->goal, TuningGoal::final_risk_averaged);
+}
+
+// Tuned for the experiment's goal, and for another one.
+constexpr const char* two_goals = R"(
+    [[method]]
+    name = "last"
+    step = "tuned"
+    [[method]]
+    name = "first"
+    step = { rule = "tuned", goal = "iterations-to-target" }
+    [tuning]
+    goal = "final-risk"
+    budget = 3
+)";
+
+std::vector<TuningGoal> goals_in(const std::string& folder) {
+  std::vector<TuningGoal> out;
+  for (const Tuning& tuning : load_record(folder, false).tunings) out.push_back(tuning.goal);
+  return out;
+}
+
+TEST_F(StoreTest, KeepsWhatEachConstantIsBestFor) {
+  stored_run(folder, config(two_goals));
+  EXPECT_EQ(goals_in(folder), (std::vector{TuningGoal::final_risk, TuningGoal::iterations_to_target}));
+}
+
+TEST_F(StoreTest, GoalsThatAnOlderStoreLacksAreThoseOfItsExperiment) {
+  const Config c = config(two_goals);
+  stored_run(folder, c);
+  {
+    SQLite::Database database(Store::file_in(folder), SQLite::OPEN_READWRITE);
+    for (const char* table : {"searches", "tunings"}) {
+      database.exec(std::string("ALTER TABLE ") + table + " DROP COLUMN goal");
+    }
+  }
+  const std::vector<TuningGoal> goals = {TuningGoal::final_risk, TuningGoal::iterations_to_target};
+  EXPECT_EQ(goals_in(folder), goals);
+  Store store(folder, Store::Mode::write);
+  RunOptions options;
+  options.store = &store;
+  options.on_trial = [](const std::string&, Index, Index) { ADD_FAILURE() << "it is known"; };
+  const Record again = run(c, options);
+  ASSERT_EQ(again.tunings.size(), 2U);
+  EXPECT_EQ(again.tunings[0].goal, goals[0]);
+  EXPECT_EQ(again.tunings[1].goal, goals[1]);
+}
+
+TEST_F(StoreTest, AGoalThatNobodyKnowsIsDamage) {
+  stored_run(folder, config(two_goals));
+  SQLite::Database(Store::file_in(folder), SQLite::OPEN_READWRITE).exec("UPDATE tunings SET goal = 'glory'");
+  EXPECT_THROW(load_record(folder, false), InputError);
 }
 
 std::string complaint(const std::function<void()>& action) {

@@ -608,7 +608,7 @@ TEST(ResolveTuned, LeavesOtherMethodsAloneAndSearchesNothing) {
 }
 
 TEST(ResolveTuned, TakesWhatAnEarlierSearchFound) {
-  const Config config = small("", "{ rule = \"tuned\", factor = 2.0 }");
+  const Config config = small("", "{ rule = \"tuned\", factor = 2.0, goal = \"final-risk\" }");
   Tuning earlier;
   earlier.value = 0.125;
   earlier.trials = 77;
@@ -621,6 +621,7 @@ TEST(ResolveTuned, TakesWhatAnEarlierSearchFound) {
   control.keep = [](const std::string&, const Tuning&) { FAIL(); };
   const auto tuned = resolve_tuned(config, control);
   EXPECT_EQ(tuned->tunings[0].trials, 77);
+  EXPECT_EQ(tuned->tunings[0].goal, TuningGoal::final_risk) << "whatever the earlier one says";
   EXPECT_EQ(tuned->config.methods[0].rule.options.find("value")->text(), "0.25");
 }
 

@@ -279,6 +279,19 @@ TEST(Ranking, HeadlineComparesTheBestUntunedWithTheBestTuned) {
       "took 14 trial runs.");
 }
 
+TEST(Ranking, HeadlineSaysIfTheConstantIsBestForSomethingElse) {
+  Record found = tuned({cell("constant", {9, 9, 9, 9, 1}), cell("GAP", {9, 9, 1})});
+  found.tunings[0].goal = TuningGoal::final_risk;
+  EXPECT_EQ(headline(found),
+            "'GAP' reached an excess risk of 1 in 0.5x the iterations of the best tuned constant, 'constant' (goal: "
+            "final-risk), whose search took 14 trial runs.");
+  found = tuned({cell("constant", {9, 1}), cell("GAP", {9, 9, 1})});
+  found.tunings[0].goal = TuningGoal::final_risk_averaged;
+  EXPECT_EQ(headline(found),
+            "'constant' (goal: final-risk-averaged), the best tuned constant, reached an excess risk of 1 in 0.5x the "
+            "iterations of 'GAP'; its search took 14 trial runs.");
+}
+
 TEST(Ranking, HeadlineIsTheUsualOneUnlessBothGotThere) {
   const Cell constant = cell("constant", {9, 9, 9, 9, 1});
   EXPECT_EQ(headline(tuned({constant, cell("GAP", {9, 9, 9})})),
@@ -291,13 +304,26 @@ TEST(Ranking, HeadlineIsTheUsualOneUnlessBothGotThere) {
 
 TEST(Ranking, ATableSaysWhatTuningTook) {
   const std::string text = ranking_text(tuned({cell("constant", {9, 9, 1}), cell("GAP", {9, 1})}));
-  EXPECT_NE(text.find("Tuning (not counted above):\n\n"
+  EXPECT_NE(text.find("Tuning (goal: iterations-to-target; not counted above):\n\n"
                       "method    constant  runs  iterations  vectors  evaluations\n"
                       "--------  --------  ----  ----------  -------  -----------\n"
                       "constant     0.125    14       21.3k     170k        42.6k\n"),
             std::string::npos)
       << text;
   EXPECT_EQ(ranking_text(record({cell("GAP", {9, 1})})).find("Tuning"), std::string::npos);
+}
+
+TEST(Ranking, GoalsThatDifferHaveAColumn) {
+  Record found = tuned({cell("constant", {9, 9, 1}), cell("GAP", {9, 1})});
+  found.tunings.push_back({.method = "GAP", .value = 2, .trials = 3, .goal = TuningGoal::final_risk});
+  const std::string text = ranking_text(found);
+  EXPECT_NE(text.find("Tuning (not counted above):\n\n"
+                      "method    constant  runs  iterations  vectors  evaluations  goal\n"
+                      "--------  --------  ----  ----------  -------  -----------  --------------------\n"
+                      "GAP              2     3           0        0            0  final-risk\n"
+                      "constant     0.125    14       21.3k     170k        42.6k  iterations-to-target\n"),
+            std::string::npos)
+      << text;
 }
 
 TEST(Ranking, TablesNumberTheMethodsAndShowADashForNever) {

@@ -18,8 +18,9 @@ using test::make_scoreboard;
 using test::run;
 
 Scoreboard board() {
-  return make_scoreboard({instance("a, b", {run("tuned", 0, 20), run("GAP", 0, 10)}),
-                          instance("c", {run("tuned", 0, 20), run("GAP", 0, -1)})});
+  Record first = instance("a, b", {run("tuned", 0, 20), run("GAP", 0, 10)});
+  first.tunings[0].goal = TuningGoal::final_risk;
+  return make_scoreboard({first, instance("c", {run("tuned", 0, 20), run("GAP", 0, -1)})});
 }
 
 TEST(ScoreboardJson, HoldsMethodsInstancesAndProfiles) {
@@ -32,6 +33,9 @@ TEST(ScoreboardJson, HoldsMethodsInstancesAndProfiles) {
   EXPECT_TRUE(out["methods"][1]["search"].is_null());
   EXPECT_EQ(out["instances"][0]["agents"], 5);
   EXPECT_EQ(out["instances"][0]["baseline"]["step"], 0.125);
+  EXPECT_EQ(out["instances"][0]["baseline"]["goal"], "final-risk");
+  EXPECT_EQ(out["instances"][0]["methods"][0]["search"]["goal"], "final-risk");
+  EXPECT_TRUE(out["instances"][0]["methods"][1]["search"].is_null());
   EXPECT_EQ(out["instances"][0]["methods"][1]["vectors"]["value"], 30);
   EXPECT_EQ(out["profiles"]["methods"][1], "GAP");
   EXPECT_EQ(out["profiles"]["iterations"]["ratios"][0], json({1.0, 2.0}));
@@ -51,6 +55,9 @@ TEST(ScoreboardCsv, HasOneLineForEachMethodOnEachInstance) {
             std::string::npos)
       << text;
   EXPECT_NE(text.find(",inf,inf,0.5,5,inf,inf,"), std::string::npos) << text;
+  EXPECT_NE(text.find(",goal,baseline_goal\n\"a, b\",tuned,"), std::string::npos) << text;
+  EXPECT_NE(text.find(",final-risk,final-risk\n\"a, b\",GAP,"), std::string::npos) << text;
+  EXPECT_NE(text.find(",,final-risk\nc,tuned,"), std::string::npos) << text;
 }
 
 }  // namespace

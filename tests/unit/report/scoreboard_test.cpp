@@ -209,9 +209,9 @@ Record searched_instance(std::vector<Cell> cells, const std::vector<std::array<s
   Value::Array list;
   for (const auto& [name, algorithm, goal] : methods) {
     out.tunings.push_back(test::tuning(name, 1));
-    list.push_back(Value::Table{{"name", Value(name)},
-                                {"algorithm", Value(algorithm)},
-                                {"step", Value::Table{{"rule", Value("tuned")}, {"goal", Value(goal)}}}});
+    out.tunings.back().goal = Codec<TuningGoal>::read(Value(goal));
+    list.push_back(Value::Table{
+        {"name", Value(name)}, {"algorithm", Value(algorithm)}, {"step", Value::Table{{"rule", Value("tuned")}}}});
   }
   out.config["method"] = list;
   return out;

@@ -107,7 +107,9 @@ TEST(ScoreboardMarkdown, HasATableForEachScore) {
                             "Final excess risk", "Final excess risk, averaged iterates", "Diverged runs"}) {
     EXPECT_TRUE(holds(text, std::string("\n## ") + title + "\n\n")) << title;
   }
-  EXPECT_TRUE(holds(text, "| a | 5 | ring | logistic | 2 | 0.001 | 0 | 0.125 | 7 | 700 | 2.1k |\n")) << text;
+  EXPECT_TRUE(
+      holds(text, "| a | 5 | ring | logistic | 2 | 0.001 | 0 | 0.125 | iterations-to-target | 7 | 700 | 2.1k |\n"))
+      << text;
   EXPECT_TRUE(holds(text, "| b | 1 | - |\n"));
   EXPECT_TRUE(holds(text, "| geometric mean | 1 | (0.5) 1/2 |\n"));
   EXPECT_TRUE(holds(text, "    polyhop run x\n"));

@@ -29,6 +29,7 @@ Record record() {
   tuning.value = 0.5;
   tuning.trials = 14;
   tuning.vectors = 9007199254740993;
+  tuning.goal = TuningGoal::final_risk;
   out.tunings = {tuning};
   out.provenance = {{"version", "1.2.3"}, {"compiler", "g++"}};
   return out;
@@ -105,6 +106,7 @@ TEST(SummaryJson, HoldsRunsTuningsAndConfig) {
   EXPECT_TRUE(summary["runs"][4]["iterations"].is_null());
   EXPECT_EQ(summary["tunings"][0]["trials"], 14);
   EXPECT_EQ(summary["tunings"][0]["vectors"], 9007199254740993);
+  EXPECT_EQ(summary["tunings"][0]["goal"], "final-risk");
   EXPECT_EQ(summary["config"]["graph"]["agents"], 3);
   EXPECT_EQ(summary["config"]["graph"]["file"], "a\"b");
   EXPECT_EQ(summary["config"]["method"][0]["step"]["value"], 0.5);

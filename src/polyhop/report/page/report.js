@@ -983,6 +983,7 @@ function showTables() {
       [
         ["Method", (t) => t.method, true],
         ["Constant found", (t) => significant(t.value)],
+        ["Goal", (t) => t.goal, true],
         ["Trial runs", (t) => amount(t.trials)],
         ["Iterations", (t) => amount(t.iterations)],
         ["Vectors", (t) => amount(t.vectors)],

@@ -369,6 +369,7 @@ function showTables() {
       [
         ["Instance and baseline", (i) => noted(i.name, i.baseline.method), true],
         ["Step found", (i) => significant(i.baseline.step)],
+        ["Goal", (i) => i.baseline.goal, true],
         ["Trial runs", (i) => amount(i.baseline.trials)],
         ["Iterations", (i) => amount(i.baseline.iterations)],
         ["Vectors", (i) => amount(i.baseline.vectors)],
