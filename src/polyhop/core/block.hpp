@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -248,23 +249,44 @@ inline SomeColumns piece(const VectorType& type, Index p) {
 inline const void* from_column(const void* row, Index column, Element element) {
   return static_cast<const std::byte*>(row) + column * bytes_of(element);
 }
+/// Calls use(rows, k, n) for a few rows at a time: where the columns of the n rows from row k on begin.
+template <class Use>
+void from_column(const void* const* x, Index count, Index column, Element element, Use use) {
+  constexpr Index most = 64;
+  const void* rows[most];
+  for (Index k = 0; k < count; k += most) {
+    const Index some = std::min(most, count - k);
+    for (Index n = 0; n < some; ++n) rows[n] = from_column(x[k + n], column, element);
+    use(rows, k, some);
+  }
+}
 /// Some columns of x - diag(mu) y: the rows of out from `first` on, which begin with them.
 inline void descend(const Rows& x, std::span<const double> mu, const Gradients& y, const SomeColumns& columns,
                     Rows& out, Index first) {
   if (x.element() != y.element) refuse_element(y.element);
   with_element(x.element(), [&](auto zero) {
     using T = decltype(zero);
-    constexpr Index most = 64;
-    double factors[most];
-    const void* rows[most];
-    for (Index k = 0; k < x.rows(); k += most) {
-      const Index count = std::min(most, x.rows() - k);
-      for (Index n = 0; n < count; ++n) {
-        factors[n] = -mu[k + n] * y.scale[k + n];
-        rows[n] = from_column(y.row[k + n], columns.first, y.element);
-      }
-      kernels::add_scaled_rows(factors, rows, x.as<T>(k) + columns.first, x.stride(), count, columns.size(),
+    std::array<double, 64> factors;
+    from_column(y.row.data(), x.rows(), columns.first, y.element, [&](const void* const* rows, Index k, Index count) {
+      for (Index n = 0; n < count; ++n) factors[n] = -mu[k + n] * y.scale[k + n];
+      kernels::add_scaled_rows(factors.data(), rows, x.as<T>(k) + columns.first, x.stride(), count, columns.size(),
                                out.as<T>(first + k), out.stride());
+    });
+  });
+}
+/// Some columns of x, or of diag(c) y: the rows of out from `first` on begin with them.
+inline void copy_rows(const Rows& x, const SomeColumns& columns, Rows& out, Index first) {
+  const auto bytes = static_cast<std::size_t>(Rows::padded(columns.size(), x.element()) * bytes_of(x.element()));
+  for (Index k = 0; k < x.rows(); ++k) {
+    std::memcpy(out.place(first + k), from_column(x.place(k), columns.first, x.element()), bytes);
+  }
+}
+inline void write_out(const Gradients& y, const SomeColumns& columns, Rows& out, Index first,
+                      std::span<const double> c) {
+  with_element(out.element(), [&](auto zero) {
+    using T = decltype(zero);
+    for (Index k = 0; k < y.size(); ++k) {
+      kernels::scale(c[k] * y.scale[k], y.at<T>(k) + columns.first, out.as<T>(first + k), columns.size());
     }
   });
 }
@@ -272,13 +294,21 @@ inline void descend(const Rows& x, std::span<const double> mu, const Gradients& 
 inline void multiply_rows(const void* const* x, const Rows& w, const SomeColumns& columns, double* out) {
   with_element(w.element(), [&](auto zero) {
     using T = decltype(zero);
-    constexpr Index most = 64;
-    const void* rows[most];
-    for (Index k = 0; k < w.rows(); k += most) {
-      const Index count = std::min(most, w.rows() - k);
-      for (Index n = 0; n < count; ++n) rows[n] = from_column(x[k + n], columns.first, w.element());
+    from_column(x, w.rows(), columns.first, w.element(), [&](const void* const* rows, Index k, Index count) {
       kernels::dot_rows(rows, w.as<T>(k) + columns.first, w.stride(), count, columns.size(), out + k);
-    }
+    });
+  });
+}
+/// The same with row k of y less row k of z, rounded; one row of y is everyone's.
+inline void dot_differences(const void* const* x, const Rows& y, const Rows& z, const SomeColumns& columns,
+                            double* out) {
+  const Index stride = y.rows() == 1 ? 0 : y.stride();
+  with_element(z.element(), [&](auto zero) {
+    using T = decltype(zero);
+    from_column(x, z.rows(), columns.first, z.element(), [&](const void* const* rows, Index k, Index count) {
+      kernels::dot_difference_rows(rows, y.as<T>() + k * stride + columns.first, stride, z.as<T>(k) + columns.first,
+                                   z.stride(), count, columns.size(), out + k);
+    });
   });
 }
 

@@ -309,7 +309,7 @@ void GraphAwarePolyak::bound(const Iterate& at, std::span<const double> optimal,
   }
   // y_k.(w - (B X)_k), from the difference, which shrinks as agents agree; w = w^o gives c_k itself.
   const bool known = options_.bound == Bound::oracle;
-  at.y().dot_differences(known ? minimiser_ : at.w(), mixed_, cbar_);
+  network.dot_differences(at.y(), known ? minimiser_ : at.w(), mixed_, cbar_);
   for (std::size_t k = 0; !known && k < cbar_.size(); ++k) {
     const double slope = cbar_[k];
     const double gap = optimal[k] - at.values()[k];

@@ -46,29 +46,92 @@ void ColumnCrew::add_pieces(Index first, std::span<double> out) {
   }
 }
 
-// In strips of columns, so that those of all agents stay in the first cache from the steps to the sums.
-void ColumnCrew::step(const Step& mine) {
+template <class Work>
+void ColumnCrew::each_strip(Work work) {
   constexpr Index lines = 8;
   const Index line = Rows::line_of(vectors_.element);
-  shared_.posts[number_].step = mine;
-  meet_();
-  if (moved_.rows() == 0) moved_ = Rows(matrix_.agents(), lines * line, 0, vectors_.element);
+  if (sent_.rows() == 0) sent_ = Rows(matrix_.agents(), lines * line, 0, vectors_.element);
   const Index end = piece(vectors_, last_ - 1).last;
   for (SomeColumns strip{piece(vectors_, first_).first, 0}; strip.first < end; strip.first = strip.last) {
     strip.last = std::min(end, strip.first + lines * line);
-    // Behind the last column of all there are zeros, even if a step is not finite.
-    if (strip.size() % line != 0) moved_ = moved_.zeros(moved_.rows());
+    // Behind the last column of all there are zeros, even if a number before them is not finite.
+    for (Index k = 0; strip.size() % line != 0 && k < sent_.rows(); ++k) clear_row(sent_, k);
+    work(strip);
+  }
+}
+
+void ColumnCrew::step(const Sums& sums, const Step& mine) {
+  shared_.posts[number_].sums = sums;
+  shared_.posts[number_].step = mine;
+  meet_();
+  each_strip([&](const SomeColumns& strip) {
     for (std::size_t b = 0; b < shared_.posts.size(); ++b) {
       const Step& step = shared_.posts[b].step;
-      descend(*step.w, step.mu, *step.g, strip, moved_, blocks_[b].first);
+      descend(*step.w, step.mu, *step.g, strip, sent_, blocks_[b].first);
     }
     for (const Shared::Post& post : shared_.posts) {
-      for (const auto& which : post.step.agents) {
-        combine(post.step.links, which, moved_, strip, *post.step.w, post.step.mean);
+      for (const auto& which : post.sums.agents) {
+        combine(post.sums.links, which, sent_, strip, *post.step.w, post.step.mean);
       }
+    }
+  });
+  meet_();
+}
+
+// `write(post, strip, first)` writes what a block's agents send, to sent_ from its row `first` on.
+template <class Write>
+void ColumnCrew::combine_twice(Write write) {
+  meet_();
+  each_strip([&](const SomeColumns& strip) {
+    if (relayed_.rows() == 0) relayed_ = sent_.zeros(sent_.rows());
+    for (std::size_t b = 0; b < shared_.posts.size(); ++b) write(shared_.posts[b], strip, blocks_[b].first);
+    for (std::size_t b = 0; b < shared_.posts.size(); ++b) {
+      for (const auto& which : shared_.posts[b].sums.agents) {
+        combine(shared_.posts[b].sums.links, which, sent_, relayed_, {}, blocks_[b].first);
+      }
+    }
+    for (const Shared::Post& post : shared_.posts) {
+      for (const auto& which : post.sums.agents) combine(post.sums.links, which, relayed_, strip, *post.out, {});
+    }
+  });
+  meet_();
+}
+
+void ColumnCrew::combine_twice(const Sums& sums, const Rows& x, Rows& out) {
+  Shared::Post& mine = shared_.posts[number_];
+  mine.sums = sums;
+  mine.w = &x;
+  mine.out = &out;
+  combine_twice([&](const Shared::Post& post, const SomeColumns& strip, Index first) {
+    copy_rows(*post.w, strip, sent_, first);
+  });
+}
+
+void ColumnCrew::combine_twice(const Sums& sums, std::span<const double> c, const Gradients& g, Rows& out) {
+  Shared::Post& mine = shared_.posts[number_];
+  mine.sums = sums;
+  mine.step = {nullptr, c, &g, {}};
+  mine.out = &out;
+  combine_twice([&](const Shared::Post& post, const SomeColumns& strip, Index first) {
+    write_out(*post.step.g, strip, sent_, first, post.step.mu);
+  });
+}
+
+void ColumnCrew::dot_differences(const void* const* x, const Rows& y, const Rows& z, std::span<double> out) {
+  make_room(matrix_.agents());
+  Shared::Post& mine = shared_.posts[number_];
+  mine.x = x;
+  mine.w = &y;
+  mine.minus = &z;
+  meet_();
+  for (Index p = first_; p < last_; ++p) {
+    for (std::size_t b = 0; b < shared_.posts.size(); ++b) {
+      const Shared::Post& post = shared_.posts[b];
+      polyhop::dot_differences(post.x, *post.w, *post.minus, piece(vectors_, p), sums(p) + blocks_[b].first);
     }
   }
   meet_();
+  add_pieces(blocks_[number_].first, out);
 }
 
 void ColumnCrew::multiply_rows(const void* const* x, const Rows& w, double* out) {

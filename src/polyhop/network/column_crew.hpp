@@ -27,22 +27,28 @@ namespace polyhop {
 /// same. What crosses between threads is one number for each sum and piece. Every call is made by all threads.
 class ColumnCrew final : public ReachProducts {
  public:
-  /// What a thread's own block brings to w <- A (w - diag(mu) g).
+  /// Sums over neighbours: the links of a thread's own block, and its agents.
+  struct Sums {
+    SparseView links;
+    std::array<std::span<const std::int32_t>, 2> agents;
+  };
+  /// What the block brings to w <- A (w - diag(mu) g).
   struct Step {
     Rows* w = nullptr;
     std::span<const double> mu;
     const Gradients* g = nullptr;
     BlendedRows mean;
-    SparseView links;
-    std::array<std::span<const std::int32_t>, 2> agents;
   };
   /// What all threads of a run know of each other.
   struct Shared {
     explicit Shared(Index workers) : posts(workers) {}
     struct Post {
+      Sums sums;
       Step step;
+      Rows* out = nullptr;
       const void* const* x = nullptr;  // what is multiplied, a row for each agent of the block,
-      const Rows* w = nullptr;         // and by what
+      const Rows* w = nullptr;         // and by what,
+      const Rows* minus = nullptr;     // less this
     };
     std::vector<Post> posts;
     MeteredVector<double> sums;  // by piece
@@ -56,7 +62,13 @@ class ColumnCrew final : public ReachProducts {
   ColumnCrew(const CombinationMatrix& matrix, std::span<const Block> blocks, Index number, VectorType vectors,
              Shared& shared, std::function<void()> meet);
 
-  void step(const Step& mine);
+  void step(const Sums& sums, const Step& mine);
+  /// out = A A x
+  void combine_twice(const Sums& sums, const Rows& x, Rows& out);
+  /// out = A A diag(c) g
+  void combine_twice(const Sums& sums, std::span<const double> c, const Gradients& g, Rows& out);
+  /// out[k] = x[k] . (row k of y - row k of z); one row of y is everyone's.
+  void dot_differences(const void* const* x, const Rows& y, const Rows& z, std::span<double> out);
   /// out[k] = x[k] . row k of w
   void multiply_rows(const void* const* x, const Rows& w, double* out);
   /// out[e] = x_k . x_l over the two-hop pattern of the block.
@@ -69,6 +81,11 @@ class ColumnCrew final : public ReachProducts {
   void multiply(const void* const* x, const Reach& reach, double* out) override;
 
  private:
+  /// Calls work(columns) for strips of this thread's columns that stay in the first cache in all agents' rows.
+  template <class Work>
+  void each_strip(Work work);
+  template <class Write>
+  void combine_twice(Write write);
   void make_room(Index numbers);
   [[nodiscard]] double* sums(Index piece) { return shared_.sums.data() + piece * room_; }
   void add_pieces(Index first, std::span<double> out);
@@ -91,7 +108,7 @@ class ColumnCrew final : public ReachProducts {
   const Rows* held_ = nullptr;
   PairTiles symmetric_;
   PairTiles all_;
-  Rows moved_;  // w - diag(mu) g in a few columns
+  Rows sent_, relayed_;  // a strip of all agents' rows
   std::vector<const void*> x_, y_;
 };
 

@@ -169,13 +169,20 @@ void Network::combine_mail(const Message& message, Rows& out, const BlendedRows&
 void Network::step_by_columns(ColumnCrew& crew, Rows& w, std::span<const double> mu, const Gradients& g,
                               const BlendedRows& also) {
   count({.hops = 1, .vectors = 1});
-  crew.step({&w, mu, &g, also, near_.view(), {interior_, boundary_}});
+  crew.step(sums_of_crew(), {&w, mu, &g, also});
 }
 
 void Network::multiply(const void* const* x, const Rows& w, Strip strip, double* out) {
   const bool is_whole = strip.first == 0 && strip.last == block_.size();
-  ColumnCrew* const crew = is_whole && door_ == nullptr ? this->crew() : nullptr;
+  ColumnCrew* const crew = is_whole ? free_crew() : nullptr;
   crew == nullptr ? RowProducts::multiply(x, w, strip, out) : crew->multiply_rows(x, w, out);
+}
+
+void Network::dot_differences(const Gradients& g, const Rows& x, const Rows& y, std::span<double> out) {
+  ColumnCrew* const crew = free_crew();
+  if (crew == nullptr) return g.dot_differences(x, y, out);
+  crew->dot_differences(g.row.data(), x, y, out);
+  for (Index k = 0; k < g.size(); ++k) out[k] *= g.scale[k];
 }
 
 void Network::combine(const Rows& x, Rows& out) {
@@ -212,12 +219,20 @@ void Network::combine_mail_twice(Write write, Rows& out) {
 }
 
 void Network::combine_twice(const Rows& x, Rows& out) {
+  if (ColumnCrew* const crew = free_crew(); crew != nullptr) {
+    for (int hop = 0; hop < 2; ++hop) count({.hops = 1, .vectors = 1});
+    return crew->combine_twice(sums_of_crew(), x, out);
+  }
   if (door_ == nullptr) return combine_mail_twice([&](Rows& sent) { copy_block(x, sent); }, out);
   combine(x, out);
   combine(out, out);
 }
 
 void Network::combine_twice(std::span<const double> c, const Gradients& g, Rows& out) {
+  if (ColumnCrew* const crew = free_crew(); crew != nullptr) {
+    for (int hop = 0; hop < 2; ++hop) count({.hops = 1, .vectors = 1});
+    return crew->combine_twice(sums_of_crew(), c, g, out);
+  }
   if (door_ == nullptr) return combine_mail_twice([&](Rows& sent) { write_out(g, sent, own(0), c); }, out);
   combine(c, g, out);
   combine(out, out);
@@ -487,7 +502,7 @@ Reach Network::lists(const Rows* w, const Gradients& y, SampleProducts& memory, 
   const bool may_remember = of_samples && door_ == nullptr;
   if (may_remember && memory.state_ == SampleProducts::State::undecided) remember(*y.samples, memory);
   const bool remembered = may_remember && memory.is_made();
-  ColumnCrew* const crew = may_remember ? this->crew() : nullptr;
+  ColumnCrew* const crew = of_samples ? free_crew() : nullptr;
   const int points = w != nullptr ? 1 : 0;
   const Message counted{.hops = 2, .vectors = points + 1, .scalars = of_samples ? 1 : 0};
   Message carried = counted;

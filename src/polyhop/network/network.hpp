@@ -152,6 +152,8 @@ class Network : public RowProducts {
   }
 
   void multiply(const void* const* x, const Rows& w, Strip strip, double* out) final;
+  /// out[k] = g_k . (x_k - y_k), as g gives it. No messages, but all workers call it.
+  void dot_differences(const Gradients& g, const Rows& x, const Rows& y, std::span<double> out);
 
   /// For decisions of all workers before a run.
   void set_up_with(Collective& collective) { collective_ = &collective; }
@@ -212,8 +214,8 @@ class Network : public RowProducts {
   template <class Evaluate>
   void adapt_combine(Rows& w, std::span<const double> mu, Strip strip, const Evaluate& evaluate,
                      const BlendedRows& also) {
-    if (ColumnCrew* const by_columns = door_ == nullptr ? crew() : nullptr; by_columns != nullptr) {
-      return step_by_columns(*by_columns, w, mu, evaluate(Strip{0, w.rows()}), also);
+    if (ColumnCrew* const crew = free_crew(); crew != nullptr) {
+      return step_by_columns(*crew, w, mu, evaluate(Strip{0, w.rows()}), also);
     }
     const Message message{.hops = 1, .vectors = 1};
     Rows& mail = outbox(message).vectors[0];
@@ -224,6 +226,9 @@ class Network : public RowProducts {
     }
     combine_mail(message, w, also);
   }
+  /// A door has to see every row that passes from one agent to another.
+  [[nodiscard]] ColumnCrew* free_crew() { return door_ == nullptr ? crew() : nullptr; }
+  [[nodiscard]] ColumnCrew::Sums sums_of_crew() const { return {near_.view(), {interior_, boundary_}}; }
   void step_by_columns(ColumnCrew& crew, Rows& w, std::span<const double> mu, const Gradients& g,
                        const BlendedRows& also);
   Delivery exchange(const Message& message) { return exchange(message, message); }
