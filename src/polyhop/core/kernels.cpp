@@ -511,8 +511,8 @@ POLYHOP_INLINE void tile_of(const T* const* x, const T* const* y, const TilePiec
 #pragma GCC unroll 6
   for (; p + 4 <= products; p += 4) {
     const Quad four = totals(quad(p), quad(p + 1), quad(p + 2), quad(p + 3));
-    if constexpr (breadth == 4) {
-      store(now.is_first ? four : load<32>(&product(p)) + four, &product(p));
+    if (stride == breadth) {
+      store(now.is_first ? four : load<32>(out + p) + four, out + p);
     } else {
 #pragma GCC unroll 4
       for (int n = 0; n < 4; ++n) product(p + n) = now.is_first ? four[n] : product(p + n) + four[n];

@@ -72,7 +72,7 @@ struct Plan {
   }
   void end_panel() {
     const Index products = static_cast<Index>(place.size()) - panels.back().place;
-    if (products == 0 && panels.size() > 1) return;
+    if (products == 0) return;
     panels.push_back({static_cast<Index>(code.size()), static_cast<Index>(place.size())});
     most = std::max(most, products);
   }
@@ -109,18 +109,17 @@ class Planner {
       }
       in_pieces(std::span(std::as_const(rows)), cut_.rows, [&](auto some_rows) {
         in_pieces(std::span(std::as_const(slots)), cut_.slots,
-                  [&](auto some_slots) { take_rectangle(some_rows, some_slots, false); });
+                  [&](auto some_slots) { take_rectangle(some_rows, some_slots); });
       });
     }
   }
   // Where a pattern is dense, by groups of rows.
   void take_blocks() {
-    const std::vector<std::int32_t> slots = numbers(slots_);
-    each_group([&](auto some) { take_rectangle(some, slots, true); });
+    each_group([&](auto some) { take_block(some); });
   }
   // What is left, by groups of rows.
   void take_rest() {
-    if (left_ > 0 || plan.panels.size() == 1) each_group([&](auto some) { take_group(some); });
+    if (left_ > 0) each_group([&](auto some) { take_group(some); });
   }
 
   [[nodiscard]] std::int32_t slots() const { return slots_; }
@@ -140,57 +139,81 @@ class Planner {
     }
   }
 
-  static std::vector<std::int32_t> numbers(std::size_t count) {
-    std::vector<std::int32_t> out(count);
-    std::iota(out.begin(), out.end(), 0);
-    return out;
-  }
   template <class Use>
   void each_group(Use use) {
-    const std::vector<std::int32_t> rows = numbers(left_in_row_.size());
-    in_pieces(std::span(rows), cut_.rows, use);
+    std::vector<std::int32_t> rows(left_in_row_.size());
+    std::iota(rows.begin(), rows.end(), 0);
+    in_pieces(std::span(std::as_const(rows)), cut_.rows, use);
   }
 
-  // All products of some rows with some slots, up to six rows at a time. A gap would cost more than a product that was
-  // taken before, which is computed once more, with the same bits. With `gaps`, columns of which half is needed are
-  // filled with products that nobody asked for; without, only those that are in the pattern as a whole are taken.
-  void take_rectangle(std::span<const std::int32_t> rows, std::span<const std::int32_t> slots, bool gaps) {
-    for (std::size_t n = 0; n < slots.size(); ++n) column_of_[slots[n]] = 1 + static_cast<std::int32_t>(n);
-    bool any_row = false;
-    Index& fetched = gaps ? fetched_by_tiles_ : fetched_by_panels_;
+  // The products of some rows with some slots, up to six rows at a time, as far as the pattern has all of a column.
+  void take_rectangle(std::span<const std::int32_t> rows, std::span<const std::int32_t> slots) {
     used_.assign(slots.size(), 0);
     in_pieces(rows, kernels::max_tile_height, [&](std::span<const std::int32_t> some) {
-      const std::size_t height = some.size();
-      entries_.resize(height * slots.size());
-      open_.assign(slots.size(), 0);
-      for (std::size_t n = 0; n < height; ++n) {
-        for (std::size_t column = 0; column < slots.size(); ++column) {
-          entries_[column * height + n] = {slots[column], some[n], -1};
-        }
-        for (Index e = pattern_.offset[some[n]]; e < pattern_.offset[some[n] + 1]; ++e) {
-          const std::int32_t column = column_of_[pattern_.slot[e]];
-          if (column == 0) continue;
-          entries_[(column - 1) * height + n] = {pattern_.slot[e], some[n], static_cast<std::int32_t>(e)};
-          if (is_taken_[e] == 0) ++open_[column - 1];
-        }
-      }
-      columns_.clear();
-      for (std::size_t n = 0; n < slots.size(); ++n) {
-        const Column column(entries_.data() + n * height, height);
-        const bool is_whole = std::ranges::find(column, -1, &Entry::place) == column.end();
-        if (open_[n] == 0 || !(gaps ? 2 * open_[n] >= height : is_whole)) continue;
-        columns_.push_back(column);
-        used_[n] = 1;
-        for (const Entry& entry : column) take(entry);
-      }
-      in_pieces(std::span(std::as_const(columns_)), kernels::max_tile_breadth,
-                [&](std::span<const Column> tile) { plan.add({tile}); });
-      if (columns_.empty()) return;
-      any_row = true;
-      fetched += static_cast<Index>(height) + (gaps ? std::ssize(columns_) : 0);
+      take_tiles(some, slots, false);
+      if (!columns_.empty()) fetched_by_panels_ += std::ssize(some);
     });
-    if (!gaps) fetched += std::ranges::count(used_, 1);
-    if (any_row) plan.end_panel();
+    fetched_by_panels_ += std::ranges::count(used_, 1);
+    plan.end_panel();
+  }
+
+  // The products of up to six rows at a time with all slots that at least half of them meet. The rest of these columns
+  // is computed for nothing: tiles as large as registers allow gain more.
+  void take_block(std::span<const std::int32_t> rows) {
+    std::vector<std::int32_t> slots;
+    in_pieces(rows, kernels::max_tile_height, [&](std::span<const std::int32_t> some) {
+      slots.clear();
+      each_left(some, [&](Index e) {
+        const std::int32_t slot = pattern_.slot[e];
+        if (++column_of_[slot] == (std::ssize(some) + 1) / 2) slots.push_back(slot);
+      });
+      each_left(some, [&](Index e) { column_of_[pattern_.slot[e]] = 0; });
+      std::ranges::sort(slots);
+      used_.assign(slots.size(), 0);
+      take_tiles(some, slots, true);
+      if (!columns_.empty()) fetched_by_tiles_ += std::ssize(some) + std::ssize(columns_);
+    });
+    plan.end_panel();
+  }
+
+  // Calls use(e) for the entries of some rows that were not taken yet.
+  template <class Use>
+  void each_left(std::span<const std::int32_t> rows, Use use) {
+    for (const std::int32_t r : rows) {
+      for (Index e = pattern_.offset[r]; left_in_row_[r] > 0 && e < pattern_.offset[r + 1]; ++e) {
+        if (is_taken_[e] == 0) use(e);
+      }
+    }
+  }
+
+  // A product that was taken before is computed once more, with the same bits, where a gap would cost more.
+  void take_tiles(std::span<const std::int32_t> rows, std::span<const std::int32_t> slots, bool gaps) {
+    for (std::size_t n = 0; n < slots.size(); ++n) column_of_[slots[n]] = 1 + static_cast<std::int32_t>(n);
+    const std::size_t height = rows.size();
+    entries_.resize(height * slots.size());
+    open_.assign(slots.size(), 0);
+    for (std::size_t n = 0; n < height; ++n) {
+      for (std::size_t column = 0; column < slots.size(); ++column) {
+        entries_[column * height + n] = {slots[column], rows[n], -1};
+      }
+      for (Index e = pattern_.offset[rows[n]]; e < pattern_.offset[rows[n] + 1]; ++e) {
+        const std::int32_t column = column_of_[pattern_.slot[e]];
+        if (column == 0) continue;
+        entries_[(column - 1) * height + n] = {pattern_.slot[e], rows[n], static_cast<std::int32_t>(e)};
+        if (is_taken_[e] == 0) ++open_[column - 1];
+      }
+    }
+    columns_.clear();
+    for (std::size_t n = 0; n < slots.size(); ++n) {
+      const Column column(entries_.data() + n * height, height);
+      const bool is_whole = std::ranges::find(column, -1, &Entry::place) == column.end();
+      if (open_[n] == 0 || (!gaps && !is_whole)) continue;
+      columns_.push_back(column);
+      used_[n] = 1;
+      for (const Entry& entry : column) take(entry);
+    }
+    in_pieces(std::span(std::as_const(columns_)), kernels::max_tile_breadth,
+              [&](std::span<const Column> tile) { plan.add({tile}); });
     for (const std::int32_t slot : slots) column_of_[slot] = 0;
   }
 
@@ -198,12 +221,10 @@ class Planner {
   void take_group(std::span<const std::int32_t> rows) {
     entries_.clear();
     for (const std::int32_t r : rows) {
-      for (Index e = pattern_.offset[r]; left_in_row_[r] > 0 && e < pattern_.offset[r + 1]; ++e) {
-        const Entry entry{pattern_.slot[e], r, static_cast<std::int32_t>(e)};
-        if (is_taken_[e] != 0) continue;
-        take(entry);
-        entries_.push_back(entry);
-      }
+      each_left({&r, 1}, [&](Index e) {
+        entries_.push_back({pattern_.slot[e], r, static_cast<std::int32_t>(e)});
+        take(entries_.back());
+      });
     }
     std::ranges::sort(entries_, {}, [](const Entry& e) { return std::tuple(e.slot, e.row); });
     columns_.clear();

@@ -26,9 +26,10 @@ struct SlotSets {
 /// How the dot products over a sparse pattern are computed: a plan, made once, of tiles that share loaded rows. The
 /// entries are taken in panels. If rows come from far away, a panel is a rectangle of a few rows and slots of a set,
 /// which all meet: its tiles are as large as registers allow, and what another panel has computed is computed again if
-/// it would leave a gap. Otherwise a panel holds the entries of a group of rows: up to four of them that meet a slot
-/// make a column, columns with the same rows make a tile, and tiles with the same rows follow each other, so that these
-/// stay in the first cache. Every product has the same bits as kernels::dot, whatever the plan.
+/// it would leave a gap. Otherwise a panel holds the entries of a group of rows. Where it is dense, six rows make a
+/// column with each slot that half of them meet. Of the rest, up to four rows that meet a slot make a column, columns
+/// with the same rows make a tile, and tiles with the same rows follow each other, so that these stay in the first
+/// cache. Every product has the same bits as kernels::dot, whatever the plan.
 class PairTiles final : public ReachProducts {
  public:
   /// Where a panel begins in the code, and its products.
