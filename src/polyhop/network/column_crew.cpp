@@ -31,9 +31,10 @@ ColumnCrew::ColumnCrew(const CombinationMatrix& matrix, std::span<const Block> b
       shared_(shared),
       meet_(std::move(meet)) {}
 
-// For so many sums of each piece.
+// For so many sums of each piece. Nobody reads the sums before while they move.
 void ColumnCrew::make_room(Index numbers) {
   if (numbers <= room_) return;
+  meet_();
   const std::lock_guard lock(shared_.mutex);
   if (static_cast<Index>(shared_.sums.size()) < numbers * count_) shared_.sums.resize(numbers * count_);
   room_ = numbers;
