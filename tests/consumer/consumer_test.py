@@ -16,10 +16,11 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 import unittest
 
 SOURCE, BUILD, CMAKE = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3]
+sys.path.insert(0, str(SOURCE / "tests" / "cli"))
+import _held_run  # noqa: E402
 HERE = SOURCE / "tests" / "consumer"
 WORK = BUILD / "consumer"
 PREFIX = WORK / "prefix"
@@ -152,13 +153,10 @@ class Consumer(unittest.TestCase):
         untuned.write_text(re.sub(r'\[\[method\]\]\nname = "shy, tuned".*?\n\n', "", text, flags=re.S), encoding="utf-8")
         longer = ["run", untuned, "--quiet", "--set", "iterations=60000", "--set", "record_every=3000"]
         run(command, *longer, "-o", out["longer"])
-        begun = subprocess.Popen([str(c) for c in (command, *longer, "-o", out["begun"], "--threads", "1", "--set",
-                                                   "checkpoint_every=0.01")], stdout=subprocess.DEVNULL)
-        while begun.poll() is None and not (out["begun"] / "experiment.sqlite").exists():
-            time.sleep(0.01)
-        time.sleep(0.5)
-        begun.send_signal(signal.SIGINT)
-        self.assertEqual(begun.wait(), 130)
+        begun = _held_run.held(self, [str(c) for c in (command, *longer, "-o", out["begun"], "--threads", "1", "--set",
+                                                       "checkpoint_every=0.01")], out["begun"])
+        _held_run.interrupted(begun, signal.SIGINT)
+        self.assertEqual(begun.returncode, 130)
         run(command, *longer, "-o", out["begun"], "--threads", "2")
         self.assertEqual(curves("begun"), curves("longer"))
         if WITH_MPI:
