@@ -118,36 +118,36 @@ void ColumnCrew::combine_twice(const Sums& sums, std::span<const double> c, cons
   });
 }
 
-void ColumnCrew::dot_differences(const void* const* x, const Rows& y, const Rows& z, std::span<double> out) {
+// out = sums along the rows of the block's agents; `sum(post, columns, out)` is a block's sums in a piece.
+template <class Sum>
+void ColumnCrew::sum_rows(Sum sum, double* out) {
   make_room(matrix_.agents());
-  Shared::Post& mine = shared_.posts[number_];
-  mine.x = x;
-  mine.w = &y;
-  mine.minus = &z;
   meet_();
   for (Index p = first_; p < last_; ++p) {
     for (std::size_t b = 0; b < shared_.posts.size(); ++b) {
-      const Shared::Post& post = shared_.posts[b];
-      polyhop::dot_differences(post.x, *post.w, *post.minus, piece(vectors_, p), sums(p) + blocks_[b].first);
-    }
-  }
-  meet_();
-  add_pieces(blocks_[number_].first, out);
-}
-
-void ColumnCrew::multiply_rows(const void* const* x, const Rows& w, double* out) {
-  make_room(matrix_.agents());
-  shared_.posts[number_].x = x;
-  shared_.posts[number_].w = &w;
-  meet_();
-  for (Index p = first_; p < last_; ++p) {
-    for (std::size_t b = 0; b < shared_.posts.size(); ++b) {
-      const Shared::Post& post = shared_.posts[b];
-      polyhop::multiply_rows(post.x, *post.w, piece(vectors_, p), sums(p) + blocks_[b].first);
+      sum(shared_.posts[b], piece(vectors_, p), sums(p) + blocks_[b].first);
     }
   }
   meet_();
   add_pieces(blocks_[number_].first, {out, static_cast<std::size_t>(blocks_[number_].size())});
+}
+
+void ColumnCrew::dot_differences(const void* const* x, const Rows& y, const Rows& z, double* out) {
+  Shared::Post& mine = shared_.posts[number_];
+  mine.x = x;
+  mine.w = &y;
+  mine.minus = &z;
+  sum_rows([](const Shared::Post& post, const SomeColumns& columns,
+              double* sums) { polyhop::dot_differences(post.x, *post.w, *post.minus, columns, sums); },
+           out);
+}
+
+void ColumnCrew::multiply_rows(const void* const* x, const Rows& w, double* out) {
+  shared_.posts[number_].x = x;
+  shared_.posts[number_].w = &w;
+  sum_rows([](const Shared::Post& post, const SomeColumns& columns,
+              double* sums) { polyhop::multiply_rows(post.x, *post.w, columns, sums); },
+           out);
 }
 
 void ColumnCrew::plan(PairTiles& tiles, bool symmetric) {
@@ -163,7 +163,7 @@ void ColumnCrew::plan(PairTiles& tiles, bool symmetric) {
   tiles = PairTiles(pattern, all.size(), symmetric ? mirror.data() : nullptr, vectors_);
 }
 
-// `other(b, k)` is the row of agent k of block b that those within two hops multiply.
+// `other(post, k)` is the row of a block's k-th agent that those within two hops multiply.
 template <class Other>
 void ColumnCrew::multiply_pairs(PairTiles& tiles, Other other, std::span<double> out) {
   make_room(std::max(two_hop_.entries(), matrix_.agents()));

@@ -55,7 +55,7 @@ class ColumnCrew final : public ReachProducts {
     std::mutex mutex;
   };
 
-  /// Whether to share out columns: if all threads get about as many, and an iteration is short.
+  /// Whether to share out columns: if all threads get about as many, and all models stay in near caches.
   static bool pays(Index agents, VectorType vectors, Index workers);
 
   /// `blocks`: of all workers, of which this is the `number`-th; `meet` waits for all of them.
@@ -68,7 +68,7 @@ class ColumnCrew final : public ReachProducts {
   /// out = A A diag(c) g
   void combine_twice(const Sums& sums, std::span<const double> c, const Gradients& g, Rows& out);
   /// out[k] = x[k] . (row k of y - row k of z); one row of y is everyone's.
-  void dot_differences(const void* const* x, const Rows& y, const Rows& z, std::span<double> out);
+  void dot_differences(const void* const* x, const Rows& y, const Rows& z, double* out);
   /// out[k] = x[k] . row k of w
   void multiply_rows(const void* const* x, const Rows& w, double* out);
   /// out[e] = x_k . x_l over the two-hop pattern of the block.
@@ -86,6 +86,8 @@ class ColumnCrew final : public ReachProducts {
   void each_strip(Work work);
   template <class Write>
   void combine_twice(Write write);
+  template <class Sum>
+  void sum_rows(Sum sum, double* out);
   void make_room(Index numbers);
   [[nodiscard]] double* sums(Index piece) { return shared_.sums.data() + piece * room_; }
   void add_pieces(Index first, std::span<double> out);

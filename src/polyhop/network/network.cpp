@@ -181,7 +181,7 @@ void Network::multiply(const void* const* x, const Rows& w, Strip strip, double*
 void Network::dot_differences(const Gradients& g, const Rows& x, const Rows& y, std::span<double> out) {
   ColumnCrew* const crew = free_crew();
   if (crew == nullptr) return g.dot_differences(x, y, out);
-  crew->dot_differences(g.row.data(), x, y, out);
+  crew->dot_differences(g.row.data(), x, y, out.data());
   for (Index k = 0; k < g.size(); ++k) out[k] *= g.scale[k];
 }
 
